@@ -1,0 +1,6 @@
+//! # The manifolds
+//! One file each.
+
+mod euclidean;
+
+pub use euclidean::Euclidean;

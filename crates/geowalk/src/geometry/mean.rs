@@ -1,0 +1,180 @@
+//! # Fréchet means
+//! $$\bar p = \arg\min_p \sum_i w_i\, d(p, x_i)^2$$
+//! **Flat geometries** have it in closed form, the arithmetic mean in flat coordinates ([`arithmetic`]).
+//! **Others**: Karcher's iteration, $p \leftarrow \exp_p(\tau \sum_i w_i \log_p x_i)$, with
+//! $\tau = 1/\sum_i w_i \zeta(d_i)$, $\zeta(d) = \sqrt{-K}d \coth(\sqrt{-K}d)$ where the curvature is negative (the
+//! Hessian of $d^2/2$ is at most ζ there, so the step cannot overshoot) and $\tau = 1$ elsewhere.
+//!
+//! **Uniqueness** Always on Hadamard manifolds (K ≤ 0, simply connected). With K > 0, if all points lie in a ball of radius
+//! below a quarter of a great circle ($\pi/(2\sqrt{K})$) and half the injectivity radius; [`Mean::unique`] says whether that holds for the
+//! mean found.
+//! **Cost** O(k·n) per iteration. **Source** \[Karcher77\]; \[Afsari11\]; ζ from \[ZS16, lemma 5\].
+
+use super::manifold::ExpLog;
+use super::work::Work;
+use crate::Real;
+use crate::error::{Allowed, DomainError};
+
+/// How a mean was found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Mean {
+    /// Iterations made (0 for a closed form).
+    pub iterations: usize,
+    /// Norm of Σ w_i log_p(x_i) at the end, which is 0 at the mean.
+    pub residual: f64,
+    /// The largest distance of a point with positive weight from the mean.
+    pub radius: f64,
+    /// Is the mean known to be the only one? (false: not known.)
+    pub unique: bool,
+}
+
+/// Checks points and weights; gives the number of points and the sum of the weights.
+fn prepare<F: Real>(
+    points: &[F],
+    weights: Option<&[F]>,
+    ambient: usize,
+) -> Result<(usize, F), DomainError> {
+    if ambient == 0 || points.is_empty() {
+        return Err(DomainError::Empty { what: "the list of points" });
+    }
+    if !points.len().is_multiple_of(ambient) {
+        return Err(DomainError::Dimension {
+            what: "the last point",
+            found: points.len() % ambient,
+            expected: ambient,
+        });
+    }
+    let count = points.len() / ambient;
+    let Some(weights) = weights else { return Ok((count, F::of(count as f64))) };
+    if weights.len() != count {
+        return Err(DomainError::Dimension {
+            what: "the list of weights",
+            found: weights.len(),
+            expected: count,
+        });
+    }
+    crate::error::each("the list of weights", weights, Allowed::NonNegative)?;
+    let total: F = weights.iter().copied().sum();
+    if total > F::ZERO && total.is_finite() {
+        Ok((count, total))
+    } else {
+        Err(DomainError::Scalar {
+            what: "the sum of the weights",
+            value: total.f64(),
+            allowed: Allowed::Positive,
+        })
+    }
+}
+
+/// The mean in coordinates that make the manifold flat: `p ← back(Σ w_i there(x_i) / Σ w_i)`, coordinate by coordinate.
+///
+/// The reported radius is measured in those coordinates, where it is the geodesic distance.
+pub(crate) fn arithmetic<F: Real>(
+    points: &[F],
+    weights: Option<&[F]>,
+    p: &mut [F],
+    there: impl Fn(F) -> F,
+    back: impl Fn(F) -> F,
+) -> Result<Mean, DomainError> {
+    let n = p.len();
+    let (count, total) = prepare(points, weights, n)?;
+    let weight = |i: usize| weights.map_or(F::ONE, |w| w[i]) / total;
+    p.fill(F::ZERO);
+    for (i, x) in points.chunks_exact(n).enumerate() {
+        for (p, &x) in p.iter_mut().zip(x) {
+            *p += weight(i) * there(x);
+        }
+    }
+    let radius = (0..count)
+        .filter(|&i| weight(i) > F::ZERO)
+        .map(|i| {
+            let x = &points[i * n..(i + 1) * n];
+            p.iter().zip(x).map(|(&p, &x)| (there(x) - p).square()).sum::<F>().sqrt().f64()
+        })
+        .fold(0.0, f64::max);
+    for p in p.iter_mut() {
+        *p = back(*p);
+    }
+    Ok(Mean { iterations: 0, residual: 0.0, radius, unique: true })
+}
+
+/// Karcher's iteration from the point of largest weight.
+pub(crate) fn karcher<F: Real, M: ExpLog<F> + ?Sized>(
+    manifold: &M,
+    points: &[F],
+    weights: Option<&[F]>,
+    p: &mut [F],
+    work: &mut Work<F>,
+) -> Result<Mean, DomainError> {
+    const LIMIT: usize = 1000;
+    let n = manifold.ambient();
+    let (_, total) = prepare(points, weights, n)?;
+    let weight = |i: usize| weights.map_or(F::ONE, |w| w[i]) / total;
+    let mut start = 0;
+    for i in 1..points.len() / n {
+        if weight(i) > weight(start) {
+            start = i;
+        }
+    }
+    if p.len() != n {
+        return Err(DomainError::Dimension { what: "the mean", found: p.len(), expected: n });
+    }
+    p.copy_from_slice(&points[start * n..(start + 1) * n]);
+
+    let curvature = manifold.curvature();
+    let root = F::of((-curvature.min).max(0.0).sqrt());
+    let ([step, direction], work) = work.nested(n);
+    let mut best = F::INFINITY;
+    let mut idle = 0;
+    for iterations in 1..=LIMIT {
+        step.fill(F::ZERO);
+        let mut zeta = F::ZERO;
+        let mut radius = F::ZERO;
+        for (i, x) in points.chunks_exact(n).enumerate() {
+            let w = weight(i);
+            if w == F::ZERO {
+                continue;
+            }
+            manifold.log(p, x, direction, work)?;
+            let d = manifold.norm(p, direction, work);
+            radius = radius.max(d);
+            let s = root * d;
+            zeta += w * if s < F::of(1e-4) { F::ONE + s.square() / F::of(3.0) } else { s / s.tanh() };
+            for (total, &v) in step.iter_mut().zip(direction.iter()) {
+                *total += w * v;
+            }
+        }
+        let residual = manifold.norm(p, step, work);
+        // Rounding of `log` leaves a residual of a few ulps of the spread: stop there, or when it no longer falls.
+        let enough = F::of(4.0) * F::EPSILON * (F::ONE + radius);
+        if residual < best {
+            best = residual;
+            idle = 0;
+        } else {
+            idle += 1;
+        }
+        let stalled = idle >= 8 && residual <= F::of(1e6) * enough;
+        if residual <= enough || stalled {
+            let quarter = if curvature.max > 0.0 {
+                std::f64::consts::FRAC_PI_2 / curvature.max.sqrt()
+            } else {
+                f64::INFINITY
+            };
+            return Ok(Mean {
+                iterations,
+                residual: residual.f64(),
+                radius: radius.f64(),
+                unique: radius.f64() < quarter,
+            });
+        }
+        if !residual.is_finite() {
+            break;
+        }
+        manifold.exp(p, step, F::ONE / zeta, work)?;
+    }
+    Err(DomainError::NotConverged {
+        what: "the Fréchet mean",
+        residual: best.f64(),
+        iterations: LIMIT,
+    })
+}

@@ -1,0 +1,24 @@
+use super::Row;
+use crate::Real;
+
+/// A dense row: every coordinate is present.
+///
+/// ```
+/// use geowalk::row::{Dense, Row};
+/// assert_eq!(Dense(&[1.0, 2.0]).dot(&[3.0, 4.0]), 11.0);
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Dense<'a, F>(pub &'a [F]);
+
+impl<F: Real> Row<F> for Dense<'_, F> {
+    #[inline]
+    fn each(self, mut f: impl FnMut(usize, F)) {
+        for (i, &x) in self.0.iter().enumerate() {
+            f(i, x);
+        }
+    }
+
+    fn bound(self) -> usize {
+        self.0.len()
+    }
+}

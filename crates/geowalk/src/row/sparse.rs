@@ -1,0 +1,49 @@
+use super::Row;
+use crate::error::{Allowed, DomainError};
+use crate::{Real, error};
+
+/// A sparse row: strictly increasing indices and their values.
+///
+/// ```
+/// use geowalk::row::{Row, Sparse};
+/// let x = Sparse::new(&[0, 7], &[1.0, 2.0])?;
+/// assert_eq!(x.bound(), 8);
+/// assert!(Sparse::new(&[7, 7], &[1.0, 2.0]).is_err());
+/// # Ok::<(), geowalk::DomainError>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Sparse<'a, F> {
+    indices: &'a [u32],
+    values: &'a [F],
+}
+
+impl<'a, F: Real> Sparse<'a, F> {
+    /// A row of the given coordinates; refuses unequal lengths, indices that do not increase, and values that are not finite.
+    pub fn new(indices: &'a [u32], values: &'a [F]) -> Result<Self, DomainError> {
+        error::finite("the row's values", values, indices.len())?;
+        for (k, pair) in indices.windows(2).enumerate() {
+            if pair[1] <= pair[0] {
+                return Err(DomainError::Coordinate {
+                    what: "the row's indices",
+                    index: k + 1,
+                    value: f64::from(pair[1]),
+                    allowed: Allowed::Whole(pair[0] as usize + 1),
+                });
+            }
+        }
+        Ok(Self { indices, values })
+    }
+}
+
+impl<F: Real> Row<F> for Sparse<'_, F> {
+    #[inline]
+    fn each(self, mut f: impl FnMut(usize, F)) {
+        for (&i, &x) in self.indices.iter().zip(self.values) {
+            f(i as usize, x);
+        }
+    }
+
+    fn bound(self) -> usize {
+        self.indices.last().map_or(0, |&i| i as usize + 1)
+    }
+}
