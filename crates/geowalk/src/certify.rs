@@ -1,0 +1,109 @@
+//! # Certificates: what is promised
+//! A certificate is a theorem evaluated on the run that was made: the learner's loss, a bound on its regret against a
+//! comparator, and a status. It is [`Valid`](Status::Valid) only while every premise of the theorem holds; the first one that
+//! breaks makes it [`Void`](Status::Void), with the row where it did. Bounds are rounded outward: what is printed is
+//! never below what the theorem says.
+//!
+//! A bound sees [`Round`]s and rows, never an update: it can judge a log that another program wrote.
+
+mod first_order;
+
+pub use first_order::FirstOrder;
+
+use crate::Real;
+use crate::row::{Norm, Row};
+use crate::update::Round;
+
+/// One theorem, as running sums and a verdict.
+pub trait Bound {
+    /// Sees one round.
+    fn observe<F: Real, X: Row<F>>(&mut self, round: &Round, x: X);
+
+    /// The bound on the regret against the comparators `u`.
+    fn certify(&self, u: &Comparator<'_>) -> Certificate;
+}
+
+/// Against what the regret is measured.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Comparator<'a> {
+    /// These weights. Coordinates beyond the end count as 0.
+    Given(&'a [f64]),
+    /// All weights with ‖u‖ ≤ radius.
+    Ball {
+        /// ‖·‖.
+        norm: Norm,
+        /// The largest norm.
+        radius: f64,
+    },
+    /// All weights with ‖u‖₂ = radius.
+    Sphere {
+        /// The norm.
+        radius: f64,
+    },
+    /// All probability vectors of n coordinates.
+    Simplex {
+        /// How many coordinates; those that no row touched count too.
+        n: usize,
+    },
+    /// All weights u ≥ 0 with Σu ≤ total.
+    Positive {
+        /// The largest sum.
+        total: f64,
+    },
+}
+
+/// A theorem, on a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Certificate {
+    /// Name of the theorem.
+    pub theorem: &'static str,
+    /// Does it hold for this run?
+    pub status: Status,
+    /// Rounds seen.
+    pub rounds: u64,
+    /// Σℓ(z_t, y_t), what the learner lost.
+    pub loss: f64,
+    /// No less than the regret, loss − comparator's loss. NaN unless the status is valid.
+    pub bound: f64,
+}
+
+/// Whether a theorem's premises held.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Status {
+    /// Every premise held in every round.
+    Valid,
+    /// A premise broke.
+    Void(Broken),
+}
+
+/// The premise that broke first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Broken {
+    /// The premise, in words.
+    pub premise: &'static str,
+    /// The 1-based round in which it broke; 0 if it was never true.
+    pub row: u64,
+    /// The number that broke it.
+    pub found: f64,
+}
+
+impl std::fmt::Display for Certificate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.status {
+            Status::Valid => write!(
+                f,
+                "{}: valid; after {} rounds with loss {:.6}, regret <= {:.6}",
+                self.theorem, self.rounds, self.loss, self.bound
+            ),
+            Status::Void(broken) if broken.row == 0 => {
+                write!(f, "{}: void; {} does not hold", self.theorem, broken.premise)
+            }
+            Status::Void(broken) => write!(
+                f,
+                "{}: void since row {}; {} does not hold (found {})",
+                self.theorem, broken.row, broken.premise, broken.found
+            ),
+        }
+    }
+}
