@@ -5,12 +5,14 @@
 //! once with it runs over dense and sparse data alike, and the compiler turns the closure into a plain loop; an
 //! iterator would need an associated type with a lifetime and gives slower code for the dense case.
 //!
-//! **Care** Sparse indices increase strictly. Duplicates would make a step count a coordinate twice in some
-//! updates and once in others; [`Sparse::new`] refuses them.
+//! **Care** No index occurs twice in a row: a duplicate would count twice in some sums and once in others. [`Block`] adds
+//! duplicates up; [`Sparse::new`] demands increasing indices.
 
+mod block;
 mod dense;
 mod sparse;
 
+pub use block::Block;
 pub use dense::Dense;
 pub use sparse::Sparse;
 
@@ -60,7 +62,7 @@ impl Norm {
 
 /// A feature vector, dense or sparse.
 pub trait Row<F: Real>: Copy {
-    /// Calls `f(i, x_i)` for every coordinate present, in increasing order of `i`.
+    /// Calls `f(i, x_i)` once for every coordinate present, always in the same order.
     fn each(self, f: impl FnMut(usize, F));
 
     /// One more than the largest index present; 0 for the empty row.

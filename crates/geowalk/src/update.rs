@@ -36,10 +36,26 @@ pub trait Update<F: Real> {
         &self,
         state: &mut Self::State,
         x: X,
-        y: f64,
+        target: Target,
         loss: &L,
         rate: f64,
     ) -> Result<Round, DomainError>;
+}
+
+/// What an example asks for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Target {
+    /// The label.
+    pub y: f64,
+    /// The importance weight: the loss of the example is weight·ℓ(z, y).
+    pub weight: f64,
+}
+
+impl From<f64> for Target {
+    /// A label with weight 1.
+    fn from(y: f64) -> Self {
+        Self { y, weight: 1.0 }
+    }
 }
 
 /// What one example did: the numbers a certificate sees. Always `f64`.
@@ -47,9 +63,9 @@ pub trait Update<F: Real> {
 pub struct Round {
     /// The prediction before the move.
     pub z: f64,
-    /// ℓ(z, y).
+    /// The weighted loss, weight·ℓ(z, y).
     pub loss: f64,
-    /// The slope g that the move used.
+    /// The weighted slope g that the move used.
     pub slope: f64,
     /// The rate η of the move.
     pub rate: f64,

@@ -37,7 +37,7 @@ const THEOREM: &str = "first-order";
 /// let mut state = gd.start(&[0.0])?;
 /// let mut bound = FirstOrder::new(&Squared.facts());
 /// for _ in 0..3 {
-///     let round = gd.step(&mut state, Dense(&[1.0]), 1.0, &Squared, 0.25)?;
+///     let round = gd.step(&mut state, Dense(&[1.0]), 1.0.into(), &Squared, 0.25)?;
 ///     bound.observe(&round, Dense(&[1.0]));
 /// }
 /// // The learner lost 1 + 1/4 + 1/16; u = 1 loses nothing; the squared loss leaves a slack of Σ(z − u)².

@@ -31,7 +31,7 @@ pub fn holds<U: Update<f64>, B: Bound + Clone, L: Loss + ?Sized>(
             _ => sampler.uniform(-1.0, 1.0),
         };
         // A refused step (an overflow) leaves the weights where they are: the round counts with rate 0.
-        let Ok(round) = update.step(&mut state, Dense(&x), y, loss, rate) else { continue };
+        let Ok(round) = update.step(&mut state, Dense(&x), y.into(), loss, rate) else { continue };
         live.observe(&round, Dense(&x));
         stream.push((x, y, round));
     }

@@ -47,8 +47,8 @@ pub fn sparse_is_dense<F: Real, U: Update<F>>(
         sparse.axpy(F::ONE, &mut dense);
         let y = sampler.normal();
         let [a, b] = &mut states;
-        let from_sparse = update.step(a, sparse, y, &Squared, 0.01);
-        let from_dense = update.step(b, Dense(&dense), y, &Squared, 0.01);
+        let from_sparse = update.step(a, sparse, y.into(), &Squared, 0.01);
+        let from_dense = update.step(b, Dense(&dense), y.into(), &Squared, 0.01);
         let same = from_sparse.is_ok() == from_dense.is_ok();
         demand("both steps succeed or neither", f64::from(u8::from(!same)), 0.0, sampler)?;
     }
@@ -68,7 +68,7 @@ pub fn rate_zero_stays<F: Real, U: Update<F>>(
     let x: Vec<F> = sampler.vector(w.len());
     let y = sampler.normal();
     let z = update.predict(&state, Dense(&x)).f64();
-    let round = succeed("a step of rate 0 succeeds", update.step(&mut state, Dense(&x), y, &Squared, 0.0), sampler)?;
+    let round = succeed("a step of rate 0 succeeds", update.step(&mut state, Dense(&x), y.into(), &Squared, 0.0), sampler)?;
     demand("the round reports the prediction", (round.z - z).abs(), 0.0, sampler)?;
     demand("the round reports the loss", (round.loss - Squared.value(z, y)).abs(), 0.0, sampler)?;
     let mut after = vec![F::ZERO; w.len()];
@@ -85,7 +85,7 @@ pub fn short_steps_descend<F: Real, U: Update<F>>(
     let mut state = succeed("the update starts", update.start(w), sampler)?;
     let x: Vec<F> = sampler.vector(w.len());
     let y = update.predict(&state, Dense(&x)).f64() + 0.1 * sampler.sign();
-    let round = succeed("a short step succeeds", update.step(&mut state, Dense(&x), y, &Squared, 1e-3), sampler)?;
+    let round = succeed("a short step succeeds", update.step(&mut state, Dense(&x), y.into(), &Squared, 1e-3), sampler)?;
     let after = Squared.value(update.predict(&state, Dense(&x)).f64(), y);
     demand("a short step lowers the loss", after - round.loss, F::EPSILON.f64() * 1e3 * (1.0 + size(&x)), sampler)
 }

@@ -2,7 +2,7 @@ use super::Row;
 use crate::error::{Allowed, DomainError};
 use crate::{Real, error};
 
-/// A sparse row: strictly increasing indices and their values.
+/// A sparse row: distinct indices and their values.
 ///
 /// ```
 /// use geowalk::row::{Row, Sparse};
@@ -33,6 +33,12 @@ impl<'a, F: Real> Sparse<'a, F> {
         }
         Ok(Self { indices, values })
     }
+
+    /// A row of indices that the caller knows to be distinct, in any order. A longer slice is cut to the shorter.
+    #[inline]
+    pub(super) fn distinct(indices: &'a [u32], values: &'a [F]) -> Self {
+        Self { indices, values }
+    }
 }
 
 impl<F: Real> Row<F> for Sparse<'_, F> {
@@ -44,6 +50,6 @@ impl<F: Real> Row<F> for Sparse<'_, F> {
     }
 
     fn bound(self) -> usize {
-        self.indices.last().map_or(0, |&i| i as usize + 1)
+        self.indices.iter().max().map_or(0, |&i| i as usize + 1)
     }
 }

@@ -4,7 +4,7 @@
 //! **Cost** O(n) (SPD: O(n³)). **Care** walks past the injectivity radius, folds and clamps are reported in [`Round::event`].
 //! **Source** \[KMWW07, eq. (10)\].
 
-use super::{Round, Update};
+use super::{Round, Target, Update};
 use crate::Real;
 use crate::error::{ConfigError, DomainError};
 use crate::geometry::{Manifold, Work};
@@ -23,7 +23,7 @@ use crate::row::Row;
 /// let walk = Explicit::new(Sphere::new(2, 1.0)?);
 /// let mut state = walk.start(&[0.6, 0.8])?;
 /// for _ in 0..2 {
-///     walk.step(&mut state, Dense(&[0.0, 1.0]), 0.0, &Invariant, 0.5)?;
+///     walk.step(&mut state, Dense(&[0.0, 1.0]), 0.0.into(), &Invariant, 0.5)?;
 /// }
 /// let z = walk.predict(&state, Dense(&[0.0, 1.0]));
 /// assert!(z.abs() < 0.05, "{z}");
@@ -77,18 +77,18 @@ impl<F: Real, M: Manifold<F>> Update<F> for Explicit<M> {
         &self,
         state: &mut Self::State,
         x: X,
-        y: f64,
+        target: Target,
         loss: &L,
         rate: f64,
     ) -> Result<Round, DomainError> {
         let z = self.predict(state, x).f64();
-        let slope = loss.slope(z, y);
+        let slope = target.weight * loss.slope(z, target.y);
         let ExplicitState { w, covector, direction, work } = state;
         covector.fill(F::ZERO);
         x.axpy(F::of(slope), covector);
         self.manifold.gradient(w, covector, direction, work);
         let step = self.manifold.retract(w, direction, F::of(-rate), work)?;
         let length = step.length.f64();
-        Ok(Round { z, loss: loss.value(z, y), slope, rate, length, event: step.event })
+        Ok(Round { z, loss: target.weight * loss.value(z, target.y), slope, rate, length, event: step.event })
     }
 }

@@ -4,7 +4,7 @@
 //! **Cost** O(n). **Care** the state is θ, never recomputed from w: weights that underflow to 0 in w are still alive in θ.
 //! **Source** \[NN09, eq. (49)\]; \[KMWW07s, eq. (6)\].
 
-use super::{Round, Update};
+use super::{Round, Target, Update};
 use crate::Real;
 use crate::error::{ConfigError, DomainError};
 use crate::geometry::{Event, Generator};
@@ -22,7 +22,7 @@ use crate::row::Row;
 /// // EGU: w ← w·exp(−2η(ŷ − y)x). Here ŷ = 1, y = 0, so w₁ shrinks by e⁻¹ and w₂ stays.
 /// let egu = Mirror::new(KullbackLeibler);
 /// let mut state = egu.start(&[1.0, 1.0])?;
-/// egu.step(&mut state, Dense(&[1.0, 0.0]), 0.0, &Squared, 0.5)?;
+/// egu.step(&mut state, Dense(&[1.0, 0.0]), 0.0.into(), &Squared, 0.5)?;
 /// let mut w = [0.0; 2];
 /// egu.read(&state, &mut w);
 /// assert_eq!(w, [0.36787944117144233, 1.0]);
@@ -73,12 +73,12 @@ impl<F: Real, G: Generator<F>> Update<F> for Mirror<G> {
         &self,
         state: &mut Self::State,
         x: X,
-        y: f64,
+        target: Target,
         loss: &L,
         rate: f64,
     ) -> Result<Round, DomainError> {
         let z = self.predict(state, x).f64();
-        let slope = loss.slope(z, y);
+        let slope = target.weight * loss.slope(z, target.y);
         let a = F::of(-rate * slope);
         let MirrorState { theta, w, before } = state;
         before.copy_from_slice(theta);
@@ -90,6 +90,6 @@ impl<F: Real, G: Generator<F>> Update<F> for Mirror<G> {
         before.copy_from_slice(w);
         self.generator.unlink(theta, w);
         let length = (F::TWO * self.generator.divergence(before, w)).max(F::ZERO).sqrt().f64();
-        Ok(Round { z, loss: loss.value(z, y), slope, rate, length, event: Event::Inside })
+        Ok(Round { z, loss: target.weight * loss.value(z, target.y), slope, rate, length, event: Event::Inside })
     }
 }

@@ -1,0 +1,258 @@
+//! Many examples in one piece of memory: what a reader fills and a learner empties.
+
+use super::{Dense, Sparse};
+use crate::error::DomainError;
+
+/// Examples in row-compressed form, dense or sparse, with labels and importance weights. Cleared and filled again, it
+/// allocates nothing once it has seen its largest load.
+///
+/// ```
+/// use geowalk::row::{Block, Row};
+/// let mut block = Block::new();
+/// block.feature(3, 1.5);
+/// block.feature(0, 2.0);
+/// block.end(1.0, 1.0);
+/// assert_eq!(block.len(), 1);
+/// assert_eq!(block.sparse(0).dot(&[1.0, 0.0, 0.0, 1.0]), 3.5);
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Block {
+    labels: Vec<f64>,
+    weights: Vec<f64>,
+    /// Where each row ends in `indices` and `values`.
+    ends: Vec<usize>,
+    indices: Vec<u32>,
+    values: Vec<f64>,
+    /// Columns of a dense block, whose `indices` are empty.
+    columns: Option<usize>,
+    /// One bit per residue of an index: which residues the row under construction has.
+    seen: Seen,
+}
+
+/// Finds rows that may hold an index twice. A set bit is a suspicion, checked exactly; a clear one is certainty.
+#[derive(Debug, Clone)]
+struct Seen(Vec<u64>);
+
+impl Default for Seen {
+    fn default() -> Self {
+        Self(vec![0; 512]) // 32768 bits: 4 KiB, stays in the first-level cache
+    }
+}
+
+impl Seen {
+    #[inline]
+    fn insert(&mut self, index: u32) -> bool {
+        let (word, bit) = Self::place(index);
+        let known = self.0[word] & bit != 0;
+        self.0[word] |= bit;
+        known
+    }
+
+    #[inline]
+    fn place(index: u32) -> (usize, u64) {
+        ((index >> 6) as usize & 511, 1 << (index & 63))
+    }
+}
+
+impl Block {
+    /// An empty block.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Forgets all rows, keeps the memory.
+    pub fn clear(&mut self) {
+        self.labels.clear();
+        self.weights.clear();
+        self.ends.clear();
+        self.indices.clear();
+        self.values.clear();
+        self.columns = None;
+    }
+
+    /// How many rows.
+    pub fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// No rows.
+    pub fn is_empty(&self) -> bool {
+        self.labels.is_empty()
+    }
+
+    /// Adds a coordinate to the row under construction, in any order; equal indices are added up by [`Block::end`].
+    #[inline]
+    pub fn feature(&mut self, index: u32, value: f64) {
+        self.indices.push(index);
+        self.values.push(value);
+    }
+
+    /// Drops the row under construction.
+    pub fn abandon(&mut self) {
+        let start = self.ends.last().copied().unwrap_or(0);
+        self.indices.truncate(start);
+        self.values.truncate(start);
+    }
+
+    /// Ends the row under construction. An index that occurs more than once keeps its first place, with the sum of the values.
+    #[inline]
+    pub fn end(&mut self, label: f64, weight: f64) {
+        let start = self.ends.last().copied().unwrap_or(0);
+        let mut suspicious = false;
+        for &index in &self.indices[start..] {
+            suspicious |= self.seen.insert(index);
+        }
+        for &index in &self.indices[start..] {
+            self.seen.0[Seen::place(index).0] = 0;
+        }
+        if suspicious {
+            self.merge(start);
+        }
+        self.labels.push(label);
+        self.weights.push(weight);
+        self.ends.push(self.indices.len());
+    }
+
+    /// Adds up equal indices from `start` on, keeping the order of first occurrence.
+    #[cold]
+    fn merge(&mut self, start: usize) {
+        let mut order: Vec<usize> = (start..self.indices.len()).collect();
+        order.sort_by_key(|&k| (self.indices[k], k));
+        let mut keep = vec![true; order.len()];
+        let mut first = usize::MAX;
+        for &k in &order {
+            if first != usize::MAX && self.indices[first] == self.indices[k] {
+                self.values[first] += self.values[k];
+                keep[k - start] = false;
+            } else {
+                first = k;
+            }
+        }
+        let mut to = start;
+        for (offset, keep) in keep.into_iter().enumerate() {
+            if keep {
+                self.indices[to] = self.indices[start + offset];
+                self.values[to] = self.values[start + offset];
+                to += 1;
+            }
+        }
+        self.indices.truncate(to);
+        self.values.truncate(to);
+    }
+
+    /// Adds a dense row. All rows of a block have the same number of columns and all are dense.
+    pub fn push_dense(&mut self, row: &[f64], label: f64, weight: f64) -> Result<(), DomainError> {
+        let columns = if self.is_empty() { row.len() } else { self.columns.unwrap_or(usize::MAX) };
+        if row.len() != columns {
+            return Err(DomainError::Dimension {
+                what: "a dense row",
+                found: row.len(),
+                expected: columns,
+            });
+        }
+        self.columns = Some(columns);
+        self.values.extend_from_slice(row);
+        self.labels.push(label);
+        self.weights.push(weight);
+        self.ends.push(self.values.len());
+        Ok(())
+    }
+
+    /// Number of columns, if the rows are dense.
+    pub fn columns(&self) -> Option<usize> {
+        self.columns
+    }
+
+    /// Row `i` of a sparse block (empty if there is no such row).
+    #[inline]
+    pub fn sparse(&self, i: usize) -> Sparse<'_, f64> {
+        let range = self.range(i);
+        let indices = self.indices.get(range.clone()).unwrap_or_default();
+        Sparse::distinct(indices, self.values.get(range).unwrap_or_default())
+    }
+
+    /// Row `i` of a dense block (empty if there is no such row).
+    #[inline]
+    pub fn dense(&self, i: usize) -> Dense<'_, f64> {
+        Dense(self.values.get(self.range(i)).unwrap_or_default())
+    }
+
+    #[inline]
+    fn range(&self, i: usize) -> std::ops::Range<usize> {
+        let start = if i == 0 { 0 } else { self.ends.get(i - 1).copied().unwrap_or(0) };
+        start..self.ends.get(i).copied().unwrap_or(0).max(start)
+    }
+
+    /// The labels.
+    pub fn labels(&self) -> &[f64] {
+        &self.labels
+    }
+
+    /// The labels, to be recoded (class numbers to ±1).
+    pub fn labels_mut(&mut self) -> &mut [f64] {
+        &mut self.labels
+    }
+
+    /// The importance weights.
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// Number of coordinates present in all rows.
+    pub fn stored(&self) -> usize {
+        self.values.len()
+    }
+
+    /// One more than the largest index present.
+    pub fn bound(&self) -> usize {
+        self.columns.unwrap_or_else(|| {
+            self.indices.iter().max().map_or(0, |&index| index as usize + 1)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::Row;
+
+    fn coordinates(block: &Block, i: usize) -> Vec<(usize, f64)> {
+        let mut out = Vec::new();
+        block.sparse(i).each(|i, x| out.push((i, x)));
+        out
+    }
+
+    #[test]
+    fn equal_indices_are_added_up_in_the_order_of_first_occurrence() {
+        let mut block = Block::new();
+        for (index, value) in [(7, 1.0), (3, 2.0), (7, 4.0), (7 + 32768, 8.0), (3, 16.0)] {
+            block.feature(index, value);
+        }
+        block.end(0.0, 1.0);
+        block.feature(7, 1.0);
+        block.end(1.0, 1.0);
+        assert_eq!(coordinates(&block, 0), [(7, 5.0), (3, 18.0), (7 + 32768, 8.0)]);
+        assert_eq!(coordinates(&block, 1), [(7, 1.0)], "a row does not see the one before");
+        assert_eq!(coordinates(&block, 2), []);
+    }
+
+    #[test]
+    fn an_abandoned_row_leaves_nothing() {
+        let mut block = Block::new();
+        block.feature(1, 1.0);
+        block.end(0.0, 1.0);
+        block.feature(2, 1.0);
+        block.abandon();
+        block.end(0.0, 1.0);
+        assert_eq!((coordinates(&block, 0).len(), coordinates(&block, 1).len()), (1, 0));
+    }
+
+    #[test]
+    fn dense_rows_have_one_width() {
+        let mut block = Block::new();
+        block.push_dense(&[1.0, 2.0], 0.0, 1.0).unwrap();
+        assert!(block.push_dense(&[1.0], 0.0, 1.0).is_err());
+        assert_eq!(block.dense(0).dot(&[1.0, 1.0]), 3.0);
+        assert_eq!(block.columns(), Some(2));
+    }
+}
