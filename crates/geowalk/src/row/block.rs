@@ -25,9 +25,14 @@ pub struct Block {
     values: Vec<f64>,
     /// Columns of a dense block, whose `indices` are empty.
     columns: Option<usize>,
+    /// Scratch memory of `merge`.
+    order: Vec<usize>,
     /// One bit per residue of an index: which residues the row under construction has.
     seen: Seen,
 }
+
+/// Marks a place whose value was added to another; no feature has this index.
+const GONE: u32 = u32::MAX;
 
 /// Finds rows that may hold an index twice. A set bit is a suspicion, checked exactly; a clear one is certainty.
 #[derive(Debug, Clone)]
@@ -81,6 +86,7 @@ impl Block {
     }
 
     /// Adds a coordinate to the row under construction, in any order; equal indices are added up by [`Block::end`].
+    /// Indices go up to 2³² − 2.
     #[inline]
     pub fn feature(&mut self, index: u32, value: f64) {
         self.indices.push(index);
@@ -116,28 +122,35 @@ impl Block {
     /// Adds up equal indices from `start` on, keeping the order of first occurrence.
     #[cold]
     fn merge(&mut self, start: usize) {
-        let mut order: Vec<usize> = (start..self.indices.len()).collect();
-        order.sort_by_key(|&k| (self.indices[k], k));
-        let mut keep = vec![true; order.len()];
+        let Self { indices, values, order, .. } = self;
+        order.clear();
+        order.extend(start..indices.len());
+        order.sort_unstable_by_key(|&k| (indices[k], k));
+        // Values move to the first place of their index; the places they leave are marked.
+        let mut doubles = false;
         let mut first = usize::MAX;
-        for &k in &order {
-            if first != usize::MAX && self.indices[first] == self.indices[k] {
-                self.values[first] += self.values[k];
-                keep[k - start] = false;
+        for &k in order.iter() {
+            if first != usize::MAX && indices[first] == indices[k] {
+                values[first] += values[k];
+                indices[k] = GONE;
+                doubles = true;
             } else {
                 first = k;
             }
         }
+        if !doubles {
+            return;
+        }
         let mut to = start;
-        for (offset, keep) in keep.into_iter().enumerate() {
-            if keep {
-                self.indices[to] = self.indices[start + offset];
-                self.values[to] = self.values[start + offset];
+        for k in start..indices.len() {
+            if indices[k] != GONE {
+                indices[to] = indices[k];
+                values[to] = values[k];
                 to += 1;
             }
         }
-        self.indices.truncate(to);
-        self.values.truncate(to);
+        indices.truncate(to);
+        values.truncate(to);
     }
 
     /// Adds a dense row. All rows of a block have the same number of columns and all are dense.
