@@ -1,0 +1,73 @@
+//! Dependencies point one way: ARCHITECTURE.md draws the arrows, this test holds them.
+
+use geowalk_lab::{files, shown};
+
+/// Modules of `geowalk`, each allowed to use those before it (and itself).
+const MODULES: [&str; 11] = [
+    "real", "error", "spec", "sum", "row", "geometry", "loss", "update", "walk", "certify", "laws",
+];
+
+/// Crates, each allowed to depend on those before it.
+const CRATES: [&str; 5] = ["geowalk", "geowalk-data", "geowalk-run", "geowalk-cli", "geowalk-lab"];
+
+fn rank(module: &str) -> usize {
+    MODULES.iter().position(|m| *m == module).unwrap_or_else(|| {
+        panic!("module '{module}' is not in the list of modules: add it at its place")
+    })
+}
+
+/// The modules named in one `use crate::...;` line. `Real` and the errors are re-exported at the top.
+fn used(line: &str) -> Vec<String> {
+    let Some(rest) = line.trim_start().strip_prefix("use crate::") else { return Vec::new() };
+    let rest = rest.trim_end_matches(';').trim_matches(|c| c == '{' || c == '}');
+    let heads = if line.contains("crate::{") { rest.split(',').collect() } else { vec![rest] };
+    heads
+        .iter()
+        .map(|head| head.trim().split("::").next().unwrap_or_default().to_owned())
+        .map(|head| match head.as_str() {
+            "Real" => "real".to_owned(),
+            "ConfigError" | "DomainError" => "error".to_owned(),
+            _ => head,
+        })
+        .filter(|head| !head.is_empty())
+        .collect()
+}
+
+#[test]
+fn modules_use_only_what_stands_before_them() {
+    let mut seen = 0;
+    for (path, text) in files("crates/geowalk/src", &[".rs"]).unwrap() {
+        let inside = shown(&path).replace("crates/geowalk/src/", "");
+        let module = inside.split(['/', '.']).next().unwrap_or_default().to_owned();
+        if module == "lib" {
+            continue;
+        }
+        // Tests below the code may use anything.
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        for line in code.lines() {
+            for target in used(line) {
+                seen += 1;
+                assert!(
+                    rank(&target) <= rank(&module),
+                    "{}: '{module}' may not use '{target}': {line}",
+                    shown(&path)
+                );
+            }
+        }
+    }
+    assert!(seen > 50, "the test found only {seen} uses: does it still read the files?");
+}
+
+#[test]
+fn crates_depend_only_on_what_stands_before_them() {
+    for (path, text) in files("crates", &["Cargo.toml"]).unwrap() {
+        let name = path.parent().and_then(|p| p.file_name()).unwrap().to_string_lossy().into_owned();
+        let own = CRATES.iter().position(|c| *c == name);
+        let own = own.unwrap_or_else(|| panic!("crate '{name}' is not in the list of crates"));
+        for line in text.lines().filter(|line| line.starts_with("geowalk")) {
+            let target = line.split(['.', ' ', '=']).next().unwrap_or_default();
+            let other = CRATES.iter().position(|c| *c == target);
+            assert!(other.is_some_and(|o| o < own), "{name} may not depend on {target}");
+        }
+    }
+}

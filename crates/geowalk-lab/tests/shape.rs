@@ -1,0 +1,61 @@
+//! The shape of files: short enough to read, each with a header, formulas that rustdoc does not mangle, nothing of one machine.
+
+use geowalk_lab::{files, root, shown};
+
+#[test]
+fn files_are_short_enough_to_read() {
+    for (path, text) in files("crates", &[".rs"]).unwrap() {
+        let lines = text.lines().count();
+        assert!(lines <= 800, "{}: {lines} lines; split it by concept (at most 800)", shown(&path));
+    }
+}
+
+#[test]
+fn each_manifold_generator_and_loss_opens_with_its_definition() {
+    let families = ["geometry/manifolds", "geometry/generators", "loss", "update", "certify"];
+    for family in families {
+        let folder = format!("crates/geowalk/src/{family}");
+        for (path, text) in files(&folder, &[".rs"]).unwrap() {
+            let header: String =
+                text.lines().take_while(|line| line.starts_with("//!")).collect::<Vec<_>>().join("\n");
+            assert!(header.starts_with("//! # "), "{}: a title must open the file", shown(&path));
+            assert!(header.contains("**Source**"), "{}: the header cites no source", shown(&path));
+        }
+    }
+}
+
+#[test]
+fn formulas_survive_rustdoc() {
+    for (path, text) in files("crates/geowalk/src", &[".rs"]).unwrap() {
+        let docs = text.lines().enumerate().filter(|(_, line)| {
+            let line = line.trim_start();
+            line.starts_with("//!") || line.starts_with("///")
+        });
+        for (number, line) in docs.filter(|(_, line)| line.contains('$')) {
+            let place = format!("{}:{}", shown(&path), number + 1);
+            assert!(!line.contains("\\|"), "{place}: write \\Vert, Markdown eats the backslash of \\|");
+            assert!(!line.contains("^*"), "{place}: write ^\\star, Markdown takes ^* for emphasis");
+        }
+    }
+}
+
+#[test]
+fn nothing_of_one_machine_is_in_the_repository() {
+    // Built from parts, so that this file does not contain what it looks for.
+    let forbidden = ["/ro", "/wo", "/ho"].map(|start| match start {
+        "/ro" => format!("{start}ot/"),
+        "/wo" => format!("{start}rk/"),
+        _ => format!("{start}me/"),
+    });
+    for folder in ["crates", "docs", "scripts", ".ci"] {
+        let endings = [".rs", ".md", ".toml", ".py", ".json", ".html", "run", "test"];
+        for (path, text) in files(folder, &endings).unwrap() {
+            for text_part in &forbidden {
+                assert!(!text.contains(text_part.as_str()), "{}: contains {text_part}", shown(&path));
+            }
+        }
+    }
+    for name in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "NOTATION.md", "CHANGELOG.md"] {
+        assert!(root().join(name).is_file(), "{name} is missing");
+    }
+}
