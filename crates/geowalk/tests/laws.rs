@@ -1,0 +1,250 @@
+//! The laws, on everything in the tables, in `f64` and `f32`.
+
+use geowalk::certify::FirstOrder;
+use geowalk::geometry::generators::{self, AnyGenerator};
+use geowalk::geometry::manifolds::{self, AnyManifold, PositiveOrthant, Simplex, Sphere};
+use geowalk::geometry::{ExpLog, Generator, Hessian, Manifold, PullBack, Work, link};
+use geowalk::laws::{self, Broken, Sampler};
+use geowalk::loss::permissible::{self, AnyPermissible};
+use geowalk::loss::{self, AnyLoss, Loss};
+use geowalk::update::{Explicit, Mirror};
+
+const SEEDS: u64 = 100;
+
+/// Runs a law on many seeds and says which object broke it.
+fn check(name: &str, law: impl Fn(&mut Sampler) -> Result<(), Broken>) {
+    for seed in 0..SEEDS {
+        if let Err(broken) = law(&mut Sampler::new(seed)) {
+            panic!("{name}: {broken}");
+        }
+    }
+}
+
+/// Every registered manifold, in a few sizes.
+fn all_manifolds() -> Vec<AnyManifold> {
+    let mut all = Vec::new();
+    for entry in manifolds::entries() {
+        for n in [2, 3, 6] {
+            let spec = match entry.name {
+                "product" => format!("product(sphere(n={n}, radius=2), simplex(n=3), spd(n=2))"),
+                name => name.to_owned(),
+            };
+            all.push(AnyManifold::parse(&spec, n).unwrap());
+        }
+    }
+    for spec in ["sphere(radius=0.01)", "sphere(radius=50)", "product(euclidean(n=2), orthant(n=2))"] {
+        all.push(AnyManifold::parse(spec, 4).unwrap());
+    }
+    all
+}
+
+fn all_generators(n: usize) -> Vec<AnyGenerator> {
+    let mut specs: Vec<String> =
+        generators::entries().iter().map(|entry| entry.name.to_owned()).collect();
+    specs.retain(|name| name != "mahalanobis");
+    specs.extend(["p-norm(q=1.2)", "p-norm(q=2)"].map(str::to_owned));
+    if n == 2 {
+        specs.push("mahalanobis(sigma=2 1; 1 3)".to_owned());
+    }
+    specs.iter().map(|spec| AnyGenerator::parse(spec, n).unwrap()).collect()
+}
+
+fn all_losses() -> Vec<AnyLoss> {
+    let mut specs: Vec<String> = loss::entries().iter().map(|entry| entry.name.to_owned()).collect();
+    specs.extend(
+        ["huber(delta=0.25)", "quantile(tau=0.9)", "geodesic(space=hyperbolic)", "mu(mu=0.8)", "nu(nu=0.7)", "zeta(zeta=-20)"]
+            .map(str::to_owned),
+    );
+    specs.iter().map(|spec| AnyLoss::parse(spec).unwrap()).collect()
+}
+
+#[test]
+fn manifolds_f64() {
+    for manifold in all_manifolds() {
+        let name = format!("{} in f64", manifold.spec());
+        check(&name, |sampler| laws::manifold::all::<f64, _>(&manifold, sampler));
+    }
+}
+
+#[test]
+fn manifolds_f32() {
+    for manifold in all_manifolds() {
+        let name = format!("{} in f32", manifold.spec());
+        check(&name, |sampler| laws::manifold::all::<f32, _>(&manifold, sampler));
+    }
+}
+
+#[test]
+fn generators_f64_and_f32() {
+    for n in [2, 5] {
+        for generator in all_generators(n) {
+            let name = format!("{} (n = {n})", generator.spec());
+            check(&name, |sampler| laws::generator::all::<f64, _>(&generator, n, sampler));
+            check(&name, |sampler| laws::generator::all::<f32, _>(&generator, n, sampler));
+        }
+    }
+}
+
+#[test]
+fn losses() {
+    for loss in all_losses() {
+        check(&loss.spec(), |sampler| laws::loss::all(&loss, sampler));
+    }
+}
+
+#[test]
+fn permissible_functions() {
+    for entry in permissible::entries() {
+        let phi = AnyPermissible::parse(entry.name).unwrap();
+        check(entry.name, |sampler| laws::permissible::all(&phi, sampler));
+    }
+    for spec in ["mu(mu=0)", "mu(mu=0.9)", "nu(nu=0.05)", "nu(nu=0.95)", "zeta(zeta=-0.1)", "zeta(zeta=-30)"] {
+        let phi = AnyPermissible::parse(spec).unwrap();
+        check(spec, |sampler| laws::permissible::all(&phi, sampler));
+    }
+}
+
+#[test]
+fn hessian_and_pull_back_manifolds() {
+    use geowalk::geometry::generators::{ItakuraSaito, KullbackLeibler, SimplexEntropy, SquaredEuclidean};
+    let n = 4;
+    check("Hessian of Burg's entropy", |s| laws::manifold::all::<f64, _>(&Hessian::new(ItakuraSaito, n), s));
+    check("Hessian of squared Euclidean", |s| {
+        laws::manifold::all::<f64, _>(&Hessian::new(SquaredEuclidean, n), s)
+    });
+    // The metric laws hold at every point; Hessian<KL> has no complete geodesics (2√w ends at 0), Hessian<simplex entropy> no closed ones.
+    check("Hessian of Kullback–Leibler", |s| {
+        let p = s.domain_point(&KullbackLeibler, n);
+        laws::manifold::metric::<f64, _>(&Hessian::new(KullbackLeibler, n), &p, s)
+    });
+    check("Hessian of the simplex entropy", |s| {
+        let p = s.domain_point(&SimplexEntropy, n);
+        laws::manifold::metric::<f64, _>(&Hessian::new(SimplexEntropy, n), &p, s)
+    });
+    check("pull-back of ln", |s| laws::manifold::all::<f64, _>(&PullBack::new(link::Log, n).unwrap(), s));
+}
+
+/// The sphere of radius 2 and the simplex are the same manifold: w = 2√p carries one into the other, with its geodesics.
+#[test]
+fn the_simplex_is_a_piece_of_a_sphere() {
+    let (simplex, sphere) = (Simplex::new(4).unwrap(), Sphere::new(4, 2.0).unwrap());
+    let mut work = Work::new();
+    let lift = |p: &[f64]| -> Vec<f64> { p.iter().map(|p| 2.0 * p.sqrt()).collect() };
+    for seed in 0..SEEDS {
+        let mut sampler = Sampler::new(seed);
+        let (mut p, q): (Vec<f64>, Vec<f64>) = (sampler.point(&simplex), sampler.point(&simplex));
+        let along = simplex.distance(&p, &q, &mut work);
+        let above = sphere.distance(&lift(&p), &lift(&q), &mut work);
+        assert!((along - above).abs() < 1e-13);
+
+        let length = sampler.length(&simplex, &p, 1.0);
+        let v = sampler.tangent(&simplex, &p, length);
+        let mut lifted = lift(&p);
+        let pushed: Vec<f64> = v.iter().zip(&p).map(|(v, p)| v / p.sqrt()).collect();
+        let inner = simplex.inner(&p, &v, &v, &mut work);
+        assert!((inner - sphere.inner(&lifted, &pushed, &pushed, &mut work)).abs() < 1e-13);
+        simplex.exp(&mut p, &v, 1.0, &mut work).unwrap();
+        sphere.exp(&mut lifted, &pushed, 1.0, &mut work).unwrap();
+        for (p, w) in p.iter().zip(&lifted) {
+            assert!((2.0 * p.sqrt() - w).abs() < 1e-13);
+        }
+    }
+}
+
+/// Rotations of the sphere commute with walking.
+#[test]
+fn walks_are_equivariant_under_rotations() {
+    let sphere = Sphere::new(3, 1.0).unwrap();
+    let mut work = Work::new();
+    // A rotation of the first two coordinates by an angle with exact sine and cosine.
+    let turn = |v: &[f64]| vec![0.6 * v[0] - 0.8 * v[1], 0.8 * v[0] + 0.6 * v[1], v[2]];
+    for seed in 0..SEEDS {
+        let mut sampler = Sampler::new(seed);
+        let mut p: Vec<f64> = sampler.point(&sphere);
+        let v = sampler.tangent(&sphere, &p, 1.0);
+        let (mut turned, along) = (turn(&p), turn(&v));
+        sphere.exp(&mut p, &v, 1.0, &mut work).unwrap();
+        sphere.exp(&mut turned, &along, 1.0, &mut work).unwrap();
+        for (a, b) in turn(&p).iter().zip(&turned) {
+            assert!((a - b).abs() < 1e-14);
+        }
+    }
+}
+
+#[test]
+fn updates() {
+    for manifold in all_manifolds() {
+        let n = Manifold::<f64>::ambient(&manifold);
+        // SPD points are matrices; a random row is not a symmetric differential, but the gradient symmetrises it, so that a
+        // step need not descend in the row's own direction: the laws of rows do not apply.
+        if manifold.spec().contains("spd") {
+            continue;
+        }
+        let update = Explicit::new(manifold.clone());
+        check(&format!("explicit:{} (n = {n})", manifold.spec()), |sampler| {
+            let w: Vec<f64> = sampler.point(&manifold);
+            laws::update::all(&update, &w, sampler)
+        });
+    }
+    for generator in all_generators(2) {
+        let update = Mirror::new(generator.clone());
+        check(&format!("mirror:{}", generator.spec()), |sampler| {
+            let w: Vec<f64> = sampler.domain_point(&generator, 2);
+            laws::update::all(&update, &w, sampler)
+        });
+    }
+}
+
+/// The first-order certificate on every geometry × every convex loss: regret ≤ bound.
+#[test]
+fn the_first_order_certificate_holds() {
+    let n = 3;
+    let orthant = PositiveOrthant::new(n).unwrap();
+    let sphere = Sphere::new(n, 1.0).unwrap();
+    for loss in all_losses() {
+        let bound = FirstOrder::new(&loss.facts());
+        let name = format!("first-order, {}", loss.spec());
+        check(&name, |sampler| {
+            let start: Vec<f64> = sampler.point(&sphere);
+            let any = |s: &mut Sampler| s.vector(n);
+            laws::bound::holds(&Explicit::new(sphere.clone()), &start, &loss, 0.3, &bound, any, sampler)?;
+            let start: Vec<f64> = sampler.point(&orthant);
+            laws::bound::holds(&Explicit::new(orthant.clone()), &start, &loss, 0.01, &bound, any, sampler)
+        });
+    }
+}
+
+/// A law must be able to fail: each of these objects lies, and is caught.
+#[test]
+fn laws_catch_liars() {
+    #[derive(Debug)]
+    struct Liar;
+    impl Loss for Liar {
+        fn spec(&self) -> String {
+            "liar".to_owned()
+        }
+        fn value(&self, z: f64, y: f64) -> f64 {
+            (z - y) * (z - y)
+        }
+        fn slope(&self, z: f64, y: f64) -> f64 {
+            1.9 * (z - y)
+        }
+        fn curvature(&self, _: f64, _: f64) -> f64 {
+            2.0
+        }
+        fn minimizer(&self, y: f64) -> f64 {
+            y
+        }
+        fn facts(&self) -> loss::Facts {
+            loss::Squared.facts()
+        }
+    }
+    let broken = (0..SEEDS).filter(|&s| laws::loss::all(&Liar, &mut Sampler::new(s)).is_err()).count();
+    assert!(broken > 90, "a wrong slope passed on {} seeds", SEEDS as usize - broken);
+
+    // The simplex's points are not on a sphere of radius 1.
+    let sphere = Sphere::new(3, 1.0).unwrap();
+    let point = [1.0 / 3.0; 3];
+    assert!(laws::manifold::metric(&sphere, &point, &mut Sampler::new(0)).is_err());
+    assert!(Generator::<f64>::check(&geowalk::geometry::generators::SimplexEntropy, &[0.5, 0.6]).is_err());
+}
