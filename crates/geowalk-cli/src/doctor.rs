@@ -1,0 +1,18 @@
+//! `geowalk doctor`: the loss doctor on a loss of the table.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use geowalk::loss::AnyLoss;
+use geowalk::loss::doctor;
+
+use crate::Failure;
+use crate::args::Doctor;
+
+/// Prints the diagnosis; exit code 1 if a declared fact is contradicted.
+pub(crate) fn run(what: &Doctor, out: &mut dyn Write) -> Result<ExitCode, Failure> {
+    let loss = AnyLoss::parse(&what.loss)?;
+    let diagnosis = doctor::examine(&loss, &doctor::Options::default());
+    writeln!(out, "{diagnosis}")?;
+    Ok(if diagnosis.sound() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}

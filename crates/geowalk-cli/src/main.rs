@@ -1,0 +1,62 @@
+//! The command `geowalk`: parse what was typed, do it, print it, give an exit code.
+//!
+//! Exit codes: 0 ok, 1 a certificate or a check failed, 2 an error of input or use. A reader that goes away (a closed pipe) is no error.
+
+mod args;
+mod doctor;
+mod list;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Args, Command};
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    let result = match &args.command {
+        Command::List(what) => list::run(what, &mut out).map(|()| ExitCode::SUCCESS),
+        Command::Doctor(what) => doctor::run(what, &mut out),
+    };
+    match result.and_then(|code| out.flush().map(|()| code).map_err(Failure::from)) {
+        Ok(code) => code,
+        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            // Nothing can be done if standard error is closed as well.
+            let _ = writeln!(io::stderr(), "geowalk: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Why a command could not be carried out.
+#[derive(Debug)]
+enum Failure {
+    /// What was asked for cannot be built.
+    Config(geowalk::ConfigError),
+    /// The result cannot be written.
+    Output(io::Error),
+}
+
+impl From<geowalk::ConfigError> for Failure {
+    fn from(error: geowalk::ConfigError) -> Self {
+        Self::Config(error)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Config(error) => write!(f, "{error}"),
+            Self::Output(error) => write!(f, "cannot write the result: {error}"),
+        }
+    }
+}
