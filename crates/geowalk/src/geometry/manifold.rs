@@ -91,7 +91,7 @@ pub trait ExpLog<F: Real>: Manifold<F> {
     ) -> Result<(), DomainError>;
 
     /// p ← the weighted Fréchet mean of `points` (one after the other in one slice), the minimiser of Σ w_i d(p, x_i)².
-    /// See [`mean`](super::mean) for the iteration and for when it is unique.
+    /// See the module [`mean`](mod@super::mean) for the iteration and for when it is unique.
     fn mean(
         &self,
         points: &[F],
