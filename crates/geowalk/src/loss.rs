@@ -2,8 +2,11 @@
 //! A loss ℓ(z, y) of a prediction z and a label y. Scalars only, always `f64`: a loss is evaluated once per example, and
 //! certificates need its full precision whatever the weights are stored in.
 
+mod balanced;
+pub mod permissible;
 mod squared;
 
+pub use balanced::Balanced;
 pub use squared::Squared;
 
 use crate::error::Allowed;
