@@ -17,6 +17,19 @@
 
 use crate::error::ConfigError;
 
+/// A row of a table: what front ends print of a manifold, a generator, a loss or a permissible function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry {
+    /// The name in a specification.
+    pub name: &'static str,
+    /// Its parameters and their defaults, as they are written: `delta=1`. Empty if it has none.
+    pub parameters: &'static str,
+    /// What it is, in one line.
+    pub summary: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+}
+
 /// A parsed specification: a name and its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spec {

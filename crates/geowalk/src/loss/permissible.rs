@@ -42,7 +42,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use crate::error::ConfigError;
-use crate::spec::{self, Args, Spec};
+use crate::spec::{self, Args, Entry, Spec};
 
 /// A permissible function φ. Probabilities outside [0, 1] give NaN.
 ///
@@ -160,19 +160,6 @@ fn fold(p: f64) -> (f64, f64) {
     (if q >= 0.0 { q } else { f64::NAN }, sign)
 }
 
-/// A row of the table of permissible functions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Entry {
-    /// The name in a specification.
-    pub name: &'static str,
-    /// The parameters with their defaults, as in a specification; empty if there are none.
-    pub parameters: &'static str,
-    /// What it is.
-    pub summary: &'static str,
-    /// Where it comes from.
-    pub source: &'static str,
-}
-
 type Build = fn(&mut Args<'_>) -> Result<AnyPermissible, ConfigError>;
 
 const TABLE: &[(Entry, Build)] = &[
@@ -233,7 +220,7 @@ const TABLE: &[(Entry, Build)] = &[
 ];
 
 /// The permissible functions that have a name, for lists and help texts.
-pub fn entries() -> impl Iterator<Item = &'static Entry> {
+pub fn entries() -> impl Iterator<Item = &'static Entry> + Clone {
     TABLE.iter().map(|(entry, _)| entry)
 }
 
