@@ -7,8 +7,8 @@
 //!
 //! They share the idea (a step is not an addition of weights), and not one signature. They meet in two places:
 //!
-//! * `Hessian`: the metric ∇²ψ makes a manifold of a generator; the mirror step is its natural-gradient step, retracted along the dual chart.
-//! * `PullBack`: a link function f makes ℝⁿ's flat metric a metric on the weights; gradient descent on f(w) is its geodesic step.
+//! * [`Hessian`]: the metric ∇²ψ makes a manifold of a generator; the mirror step is its natural-gradient step, retracted along the dual chart.
+//! * [`PullBack`]: a link function f makes ℝⁿ's flat metric a metric on the weights; gradient descent on f(w) is its geodesic step.
 
 pub mod checked;
 pub mod generator;
@@ -22,6 +22,8 @@ pub mod mean;
 pub mod work;
 
 pub use generator::{Curved, Generator, Modulus, Separable};
+pub use hessian::Hessian;
+pub use link::{Link, PullBack};
 pub use manifold::{Curvature, Event, ExpLog, Manifold, Sign, Step};
 pub use mean::Mean;
 pub use work::Work;

@@ -1,0 +1,164 @@
+//! # Itakura–Saito
+//! $$\psi(w) = -\sum_i \ln w_i, \qquad D(u \Vert w) = \sum_i \frac{u_i}{w_i} - \ln \frac{u_i}{w_i} - 1, \qquad w > 0$$
+//! Burg's entropy. The divergence is the same for (cu, cw) whatever c > 0.
+//!
+//! **Link** $\theta = -1/w$. **Inverse** $w = -1/\theta$, only for θ < 0. **Conjugate** $-\sum_i (1 + \ln(-\theta_i))$.
+//! **Modulus** none on the whole orthant ($\psi'' = 1/w^2$); $1/R^2$ w.r.t. $\Vert\cdot\Vert_1$ where $\Vert w \Vert_1 \le R$, because
+//! $(\sum |v_i|)^2 \le \sum w_i^2 \sum v_i^2/w_i^2$ and $\sum w_i^2 \le R^2$. (The same number w.r.t. $\Vert\cdot\Vert_2$ says less.)
+//! **Flat coordinate** $\ln w$: its Hessian manifold is the positive orthant with the metric of the logarithm.
+//!
+//! **Cost** O(n).
+//!
+//! **Care** A mirror step may leave the image of the link: $-1/w - \eta\, \partial L \ge 0$ is no weight.
+//! [`check_dual`](Generator::check_dual) refuses it with the number; `unlink` without the check gives a negative or infinite weight.
+//! D = +∞ at the boundary ($u_i = 0$ or $w_i = 0$): ψ is infinite there.
+//!
+//! **Source** \[NN09, table 1\].
+
+use super::gap;
+use crate::Real;
+use crate::error::{self, Allowed, DomainError};
+use crate::geometry::{Curved, Generator, Modulus, Separable};
+use crate::row::Norm;
+
+/// $\psi(w) = -\sum_i \ln w_i$ on the positive orthant.
+///
+/// ```
+/// use geowalk::geometry::{Generator, generators::ItakuraSaito};
+/// let d = ItakuraSaito.divergence(&[2.0], &[1.0]);
+/// assert_eq!(d, 1.0 - std::f64::consts::LN_2);
+/// assert_eq!(d, ItakuraSaito.divergence(&[2e100], &[1e100]));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct ItakuraSaito;
+
+impl<F: Real> Generator<F> for ItakuraSaito {
+    fn check(&self, w: &[F]) -> Result<(), DomainError> {
+        error::each("the point", w, Allowed::Positive)
+    }
+
+    fn check_dual(&self, theta: &[F]) -> Result<(), DomainError> {
+        error::each("the dual point", theta, Allowed::Negative)
+    }
+
+    fn value(&self, w: &[F]) -> F {
+        w.iter().map(|&w| self.value1(w)).sum()
+    }
+
+    fn link(&self, w: &[F], theta: &mut [F]) {
+        for (theta, &w) in theta.iter_mut().zip(w) {
+            *theta = self.link1(w);
+        }
+    }
+
+    fn unlink(&self, theta: &[F], w: &mut [F]) {
+        for (w, &theta) in w.iter_mut().zip(theta) {
+            *w = self.unlink1(theta);
+        }
+    }
+
+    fn conjugate(&self, theta: &[F]) -> F {
+        theta.iter().map(|&theta| -F::ONE - (-theta).ln()).sum()
+    }
+
+    fn divergence(&self, u: &[F], w: &[F]) -> F {
+        u.iter().zip(w).map(|(&u, &w)| gap::burg(u, w)).sum()
+    }
+
+    fn modulus(&self) -> Option<Modulus> {
+        None
+    }
+
+    fn modulus_within(&self, radius: f64) -> Option<Modulus> {
+        Allowed::Positive
+            .contains(radius)
+            .then_some(Modulus { sigma: 1.0 / radius / radius, norm: Norm::L1 })
+    }
+}
+
+impl<F: Real> Curved<F> for ItakuraSaito {
+    fn hessian(&self, w: &[F], v: &[F], out: &mut [F]) {
+        for ((out, &v), &w) in out.iter_mut().zip(v).zip(w) {
+            *out = v / w / w;
+        }
+    }
+
+    fn hessian_inverse(&self, w: &[F], g: &[F], out: &mut [F]) {
+        for ((out, &g), &w) in out.iter_mut().zip(g).zip(w) {
+            *out = g * w * w;
+        }
+    }
+
+    fn check_tangent(&self, w: &[F], v: &[F]) -> Result<(), DomainError> {
+        error::finite("the tangent vector", v, w.len())
+    }
+
+    fn origin(&self, w: &mut [F]) {
+        w.fill(F::ONE);
+    }
+}
+
+impl<F: Real> Separable<F> for ItakuraSaito {
+    #[inline]
+    fn value1(&self, w: F) -> F {
+        -w.ln()
+    }
+
+    #[inline]
+    fn link1(&self, w: F) -> F {
+        -F::ONE / w
+    }
+
+    #[inline]
+    fn unlink1(&self, theta: F) -> F {
+        -F::ONE / theta
+    }
+
+    #[inline]
+    fn curvature1(&self, w: F) -> F {
+        F::ONE / w / w
+    }
+
+    #[inline]
+    fn flat1(&self, w: F) -> F {
+        w.ln()
+    }
+
+    #[inline]
+    fn unflat1(&self, f: F) -> Option<F> {
+        Some(f.exp())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dual_points_are_negative() {
+        assert!(ItakuraSaito.check_dual(&[-1e-300, -1e300]).is_ok());
+        let error = ItakuraSaito.check_dual(&[-1.0, 0.5]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "coordinate 1 of the dual point is 0.5; it must be a finite number < 0"
+        );
+        assert!(ItakuraSaito.check_dual(&[0.0]).is_err());
+    }
+
+    #[test]
+    fn divergence_is_scale_free_and_infinite_at_the_boundary() {
+        let d = ItakuraSaito.divergence(&[3.0, 1.0], &[2.0, 4.0]);
+        assert!((d - ItakuraSaito.divergence(&[3e-200, 1e-200], &[2e-200, 4e-200])).abs() < 1e-14);
+        assert_eq!(ItakuraSaito.divergence(&[0.0], &[1.0]), f64::INFINITY);
+        assert_eq!(ItakuraSaito.divergence(&[1.0], &[0.0]), f64::INFINITY);
+    }
+
+    /// The ℓ₁ modulus is attained in the limit w → R e₁: it could not be larger.
+    #[test]
+    fn modulus_within_a_radius_is_tight() {
+        let modulus = Generator::<f64>::modulus_within(&ItakuraSaito, 2.0);
+        assert_eq!(modulus, Some(Modulus { sigma: 0.25, norm: Norm::L1 }));
+        let d = ItakuraSaito.divergence(&[2.0 - 1e-6, 1e-9], &[2.0 - 2e-6, 1e-9]);
+        assert!((d / (0.125 * 1e-12) - 1.0).abs() < 1e-5, "{d:e}");
+    }
+}

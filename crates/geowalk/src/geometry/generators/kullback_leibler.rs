@@ -1,0 +1,160 @@
+//! # Kullback–Leibler
+//! $$\psi(w) = \sum_i w_i \ln w_i - w_i, \qquad D(u \Vert w) = \sum_i u_i \ln \frac{u_i}{w_i} - u_i + w_i, \qquad w > 0$$
+//! The unnormalised relative entropy. Its mirror step multiplies, $w_i e^{-\eta \partial_i L}$: unnormalised exponentiated gradient.
+//!
+//! **Link** $\theta = \ln w$. **Inverse** $w = e^\theta$. **Conjugate** $\sum_i e^{\theta_i}$. **Modulus** none on the whole orthant
+//! ($\psi'' = 1/w$ tends to 0); $1/R$ w.r.t. $\Vert\cdot\Vert_1$ where $\Vert w \Vert_1 \le R$, because
+//! $(\sum |v_i|)^2 \le \sum w_i \sum v_i^2 / w_i$. **Flat coordinate** $2\sqrt w$.
+//!
+//! **Cost** O(n), one logarithm or exponential per coordinate.
+//!
+//! **Care** $0 \ln 0 = 0$, so u may have zeros; D = +∞ where $u_i > 0 = w_i$. For u near w each term is computed as
+//! $w\,h(u/w - 1)$, $h(t) = (1+t)\ln(1+t) - t$ by its series. Every θ is in the image of ∇ψ, but `unlink` overflows to ∞ above
+//! 709.7 and underflows to 0 below −745 (88.7 and −103 in `f32`).
+//!
+//! **Source** \[NN09, table 1\]; \[AW20, eq. (5)\].
+
+use super::gap;
+use crate::Real;
+use crate::error::{self, Allowed, DomainError};
+use crate::geometry::{Curved, Generator, Modulus, Separable};
+use crate::row::Norm;
+
+/// $\psi(w) = \sum_i w_i \ln w_i - w_i$ on the positive orthant.
+///
+/// ```
+/// use geowalk::geometry::{Generator, generators::KullbackLeibler};
+/// let d = KullbackLeibler.divergence(&[1.0, 0.0], &[2.0, 0.5]);
+/// assert_eq!(d, 1.5 - std::f64::consts::LN_2);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct KullbackLeibler;
+
+impl<F: Real> Generator<F> for KullbackLeibler {
+    fn check(&self, w: &[F]) -> Result<(), DomainError> {
+        error::each("the point", w, Allowed::Positive)
+    }
+
+    fn check_dual(&self, theta: &[F]) -> Result<(), DomainError> {
+        error::each("the dual point", theta, Allowed::Finite)
+    }
+
+    fn value(&self, w: &[F]) -> F {
+        w.iter().map(|&w| self.value1(w)).sum()
+    }
+
+    fn link(&self, w: &[F], theta: &mut [F]) {
+        for (theta, &w) in theta.iter_mut().zip(w) {
+            *theta = self.link1(w);
+        }
+    }
+
+    fn unlink(&self, theta: &[F], w: &mut [F]) {
+        for (w, &theta) in w.iter_mut().zip(theta) {
+            *w = self.unlink1(theta);
+        }
+    }
+
+    fn conjugate(&self, theta: &[F]) -> F {
+        theta.iter().map(|&theta| theta.exp()).sum()
+    }
+
+    fn divergence(&self, u: &[F], w: &[F]) -> F {
+        u.iter().zip(w).map(|(&u, &w)| gap::entropy(u, w, u - w)).sum()
+    }
+
+    fn modulus(&self) -> Option<Modulus> {
+        None
+    }
+
+    fn modulus_within(&self, radius: f64) -> Option<Modulus> {
+        Allowed::Positive
+            .contains(radius)
+            .then_some(Modulus { sigma: 1.0 / radius, norm: Norm::L1 })
+    }
+}
+
+impl<F: Real> Curved<F> for KullbackLeibler {
+    fn hessian(&self, w: &[F], v: &[F], out: &mut [F]) {
+        for ((out, &v), &w) in out.iter_mut().zip(v).zip(w) {
+            *out = v / w;
+        }
+    }
+
+    fn hessian_inverse(&self, w: &[F], g: &[F], out: &mut [F]) {
+        for ((out, &g), &w) in out.iter_mut().zip(g).zip(w) {
+            *out = g * w;
+        }
+    }
+
+    fn check_tangent(&self, w: &[F], v: &[F]) -> Result<(), DomainError> {
+        error::finite("the tangent vector", v, w.len())
+    }
+
+    fn origin(&self, w: &mut [F]) {
+        w.fill(F::ONE);
+    }
+}
+
+impl<F: Real> Separable<F> for KullbackLeibler {
+    #[inline]
+    fn value1(&self, w: F) -> F {
+        if w == F::ZERO { F::ZERO } else { w * w.ln() - w }
+    }
+
+    #[inline]
+    fn link1(&self, w: F) -> F {
+        w.ln()
+    }
+
+    #[inline]
+    fn unlink1(&self, theta: F) -> F {
+        theta.exp()
+    }
+
+    #[inline]
+    fn curvature1(&self, w: F) -> F {
+        F::ONE / w
+    }
+
+    #[inline]
+    fn flat1(&self, w: F) -> F {
+        F::TWO * w.sqrt()
+    }
+
+    #[inline]
+    fn unflat1(&self, f: F) -> Option<F> {
+        // A NaN is inside no interval, yet it must come out: only what is known to be outside is refused.
+        if f <= F::ZERO { None } else { Some((F::HALF * f).square()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn divergence_at_the_boundary() {
+        assert_eq!(KullbackLeibler.divergence(&[0.0, 0.0], &[0.5, 0.0]), 0.5);
+        assert_eq!(KullbackLeibler.divergence(&[0.5], &[0.0]), f64::INFINITY);
+        assert_eq!(KullbackLeibler.value(&[0.0, 1.0]), -1.0);
+        assert!(KullbackLeibler.divergence(&[f64::NAN, 1.0], &[0.0, 1.0]).is_nan());
+    }
+
+    #[test]
+    fn the_boundary_is_not_in_the_domain() {
+        let error = KullbackLeibler.check(&[1.0, 0.0]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "coordinate 1 of the point is 0; it must be a finite number > 0"
+        );
+    }
+
+    #[test]
+    fn modulus_only_within_a_radius() {
+        assert_eq!(Generator::<f64>::modulus(&KullbackLeibler), None);
+        let within = |radius| Generator::<f64>::modulus_within(&KullbackLeibler, radius);
+        assert_eq!(within(4.0), Some(Modulus { sigma: 0.25, norm: Norm::L1 }));
+        assert_eq!((within(0.0), within(f64::NAN), within(f64::INFINITY)), (None, None, None));
+    }
+}
