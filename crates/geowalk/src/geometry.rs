@@ -11,6 +11,7 @@
 //! * [`PullBack`]: a link function f makes ℝⁿ's flat metric a metric on the weights; gradient descent on f(w) is its geodesic step.
 
 pub mod checked;
+mod forward;
 pub mod generator;
 pub mod generators;
 pub mod hessian;
@@ -21,6 +22,7 @@ pub mod manifolds;
 pub mod mean;
 pub mod work;
 
+pub use checked::Checked;
 pub use generator::{Curved, Generator, Modulus, Separable};
 pub use hessian::Hessian;
 pub use link::{Link, PullBack};

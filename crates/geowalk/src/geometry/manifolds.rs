@@ -1,6 +1,359 @@
 //! # The manifolds
-//! One file each.
+//! One file each, and one table ([`entries`]) from which their names, [`AnyManifold`], its parser and the lists
+//! in the front ends come. To add one, write its file, its `mod` and `pub use` lines, and its row.
 
 mod euclidean;
+mod positive_orthant;
+mod product;
+mod simplex;
+mod sphere;
 
 pub use euclidean::Euclidean;
+pub use positive_orthant::PositiveOrthant;
+pub use product::Product;
+pub use simplex::Simplex;
+pub use sphere::Sphere;
+
+pub(in crate::geometry) use product::shifted;
+
+use super::forward::forward;
+use super::manifold::{Curvature, ExpLog, Manifold, Step};
+use super::mean::Mean;
+use super::work::Work;
+use crate::Real;
+use crate::error::{self, Allowed, ConfigError, DomainError};
+use crate::spec::{self, Args, Spec};
+use std::convert::identity;
+
+/// A row of the table of manifolds.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// The name in specifications.
+    pub name: &'static str,
+    /// Its parameters with their defaults, apart from the size `n`.
+    pub parameters: &'static str,
+    /// What it is, in one line.
+    pub summary: &'static str,
+    /// Where its formulas come from.
+    pub source: &'static str,
+    /// Builds it from its arguments and the size to use where they give none.
+    pub build: fn(&mut Args<'_>, Option<usize>) -> Result<AnyManifold, ConfigError>,
+}
+
+/// Derives everything from the rows `Variant(Type): name, parameters, summary, source, build, size, arguments;`
+/// where `build` makes the manifold, `size` gives the n of its constructor from the scalars in a point, and
+/// `arguments` its other parameters as text. The leading `$` lets the macro define another one.
+macro_rules! table {
+    ($d:tt $($variant:ident($type:ty): $name:literal, $parameters:literal, $summary:literal,
+        $source:literal, $build:expr, $size:expr, $arguments:expr;)*) => {
+        /// One of the manifolds of the table, chosen at run time.
+        ///
+        /// ```
+        /// use geowalk::geometry::{ExpLog, Work, manifolds::AnyManifold};
+        /// let sphere = AnyManifold::parse("sphere(radius=2)", 3)?;
+        /// let d: f64 = sphere.distance(&[2.0, 0.0, 0.0], &[-2.0, 0.0, 0.0], &mut Work::new());
+        /// assert_eq!(d, 2.0 * std::f64::consts::PI);
+        /// let product = AnyManifold::parse("product(sphere(n=3), euclidean(n=2))", 0)?;
+        /// assert_eq!(product.spec(), "product(sphere(n=3, radius=1), euclidean(n=2))");
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        #[derive(Debug, Clone, PartialEq)]
+        #[non_exhaustive]
+        pub enum AnyManifold {
+            $(
+                #[doc = $summary]
+                $variant($type),
+            )*
+        }
+
+        static ENTRIES: &[Entry] = &[$(Entry {
+            name: $name,
+            parameters: $parameters,
+            summary: $summary,
+            source: $source,
+            build: |args, n| {
+                let build: fn(&mut Args<'_>, Option<usize>) -> Result<$type, ConfigError> = $build;
+                build(args, n).map(AnyManifold::$variant)
+            },
+        },)*];
+
+        impl AnyManifold {
+            /// The name in specifications.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$variant(_) => $name,)*
+                }
+            }
+
+            /// The n its constructor was given (a product: the scalars in a point).
+            pub fn size(&self) -> usize {
+                match self {
+                    $(Self::$variant(m) => $size(Manifold::<f64>::ambient(m)),)*
+                }
+            }
+
+            fn arguments(&self) -> Vec<String> {
+                match self {
+                    $(Self::$variant(m) => {
+                        let arguments: fn(&$type) -> Vec<String> = $arguments;
+                        arguments(m)
+                    })*
+                }
+            }
+        }
+
+        macro_rules! variant {
+            ($d this:ident, $d m:ident => $d body:expr) => {
+                match $d this {
+                    $(AnyManifold::$variant($d m) => $d body,)*
+                }
+            };
+        }
+    };
+}
+
+table! { $
+    Euclidean(Euclidean): "euclidean", "", "R^n with the usual metric.", "KMWW07, sec. 2", |args, n| Euclidean::new(size(args, n)?), identity, |_| Vec::new();
+    Sphere(Sphere): "sphere", "radius=1", "The vectors of norm `radius`.", "KMWW07, ex. 2", sphere, identity, |m| vec![format!("radius={}", m.radius())];
+    Simplex(Simplex): "simplex", "", "The probability simplex with Fisher's metric.", "KMWW07, ex. 3", |args, n| Simplex::new(size(args, n)?), identity, |_| Vec::new();
+    PositiveOrthant(PositiveOrthant): "orthant", "", "The positive vectors with the metric of their logarithms.", "KMWW07, ex. 7", |args, n| PositiveOrthant::new(size(args, n)?), identity, |_| Vec::new();
+    // ENABLE 1: Hyperboloid(Hyperboloid): "hyperbolic", "", "Hyperbolic space, hyperboloid model, time first.", "NK17", |args, n| Hyperboloid::new(size(args, n)?), identity, |_| Vec::new();
+    // ENABLE 2: PoincareBall(PoincareBall): "poincare-ball", "", "Hyperbolic space, ball model.", "GHN18", |args, n| PoincareBall::new(size(args, n)?), identity, |_| Vec::new();
+    // ENABLE 3: Spd(Spd): "spd", "", "Symmetric positive definite n×n matrices, affine-invariant metric.", "PFA06", |args, n| Spd::new(size(args, n)?), usize::isqrt, |_| Vec::new();
+    Product(Product<AnyManifold>): "product", "factors", "The product of manifolds that each state their n.", "Boumal23, sec. 3.7", product, identity, |m| m.factors().iter().map(AnyManifold::factor).collect();
+}
+
+forward!([] Manifold for AnyManifold, variant);
+forward!([] ExpLog for AnyManifold, variant);
+
+/// The table of manifolds.
+///
+/// ```
+/// let names: Vec<_> = geowalk::geometry::manifolds::entries().iter().map(|e| e.name).collect();
+/// assert!(names.contains(&"simplex"));
+/// ```
+pub fn entries() -> &'static [Entry] {
+    ENTRIES
+}
+
+impl AnyManifold {
+    /// Builds the manifold that a specification names, with `n` coordinates unless the specification states its own
+    /// `n=`. For matrices n is the number of rows; the factors of a product must each state theirs.
+    pub fn parse(spec: &str, n: usize) -> Result<Self, ConfigError> {
+        const DEPTH: usize = 16;
+        // Specifications come from strangers, and the parser calls itself.
+        let mut depth = 0_usize;
+        for (column, c) in spec.chars().enumerate() {
+            match c {
+                '(' => depth += 1,
+                ')' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            if depth > DEPTH {
+                return Err(ConfigError::Syntax {
+                    text: spec.to_owned(),
+                    column: column + 1,
+                    expected: "at most 16 nested parentheses",
+                });
+            }
+        }
+        Self::build(spec, Some(n))
+    }
+
+    fn build(text: &str, n: Option<usize>) -> Result<Self, ConfigError> {
+        let spec = Spec::parse(text)?;
+        let Some(entry) = ENTRIES.iter().find(|entry| entry.name == spec.name()) else {
+            let known = ENTRIES.iter().map(|entry| entry.name);
+            return Err(spec::unknown("geometry", spec.name(), known));
+        };
+        let mut args = spec.args();
+        let manifold = (entry.build)(&mut args, n)?;
+        args.finish()?;
+        Ok(manifold)
+    }
+
+    /// The canonical specification: `AnyManifold::parse(&m.spec(), m.size())` gives `m` again.
+    pub fn spec(&self) -> String {
+        self.with_arguments(&self.arguments())
+    }
+
+    /// The specification with the size in it, as a factor of a product needs it.
+    fn factor(&self) -> String {
+        let mut arguments = self.arguments();
+        if !matches!(self, Self::Product(_)) {
+            arguments.insert(0, format!("n={}", self.size()));
+        }
+        self.with_arguments(&arguments)
+    }
+
+    fn with_arguments(&self, arguments: &[String]) -> String {
+        if arguments.is_empty() {
+            self.name().to_owned()
+        } else {
+            format!("{}({})", self.name(), arguments.join(", "))
+        }
+    }
+}
+
+/// The size a specification states, or else the one that was given with it.
+fn size(args: &mut Args<'_>, n: Option<usize>) -> Result<usize, ConfigError> {
+    match (args.optional_number("n")?, n) {
+        (Some(stated), _) => {
+            error::parameter("n", stated, Allowed::Whole(1))?;
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // whole and ≥ 1
+            Ok(stated as usize)
+        }
+        (None, Some(n)) => Ok(n),
+        (None, None) => {
+            let meaning = "each factor of a product states its own n";
+            Err(ConfigError::Missing { name: "n", meaning })
+        }
+    }
+}
+
+fn sphere(args: &mut Args<'_>, n: Option<usize>) -> Result<Sphere, ConfigError> {
+    let radius = args.number("radius", 1.0)?;
+    Sphere::new(size(args, n)?, radius)
+}
+
+fn product(args: &mut Args<'_>, _: Option<usize>) -> Result<Product<AnyManifold>, ConfigError> {
+    let factors = args.rest().into_iter().map(|text| AnyManifold::build(text, None));
+    Product::new(factors.collect::<Result<_, _>>()?)
+}
+
+/// √Σx², summed in `f64`, and scaled by the largest term where squares would overflow or vanish.
+fn norm<F: Real>(x: impl Iterator<Item = F> + Clone) -> F {
+    let sum: f64 = x.clone().map(|x| x.f64() * x.f64()).sum();
+    if sum > 1e-270 && sum < 1e300 {
+        return F::of(sum.sqrt());
+    }
+    let largest = x.clone().fold(0.0, |largest, x| Real::max(largest, x.f64().abs()));
+    if largest == 0.0 || !largest.is_finite() {
+        return F::of(largest);
+    }
+    let sum: f64 = x.map(|x| (x.f64() / largest) * (x.f64() / largest)).sum();
+    F::of(largest * sum.sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::test_runner::{Config, RngSeed};
+
+    /// The same cases at every run.
+    pub(super) fn cases(cases: u32) -> Config {
+        Config {
+            cases,
+            rng_seed: RngSeed::Fixed(1),
+            failure_persistence: None,
+            ..Config::default()
+        }
+    }
+
+    /// Every row, with a size or as a product.
+    fn all() -> Vec<AnyManifold> {
+        let each = ENTRIES.iter().map(|entry| match entry.name {
+            "product" => "product(sphere(n=3, radius=2), product(simplex(n=2)), orthant(n=2))",
+            name => name,
+        });
+        each.map(|text| AnyManifold::parse(text, 3).unwrap()).collect()
+    }
+
+    #[test]
+    fn canonical_specifications_rebuild_the_manifold() {
+        for m in all() {
+            assert_eq!(AnyManifold::parse(&m.spec(), m.size()).unwrap(), m);
+            let product = Product::new(vec![m.clone(), m]).unwrap();
+            let product = AnyManifold::Product(product);
+            assert_eq!(AnyManifold::parse(&product.spec(), 0).unwrap(), product);
+        }
+        for (text, spec, n) in [
+            ("sphere", "sphere(radius=1)", 7),
+            ("sphere(2.5)", "sphere(radius=2.5)", 7),
+            ("sphere(n=3, radius=0.1)", "sphere(radius=0.1)", 3),
+            ("simplex(4)", "simplex", 4),
+            ("product( orthant(n=2) )", "product(orthant(n=2))", 2),
+        ] {
+            let m = AnyManifold::parse(text, 7).unwrap();
+            assert_eq!((m.spec().as_str(), m.size()), (spec, n));
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_built_says_why() {
+        let deep = "product(".repeat(20);
+        for (text, message) in [
+            (
+                "spher",
+                "unknown geometry 'spher' (did you mean 'sphere'?); known: euclidean, sphere",
+            ),
+            ("sphere(r=1)", "unknown parameter 'r'"),
+            ("sphere(radius=-1)", "radius = -1; it must be a finite number > 0"),
+            ("simplex(n=1.5)", "n = 1.5; it must be a whole number >= 1"),
+            ("simplex(n=1)", "n = 1; it must be a whole number >= 2"),
+            ("product(sphere)", "n is missing: each factor"),
+            ("product", "factors is missing"),
+            ("product(n=2, simplex(n=2))", "unknown parameter 'n'"),
+            (&deep, &format!("'{deep}': at most 16 nested parentheses expected at column 136")),
+        ] {
+            let error = AnyManifold::parse(text, 3).unwrap_err().to_string();
+            assert!(error.starts_with(message), "{error}");
+        }
+    }
+
+    /// The laws that hold on every manifold, at the origin, in both precisions.
+    fn laws<F: Real>(m: &AnyManifold) {
+        let n = Manifold::<F>::ambient(m);
+        let work = &mut Work::<F>::new();
+        let tolerance = F::of(64.0) * F::EPSILON;
+        let mut p = vec![F::ZERO; n];
+        m.origin(&mut p);
+        m.check(&p).unwrap();
+        let g: Vec<F> = (0..n).map(|i| F::of(((i * 7 + 3) % 11) as f64 / 11.0 - 0.4)).collect();
+        let mut v = vec![F::ZERO; n];
+        m.gradient(&p, &g, &mut v, work);
+        m.check_tangent(&p, &v).unwrap();
+        let length = m.norm(&p, &v, work);
+        assert!(length > F::of(0.1));
+        let differential: F = g.iter().zip(&v).map(|(&g, &v)| g * v).sum();
+        assert!((m.inner(&p, &v, &v, work) - differential).abs() < tolerance);
+        let t = m.injectivity(&p).min(F::ONE) * F::of(0.7) / length;
+        let mut q = p.clone();
+        let step = m.exp(&mut q, &v, t, work).unwrap();
+        m.check(&q).unwrap();
+        assert!((step.length - t * length).abs() < tolerance);
+        assert!((m.distance(&p, &q, work) - step.length).abs() < tolerance);
+        let mut back = vec![F::ZERO; n];
+        m.log(&p, &q, &mut back, work).unwrap();
+        assert!(back.iter().zip(&v).all(|(&b, &v)| (b - t * v).abs() < tolerance));
+        m.transport(&p, &q, &mut back, work).unwrap();
+        m.check_tangent(&q, &back).unwrap();
+        assert!((m.norm(&q, &back, work) - step.length).abs() < tolerance);
+        let mut there = vec![F::ZERO; n];
+        m.log(&q, &p, &mut there, work).unwrap();
+        assert!(back.iter().zip(&there).all(|(&b, &v)| (b + v).abs() < tolerance));
+        let middle = m.mean(&[p.clone(), q].concat(), None, &mut back, work).unwrap();
+        assert!((m.distance(&p, &back, work) - step.length * F::HALF).abs() < tolerance);
+        assert!(middle.unique);
+    }
+
+    #[test]
+    fn every_row_obeys_the_laws() {
+        for m in all() {
+            laws::<f64>(&m);
+            laws::<f32>(&m);
+        }
+    }
+
+    #[test]
+    fn the_norm_neither_overflows_nor_vanishes_nor_loses_nan() {
+        for scale in [1.0, 1e200, 1e-200] {
+            let found: f64 = norm([3.0 * scale, 4.0 * scale].into_iter()) / scale;
+            assert!((found - 5.0).abs() < 2e-15, "{found}");
+        }
+        assert_eq!(norm([3e-320_f64, 0.0].into_iter()), 3e-320);
+        assert_eq!(norm([0.0_f32; 2].into_iter()), 0.0);
+        assert!(norm([f64::NAN, 1.0].into_iter()).is_nan());
+        assert!(norm([f64::INFINITY, 1.0].into_iter()).is_infinite());
+    }
+}
