@@ -3,15 +3,23 @@
 //! in the front ends come. To add one, write its file, its `mod` and `pub use` lines, and its row.
 
 mod euclidean;
+mod hyperboloid;
+mod poincare_ball;
 mod positive_orthant;
 mod product;
 mod simplex;
+mod spd;
 mod sphere;
 
 pub use euclidean::Euclidean;
+pub use hyperboloid::Hyperboloid;
+pub use poincare_ball::{
+    PoincareBall, push_to_ball, push_to_hyperboloid, to_ball, to_hyperboloid,
+};
 pub use positive_orthant::PositiveOrthant;
 pub use product::Product;
 pub use simplex::Simplex;
+pub use spd::Spd;
 pub use sphere::Sphere;
 
 pub(in crate::geometry) use product::shifted;
@@ -117,9 +125,9 @@ table! { $
     Sphere(Sphere): "sphere", "radius=1", "The vectors of norm `radius`.", "KMWW07, ex. 2", sphere, identity, |m| vec![format!("radius={}", m.radius())];
     Simplex(Simplex): "simplex", "", "The probability simplex with Fisher's metric.", "KMWW07, ex. 3", |args, n| Simplex::new(size(args, n)?), identity, |_| Vec::new();
     PositiveOrthant(PositiveOrthant): "orthant", "", "The positive vectors with the metric of their logarithms.", "KMWW07, ex. 7", |args, n| PositiveOrthant::new(size(args, n)?), identity, |_| Vec::new();
-    // ENABLE 1: Hyperboloid(Hyperboloid): "hyperbolic", "", "Hyperbolic space, hyperboloid model, time first.", "NK17", |args, n| Hyperboloid::new(size(args, n)?), identity, |_| Vec::new();
-    // ENABLE 2: PoincareBall(PoincareBall): "poincare-ball", "", "Hyperbolic space, ball model.", "GHN18", |args, n| PoincareBall::new(size(args, n)?), identity, |_| Vec::new();
-    // ENABLE 3: Spd(Spd): "spd", "", "Symmetric positive definite n×n matrices, affine-invariant metric.", "PFA06", |args, n| Spd::new(size(args, n)?), usize::isqrt, |_| Vec::new();
+    Hyperboloid(Hyperboloid): "hyperbolic", "", "Hyperbolic space, hyperboloid model, time first.", "NK17", |args, n| Hyperboloid::new(size(args, n)?), identity, |_| Vec::new();
+    PoincareBall(PoincareBall): "poincare-ball", "", "Hyperbolic space, ball model.", "GHN18", |args, n| PoincareBall::new(size(args, n)?), identity, |_| Vec::new();
+    Spd(Spd): "spd", "", "Symmetric positive definite n×n matrices, affine-invariant metric.", "PFA06", |args, n| Spd::new(size(args, n)?), usize::isqrt, |_| Vec::new();
     Product(Product<AnyManifold>): "product", "factors", "The product of manifolds that each state their n.", "Boumal23, sec. 3.7", product, identity, |m| m.factors().iter().map(AnyManifold::factor).collect();
 }
 
