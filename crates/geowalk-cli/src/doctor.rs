@@ -12,7 +12,7 @@ use crate::args::Doctor;
 /// Prints the diagnosis; exit code 1 if a declared fact is contradicted.
 pub(crate) fn run(what: &Doctor, out: &mut dyn Write) -> Result<ExitCode, Failure> {
     let loss = AnyLoss::parse(&what.loss)?;
-    let diagnosis = doctor::examine(&loss, &doctor::Options::default());
+    let diagnosis = doctor::examine(&loss, &doctor::Range::of(&loss));
     writeln!(out, "{diagnosis}")?;
-    Ok(if diagnosis.sound() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    Ok(if diagnosis.consistent() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }

@@ -4,6 +4,7 @@ use std::io::Write;
 
 use geowalk::geometry::{generators, manifolds};
 use geowalk::loss::{self, permissible};
+use geowalk::spec::Entry;
 use serde_json::json;
 
 use crate::Failure;
@@ -12,31 +13,19 @@ use crate::args::{Kind, List};
 /// One line of a list.
 struct Line {
     kind: &'static str,
-    name: &'static str,
-    parameters: &'static str,
-    summary: &'static str,
-    source: &'static str,
+    entry: Entry,
 }
 
 /// The lines of one kind, under their heading.
 fn lines(kind: Kind) -> Vec<Line> {
-    macro_rules! from {
-        ($entries:expr, $kind:literal) => {
-            $entries.iter().map(|e| Line {
-                kind: $kind,
-                name: e.name,
-                parameters: e.parameters,
-                summary: e.summary,
-                source: e.source,
-            })
-        };
-    }
+    let of = |kind| move |&entry| Line { kind, entry };
     match kind {
-        Kind::Geometries => from!(manifolds::entries(), "manifold")
-            .chain(from!(generators::entries(), "generator"))
-            .collect(),
-        Kind::Losses => from!(loss::entries(), "loss").collect(),
-        Kind::Permissible => from!(permissible::entries(), "permissible").collect(),
+        Kind::Geometries => {
+            let generators = generators::entries().map(of("generator"));
+            manifolds::entries().map(of("manifold")).chain(generators).collect()
+        }
+        Kind::Losses => loss::entries().map(of("loss")).collect(),
+        Kind::Permissible => permissible::entries().map(of("permissible function")).collect(),
     }
 }
 
@@ -50,17 +39,17 @@ pub(crate) fn run(list: &List, out: &mut dyn Write) -> Result<(), Failure> {
     if list.json {
         let rows: Vec<_> = lines
             .iter()
-            .map(|l| {
-                json!({"kind": l.kind, "name": l.name, "parameters": l.parameters,
-                       "summary": l.summary, "source": l.source})
+            .map(|Line { kind, entry: e }| {
+                json!({"kind": kind, "name": e.name, "parameters": e.parameters,
+                       "summary": e.summary, "source": e.source})
             })
             .collect();
         writeln!(out, "{}", serde_json::Value::Array(rows))?;
         return Ok(());
     }
-    let written = |l: &Line| match l.parameters {
-        "" => l.name.to_owned(),
-        parameters => format!("{}({parameters})", l.name),
+    let written = |l: &Line| match l.entry.parameters {
+        "" => l.entry.name.to_owned(),
+        parameters => format!("{}({parameters})", l.entry.name),
     };
     let width = lines.iter().map(|l| written(l).chars().count()).max().unwrap_or(0);
     let mut kind = "";
@@ -70,7 +59,13 @@ pub(crate) fn run(list: &List, out: &mut dyn Write) -> Result<(), Failure> {
             kind = line.kind;
             writeln!(out, "{gap}{kind}")?;
         }
-        writeln!(out, "  {:width$}  {}  [{}]", written(line), line.summary, line.source)?;
+        writeln!(
+            out,
+            "  {:width$}  {}  [{}]",
+            written(line),
+            line.entry.summary,
+            line.entry.source
+        )?;
     }
     Ok(())
 }

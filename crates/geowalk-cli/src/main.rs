@@ -22,7 +22,9 @@ fn main() -> ExitCode {
     };
     match result.and_then(|code| out.flush().map(|()| code).map_err(Failure::from)) {
         Ok(code) => code,
-        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+            ExitCode::SUCCESS
+        }
         Err(error) => {
             // Nothing can be done if standard error is closed as well.
             let _ = writeln!(io::stderr(), "geowalk: {error}");

@@ -11,9 +11,12 @@ const MODULES: [&str; 11] = [
 const CRATES: [&str; 5] = ["geowalk", "geowalk-data", "geowalk-run", "geowalk-cli", "geowalk-lab"];
 
 fn rank(module: &str) -> usize {
-    MODULES.iter().position(|m| *m == module).unwrap_or_else(|| {
-        panic!("module '{module}' is not in the list of modules: add it at its place")
-    })
+    let place = MODULES.iter().position(|m| *m == module);
+    assert!(
+        place.is_some(),
+        "module '{module}' is not in the list of modules: add it at its place"
+    );
+    place.unwrap_or_default()
 }
 
 /// The modules named in one `use crate::...;` line. `Real` and the errors are re-exported at the top.
@@ -61,7 +64,8 @@ fn modules_use_only_what_stands_before_them() {
 #[test]
 fn crates_depend_only_on_what_stands_before_them() {
     for (path, text) in files("crates", &["Cargo.toml"]).unwrap() {
-        let name = path.parent().and_then(|p| p.file_name()).unwrap().to_string_lossy().into_owned();
+        let name =
+            path.parent().and_then(|p| p.file_name()).unwrap().to_string_lossy().into_owned();
         let own = CRATES.iter().position(|c| *c == name);
         let own = own.unwrap_or_else(|| panic!("crate '{name}' is not in the list of crates"));
         for line in text.lines().filter(|line| line.starts_with("geowalk")) {

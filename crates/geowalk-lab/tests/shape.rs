@@ -16,8 +16,11 @@ fn each_manifold_generator_and_loss_opens_with_its_definition() {
     for family in families {
         let folder = format!("crates/geowalk/src/{family}");
         for (path, text) in files(&folder, &[".rs"]).unwrap() {
-            let header: String =
-                text.lines().take_while(|line| line.starts_with("//!")).collect::<Vec<_>>().join("\n");
+            let header: String = text
+                .lines()
+                .take_while(|line| line.starts_with("//!"))
+                .collect::<Vec<_>>()
+                .join("\n");
             assert!(header.starts_with("//! # "), "{}: a title must open the file", shown(&path));
             assert!(header.contains("**Source**"), "{}: the header cites no source", shown(&path));
         }
@@ -33,7 +36,10 @@ fn formulas_survive_rustdoc() {
         });
         for (number, line) in docs.filter(|(_, line)| line.contains('$')) {
             let place = format!("{}:{}", shown(&path), number + 1);
-            assert!(!line.contains("\\|"), "{place}: write \\Vert, Markdown eats the backslash of \\|");
+            assert!(
+                !line.contains("\\|"),
+                "{place}: write \\Vert, Markdown eats the backslash of \\|"
+            );
             assert!(!line.contains("^*"), "{place}: write ^\\star, Markdown takes ^* for emphasis");
         }
     }
@@ -51,7 +57,11 @@ fn nothing_of_one_machine_is_in_the_repository() {
         let endings = [".rs", ".md", ".toml", ".py", ".json", ".html", "run", "test"];
         for (path, text) in files(folder, &endings).unwrap() {
             for text_part in &forbidden {
-                assert!(!text.contains(text_part.as_str()), "{}: contains {text_part}", shown(&path));
+                assert!(
+                    !text.contains(text_part.as_str()),
+                    "{}: contains {text_part}",
+                    shown(&path)
+                );
             }
         }
     }

@@ -42,13 +42,12 @@ pub struct Broken {
 }
 
 /// `found <= allowed`, or the law is broken. NaN breaks every law.
-fn demand(
-    law: &'static str,
-    found: f64,
-    allowed: f64,
-    sampler: &Sampler,
-) -> Result<(), Broken> {
-    if found <= allowed { Ok(()) } else { Err(Broken { law, found, allowed, seed: sampler.seed() }) }
+fn demand(law: &'static str, found: f64, allowed: f64, sampler: &Sampler) -> Result<(), Broken> {
+    if found <= allowed {
+        Ok(())
+    } else {
+        Err(Broken { law, found, allowed, seed: sampler.seed() })
+    }
 }
 
 /// The operation succeeded, or the law is broken.

@@ -16,7 +16,7 @@
 /// A compensated running sum.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Sum {
-    sum: f64,
+    rounded: f64,
     lost: f64,
     magnitude: f64,
     count: u64,
@@ -26,13 +26,13 @@ impl Sum {
     /// Adds a term.
     #[inline]
     pub fn add(&mut self, term: f64) {
-        let sum = self.sum + term;
-        self.lost += if self.sum.abs() >= term.abs() {
-            (self.sum - sum) + term
+        let sum = self.rounded + term;
+        self.lost += if self.rounded.abs() >= term.abs() {
+            (self.rounded - sum) + term
         } else {
-            (term - sum) + self.sum
+            (term - sum) + self.rounded
         };
-        self.sum = sum;
+        self.rounded = sum;
         self.magnitude += term.abs();
         self.count += 1;
     }
@@ -41,7 +41,7 @@ impl Sum {
     #[inline]
     pub fn total(&self) -> f64 {
         // An infinite or NaN sum makes `lost` NaN: the sum itself is what happened.
-        if self.sum.is_finite() { self.sum + self.lost } else { self.sum }
+        if self.rounded.is_finite() { self.rounded + self.lost } else { self.rounded }
     }
 
     /// How many terms were added.
@@ -78,7 +78,7 @@ mod tests {
             plain += 0.1;
         }
         // The exact sum of the f64 nearest to 0.1.
-        let exact = 1_000_000.000_000_055_5;
+        let exact = 1_000_000.000_000_000_055_5;
         assert!((sum.total() - exact).abs() <= sum.error());
         assert!(sum.upper() >= exact);
         assert!((plain - exact).abs() > 1e-5, "the plain sum is off: {plain}");

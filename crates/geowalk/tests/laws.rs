@@ -1,12 +1,16 @@
 //! The laws, on everything in the tables, in `f64` and `f32`.
 
+#![allow(clippy::unwrap_used, clippy::panic)] // a test may stop
+
 use geowalk::certify::FirstOrder;
+use geowalk::error::Allowed;
 use geowalk::geometry::generators::{self, AnyGenerator};
 use geowalk::geometry::manifolds::{self, AnyManifold, PositiveOrthant, Simplex, Sphere};
 use geowalk::geometry::{ExpLog, Generator, Hessian, Manifold, PullBack, Work, link};
 use geowalk::laws::{self, Broken, Sampler};
 use geowalk::loss::permissible::{self, AnyPermissible};
 use geowalk::loss::{self, AnyLoss, Loss};
+use geowalk::row::Norm;
 use geowalk::update::{Explicit, Mirror};
 
 const SEEDS: u64 = 100;
@@ -32,15 +36,16 @@ fn all_manifolds() -> Vec<AnyManifold> {
             all.push(AnyManifold::parse(&spec, n).unwrap());
         }
     }
-    for spec in ["sphere(radius=0.01)", "sphere(radius=50)", "product(euclidean(n=2), orthant(n=2))"] {
+    for spec in
+        ["sphere(radius=0.01)", "sphere(radius=50)", "product(euclidean(n=2), orthant(n=2))"]
+    {
         all.push(AnyManifold::parse(spec, 4).unwrap());
     }
     all
 }
 
 fn all_generators(n: usize) -> Vec<AnyGenerator> {
-    let mut specs: Vec<String> =
-        generators::entries().iter().map(|entry| entry.name.to_owned()).collect();
+    let mut specs: Vec<String> = generators::entries().map(|entry| entry.name.to_owned()).collect();
     specs.retain(|name| name != "mahalanobis");
     specs.extend(["p-norm(q=1.2)", "p-norm(q=2)"].map(str::to_owned));
     if n == 2 {
@@ -50,10 +55,17 @@ fn all_generators(n: usize) -> Vec<AnyGenerator> {
 }
 
 fn all_losses() -> Vec<AnyLoss> {
-    let mut specs: Vec<String> = loss::entries().iter().map(|entry| entry.name.to_owned()).collect();
+    let mut specs: Vec<String> = loss::entries().map(|entry| entry.name.to_owned()).collect();
     specs.extend(
-        ["huber(delta=0.25)", "quantile(tau=0.9)", "geodesic(space=hyperbolic)", "mu(mu=0.8)", "nu(nu=0.7)", "zeta(zeta=-20)"]
-            .map(str::to_owned),
+        [
+            "huber(delta=0.25)",
+            "quantile(tau=0.9)",
+            "geodesic(space=spacelike)",
+            "mu(mu=0.8)",
+            "nu(nu=0.7)",
+            "zeta(zeta=-20)",
+        ]
+        .map(str::to_owned),
     );
     specs.iter().map(|spec| AnyLoss::parse(spec).unwrap()).collect()
 }
@@ -98,7 +110,14 @@ fn permissible_functions() {
         let phi = AnyPermissible::parse(entry.name).unwrap();
         check(entry.name, |sampler| laws::permissible::all(&phi, sampler));
     }
-    for spec in ["mu(mu=0)", "mu(mu=0.9)", "nu(nu=0.05)", "nu(nu=0.95)", "zeta(zeta=-0.1)", "zeta(zeta=-30)"] {
+    for spec in [
+        "mu(mu=0)",
+        "mu(mu=0.9)",
+        "nu(nu=0.05)",
+        "nu(nu=0.95)",
+        "zeta(zeta=-0.1)",
+        "zeta(zeta=-30)",
+    ] {
         let phi = AnyPermissible::parse(spec).unwrap();
         check(spec, |sampler| laws::permissible::all(&phi, sampler));
     }
@@ -106,22 +125,28 @@ fn permissible_functions() {
 
 #[test]
 fn hessian_and_pull_back_manifolds() {
-    use geowalk::geometry::generators::{ItakuraSaito, KullbackLeibler, SimplexEntropy, SquaredEuclidean};
+    use geowalk::geometry::generators::{
+        ItakuraSaito, KullbackLeibler, SimplexEntropy, SquaredEuclidean,
+    };
     let n = 4;
-    check("Hessian of Burg's entropy", |s| laws::manifold::all::<f64, _>(&Hessian::new(ItakuraSaito, n), s));
+    check("Hessian of Burg's entropy", |s| {
+        laws::manifold::all::<f64, _>(&Hessian::new(ItakuraSaito, n).unwrap(), s)
+    });
     check("Hessian of squared Euclidean", |s| {
-        laws::manifold::all::<f64, _>(&Hessian::new(SquaredEuclidean, n), s)
+        laws::manifold::all::<f64, _>(&Hessian::new(SquaredEuclidean, n).unwrap(), s)
     });
     // The metric laws hold at every point; Hessian<KL> has no complete geodesics (2√w ends at 0), Hessian<simplex entropy> no closed ones.
     check("Hessian of Kullback–Leibler", |s| {
         let p = s.domain_point(&KullbackLeibler, n);
-        laws::manifold::metric::<f64, _>(&Hessian::new(KullbackLeibler, n), &p, s)
+        laws::manifold::metric::<f64, _>(&Hessian::new(KullbackLeibler, n).unwrap(), &p, s)
     });
     check("Hessian of the simplex entropy", |s| {
         let p = s.domain_point(&SimplexEntropy, n);
-        laws::manifold::metric::<f64, _>(&Hessian::new(SimplexEntropy, n), &p, s)
+        laws::manifold::metric::<f64, _>(&Hessian::new(SimplexEntropy, n).unwrap(), &p, s)
     });
-    check("pull-back of ln", |s| laws::manifold::all::<f64, _>(&PullBack::new(link::Log, n).unwrap(), s));
+    check("pull-back of ln", |s| {
+        laws::manifold::all::<f64, _>(&PullBack::new(link::Log, n).unwrap(), s)
+    });
 }
 
 /// The sphere of radius 2 and the simplex are the same manifold: w = 2√p carries one into the other, with its geodesics.
@@ -206,10 +231,32 @@ fn the_first_order_certificate_holds() {
         let name = format!("first-order, {}", loss.spec());
         check(&name, |sampler| {
             let start: Vec<f64> = sampler.point(&sphere);
-            let any = |s: &mut Sampler| s.vector(n);
-            laws::bound::holds(&Explicit::new(sphere.clone()), &start, &loss, 0.3, &bound, any, sampler)?;
+            // Comparators in the unit ball keep every prediction of a unit row in [−1, 1].
+            let bounded = loss.facts().predictions != Allowed::Finite;
+            let any = |s: &mut Sampler| -> Vec<f64> {
+                let u: Vec<f64> = s.vector(n);
+                let norm = if bounded { 1.01 * Norm::L2.of(&u) } else { 1.0 };
+                u.iter().map(|u| u / norm).collect()
+            };
+            laws::bound::holds(
+                &Explicit::new(sphere.clone()),
+                &start,
+                &loss,
+                0.3,
+                &bound,
+                any,
+                sampler,
+            )?;
             let start: Vec<f64> = sampler.point(&orthant);
-            laws::bound::holds(&Explicit::new(orthant.clone()), &start, &loss, 0.01, &bound, any, sampler)
+            laws::bound::holds(
+                &Explicit::new(orthant.clone()),
+                &start,
+                &loss,
+                0.01,
+                &bound,
+                any,
+                sampler,
+            )
         });
     }
 }
@@ -239,12 +286,16 @@ fn laws_catch_liars() {
             loss::Squared.facts()
         }
     }
-    let broken = (0..SEEDS).filter(|&s| laws::loss::all(&Liar, &mut Sampler::new(s)).is_err()).count();
-    assert!(broken > 90, "a wrong slope passed on {} seeds", SEEDS as usize - broken);
+    let honest = |seed: &u64| laws::loss::all(&Liar, &mut Sampler::new(*seed)).is_ok();
+    let missed = (0..SEEDS).filter(honest).count();
+    assert!(missed < 10, "a wrong slope passed on {missed} seeds");
 
     // The simplex's points are not on a sphere of radius 1.
     let sphere = Sphere::new(3, 1.0).unwrap();
     let point = [1.0 / 3.0; 3];
     assert!(laws::manifold::metric(&sphere, &point, &mut Sampler::new(0)).is_err());
-    assert!(Generator::<f64>::check(&geowalk::geometry::generators::SimplexEntropy, &[0.5, 0.6]).is_err());
+    assert!(
+        Generator::<f64>::check(&geowalk::geometry::generators::SimplexEntropy, &[0.5, 0.6])
+            .is_err()
+    );
 }

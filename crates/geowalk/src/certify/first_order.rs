@@ -131,7 +131,8 @@ impl Bound for FirstOrder {
             }
         });
         self.magnitude += round.slope.abs() * largest;
-        let finite = round.loss.is_finite() && self.a.total().is_finite() && self.magnitude.is_finite();
+        let finite =
+            round.loss.is_finite() && self.a.total().is_finite() && self.magnitude.is_finite();
         if !finite && self.broken.is_none() {
             self.broken = Some(Broken {
                 premise: "finite loss and slope",
@@ -142,13 +143,12 @@ impl Bound for FirstOrder {
     }
 
     fn certify(&self, u: &Comparator<'_>) -> Certificate {
-        let (status, bound) = match &self.broken {
-            Some(broken) => (Status::Void(broken.clone()), f64::NAN),
-            None => {
-                // Each product g·z was rounded once before it was added.
-                let products = f64::EPSILON * self.a.magnitude();
-                (Status::Valid, (self.a.upper() + products + self.support(u)).next_up())
-            }
+        let (status, bound) = if let Some(broken) = &self.broken {
+            (Status::Void(broken.clone()), f64::NAN)
+        } else {
+            // Each product g·z was rounded once before it was added.
+            let products = f64::EPSILON * self.a.magnitude();
+            (Status::Valid, (self.a.upper() + products + self.support(u)).next_up())
         };
         Certificate {
             theorem: THEOREM,

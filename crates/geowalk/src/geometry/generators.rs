@@ -40,64 +40,56 @@ pub use squared_euclidean::SquaredEuclidean;
 use super::{Curved, Generator, Modulus, Work};
 use crate::Real;
 use crate::error::{self, Allowed, ConfigError, DomainError};
-use crate::spec::{self, Args, Spec};
+use crate::spec::{self, Args, Entry, Spec};
 
-/// A generator that can be built by name.
-#[derive(Debug, Clone, Copy)]
-pub struct Entry {
-    /// The name in a specification.
-    pub name: &'static str,
-    /// Its parameters, as a specification writes them; empty if there are none.
-    pub parameters: &'static str,
-    /// One line.
-    pub summary: &'static str,
-    /// The weights it takes.
-    pub domain: &'static str,
-    /// Where it comes from.
-    pub source: &'static str,
-    build: fn(&mut Args<'_>, usize) -> Result<AnyGenerator, ConfigError>,
-}
+/// Builds a generator on n coordinates from its arguments.
+type Build = fn(&mut Args<'_>, usize) -> Result<AnyGenerator, ConfigError>;
 
-const TABLE: &[Entry] = &[
-    Entry {
-        name: "squared-euclidean",
-        parameters: "",
-        summary: "squared Euclidean distance, without a factor 1/2: half a gradient step",
-        domain: "all weights",
-        source: "NN09, table 1",
-        build: |_, _| Ok(AnyGenerator::SquaredEuclidean(SquaredEuclidean)),
-    },
-    Entry {
-        name: "entropy",
-        parameters: "",
-        summary: "unnormalised relative entropy (Kullback-Leibler): multiplicative steps, EGU",
-        domain: "w > 0",
-        source: "NN09, table 1; AW20, eq. (5)",
-        build: |_, _| Ok(AnyGenerator::KullbackLeibler(KullbackLeibler)),
-    },
-    Entry {
-        name: "simplex-entropy",
-        parameters: "",
-        summary: "relative entropy on the probability simplex: exponentiated gradient, EG",
-        domain: "w > 0, sum 1",
-        source: "AW20, sec. 2",
-        build: |_, _| Ok(AnyGenerator::SimplexEntropy(SimplexEntropy)),
-    },
-    Entry {
-        name: "burg",
-        parameters: "",
-        summary: "Burg's entropy (Itakura-Saito): a divergence that does not see the scale",
-        domain: "w > 0",
-        source: "NN09, table 1",
-        build: |_, _| Ok(AnyGenerator::ItakuraSaito(ItakuraSaito)),
-    },
-    Entry {
-        name: "mahalanobis",
-        parameters: "sigma=MATRIX",
-        summary: "a constant metric, rows of the matrix separated by ';': natural gradient",
-        domain: "all weights",
-        source: "NN09, table 1",
-        build: |args, n| {
+const TABLE: &[(Entry, Build)] = &[
+    (
+        Entry {
+            name: "squared-euclidean",
+            parameters: "",
+            summary: "squared Euclidean distance, without a factor 1/2: half a gradient step (all weights)",
+            source: "NN09, table 1",
+        },
+        |_, _| Ok(AnyGenerator::SquaredEuclidean(SquaredEuclidean)),
+    ),
+    (
+        Entry {
+            name: "entropy",
+            parameters: "",
+            summary: "unnormalised relative entropy (Kullback-Leibler): multiplicative steps, EGU (w > 0)",
+            source: "NN09, table 1; AW20, eq. (5)",
+        },
+        |_, _| Ok(AnyGenerator::KullbackLeibler(KullbackLeibler)),
+    ),
+    (
+        Entry {
+            name: "simplex-entropy",
+            parameters: "",
+            summary: "relative entropy on the probability simplex: exponentiated gradient, EG (w > 0, sum 1)",
+            source: "AW20, sec. 2",
+        },
+        |_, _| Ok(AnyGenerator::SimplexEntropy(SimplexEntropy)),
+    ),
+    (
+        Entry {
+            name: "burg",
+            parameters: "",
+            summary: "Burg's entropy (Itakura-Saito): a divergence that does not see the scale (w > 0)",
+            source: "NN09, table 1",
+        },
+        |_, _| Ok(AnyGenerator::ItakuraSaito(ItakuraSaito)),
+    ),
+    (
+        Entry {
+            name: "mahalanobis",
+            parameters: "sigma=MATRIX",
+            summary: "a constant metric, rows of the matrix separated by ';': natural gradient (all weights)",
+            source: "NN09, table 1",
+        },
+        |args, n| {
             let Some(text) = args.text("sigma") else {
                 return Err(ConfigError::Missing {
                     name: "sigma",
@@ -106,14 +98,15 @@ const TABLE: &[Entry] = &[
             };
             Ok(AnyGenerator::Mahalanobis(Mahalanobis::new(matrix(text, n)?, n)?))
         },
-    },
-    Entry {
-        name: "p-norm",
-        parameters: "q=auto",
-        summary: "half the squared q-norm, 1 < q <= 2; auto is 2 ln n/(2 ln n - 1), for sparse targets",
-        domain: "all weights",
-        source: "NN09, table 1; GLS01",
-        build: |args, n| {
+    ),
+    (
+        Entry {
+            name: "p-norm",
+            parameters: "q=auto",
+            summary: "half the squared q-norm, 1 < q <= 2; auto is 2 ln n/(2 ln n - 1), for sparse targets (all weights)",
+            source: "NN09, table 1; GLS01",
+        },
+        |args, n| {
             let generator = match args.text("q") {
                 None | Some("auto") => PNorm::auto(n),
                 Some(text) => match text.parse() {
@@ -129,12 +122,12 @@ const TABLE: &[Entry] = &[
             };
             Ok(AnyGenerator::PNorm(generator))
         },
-    },
+    ),
 ];
 
 /// All generators that can be built by name.
-pub fn entries() -> &'static [Entry] {
-    TABLE
+pub fn entries() -> impl Iterator<Item = &'static Entry> + Clone {
+    TABLE.iter().map(|(entry, _)| entry)
 }
 
 /// The n×n entries of a matrix written row by row, `2 1; 1 3`.
@@ -200,9 +193,9 @@ impl AnyGenerator {
     /// As [`AnyGenerator::parse`], for a caller that takes further arguments of its own: only the generator's are taken.
     pub fn build(name: &str, args: &mut Args<'_>, n: usize) -> Result<Self, ConfigError> {
         error::parameter("n", n as f64, Allowed::Whole(1))?;
-        match TABLE.iter().find(|entry| entry.name == name) {
-            Some(entry) => (entry.build)(args, n),
-            None => Err(spec::unknown("generator", name, TABLE.iter().map(|entry| entry.name))),
+        match TABLE.iter().find(|(entry, _)| entry.name == name) {
+            Some((_, build)) => build(args, n),
+            None => Err(spec::unknown("generator", name, entries().map(|entry| entry.name))),
         }
     }
 

@@ -13,9 +13,7 @@ mod sphere;
 
 pub use euclidean::Euclidean;
 pub use hyperboloid::Hyperboloid;
-pub use poincare_ball::{
-    PoincareBall, push_to_ball, push_to_hyperboloid, to_ball, to_hyperboloid,
-};
+pub use poincare_ball::{PoincareBall, push_to_ball, push_to_hyperboloid, to_ball, to_hyperboloid};
 pub use positive_orthant::PositiveOrthant;
 pub use product::Product;
 pub use simplex::Simplex;
@@ -30,23 +28,11 @@ use super::mean::Mean;
 use super::work::Work;
 use crate::Real;
 use crate::error::{self, Allowed, ConfigError, DomainError};
-use crate::spec::{self, Args, Spec};
+use crate::spec::{self, Args, Entry, Spec};
 use std::convert::identity;
 
-/// A row of the table of manifolds.
-#[derive(Debug, Clone, Copy)]
-pub struct Entry {
-    /// The name in specifications.
-    pub name: &'static str,
-    /// Its parameters with their defaults, apart from the size `n`.
-    pub parameters: &'static str,
-    /// What it is, in one line.
-    pub summary: &'static str,
-    /// Where its formulas come from.
-    pub source: &'static str,
-    /// Builds it from its arguments and the size to use where they give none.
-    pub build: fn(&mut Args<'_>, Option<usize>) -> Result<AnyManifold, ConfigError>,
-}
+/// Builds a manifold from its arguments and the size to use where they give none.
+type Build = fn(&mut Args<'_>, Option<usize>) -> Result<AnyManifold, ConfigError>;
 
 /// Derives everything from the rows `Variant(Type): name, parameters, summary, source, build, size, arguments;`
 /// where `build` makes the manifold, `size` gives the n of its constructor from the scalars in a point, and
@@ -74,16 +60,13 @@ macro_rules! table {
             )*
         }
 
-        static ENTRIES: &[Entry] = &[$(Entry {
-            name: $name,
-            parameters: $parameters,
-            summary: $summary,
-            source: $source,
-            build: |args, n| {
+        const TABLE: &[(Entry, Build)] = &[$((
+            Entry { name: $name, parameters: $parameters, summary: $summary, source: $source },
+            |args, n| {
                 let build: fn(&mut Args<'_>, Option<usize>) -> Result<$type, ConfigError> = $build;
                 build(args, n).map(AnyManifold::$variant)
             },
-        },)*];
+        ),)*];
 
         impl AnyManifold {
             /// The name in specifications.
@@ -137,11 +120,11 @@ forward!([] ExpLog for AnyManifold, variant);
 /// The table of manifolds.
 ///
 /// ```
-/// let names: Vec<_> = geowalk::geometry::manifolds::entries().iter().map(|e| e.name).collect();
+/// let names: Vec<_> = geowalk::geometry::manifolds::entries().map(|e| e.name).collect();
 /// assert!(names.contains(&"simplex"));
 /// ```
-pub fn entries() -> &'static [Entry] {
-    ENTRIES
+pub fn entries() -> impl Iterator<Item = &'static Entry> + Clone {
+    TABLE.iter().map(|(entry, _)| entry)
 }
 
 impl AnyManifold {
@@ -170,12 +153,11 @@ impl AnyManifold {
 
     fn build(text: &str, n: Option<usize>) -> Result<Self, ConfigError> {
         let spec = Spec::parse(text)?;
-        let Some(entry) = ENTRIES.iter().find(|entry| entry.name == spec.name()) else {
-            let known = ENTRIES.iter().map(|entry| entry.name);
-            return Err(spec::unknown("geometry", spec.name(), known));
+        let Some((_, build)) = TABLE.iter().find(|(entry, _)| entry.name == spec.name()) else {
+            return Err(spec::unknown("geometry", spec.name(), entries().map(|entry| entry.name)));
         };
         let mut args = spec.args();
-        let manifold = (entry.build)(&mut args, n)?;
+        let manifold = build(&mut args, n)?;
         args.finish()?;
         Ok(manifold)
     }
@@ -260,7 +242,7 @@ mod tests {
 
     /// Every row, with a size or as a product.
     fn all() -> Vec<AnyManifold> {
-        let each = ENTRIES.iter().map(|entry| match entry.name {
+        let each = entries().map(|entry| match entry.name {
             "product" => "product(sphere(n=3, radius=2), product(simplex(n=2)), orthant(n=2))",
             name => name,
         });

@@ -96,7 +96,8 @@ pub fn divergence<F: Real, G: Generator<F> + ?Sized>(
     let three = bregman(a, c) - bregman(a, b) - bregman(b, c) - bilinear(tb, tc, a, b);
     demand("the three-point identity", three.abs(), slack::<F>(scale), sampler)?;
     let scale = bregman(a, b) + bregman(c, d) + bregman(a, d) + bregman(c, b);
-    let four = bregman(a, b) + bregman(c, d) - bregman(a, d) - bregman(c, b) - bilinear(td, tb, a, c);
+    let four =
+        bregman(a, b) + bregman(c, d) - bregman(a, d) - bregman(c, b) - bilinear(td, tb, a, c);
     demand("the four-point identity", four.abs(), slack::<F>(scale), sampler)?;
 
     // Bregman–Pythagoras: with b the projection of a onto the hyperplane of the points whose inner product with
@@ -116,8 +117,7 @@ pub fn legendre_dual<F: Real, G: Generator<F> + ?Sized>(
 ) -> Result<(), Broken> {
     let mut work = Work::new();
     let p: Vec<F> = sampler.domain_point(g, n);
-    let (mut once, mut twice, mut both) =
-        (vec![F::ZERO; n], vec![F::ZERO; n], vec![F::ZERO; n]);
+    let (mut once, mut twice, mut both) = (vec![F::ZERO; n], vec![F::ZERO; n], vec![F::ZERO; n]);
     g.legendre_dual(&vec![F::ZERO; n], &p, &mut once, &mut work);
     demand("0 ◇ p = p", gap(&once, &p), slack::<F>(size(&p)), sampler)?;
     let (u, v): (Vec<F>, Vec<F>) = (sampler.vector(n), sampler.vector(n));
@@ -125,7 +125,9 @@ pub fn legendre_dual<F: Real, G: Generator<F> + ?Sized>(
     let inside = |shift: &[F]| {
         let mut theta = vec![F::ZERO; n];
         g.link(&p, &mut theta);
-        theta.iter_mut().zip(shift).for_each(|(theta, &s)| *theta += s);
+        for (theta, &s) in theta.iter_mut().zip(shift) {
+            *theta += s;
+        }
         g.check_dual(&theta).is_ok()
     };
     if !(inside(&v) && inside(&sum)) {

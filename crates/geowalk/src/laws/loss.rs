@@ -28,7 +28,11 @@ fn inside(allowed: Allowed, sampler: &mut Sampler) -> f64 {
         Allowed::Positive | Allowed::NonNegative => sampler.uniform(0.05, 5.0),
         Allowed::Negative => -sampler.uniform(0.05, 5.0),
         Allowed::Finite | Allowed::Whole(_) => {
-            if sampler.unit() < 0.5 { sampler.normal() } else { 6.0 * sampler.normal() }
+            if sampler.unit() < 0.5 {
+                sampler.normal()
+            } else {
+                6.0 * sampler.normal()
+            }
         }
     }
 }
@@ -60,7 +64,12 @@ pub fn derivatives<L: Loss + ?Sized>(loss: &L, sampler: &mut Sampler) -> Result<
     // The midpoint rule is off by at most half a panel times the variation of what it sums.
     let rise = loss.slope(hi, y) - loss.slope(lo, y);
     let off = loss.value(hi, y) - loss.value(lo, y) - slopes;
-    demand("the slope integrates to the value", off.abs(), width * rise.abs() + 1e-11 * scale, sampler)?;
+    demand(
+        "the slope integrates to the value",
+        off.abs(),
+        width * rise.abs() + 1e-11 * scale,
+        sampler,
+    )?;
     let kinked = facts.smooth.is_none() && curvatures == 0.0;
     if kinked {
         return Ok(());
@@ -82,17 +91,37 @@ pub fn facts<L: Loss + ?Sized>(loss: &L, sampler: &mut Sampler) -> Result<(), Br
         let fall = below - above;
         demand("convex: the slope does not fall", fall, 1e-12 * (1.0 + below.abs()), sampler)?;
         let tangent = loss.value(a, y) + below * (b - a) - loss.value(b, y);
-        demand("convex: tangents lie below", tangent, rounding + 1e-12 * (below * (b - a)).abs(), sampler)?;
+        demand(
+            "convex: tangents lie below",
+            tangent,
+            rounding + 1e-12 * (below * (b - a)).abs(),
+            sampler,
+        )?;
     }
     if let Some(lipschitz) = facts.lipschitz {
-        demand("|∂ℓ/∂z| <= the Lipschitz constant", below.abs().max(above.abs()), lipschitz * (1.0 + 1e-12), sampler)?;
+        demand(
+            "|∂ℓ/∂z| <= the Lipschitz constant",
+            below.abs().max(above.abs()),
+            lipschitz * (1.0 + 1e-12),
+            sampler,
+        )?;
     }
     if let Some(smooth) = facts.smooth {
         let rise = above - below - smooth * (b - a);
-        demand("the slope rises no faster than declared", rise, 1e-9 * (1.0 + above.abs() + below.abs()), sampler)?;
+        demand(
+            "the slope rises no faster than declared",
+            rise,
+            1e-9 * (1.0 + above.abs() + below.abs()),
+            sampler,
+        )?;
     }
     let least = facts.strong * (b - a) - (above - below);
-    demand("the slope rises as fast as declared", least, 1e-9 * (1.0 + above.abs() + below.abs()), sampler)?;
+    demand(
+        "the slope rises as fast as declared",
+        least,
+        1e-9 * (1.0 + above.abs() + below.abs()),
+        sampler,
+    )?;
     if facts.margin {
         let off = (loss.value(a, y) - loss.value(-a, -y)).abs();
         demand("ℓ(z, y) = ℓ(−z, −y)", off, rounding, sampler)?;

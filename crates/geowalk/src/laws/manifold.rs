@@ -52,10 +52,19 @@ pub fn metric<F: Real, M: Manifold<F> + ?Sized>(
 
     let mut projected = u.clone();
     m.project(p, &mut projected);
-    demand("projecting twice is projecting once", gap(&projected, &u), slack::<F>(size(&u)), sampler)?;
+    demand(
+        "projecting twice is projecting once",
+        gap(&projected, &u),
+        slack::<F>(size(&u)),
+        sampler,
+    )?;
 
     let mut moved = p.to_vec();
-    succeed("a walk of length 0 is possible", m.retract(&mut moved, &u, F::ZERO, &mut work), sampler)?;
+    succeed(
+        "a walk of length 0 is possible",
+        m.retract(&mut moved, &u, F::ZERO, &mut work),
+        sampler,
+    )?;
     demand("a walk of length 0 stays", gap(&moved, p), slack::<F>(size(p)) * 1e-2, sampler)?;
 
     // (R(tv) − R(−tv))/2t = v + O(t²), relative to the coordinates' own size: halving t must shrink the error.
@@ -76,7 +85,10 @@ pub fn metric<F: Real, M: Manifold<F> + ?Sized>(
 
 /// Geodesics: exp stays on the manifold; its length is t‖v‖; log inverts it; the distance to its end is its length;
 /// it has constant speed; walking back returns.
-pub fn geodesic<F: Real, M: ExpLog<F> + ?Sized>(m: &M, sampler: &mut Sampler) -> Result<(), Broken> {
+pub fn geodesic<F: Real, M: ExpLog<F> + ?Sized>(
+    m: &M,
+    sampler: &mut Sampler,
+) -> Result<(), Broken> {
     let mut work = Work::new();
     let p: Vec<F> = sampler.point(m);
     let length = sampler.length(m, &p, 3.0);
@@ -84,14 +96,27 @@ pub fn geodesic<F: Real, M: ExpLog<F> + ?Sized>(m: &M, sampler: &mut Sampler) ->
     let allowed = slack::<F>(length.f64().max(size(&p)));
 
     let mut q = p.clone();
-    let step = succeed("exp below the injectivity radius succeeds", m.exp(&mut q, &v, F::ONE, &mut work), sampler)?;
+    let step = succeed(
+        "exp below the injectivity radius succeeds",
+        m.exp(&mut q, &v, F::ONE, &mut work),
+        sampler,
+    )?;
     succeed("exp stays on the manifold", m.check(&q), sampler)?;
-    demand("the length of a walk is ‖v‖", (step.length.f64() - length.f64()).abs(), allowed, sampler)?;
+    demand(
+        "the length of a walk is ‖v‖",
+        (step.length.f64() - length.f64()).abs(),
+        allowed,
+        sampler,
+    )?;
     let d = m.distance(&p, &q, &mut work).f64();
     demand("d(p, exp v) = ‖v‖", (d - length.f64()).abs(), allowed, sampler)?;
 
     let mut back = vec![F::ZERO; m.ambient()];
-    succeed("log below the injectivity radius succeeds", m.log(&p, &q, &mut back, &mut work), sampler)?;
+    succeed(
+        "log below the injectivity radius succeeds",
+        m.log(&p, &q, &mut back, &mut work),
+        sampler,
+    )?;
     let difference: Vec<F> = back.iter().zip(&v).map(|(&a, &b)| a - b).collect();
     let off = m.norm(&p, &difference, &mut work).f64();
     demand("log(exp v) = v", off, allowed, sampler)?;
@@ -111,9 +136,13 @@ pub fn geodesic<F: Real, M: ExpLog<F> + ?Sized>(m: &M, sampler: &mut Sampler) ->
 }
 
 /// The distance: zero to itself, symmetric, triangle inequality.
-pub fn distance<F: Real, M: ExpLog<F> + ?Sized>(m: &M, sampler: &mut Sampler) -> Result<(), Broken> {
+pub fn distance<F: Real, M: ExpLog<F> + ?Sized>(
+    m: &M,
+    sampler: &mut Sampler,
+) -> Result<(), Broken> {
     let mut work = Work::new();
-    let (p, q, r): (Vec<F>, Vec<F>, Vec<F>) = (sampler.point(m), sampler.point(m), sampler.point(m));
+    let (p, q, r): (Vec<F>, Vec<F>, Vec<F>) =
+        (sampler.point(m), sampler.point(m), sampler.point(m));
     let mut d = |a: &[F], b: &[F]| m.distance(a, b, &mut work).f64();
     let (pq, qp, qr, pr) = (d(&p, &q), d(&q, &p), d(&q, &r), d(&p, &r));
     demand("d(p, p) = 0", d(&p, &p), slack::<F>(0.0) * 1e-3, sampler)?;
@@ -123,7 +152,10 @@ pub fn distance<F: Real, M: ExpLog<F> + ?Sized>(m: &M, sampler: &mut Sampler) ->
 }
 
 /// Parallel transport: tangent, an isometry, and it carries the velocity of the geodesic along: −log_q(p).
-pub fn transport<F: Real, M: ExpLog<F> + ?Sized>(m: &M, sampler: &mut Sampler) -> Result<(), Broken> {
+pub fn transport<F: Real, M: ExpLog<F> + ?Sized>(
+    m: &M,
+    sampler: &mut Sampler,
+) -> Result<(), Broken> {
     let mut work = Work::new();
     let p: Vec<F> = sampler.point(m);
     let length = sampler.length(m, &p, 2.0);
@@ -152,7 +184,10 @@ pub fn transport<F: Real, M: ExpLog<F> + ?Sized>(m: &M, sampler: &mut Sampler) -
 
 /// The declared curvature is not refuted: in a hinge of sides a, b and angle γ the third side c satisfies
 /// c² ≤ a² + b² − 2ab cos γ where K ≥ 0, ≥ where K ≤ 0, = where K = 0 (Toponogov; Cartan–Hadamard).
-pub fn curvature<F: Real, M: ExpLog<F> + ?Sized>(m: &M, sampler: &mut Sampler) -> Result<(), Broken> {
+pub fn curvature<F: Real, M: ExpLog<F> + ?Sized>(
+    m: &M,
+    sampler: &mut Sampler,
+) -> Result<(), Broken> {
     let mut work = Work::new();
     let p: Vec<F> = sampler.point(m);
     // Sides below half the injectivity radius: the third side is then unique too.

@@ -87,7 +87,12 @@ impl Sampler {
     }
 
     /// A length that a walk from `p` may have and stay where `log` is unique: up to `most`, and 0.9 of the injectivity radius.
-    pub fn length<F: Real, M: ExpLog<F> + ?Sized>(&mut self, manifold: &M, p: &[F], most: f64) -> F {
+    pub fn length<F: Real, M: ExpLog<F> + ?Sized>(
+        &mut self,
+        manifold: &M,
+        p: &[F],
+        most: f64,
+    ) -> F {
         let reach = F::of(most).min(manifold.injectivity(p) * F::of(0.9));
         reach * F::of(self.uniform(0.01, 1.0))
     }

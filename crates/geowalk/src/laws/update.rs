@@ -19,12 +19,11 @@ pub fn all<F: Real, U: Update<F>>(
 
 /// A random sparse row: indices and values.
 fn row<F: Real>(n: usize, sampler: &mut Sampler) -> (Vec<u32>, Vec<F>) {
-    let mut indices: Vec<u32> = (0..n as u64)
-        .filter_map(|i| (sampler.unit() < 0.6).then_some(i as u32))
+    let first = sampler.below(n);
+    let indices: Vec<u32> = (0..n)
+        .filter(|&i| i == first || sampler.unit() < 0.5)
+        .filter_map(|i| i.try_into().ok())
         .collect();
-    if indices.is_empty() {
-        indices.push(sampler.below(n) as u32);
-    }
     let values = sampler.vector(indices.len());
     (indices, values)
 }
@@ -68,7 +67,11 @@ pub fn rate_zero_stays<F: Real, U: Update<F>>(
     let x: Vec<F> = sampler.vector(w.len());
     let y = sampler.normal();
     let z = update.predict(&state, Dense(&x)).f64();
-    let round = succeed("a step of rate 0 succeeds", update.step(&mut state, Dense(&x), y.into(), &Squared, 0.0), sampler)?;
+    let round = succeed(
+        "a step of rate 0 succeeds",
+        update.step(&mut state, Dense(&x), y.into(), &Squared, 0.0),
+        sampler,
+    )?;
     demand("the round reports the prediction", (round.z - z).abs(), 0.0, sampler)?;
     demand("the round reports the loss", (round.loss - Squared.value(z, y)).abs(), 0.0, sampler)?;
     let mut after = vec![F::ZERO; w.len()];
@@ -85,7 +88,16 @@ pub fn short_steps_descend<F: Real, U: Update<F>>(
     let mut state = succeed("the update starts", update.start(w), sampler)?;
     let x: Vec<F> = sampler.vector(w.len());
     let y = update.predict(&state, Dense(&x)).f64() + 0.1 * sampler.sign();
-    let round = succeed("a short step succeeds", update.step(&mut state, Dense(&x), y.into(), &Squared, 1e-3), sampler)?;
+    let round = succeed(
+        "a short step succeeds",
+        update.step(&mut state, Dense(&x), y.into(), &Squared, 1e-3),
+        sampler,
+    )?;
     let after = Squared.value(update.predict(&state, Dense(&x)).f64(), y);
-    demand("a short step lowers the loss", after - round.loss, F::EPSILON.f64() * 1e3 * (1.0 + size(&x)), sampler)
+    demand(
+        "a short step lowers the loss",
+        after - round.loss,
+        F::EPSILON.f64() * 1e3 * (1.0 + size(&x)),
+        sampler,
+    )
 }
