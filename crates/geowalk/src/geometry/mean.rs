@@ -1,6 +1,6 @@
 //! # Fréchet means
 //! $$\bar p = \arg\min_p \sum_i w_i\, d(p, x_i)^2$$
-//! **Flat geometries** have it in closed form, the arithmetic mean in flat coordinates ([`arithmetic`]).
+//! **Flat geometries** have it in closed form, the arithmetic mean in flat coordinates.
 //! **Others**: Karcher's iteration, $p \leftarrow \exp_p(\tau \sum_i w_i \log_p x_i)$, with
 //! $\tau = 1/\sum_i w_i \zeta(d_i)$, $\zeta(d) = \sqrt{-K}d \coth(\sqrt{-K}d)$ where the curvature is negative (the
 //! Hessian of $d^2/2$ is at most ζ there, so the step cannot overshoot) and $\tau = 1$ elsewhere.
