@@ -514,41 +514,41 @@ def manifold_cases():
     # The hyperboloid.
     g = Hyperboloid()
     for n in (3, 5):
-        ordinary("hyperboloid", n, g, lambda x: double_point(g, [0.0] + [1.5 * a for a in x[1:]]))
+        ordinary("hyperbolic", n, g, lambda x: double_point(g, [0.0] + [1.5 * a for a in x[1:]]))
     recomputed = ("q_s - p_s is exact in doubles and the time coordinates follow from the space coordinates, so nothing has to be lost")
     for space in ([0.25, -0.5, 0.375], [1.5, 2.25, -0.75]):
         shifted = [a + b for a, b in zip(space, [2.0**-34, 2.0**-35, -(2.0**-34)])]
         p, q = double_point(g, [0.0] + space), double_point(g, [0.0] + shifted)
-        put("hyperboloid", 4, g, NEAR_ZERO, "distance log", tolerance=1e-12, reason=recomputed, p=p, q=q)
+        put("hyperbolic", 4, g, NEAR_ZERO, "distance log", tolerance=1e-12, reason=recomputed, p=p, q=q)
         v = double_tangent(g, p, [0.0, 1e-12, -1e-12, 0.5e-12])
-        put("hyperboloid", 4, g, NEAR_ZERO, "exp", tolerance=1e-15, reason=small_step, p=p, v=v)
+        put("hyperbolic", 4, g, NEAR_ZERO, "exp", tolerance=1e-15, reason=small_step, p=p, v=v)
     p = double_point(g, [0.0, 3e5, -4e5, 5e4])
     across = double_point(g, [0.0, 3e5 + 0.0013, -4e5 + 0.0014, 5e4 + 0.0007])
     along = double_point(g, [0.0, 3.5e5, -4.75e5, 6e4])
     u, v = double_tangent(g, p, [0.0, 0.4, 0.3, -0.2]), double_tangent(g, p, [0.0, -0.1, 0.5, 0.6])
-    put("hyperboloid", 4, g, HUGE, "distance log", tolerance=1e-12, reason=recomputed, p=p, q=across)
-    put("hyperboloid", 4, g, HUGE, "exp inner gradient transport", p=p, q=across, u=u, v=v, covector=[0.3, -0.2, 0.5, 0.1])
-    put("hyperboloid", 4, g, HUGE, "distance log transport", p=p, q=along, v=v)
+    put("hyperbolic", 4, g, HUGE, "distance log", tolerance=1e-12, reason=recomputed, p=p, q=across)
+    put("hyperbolic", 4, g, HUGE, "exp inner gradient transport", p=p, q=across, u=u, v=v, covector=[0.3, -0.2, 0.5, 0.1])
+    put("hyperbolic", 4, g, HUGE, "distance log transport", p=p, q=along, v=v)
     origin = [1.0, 0.0, 0.0, 0.0]
-    put("hyperboloid", 4, g, HUGE, "distance log transport exp", p=origin, q=p, v=[0.0, 6.0, -8.0, 1.0])
+    put("hyperbolic", 4, g, HUGE, "distance log transport exp", p=origin, q=p, v=[0.0, 6.0, -8.0, 1.0])
     opposite = double_point(g, [0.0, -2e5, 3e5, 1e4])
-    put("hyperboloid", 4, g, HUGE, "distance log", p=p, q=opposite)
+    put("hyperbolic", 4, g, HUGE, "distance log", p=p, q=opposite)
 
     # The Poincare ball.
     g = Ball()
     for n in (2, 3):
-        ordinary("ball", n, g, lambda x: [round(0.55 * a, 4) for a in x])
+        ordinary("poincare-ball", n, g, lambda x: [round(0.55 * a, 4) for a in x])
     p, v = [0.25, -0.5], [2.0**-40, 2.0**-41]
     q = [a + b for a, b in zip(p, v)]
-    put("ball", 2, g, NEAR_ZERO, "distance log", tolerance=1e-12, reason="q - p is exact in doubles, so nothing has to be lost", p=p, q=q)
-    put("ball", 2, g, NEAR_ZERO, "exp", tolerance=1e-15, reason=small_step, p=p, v=v)
+    put("poincare-ball", 2, g, NEAR_ZERO, "distance log", tolerance=1e-12, reason="q - p is exact in doubles, so nothing has to be lost", p=p, q=q)
+    put("poincare-ball", 2, g, NEAR_ZERO, "exp", tolerance=1e-15, reason=small_step, p=p, v=v)
     edge = 1 - 1e-9
     p = [0.6 * edge, 0.8 * edge]
     q = [-0.28 * edge, 0.96 * edge]
-    put("ball", 2, g, BOUNDARY, every, p=p, q=q, u=[3e-9, 1e-9], v=[-1e-9, 2e-9], covector=[0.3, -0.7])
-    put("ball", 2, g, BOUNDARY, "distance log transport", p=[0.25, 0.125], q=p, v=[0.5, -0.25])
-    put("ball", 2, g, BOUNDARY, "log transport", p=p, q=[0.25, 0.125], v=[1e-9, -2e-9])
-    put("ball", 2, g, BOUNDARY, "exp", p=[0.0, 0.0], v=[6.0, -8.0])
+    put("poincare-ball", 2, g, BOUNDARY, every, p=p, q=q, u=[3e-9, 1e-9], v=[-1e-9, 2e-9], covector=[0.3, -0.7])
+    put("poincare-ball", 2, g, BOUNDARY, "distance log transport", p=[0.25, 0.125], q=p, v=[0.5, -0.25])
+    put("poincare-ball", 2, g, BOUNDARY, "log transport", p=p, q=[0.25, 0.125], v=[1e-9, -2e-9])
+    put("poincare-ball", 2, g, BOUNDARY, "exp", p=[0.0, 0.0], v=[6.0, -8.0])
 
     # Symmetric positive definite matrices.
     g = Spd()
