@@ -65,26 +65,25 @@ fn relative_error(found: &[f64], expected: &[f64], compare: &str) -> f64 {
     worst
 }
 
-/// The worst errors of a file or of one object in it.
+/// The worst errors of a file or of one object in it, by the part of the domain.
 #[derive(Default)]
 struct Score {
     values: usize,
-    interior: f64,
-    edges: f64,
+    worst: BTreeMap<String, f64>,
 }
 
 impl Score {
     fn add(&mut self, values: usize, error: f64, tag: &str) {
         self.values += values;
-        let worst = if tag == "interior" { &mut self.interior } else { &mut self.edges };
+        let worst = self.worst.entry(tag.to_owned()).or_default();
         *worst = worst.max(error);
     }
 }
 
 impl Display for Score {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { values, interior, edges } = self;
-        write!(f, "{values} cases, worst relative error {interior:.1e} inside, {edges:.1e} at the edges")
+        write!(f, "{} values, worst relative error", self.values)?;
+        self.worst.iter().try_for_each(|(tag, error)| write!(f, " {error:.1e} {tag},"))
     }
 }
 
@@ -98,7 +97,8 @@ fn run(file: &str, text: &str, kind: &str, answer: impl Fn(&Case) -> Result<Vec<
         let expected = case.vector("expected");
         let compare = case.0["compare"].as_str().unwrap_or("norm");
         let result = answer(&case);
-        let error = result.as_ref().map_or(f64::INFINITY, |x| relative_error(x, &expected, compare));
+        let error =
+            result.as_ref().map_or(f64::INFINITY, |x| relative_error(x, &expected, compare));
         total.add(expected.len(), error, case.text("tag"));
         let object: &mut Score = objects.entry(case.text(kind).to_owned()).or_default();
         object.add(expected.len(), error, case.text("tag"));
@@ -109,7 +109,14 @@ fn run(file: &str, text: &str, kind: &str, answer: impl Fn(&Case) -> Result<Vec<
     for (name, score) in &objects {
         println!("{file}: {name}: {score}");
     }
-    println!("{file}: {total}");
+    let (inside, edges): (Vec<_>, Vec<_>) =
+        total.worst.iter().partition(|(tag, _)| *tag == "interior");
+    let worst =
+        |of: Vec<(&String, &f64)>| of.iter().fold(0.0, |worst, (_, e)| f64::max(worst, **e));
+    let (values, inside, edges) = (total.values, worst(inside), worst(edges));
+    println!(
+        "{file}: {values} values, worst relative error {inside:.1e} inside, {edges:.1e} at the edges"
+    );
     assert!(total.values > 200, "{file}: only {} cases", total.values);
     assert!(failures.is_empty(), "{file}: {} failed\n  {}", failures.len(), failures.join("\n  "));
 }
@@ -224,6 +231,7 @@ fn permissible() {
             "complement" => ("h", Permissible::complement),
             "conjugate" => ("h", Permissible::conjugate),
             "surrogate" => ("h", Permissible::surrogate),
+            "margin" => ("h", |phi, h| phi.margin(h, -1.0)),
             op => return Err(format!("no operation {op}")),
         };
         Ok(case.vector(key).iter().map(|&x| function(&phi, x)).collect())

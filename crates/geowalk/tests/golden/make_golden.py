@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
+# requires: mpmath==1.4.1
 """Golden values: every geometry, generator and loss against multiple-precision arithmetic.
-
-requires: mpmath==1.4.1
 
     python make_golden.py            writes manifolds.json generators.json losses.json permissible.json
     python make_golden.py --check    recomputes them; exit 1 and the first differences if a file is not what it should be
@@ -441,6 +440,7 @@ def manifold_cases():
                 t=[1.0, -0.75, 1.5][k % 3], **options)
 
     exact_difference = "q - p is exact in doubles, so nothing has to be lost; the constraint is off by less than 1e-23"
+    second_order = "q - p is exact in doubles, and the constraint, off by 1e-16, enters as (1e-16/1e-7)^2"
     small_step = "the step is 1e-12: only a bound near one ulp sees it"
 
     # Euclidean space.
@@ -455,13 +455,16 @@ def manifold_cases():
         g = Sphere(radius)
         for n in (3, 5):
             ordinary(name, n, g, lambda x: double_point(g, x))
-        p, v = [0.5 * radius] * 4, [0.5e-12, -0.5e-12, 0.5e-12, -0.5e-12]
+        step = 2.0**-41
+        p, v = [0.5 * radius] * 4, [step, -step, step, -step]
         q = [a + b for a, b in zip(p, v)]
         put(name, 4, g, NEAR_ZERO, "exp", tolerance=1e-15, reason=small_step, p=p, v=v)
         put(name, 4, g, NEAR_ZERO, "distance log", tolerance=1e-12, reason=exact_difference, p=p, q=q)
         put(name, 4, g, NEAR_ZERO, "transport", tolerance=4e-15, reason="transport over 1e-12 differs from the identity by that much",
             p=p, q=q, v=[0.75, -0.25, 0.25, -0.75])
         p = double_point(g, [0.6, -0.3, 0.5])
+        q = double_exp(g, p, [1e-7, 2e-7, -3e-7])
+        put(name, 3, g, NEAR_ZERO, "distance log", tolerance=1e-12, reason=second_order, p=p, q=q)
         unit = g.tangent(g.point(exact(p)), exact([0.2, 0.9, 0.1]))
         unit = scale(1 / norm(unit), unit)
         for gap in (mpf("1e-6"), mpf("1e-9")):
@@ -486,6 +489,9 @@ def manifold_cases():
     q = [a + b for a, b in zip(p, v)]
     put("simplex", 4, g, NEAR_ZERO, "exp", tolerance=1e-15, reason=small_step, p=p, v=v)
     put("simplex", 4, g, NEAR_ZERO, "distance log", tolerance=1e-12, reason=exact_difference, p=p, q=q)
+    p = distribution(quasi(1, 4))
+    q = double_exp(g, p, [1e-7, -2e-7, -1e-7, 2e-7])
+    put("simplex", 4, g, NEAR_ZERO, "distance log", tolerance=1e-12, reason=second_order, p=p, q=q)
     for least in (1e-12, 1e-58):
         root = math.sqrt(least)
         p, q = [least, 0.25, 0.75 - least], [0.125, 0.375, 0.5]
@@ -500,8 +506,8 @@ def manifold_cases():
     # The positive orthant.
     g = Orthant()
     ordinary("orthant", 3, g, lambda x: [round(a + 1.2, 3) for a in x])
-    p = [0.5, 3.0, 1.25]
-    near = [a * (1 + s * 2.0**-40) for a, s in zip(p, (1, -1, 2))]
+    p = [0.7, 3.1, 1.3]
+    near = [a + s for a, s in zip(p, (1e-12, -2e-12, 0.7e-12))]
     put("orthant", 3, g, NEAR_ZERO, "distance log", tolerance=1e-12, reason="q - p is exact in doubles, so nothing has to be lost", p=p, q=near)
     put("orthant", 3, g, NEAR_ZERO, "exp", tolerance=1e-15, reason=small_step, p=p, v=[1e-12, -1e-12, 0.5e-12])
     p, q = [1e150, 1e-150, 2.0], [3e150, 0.7e-150, 1.0]
@@ -516,8 +522,8 @@ def manifold_cases():
     for n in (3, 5):
         ordinary("hyperbolic", n, g, lambda x: double_point(g, [0.0] + [1.5 * a for a in x[1:]]))
     recomputed = ("q_s - p_s is exact in doubles and the time coordinates follow from the space coordinates, so nothing has to be lost")
-    for space in ([0.25, -0.5, 0.375], [1.5, 2.25, -0.75]):
-        shifted = [a + b for a, b in zip(space, [2.0**-34, 2.0**-35, -(2.0**-34)])]
+    for space in ([0.27, -0.53, 0.37], [1.6, 2.3, -0.7]):
+        shifted = [a + b for a, b in zip(space, [6e-11, 3e-11, -5e-11])]
         p, q = double_point(g, [0.0] + space), double_point(g, [0.0] + shifted)
         put("hyperbolic", 4, g, NEAR_ZERO, "distance log", tolerance=1e-12, reason=recomputed, p=p, q=q)
         v = double_tangent(g, p, [0.0, 1e-12, -1e-12, 0.5e-12])
@@ -529,6 +535,10 @@ def manifold_cases():
     put("hyperbolic", 4, g, HUGE, "distance log", tolerance=1e-12, reason=recomputed, p=p, q=across)
     put("hyperbolic", 4, g, HUGE, "exp inner gradient transport", p=p, q=across, u=u, v=v, covector=[0.3, -0.2, 0.5, 0.1])
     put("hyperbolic", 4, g, HUGE, "distance log transport", p=p, q=along, v=v)
+    slanted = double_point(g, [0.0, 3e5 + 600, -4e5 - 800, 5e4 + 100.25])
+    put("hyperbolic", 4, g, HUGE, "distance log transport", p=p, q=slanted, v=v)
+    u, v = double_tangent(g, p, [0.0, 6e4, -8e4, 1e4]), double_tangent(g, p, [0.0, -3e5, 4e5, -5e4 - 0.5])
+    put("hyperbolic", 4, g, HUGE, "exp inner transport", p=p, q=across, u=u, v=v)
     origin = [1.0, 0.0, 0.0, 0.0]
     put("hyperbolic", 4, g, HUGE, "distance log transport exp", p=origin, q=p, v=[0.0, 6.0, -8.0, 1.0])
     opposite = double_point(g, [0.0, -2e5, 3e5, 1e4])
@@ -538,7 +548,7 @@ def manifold_cases():
     g = Ball()
     for n in (2, 3):
         ordinary("poincare-ball", n, g, lambda x: [round(0.55 * a, 4) for a in x])
-    p, v = [0.25, -0.5], [2.0**-40, 2.0**-41]
+    p, v = [0.27, -0.53], [1e-12, 0.4e-12]
     q = [a + b for a, b in zip(p, v)]
     put("poincare-ball", 2, g, NEAR_ZERO, "distance log", tolerance=1e-12, reason="q - p is exact in doubles, so nothing has to be lost", p=p, q=q)
     put("poincare-ball", 2, g, NEAR_ZERO, "exp", tolerance=1e-15, reason=small_step, p=p, v=v)
@@ -573,9 +583,9 @@ def manifold_cases():
         for k, (x, y) in enumerate(((a, b), (b, a))):
             put("spd", n, g, INTERIOR, every, p=positive(x), q=positive(y), u=symmetric(quasi(3 * k, size), n),
                 v=symmetric([0.5 * c for c in quasi(3 * k + 1, size)], n), covector=quasi(3 * k + 2, n * n), t=1.0)
-    p = positive(square[2][0])
-    q = [c + d for c, d in zip(p, [2.0**-40, -(2.0**-41), -(2.0**-41), 2.0**-40])]
-    put("spd", 2, g, NEAR_ZERO, "distance log", p=p, q=q)
+    p = [1.31, -0.17, -0.17, 0.93]
+    q = [c + d for c, d in zip(p, [1e-12, -0.6e-12, -0.6e-12, 0.9e-12])]
+    put("spd", 2, g, NEAR_ZERO, "distance log", tolerance=1e-12, reason="q - p is exact in doubles, so nothing has to be lost", p=p, q=q)
     put("spd", 2, g, NEAR_ZERO, "exp", tolerance=2e-15, reason=small_step, p=p, v=[1e-12, -0.5e-12, -0.5e-12, 2e-12])
     # Condition 1e8: R diag(1e8, 1) R^T with a rotation R by (0.6, 0.8), and tangent vectors that are moderate in the metric.
     rotation = mp.matrix([[mpf(3) / 5, -mpf(4) / 5], [mpf(4) / 5, mpf(3) / 5]])
@@ -831,20 +841,22 @@ def loss_cases():
 
 
 class Permissible:
-    """phi as a function of the smaller of p and 1 - p, so that a probability of 1 - 1e-4343 is no trouble."""
+    """phi as a function of the smaller of p and 1 - p, so that a probability of 1 - 1e-4343 is no trouble. `raised` is phi + a: a
+    constant would hide what happens at 1e-4343 from the quotients."""
 
-    saturates = False
+    def __init__(self, raised, a=0, saturates=False):
+        self.raised, self.a, self.saturates = raised, mpf(a), saturates
+        assert raised(mpf(0)) == 0
+        self.b = -raised(mpf(1) / 2)
 
-    def __init__(self, phi, saturates=False):
-        self.phi, self.saturates = phi, saturates
-        self.a = -phi(mpf(0))
-        self.b = -phi(mpf(1) / 2) - self.a
+    def phi(self, s):
+        return self.raised(s) - self.a
 
     def slope(self, s):
-        return quotient(self.phi, s)
+        return quotient(self.raised, s)
 
     def curvature(self, s):
-        return quotient(self.phi, s, 2)
+        return quotient(self.raised, s, 2)
 
     def floor(self):
         """inf phi'': the least value on a grid, which must be the middle or the limit at the end."""
@@ -879,8 +891,8 @@ class Permissible:
         s = self.tail(abs(h))
         return (h * s if h <= 0 else h * (1 - s)) - self.phi(s)
 
-    def excess(self, h):
-        return self.conjugate(h) - self.a
+    def surrogate(self, z):
+        return (self.conjugate(-z) - self.a) / self.b
 
 
 def log_cosh(k):
@@ -895,7 +907,7 @@ def permissible_functions():
         "entropy": Permissible(lambda s: x_ln_x(s) + (1 - s) * mp.log1p(-s)),
     }
     for mu in (0.5, 0.9):
-        functions[f"mu(mu={mu})"] = Permissible(lambda s, m=mpf(mu): -m - (1 - m) * mp.sqrt(s * (1 - s)))
+        functions[f"mu(mu={mu})"] = Permissible(lambda s, m=mpf(mu): -(1 - m) * mp.sqrt(s * (1 - s)), a=mu)
     for nu in (0.1, 0.25, 0.5, 0.9):
         functions[f"nu(nu={nu})"] = Permissible(lambda s, v=mpf(nu): -((s * (1 - s)) ** v))
     for zeta in (1, 4, 20):
@@ -920,7 +932,7 @@ def permissible_cases():
             smaller = lambda p: min(p, 1 - p)
             of_probability = {
                 "phi": lambda p: f.phi(smaller(p)),
-                "impurity": lambda p: -f.phi(smaller(p)) - f.a,
+                "impurity": lambda p: -f.raised(smaller(p)),
                 "gradient": lambda p: mpf(0) if 2 * p == 1 else f.slope(smaller(p)) * (-1 if 2 * p > 1 else 1),
                 "curvature": lambda p: f.curvature(smaller(p)),
             }
@@ -928,7 +940,7 @@ def permissible_cases():
                 for tag, points in ((INTERIOR, inner), (NEAR_ZERO, middle), (BOUNDARY, outer)):
                     cases.append(group(what, op, tag, {"p": points}, g, "p - 1/2 and 1 - p are exact in doubles"))
             of_score = {"transfer": f.transfer, "complement": lambda h: f.transfer(-h), "conjugate": f.conjugate,
-                        "surrogate": lambda z: f.excess(-z) / f.b}
+                        "surrogate": f.surrogate, "margin": lambda h: f.transfer(-h) - f.transfer(h)}
             for op, g in of_score.items():
                 for tag, points in scores.items():
                     cases.append(group(what, op, tag, {"h": points}, g, tails))
