@@ -18,7 +18,7 @@ struct Case<'a>(&'a Value);
 
 impl Case<'_> {
     fn text(&self, key: &str) -> &str {
-        self.0[key].as_str().unwrap_or_else(|| panic!("no text '{key}' in {}", self.0))
+        self.0[key].as_str().expect(key)
     }
 
     fn number(&self, key: &str) -> f64 {
@@ -40,7 +40,7 @@ impl Case<'_> {
 }
 
 fn parse(value: &Value) -> f64 {
-    value.as_str().and_then(|text| text.parse().ok()).unwrap_or_else(|| panic!("{value}"))
+    value.as_str().and_then(|text| text.parse().ok()).expect("a number as text")
 }
 
 /// The relative error: by the largest coordinate, or coordinate by coordinate. Below the smallest normal number it is
