@@ -49,9 +49,7 @@ pub enum DomainError {
         smallest: f64,
     },
     /// A matrix that is not symmetric.
-    #[error(
-        "the matrix is not symmetric: entries ({row}, {column}) and ({column}, {row}) differ by {difference:e}"
-    )]
+    #[error("the matrix is not symmetric: entries ({row}, {column}) and ({column}, {row}) differ by {difference:e}")]
     NotSymmetric {
         /// Row of the first entry.
         row: usize,
@@ -61,9 +59,7 @@ pub enum DomainError {
         difference: f64,
     },
     /// `log` between points that no unique shortest geodesic joins.
-    #[error(
-        "no unique shortest geodesic: the points are {distance} apart and the cut locus begins at {limit}"
-    )]
+    #[error("no unique shortest geodesic: the points are {distance} apart and the cut locus begins at {limit}")]
     CutLocus {
         /// Distance of the two points.
         distance: f64,
@@ -71,9 +67,7 @@ pub enum DomainError {
         limit: f64,
     },
     /// A step so long that the result would overflow.
-    #[error(
-        "a step of length {length} overflows; the longest allowed is {limit}; use a smaller rate"
-    )]
+    #[error("a step of length {length} overflows; the longest allowed is {limit}; use a smaller rate")]
     Overflow {
         /// Length of the step.
         length: f64,
@@ -255,7 +249,9 @@ pub(crate) fn each<F: crate::Real>(
     allowed: Allowed,
 ) -> Result<(), DomainError> {
     match x.iter().position(|v| !allowed.contains(v.f64())) {
-        Some(index) => Err(DomainError::Coordinate { what, index, value: x[index].f64(), allowed }),
+        Some(index) => {
+            Err(DomainError::Coordinate { what, index, value: x[index].f64(), allowed })
+        }
         None => Ok(()),
     }
 }

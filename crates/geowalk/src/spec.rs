@@ -171,11 +171,7 @@ impl<'a> Args<'a> {
     pub fn finish(self) -> Result<(), ConfigError> {
         let Some(place) = self.used.iter().position(|used| !used) else { return Ok(()) };
         let arg = &self.spec.args[place];
-        Err(unknown(
-            "parameter",
-            arg.key.as_deref().unwrap_or(&arg.value),
-            self.names.iter().copied(),
-        ))
+        Err(unknown("parameter", arg.key.as_deref().unwrap_or(&arg.value), self.names.iter().copied()))
     }
 }
 

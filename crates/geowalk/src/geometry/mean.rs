@@ -139,8 +139,7 @@ pub(crate) fn karcher<F: Real, M: ExpLog<F> + ?Sized>(
             let d = manifold.norm(p, direction, work);
             radius = radius.max(d);
             let s = root * d;
-            zeta +=
-                w * if s < F::of(1e-4) { F::ONE + s.square() / F::of(3.0) } else { s / s.tanh() };
+            zeta += w * if s < F::of(1e-4) { F::ONE + s.square() / F::of(3.0) } else { s / s.tanh() };
             for (total, &v) in step.iter_mut().zip(direction.iter()) {
                 *total += w * v;
             }

@@ -205,8 +205,9 @@ impl Block {
 
     /// One more than the largest index present.
     pub fn bound(&self) -> usize {
-        self.columns
-            .unwrap_or_else(|| self.indices.iter().max().map_or(0, |&index| index as usize + 1))
+        self.columns.unwrap_or_else(|| {
+            self.indices.iter().max().map_or(0, |&index| index as usize + 1)
+        })
     }
 }
 

@@ -89,13 +89,6 @@ impl<F: Real, M: Manifold<F>> Update<F> for Explicit<M> {
         self.manifold.gradient(w, covector, direction, work);
         let step = self.manifold.retract(w, direction, F::of(-rate), work)?;
         let length = step.length.f64();
-        Ok(Round {
-            z,
-            loss: target.weight * loss.value(z, target.y),
-            slope,
-            rate,
-            length,
-            event: step.event,
-        })
+        Ok(Round { z, loss: target.weight * loss.value(z, target.y), slope, rate, length, event: step.event })
     }
 }

@@ -90,13 +90,6 @@ impl<F: Real, G: Generator<F>> Update<F> for Mirror<G> {
         before.copy_from_slice(w);
         self.generator.unlink(theta, w);
         let length = (F::TWO * self.generator.divergence(before, w)).max(F::ZERO).sqrt().f64();
-        Ok(Round {
-            z,
-            loss: target.weight * loss.value(z, target.y),
-            slope,
-            rate,
-            length,
-            event: Event::Inside,
-        })
+        Ok(Round { z, loss: target.weight * loss.value(z, target.y), slope, rate, length, event: Event::Inside })
     }
 }

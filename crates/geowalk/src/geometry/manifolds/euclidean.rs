@@ -114,7 +114,13 @@ impl<F: Real> ExpLog<F> for Euclidean {
         Norm::L2.of(v)
     }
 
-    fn transport(&self, _: &[F], _: &[F], _: &mut [F], _: &mut Work<F>) -> Result<(), DomainError> {
+    fn transport(
+        &self,
+        _: &[F],
+        _: &[F],
+        _: &mut [F],
+        _: &mut Work<F>,
+    ) -> Result<(), DomainError> {
         Ok(())
     }
 
