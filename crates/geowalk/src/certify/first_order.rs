@@ -131,8 +131,7 @@ impl Bound for FirstOrder {
             }
         });
         self.magnitude += round.slope.abs() * largest;
-        let finite =
-            round.loss.is_finite() && self.a.total().is_finite() && self.magnitude.is_finite();
+        let finite = round.loss.is_finite() && self.a.total().is_finite() && self.magnitude.is_finite();
         if !finite && self.broken.is_none() {
             self.broken = Some(Broken {
                 premise: "finite loss and slope",

@@ -48,17 +48,21 @@ impl Logarithms {
             let (Some(log), Some(w)) = (log.get_mut(i), w.get_mut(i)) else { return };
             let (s, crossing) = factor.logarithm(s(x, *w));
             moved.count(crossing);
-            *log += s;
-            if *log > LARGEST_LOGARITHM {
-                *log = LARGEST_LOGARITHM;
+            let to = (*log + s).min(LARGEST_LOGARITHM);
+            let s = if to < *log + s {
                 moved.clamped += 1;
-            }
+                to - *log
+            } else {
+                s
+            };
+            *log = to;
             let new = Real::exp(*log);
-            // w·ln(w/w') − w + w'.
-            moved.divergence +=
-                if s.abs() < 1.0 { *w * beyond_linear(s) } else { new - *w - *w * s };
+            // D(w‖w') = w·ln(w/w') − w + w'.
+            moved.divergence += beyond_linear(*w, new, s);
             *w = new;
         });
+        // Rounding may leave a step of length 0 a little below it.
+        moved.divergence = Real::max(moved.divergence, 0.0);
         moved
     }
 
