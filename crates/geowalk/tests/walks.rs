@@ -294,10 +294,10 @@ fn logarithms_survive_a_drift_that_kills_weights() {
         plain[i] *= Real::exp(-0.5_f64);
         u[i] -= 0.5 * u[i];
         let (sum, norm) = (plain[0] + plain[1], Real::hypot(u[0], u[1]));
-        for w in plain.iter_mut() {
+        for w in &mut plain {
             *w /= sum;
         }
-        for u in u.iter_mut() {
+        for u in &mut u {
             *u /= norm;
         }
     }
