@@ -1,0 +1,220 @@
+//! # VW text
+//! `[label [importance]] ['tag] |namespace[:weight] name[:value] ... |namespace ...`
+//!
+//! **Names** are hashed with their namespace as seed; a name of digits only is its own number shifted by the hash of the
+//! namespace, as VW does by default, so that numbered features collide with text as they do there. A value without a name
+//! is counted: `|f :2 :3` is `|f 0:2 1:3`. Exact names are `namespace^name`.
+//!
+//! **Labels** A row without a label is read with NaN. A tag is passed over. A number that touches the bar would be a tag in
+//! VW and its row silently unlabelled; here that is an error.
+//!
+//! **Refused** The third number before the bar, an initial prediction.
+
+use geowalk::row::Block;
+use memchr::memchr;
+
+use super::reader;
+use crate::Options;
+use crate::bytes::{Bytes, Record};
+use crate::error::{DataError, ErrorKind, Fault, What, excerpt};
+use crate::number;
+use crate::schema::{Features, Hashed, Labels, Namespace, Place, Schema};
+use crate::source::{Parsed, Parser, Source};
+
+pub(super) fn open(bytes: Bytes, options: Options) -> Result<Box<dyn Source>, DataError> {
+    let hashed = Hashed::new(Hashed::BITS).map(Features::Hashed);
+    let features = hashed
+        .and_then(|usual| options.features(|| usual))
+        .map_err(|kind| kind.of(bytes.name()))?;
+    let schema = Schema::from_parts(features, Labels::Numbers, Vec::new());
+    reader(bytes, Vw { schema }, options)
+}
+
+/// A bar, and nothing but numbers and a tag before it.
+pub(super) fn sniff(line: &[u8]) -> bool {
+    let Some(bar) = memchr(b'|', line) else { return false };
+    let mut tokens = line[..bar].split(|b| *b == b' ').filter(|t| !t.is_empty());
+    tokens.all(|token| token.starts_with(b"'") || number::field(token).is_some())
+}
+
+struct Vw {
+    schema: Schema,
+}
+
+impl Parser for Vw {
+    fn row(&mut self, record: Record<'_>, block: &mut Block) -> Result<Parsed, Fault> {
+        match &mut self.schema.features {
+            Features::Hashed(hashed) => row(record, block, hashed),
+            Features::Exact(names) => row(record, block, names),
+            Features::Index(index) => row(record, block, index),
+        }
+    }
+
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+}
+
+/// What stands before the bar.
+struct Head {
+    label: f64,
+    weight: f64,
+}
+
+#[inline]
+fn row<P: Place>(record: Record<'_>, block: &mut Block, place: &mut P) -> Result<Parsed, Fault> {
+    let Record { text, end } = record;
+    let bar = memchr(b'|', &text[..end]).unwrap_or(end);
+    if bar == end && record.bytes().trim_ascii().is_empty() {
+        return Ok(Parsed::Nothing);
+    }
+    let head = head(record, bar)?;
+    let mut at = bar;
+    while at < end {
+        at = namespace(record, at + 1, block, place)?;
+    }
+    block.end(head.label, head.weight);
+    Ok(Parsed::Row)
+}
+
+/// Label, importance weight and tag.
+fn head(record: Record<'_>, bar: usize) -> Result<Head, Fault> {
+    let text = record.text;
+    let mut numbers = [f64::NAN, 1.0];
+    let mut count = 0;
+    let mut at = 0;
+    loop {
+        while at < bar && text[at] <= b' ' {
+            at += 1;
+        }
+        if at == bar {
+            break;
+        }
+        let touches = || {
+            let length = text[at..bar].iter().position(|b| *b <= b' ');
+            length.is_none() && bar < record.end
+        };
+        if text[at] == b'\'' {
+            break; // a tag, which comes last
+        }
+        match number::decimal(text, at) {
+            Some((number, after)) if after == bar && bar < record.end => {
+                if count == 0 {
+                    return Err(ErrorKind::LabelIsTag { found: excerpt(&text[at..bar]) }.at(at));
+                }
+                let _ = number; // a tag made of digits
+                break;
+            }
+            Some((number, after)) if text[after] <= b' ' && number.is_finite() => {
+                match numbers.get_mut(count) {
+                    Some(place) => *place = number,
+                    None => return Err(ErrorKind::Base { found: excerpt(&text[at..after]) }.at(at)),
+                }
+                if count == 1 && number < 0.0 {
+                    return Err(ErrorKind::Weight { found: number }.at(at));
+                }
+                count += 1;
+                at = after;
+            }
+            _ if touches() => break,
+            _ => {
+                let found = text[at..bar].split(|b| *b <= b' ').next().unwrap_or_default();
+                let what = if count == 0 { What::Label } else { What::Weight };
+                return Err(ErrorKind::Number { what, found: excerpt(found) }.at(at));
+            }
+        }
+    }
+    Ok(Head { label: numbers[0], weight: numbers[1] })
+}
+
+/// Reads the namespace that begins at `at`, just after its bar; returns the next bar or the end.
+#[inline]
+fn namespace<P: Place>(
+    record: Record<'_>,
+    at: usize,
+    block: &mut Block,
+    place: &mut P,
+) -> Result<usize, Fault> {
+    let Record { text, end } = record;
+    let mut at = at;
+    let name_end = name_end(text, at);
+    let space = Namespace::new(&text[at..name_end]);
+    let mut weight = 1.0;
+    at = name_end;
+    if text[at] == b':' {
+        match number::decimal(text, at + 1) {
+            Some((number, after)) if ends(text[after]) && number.is_finite() => {
+                weight = number;
+                at = after;
+            }
+            _ => return Err(number_fault(record, at + 1, What::Namespace(excerpt(space.name)))),
+        }
+    }
+    let mut nameless = 0;
+    while at < end {
+        if text[at] <= b' ' {
+            at += 1;
+            continue;
+        }
+        let (index, after) = match number::whole(text, at) {
+            Some((number, after)) if text[after] == b':' => {
+                (place.number(space, &text[at..after], number), after)
+            }
+            Some((number, after)) if ends(text[after]) => {
+                (place.number(space, &text[at..after], number), after)
+            }
+            _ => {
+                if text[at] == b'|' {
+                    return Ok(at);
+                }
+                let after = self::name_end(text, at);
+                if after == at {
+                    nameless += 1;
+                    (place.number(space, (nameless - 1).to_string().as_bytes(), nameless - 1), after)
+                } else {
+                    (place.text(space, &text[at..after]), after)
+                }
+            }
+        };
+        let index = match index {
+            Ok(index) => index,
+            Err(kind) => return Err(kind.at(at)),
+        };
+        if text[after] == b':' {
+            match number::decimal(text, after + 1) {
+                Some((value, next)) if ends(text[next]) && (value * weight).is_finite() => {
+                    block.feature(index, value * weight);
+                    at = next;
+                }
+                _ => {
+                    let what = What::Value(excerpt(&text[at..after]));
+                    return Err(number_fault(record, after + 1, what));
+                }
+            }
+        } else {
+            block.feature(index, weight);
+            at = after;
+        }
+    }
+    Ok(at)
+}
+
+/// Does this byte end a feature?
+#[inline(always)]
+fn ends(byte: u8) -> bool {
+    byte <= b' ' || byte == b'|'
+}
+
+/// Where the name that begins at `at` ends: at a blank, a colon or a bar. There always is one: the line's end.
+#[inline]
+fn name_end(text: &[u8], at: usize) -> usize {
+    let rest = text.get(at..).unwrap_or_default();
+    at + rest.iter().position(|b| *b == b':' || ends(*b)).unwrap_or(rest.len())
+}
+
+#[cold]
+fn number_fault(record: Record<'_>, at: usize, what: What) -> Fault {
+    let rest = record.bytes().get(at..).unwrap_or_default();
+    let found = rest.split(|b| ends(*b)).next().unwrap_or_default();
+    ErrorKind::Number { what, found: excerpt(found) }.at(at)
+}

@@ -1,0 +1,275 @@
+//! # Numbers
+//! Decimal text to the nearest f64, eight characters at a time.
+//!
+//! **Method** A word of eight bytes is tested for digits at once, its decimal point cut out, and its digits folded by
+//! three multiplications. Up to 15 digits make an integer below 2^53; a power of ten up to 10^22 is exact, so one
+//! multiplication or division rounds once, correctly. Everything else (more digits, larger exponents, `inf`, `nan`)
+//! goes to the standard library, which rounds correctly as well: the bits never depend on the path.
+//!
+//! **Care** Eight bytes are read at once, so the text should go on for eight bytes after the number; where it does not,
+//! the slow path is taken.
+//!
+//! **Source** \[Clinger90\]; \[Lemire21, sec. 9\] for the folding.
+
+const ZEROS: u64 = 0x3030_3030_3030_3030;
+const HIGH: u64 = 0x8080_8080_8080_8080;
+
+/// 10^0 … 10^22, each exact; the rest is never reached and only lets a masked index stand for a bounds check.
+const POWERS: [f64; 32] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+    1e17, 1e18, 1e19, 1e20, 1e21, 1e22, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0,
+];
+const WHOLE_POWERS: [u64; 8] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
+
+/// Eight bytes from `at` on, the first one lowest, with `'0'` taken off each: a digit becomes its value.
+#[inline(always)]
+fn word(text: &[u8], at: usize) -> Option<u64> {
+    let bytes = text.get(at..)?.first_chunk::<8>()?;
+    Some(u64::from_le_bytes(*bytes) ^ ZEROS)
+}
+
+/// The high bit of each byte of a [`word`] that is not a digit.
+#[inline(always)]
+const fn stops(x: u64) -> u64 {
+    (((x & !HIGH) + 0x7676_7676_7676_7676) | x) & HIGH
+}
+
+/// The number written by the first `count` digits (1 to 8) of a [`word`].
+#[inline(always)]
+const fn fold(x: u64, count: u32) -> u64 {
+    let x = x << ((64 - 8 * count) & 63);
+    let pairs = x.wrapping_mul(10).wrapping_add(x >> 8);
+    let low = (pairs & 0x0000_00FF_0000_00FF).wrapping_mul(0x000F_4240_0000_0064);
+    let high = ((pairs >> 16) & 0x0000_00FF_0000_00FF).wrapping_mul(0x0000_2710_0000_0001);
+    low.wrapping_add(high) >> 32
+}
+
+/// The number that begins at `at`, and where it ends. What follows is for the caller to judge.
+#[inline]
+pub(crate) fn decimal(text: &[u8], at: usize) -> Option<(f64, usize)> {
+    let negative = text.get(at) == Some(&b'-');
+    let start = at + usize::from(negative);
+    let Some(x) = word(text, start) else { return slow(text, at) };
+    let stop = stops(x);
+    let whole = stop.trailing_zeros() / 8;
+    if whole == 8 {
+        return slow(text, at);
+    }
+    let (mut mantissa, mut scale, mut end);
+    if (x >> (8 * whole)) & 0xff == u64::from(b'.' ^ b'0') {
+        let before = (1_u64 << (8 * whole)) - 1;
+        let joined = (x & before) | ((x >> 8) & !before);
+        let next = stop & (stop - 1);
+        let count = next.trailing_zeros() / 8 - 1;
+        if count == 0 {
+            return slow(text, at);
+        }
+        mantissa = fold(joined, count);
+        scale = count - whole;
+        end = start + count as usize + 1;
+        if next == 0 {
+            let Some(x) = word(text, end) else { return slow(text, at) };
+            let more = stops(x).trailing_zeros() / 8;
+            if more == 8 {
+                return slow(text, at);
+            }
+            if more > 0 {
+                mantissa = mantissa * WHOLE_POWERS[more as usize & 7] + fold(x, more);
+                scale += more;
+                end += more as usize;
+            }
+        }
+    } else {
+        if whole == 0 {
+            return slow(text, at);
+        }
+        mantissa = fold(x, whole);
+        scale = 0;
+        end = start + whole as usize;
+    }
+    #[expect(clippy::cast_possible_wrap, reason = "at most 15 digits; signed conversion is one instruction")]
+    let mantissa = mantissa as i64 as f64;
+    let size = match text.get(end) {
+        Some(b'e' | b'E') => match exponent(text, end + 1, scale) {
+            Some((power @ 0..=22, after)) => {
+                end = after;
+                mantissa * POWERS[power as usize & 31]
+            }
+            Some((power @ -22..=-1, after)) => {
+                end = after;
+                mantissa / POWERS[power.unsigned_abs() as usize & 31]
+            }
+            _ => return slow(text, at),
+        },
+        _ => mantissa / POWERS[scale as usize & 31],
+    };
+    Some((if negative { -size } else { size }, end))
+}
+
+/// The power of ten that an exponent at `at` leaves after `scale` decimal places, and where the exponent ends.
+fn exponent(text: &[u8], at: usize, scale: u32) -> Option<(i32, usize)> {
+    let negative = text.get(at) == Some(&b'-');
+    let start = at + usize::from(negative || text.get(at) == Some(&b'+'));
+    let mut power = 0_i32;
+    let mut end = start;
+    while let Some(digit) = text.get(end).map(|b| b.wrapping_sub(b'0')).filter(|d| *d < 10) {
+        power = power.saturating_mul(10).saturating_add(i32::from(digit));
+        end += 1;
+    }
+    if end == start {
+        return None;
+    }
+    let power = if negative { -power } else { power };
+    Some((power.saturating_sub_unsigned(scale), end))
+}
+
+/// The same by the standard library; also what is not a finite number.
+#[cold]
+#[inline(never)]
+fn slow(text: &[u8], at: usize) -> Option<(f64, usize)> {
+    let rest = text.get(at..)?;
+    let length = rest
+        .iter()
+        .position(|b| !(b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.')))
+        .unwrap_or(rest.len());
+    let number = std::str::from_utf8(&rest[..length]).ok()?.parse().ok()?;
+    Some((number, at + length))
+}
+
+/// The whole number of at least one digit that begins at `at`, and where it ends; `None` also beyond 2^64.
+#[inline]
+pub(crate) fn whole(text: &[u8], at: usize) -> Option<(u64, usize)> {
+    let Some(x) = word(text, at) else { return whole_slow(text, at) };
+    let count = stops(x).trailing_zeros() / 8;
+    match count {
+        0 => None,
+        8 => whole_slow(text, at),
+        _ => Some((fold(x, count), at + count as usize)),
+    }
+}
+
+#[cold]
+fn whole_slow(text: &[u8], at: usize) -> Option<(u64, usize)> {
+    let mut number = 0_u64;
+    let mut end = at;
+    while let Some(digit) = text.get(end).map(|b| b.wrapping_sub(b'0')).filter(|d| *d < 10) {
+        number = number.checked_mul(10)?.checked_add(u64::from(digit))?;
+        end += 1;
+    }
+    (end > at).then_some((number, end))
+}
+
+/// A field that is a number and nothing else, blanks around it apart.
+pub(crate) fn field(text: &[u8]) -> Option<f64> {
+    let text = text.trim_ascii();
+    match decimal(text, 0) {
+        Some((number, end)) if end == text.len() => Some(number),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// SplitMix64: the tests need bits, not quality.
+    struct Bits(u64);
+
+    impl Bits {
+        fn next(&mut self) -> u64 {
+            self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+            let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+            let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+            z ^ (z >> 31)
+        }
+
+        fn below(&mut self, n: u64) -> u64 {
+            self.next() % n
+        }
+    }
+
+    fn check(text: &str, padded: &mut Vec<u8>) {
+        padded.clear();
+        padded.extend_from_slice(text.as_bytes());
+        padded.extend_from_slice(b" 77777777");
+        let expected: f64 = text.parse().unwrap();
+        let (found, end) = decimal(padded, 0).unwrap();
+        assert_eq!(found.to_bits(), expected.to_bits(), "{text}");
+        assert_eq!(end, text.len(), "{text}");
+    }
+
+    #[test]
+    fn the_bits_are_those_of_the_standard_library() {
+        let mut bits = Bits(7);
+        let mut padded = Vec::new();
+        let mut text = String::new();
+        for _ in 0..3_000_000 {
+            text.clear();
+            if bits.below(3) == 0 {
+                text.push('-');
+            }
+            let (before, after) = (bits.below(10), bits.below(13));
+            for _ in 0..before {
+                text.push(char::from(b'0' + u8::try_from(bits.below(10)).unwrap()));
+            }
+            if after > 0 {
+                text.push('.');
+            }
+            for _ in 0..after {
+                text.push(char::from(b'0' + u8::try_from(bits.below(10)).unwrap()));
+            }
+            if before + after == 0 {
+                text.push('7');
+            }
+            match bits.below(6) {
+                0 => text.push_str(&format!("e{}", bits.below(30))),
+                1 => text.push_str(&format!("E-{:02}", bits.below(40))),
+                2 if bits.below(8) == 0 => text.push_str(&format!("e+{}", bits.below(400))),
+                _ => {}
+            }
+            check(&text, &mut padded);
+        }
+        for _ in 0..300_000 {
+            let number = f64::from_bits(bits.next());
+            if number.is_finite() {
+                check(&format!("{number:e}"), &mut padded);
+            }
+        }
+    }
+
+    #[test]
+    fn edges() {
+        let mut padded = Vec::new();
+        for text in [
+            "0", "-0", "-0.0", "+1", "1.", ".5", "-.5", "1e22", "1e23", "9007199254740993", "1e-22", "1e-23",
+            "1e-400", "1e400", "inf", "-inf", "123456789012345678901234567890", "4.9e-324", "12345678", "1234567.",
+            "0.1234567", "0.12345678", "0.12345678901234", "0.123456789012345", "0.1234567890123456",
+        ] {
+            check(text, &mut padded);
+            assert_eq!(field(text.as_bytes()).map(f64::to_bits), Some(text.parse::<f64>().unwrap().to_bits()));
+        }
+        assert!(decimal(b"nan ", 0).unwrap().0.is_nan());
+        for text in ["", ".", "-", "+", "e5", "x", "--1", "1e", "1e+", "1x", "1 2", "0x10", "1_0", "."] {
+            assert_eq!(field(text.as_bytes()), None, "{text:?}");
+        }
+        assert_eq!(field(b" 1.5\t"), Some(1.5));
+        assert_eq!(decimal(b"1.5:2         ", 0), Some((1.5, 3)));
+    }
+
+    #[test]
+    fn whole_numbers() {
+        for (text, expected) in [
+            ("0:         ", Some((0, 1))),
+            ("1234567:         ", Some((1_234_567, 7))),
+            ("12345678:         ", Some((12_345_678, 8))),
+            ("18446744073709551615 ", Some((u64::MAX, 20))),
+            ("18446744073709551616 ", None),
+            ("7", Some((7, 1))),
+            ("x         ", None),
+            ("-1         ", None),
+            ("", None),
+        ] {
+            assert_eq!(whole(text.as_bytes(), 0), expected, "{text:?}");
+        }
+    }
+}
