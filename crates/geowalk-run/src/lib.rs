@@ -1,0 +1,5 @@
+//! # geowalk-run
+//! What the command line, the Python package and the service share.
+
+pub mod metrics;
+pub mod rate;
