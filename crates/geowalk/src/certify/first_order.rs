@@ -17,12 +17,14 @@
 
 use super::{Bound, Broken, Certificate, Comparator, Status};
 use crate::Real;
+use crate::error::ConfigError;
 use crate::loss::Facts;
 use crate::row::{Norm, Row};
 use crate::sum::Sum;
 use crate::update::Round;
 
 const THEOREM: &str = "first-order";
+const FINITE: &str = "finite loss and slope";
 
 /// A = Σ g_t z_t and Γ = Σ g_t x_t of a run.
 ///
@@ -72,6 +74,39 @@ impl FirstOrder {
             rounds: 0,
             broken,
         }
+    }
+
+    /// Gives away everything that changes, as named arrays.
+    pub fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
+        put("loss", &self.loss.save());
+        put("a", &self.a.save());
+        put("gamma", &self.gamma);
+        let broken = self.broken.as_ref().map_or([-1.0, 0.0], |b| [b.row as f64, b.found]);
+        // Numbers that are not finite do not go into files: what was found is only worth keeping if it is.
+        let found = if broken[1].is_finite() { broken[1] } else { 0.0 };
+        put("state", &[self.rounds as f64, self.magnitude, broken[0], found]);
+    }
+
+    /// Continues from what [`FirstOrder::save`] gave, with the same bits.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // counts below 2^53
+    pub fn load(
+        &mut self,
+        get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
+    ) -> Result<(), ConfigError> {
+        let missing = ConfigError::Missing { name: "certificate", meaning: "the sums of a run" };
+        let mut four = |name| get(name).and_then(|values| <[f64; 4]>::try_from(values).ok());
+        let (Some(loss), Some(a), Some(state)) = (four("loss"), four("a"), four("state")) else {
+            return Err(missing);
+        };
+        self.gamma = get("gamma").ok_or(missing)?;
+        self.loss = Sum::load(loss);
+        self.a = Sum::load(a);
+        self.rounds = state[0] as u64;
+        self.magnitude = state[1];
+        if state[2] > 0.0 {
+            self.broken = Some(Broken { premise: FINITE, row: state[2] as u64, found: state[3] });
+        }
+        Ok(())
     }
 
     /// No less than sup over the comparators of −⟨u, Γ⟩, and of the error that rounding can have made in it.
@@ -135,7 +170,7 @@ impl Bound for FirstOrder {
             round.loss.is_finite() && self.a.total().is_finite() && self.magnitude.is_finite();
         if !finite && self.broken.is_none() {
             self.broken = Some(Broken {
-                premise: "finite loss and slope",
+                premise: FINITE,
                 row: self.rounds,
                 found: if round.loss.is_finite() { round.slope } else { round.loss },
             });
