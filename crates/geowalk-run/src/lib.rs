@@ -1,7 +1,10 @@
 //! # geowalk-run
-//! What the command line, the Python package and the service share.
+//! What the command line, the Python package and the service share: the language of walks, the loop, metrics, the model file.
 
+pub mod label;
 pub mod learner;
+pub mod link;
 pub mod metrics;
+pub mod pump;
 pub mod rate;
 pub mod walks;
