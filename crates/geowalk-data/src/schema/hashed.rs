@@ -167,7 +167,7 @@ impl Hashed {
         let name = match (space, std::str::from_utf8(name)) {
             (_, Err(_)) => return Err(ErrorKind::Utf8 { found: excerpt(name) }),
             ([], Ok(name)) => name.to_owned(),
-            (space, Ok(name)) => format!("{}^{name}", String::from_utf8_lossy(space)),
+            (space, Ok(name)) => [&String::from_utf8_lossy(space), "^", name].concat(),
         };
         if self.names.len() < Self::MOST_NAMES {
             self.names.entry(place).or_insert(name);
@@ -208,10 +208,7 @@ mod tests {
                 hashed.place("", name).unwrap();
             }
         }
-        assert_eq!(
-            hashed.collisions(),
-            Collisions { names: 5, shared: 3, exact: true, every: 1 }
-        );
+        assert_eq!(hashed.collisions(), Collisions { names: 5, shared: 3, exact: true, every: 1 });
     }
 
     #[test]
@@ -220,7 +217,10 @@ mod tests {
         for number in 0..4000_u32 {
             assert_eq!(hashed.place("", &number.to_string()).unwrap(), number);
         }
-        assert_eq!(hashed.collisions(), Collisions { names: 1000, shared: 0, exact: true, every: 4 });
+        assert_eq!(
+            hashed.collisions(),
+            Collisions { names: 1000, shared: 0, exact: true, every: 4 }
+        );
         assert!(Hashed::new(0).is_err() && Hashed::new(31).is_err());
     }
 }
