@@ -48,7 +48,7 @@ fn write(format: &str, rows: usize) -> std::io::Result<()> {
         writeln!(out, "y,{}", names.join(","))?;
     }
     for _ in 0..rows {
-        let label = if next(&mut state) % 2 == 0 { "-1" } else { "1" };
+        let label = if next(&mut state).is_multiple_of(2) { "-1" } else { "1" };
         write!(out, "{label}{}", if format.starts_with("vw") { " |f" } else { "" })?;
         let count = if format == "csv" { 70 } else { 60 + next(&mut state) % 21 };
         let mut index = 0;

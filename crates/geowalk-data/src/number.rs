@@ -46,7 +46,7 @@ const fn fold(x: u64, count: u32) -> u64 {
 }
 
 /// The number at the head of a [`word`] and its length, if it is one digit with decimals (`0.12345`) or whole, of seven
-/// digits at most (six after a sign). What follows is for the caller to judge: another digit would mean that the number is longer.
+/// digits at most, or six with decimals and a sign. What follows is for the caller to judge: another digit would mean that the number is longer.
 #[inline(always)]
 fn short(x: u64) -> Option<(f64, usize)> {
     if x & 0xff == u64::from(b'-' ^ b'0') {
@@ -402,7 +402,8 @@ mod tests {
             ("1:2 3:12.5 ", &[(1, 2.0)], 4),
             ("1:-2 2:-0.12345 3:-123456 ", &[(1, -2.0), (2, -0.12345), (3, -123_456.0)], 26),
             ("1:-0.123456 ", &[], 0),
-            ("1:-1234567 ", &[], 0),
+            ("1:-1234567 ", &[(1, -1_234_567.0)], 11),
+            ("1:-12345678 ", &[], 0),
             ("1:- ", &[], 0),
             ("1:--1 ", &[], 0),
             ("1:0.1234567 ", &[], 0),

@@ -147,6 +147,8 @@ fn namespace<P: Place>(
             _ => return Err(number_fault(record, at + 1, What::Namespace(excerpt(space.name)))),
         }
     }
+    // Numbers in the common form are below 10^8, so no product with such a weight overflows.
+    let harmless = weight.abs() <= 1e300;
     let mut nameless = 0;
     loop {
         while at < end && text[at] <= b' ' {
@@ -156,7 +158,7 @@ fn namespace<P: Place>(
             return Ok(at);
         }
         let before = at;
-        if text[at].is_ascii_digit() {
+        if harmless && text[at].is_ascii_digit() {
             at = numbered(record, at, block, place, space, weight)?;
         }
         if at == before {
@@ -176,20 +178,10 @@ fn numbered<P: Place>(
     weight: f64,
 ) -> Result<usize, Fault> {
     let next = number::pairs(record.text, at, record.end, |name, number, value| {
-        let value = value * weight;
-        let index = place.number(space, name, number)?;
-        if !value.is_finite() {
-            return Err(overflow(name, value));
-        }
-        block.feature(index, value);
+        block.feature(place.number(space, name, number)?, value * weight);
         Ok(())
     });
-    next.map_err(|(offset, kind)| kind.at(offset))
-}
-
-#[cold]
-fn overflow(name: &[u8], value: f64) -> ErrorKind {
-    ErrorKind::Number { what: What::Value(excerpt(name)), found: value.to_string() }
+    next.map_err(|(offset, kind): (usize, ErrorKind)| kind.at(offset))
 }
 
 /// A feature in any form.

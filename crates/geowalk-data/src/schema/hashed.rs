@@ -27,6 +27,8 @@ pub struct Hashed {
     prints: Vec<u16>,
     /// Only every 2^`sparse`-th place has a print, so that memory stays bounded.
     sparse: u32,
+    /// Low bits that must be 0 in a place with a print.
+    unwatched: u32,
     used: u64,
     /// Hashes of names that found their place taken by another.
     strangers: HashSet<u64>,
@@ -68,6 +70,7 @@ impl Hashed {
             mask: (1 << bits) - 1,
             prints: vec![0; 1 << (bits - sparse)],
             sparse,
+            unwatched: (1 << sparse) - 1,
             used: 0,
             strangers: HashSet::new(),
             names: BTreeMap::new(),
@@ -135,7 +138,7 @@ impl Hashed {
     #[expect(clippy::cast_possible_truncation, reason = "both are masked")]
     pub(crate) fn claim(&mut self, hash: u64, space: &[u8], name: &[u8]) -> Result<u32, ErrorKind> {
         let place = (hash & self.mask) as u32;
-        if self.sparse == 0 || place & ((1 << self.sparse) - 1) == 0 {
+        if place & self.unwatched == 0 {
             let print = (hash >> self.bits) as u16 | 0x8000;
             let known = self.prints.get((place >> self.sparse) as usize);
             if known != Some(&print) {
