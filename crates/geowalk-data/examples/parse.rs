@@ -1,4 +1,4 @@
-//! Writes a deterministic file, or reads one and prints what it cost nobody to print: rows, features, a checksum.
+//! Writes a deterministic file, or reads one and prints the number of rows and features: something to count instructions of.
 //!
 //! ```text
 //! parse write vw 12000 > a.vw        libsvm, vw or csv; ~70 features a row
