@@ -27,6 +27,8 @@ pub struct Hashed {
     prints: Vec<u16>,
     /// Only every 2^`sparse`-th place has a print, so that memory stays bounded.
     sparse: u32,
+    /// Low bits that must be 0 in a place with a print.
+    unwatched: u32,
     used: u64,
     /// Hashes of names that found their place taken by another.
     strangers: HashSet<u64>,
@@ -68,6 +70,7 @@ impl Hashed {
             mask: (1 << bits) - 1,
             prints: vec![0; 1 << (bits - sparse)],
             sparse,
+            unwatched: (1 << sparse) - 1,
             used: 0,
             strangers: HashSet::new(),
             names: BTreeMap::new(),
@@ -135,7 +138,7 @@ impl Hashed {
     #[expect(clippy::cast_possible_truncation, reason = "both are masked")]
     pub(crate) fn claim(&mut self, hash: u64, space: &[u8], name: &[u8]) -> Result<u32, ErrorKind> {
         let place = (hash & self.mask) as u32;
-        if self.sparse == 0 || place & ((1 << self.sparse) - 1) == 0 {
+        if place & self.unwatched == 0 {
             let print = (hash >> self.bits) as u16 | 0x8000;
             let known = self.prints.get((place >> self.sparse) as usize);
             if known != Some(&print) {
@@ -167,7 +170,7 @@ impl Hashed {
         let name = match (space, std::str::from_utf8(name)) {
             (_, Err(_)) => return Err(ErrorKind::Utf8 { found: excerpt(name) }),
             ([], Ok(name)) => name.to_owned(),
-            (space, Ok(name)) => format!("{}^{name}", String::from_utf8_lossy(space)),
+            (space, Ok(name)) => [&String::from_utf8_lossy(space), "^", name].concat(),
         };
         if self.names.len() < Self::MOST_NAMES {
             self.names.entry(place).or_insert(name);
@@ -208,10 +211,7 @@ mod tests {
                 hashed.place("", name).unwrap();
             }
         }
-        assert_eq!(
-            hashed.collisions(),
-            Collisions { names: 5, shared: 3, exact: true, every: 1 }
-        );
+        assert_eq!(hashed.collisions(), Collisions { names: 5, shared: 3, exact: true, every: 1 });
     }
 
     #[test]
@@ -220,7 +220,10 @@ mod tests {
         for number in 0..4000_u32 {
             assert_eq!(hashed.place("", &number.to_string()).unwrap(), number);
         }
-        assert_eq!(hashed.collisions(), Collisions { names: 1000, shared: 0, exact: true, every: 4 });
+        assert_eq!(
+            hashed.collisions(),
+            Collisions { names: 1000, shared: 0, exact: true, every: 4 }
+        );
         assert!(Hashed::new(0).is_err() && Hashed::new(31).is_err());
     }
 }

@@ -127,7 +127,11 @@ mod tests {
             (&Labels::Numbers, &[1.0, 1.0], "binary, because all labels are 1"),
             (&Labels::Numbers, &[7.0], "regression, because all labels are 7"),
             (&Labels::Numbers, &[0.0, 1.0, -0.0], "binary, because the labels are 0 and 1"),
-            (&Labels::Numbers, &[3.0, 1.0, 2.0, f64::NAN], "multiclass, because the labels are 3 small whole numbers"),
+            (
+                &Labels::Numbers,
+                &[3.0, 1.0, 2.0, f64::NAN],
+                "multiclass, because the labels are 3 small whole numbers",
+            ),
             (&Labels::Numbers, &[0.0, 1.0, 0.25], "regression, because a label is 0.25"),
             (
                 &Labels::Numbers,
