@@ -36,11 +36,11 @@ const GONE: u32 = u32::MAX;
 
 /// Finds rows that may hold an index twice. A set bit is a suspicion, checked exactly; a clear one is certainty.
 #[derive(Debug, Clone)]
-struct Seen(Vec<u64>);
+struct Seen(Box<[u64; 512]>);
 
 impl Default for Seen {
     fn default() -> Self {
-        Self(vec![0; 512]) // 32768 bits: 4 KiB, stays in the first-level cache
+        Self(Box::new([0; 512])) // 32768 bits: 4 KiB, stays in the first-level cache
     }
 }
 
@@ -104,15 +104,20 @@ impl Block {
     #[inline]
     pub fn end(&mut self, label: f64, weight: f64) {
         let start = self.ends.last().copied().unwrap_or(0);
-        let mut suspicious = false;
-        for &index in &self.indices[start..] {
-            suspicious |= self.seen.insert(index);
-        }
-        for &index in &self.indices[start..] {
-            self.seen.0[Seen::place(index).0] = 0;
-        }
-        if suspicious {
-            self.merge(start);
+        let row = &self.indices[start..];
+        // Increasing indices are distinct; one comparison each, without a branch.
+        let increasing = row.iter().zip(row.iter().skip(1)).fold(true, |so_far, (a, b)| so_far & (a < b));
+        if !increasing {
+            let mut suspicious = false;
+            for &index in row {
+                suspicious |= self.seen.insert(index);
+            }
+            for &index in row {
+                self.seen.0[Seen::place(index).0] = 0;
+            }
+            if suspicious {
+                self.merge(start);
+            }
         }
         self.labels.push(label);
         self.weights.push(weight);
