@@ -3,8 +3,12 @@
 //! Exit codes: 0 ok, 1 a certificate or a check failed, 2 an error of input or use. A reader that goes away (a closed pipe) is no error.
 
 mod args;
+mod data;
 mod doctor;
 mod list;
+mod predict;
+mod show;
+mod train;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -17,6 +21,9 @@ fn main() -> ExitCode {
     let args = Args::parse();
     let mut out = io::BufWriter::new(io::stdout().lock());
     let result = match &args.command {
+        Command::Train(what) => train::run(what, &mut out).map(|()| ExitCode::SUCCESS),
+        Command::Predict(what) => predict::run(what, &mut out).map(|()| ExitCode::SUCCESS),
+        Command::Show(what) => show::run(what, &mut out).map(|()| ExitCode::SUCCESS),
         Command::List(what) => list::run(what, &mut out).map(|()| ExitCode::SUCCESS),
         Command::Doctor(what) => doctor::run(what, &mut out),
     };
@@ -38,8 +45,26 @@ fn main() -> ExitCode {
 enum Failure {
     /// What was asked for cannot be built.
     Config(geowalk::ConfigError),
+    /// A run that failed.
+    Run(geowalk_run::error::RunError),
+    /// Flags that do not go together.
+    Use(String),
+    /// A file that cannot be written.
+    File(String, io::Error),
     /// The result cannot be written.
     Output(io::Error),
+}
+
+impl Failure {
+    fn file(name: impl std::fmt::Display, error: io::Error) -> Self {
+        Self::File(name.to_string(), error)
+    }
+}
+
+impl From<geowalk_run::error::RunError> for Failure {
+    fn from(error: geowalk_run::error::RunError) -> Self {
+        Self::Run(error)
+    }
 }
 
 impl From<geowalk::ConfigError> for Failure {
@@ -58,6 +83,9 @@ impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Config(error) => write!(f, "{error}"),
+            Self::Run(error) => write!(f, "{error}"),
+            Self::Use(text) => write!(f, "{text}"),
+            Self::File(name, error) => write!(f, "cannot write {name}: {error}"),
             Self::Output(error) => write!(f, "cannot write the result: {error}"),
         }
     }

@@ -7,6 +7,7 @@ pub mod learner;
 pub mod link;
 pub mod metrics;
 pub mod model;
+pub mod predict;
 pub mod pump;
 pub mod rate;
 pub mod train;
