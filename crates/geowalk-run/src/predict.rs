@@ -28,7 +28,7 @@ pub fn restore(model: &Model) -> Result<Built, RunError> {
     let request =
         Request { task: s.task, setting, seed: s.seed, features: None, y_range: s.y_range };
     let mut built = walks::build(&s.walk, request)?;
-    built.learner.load(&mut |name| model.array(name).map(<[f64]>::to_vec))?;
+    built.learner.load(&mut |name| model.find(name))?;
     Ok(built)
 }
 

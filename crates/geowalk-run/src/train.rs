@@ -187,14 +187,12 @@ impl Run {
         let request =
             Request { task, setting, seed: settings.seed, features: None, y_range: settings.y_range };
         let mut built = walks::build(&settings.walk, request)?;
-        let mut metrics = Metrics::new(task);
-        let coding = match resumed {
-            None => Coding::new(task, labels, values),
+        let (coding, metrics) = match resumed {
+            None => (Coding::new(task, labels, values), Metrics::new(task)),
             Some(model) => {
-                let mut get = |name: &str| model.array(name).map(<[f64]>::to_vec);
-                built.learner.load(&mut get)?;
-                metrics.load(&mut get)?;
-                Coding::restore(task, model.classes.clone())
+                built.learner.load(&mut |name| model.find(name))?;
+                let coding = Coding::restore(task, model.classes.clone());
+                (coding, Metrics::load(task, &model.arrays)?)
             }
         };
         if resumed.is_none() {
@@ -326,10 +324,8 @@ impl Run {
 
     /// The model as it is now.
     fn model(&self, source: &dyn Source, summary: &Summary) -> Model {
-        let mut arrays = Vec::new();
-        let mut put = |name: String, values: &[f64]| arrays.push((name, values.to_vec()));
-        self.built.learner.save(&mut put);
-        self.metrics.save(&mut put);
+        let mut arrays = self.metrics.save();
+        self.built.learner.save(&mut |name, values| arrays.push((name, values.to_vec())));
         Model {
             settings: self.settings.clone(),
             schema: source.schema().clone(),
@@ -365,7 +361,7 @@ fn decide(
         intercept: plan.intercept,
         certificate: plan.certificate,
         y_range: plan.y_range,
-        ..Settings::default()
+        extras: std::collections::BTreeMap::new(),
     })
 }
 
@@ -376,12 +372,12 @@ struct Sink<'a> {
 }
 
 /// Trains on what `open` opens (once per pass) and writes the model.
-pub fn train(
+pub fn train<'a>(
     plan: &Plan,
     mut open: impl FnMut() -> Options,
     model: Option<&Path>,
-    predictions: Option<&mut dyn Write>,
-    said: &mut dyn FnMut(Said<'_>),
+    predictions: Option<&'a mut dyn Write>,
+    said: &'a mut dyn FnMut(Said<'_>),
 ) -> Result<Summary, RunError> {
     let start = Instant::now();
     let resumed = plan.resume.as_deref().map(Model::load).transpose()?;

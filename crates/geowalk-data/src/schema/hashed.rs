@@ -27,8 +27,6 @@ pub struct Hashed {
     prints: Vec<u16>,
     /// Only every 2^`sparse`-th place has a print, so that memory stays bounded.
     sparse: u32,
-    /// Low bits that must be 0 in a place with a print.
-    unwatched: u32,
     used: u64,
     /// Hashes of names that found their place taken by another.
     strangers: HashSet<u64>,
@@ -70,7 +68,6 @@ impl Hashed {
             mask: (1 << bits) - 1,
             prints: vec![0; 1 << (bits - sparse)],
             sparse,
-            unwatched: (1 << sparse) - 1,
             used: 0,
             strangers: HashSet::new(),
             names: BTreeMap::new(),
@@ -80,6 +77,36 @@ impl Hashed {
     /// The same places with names already known: what a saved model knows.
     pub fn from_parts(bits: u32, names: BTreeMap<u32, String>) -> Result<Self, ErrorKind> {
         Ok(Self { names, ..Self::new(bits)? })
+    }
+
+    /// Adds what an earlier reading knew of collisions: its [`prints`](Self::prints) and [`strangers`](Self::strangers).
+    pub fn remember(
+        mut self,
+        prints: impl IntoIterator<Item = (u32, u16)>,
+        strangers: impl IntoIterator<Item = u64>,
+    ) -> Result<Self, ErrorKind> {
+        for (place, print) in prints {
+            let Some(known) = self.prints.get_mut((place >> self.sparse) as usize) else {
+                return Err(ErrorKind::IndexTooLarge { found: u64::from(place), limit: self.mask });
+            };
+            self.used += u64::from(*known == 0);
+            *known = print | 0x8000;
+        }
+        self.strangers.extend(strangers.into_iter().take(Self::MOST_STRANGERS));
+        Ok(self)
+    }
+
+    /// The places known to be taken, in order, each with some bits of the hash that came first.
+    pub fn prints(&self) -> impl Iterator<Item = (u32, u16)> {
+        let places = (0..).map(|k: u32| k << self.sparse);
+        places.zip(self.prints.iter().copied()).filter(|(_, print)| *print != 0)
+    }
+
+    /// The hashes of the names that found their place taken by another, in order.
+    pub fn strangers(&self) -> Vec<u64> {
+        let mut hashes: Vec<u64> = self.strangers.iter().copied().collect();
+        hashes.sort_unstable();
+        hashes
     }
 
     /// The number of bits.
@@ -97,7 +124,7 @@ impl Hashed {
         self.names.get(&place).map(String::as_str)
     }
 
-    /// The count of shared places, since this source was opened.
+    /// The count of shared places, since this source was opened or the first reading that it [remembers](Self::remember).
     pub fn collisions(&self) -> Collisions {
         let shared = self.strangers.len() as u64;
         Collisions {
@@ -138,7 +165,7 @@ impl Hashed {
     #[expect(clippy::cast_possible_truncation, reason = "both are masked")]
     pub(crate) fn claim(&mut self, hash: u64, space: &[u8], name: &[u8]) -> Result<u32, ErrorKind> {
         let place = (hash & self.mask) as u32;
-        if place & self.unwatched == 0 {
+        if self.sparse == 0 || place & ((1 << self.sparse) - 1) == 0 {
             let print = (hash >> self.bits) as u16 | 0x8000;
             let known = self.prints.get((place >> self.sparse) as usize);
             if known != Some(&print) {
@@ -170,7 +197,7 @@ impl Hashed {
         let name = match (space, std::str::from_utf8(name)) {
             (_, Err(_)) => return Err(ErrorKind::Utf8 { found: excerpt(name) }),
             ([], Ok(name)) => name.to_owned(),
-            (space, Ok(name)) => [&String::from_utf8_lossy(space), "^", name].concat(),
+            (space, Ok(name)) => format!("{}^{name}", String::from_utf8_lossy(space)),
         };
         if self.names.len() < Self::MOST_NAMES {
             self.names.entry(place).or_insert(name);
@@ -212,6 +239,30 @@ mod tests {
             }
         }
         assert_eq!(hashed.collisions(), Collisions { names: 5, shared: 3, exact: true, every: 1 });
+    }
+
+    #[test]
+    fn the_count_goes_on_where_it_stopped() {
+        for bits in [4, 24] {
+            let names: Vec<String> = (0..400).map(|k| format!("name {k}")).collect();
+            let (first, second) = names.split_at(150);
+            let mut whole = Hashed::new(bits).unwrap();
+            let mut half = Hashed::new(bits).unwrap();
+            for name in first {
+                whole.place("", name).unwrap();
+                half.place("", name).unwrap();
+            }
+            let again = Hashed::from_parts(bits, half.names().clone()).unwrap();
+            let mut again = again.remember(half.prints(), half.strangers()).unwrap();
+            for name in second.iter().chain(first) {
+                whole.place("", name).unwrap();
+                again.place("", name).unwrap();
+            }
+            assert_eq!(again.collisions(), whole.collisions());
+            assert_eq!(again.names(), whole.names());
+            assert!(again.prints().eq(whole.prints()) && again.strangers() == whole.strangers());
+        }
+        assert!(Hashed::new(4).unwrap().remember([(16, 1)], []).is_err());
     }
 
     #[test]

@@ -94,6 +94,17 @@ impl Task {
             Self::Multiclass => "multiclass",
         }
     }
+
+    /// The task of that name.
+    ///
+    /// ```
+    /// use geowalk_data::Task;
+    /// assert_eq!(Task::named("binary"), Some(Task::Binary));
+    /// assert_eq!(Task::named("clustering"), None);
+    /// ```
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Regression, Self::Binary, Self::Multiclass].into_iter().find(|t| t.name() == name)
+    }
 }
 
 impl fmt::Display for Inference {
