@@ -2,4 +2,5 @@
 //! What the command line, the Python package and the service share.
 
 pub mod metrics;
+pub mod model;
 pub mod rate;

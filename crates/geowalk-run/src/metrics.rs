@@ -6,38 +6,24 @@
 
 use geowalk::Real;
 use geowalk::sum::Sum;
+use geowalk_data::Task;
 
-/// What is being learned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Task {
-    /// A number.
-    Regression,
-    /// One of two classes, coded ±1.
-    Binary,
-    /// One of several classes.
-    Multiclass,
-}
-
-impl Task {
-    /// Its name on the command line and in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Regression => "regression",
-            Self::Binary => "binary",
-            Self::Multiclass => "multiclass",
-        }
-    }
-
-    /// The task of that name.
-    pub fn named(name: &str) -> Option<Self> {
-        [Self::Regression, Self::Binary, Self::Multiclass].into_iter().find(|t| t.name() == name)
-    }
-}
+use crate::model::{self, Arrays, ModelError};
 
 const BINS: usize = 4096;
 
 /// Sums of a run.
-#[derive(Debug, Clone)]
+///
+/// ```
+/// use geowalk_data::Task;
+/// use geowalk_run::metrics::{Metrics, Seen};
+/// let mut metrics = Metrics::new(Task::Regression);
+/// metrics.see(&Seen { y: 1.0, prediction: 3.0, probability: f64::NAN, loss: 4.0, weight: 1.0 });
+/// let again = Metrics::load(Task::Regression, &metrics.save())?;
+/// assert_eq!(again.named(), [("rmse", 2.0), ("mae", 2.0)]);
+/// # Ok::<(), geowalk_run::model::ModelError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
 pub struct Metrics {
     task: Task,
     examples: u64,
@@ -147,7 +133,9 @@ impl Metrics {
     pub fn named(&self) -> Vec<(&'static str, f64)> {
         let mean = |sum: &Sum| sum.total() / self.weight;
         match self.task {
-            Task::Regression => vec![("rmse", mean(&self.squares).sqrt()), ("mae", mean(&self.absolutes))],
+            Task::Regression => {
+                vec![("rmse", mean(&self.squares).sqrt()), ("mae", mean(&self.absolutes))]
+            }
             Task::Binary => vec![
                 ("accuracy", self.right / self.weight),
                 ("log_loss", mean(&self.log_loss)),
@@ -159,6 +147,46 @@ impl Metrics {
         }
     }
 
+    /// All that they hold, for the model file: `metrics`, and of a binary task `metrics.bins`.
+    pub fn save(&self) -> Arrays {
+        let counts = [self.examples as f64, self.weight, self.last_weight, self.right];
+        let sums = [self.loss, self.last_loss, self.log_loss, self.squares, self.absolutes];
+        let numbers = counts.into_iter().chain(sums.iter().flat_map(Sum::save)).collect();
+        let mut arrays = vec![("metrics".to_owned(), numbers)];
+        if self.task == Task::Binary {
+            arrays.push(("metrics.bins".to_owned(), self.bins.clone()));
+        }
+        arrays
+    }
+
+    /// Continues, bit for bit, from what [`save`](Metrics::save) gave; other arrays are passed over.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a count below 2^53"
+    )]
+    pub fn load(task: Task, arrays: &[(String, Vec<f64>)]) -> Result<Self, ModelError> {
+        let numbers = model::array(arrays, "metrics", Some(4 + 5 * 4))?;
+        let sum = |k: usize| Sum::load(std::array::from_fn(|i| numbers[4 + 4 * k + i]));
+        let bins = match task {
+            Task::Binary => model::array(arrays, "metrics.bins", Some(2 * BINS))?.to_vec(),
+            Task::Regression | Task::Multiclass => Vec::new(),
+        };
+        Ok(Self {
+            task,
+            examples: numbers[0] as u64,
+            weight: numbers[1],
+            last_weight: numbers[2],
+            right: numbers[3],
+            loss: sum(0),
+            last_loss: sum(1),
+            log_loss: sum(2),
+            squares: sum(3),
+            absolutes: sum(4),
+            bins,
+        })
+    }
+
     /// The probability that a random positive is ranked above a random negative, ties counting half.
     fn auc(&self) -> f64 {
         let (positives, negatives) = self.bins.split_at(BINS);
@@ -168,5 +196,43 @@ impl Metrics {
             below += n;
         }
         area / (below * positives.iter().sum::<f64>())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn saved_metrics_continue_bit_for_bit() {
+        for task in [Task::Regression, Task::Binary, Task::Multiclass] {
+            let (mut whole, mut cut) = (Metrics::new(task), Metrics::new(task));
+            for k in 0..500_u32 {
+                let x = Real::sin(f64::from(k));
+                let y = if task == Task::Multiclass { f64::from(k % 3) } else { x.signum() };
+                let probability = 1.0 / (1.0 + Real::exp(-x));
+                let seen =
+                    Seen { y, prediction: x, probability, loss: x * x, weight: 0.3 + x.abs() };
+                if k % 7 == 0 {
+                    cut = Metrics::load(task, &cut.save()).unwrap();
+                }
+                if k % 50 == 0 {
+                    assert_eq!(whole.since_last().to_bits(), cut.since_last().to_bits());
+                }
+                whole.see(&seen);
+                cut.see(&seen);
+            }
+            assert_eq!(cut, whole);
+            assert!(whole.named().iter().all(|(_, value)| value.is_finite()));
+        }
+    }
+
+    #[test]
+    fn arrays_that_do_not_fit_are_refused() {
+        let saved = Metrics::new(Task::Regression).save();
+        let error = Metrics::load(Task::Binary, &saved).unwrap_err();
+        assert!(matches!(error, ModelError::Missing { what } if what == "metrics.bins"));
+        let error = Metrics::load(Task::Binary, &[("metrics".into(), vec![1.0])]).unwrap_err();
+        assert!(matches!(error, ModelError::Length { found: 1, expected: 24, .. }));
     }
 }
