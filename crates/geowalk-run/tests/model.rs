@@ -1,17 +1,23 @@
 //! The model file from outside: what is written comes back, everything else is refused.
 
+#![allow(clippy::unwrap_used)] // also in the helpers of the tests
+
 use std::collections::BTreeMap;
 use std::fs;
+use std::ops::Range;
 use std::path::PathBuf;
 
-use geowalk_data::{Column, Dictionary, Features, Hashed, Index, Kind, Labels, Schema, Task};
+use geowalk::row::Block;
+use geowalk_data::{
+    Column, Dictionary, Features, Hashed, Index, Input, Kind, Labels, Options, Schema, Task, open,
+};
 use geowalk_run::model::{FORMAT, Model, ModelError, Settings};
 use proptest::prelude::*;
 use safetensors::SafeTensors;
 use serde_json::{Value, json};
 
 /// Where `docs/model-format.md` says that the digits of the digest are.
-const DIGITS: std::ops::Range<usize> = 35..99;
+const DIGITS: Range<usize> = 35..99;
 
 fn model(features: Features, labels: Labels) -> Model {
     let columns = [Kind::Numeric, Kind::Nominal, Kind::Undecided, Kind::Label, Kind::Ignored];
@@ -132,6 +138,42 @@ fn every_kind_of_schema_comes_back() {
                 _ => panic!("another kind of features"),
             }
         }
+    }
+}
+
+/// Reads a text, on top of what an earlier reading knew.
+fn schema_of(name: &str, text: String, known: Option<Schema>) -> Schema {
+    let input = Input::text(name, text);
+    let mut source = open(Options { schema: known, ..Options::new([input]) }).unwrap();
+    let mut block = Block::new();
+    while source.read(&mut block, 7).unwrap() > 0 {}
+    source.schema().clone()
+}
+
+#[test]
+fn a_schema_goes_on_where_it_stopped() {
+    let row = |k: u32| match k * k % 11 {
+        0 => format!("{k},red,yes\n"),
+        c => format!("{k}.5,color {},class {}\n", c * k % 53, c % 4),
+    };
+    let vw = |k: u32| format!("{} |space a{} b{}:2 {k}\n", k % 2, k % 31, k * k);
+    let svm = |k: u32| format!("{} {}:1\n", k % 2, k + 1);
+    for (name, head, row) in [
+        ("a.csv", "size,color,class\n", &row as &dyn Fn(u32) -> String),
+        ("a.vw", "", &vw),
+        ("a.svm", "", &svm),
+    ] {
+        let text = |rows: Range<u32>| rows.map(row).fold(head.to_owned(), |text, row| text + &row);
+        let through_a_file = |schema: Schema| {
+            let mut model = model(index(), Labels::Numbers);
+            model.schema = schema;
+            let bytes = model.to_bytes().unwrap();
+            (Model::from_bytes(&bytes).unwrap().schema, bytes)
+        };
+        let (_, whole) = through_a_file(schema_of(name, text(0..2000), None));
+        let (half, _) = through_a_file(schema_of(name, text(0..900), None));
+        let (_, resumed) = through_a_file(schema_of(name, text(900..2000), Some(half)));
+        assert!(resumed == whole, "{name}");
     }
 }
 

@@ -102,7 +102,8 @@ mod tests {
 
     #[test]
     fn a_saved_sum_continues_bit_for_bit() {
-        let terms = |k: u32| Real::exp(f64::from(k % 97)) * if k % 2 == 0 { 1.0 } else { -0.7 };
+        let terms =
+            |k: u32| Real::exp(f64::from(k % 97)) * if k.is_multiple_of(2) { 1.0 } else { -0.7 };
         let mut whole = Sum::default();
         let mut cut = Sum::default();
         for k in 0..1000 {
