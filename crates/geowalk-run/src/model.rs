@@ -112,7 +112,7 @@ pub struct Model {
     pub examples: u64,
     /// Weights, and whatever else changes with an example. Names that begin with `schema.` are not allowed.
     pub arrays: Arrays,
-    /// Metrics and the like, for people. Nothing is computed from it.
+    /// Metrics and the like, for people; nested at most 100 deep. Nothing is computed from it.
     pub summary: Value,
 }
 

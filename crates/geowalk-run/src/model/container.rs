@@ -1,10 +1,9 @@
 //! # Container
-//! safetensors: a length, a header of JSON, arrays one after the other. The header begins with the digest of the whole file, at a fixed place, so that
-//! no byte is outside of it:
+//! safetensors: a length, a header of JSON, arrays one after the other. The header begins with the digest, at a fixed
+//! place: BLAKE3 of the whole file with zeros for the digits of the digest, so that no byte is outside of it.
 //!
-//! $$\text{digest} = \text{BLAKE3}(\text{the file with zeros for the digits of the digest})$$
-//!
-//! The library of safetensors would write its metadata in the order of a hash table; hence the header is written here, and read there.
+//! The library of safetensors would write its metadata in the order of a hash table; hence the header is written here,
+//! and read there.
 
 use std::fmt::Write as _;
 use std::io;
@@ -73,7 +72,9 @@ fn parts<T: Copy, const N: usize>(
     let mut part = Vec::new();
     for chunk in items.chunks(4096) {
         part.clear();
-        chunk.iter().for_each(|item| part.extend_from_slice(&bytes(*item)));
+        for item in chunk {
+            part.extend_from_slice(&bytes(*item));
+        }
         sink(&part);
     }
 }

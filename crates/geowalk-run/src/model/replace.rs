@@ -92,13 +92,13 @@ mod tests {
         let path = folder.join("model");
         replace(&path, |out| out.write_all(b"old")).unwrap();
         let failed = replace(&path, |out| {
-            out.write_all(&[b'x'; 1 << 20])?;
+            out.write_all(&vec![b'x'; 1 << 20])?;
             assert_eq!(files(&folder).len(), 2, "the new file stands beside the old one");
             Err(io::Error::other("disk full"))
         });
         assert_eq!(failed.unwrap_err().to_string(), "disk full");
         assert_eq!(fs::read(&path).unwrap(), b"old");
-        assert_eq!(files(&folder), [path.clone()]);
+        assert_eq!(files(&folder).len(), 1);
         assert!(replace(&folder, |out| out.write_all(b"new")).is_err(), "it is a directory");
         replace(&path, |out| out.write_all(b"new")).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");
