@@ -16,10 +16,12 @@ pub(crate) fn options(data: &Data) -> Result<Options, Failure> {
             let file = File::create(file).map_err(|error| Failure::file(file, error))?;
             OnError::Quarantine(Box::new(file))
         }
-        _ => return Err(Failure::Use(format!(
-            "--on-error {}: fail, skip or quarantine=FILE expected",
-            data.on_error
-        ))),
+        _ => {
+            return Err(Failure::Use(format!(
+                "--on-error {}: fail, skip or quarantine=FILE expected",
+                data.on_error
+            )));
+        }
     };
     Ok(Options {
         format: data.format.clone(),

@@ -22,7 +22,9 @@ struct Line {
 fn lines(kind: Kind) -> Vec<Line> {
     let of = |kind| move |&entry| Line { kind, entry };
     match kind {
-        Kind::Walks => walks::entries().map(|walk| Line { kind: "walk", entry: walk.entry }).collect(),
+        Kind::Walks => {
+            walks::entries().map(|walk| Line { kind: "walk", entry: walk.entry }).collect()
+        }
         Kind::Formats => {
             let read = FORMATS.iter().filter(|format| format.is_read());
             read.map(|format| Line {

@@ -14,6 +14,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
+use geowalk_run::error::RunError;
 
 use args::{Args, Command};
 
@@ -29,9 +30,7 @@ fn main() -> ExitCode {
     };
     match result.and_then(|code| out.flush().map(|()| code).map_err(Failure::from)) {
         Ok(code) => code,
-        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
-            ExitCode::SUCCESS
-        }
+        Err(error) if error.broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
             // Nothing can be done if standard error is closed as well.
             let _ = writeln!(io::stderr(), "geowalk: {error}");
@@ -46,7 +45,7 @@ enum Failure {
     /// What was asked for cannot be built.
     Config(geowalk::ConfigError),
     /// A run that failed.
-    Run(geowalk_run::error::RunError),
+    Run(RunError),
     /// Flags that do not go together.
     Use(String),
     /// A file that cannot be written.
@@ -56,13 +55,21 @@ enum Failure {
 }
 
 impl Failure {
+    /// Did a reader of our output go away?
+    fn broken_pipe(&self) -> bool {
+        let (Self::Output(error) | Self::Run(RunError::Predictions(error))) = self else {
+            return false;
+        };
+        error.kind() == io::ErrorKind::BrokenPipe
+    }
+
     fn file(name: impl std::fmt::Display, error: io::Error) -> Self {
         Self::File(name.to_string(), error)
     }
 }
 
-impl From<geowalk_run::error::RunError> for Failure {
-    fn from(error: geowalk_run::error::RunError) -> Self {
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
         Self::Run(error)
     }
 }

@@ -18,7 +18,8 @@ pub(crate) fn run(args: &Show, out: &mut dyn Write) -> Result<(), Failure> {
     let built = restore(&model)?;
     let coding = Coding::restore(model.settings.task, model.classes.clone());
     let labels = model.schema.labels();
-    let classes: Vec<String> = (0..coding.classes().len()).map(|k| coding.text(k, labels)).collect();
+    let classes: Vec<String> =
+        (0..coding.classes().len()).map(|k| coding.text(k, labels)).collect();
     let mut outputs = Vec::new();
     let mut w = Vec::new();
     for k in 0..built.learner.outputs() {
@@ -35,7 +36,8 @@ pub(crate) fn run(args: &Show, out: &mut dyn Write) -> Result<(), Failure> {
         let weights: Vec<_> = outputs
             .iter()
             .map(|(name, top)| {
-                let top: Vec<_> = top.iter().map(|(n, w)| json!({"feature": n, "weight": w})).collect();
+                let top: Vec<_> =
+                    top.iter().map(|(n, w)| json!({"feature": n, "weight": w})).collect();
                 json!({"output": name, "top": top})
             })
             .collect();

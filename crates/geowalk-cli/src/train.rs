@@ -29,7 +29,9 @@ pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
         resume: args.resume.clone(),
     };
     if args.passes > 1 && args.data.data.iter().any(|name| name == "-") {
-        return Err(Failure::Use("standard input can be read only once: --passes needs files".to_owned()));
+        return Err(Failure::Use(
+            "standard input can be read only once: --passes needs files".to_owned(),
+        ));
     }
     // The flags are read before the loop, so that a bad one is an error and not a surprise in the second pass.
     let mut first = Some(data::options(&args.data)?);
@@ -43,9 +45,11 @@ pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
     let mut table = Table { shown: args.progress == Shown::Auto, headed: false };
     let summary = train(
         &plan,
-        || first.take().or_else(|| data::options(&args.data).ok()).unwrap_or_else(|| {
-            geowalk_data::Options::new(args.data.data.iter().map(String::as_str))
-        }),
+        || {
+            first.take().or_else(|| data::options(&args.data).ok()).unwrap_or_else(|| {
+                geowalk_data::Options::new(args.data.data.iter().map(String::as_str))
+            })
+        },
         args.model.as_deref(),
         predictions.as_mut().map(|file| file as &mut dyn Write),
         &mut |said| table.say(&said),
@@ -89,7 +93,14 @@ impl Table {
             writeln!(
                 err,
                 "{:>10} {:>10} {:>10} {:>12} {:>12} {:>9} {:>12}  {}",
-                "average", "since", "example", "current", "current", "current", "regret", "certificate"
+                "average",
+                "since",
+                "example",
+                "current",
+                "current",
+                "current",
+                "regret",
+                "certificate"
             )?;
             writeln!(
                 err,
@@ -105,7 +116,14 @@ impl Table {
         writeln!(
             err,
             "{:>10.6} {:>10.6} {:>10} {:>12.12} {:>12.12} {:>9} {:>12}  {}",
-            row.average, row.since_last, row.examples, row.label, row.prediction, row.features, bound, status
+            row.average,
+            row.since_last,
+            row.examples,
+            row.label,
+            row.prediction,
+            row.features,
+            bound,
+            status
         )
     }
 }
@@ -121,10 +139,7 @@ fn print(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "rate           {}", summary.rate)?;
     match &summary.certificate {
         None => writeln!(out, "certificate    none (off)")?,
-        Some(c) => writeln!(
-            out,
-            "certificate    {c}\n               against all weights no longer than the final ones"
-        )?,
+        Some(c) => writeln!(out, "certificate    {c}\n               against {}", summary.reach)?,
     }
     if summary.skipped > 0 {
         writeln!(out, "rows skipped   {}", summary.skipped)?;

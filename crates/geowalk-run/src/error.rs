@@ -31,7 +31,9 @@ pub enum RunError {
         cause: LabelError,
     },
     /// A step that cannot be made.
-    #[error("row {row}: the walk '{walk}' cannot go on: {cause}; try --rate {suggested:e}, or the default walk")]
+    #[error(
+        "row {row}: the walk '{walk}' cannot go on: {cause}; try --rate {suggested:e}, or the default walk"
+    )]
     Diverged {
         /// Row of the data, from 1.
         row: u64,

@@ -19,7 +19,9 @@ pub enum LabelError {
         positive: String,
     },
     /// A name where a number is needed.
-    #[error("the label '{found}' is not a number; for classes use --task binary or --task multiclass")]
+    #[error(
+        "the label '{found}' is not a number; for classes use --task binary or --task multiclass"
+    )]
     NotANumber {
         /// The label.
         found: String,
@@ -45,7 +47,9 @@ impl Coding {
                 }
             }
             match labels {
-                Labels::Names(_) => classes.sort_by_key(|&class| labels.name(class).map(str::to_owned)),
+                Labels::Names(_) => {
+                    classes.sort_by_key(|&class| labels.name(class).map(str::to_owned))
+                }
                 Labels::Numbers => classes.sort_by(f64::total_cmp),
             }
             // One value so far: −1, 0 and 1 say themselves which side they are on.

@@ -68,8 +68,11 @@ pub trait Learner: Send {
     /// The rate of the next step, if its walk has one.
     fn rate(&self) -> f64;
 
-    /// The first-order certificate against all weights no longer, in the Euclidean norm, than the present ones. `None` if it was not kept.
+    /// The first-order certificate against all weights within [reach](Reach) of the present ones. `None` if it was not kept.
     fn certificate(&self) -> Option<Certificate>;
+
+    /// Against which weights the certificate speaks.
+    fn reach(&self) -> Reach;
 
     /// Gives away everything that changes, as named arrays.
     fn save(&self, put: &mut dyn FnMut(String, &[f64]));
@@ -78,9 +81,41 @@ pub trait Learner: Send {
     fn load(&mut self, get: &mut dyn FnMut(&str) -> Option<Vec<f64>>) -> Result<(), ConfigError>;
 }
 
+/// The comparators of a certificate that names none: all weights no farther from the start than the present ones, in a sense that fits the walk.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Reach {
+    /// No coordinate is larger in magnitude. Does not see the scale of the features.
+    Box,
+    /// The norm is no larger.
+    Ball(Norm),
+    /// All of the sphere of this radius.
+    Sphere(f64),
+    /// All of the simplex.
+    Simplex,
+    /// Positive, and the sum is no larger.
+    Positive,
+}
+
+impl std::fmt::Display for Reach {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Box => "all weights of which none is larger in magnitude than the final one",
+            Self::Ball(Norm::L1) => {
+                "all weights whose sum of magnitudes is no larger than the final one's"
+            }
+            Self::Ball(_) => "all weights no longer than the final ones",
+            Self::Sphere(_) => "all weights on the sphere",
+            Self::Simplex => "all weights on the simplex",
+            Self::Positive => "all positive weights with no larger sum than the final ones",
+        })
+    }
+}
+
 /// How to run a walk.
 #[derive(Debug, Clone)]
 pub struct Setting {
+    /// The comparators of the certificate.
+    pub reach: Reach,
     /// The loss.
     pub loss: AnyLoss,
     /// The rate.
@@ -172,13 +207,19 @@ impl<W: Walk> Strand<W> {
 }
 
 /// The certificate of several strands: bounds and losses add up; one broken premise breaks all.
-fn combined<W: Walk>(strands: &[Strand<W>]) -> Option<Certificate> {
+fn combined<W: Walk>(strands: &[Strand<W>], reach: Reach) -> Option<Certificate> {
     let mut all: Option<Certificate> = None;
     let mut w = Vec::new();
     for strand in strands {
         strand.walk.read(&mut w);
-        let ball = Comparator::Ball { norm: Norm::L2, radius: Norm::L2.of(&w) };
-        let one = strand.bound.as_ref()?.certify(&ball);
+        let comparators = match reach {
+            Reach::Box => Comparator::Box { radii: &w },
+            Reach::Ball(norm) => Comparator::Ball { norm, radius: norm.of(&w) },
+            Reach::Sphere(radius) => Comparator::Sphere { radius },
+            Reach::Simplex => Comparator::Simplex { n: w.len() },
+            Reach::Positive => Comparator::Positive { total: Norm::L1.of(&w) },
+        };
+        let one = strand.bound.as_ref()?.certify(&comparators);
         all = Some(match all {
             None => one,
             Some(sum) => Certificate {
@@ -272,7 +313,11 @@ impl<W: Walk> Learner for Single<W> {
     }
 
     fn certificate(&self) -> Option<Certificate> {
-        combined(std::slice::from_ref(&self.strand))
+        combined(std::slice::from_ref(&self.strand), self.setting.reach)
+    }
+
+    fn reach(&self) -> Reach {
+        self.setting.reach
     }
 
     fn save(&self, put: &mut dyn FnMut(String, &[f64])) {
@@ -478,7 +523,11 @@ impl<W: Walk + Clone> Learner for Several<W> {
     }
 
     fn certificate(&self) -> Option<Certificate> {
-        combined(&self.strands)
+        combined(&self.strands, self.setting.reach)
+    }
+
+    fn reach(&self) -> Reach {
+        self.setting.reach
     }
 
     fn save(&self, put: &mut dyn FnMut(String, &[f64])) {
@@ -492,7 +541,8 @@ impl<W: Walk + Clone> Learner for Several<W> {
     fn load(&mut self, get: &mut dyn FnMut(&str) -> Option<Vec<f64>>) -> Result<(), ConfigError> {
         self.schedule = restored(self.schedule, get)?;
         let classes = get("classes").and_then(|classes| classes.first().copied());
-        let Some(classes) = classes.filter(|&classes| Allowed::Closed(0.0, 1e6).contains(classes)) else {
+        let Some(classes) = classes.filter(|&classes| Allowed::Closed(0.0, 1e6).contains(classes))
+        else {
             return Err(ConfigError::Missing { name: "classes", meaning: "the number of classes" });
         };
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // just checked

@@ -16,7 +16,8 @@ pub fn probability(loss: &AnyLoss, z: f64) -> Option<f64> {
     }
 }
 
-fn sigmoid(z: f64) -> f64 {
+/// 1/(1 + e⁻ᶻ).
+pub fn sigmoid(z: f64) -> f64 {
     let e = Real::exp(-z.abs());
     if z >= 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) }
 }
@@ -30,7 +31,8 @@ mod tests {
         for (spec, z, p) in [("logistic", 0.0, 0.5), ("gini", 1.0, 1.0), ("squared", -1.0, 0.0)] {
             assert_eq!(probability(&AnyLoss::parse(spec).unwrap(), z), Some(p), "{spec}");
         }
-        let (entropy, logistic) = (AnyLoss::parse("entropy").unwrap(), AnyLoss::parse("logistic").unwrap());
+        let (entropy, logistic) =
+            (AnyLoss::parse("entropy").unwrap(), AnyLoss::parse("logistic").unwrap());
         let (a, b) = (probability(&entropy, 1.3).unwrap(), probability(&logistic, 1.3).unwrap());
         assert!((a - b).abs() < 1e-15);
         assert_eq!(probability(&AnyLoss::parse("hinge").unwrap(), 1.0), None);

@@ -2,11 +2,13 @@
 //! Every example is predicted before it is learned from. The sums here are part of the model file, so that a resumed run reports what
 //! one run would have.
 //!
-//! **AUC** is computed from two histograms of the probability (4096 equal bins): exact up to ties within a bin, in constant memory.
+//! **AUC** is computed from two histograms of the score (4096 bins, equal in 1/(1 + e⁻ᶻ)): exact up to ties within a bin, in constant memory.
 
 use geowalk::Real;
 use geowalk::sum::Sum;
 use geowalk_data::Task;
+
+use crate::link::sigmoid;
 
 use crate::model::{self, Arrays, ModelError};
 
@@ -90,10 +92,14 @@ impl Metrics {
                 if (seen.prediction >= 0.0) == (seen.y > 0.0) {
                     self.right += seen.weight;
                 }
-                let p = if seen.y > 0.0 { seen.probability } else { 1.0 - seen.probability };
-                self.log_loss.add(-seen.weight * Real::ln(p.max(f64::MIN_POSITIVE)));
+                if !seen.probability.is_nan() {
+                    let p = if seen.y > 0.0 { seen.probability } else { 1.0 - seen.probability };
+                    self.log_loss.add(-seen.weight * Real::ln(p.max(f64::MIN_POSITIVE)));
+                }
+                // Any increasing function of the score ranks alike.
+                let rank = sigmoid(seen.prediction) * BINS as f64;
                 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // in 0..BINS
-                let bin = ((seen.probability * BINS as f64) as usize).min(BINS - 1);
+                let bin = (rank as usize).min(BINS - 1);
                 let side = if seen.y > 0.0 { 0 } else { BINS };
                 self.bins[side + bin] += seen.weight;
             }
@@ -136,11 +142,13 @@ impl Metrics {
             Task::Regression => {
                 vec![("rmse", mean(&self.squares).sqrt()), ("mae", mean(&self.absolutes))]
             }
-            Task::Binary => vec![
-                ("accuracy", self.right / self.weight),
-                ("log_loss", mean(&self.log_loss)),
-                ("auc", self.auc()),
-            ],
+            Task::Binary => {
+                let mut all = vec![("accuracy", self.right / self.weight), ("auc", self.auc())];
+                if self.log_loss.count() > 0 {
+                    all.push(("log_loss", mean(&self.log_loss)));
+                }
+                all
+            }
             Task::Multiclass => {
                 vec![("accuracy", self.right / self.weight), ("log_loss", mean(&self.log_loss))]
             }

@@ -9,7 +9,7 @@ use geowalk_data::{Label, Options, Task};
 
 use crate::error::RunError;
 use crate::label::Coding;
-use crate::learner::{Learner, Setting, largest, softmax};
+use crate::learner::{Learner, Reach, Setting, largest, softmax};
 use crate::link::probability;
 use crate::model::Model;
 use crate::pump::ROWS;
@@ -23,6 +23,7 @@ pub fn restore(model: &Model) -> Result<Built, RunError> {
         loss: AnyLoss::parse(&s.loss)?,
         rate: Rate::parse(&s.rate)?,
         intercept: s.intercept,
+        reach: Reach::Box,
         certificate: s.certificate,
     };
     let request =

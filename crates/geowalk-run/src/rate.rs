@@ -73,7 +73,11 @@ impl std::fmt::Display for Rate {
 
 fn positive(name: &'static str, value: f64) -> Result<f64, ConfigError> {
     let allowed = Allowed::Positive;
-    if allowed.contains(value) { Ok(value) } else { Err(ConfigError::OutOfRange { name, value, allowed }) }
+    if allowed.contains(value) {
+        Ok(value)
+    } else {
+        Err(ConfigError::OutOfRange { name, value, allowed })
+    }
 }
 
 /// A rate in use: what it has seen.
@@ -142,7 +146,10 @@ mod tests {
         for text in ["auto", "0.5", "inv(2, 10)", "power(1, 1, 0.5)"] {
             assert_eq!(Rate::parse(text).unwrap().to_string(), text);
         }
-        assert_eq!(Rate::parse("-1").unwrap_err().to_string(), "rate = -1; it must be a finite number > 0");
+        assert_eq!(
+            Rate::parse("-1").unwrap_err().to_string(),
+            "rate = -1; it must be a finite number > 0"
+        );
         assert!(Rate::parse("nan").is_err());
         assert!(Rate::parse("certain").unwrap_err().to_string().contains("unknown rate 'certain'"));
     }

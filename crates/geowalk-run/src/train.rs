@@ -12,7 +12,7 @@ use geowalk_data::{Inference, Labels, Options, Skipped, Source, Task};
 
 use crate::error::RunError;
 use crate::label::Coding;
-use crate::learner::{Outcome, Setting};
+use crate::learner::{Outcome, Reach, Setting};
 use crate::link::probability;
 use crate::metrics::{Metrics, Seen};
 use crate::model::{Model, Settings};
@@ -109,6 +109,8 @@ pub struct Summary {
     pub rate: String,
     /// The certificate.
     pub certificate: Option<Certificate>,
+    /// The weights it compares with.
+    pub reach: Reach,
     /// Rows left out.
     pub skipped: u64,
     /// The errors of the first rows left out.
@@ -120,8 +122,11 @@ pub struct Summary {
 impl Summary {
     /// The summary as one JSON object.
     pub fn json(&self) -> serde_json::Value {
-        let metrics: serde_json::Map<_, _> =
-            self.metrics.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
+        let metrics: serde_json::Map<_, _> = self
+            .metrics
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).into()))
+            .collect();
         serde_json::json!({
             "examples": self.examples,
             "loss": self.loss,
@@ -130,7 +135,7 @@ impl Summary {
             "walk": self.walk,
             "loss_name": self.loss_name,
             "rate": self.rate,
-            "certificate": certificate_json(self.certificate.as_ref()),
+            "certificate": certificate_json(self.certificate.as_ref(), self.reach),
             "skipped": self.skipped,
             "seconds": self.seconds,
         })
@@ -138,7 +143,7 @@ impl Summary {
 }
 
 /// The certificate as JSON; its `status` is `none` if none was kept.
-fn certificate_json(certificate: Option<&Certificate>) -> serde_json::Value {
+fn certificate_json(certificate: Option<&Certificate>, reach: Reach) -> serde_json::Value {
     let Some(c) = certificate else {
         return serde_json::json!({"theorem": null, "status": "none", "reason": "certificates are off",
             "loss": null, "comparator_loss": null, "regret": null, "bound": null});
@@ -149,7 +154,7 @@ fn certificate_json(certificate: Option<&Certificate>) -> serde_json::Value {
     };
     let bound = c.bound.is_finite().then_some(c.bound);
     serde_json::json!({"theorem": c.theorem, "status": status, "reason": reason, "loss": c.loss,
-        "comparator_loss": null, "regret": null, "bound": bound,
+        "comparator_loss": null, "regret": null, "bound": bound, "comparators": reach.to_string(),
         "first_order": {"status": status, "bound": bound}})
 }
 
@@ -181,11 +186,17 @@ impl Run {
             loss,
             rate: Rate::parse(&settings.rate)?,
             intercept: settings.intercept,
+            reach: Reach::Box,
             certificate: settings.certificate,
         };
         let task = settings.task;
-        let request =
-            Request { task, setting, seed: settings.seed, features: None, y_range: settings.y_range };
+        let request = Request {
+            task,
+            setting,
+            seed: settings.seed,
+            features: None,
+            y_range: settings.y_range,
+        };
         let mut built = walks::build(&settings.walk, request)?;
         let (coding, metrics) = match resumed {
             None => (Coding::new(task, labels, values), Metrics::new(task)),
@@ -220,10 +231,10 @@ impl Run {
         sink: &mut Sink<'_>,
     ) -> Result<(), RunError> {
         for (i, label) in block.labels_mut().iter_mut().enumerate() {
-            *label = self.coding.code(*label, labels).map_err(|cause| RunError::Label {
-                row: rows_before + i as u64 + 1,
-                cause,
-            })?;
+            *label = self
+                .coding
+                .code(*label, labels)
+                .map_err(|cause| RunError::Label { row: rows_before + i as u64 + 1, cause })?;
         }
         let mut from = 0;
         while from < block.len() {
@@ -266,7 +277,9 @@ impl Run {
                 continue;
             }
             let p = match self.settings.task {
-                Task::Binary => probability(&self.built.loss, outcome.prediction).unwrap_or(f64::NAN),
+                Task::Binary => {
+                    probability(&self.built.loss, outcome.prediction).unwrap_or(f64::NAN)
+                }
                 _ => outcome.probability,
             };
             self.metrics.see(&Seen {
@@ -402,6 +415,7 @@ pub fn train<'a>(
         loss_name: run.built.loss.spec(),
         rate: run.built.rate.clone(),
         certificate: run.built.learner.certificate(),
+        reach: run.built.learner.reach(),
         skipped: skipped.rows(),
         skipped_first: skipped.first().iter().map(ToString::to_string).collect(),
         seconds: start.elapsed().as_secs_f64(),
@@ -447,6 +461,8 @@ fn pass(
             }
         }
     };
-    let source = pump.stop().ok_or_else(|| RunError::Predictions(io::Error::other("the reader thread died")))?;
+    let source = pump
+        .stop()
+        .ok_or_else(|| RunError::Predictions(io::Error::other("the reader thread died")))?;
     outcome.map(|()| source)
 }

@@ -3,6 +3,7 @@
 
 use geowalk::ConfigError;
 use geowalk::loss::{AnyLoss, Loss, WinnowHinge};
+use geowalk::row::Norm;
 use geowalk::spec::{self, Args, Entry, Spec};
 use geowalk::walk::{
     Adaptive, Burg, Clipped, Entropy, Euclidean, Free, Hyperbolic, Orthant, PNorm, ReparamEntropy,
@@ -10,7 +11,7 @@ use geowalk::walk::{
 };
 use geowalk_data::Task;
 
-use crate::learner::{Learner, Setting, Several, Single};
+use crate::learner::{Learner, Reach, Setting, Several, Single};
 use crate::rate::Rate;
 
 /// A walk with its other names.
@@ -112,7 +113,11 @@ pub struct Built {
 impl std::fmt::Debug for Built {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { joint, loss, rate, .. } = self;
-        f.debug_struct("Built").field("joint", joint).field("loss", loss).field("rate", rate).finish_non_exhaustive()
+        f.debug_struct("Built")
+            .field("joint", joint)
+            .field("loss", loss)
+            .field("rate", rate)
+            .finish_non_exhaustive()
     }
 }
 
@@ -145,7 +150,7 @@ impl Builder {
             "free:euclidean" => {
                 let epsilon = args.number("epsilon", 1.0)?;
                 let slope = self.request.setting.loss.facts().lipschitz.unwrap_or(1.0);
-                self.plain(Free::new(epsilon, slope)?, "none needed")
+                self.plain(Free::new(epsilon, slope)?, "none needed", Reach::Box)
             }
             "explicit:adaptive" => {
                 let rate = match self.request.setting.rate {
@@ -153,17 +158,22 @@ impl Builder {
                     rate => rate,
                 };
                 self.request.setting.rate = rate;
-                self.plain(Adaptive::new(), &rate.to_string())
+                self.plain(Adaptive::new(), &rate.to_string(), Reach::Box)
             }
-            "explicit:euclidean" => self.tuned(Euclidean::new()),
-            "explicit:hyperbolic" => self.constrained(Hyperbolic::new()),
+            "explicit:euclidean" => {
+                let rate = self.request.setting.rate.to_string();
+                self.plain(Euclidean::new(), &rate, Reach::Ball(Norm::L2))
+            }
+            "explicit:hyperbolic" => self.constrained(Hyperbolic::new(), Reach::Ball(Norm::L2)),
             "explicit:sphere" => {
-                let sphere = Sphere::new(args.number("radius", 1.0)?, self.request.seed)?;
-                self.constrained(sphere)
+                let radius = args.number("radius", 1.0)?;
+                let sphere = Sphere::new(radius, self.request.seed)?;
+                self.constrained(sphere, Reach::Sphere(radius))
             }
             "projected-sphere" => {
-                let sphere = Sphere::projected(args.number("radius", 1.0)?, self.request.seed)?;
-                self.constrained(sphere)
+                let radius = args.number("radius", 1.0)?;
+                let sphere = Sphere::projected(radius, self.request.seed)?;
+                self.constrained(sphere, Reach::Sphere(radius))
             }
             "mirror:p-norm" => {
                 let walk = match (args.text("q"), self.request.features) {
@@ -177,23 +187,25 @@ impl Builder {
                     (Some(text), _) => PNorm::new(number("q", text)?)?,
                     (None, _) => PNorm::new(1.5)?,
                 };
-                self.tuned(walk)
+                let rate = self.request.setting.rate.to_string();
+                let norm = Norm::Lp(walk.q());
+                self.plain(walk, &rate, Reach::Ball(norm))
             }
             "explicit:orthant" => {
                 let walk = Orthant::new(args.number("start", 0.1)?)?;
-                self.positive(walk, args)
+                self.positive(walk, args, Reach::Positive)
             }
             "mirror:entropy" => {
                 let walk = Entropy::new(args.number("start", Entropy::START)?)?;
-                self.positive(walk, args)
+                self.positive(walk, args, Reach::Positive)
             }
             "mirror:burg" => {
                 let walk = Burg::new(args.number("start", 0.1)?)?;
-                self.positive(walk, args)
+                self.positive(walk, args, Reach::Positive)
             }
             "reparam:entropy" => {
                 let walk = ReparamEntropy::new(args.number("start", Entropy::START)?)?;
-                self.positive(walk, args)
+                self.positive(walk, args, Reach::Positive)
             }
             "reparam:simplex-entropy" => {
                 let (lo, hi) = (args.optional_number("lo")?, args.optional_number("hi")?);
@@ -201,29 +213,37 @@ impl Builder {
                     (Some(lo), Some(hi)) => ReparamSimplex::centred(lo, hi)?,
                     _ => ReparamSimplex::new(),
                 };
-                self.positive(walk, args)
+                self.positive(walk, args, Reach::Simplex)
             }
-            "explicit:simplex" => self.positive(Simplex::new(), args),
-            "mirror:simplex-entropy" => self.positive(SimplexEntropy::new(), args),
-            "approximated-eg" => self.positive(SimplexEntropy::approximated(), args),
-            "prod" => self.positive(SimplexEntropy::prod(), args),
+            "explicit:simplex" => self.positive(Simplex::new(), args, Reach::Simplex),
+            "mirror:simplex-entropy" => self.positive(SimplexEntropy::new(), args, Reach::Simplex),
+            "approximated-eg" => {
+                self.positive(SimplexEntropy::approximated(), args, Reach::Simplex)
+            }
+            "prod" => self.positive(SimplexEntropy::prod(), args, Reach::Simplex),
             twin => self.winnow(twin == "reparam-winnow", args),
         }
     }
 
     /// A walk on all of ℝⁿ whose rate is known.
-    fn plain<W: Walk + Clone + 'static>(self, walk: W, rate: &str) -> Result<Built, ConfigError> {
+    fn plain<W: Walk + Clone + 'static>(
+        mut self,
+        walk: W,
+        rate: &str,
+        reach: Reach,
+    ) -> Result<Built, ConfigError> {
         let rate = rate.to_owned();
+        self.request.setting.reach = reach;
         Ok(Built { rate, ..self.finish(walk, true)? })
     }
 
-    /// A walk on all of ℝⁿ.
-    fn tuned<W: Walk + Clone + 'static>(self, walk: W) -> Result<Built, ConfigError> {
-        self.finish(walk, true)
-    }
-
     /// A walk on constrained weights: classes are learned apart.
-    fn constrained<W: Walk + Clone + 'static>(self, walk: W) -> Result<Built, ConfigError> {
+    fn constrained<W: Walk + Clone + 'static>(
+        mut self,
+        walk: W,
+        reach: Reach,
+    ) -> Result<Built, ConfigError> {
+        self.request.setting.reach = reach;
         self.finish(walk, false)
     }
 
@@ -232,6 +252,7 @@ impl Builder {
         self,
         walk: W,
         args: &mut Args<'_>,
+        reach: Reach,
     ) -> Result<Built, ConfigError> {
         let signed = match args.text("signed") {
             None => self.signed,
@@ -246,7 +267,12 @@ impl Builder {
             }
         };
         let scale = args.number("scale", 1.0)?;
-        if signed { self.constrained(Signed::new(walk, scale)?) } else { self.constrained(walk) }
+        if signed {
+            // What is positive or sums to 1 in two halves is any vector with that sum of magnitudes.
+            self.constrained(Signed::new(walk, scale)?, Reach::Ball(Norm::L1))
+        } else {
+            self.constrained(walk, reach)
+        }
     }
 
     /// Winnow or its twin: rate, loss and start are those of the theorem.
@@ -267,9 +293,9 @@ impl Builder {
         self.request.setting.loss = AnyLoss::from(WinnowHinge::new(constants.threshold)?);
         self.request.setting.rate = Rate::Constant(constants.rate);
         if twin {
-            self.constrained(ReparamEntropy::new(k / n)?)
+            self.constrained(ReparamEntropy::new(k / n)?, Reach::Positive)
         } else {
-            self.constrained(Entropy::new(k / n)?)
+            self.constrained(Entropy::new(k / n)?, Reach::Positive)
         }
     }
 
@@ -280,7 +306,11 @@ impl Builder {
         }
     }
 
-    fn learner<W: Walk + Clone + 'static>(self, walk: W, joint: bool) -> Result<Built, ConfigError> {
+    fn learner<W: Walk + Clone + 'static>(
+        self,
+        walk: W,
+        joint: bool,
+    ) -> Result<Built, ConfigError> {
         let Request { task, setting, .. } = self.request;
         let (loss, rate) = (setting.loss.clone(), setting.rate.to_string());
         let (learner, joint): (Box<dyn Learner>, bool) = match task {

@@ -60,17 +60,6 @@ impl Sum {
         f64::EPSILON * self.total().abs() + k * k * self.magnitude
     }
 
-    /// Everything in it, for a model file.
-    pub fn save(&self) -> [f64; 4] {
-        [self.rounded, self.lost, self.magnitude, self.count as f64]
-    }
-
-    /// The sum that [`Sum::save`] gave away, bit for bit.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a count below 2^53
-    pub fn load([rounded, lost, magnitude, count]: [f64; 4]) -> Self {
-        Self { rounded, lost, magnitude, count: count as u64 }
-    }
-
     /// A number certainly not below the exact sum.
     pub fn upper(&self) -> f64 {
         (self.total() + self.error()).next_up()

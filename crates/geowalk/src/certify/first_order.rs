@@ -7,6 +7,7 @@
 //! | comparators | bound |
 //! |---|---|
 //! | ‖u‖ ≤ U | A + U‖Γ‖ in the dual norm |
+//! | ∣u_i∣ ≤ r_i | A + Σ r_i∣Γ_i∣ |
 //! | ‖u‖₂ = r | A + r‖Γ‖₂ |
 //! | simplex | A − min Γ_i |
 //! | u ≥ 0, Σu ≤ U | A + U·max(0, −min Γ_i) |
@@ -136,6 +137,11 @@ impl FirstOrder {
                     Norm::Lp(p) => Real::powf(count, 1.0 / p),
                 };
                 radius * (norm.dual().of(&self.gamma) + spread * slip) * grow
+            }
+            Comparator::Box { radii } => {
+                let terms = radii.iter().zip(&self.gamma);
+                let sum: f64 = terms.map(|(r, g)| r.abs() * (g.abs() + slip)).sum();
+                sum * grow
             }
             Comparator::Sphere { radius } => {
                 radius * (Norm::L2.of(&self.gamma) + count.sqrt() * slip) * grow

@@ -106,7 +106,8 @@ impl Block {
         let start = self.ends.last().copied().unwrap_or(0);
         let row = &self.indices[start..];
         // Increasing indices are distinct; one comparison each, without a branch.
-        let increasing = row.iter().zip(row.iter().skip(1)).fold(true, |so_far, (a, b)| so_far & (a < b));
+        let increasing =
+            row.iter().zip(row.iter().skip(1)).fold(true, |so_far, (a, b)| so_far & (a < b));
         if !increasing {
             let mut suspicious = false;
             for &index in row {
