@@ -153,6 +153,12 @@ impl Allowed {
     }
 }
 
+/// A number as people write it: 1e300 and not its 301 digits.
+fn short(x: f64) -> String {
+    let plain = x == 0.0 || (1e-5..1e16).contains(&x.abs());
+    if plain { format!("{x}") } else { format!("{x:e}") }
+}
+
 impl fmt::Display for Allowed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -160,10 +166,10 @@ impl fmt::Display for Allowed {
             Self::Positive => write!(f, "a finite number > 0"),
             Self::NonNegative => write!(f, "a finite number >= 0"),
             Self::Negative => write!(f, "a finite number < 0"),
-            Self::Closed(lo, hi) => write!(f, "in [{lo}, {hi}]"),
-            Self::Open(lo, hi) => write!(f, "in ({lo}, {hi})"),
-            Self::OpenClosed(lo, hi) => write!(f, "in ({lo}, {hi}]"),
-            Self::ClosedOpen(lo, hi) => write!(f, "in [{lo}, {hi})"),
+            Self::Closed(lo, hi) => write!(f, "in [{}, {}]", short(*lo), short(*hi)),
+            Self::Open(lo, hi) => write!(f, "in ({}, {})", short(*lo), short(*hi)),
+            Self::OpenClosed(lo, hi) => write!(f, "in ({}, {}]", short(*lo), short(*hi)),
+            Self::ClosedOpen(lo, hi) => write!(f, "in [{}, {})", short(*lo), short(*hi)),
             Self::Whole(least) => write!(f, "a whole number >= {least}"),
             Self::Sign => write!(f, "-1 or +1"),
         }
@@ -213,6 +219,12 @@ pub enum ConfigError {
         name: &'static str,
         /// What it is.
         meaning: &'static str,
+    },
+    /// A parameter that is given more than once.
+    #[error("{name} is given twice")]
+    Twice {
+        /// Name of the parameter.
+        name: String,
     },
     /// Numbers that are outside the domain of what is built from them.
     #[error(transparent)]
