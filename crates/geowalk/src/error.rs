@@ -19,7 +19,7 @@ pub enum DomainError {
         expected: usize,
     },
     /// A coordinate that is NaN, infinite, or outside its interval.
-    #[error("coordinate {index} of {what} is {value}; it must be {allowed}")]
+    #[error("coordinate {index} of {what} is {}; it must be {allowed}", short(*value))]
     Coordinate {
         /// Which argument.
         what: &'static str,
@@ -31,7 +31,7 @@ pub enum DomainError {
         allowed: Allowed,
     },
     /// A quantity (a norm, a sum, an inner product) that does not have the value the manifold demands.
-    #[error("{quantity} is {found}; it must be {expected} within {tolerance:e}")]
+    #[error("{quantity} is {}; it must be {} within {tolerance:e}", short(*found), short(*expected))]
     Constraint {
         /// What was measured, in words: `"the norm of the point"`.
         quantity: &'static str,
@@ -43,7 +43,7 @@ pub enum DomainError {
         tolerance: f64,
     },
     /// A matrix that is not positive definite.
-    #[error("the matrix is not positive definite: its smallest eigenvalue is {smallest}")]
+    #[error("the matrix is not positive definite: its smallest eigenvalue is {}", short(*smallest))]
     NotDefinite {
         /// The smallest eigenvalue found (NaN if none could be computed).
         smallest: f64,
@@ -72,7 +72,9 @@ pub enum DomainError {
     },
     /// A step so long that the result would overflow.
     #[error(
-        "a step of length {length} overflows; the longest allowed is {limit}; use a smaller rate"
+        "a step of length {} overflows; the longest allowed is {}; use a smaller rate",
+        short(*length),
+        short(*limit)
     )]
     Overflow {
         /// Length of the step.
@@ -81,7 +83,7 @@ pub enum DomainError {
         limit: f64,
     },
     /// A scalar argument outside its interval.
-    #[error("{what} is {value}; it must be {allowed}")]
+    #[error("{what} is {}; it must be {allowed}", short(*value))]
     Scalar {
         /// Which argument.
         what: &'static str,
@@ -181,7 +183,7 @@ impl fmt::Display for Allowed {
 #[non_exhaustive]
 pub enum ConfigError {
     /// A parameter outside its range.
-    #[error("{name} = {value}; it must be {allowed}")]
+    #[error("{name} = {}; it must be {allowed}", short(*value))]
     OutOfRange {
         /// Name of the parameter.
         name: &'static str,
