@@ -12,9 +12,12 @@
 //! | simplex | A − min Γ_i |
 //! | u ≥ 0, Σu ≤ U | A + U·max(0, −min Γ_i) |
 //!
-//! **Proof** Convexity of ℓ in z, round by round. **Cost** O(nnz) per round, one vector.
+//! **Proof** Convexity of ℓ in z, round by round. **Cost** O(nnz) per round, one vector
+//! (coordinates from 2²⁴ on are kept one by one).
 //! **Care** Γ is summed in plain `f64`; what rounding can have done to it is added to the bound.
 //! **Source** standard; for example \[SS12, sec. 2.4\].
+
+use std::collections::BTreeMap;
 
 use super::{Bound, Broken, Certificate, Comparator, Status};
 use crate::Real;
@@ -26,6 +29,9 @@ use crate::update::Round;
 
 const THEOREM: &str = "first-order";
 const FINITE: &str = "finite loss and slope";
+
+/// Where coordinates begin that are kept one by one.
+const FAR: usize = 1 << 24;
 
 /// A = Σ g_t z_t and Γ = Σ g_t x_t of a run.
 ///
@@ -52,7 +58,10 @@ const FINITE: &str = "finite loss and slope";
 pub struct FirstOrder {
     loss: Sum,
     a: Sum,
-    gamma: Vec<f64>,
+    /// Γ below [`FAR`].
+    near: Vec<f64>,
+    /// Γ from there on: one feature with a huge index must not cost a vector that reaches up to it.
+    far: BTreeMap<usize, f64>,
     /// Σ_t |g_t| ‖x_t‖_∞: no coordinate of Γ has a larger sum of magnitudes.
     magnitude: f64,
     rounds: u64,
@@ -70,7 +79,8 @@ impl FirstOrder {
         Self {
             loss: Sum::default(),
             a: Sum::default(),
-            gamma: Vec::new(),
+            near: Vec::new(),
+            far: BTreeMap::new(),
             magnitude: 0.0,
             rounds: 0,
             broken,
@@ -114,16 +124,17 @@ impl FirstOrder {
     fn support(&self, u: &Comparator<'_>) -> f64 {
         // Each coordinate of Γ is off by at most rounds·ε·magnitude (plain summation).
         let slip = self.rounds as f64 * f64::EPSILON * self.magnitude;
-        let least = self.gamma.iter().copied().fold(f64::INFINITY, f64::min);
-        let count = self.gamma.len() as f64;
+        let gamma: Vec<f64> = self.near.iter().chain(self.far.values()).copied().collect();
+        let least = gamma.iter().copied().fold(f64::INFINITY, f64::min);
+        let count = gamma.len() as f64;
         // Norms and inner products of n terms are off by at most a factor 1 ± 2(n + 4)ε.
         let grow = 1.0 + 2.0 * (count + 4.0) * f64::EPSILON;
         match *u {
             Comparator::Given(u) => {
                 let mut inner = Sum::default();
                 let mut absolute = 0.0;
-                for (&u, &g) in u.iter().zip(&self.gamma) {
-                    inner.add(-u * g);
+                for (i, &u) in u.iter().enumerate() {
+                    inner.add(-u * self.gamma(i));
                     absolute += u.abs();
                 }
                 let products = f64::EPSILON * inner.magnitude();
@@ -136,7 +147,7 @@ impl FirstOrder {
                     Norm::L2 => count.sqrt(),
                     Norm::Lp(p) => Real::powf(count, 1.0 / p),
                 };
-                radius * (norm.dual().of(&self.gamma) + spread * slip) * grow
+                size(radius) * (norm.dual().of(&gamma) + spread * slip) * grow
             }
             Comparator::Box { radii } => {
                 let terms = radii.iter().zip(&self.gamma);
@@ -144,15 +155,26 @@ impl FirstOrder {
                 sum * grow
             }
             Comparator::Sphere { radius } => {
-                radius * (Norm::L2.of(&self.gamma) + count.sqrt() * slip) * grow
+                size(radius) * (Norm::L2.of(&gamma) + count.sqrt() * slip) * grow
             }
             Comparator::Simplex { n } => {
-                let least = if n > self.gamma.len() { least.min(0.0) } else { least };
+                // A coordinate that no row touched has Γ_i = 0.
+                let least = if n > gamma.len() { least.min(0.0) } else { least };
                 -least + slip
             }
-            Comparator::Positive { total } => (total * ((-least).max(0.0) + slip)) * grow,
+            Comparator::Positive { total } => size(total) * ((-least).max(0.0) + slip) * grow,
         }
     }
+
+    fn gamma(&self, i: usize) -> f64 {
+        let place = if i < FAR { self.near.get(i) } else { self.far.get(&i) };
+        place.copied().unwrap_or(0.0)
+    }
+}
+
+/// There are no vectors of negative size: NaN.
+fn size(x: f64) -> f64 {
+    if x >= 0.0 { x } else { f64::NAN }
 }
 
 impl Bound for FirstOrder {
@@ -160,16 +182,20 @@ impl Bound for FirstOrder {
         self.rounds += 1;
         self.loss.add(round.loss);
         self.a.add(round.slope * round.z);
-        if self.gamma.len() < x.bound() {
-            self.gamma.resize(x.bound(), 0.0);
-        }
-        let mut largest = 0.0_f64;
-        let gamma = &mut self.gamma;
+        let mut largest = 0.0;
+        let (near, far) = (&mut self.near, &mut self.far);
         x.each(|i, x| {
-            if let Some(gamma) = gamma.get_mut(i) {
-                *gamma += round.slope * x.f64();
-                largest = largest.max(x.f64().abs());
+            let term = round.slope * x.f64();
+            if i >= FAR {
+                *far.entry(i).or_default() += term;
+            } else if let Some(gamma) = near.get_mut(i) {
+                *gamma += term;
+            } else {
+                near.resize(i, 0.0);
+                near.push(term);
             }
+            // Unlike `f64::max`, this keeps a NaN.
+            largest = Real::max(largest, x.f64().abs());
         });
         self.magnitude += round.slope.abs() * largest;
         let finite =

@@ -81,6 +81,7 @@ impl<F: Real, M: Manifold<F>> Update<F> for Explicit<M> {
         loss: &L,
         rate: f64,
     ) -> Result<Round, DomainError> {
+        target.check()?;
         let z = self.predict(state, x).f64();
         let slope = target.weight * loss.slope(z, target.y);
         let ExplicitState { w, covector, direction, work } = state;
