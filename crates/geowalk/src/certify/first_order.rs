@@ -91,7 +91,10 @@ impl FirstOrder {
     pub fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
         put("loss", &self.loss.save());
         put("a", &self.a.save());
-        put("gamma", &self.gamma);
+        put("near", &self.near);
+        let places: Vec<f64> = self.far.keys().map(|&i| i as f64).collect();
+        put("far.places", &places);
+        put("far", &self.far.values().copied().collect::<Vec<_>>());
         let broken = self.broken.as_ref().map_or([-1.0, 0.0], |b| [b.row as f64, b.found]);
         // Numbers that are not finite do not go into files: what was found is only worth keeping if it is.
         let found = if broken[1].is_finite() { broken[1] } else { 0.0 };
@@ -109,7 +112,12 @@ impl FirstOrder {
         let (Some(loss), Some(a), Some(state)) = (four("loss"), four("a"), four("state")) else {
             return Err(missing);
         };
-        self.gamma = get("gamma").ok_or(missing)?;
+        let (Some(near), Some(places), Some(far)) = (get("near"), get("far.places"), get("far"))
+        else {
+            return Err(missing);
+        };
+        self.near = near;
+        self.far = places.iter().map(|&place| place as usize).zip(far).collect();
         self.loss = Sum::load(loss);
         self.a = Sum::load(a);
         self.rounds = state[0] as u64;
@@ -150,8 +158,8 @@ impl FirstOrder {
                 size(radius) * (norm.dual().of(&gamma) + spread * slip) * grow
             }
             Comparator::Box { radii } => {
-                let terms = radii.iter().zip(&self.gamma);
-                let sum: f64 = terms.map(|(r, g)| r.abs() * (g.abs() + slip)).sum();
+                let terms = radii.iter().enumerate();
+                let sum: f64 = terms.map(|(i, r)| r.abs() * (self.gamma(i).abs() + slip)).sum();
                 sum * grow
             }
             Comparator::Sphere { radius } => {
