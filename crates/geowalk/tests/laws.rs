@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)] // a test may stop
 
+use geowalk::Real;
 use geowalk::certify::FirstOrder;
 use geowalk::error::Allowed;
 use geowalk::geometry::generators::{self, AnyGenerator};
@@ -9,9 +10,9 @@ use geowalk::geometry::manifolds::{self, AnyManifold, PositiveOrthant, Simplex, 
 use geowalk::geometry::{ExpLog, Generator, Hessian, Manifold, PullBack, Work, link};
 use geowalk::laws::{self, Broken, Sampler};
 use geowalk::loss::permissible::{self, AnyPermissible};
-use geowalk::loss::{self, AnyLoss, Loss};
-use geowalk::row::Norm;
-use geowalk::update::{Explicit, Mirror};
+use geowalk::loss::{self, AnyLoss, Loss, doctor};
+use geowalk::row::{Dense, Norm};
+use geowalk::update::{Explicit, Mirror, Target, Update};
 
 const SEEDS: u64 = 100;
 
@@ -217,6 +218,98 @@ fn updates() {
             let w: Vec<f64> = sampler.domain_point(&generator, 2);
             laws::update::all(&update, &w, sampler)
         });
+    }
+}
+
+/// Explicit: w' = R_w(−η grad L). Mirror: w' = −η g x ◇ w. With the slope, loss and length they report.
+#[test]
+fn updates_follow_their_definitions() {
+    let (loss, rate, target) = (loss::Squared, 0.01, Target { y: 0.7, weight: 1.5 });
+    let slope = |z: f64| 1.5 * loss.slope(z, 0.7);
+    let close = |name: &str, a: &[f64], b: &[f64]| {
+        for (a, b) in a.iter().zip(b) {
+            assert!((a - b).abs() <= 1e-14 * (1.0 + b.abs()), "{name}: {a} {b}");
+        }
+    };
+    for manifold in all_manifolds() {
+        let n = Manifold::<f64>::ambient(&manifold);
+        let (name, mut work) = (manifold.spec(), Work::new());
+        let sampler = &mut Sampler::new(5);
+        let (mut w, x): (Vec<f64>, Vec<f64>) = (sampler.point(&manifold), sampler.vector(n));
+        let update = Explicit::new(manifold.clone());
+        let mut state = update.start(&w).unwrap();
+        let round = update.step(&mut state, Dense(&x), target, &loss, rate).unwrap();
+        let mut after = vec![0.0; n];
+        update.read(&state, &mut after);
+        let z: f64 = w.iter().zip(&x).map(|(w, x)| w * x).sum();
+        let covector: Vec<f64> = x.iter().map(|x| slope(z) * x).collect();
+        let mut v = vec![0.0; n];
+        manifold.gradient(&w, &covector, &mut v, &mut work);
+        let length = rate * manifold.norm(&w, &v, &mut work);
+        manifold.exp(&mut w, &v, -rate, &mut work).unwrap();
+        close(&name, &after, &w);
+        let reported = [round.z, round.slope, round.loss, round.length, round.rate];
+        close(&name, &reported, &[z, slope(z), 1.5 * loss.value(z, 0.7), length, rate]);
+    }
+    for generator in all_generators(2) {
+        let (name, mut work) = (generator.spec(), Work::new());
+        let sampler = &mut Sampler::new(5);
+        let (w, x): (Vec<f64>, Vec<f64>) = (sampler.domain_point(&generator, 2), sampler.vector(2));
+        let update = Mirror::new(generator.clone());
+        let mut state = update.start(&w).unwrap();
+        let round = update.step(&mut state, Dense(&x), target, &loss, rate).unwrap();
+        let (mut after, mut expected) = (vec![0.0; 2], vec![0.0; 2]);
+        update.read(&state, &mut after);
+        let z: f64 = w.iter().zip(&x).map(|(w, x)| w * x).sum();
+        let push: Vec<f64> = x.iter().map(|x| -rate * slope(z) * x).collect();
+        generator.legendre_dual(&push, &w, &mut expected, &mut work);
+        close(&name, &after, &expected);
+        let length = (2.0 * generator.divergence(&w, &after)).sqrt();
+        let reported = [round.z, round.slope, round.loss, round.length];
+        close(&name, &reported, &[z, slope(z), 1.5 * loss.value(z, 0.7), length]);
+    }
+}
+
+/// A declared constant that is true but not sharp would make every bound that rests on it too large.
+#[test]
+fn declared_constants_are_sharp() {
+    for loss in all_losses() {
+        let (name, facts) = (loss.spec(), loss.facts());
+        let found = doctor::examine(&loss, &doctor::Range::of(&loss));
+        assert!(found.consistent(), "{found}");
+        if let (Some(declared), Some(measured)) = (facts.lipschitz, found.lipschitz) {
+            assert!(declared <= 1.001 * measured, "{name}: |slope| <= {measured}, not {declared}");
+        }
+        if let (Some(declared), Some(measured)) = (facts.smooth, found.smooth) {
+            assert!(
+                declared <= 1.001 * measured,
+                "{name}: curvature <= {measured}, not {declared}"
+            );
+        }
+        if facts.strong > 0.0 {
+            assert!(found.strong <= 1.01 * facts.strong, "{name}: >= {}", found.strong);
+        }
+    }
+    // D(u‖w) = (σ/2)‖u − w‖², nearly, for one pair of points of each domain.
+    let pairs: [(&str, [f64; 2], [f64; 2]); 7] = [
+        ("squared-euclidean", [1.0, 2.0], [1.0, -1.0]),
+        ("entropy", [0.5, 0.5], [1.0, -1.0]),
+        ("simplex-entropy", [0.5, 0.5], [1.0, -1.0]),
+        ("burg", [1.0, 1e-9], [-1.0, 0.0]),
+        ("p-norm(q=1.2)", [1.0, 1.0], [1.0, -1.0]),
+        ("p-norm(q=2)", [1.0, 3.0], [1.0, -1.0]),
+        // The eigenvector of the smaller eigenvalue, (5 − √5)/2.
+        ("mahalanobis(sigma=2 1; 1 3)", [0.0, 0.0], [1.0, -0.618_033_988_749_894_9]),
+    ];
+    for (spec, w, direction) in pairs {
+        let generator = AnyGenerator::parse(spec, 2).unwrap();
+        let u: Vec<f64> = w.iter().zip(&direction).map(|(w, d)| w + 1e-4 * d).collect();
+        let v: Vec<f64> = u.iter().zip(&w).map(|(u, w)| u - w).collect();
+        let radius = w.iter().sum::<f64>();
+        let modulus = Generator::<f64>::modulus(&generator);
+        let modulus = modulus.or(Generator::<f64>::modulus_within(&generator, radius)).unwrap();
+        let sharp = 2.0 * generator.divergence(&u, &w) / Real::square(modulus.norm.of(&v));
+        assert!((modulus.sigma / sharp - 1.0).abs() < 1e-3, "{spec}: {} {sharp}", modulus.sigma);
     }
 }
 

@@ -161,7 +161,8 @@ pub(crate) fn karcher<F: Real, M: ExpLog<F> + ?Sized>(
         }
         // Or when it is lost in the rounding of p itself, far from the origin of a flat factor.
         let lost = Norm::LInf.of(step) <= F::of(64.0) * F::EPSILON * Norm::LInf.of(p);
-        let stalled = idle >= 8 && (residual <= F::of(1e6) * enough || lost);
+        let little = F::of(1e-2) * F::EPSILON.sqrt() * (unit + radius);
+        let stalled = idle >= 8 && (residual <= little || lost);
         if residual <= enough || stalled {
             let quarter = if curvature.max > 0.0 {
                 std::f64::consts::FRAC_PI_2 / curvature.max.sqrt()
