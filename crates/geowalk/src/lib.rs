@@ -11,6 +11,7 @@ pub mod row;
 pub mod spec;
 pub mod sum;
 pub mod update;
+pub mod walk;
 
 pub use error::{ConfigError, DomainError};
 pub use real::Real;

@@ -137,6 +137,8 @@ pub enum Event {
         /// How many coordinates were moved.
         coordinates: usize,
     },
+    /// The gradient is 0 although the loss is not: the walk cannot move on this example.
+    Stationary,
 }
 
 /// Bounds on the sectional curvature of a manifold.

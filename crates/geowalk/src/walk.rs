@@ -1,0 +1,219 @@
+//! # Walks: what a learner carries from example to example
+//! The updates of [`update`](crate::update) as learners run them: O(nnz) per example whatever the geometry, `f64` only, nothing allocated
+//! per example, dense and sparse rows through the same code. The gradient of a linear predictor is a multiple g·x of
+//! the row, so a step changes the coordinates of the row, and all others at most by a common factor:
+//!
+//! | walk | step | state |
+//! |---|---|---|
+//! | [`Euclidean`] | w − ηg x | w |
+//! | [`Sphere`] | geodesic: a w + b x | c, v with w = c·v, and Σv² |
+//! | [`Simplex`] | geodesic (Fisher): p_i (a − b x_i)² | log-weights, partition |
+//! | [`Orthant`] | geodesic: w_i exp(−ηg x_i w_i) | ln w |
+//! | [`Hyperbolic`] | geodesic: a w + b x | c, v with w = c·v, and Σv² |
+//! | [`Entropy`] | mirror: w_i exp(−ηg x_i) | ln w |
+//! | [`SimplexEntropy`] | the same, divided by the sum | log-weights, partition |
+//! | [`PNorm`] | mirror: θ − ηg x | θ, Σ∣θ∣^p |
+//! | [`Burg`] | mirror: θ − ηg x, w = −1/θ | θ |
+//! | [`ReparamEntropy`], [`ReparamSimplex`] | gradient descent on u with w = u² | 2 ln∣u∣ |
+//! | [`Adaptive`] | diagonal metric learned from the stream | w, scale and squared gradients of each feature |
+//! | [`Free`] | a bet on each coordinate; no rate | wealth and sums of each feature |
+//!
+//! Two wrappers take any of them: [`Signed`] makes signed weights of positive ones, [`Clipped`] clips predictions to a
+//! declared range. [`winnow`] has the constants of the Winnow algorithms.
+//!
+//! **What is common to all**
+//! * A step that cannot be made (a prediction, loss or slope that is not finite, a dual vector outside its domain) is an error,
+//!   and leaves the weights what they were. A step that was made, but not as the formula says, reports an [`Event`].
+//! * New features may come at any time. They enter with the weight that they would have had if they had been there, always 0,
+//!   from the beginning.
+//! * Running sums know a bound on their own rounding error and are summed anew, in O(n), before it exceeds 1e-13 of their value.
+//! * [`Walk::save`] and [`Walk::load`] continue a run with the same bits.
+
+mod adaptive;
+mod burg;
+mod clipped;
+mod entropy;
+mod euclidean;
+mod free;
+mod hyperbolic;
+mod logarithm;
+mod orthant;
+mod p_norm;
+mod partition;
+mod reparam;
+mod scaled;
+mod signed;
+mod simplex;
+mod simplex_entropy;
+mod sphere;
+mod tally;
+pub mod winnow;
+
+pub use adaptive::Adaptive;
+pub use burg::Burg;
+pub use clipped::Clipped;
+pub use entropy::Entropy;
+pub use euclidean::Euclidean;
+pub use free::Free;
+pub use hyperbolic::Hyperbolic;
+pub use orthant::Orthant;
+pub use p_norm::PNorm;
+pub use reparam::{ReparamEntropy, ReparamSimplex};
+pub use signed::Signed;
+pub use simplex::Simplex;
+pub use simplex_entropy::SimplexEntropy;
+pub use sphere::Sphere;
+
+use crate::error::{self, Allowed, ConfigError, DomainError};
+use crate::geometry::Event;
+use crate::loss::Loss;
+use crate::row::Row;
+use crate::update::{Round, Target};
+
+/// A learner's weights, and the rule that moves them.
+pub trait Walk: Send {
+    /// How many features have a weight.
+    fn features(&self) -> usize;
+
+    /// Makes room for the features below `n`.
+    fn grow(&mut self, n: usize);
+
+    /// z = ⟨w, x⟩. Features without a weight count as weight 0.
+    fn predict<X: Row<f64>>(&self, x: X) -> f64;
+
+    /// Predicts, then moves. Features of the row that have no weight get one first. On an error the weights are unchanged.
+    fn step<X: Row<f64>, L: Loss + ?Sized>(
+        &mut self,
+        x: X,
+        target: Target,
+        loss: &L,
+        rate: f64,
+    ) -> Result<Round, DomainError>;
+
+    /// w ← the weights, one for each feature.
+    fn read(&self, w: &mut Vec<f64>);
+
+    /// Gives away everything that changes, as named arrays.
+    fn save(&self, put: &mut dyn FnMut(&'static str, &[f64]));
+
+    /// Continues from what [`Walk::save`] gave, with the same bits as if there had been no interruption. On an error the walk is
+    /// unchanged.
+    fn load(
+        &mut self,
+        get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
+    ) -> Result<(), ConfigError>;
+}
+
+/// No weight, rate or slope may be larger: products of two stay finite, and so do sums of many.
+const LARGEST: f64 = 1e150;
+
+/// Values of features nearer to 0 are taken for 0 by the walks that divide by a feature's scale.
+const SMALLEST: f64 = 1e-150;
+
+/// What the example says about the prediction z, as a round that has not moved yet.
+fn judge<L: Loss + ?Sized>(
+    z: f64,
+    target: Target,
+    loss: &L,
+    rate: f64,
+) -> Result<Round, DomainError> {
+    scalar("the prediction", z, Allowed::Finite)?;
+    scalar("the importance weight", target.weight, Allowed::NonNegative)?;
+    scalar("the rate", rate, Allowed::Closed(0.0, LARGEST))?;
+    let value = target.weight * loss.value(z, target.y);
+    let slope = target.weight * loss.slope(z, target.y);
+    scalar("the loss", value, Allowed::Finite)?;
+    scalar("the slope of the loss", slope, Allowed::Closed(-LARGEST, LARGEST))?;
+    Ok(Round { z, loss: value, slope, rate, length: 0.0, event: Event::Inside })
+}
+
+fn scalar(what: &'static str, value: f64, allowed: Allowed) -> Result<f64, DomainError> {
+    if allowed.contains(value) {
+        Ok(value)
+    } else {
+        Err(DomainError::Scalar { what, value, allowed })
+    }
+}
+
+/// Refuses steps that are too long to be represented, and NaN.
+fn length(length: f64) -> Result<f64, DomainError> {
+    if length <= LARGEST {
+        Ok(length)
+    } else {
+        Err(DomainError::Overflow { length, limit: LARGEST })
+    }
+}
+
+/// Is the value of a feature large enough to count? True for NaN.
+#[inline]
+fn present(x: f64) -> bool {
+    !(x.abs() < SMALLEST)
+}
+
+/// Refuses rows with values beyond 1e150, and NaN.
+fn in_range<X: Row<f64>>(x: X) -> Result<(), DomainError> {
+    let mut bad = None;
+    x.each(|i, x| {
+        if !(x.abs() <= LARGEST) {
+            bad = Some((i, x));
+        }
+    });
+    match bad {
+        None => Ok(()),
+        Some((index, value)) => {
+            let allowed = Allowed::Closed(-LARGEST, LARGEST);
+            Err(DomainError::Coordinate { what: "the row", index, value, allowed })
+        }
+    }
+}
+
+/// An array of a saved state, checked coordinate by coordinate.
+fn array(
+    get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
+    name: &'static str,
+    allowed: Allowed,
+) -> Result<Vec<f64>, ConfigError> {
+    let values =
+        get(name).ok_or(ConfigError::Missing { name, meaning: "an array of the saved state" })?;
+    error::each(name, &values, allowed)?;
+    Ok(values)
+}
+
+/// N numbers of a saved state.
+fn numbers<const N: usize>(
+    get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
+    name: &'static str,
+    allowed: Allowed,
+) -> Result<[f64; N], ConfigError> {
+    let values = array(get, name, allowed)?;
+    values
+        .as_slice()
+        .try_into()
+        .map_err(|_| DomainError::Dimension { what: name, found: values.len(), expected: N }.into())
+}
+
+/// A count of a saved state.
+fn count(
+    get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
+    name: &'static str,
+) -> Result<u64, ConfigError> {
+    let [count] = numbers(get, name, Allowed::Whole(0))?;
+    // Saturates; counts are far below 2^53.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    Ok(count as u64)
+}
+
+/// An array of a saved state that has as many coordinates as another.
+fn array_of(
+    get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
+    name: &'static str,
+    allowed: Allowed,
+    n: usize,
+) -> Result<Vec<f64>, ConfigError> {
+    let values = array(get, name, allowed)?;
+    if values.len() == n {
+        Ok(values)
+    } else {
+        Err(DomainError::Dimension { what: name, found: values.len(), expected: n }.into())
+    }
+}

@@ -1,0 +1,148 @@
+//! # A diagonal metric learned from the stream
+//! With $s_i = \max_t |x_{t,i}|$, the scale of feature i, and the weights $w_i = \tilde w_i/s_i$ in its units:
+//! $$\tilde x_i = x_i/s_i, \qquad G_i \leftarrow G_i + (g\,\tilde x_i)^2, \qquad
+//!   \tilde w_i \leftarrow \tilde w_i - \frac{\eta}{\sqrt{G_i}}\, g\, \tilde x_i$$
+//! Normalised AdaGrad. Multiplying a feature by a constant changes nothing but the unit of its weight. When a larger value is seen,
+//! $\tilde w_i$ stays, and the squared gradients so far are expressed in the new unit.
+//! **Start** w = 0. **Cost** O(nnz), a root and two divisions per coordinate of the row.
+//! **Care** values below 1e-150 count as 0; values above 1e150 are refused.
+//! **Source** \[DHS11\]; \[RML13, alg. 3\], without its common factor $\sqrt{t/N}$.
+
+use super::Walk;
+use crate::error::{Allowed, ConfigError, DomainError};
+use crate::loss::Loss;
+use crate::row::Row;
+use crate::update::{Round, Target};
+use crate::walk::{self, LARGEST};
+
+/// AdaGrad, normalised by the scale of each feature.
+///
+/// ```
+/// use geowalk::loss::Squared;
+/// use geowalk::row::Dense;
+/// use geowalk::walk::{Adaptive, Walk};
+///
+/// let (mut metres, mut millimetres) = (Adaptive::new(), Adaptive::new());
+/// for (x, y) in [(1.0, 2.0), (3.0, 5.0), (-2.0, -4.5)] {
+///     let a = metres.step(Dense(&[1.0, x]), f64::into(y), &Squared, Adaptive::RATE)?;
+///     let b = millimetres.step(Dense(&[1.0, 1000.0 * x]), f64::into(y), &Squared, Adaptive::RATE)?;
+///     assert!((a.z - b.z).abs() < 1e-12);
+/// }
+/// # Ok::<(), geowalk::DomainError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Adaptive {
+    features: Vec<Feature>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+struct Feature {
+    scale: f64,
+    squares: f64,
+    w: f64,
+}
+
+impl Feature {
+    /// x in units of the scale, which is at least |x|.
+    #[inline]
+    fn relative(&self, x: f64) -> f64 {
+        x / self.scale.max(x.abs())
+    }
+}
+
+impl Adaptive {
+    /// The rate to begin with.
+    pub const RATE: f64 = 0.5;
+
+    /// All weights 0.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl Walk for Adaptive {
+    fn features(&self) -> usize {
+        self.features.len()
+    }
+
+    fn grow(&mut self, n: usize) {
+        if n > self.features.len() {
+            self.features.resize(n, Feature::default());
+        }
+    }
+
+    fn predict<X: Row<f64>>(&self, x: X) -> f64 {
+        let mut z = 0.0;
+        x.each(|i, x| {
+            if let Some(feature) = self.features.get(i)
+                && walk::present(x)
+            {
+                z += feature.w * feature.relative(x);
+            }
+        });
+        z
+    }
+
+    fn step<X: Row<f64>, L: Loss + ?Sized>(
+        &mut self,
+        x: X,
+        target: Target,
+        loss: &L,
+        rate: f64,
+    ) -> Result<Round, DomainError> {
+        self.grow(x.bound());
+        walk::in_range(x)?;
+        let mut round = walk::judge(self.predict(x), target, loss, rate)?;
+        let g = round.slope;
+        let mut square = 0.0;
+        let features = &mut self.features;
+        x.each(|i, x| {
+            let Some(feature) = features.get_mut(i) else { return };
+            if !walk::present(x) {
+                return;
+            }
+            if x.abs() > feature.scale {
+                let unit = feature.scale / x.abs();
+                feature.squares *= unit * unit;
+                feature.scale = x.abs();
+            }
+            let gradient = g * (x / feature.scale);
+            feature.squares += gradient * gradient;
+            let metric = feature.squares.sqrt();
+            if metric > 0.0 {
+                feature.w -= rate * gradient / metric;
+                square += gradient * gradient / metric;
+            }
+        });
+        round.length = rate * square.sqrt();
+        Ok(round)
+    }
+
+    fn read(&self, w: &mut Vec<f64>) {
+        w.clear();
+        w.extend(self.features.iter().map(|f| if f.scale > 0.0 { f.w / f.scale } else { 0.0 }));
+    }
+
+    fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
+        let column = |f: fn(&Feature) -> f64| self.features.iter().map(f).collect::<Vec<_>>();
+        put("w", &column(|f| f.w));
+        put("scale", &column(|f| f.scale));
+        put("squares", &column(|f| f.squares));
+    }
+
+    fn load(
+        &mut self,
+        get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
+    ) -> Result<(), ConfigError> {
+        let w = walk::array(get, "w", Allowed::Finite)?;
+        let scale = walk::array_of(get, "scale", Allowed::Closed(0.0, LARGEST), w.len())?;
+        let squares = walk::array_of(get, "squares", Allowed::NonNegative, w.len())?;
+        self.features = w
+            .into_iter()
+            .zip(scale)
+            .zip(squares)
+            .map(|((w, scale), squares)| Feature { scale, squares, w })
+            .collect();
+        Ok(())
+    }
+}

@@ -1,0 +1,125 @@
+//! # Predictions in a declared range
+//! $$\hat z = \min(\max(\langle w, x\rangle, lo), hi)$$
+//! The bounds of EGU and its twin are proved for predictions that are clipped to the range of the labels. The loss, its slope and so the
+//! step are those at the clipped prediction. **Cost** none. **Source** \[AW20, thm. 6 and 7\].
+
+use super::Walk;
+use crate::Real;
+use crate::error::{self, Allowed, ConfigError, DomainError};
+use crate::loss::{Facts, Loss};
+use crate::row::Row;
+use crate::update::{Round, Target};
+
+/// A walk whose predictions are clipped.
+///
+/// ```
+/// use geowalk::loss::Squared;
+/// use geowalk::row::Dense;
+/// use geowalk::walk::{Clipped, Entropy, Walk};
+///
+/// let mut walk = Clipped::new(Entropy::new(1000.0)?, 0.0, 1.0)?;
+/// let round = walk.step(Dense(&[1.0]), 0.0.into(), &Squared, 0.5)?;
+/// assert_eq!((round.z, round.loss), (1.0, 1.0));
+/// # Ok::<(), geowalk::ConfigError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Clipped<W> {
+    walk: W,
+    lo: f64,
+    hi: f64,
+}
+
+impl<W: Walk> Clipped<W> {
+    /// `walk` with predictions in \[lo, hi\].
+    pub fn new(walk: W, lo: f64, hi: f64) -> Result<Self, ConfigError> {
+        error::parameter("lo", lo, Allowed::Finite)?;
+        error::parameter("hi", hi, Allowed::Closed(lo, f64::MAX))?;
+        Ok(Self { walk, lo, hi })
+    }
+
+    /// The walk inside.
+    pub fn inner(&self) -> &W {
+        &self.walk
+    }
+
+    fn clip(&self, z: f64) -> f64 {
+        Real::clamp(z, self.lo, self.hi)
+    }
+}
+
+/// A loss at the clipped prediction.
+#[derive(Debug)]
+struct At<'a, L: ?Sized> {
+    loss: &'a L,
+    lo: f64,
+    hi: f64,
+}
+
+impl<L: Loss + ?Sized> Loss for At<'_, L> {
+    fn spec(&self) -> String {
+        self.loss.spec()
+    }
+
+    fn value(&self, z: f64, y: f64) -> f64 {
+        self.loss.value(Real::clamp(z, self.lo, self.hi), y)
+    }
+
+    /// Not the slope of the clipped loss, which would be 0 outside the range: the loss's own, at the clipped prediction.
+    fn slope(&self, z: f64, y: f64) -> f64 {
+        self.loss.slope(Real::clamp(z, self.lo, self.hi), y)
+    }
+
+    fn curvature(&self, z: f64, y: f64) -> f64 {
+        self.loss.curvature(Real::clamp(z, self.lo, self.hi), y)
+    }
+
+    fn minimizer(&self, y: f64) -> f64 {
+        Real::clamp(self.loss.minimizer(y), self.lo, self.hi)
+    }
+
+    fn facts(&self) -> Facts {
+        self.loss.facts()
+    }
+}
+
+impl<W: Walk> Walk for Clipped<W> {
+    fn features(&self) -> usize {
+        self.walk.features()
+    }
+
+    fn grow(&mut self, n: usize) {
+        self.walk.grow(n);
+    }
+
+    fn predict<X: Row<f64>>(&self, x: X) -> f64 {
+        self.clip(self.walk.predict(x))
+    }
+
+    fn step<X: Row<f64>, L: Loss + ?Sized>(
+        &mut self,
+        x: X,
+        target: Target,
+        loss: &L,
+        rate: f64,
+    ) -> Result<Round, DomainError> {
+        let at = At { loss, lo: self.lo, hi: self.hi };
+        let mut round = self.walk.step(x, target, &at, rate)?;
+        round.z = self.clip(round.z);
+        Ok(round)
+    }
+
+    fn read(&self, w: &mut Vec<f64>) {
+        self.walk.read(w);
+    }
+
+    fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
+        self.walk.save(put);
+    }
+
+    fn load(
+        &mut self,
+        get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
+    ) -> Result<(), ConfigError> {
+        self.walk.load(get)
+    }
+}

@@ -1,0 +1,115 @@
+//! # Signed weights from positive ones
+//! $$x \mapsto (U x, -U x), \qquad w = U (w^+ - w^-)$$
+//! Any walk on positive weights, run on two copies of the features: EG±, EGU± and their twins. On the simplex the weights then
+//! range over $\Vert w \Vert_1 \le U$. Feature i becomes the coordinates 2i and 2i + 1.
+//! **Start** Both copies alike, so w = 0. **Cost** twice that of the walk. **Source** \[AW20, sec. 4\].
+
+use super::Walk;
+use crate::error::{self, Allowed, ConfigError, DomainError};
+use crate::loss::Loss;
+use crate::row::Row;
+use crate::update::{Round, Target};
+
+/// A walk on (Ux, −Ux).
+///
+/// ```
+/// use geowalk::loss::Squared;
+/// use geowalk::row::Dense;
+/// use geowalk::walk::{Signed, SimplexEntropy, Walk};
+///
+/// let mut walk = Signed::new(SimplexEntropy::new(), 2.0)?;
+/// for _ in 0..500 {
+///     walk.step(Dense(&[1.0, 0.0]), (-1.5).into(), &Squared, 0.1)?;
+/// }
+/// let mut w = Vec::new();
+/// walk.read(&mut w);
+/// assert!((w[0] + 1.5).abs() < 1e-9 && w[1].abs() < 1e-9, "{w:?}");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Signed<W> {
+    walk: W,
+    scale: f64,
+}
+
+impl<W: Walk> Signed<W> {
+    /// `walk` on (Ux, −Ux) with U = `scale` > 0.
+    pub fn new(walk: W, scale: f64) -> Result<Self, ConfigError> {
+        error::parameter("scale", scale, Allowed::Closed(1e-100, 1e100))?;
+        Ok(Self { walk, scale })
+    }
+
+    /// The walk inside, whose coordinates 2i and 2i + 1 are the weights of U x_i and −U x_i.
+    pub fn inner(&self) -> &W {
+        &self.walk
+    }
+
+    fn both<X>(&self, x: X) -> Both<X> {
+        Both { x, scale: self.scale }
+    }
+}
+
+/// The row (Ux, −Ux), interleaved.
+#[derive(Debug, Clone, Copy)]
+struct Both<X> {
+    x: X,
+    scale: f64,
+}
+
+impl<X: Row<f64>> Row<f64> for Both<X> {
+    #[inline]
+    fn each(self, mut f: impl FnMut(usize, f64)) {
+        self.x.each(|i, x| {
+            f(2 * i, self.scale * x);
+            f(2 * i + 1, -self.scale * x);
+        });
+    }
+
+    fn bound(self) -> usize {
+        2 * self.x.bound()
+    }
+}
+
+impl<W: Walk> Walk for Signed<W> {
+    fn features(&self) -> usize {
+        self.walk.features() / 2
+    }
+
+    fn grow(&mut self, n: usize) {
+        self.walk.grow(2 * n);
+    }
+
+    fn predict<X: Row<f64>>(&self, x: X) -> f64 {
+        self.walk.predict(self.both(x))
+    }
+
+    fn step<X: Row<f64>, L: Loss + ?Sized>(
+        &mut self,
+        x: X,
+        target: Target,
+        loss: &L,
+        rate: f64,
+    ) -> Result<Round, DomainError> {
+        let both = self.both(x);
+        self.walk.step(both, target, loss, rate)
+    }
+
+    fn read(&self, w: &mut Vec<f64>) {
+        self.walk.read(w);
+        for i in 0..w.len() / 2 {
+            w[i] = self.scale * (w[2 * i] - w[2 * i + 1]);
+        }
+        w.truncate(w.len() / 2);
+    }
+
+    fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
+        self.walk.save(put);
+    }
+
+    fn load(
+        &mut self,
+        get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
+    ) -> Result<(), ConfigError> {
+        self.walk.load(get)
+    }
+}

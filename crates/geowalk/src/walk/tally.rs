@@ -1,0 +1,127 @@
+//! # Running sums that know their error
+//! A sum Σ a_i of n stored terms, kept up to date while terms change one by one, with a bound on how far rounding has taken it
+//! from the sum of the terms as they are stored:
+//! $$\text{slip} = 2\varepsilon \sum_t |a_t' - a_t|$$
+//! **Why** A sum of a million changes drifts, and one that shrinks loses the digits it had. Compensation makes the error proportional
+//! to what changed rather than to the number of changes; the bound says when to sum anew, so that the owner does it when
+//! it is needed, not every so many steps.
+//! **Cost** O(1) per change; O(n) once in at least 225 changes of the size of the sum. **Source** \[Neumaier74\].
+
+use crate::error::{Allowed, ConfigError};
+use crate::walk;
+
+/// The largest error, relative to the sum, before the terms are summed anew.
+const TOLERANCE: f64 = 1e-13;
+
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Tally {
+    sum: f64,
+    lost: f64,
+    slip: f64,
+}
+
+impl Tally {
+    /// The sum of the terms.
+    pub(super) fn of(terms: impl Iterator<Item = f64>) -> Self {
+        let mut tally = Self::default();
+        for term in terms {
+            tally.add(term);
+        }
+        Self { slip: 0.0, ..tally }
+    }
+
+    /// A term changed by `change`, a difference of two numbers that was rounded at most three times.
+    #[inline]
+    pub(super) fn add(&mut self, change: f64) {
+        let sum = self.sum + change;
+        self.lost += if self.sum.abs() >= change.abs() {
+            (self.sum - sum) + change
+        } else {
+            (change - sum) + self.sum
+        };
+        self.sum = sum;
+        self.slip += 2.0 * f64::EPSILON * change.abs();
+    }
+
+    /// The term v² became `new`².
+    #[inline]
+    pub(super) fn square(&mut self, old: f64, new: f64) {
+        self.add((new - old) * (new + old));
+    }
+
+    #[inline]
+    pub(super) fn value(&self) -> f64 {
+        self.sum + self.lost
+    }
+
+    /// Has the sum lost so many digits that it must be made anew? True as well for a sum that is not finite.
+    #[inline]
+    pub(super) fn worn(&self) -> bool {
+        !(self.slip <= TOLERANCE * self.value().abs() && self.sum.is_finite())
+    }
+
+    pub(super) fn save(&self, name: &'static str, put: &mut dyn FnMut(&'static str, &[f64])) {
+        put(name, &[self.sum, self.lost, self.slip]);
+    }
+
+    pub(super) fn load(
+        name: &'static str,
+        get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
+    ) -> Result<Self, ConfigError> {
+        let [sum, lost, slip] = walk::numbers(get, name, Allowed::Finite)?;
+        Ok(Self { sum, lost, slip })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stream(seed: &mut u64) -> f64 {
+        *seed =
+            seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (*seed >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    #[test]
+    fn a_million_changes_stay_within_the_bound_and_a_plain_sum_does_not() {
+        let mut v: Vec<f64> = (0..100).map(|i| f64::from(i) / 100.0).collect();
+        let mut tally = Tally::of(v.iter().map(|v| v * v));
+        let (mut plain, mut seed, mut worst, mut refreshed) = (tally.value(), 1, 0.0_f64, 0);
+        let mut drift = 0.0_f64;
+        for t in 0..1_000_000 {
+            let i = t % 100;
+            // Between 1e-3 and 1e3, so that the sum rises and falls.
+            let new = 1e-3 * Real::exp(13.8 * stream(&mut seed) * stream(&mut seed));
+            plain += new * new - v[i] * v[i];
+            tally.square(v[i], new);
+            v[i] = new;
+            if tally.worn() {
+                tally = Tally::of(v.iter().map(|v| v * v));
+                refreshed += 1;
+            }
+            if t % 1000 == 0 {
+                let exact = Tally::of(v.iter().map(|v| v * v)).value();
+                assert!((tally.value() - exact).abs() <= tally.slip + 2.0 * f64::EPSILON * exact);
+                worst = worst.max((tally.value() / exact - 1.0).abs());
+                drift = drift.max((plain / exact - 1.0).abs());
+            }
+        }
+        assert!(worst <= TOLERANCE, "{worst:e}");
+        assert!(drift > 10.0 * TOLERANCE, "a plain sum is worse: {drift:e}");
+        assert!(refreshed < 20_000, "{refreshed}");
+    }
+
+    #[test]
+    fn a_sum_that_vanishes_is_worn() {
+        let mut tally = Tally::of([1.0, 1e-30].into_iter());
+        assert!(!tally.worn());
+        tally.add(-1.0);
+        assert!(tally.worn(), "the digits of 1e-30 are gone");
+        tally.add(f64::INFINITY);
+        assert!(tally.worn());
+        assert!(!Tally::default().worn());
+    }
+
+    use crate::Real;
+}
