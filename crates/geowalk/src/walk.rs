@@ -147,14 +147,14 @@ fn length(length: f64) -> Result<f64, DomainError> {
 /// Is the value of a feature large enough to count? True for NaN.
 #[inline]
 fn present(x: f64) -> bool {
-    !(x.abs() < SMALLEST)
+    x.abs() >= SMALLEST || x.is_nan()
 }
 
 /// Refuses rows with values beyond 1e150, and NaN.
 fn in_range<X: Row<f64>>(x: X) -> Result<(), DomainError> {
     let mut bad = None;
     x.each(|i, x| {
-        if !(x.abs() <= LARGEST) {
+        if x.is_nan() || x.abs() > LARGEST {
             bad = Some((i, x));
         }
     });

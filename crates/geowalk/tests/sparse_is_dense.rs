@@ -1,6 +1,8 @@
 //! Every walk, a million sparse steps long (fewer where the dense formula is slow), against its formula written down for
 //! dense weights. The formulas are here, not taken from the library.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // test code
+
 mod walk_support;
 
 use geowalk::Real;
@@ -55,7 +57,9 @@ fn compare<W: Walk, L: Loss>(
 
 fn normalize(w: &mut [f64]) {
     let sum: f64 = w.iter().sum();
-    w.iter_mut().for_each(|w| *w /= sum);
+    for w in w.iter_mut() {
+        *w /= sum;
+    }
 }
 
 #[test]
@@ -77,7 +81,9 @@ fn sphere_a_million_steps() {
             let (a, b) = (Real::cos(theta) + 0.3 * g * u / r2 * sinc, -0.3 * g * sinc);
             w.iter_mut().zip(x).for_each(|(w, x)| *w = a * *w + b * x);
             let norm = dot(w, w).sqrt() / radius;
-            w.iter_mut().for_each(|w| *w /= norm);
+            for w in w.iter_mut() {
+                *w /= norm;
+            }
         };
         let steps = if radius == 1.0 { 1_000_000 } else { 100_000 };
         let walk = Sphere::new(radius, 7).unwrap();
@@ -91,7 +97,9 @@ fn projected_sphere() {
     let mut formula = |w: &mut [f64], x: &[f64], g: f64| {
         w.iter_mut().zip(x).for_each(|(w, x)| *w -= 0.3 * g * x);
         let norm = dot(w, w).sqrt();
-        w.iter_mut().for_each(|w| *w /= norm);
+        for w in w.iter_mut() {
+            *w /= norm;
+        }
     };
     let walk = Sphere::projected(1.0, 7).unwrap();
     let worst = compare(walk, 200_000, 0.3, &Squared, &mut formula);

@@ -81,7 +81,7 @@ impl Walk for Burg {
         x.each(|i, x| {
             if let Some(&theta) = theta.get(i) {
                 let new = theta + a * x;
-                if new <= NEAREST && new >= -walk::LARGEST {
+                if (-walk::LARGEST..=NEAREST).contains(&new) {
                     // w/w' − ln(w/w') − 1 with w/w' = θ'/θ = 1 + a x/θ.
                     divergence += beyond_logarithm(a * x / theta);
                 } else if refused.is_none() {

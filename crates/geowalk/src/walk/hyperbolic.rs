@@ -84,8 +84,7 @@ impl Walk for Hyperbolic {
         let u = round.z;
         let eta = rate * round.slope;
         let length = eta.abs() * (square + u * u).sqrt();
-        // Also for a NaN.
-        if !(length <= LONGEST) {
+        if length.is_nan() || length > LONGEST {
             return Err(DomainError::Overflow { length, limit: LONGEST });
         }
         round.length = length;

@@ -277,10 +277,10 @@ mod tests {
     fn second_order_terms_keep_their_digits() {
         // mpmath, 50 digits.
         for (s, exp, log) in [
-            (1e-9, 5.000000001666667e-19, 4.999999996666667e-19),
-            (0.0099, 4.9167117542138679e-5, 4.868394962581728e-5),
-            (-0.049, 0.0011811296985048535, 0.0012412164367467466),
-            (0.5, 0.14872127070012814, 0.09453489189183562),
+            (1e-9, 5.000_000_001_666_667e-19, 4.999_999_996_666_667e-19),
+            (0.0099, 4.916_711_754_213_868e-5, 4.868_394_962_581_728e-5),
+            (-0.049, 0.001_181_129_698_504_853_5, 0.001_241_216_436_746_746_6),
+            (0.5, 0.148_721_270_700_128_14, 0.094_534_891_891_835_62),
         ] {
             let beyond = beyond_linear(2.0, 2.0 * Real::exp(s), s) / 2.0;
             assert!((beyond / exp - 1.0).abs() < 1e-13, "{s}: {beyond}");
@@ -317,7 +317,7 @@ mod tests {
         assert_eq!((moved.clamped, moved.touched), (1, 2));
         let mut w = Vec::new();
         partition.read(&mut w);
-        assert_eq!(w, [1.0, 9.859676543759770e-305]);
+        assert_eq!(w, [1.0, 9.859_676_543_759_77e-305]);
         let moved = partition.multiply(Dense(&[1.0, 0.0]), Factor::Square, -1.0);
         assert_eq!(moved.clamped, 1, "a factor of exactly 0 would kill the weight");
     }

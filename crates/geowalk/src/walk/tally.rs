@@ -76,6 +76,7 @@ impl Tally {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Real;
 
     fn stream(seed: &mut u64) -> f64 {
         *seed =
@@ -122,6 +123,4 @@ mod tests {
         assert!(tally.worn());
         assert!(!Tally::default().worn());
     }
-
-    use crate::Real;
 }

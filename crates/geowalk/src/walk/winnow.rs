@@ -38,7 +38,7 @@ pub struct Constants {
 }
 
 /// Minimises (e^η + 1)/η.
-const RATE: f64 = 1.278_464_542_761_073_8;
+const RATE: f64 = 1.278_464_542_761_074;
 /// Minimises 1/((2 − η) ln(1 + η)).
 const TWIN_RATE: f64 = 0.854_550_719_096_126_2;
 

@@ -1,6 +1,7 @@
 //! Streams, losses and the list of all walks, for the tests of walks.
 
 #![allow(dead_code)] // each test file uses a part
+#![allow(clippy::unwrap_used, clippy::cast_possible_truncation)] // test code, and indices below 2^32
 
 use std::fmt::Debug;
 
