@@ -67,7 +67,7 @@ fn gradient_descent() {
     let mut formula = |w: &mut [f64], x: &[f64], g: f64| {
         w.iter_mut().zip(x).for_each(|(w, x)| *w -= 0.1 * g * x);
     };
-    let worst = compare(Euclidean::new(), 300_000, 0.1, &Squared, &mut formula);
+    let worst = compare(Euclidean::new(), 200_000, 0.1, &Squared, &mut formula);
     assert!(worst < 1e-13, "{worst:e}");
 }
 
@@ -102,7 +102,7 @@ fn projected_sphere() {
         }
     };
     let walk = Sphere::projected(1.0, 7).unwrap();
-    let worst = compare(walk, 200_000, 0.3, &Squared, &mut formula);
+    let worst = compare(walk, 100_000, 0.3, &Squared, &mut formula);
     assert!(worst < 1e-12, "{worst:e}");
 }
 
@@ -170,7 +170,7 @@ fn exponentiated_gradient_a_million_steps() {
 #[test]
 fn the_relatives_and_twins_of_exponentiated_gradient() {
     let square = |f: f64| f * f;
-    let steps = 200_000;
+    let steps = 100_000;
     let worst = [
         multiplicative(SimplexEntropy::prod(), steps, 0.5, |g, x, _| 1.0 - 0.5 * g * x),
         multiplicative(SimplexEntropy::approximated(), steps, 0.5, |g, x, z| {
@@ -219,7 +219,7 @@ fn eg_with_two_signs() {
 
 #[test]
 fn walks_on_positive_weights() {
-    let steps = 200_000;
+    let steps = 100_000;
     let mut neg = |w: &mut [f64], x: &[f64], g: f64| {
         for (w, &x) in w.iter_mut().zip(x).filter(|(_, x)| **x != 0.0) {
             *w *= Real::exp(-0.5 * g * x * *w);
@@ -287,7 +287,7 @@ fn normalised_adagrad() {
     let (mut walk, mut stream) = (Adaptive::new(), Stream::new(42, N, 5));
     let (mut w, mut record) = (vec![0.0; N], vec![0.0_f64; N]);
     let mut worst = 0.0_f64;
-    for _ in 0..200_000 {
+    for _ in 0..100_000 {
         stream.next();
         for ((w, record), x) in w.iter_mut().zip(&mut record).zip(&stream.dense) {
             if x.abs() > *record {
@@ -311,7 +311,7 @@ fn free() {
         (vec![0.0; N], vec![0.0_f64; N], vec![0.0_f64; N], vec![1.0; N]);
     let (mut walk, mut stream) = (Free::new(1.0, 1.0).unwrap(), Stream::new(42, N, 5));
     let mut w = vec![0.0; N];
-    for _ in 0..200_000 {
+    for _ in 0..100_000 {
         stream.next();
         let x = &stream.dense;
         for i in (0..N).filter(|&i| x[i] != 0.0) {

@@ -287,21 +287,21 @@ fn logarithms_survive_a_drift_that_kills_weights() {
         }
         weights(&walk)
     }
-    // Plain weights: 0 for ever, or stuck at the smallest number.
+    // Plain weights: stuck at the smallest number, from where they come back too early.
     let (mut plain, mut u): ([f64; 2], [f64; 2]) = ([0.5; 2], [0.5_f64.sqrt(); 2]);
     for t in 0..3700 {
         let i = usize::from(t < 2000);
         plain[i] *= Real::exp(-0.5_f64);
         u[i] -= 0.5 * u[i];
         let (sum, norm) = (plain[0] + plain[1], Real::hypot(u[0], u[1]));
-        for w in plain.iter_mut() {
+        for w in &mut plain {
             *w /= sum;
         }
-        for u in u.iter_mut() {
+        for u in &mut u {
             *u /= norm;
         }
     }
-    assert!(plain[1] == 0.0 && u[1] > u[0], "plain weights would have survived: {plain:?} {u:?}");
+    assert!(plain[1] > plain[0] && u[1] > u[0], "plain weights would do: {plain:?} {u:?}");
     let hedge = drift(SimplexEntropy::new(), 0.5);
     assert!((Real::ln(hedge[1]) + 150.0).abs() < 1e-9, "{hedge:?}");
     let twin = drift(ReparamSimplex::experts(), 0.4);

@@ -5,7 +5,7 @@
 //! **Start** Equal weights; small ones ($10^{-4}$) find a sparse target sooner than $1/n$.
 //! **Cost** O(nnz), one exponential per coordinate of the row. **Care** on features of both signs there is no bound, and large
 //! rates diverge: logarithms of factors are cut to ±700, those of weights to 345, both reported.
-//! **Source** \[AW20, sec. 2\]; \[KMWW07s, eq. (6)\].
+//! **Source** \[KW97\]; \[AW20, sec. 5\]; \[KMWW07s, eq. (6)\].
 
 use super::Walk;
 use super::logarithm::Logarithms;

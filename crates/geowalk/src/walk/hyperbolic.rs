@@ -5,7 +5,7 @@
 //!   a = \cosh\theta - \eta g u\,\mathrm{sinhc}\,\theta, \qquad b = -\eta g\, \mathrm{sinhc}\,\theta$$
 //! **Start** The origin, $w_s = 0$. **Cost** O(nnz). **Care** $w_0 = \sqrt{1 + \Vert w_s\Vert^2}$ is never stored, so the constraint holds
 //! by construction. Steps longer than 350 are refused: cosh would overflow soon.
-//! **Source** \[KMWW07, eq. (10)\] with the Lorentz metric of \[NK17\].
+//! **Source** \[KMWW07, eq. (10)\] in the hyperboloid model of \[Boumal23, sec. 7.6\].
 
 use super::Walk;
 use super::scaled::Scaled;

@@ -3,7 +3,7 @@
 //!
 //! **Care** The logarithm of a factor is cut to ±700, and ln w to at most 345 (w < 1e150); both are counted. A weight that is
 //! too small to be represented is 0 in predictions and alive in its logarithm.
-//! **Cost** O(nnz). **Source** \[AW20, sec. 3\].
+//! **Cost** O(nnz). **Source** \[AW20, sec. 5\].
 
 use super::partition::{Factor, Moved, beyond_linear};
 use crate::Real;

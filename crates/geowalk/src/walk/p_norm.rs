@@ -6,7 +6,7 @@
 //! **Care** powers are taken of θ relative to a reference near the largest |θ_i|, so that nothing overflows; when the sum leaves a safe
 //! range or has lost digits it is made anew in O(n). q is fixed when the walk is made: `auto` takes it from the number of
 //! features that was declared, and features that come later do not change it.
-//! **Source** \[GLS01\]; \[NN09, sec. 6\].
+//! **Source** \[GLS01\]; \[NN09, sec. 5.2\].
 
 use super::Walk;
 use super::tally::Tally;
@@ -63,7 +63,7 @@ impl PNorm {
         })
     }
 
-    /// q for sparse targets among n features: 2 ln n/(2 ln n − 1), at most 2 \[NN09, sec. 6\].
+    /// q for sparse targets among n features: 2 ln n/(2 ln n − 1), at most 2 \[NN09, sec. 5.2\].
     pub fn auto(n: usize) -> Result<Self, ConfigError> {
         let p = (2.0 * Real::ln(n.max(1) as f64)).clamp(2.0, 1000.0);
         Self::new(p / (p - 1.0))

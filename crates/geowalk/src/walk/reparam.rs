@@ -8,7 +8,7 @@
 //! **Care** the state is 2 ln|u|. The sign of u never matters: w is u², and u' is a multiple of u. Where
 //! $\tfrac{\eta}{2} g x_i > 1$ u crosses 0, which is counted and reported as a fold; where it would be 0, the weight would be dead
 //! for ever, and is multiplied by 2⁻¹⁰⁴ instead (reported as clamped).
-//! **Source** \[AW20, sec. 3\].
+//! **Source** \[AW20, alg. 4 and 6, eq. (20)\].
 
 use super::Walk;
 use super::logarithm::Logarithms;
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn a_weight_that_meets_zero_is_reported_and_lives() {
-        // c.5 of the errata: u = (√.9, √.1), x = (1, 0), y = 0 with ηδ = 1 sets u₁ = 0. Here w = (½, ½), g = 1, η = 2.
+        // w = (½, ½), g = 1 and η = 2 make the factor of u₁ exactly 0.
         let mut walk = ReparamSimplex::new();
         let round = walk.step(Dense(&[1.0, 0.0]), 0.0.into(), &Squared, 2.0).unwrap();
         assert_eq!(round.event, Event::Clamped { coordinates: 1 });

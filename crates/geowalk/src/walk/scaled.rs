@@ -2,7 +2,7 @@
 //! $$w = c\,v, \qquad a\,w + b\,x = (a c)\Bigl(v + \frac{b}{a c}\,x\Bigr)$$
 //! A change of all coordinates by a factor is a change of c; only the coordinates of x are touched. Σv² is kept beside them.
 //! **Cost** O(nnz). **Care** when c leaves [1e-6, 1e6], or a is so small that w nearly vanishes beside x, the factor is
-//! multiplied into v, in O(n). **Source** \[KMWW07s, sec. 3\].
+//! multiplied into v, in O(n). **Source** \[SSS07\], for gradient descent.
 
 use super::tally::Tally;
 use crate::error::{Allowed, ConfigError};

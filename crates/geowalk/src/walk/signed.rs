@@ -2,7 +2,7 @@
 //! $$x \mapsto (U x, -U x), \qquad w = U (w^+ - w^-)$$
 //! Any walk on positive weights, run on two copies of the features: EG±, EGU± and their twins. On the simplex the weights then
 //! range over $\Vert w \Vert_1 \le U$. Feature i becomes the coordinates 2i and 2i + 1.
-//! **Start** Both copies alike, so w = 0. **Cost** twice that of the walk. **Source** \[AW20, sec. 4\].
+//! **Start** Both copies alike, so w = 0. **Cost** twice that of the walk. **Source** \[KW97\].
 
 use super::Walk;
 use crate::error::{self, Allowed, ConfigError, DomainError};

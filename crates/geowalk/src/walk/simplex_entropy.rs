@@ -8,7 +8,7 @@
 //! **Start** Uniform over the features that are there. **Cost** O(nnz).
 //! **Care** logarithms are the state, so a weight that a drift has made 1e-900 is still alive when the drift turns.
 //! Logarithms of factors are cut to ±700, and factors that would be ≤ 0 to 2⁻⁵² (reported).
-//! **Source** \[AW20, sec. 2 and eq. (20)\].
+//! **Source** \[KW97\], also for approximated EG; \[CMS07\] for Prod; \[AW20, sec. 4 and 5\].
 
 use super::Walk;
 use super::partition::{Factor, Partition};
