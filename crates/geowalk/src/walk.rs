@@ -18,7 +18,7 @@
 //! | [`Adaptive`] | diagonal metric learned from the stream | w, scale and squared gradients of each feature |
 //! | [`Free`] | a bet on each coordinate; no rate | wealth and sums of each feature |
 //!
-//! Two wrappers take any of them: [`Signed`] makes signed weights of positive ones, [`Clipped`] clips predictions to a
+//! [`Implicit`] makes implicit steps with the first nine, in place of the table's. Two more wrappers take any of them: [`Signed`] makes signed weights of positive ones, [`Clipped`] clips predictions to a
 //! declared range. [`winnow`] has the constants of the Winnow algorithms.
 //!
 //! **What is common to all**

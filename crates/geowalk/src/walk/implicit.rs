@@ -19,8 +19,9 @@
 //! κ = ηg′ with g′ the slope at the weights after.
 //! **Unique?** Where the unknown is κ the equation κ = ηg(z(κ)) is increasing for every convex loss, since z falls with κ. On the sphere
 //! and the simplex half the squared distance to {w′ : ⟨w′, x⟩ = z} is convex in z, so the root is unique for every convex loss too (sphere: $(\varphi -
-//! d)/\sin\varphi$ increases with φ; simplex: sampled). Elsewhere, and for losses that are not convex, 256 cells are searched and the root
-//! of least U is taken.
+//! d)/\sin\varphi$ increases with φ; simplex: sampled). In hyperbolic space, and in these three for losses that are not convex, 256 cells are
+//! searched where need be and the root of least U is taken. With the other walks a loss that is not convex may have no implicit
+//! step that is found: then it is an error, never a step that raises the loss.
 //! **Care** at a kink of the loss g′ is the slope between those on the two sides that solves the equation. A missing sign change is an error, never
 //! an end of the interval. **Cost** O(nnz) per evaluation, 1 to 12 evaluations for most examples.
 //! **Source** \[KMWW07, eq. (9)\], as corrected in the theorems of the library.
@@ -224,6 +225,9 @@ impl<L: Loss + ?Sized> Example<'_, L> {
 /// What the equations are called in errors.
 const EQUATION: &str = "the equation of the implicit step";
 
+/// What a solution for a loss that is not convex may be.
+const RISE: &str = "the implicit step, which would raise the loss,";
+
 /// κ = ηg(z(κ)), where z(κ) and its derivative come from `predict` and z falls with κ. |κ| may not exceed `limit`.
 fn multiplier<L: Loss + ?Sized>(
     example: &Example<'_, L>,
@@ -245,7 +249,16 @@ fn multiplier<L: Loss + ?Sized>(
         let (z, slope) = predict(kappa);
         (kappa - example.pull(z), 1.0 - example.stiffness(z) * slope)
     };
-    solve::root_near(EQUATION, 0.0, hi, limit, hi.abs(), &mut equation)
+    let root = solve::root_near(EQUATION, 0.0, hi, limit, hi.abs(), &mut equation)?;
+    if !example.loss.facts().convex {
+        // A root need not be a minimum then.
+        let rise = example.value(predict(root.at).0) - example.value(predict(0.0).0);
+        if rise.is_nan() || rise > 0.0 {
+            let iterations = root.evaluations;
+            return Err(DomainError::NotConverged { what: RISE, residual: rise, iterations });
+        }
+    }
+    Ok(root)
 }
 
 /// The root at the kink where the loss is least, if it is there: halving would find it too, at ten times the cost.

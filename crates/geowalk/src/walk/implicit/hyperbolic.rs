@@ -4,8 +4,8 @@
 //! $$t + \eta\, g(z)\, z'(t) = 0, \qquad z(t) = m \sinh(a + t), \qquad
 //!   w_s' = \Bigl(\cosh t + \frac{u}{\nu}\sinh t\Bigr) w_s + \frac{\sinh t}{\nu}\, x, \qquad \nu^2 = m^2 + u^2$$
 //! The root lies before the nearest point of least loss, $t = \mathrm{arsinh}(z_{min}/m) - a$, and within $|t| \le \sqrt{2\eta L}$.
-//! **Unique** for convex losses if the prediction moves towards 0 and does not pass it (the loss is then convex along the geodesic); otherwise there may be
-//! three roots, and 256 cells are searched. **Cost** O(nnz) once; an evaluation is O(1).
+//! **Unique** for convex losses while $t/z'(t)$ increases, that is up to $t \tanh(a + t) = 1$, and if the prediction moves towards 0 without passing
+//! it (the loss is then convex along the geodesic). Otherwise there may be three roots, and 256 cells are searched. **Cost** O(nnz) once; an evaluation is O(1).
 //! **Care** steps longer than 350 are refused. **Source** \[KMWW07, eq. (9)\] with the Lorentz metric of \[NK17\].
 
 use super::{EQUATION, Example, Proximal, Solved};
@@ -75,8 +75,17 @@ fn along<L: Loss + ?Sized>(example: &Example<'_, L>, m: f64, a: f64) -> Result<R
     let to_least = direction * (Real::asinh(least / m) - a);
     let most = (2.0 * example.rate * example.value(from)).sqrt();
     let reach = Real::min(to_least.max(0.0), most.min(LONGEST));
-    let monotone = example.loss.facts().convex && least * direction <= 0.0;
     let (hi, limit) = (direction * reach, direction * LONGEST);
+    let increasing = least * direction <= 0.0 || hi * Real::tanh(a + hi) <= 1.0;
+    let monotone = example.loss.facts().convex && increasing;
+    // The way to the kink of the loss, if the slopes on its two sides have the right one between them.
+    if let Some((_, below, above)) = example.at_minimizer()
+        && monotone
+        && (below..=above)
+            .contains(&(-direction * to_least / (m * Real::cosh(a + direction * to_least))))
+    {
+        return Ok(Root { at: direction * to_least, value: 0.0, evaluations: 1 });
+    }
     let root = if monotone {
         solve::root_near(EQUATION, 0.0, hi, limit, f64::EPSILON * (1.0 + a.abs()), &mut equation)
     } else {

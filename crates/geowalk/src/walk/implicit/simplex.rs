@@ -47,31 +47,60 @@ impl Proximal for Simplex {
         let mut off = self.p.off(x);
         let mut family = Family::new(&self.p, Real::exp(off.log), side, x);
         let mut root = family.solve(&example)?;
-        let factor = 2.0 * Real::ln(family.at(root.at).off);
-        if off.any
-            && (family.off_distance < 0.0 || off.too_coarse(factor, family.at(root.at).total))
-        {
+        let point = family.at(root.at);
+        let coarse = off.too_coarse(family.axis.logarithm(point.q, 0.0), point.total);
+        if off.any && (family.axis.beyond() || coarse) {
+            let evaluations = root.evaluations + 1;
             off = self.p.off_anew(x);
             family = Family::new(&self.p, Real::exp(off.log), side, x);
-            let evaluations = root.evaluations;
             root = family.solve(&example)?;
             root.evaluations += evaluations;
         }
         if root.at == 0.0 {
-            round.event = if round.loss > 0.0 { Event::Stationary } else { Event::Inside };
+            if family.flat() && round.loss > 0.0 {
+                round.event = Event::Stationary;
+            }
             return Ok(Solved { round, slope: round.slope, evaluations: root.evaluations });
         }
         let point = family.at(root.at);
         let slope = side * point.distance / (rate * point.deviation);
         round.length = point.distance;
-        let (q, extreme, off_distance) = (point.q, family.extreme, family.off_distance);
-        let logarithm = |distance: f64| -2.0 * Real::ln_1p(q * distance.max(0.0));
-        let off = if off.any { logarithm(off_distance) } else { 0.0 };
-        let moved = self.p.shrink(x, off, |x| logarithm(side * (x - extreme)));
+        let axis = family.axis;
+        let off = if off.any { axis.logarithm(point.q, 0.0) } else { 0.0 };
+        let moved = self.p.shrink(x, off, |x| axis.logarithm(point.q, x));
         if moved.clamped > 0 {
             round.event = Event::Clamped { coordinates: moved.clamped };
         }
         Ok(Solved { round, slope, evaluations: root.evaluations })
+    }
+}
+
+/// How far features are from the extreme one.
+#[derive(Debug, Clone, Copy)]
+struct Axis {
+    /// The sign of the slope.
+    side: f64,
+    /// x_j.
+    extreme: f64,
+    /// The unit of the D_i: the largest is 1.
+    spread: f64,
+}
+
+impl Axis {
+    /// D of a feature with this value.
+    #[inline]
+    fn distance(self, x: f64) -> f64 {
+        (self.side * (x - self.extreme) / self.spread).max(0.0)
+    }
+
+    /// ln(1 + qD)⁻² of a feature with this value.
+    fn logarithm(self, q: f64, x: f64) -> f64 {
+        -2.0 * Real::ln_1p(q * self.distance(x))
+    }
+
+    /// Would features off the row be beyond j? They are not if they have any weight.
+    fn beyond(self) -> bool {
+        self.side * self.extreme > 0.0
     }
 }
 
@@ -81,15 +110,9 @@ struct Family<'a, X> {
     x: X,
     /// Weight off the row, on the scale of the e_i.
     off: f64,
-    side: f64,
-    /// x_j.
-    extreme: f64,
+    axis: Axis,
     /// ln p_j.
     log_weight: f64,
-    /// D of the features off the row. Negative if j was chosen without them, as they had no weight.
-    off_distance: f64,
-    /// The largest D.
-    spread: f64,
     /// E_p D.
     mean: f64,
     total: f64,
@@ -104,8 +127,6 @@ struct Point {
     distance: f64,
     /// √Var_{p'}(x).
     deviation: f64,
-    /// 1/(1 + qD) of the features off the row.
-    off: f64,
     /// The logarithm of the sum.
     total: f64,
 }
@@ -113,105 +134,114 @@ struct Point {
 impl<'a, X: Row<f64>> Family<'a, X> {
     fn new(p: &'a Partition, off: f64, side: f64, x: X) -> Self {
         let total = p.sum.value();
-        let (mut least, mut weight) = (f64::INFINITY, 0.0);
+        let (mut least, mut largest, mut weight) = (f64::INFINITY, f64::NEG_INFINITY, 0.0);
         let mut consider = |x: f64, e: f64| {
-            if e < LEAST_WEIGHT * total {
-            } else if side * x < least {
-                (least, weight) = (side * x, e);
-            } else if side * x == least {
-                weight += e;
+            if e >= LEAST_WEIGHT * total {
+                largest = Real::max(largest, side * x);
+                match side * x {
+                    x if x < least => (least, weight) = (x, e),
+                    x if x == least => weight += e,
+                    _ => {}
+                }
             }
         };
         consider(0.0, off);
-        x.each(|i, x| {
-            if let Some(&e) = p.e.get(i)
-                && x != 0.0
-            {
-                consider(x, e);
-            }
-        });
-        let extreme = side * least;
-        let off_distance = -side * extreme;
-        let (mut mean, mut sum, mut spread) = (off * off_distance.max(0.0), off, 0.0);
-        if off > 0.0 {
-            spread = off_distance;
-        }
-        x.each(|i, x| {
-            if let Some(&e) = p.e.get(i)
-                && x != 0.0
-            {
-                let distance = (side * (x - extreme)).max(0.0);
-                mean += e * distance;
-                sum += e;
-                spread = Real::max(spread, distance);
-            }
+        present(p, x, consider);
+        let axis = Axis { side, extreme: side * least, spread: largest - least };
+        let (mut mean, mut sum) = (off * axis.distance(0.0), off);
+        present(p, x, |x, e| {
+            mean += e * axis.distance(x);
+            sum += e;
         });
         let log_weight = Real::ln(weight / sum);
-        let mean = mean / sum;
-        Self { p, x, off, side, extreme, log_weight, off_distance, spread, mean, total: sum }
+        Self { p, x, off, axis, log_weight, mean: mean / sum, total: sum }
     }
 
     /// The distribution with k = ln(1 + q·E_p D).
     fn at(&self, k: f64) -> Point {
         let q = Real::exp_m1(k) / self.mean;
-        let f_off = 1.0 / (1.0 + q * self.off_distance.max(0.0));
-        // Σ p f, Σ p f², Σ p f² D.
-        let mut first = self.off * f_off;
-        let mut second = first * f_off;
-        let mut moment = second * self.off_distance.max(0.0);
-        self.each(|e, distance| {
+        let off_distance = self.axis.distance(0.0);
+        let off_f = 1.0 / (1.0 + q * off_distance);
+        // Σ p f, Σ p f D, Σ p f², Σ p f² D.
+        let (mut f_sum, mut fd_sum) = (self.off * off_f, self.off * off_f * off_distance);
+        let (mut ff_sum, mut ffd_sum) = (f_sum * off_f, fd_sum * off_f);
+        present(self.p, self.x, |x, e| {
+            let distance = self.axis.distance(x);
             let f = 1.0 / (1.0 + q * distance);
-            first += e * f;
-            second += e * f * f;
-            moment += e * f * f * distance;
+            f_sum += e * f;
+            fd_sum += e * f * distance;
+            ff_sum += e * f * f;
+            ffd_sum += e * f * f * distance;
         });
-        let (mean_f, mean) = (first / self.total, moment / second);
-        // The variances of f under p and of D under p', about their means.
+        // The variances of f under p, where f = 1 − q·fD, and of D under p', about their means.
+        let (mean_f, mean_fd, mean) = (f_sum / self.total, fd_sum / self.total, ffd_sum / ff_sum);
+        let near = k < 0.5;
+        let deviation = |f: f64, distance: f64| {
+            if near { q * (f * distance - mean_fd) } else { f - mean_f }
+        };
         let square = |a: f64| a * a;
-        let mut spread_f = self.off * square(f_off - mean_f);
-        let mut variance = self.off * f_off * f_off * square(self.off_distance.max(0.0) - mean);
-        self.each(|e, distance| {
+        let mut variance_f = self.off * square(deviation(off_f, off_distance));
+        let mut variance = self.off * off_f * off_f * square(off_distance - mean);
+        present(self.p, self.x, |x, e| {
+            let distance = self.axis.distance(x);
             let f = 1.0 / (1.0 + q * distance);
-            // f − E f without cancellation near q = 0 is of no use here: k is solved for to its last bits.
-            spread_f += e * square(f - mean_f);
+            variance_f += e * square(deviation(f, distance));
             variance += e * f * f * square(distance - mean);
         });
+        let Axis { side, extreme, spread } = self.axis;
         Point {
             q,
-            z: self.extreme + self.side * mean,
-            distance: 2.0 * Real::atan2((spread_f / self.total).sqrt(), mean_f),
-            deviation: (variance / second).sqrt(),
-            off: f_off,
-            total: Real::ln(second),
+            z: extreme + side * mean * spread,
+            distance: 2.0 * Real::atan2((variance_f / self.total).sqrt(), mean_f),
+            deviation: spread * (variance / ff_sum).sqrt(),
+            total: Real::ln(ff_sum),
         }
     }
 
-    fn each(&self, mut visit: impl FnMut(f64, f64)) {
-        self.x.each(|i, x| {
-            if let Some(&e) = self.p.e.get(i)
-                && x != 0.0
-            {
-                visit(e, (self.side * (x - self.extreme)).max(0.0));
-            }
-        });
+    /// Have all features with weight the same value? Then no distribution predicts anything else.
+    fn flat(&self) -> bool {
+        !(self.mean > 0.0 && self.axis.spread > 0.0)
+    }
+
+    /// The root at the kink where the loss is least, if it is there.
+    fn kink<L: Loss + ?Sized>(
+        &self,
+        example: &Example<'_, L>,
+        start: f64,
+        hi: f64,
+    ) -> Option<Root> {
+        let (z, below, above) = example.at_minimizer()?;
+        if above - below < 0.5 * start {
+            return None;
+        }
+        let mut miss = |k: f64| (self.at(k).z - z, f64::NAN);
+        let root = solve::root(EQUATION, 0.0, hi, &mut miss).ok()?;
+        let point = self.at(root.at);
+        let pull = self.axis.side * point.distance / point.deviation;
+        (below..=above).contains(&pull).then_some(root)
     }
 
     /// k.
     fn solve<L: Loss + ?Sized>(&self, example: &Example<'_, L>) -> Result<Root, DomainError> {
-        // All features with weight have the same value: no distribution predicts anything else.
-        if self.mean == 0.0 || self.mean.is_nan() {
-            return Ok(Root { at: 0.0, value: 0.0, evaluations: 0 });
+        // In these terms the prediction may differ in its last bit, and then be on the other side of the point of least loss.
+        let start = self.axis.side * example.pull(self.at(0.0).z);
+        if self.flat() || start <= 0.0 {
+            return Ok(Root { at: 0.0, value: 0.0, evaluations: 1 });
         }
         let mut equation = |k: f64| {
             let point = self.at(k);
-            let pull = self.side * example.pull(point.z);
+            let pull = self.axis.side * example.pull(point.z);
             (point.distance - pull * point.deviation, f64::NAN)
         };
-        let strength = (self.side * example.pull(self.at(0.0).z) * self.mean).max(1.0);
-        // q·D stays below 1e300.
-        let limit = 690.0 + Real::ln(self.mean / self.spread);
-        let hi = (21.0 + Real::ln(strength) - 0.5 * self.log_weight).min(limit);
+        let strength = start * self.mean * self.axis.spread;
+        // q stays below 1e300.
+        let limit = 690.0 + Real::ln(self.mean);
+        let hi = 21.0 + Real::ln(Real::max(strength, 1.0)) - 0.5 * self.log_weight;
+        let hi = Real::min(hi, limit);
         if example.loss.facts().convex {
+            if let Some(root) = self.kink(example, start, hi) {
+                return Ok(root);
+            }
             solve::root_near(EQUATION, 0.0, hi, limit, 1.0, &mut equation)
         } else {
             let u = |k: f64| {
@@ -222,4 +252,15 @@ impl<'a, X: Row<f64>> Family<'a, X> {
             solve::least(EQUATION, 0.0, hi, CELLS, &mut equation, u)
         }
     }
+}
+
+/// Visits the features of the row that are not 0, with their weights.
+fn present<X: Row<f64>>(p: &Partition, x: X, mut visit: impl FnMut(f64, f64)) {
+    x.each(|i, x| {
+        if let Some(&e) = p.e.get(i)
+            && x != 0.0
+        {
+            visit(x, e);
+        }
+    });
 }

@@ -104,7 +104,15 @@ impl Plane {
         let best = Real::acos(Real::clamp(example.minimizer() / reach, -1.0, 1.0)) - d;
         // Rounding may put the point of least loss behind w.
         let hi = if best * limit > 0.0 { best } else { 0.0 };
-        let root = if example.loss.facts().convex {
+        let convex = example.loss.facts().convex;
+        // The turn to the kink of the loss, if the slopes on its two sides have the right one between them.
+        if let Some((_, below, above)) = example.at_minimizer()
+            && convex
+            && (below..=above).contains(&(hi / (c * Real::sin(d + hi))))
+        {
+            return Ok((hi, 1));
+        }
+        let root = if convex {
             solve::root_near(EQUATION, 0.0, hi, limit, f64::EPSILON, &mut equation)?
         } else {
             let hi = solve::end_near(0.0, hi, limit, f64::EPSILON, &mut equation);
