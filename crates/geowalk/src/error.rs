@@ -19,7 +19,7 @@ pub enum DomainError {
         expected: usize,
     },
     /// A coordinate that is NaN, infinite, or outside its interval.
-    #[error("coordinate {index} of {what} is {value}; it must be {allowed}")]
+    #[error("coordinate {index} of {what} is {}; it must be {allowed}", short(*value))]
     Coordinate {
         /// Which argument.
         what: &'static str,
@@ -31,7 +31,7 @@ pub enum DomainError {
         allowed: Allowed,
     },
     /// A quantity (a norm, a sum, an inner product) that does not have the value the manifold demands.
-    #[error("{quantity} is {found}; it must be {expected} within {tolerance:e}")]
+    #[error("{quantity} is {}; it must be {} within {tolerance:e}", short(*found), short(*expected))]
     Constraint {
         /// What was measured, in words: `"the norm of the point"`.
         quantity: &'static str,
@@ -43,7 +43,7 @@ pub enum DomainError {
         tolerance: f64,
     },
     /// A matrix that is not positive definite.
-    #[error("the matrix is not positive definite: its smallest eigenvalue is {smallest}")]
+    #[error("the matrix is not positive definite: its smallest eigenvalue is {}", short(*smallest))]
     NotDefinite {
         /// The smallest eigenvalue found (NaN if none could be computed).
         smallest: f64,
@@ -72,7 +72,9 @@ pub enum DomainError {
     },
     /// A step so long that the result would overflow.
     #[error(
-        "a step of length {length} overflows; the longest allowed is {limit}; use a smaller rate"
+        "a step of length {} overflows; the longest allowed is {}; use a smaller rate",
+        short(*length),
+        short(*limit)
     )]
     Overflow {
         /// Length of the step.
@@ -81,7 +83,7 @@ pub enum DomainError {
         limit: f64,
     },
     /// A scalar argument outside its interval.
-    #[error("{what} is {value}; it must be {allowed}")]
+    #[error("{what} is {}; it must be {allowed}", short(*value))]
     Scalar {
         /// Which argument.
         what: &'static str,
@@ -168,6 +170,12 @@ impl Allowed {
     }
 }
 
+/// A number as people write it: 1e300 and not its 301 digits.
+fn short(x: f64) -> String {
+    let plain = x == 0.0 || (1e-5..1e16).contains(&x.abs());
+    if plain { format!("{x}") } else { format!("{x:e}") }
+}
+
 impl fmt::Display for Allowed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -175,10 +183,10 @@ impl fmt::Display for Allowed {
             Self::Positive => write!(f, "a finite number > 0"),
             Self::NonNegative => write!(f, "a finite number >= 0"),
             Self::Negative => write!(f, "a finite number < 0"),
-            Self::Closed(lo, hi) => write!(f, "in [{lo}, {hi}]"),
-            Self::Open(lo, hi) => write!(f, "in ({lo}, {hi})"),
-            Self::OpenClosed(lo, hi) => write!(f, "in ({lo}, {hi}]"),
-            Self::ClosedOpen(lo, hi) => write!(f, "in [{lo}, {hi})"),
+            Self::Closed(lo, hi) => write!(f, "in [{}, {}]", short(*lo), short(*hi)),
+            Self::Open(lo, hi) => write!(f, "in ({}, {})", short(*lo), short(*hi)),
+            Self::OpenClosed(lo, hi) => write!(f, "in ({}, {}]", short(*lo), short(*hi)),
+            Self::ClosedOpen(lo, hi) => write!(f, "in [{}, {})", short(*lo), short(*hi)),
             Self::Whole(least) => write!(f, "a whole number >= {least}"),
             Self::Sign => write!(f, "-1 or +1"),
         }
@@ -190,7 +198,7 @@ impl fmt::Display for Allowed {
 #[non_exhaustive]
 pub enum ConfigError {
     /// A parameter outside its range.
-    #[error("{name} = {value}; it must be {allowed}")]
+    #[error("{name} = {}; it must be {allowed}", short(*value))]
     OutOfRange {
         /// Name of the parameter.
         name: &'static str,
@@ -228,6 +236,12 @@ pub enum ConfigError {
         name: &'static str,
         /// What it is.
         meaning: &'static str,
+    },
+    /// A parameter that is given more than once.
+    #[error("{name} is given twice")]
+    Twice {
+        /// Name of the parameter.
+        name: String,
     },
     /// Numbers that are outside the domain of what is built from them.
     #[error(transparent)]

@@ -25,7 +25,7 @@ pub enum Norm {
     L1,
     /// √Σx_i².
     L2,
-    /// (Σ|x_i|^p)^(1/p).
+    /// (Σ|x_i|^p)^(1/p), p ≥ 1; NaN for any other p, which gives no norm.
     Lp(f64),
     /// max |x_i|.
     LInf,
@@ -92,6 +92,9 @@ pub trait Row<F: Real>: Copy {
 
     /// ‖x‖, scaled by the largest coordinate so that nothing overflows or underflows on the way.
     fn norm(self, norm: Norm) -> F {
+        if matches!(norm, Norm::Lp(p) if p.is_nan() || p < 1.0) {
+            return F::NAN;
+        }
         let mut largest = F::ZERO;
         self.each(|_, x| largest = largest.max(x.abs()));
         if largest == F::ZERO || !largest.is_finite() {

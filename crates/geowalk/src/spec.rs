@@ -15,6 +15,8 @@
 //! # Ok::<(), geowalk::ConfigError>(())
 //! ```
 
+use std::collections::BTreeSet;
+
 use crate::error::ConfigError;
 
 /// A row of a table: what front ends print of a manifold, a generator, a loss or a permissible function.
@@ -90,6 +92,12 @@ impl Spec {
             let rest = &text[start..];
             let blank = rest.rsplit('=').next().is_none_or(|r| r.trim().is_empty());
             return Err(error(text.len(), if blank { "a value" } else { "')'" }));
+        }
+        let mut keys = BTreeSet::new();
+        if let Some(name) =
+            args.iter().filter_map(|arg| arg.key.as_ref()).find(|&key| !keys.insert(key))
+        {
+            return Err(ConfigError::Twice { name: name.clone() });
         }
         Ok(Self { name: name.to_owned(), args })
     }

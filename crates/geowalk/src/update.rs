@@ -12,7 +12,7 @@ pub use explicit::Explicit;
 pub use mirror::Mirror;
 
 use crate::Real;
-use crate::error::{ConfigError, DomainError};
+use crate::error::{Allowed, ConfigError, DomainError};
 use crate::geometry::Event;
 use crate::loss::Loss;
 use crate::row::Row;
@@ -47,8 +47,19 @@ pub trait Update<F: Real> {
 pub struct Target {
     /// The label.
     pub y: f64,
-    /// The importance weight: the loss of the example is weight·ℓ(z, y).
+    /// The importance weight, ≥ 0: the loss of the example is weight·ℓ(z, y).
     pub weight: f64,
+}
+
+impl Target {
+    /// A loss times a negative weight is no longer convex, and no certificate would notice.
+    fn check(self) -> Result<(), DomainError> {
+        if Allowed::NonNegative.contains(self.weight) {
+            return Ok(());
+        }
+        let (what, value) = ("the weight of the example", self.weight);
+        Err(DomainError::Scalar { what, value, allowed: Allowed::NonNegative })
+    }
 }
 
 impl From<f64> for Target {

@@ -1,7 +1,7 @@
 //! # Checked manifolds
 //! The verbs of a manifold for arguments that come from outside. Lengths, finite coordinates, points on the
 //! manifold and tangent vectors in the tangent space are all checked first, and the error says by how much a
-//! condition fails. Results are new vectors.
+//! condition fails. Results are new vectors, and finite: what overflows is an error.
 //!
 //! **Cost** that of the raw verb, the checks (O(n); a Cholesky decomposition for matrices), and allocations:
 //! front ends use this, learners use [`Manifold`] directly.
@@ -12,6 +12,14 @@ use super::mean::Mean;
 use super::work::Work;
 use crate::Real;
 use crate::error::{self, Allowed, DomainError};
+
+/// A result that overflowed is an error too.
+fn finite<F: Real>(what: &'static str, value: F) -> Result<F, DomainError> {
+    if value.is_finite() {
+        return Ok(value);
+    }
+    Err(DomainError::Scalar { what, value: value.f64(), allowed: Allowed::Finite })
+}
 
 /// A manifold whose verbs check their arguments.
 ///
@@ -57,7 +65,7 @@ impl<M> Checked<M> {
         self.manifold.check(p)?;
         self.manifold.check_tangent(p, u)?;
         self.manifold.check_tangent(p, v)?;
-        Ok(self.manifold.inner(p, u, v, &mut Work::new()))
+        finite("the inner product", self.manifold.inner(p, u, v, &mut Work::new()))
     }
 
     /// The Riemannian gradient at `p` of a function with Euclidean gradient `egrad`.
@@ -90,6 +98,7 @@ impl<M> Checked<M> {
         }
         let mut q = p.to_vec();
         let step = self.manifold.retract(&mut q, &v, -rate, &mut Work::new())?;
+        error::each("the end of the step", &q, Allowed::Finite)?;
         Ok((q, step))
     }
 
@@ -103,6 +112,7 @@ impl<M> Checked<M> {
         self.manifold.check_tangent(p, v)?;
         let mut q = p.to_vec();
         self.manifold.exp(&mut q, v, F::ONE, &mut Work::new())?;
+        error::each("the end of the walk", &q, Allowed::Finite)?;
         Ok(q)
     }
 
@@ -115,6 +125,7 @@ impl<M> Checked<M> {
         self.manifold.check(q)?;
         let mut v = vec![F::ZERO; p.len()];
         self.manifold.log(p, q, &mut v, &mut Work::new())?;
+        error::each("the logarithm", &v, Allowed::Finite)?;
         Ok(v)
     }
 
@@ -125,7 +136,7 @@ impl<M> Checked<M> {
     {
         self.manifold.check(p)?;
         self.manifold.check(q)?;
-        Ok(self.manifold.distance(p, q, &mut Work::new()))
+        finite("the distance", self.manifold.distance(p, q, &mut Work::new()))
     }
 
     /// The parallel transport of `v` from `p` to `q` along the shortest geodesic.
@@ -138,6 +149,7 @@ impl<M> Checked<M> {
         self.manifold.check_tangent(p, v)?;
         let mut v = v.to_vec();
         self.manifold.transport(p, q, &mut v, &mut Work::new())?;
+        error::each("the transported vector", &v, Allowed::Finite)?;
         Ok(v)
     }
 
@@ -153,11 +165,15 @@ impl<M> Checked<M> {
     {
         // A last point that is too short is refused by `check`, as one of the wrong dimension.
         let n = self.manifold.ambient();
+        if points.is_empty() {
+            return Err(DomainError::Empty { what: "the list of points" });
+        }
         for (i, point) in points.chunks(n).enumerate() {
             self.manifold.check(point).map_err(|error| shifted(error, i * n))?;
         }
         let mut p = vec![F::ZERO; n];
         let mean = self.manifold.mean(points, weights, &mut p, &mut Work::new())?;
+        error::each("the mean", &p, Allowed::Finite)?;
         Ok((p, mean))
     }
 }

@@ -70,6 +70,11 @@ pub trait Curved<F: Real>: Generator<F> {
         n
     }
 
+    /// Is `w` in the domain, and does ψ have a Hessian there that can be inverted?
+    fn check_curved(&self, w: &[F]) -> Result<(), DomainError> {
+        self.check(w)
+    }
+
     /// out ← ∇²ψ(w) v.
     fn hessian(&self, w: &[F], v: &[F], out: &mut [F]);
 

@@ -132,7 +132,7 @@ pub fn entries() -> impl Iterator<Item = &'static Entry> + Clone {
 
 /// The n×n entries of a matrix written row by row, `2 1; 1 3`.
 fn matrix(text: &str, n: usize) -> Result<Vec<f64>, ConfigError> {
-    let mut entries = Vec::with_capacity(n * n);
+    let mut entries = Vec::new();
     let mut rows = 0;
     for row in text.split(';') {
         let before = entries.len();
@@ -275,6 +275,10 @@ impl<F: Real> Generator<F> for AnyGenerator {
 impl<F: Real> Curved<F> for AnyGenerator {
     fn dim(&self, n: usize) -> usize {
         forward!(self, g => Curved::<F>::dim(g, n))
+    }
+
+    fn check_curved(&self, w: &[F]) -> Result<(), DomainError> {
+        forward!(self, g => g.check_curved(w))
     }
 
     fn hessian(&self, w: &[F], v: &[F], out: &mut [F]) {

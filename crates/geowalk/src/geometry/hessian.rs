@@ -19,8 +19,8 @@
 //!
 //! **Cost** that of the generator. **Care** A walk in θ may leave the image of the link (Itakura–Saito) and its end may overflow or underflow:
 //! both are errors with the coordinate, and the point stays where it was. [`Step::length`] of `retract` is ‖v‖ at the start, not the length
-//! of the curve. A q-norm with q < 2 has no Hessian where a coordinate is 0; `check` accepts such a point, as the generator does, `check_tangent` and
-//! `retract` refuse it.
+//! of the curve. A q-norm with q < 2 has no Hessian where a coordinate is 0: `check` refuses such a point, which the generator itself accepts, and
+//! so does a walk that would end there.
 //! **Source** \[NN09, sec. 4.1\]; \[AN00, ch. 3\]; flat where separable.
 
 use super::link::{self, Link, PullBack};
@@ -28,6 +28,7 @@ use super::mean::Mean;
 use super::{Curvature, Curved, ExpLog, Manifold, Separable, Step, Work};
 use crate::Real;
 use crate::error::{self, Allowed, ConfigError, DomainError};
+use crate::row::Norm;
 
 /// The domain of a generator with the metric ∇²ψ.
 ///
@@ -82,7 +83,7 @@ impl<F: Real, G: Curved<F>> Manifold<F> for Hessian<G> {
 
     fn check(&self, p: &[F]) -> Result<(), DomainError> {
         error::finite("the point", p, self.n)?;
-        self.generator.check(p)
+        self.generator.check_curved(p)
     }
 
     fn check_tangent(&self, p: &[F], v: &[F]) -> Result<(), DomainError> {
@@ -102,6 +103,21 @@ impl<F: Real, G: Curved<F>> Manifold<F> for Hessian<G> {
         let [covector] = work.take(v.len());
         self.generator.hessian(p, v, covector);
         u.iter().zip(covector).map(|(&u, &mut g)| u * g).sum()
+    }
+
+    /// That of v over its largest coordinate, times this coordinate: squares of tiny or huge vectors are no numbers.
+    fn norm(&self, p: &[F], v: &[F], work: &mut Work<F>) -> F {
+        let largest = Norm::LInf.of(v);
+        if largest == F::ZERO || !largest.is_finite() {
+            return largest;
+        }
+        let [unit, covector] = work.take(v.len());
+        for (unit, &v) in unit.iter_mut().zip(v) {
+            *unit = v / largest;
+        }
+        self.generator.hessian(p, unit, covector);
+        let square: F = unit.iter().zip(&*covector).map(|(&u, &g)| u * g).sum();
+        largest * square.max(F::ZERO).sqrt()
     }
 
     fn gradient(&self, p: &[F], covector: &[F], v: &mut [F], _: &mut Work<F>) {
@@ -131,7 +147,7 @@ impl<F: Real, G: Curved<F>> Manifold<F> for Hessian<G> {
             .map_err(link::after_step("the dual point after the step"))?;
         let moved = covector;
         self.generator.unlink(theta, moved);
-        self.generator.check(moved).map_err(link::after_step("the point after the step"))?;
+        self.generator.check_curved(moved).map_err(link::after_step("the point after the step"))?;
         for (p, &mut moved) in p.iter_mut().zip(moved) {
             *p = moved;
         }

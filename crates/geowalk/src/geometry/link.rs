@@ -150,6 +150,14 @@ impl<F: Real, L: Link<F>> Manifold<F> for PullBack<L> {
             .sum()
     }
 
+    fn norm(&self, p: &[F], v: &[F], work: &mut Work<F>) -> F {
+        let [flat] = work.take(p.len().min(v.len()));
+        for (flat, (&p, &v)) in flat.iter_mut().zip(p.iter().zip(v)) {
+            *flat = self.link.slope(p) * v;
+        }
+        Norm::L2.of(flat)
+    }
+
     fn gradient(&self, p: &[F], covector: &[F], v: &mut [F], _: &mut Work<F>) {
         for ((v, &g), &p) in v.iter_mut().zip(covector).zip(p) {
             let slope = self.link.slope(p);

@@ -52,7 +52,9 @@ pub trait Manifold<F: Real> {
     /// ⟨v, u⟩_p = Σ covector_i u_i for every tangent u.
     fn gradient(&self, p: &[F], covector: &[F], v: &mut [F], work: &mut Work<F>);
 
-    /// p ← R_p(t·v): a walk from `p` along `v`. The geodesic where the manifold is [`ExpLog`].
+    /// p ← R_p(t·v): a walk from `p` that sets out along `v`, R_p(tv) = p + tv + O(t²). The geodesic, [`ExpLog::exp`], on all manifolds of
+    /// [`manifolds`](super::manifolds) and on [`PullBack`](super::PullBack); on a [`Hessian`](super::Hessian) manifold the straight walk in the dual
+    /// chart (the mirror step), also where that manifold has geodesics. On an error `p` is unchanged.
     fn retract(
         &self,
         p: &mut [F],

@@ -190,6 +190,8 @@ fn size(args: &mut Args<'_>, n: Option<usize>) -> Result<usize, ConfigError> {
     match (args.optional_number("n")?, n) {
         (Some(stated), _) => {
             error::parameter("n", stated, Allowed::Whole(1))?;
+            // Beyond, the number is not the one that was written.
+            error::parameter("n", stated, Allowed::Closed(1.0, (1_u64 << 53) as f64))?;
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // whole and ≥ 1
             Ok(stated as usize)
         }

@@ -14,6 +14,7 @@ use super::manifold::ExpLog;
 use super::work::Work;
 use crate::Real;
 use crate::error::{Allowed, DomainError};
+use crate::row::Norm;
 
 /// How a mean was found.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -91,7 +92,7 @@ pub(crate) fn arithmetic<F: Real>(
             let x = &points[i * n..(i + 1) * n];
             p.iter().zip(x).map(|(&p, &x)| (there(x) - p).square()).sum::<F>().sqrt().f64()
         })
-        .fold(0.0, f64::max);
+        .fold(0.0, Real::max);
     for p in p.iter_mut() {
         *p = back(*p);
     }
@@ -123,10 +124,14 @@ pub(crate) fn karcher<F: Real, M: ExpLog<F> + ?Sized>(
 
     let curvature = manifold.curvature();
     let root = F::of((-curvature.min).max(0.0).sqrt());
+    // The unit of length: that of the curvature, and at most 1.
+    let unit = F::of(1.0 / curvature.min.abs().max(curvature.max.abs()).max(1.0).sqrt());
     let ([step, direction], work) = work.nested(n);
     let mut best = F::INFINITY;
     let mut idle = 0;
+    let mut made = 0;
     for iterations in 1..=LIMIT {
+        made = iterations;
         step.fill(F::ZERO);
         let mut zeta = F::ZERO;
         let mut radius = F::ZERO;
@@ -147,14 +152,16 @@ pub(crate) fn karcher<F: Real, M: ExpLog<F> + ?Sized>(
         }
         let residual = manifold.norm(p, step, work);
         // Rounding of `log` leaves a residual of a few ulps of the spread: stop there, or when it no longer falls.
-        let enough = F::of(4.0) * F::EPSILON * (F::ONE + radius);
+        let enough = F::of(4.0) * F::EPSILON * (unit + radius);
         if residual < best {
             best = residual;
             idle = 0;
         } else {
             idle += 1;
         }
-        let stalled = idle >= 8 && residual <= F::of(1e6) * enough;
+        // Or when it is lost in the rounding of p itself, far from the origin of a flat factor.
+        let lost = Norm::LInf.of(step) <= F::of(64.0) * F::EPSILON * Norm::LInf.of(p);
+        let stalled = idle >= 8 && (residual <= F::of(1e6) * enough || lost);
         if residual <= enough || stalled {
             let quarter = if curvature.max > 0.0 {
                 std::f64::consts::FRAC_PI_2 / curvature.max.sqrt()
@@ -176,6 +183,6 @@ pub(crate) fn karcher<F: Real, M: ExpLog<F> + ?Sized>(
     Err(DomainError::NotConverged {
         what: "the Fréchet mean",
         residual: best.f64(),
-        iterations: LIMIT,
+        iterations: made,
     })
 }

@@ -61,15 +61,16 @@ impl Sampler {
         (0..n).map(|_| F::of(self.normal())).collect()
     }
 
-    /// A tangent vector at `p` of the given length.
+    /// A tangent vector at `p` of the given length; 0 where there is none to be found (a manifold of one point, a `p` off the manifold).
     pub fn tangent<F: Real, M: Manifold<F> + ?Sized>(
         &mut self,
         manifold: &M,
         p: &[F],
         length: F,
     ) -> Vec<F> {
+        const ATTEMPTS: usize = 64;
         let mut work = Work::new();
-        loop {
+        for _ in 0..ATTEMPTS {
             // The gradient of a random differential has the natural scale of the metric in every coordinate.
             let covector = self.vector(manifold.ambient());
             let mut v = vec![F::ZERO; manifold.ambient()];
@@ -84,6 +85,7 @@ impl Sampler {
                 return v;
             }
         }
+        vec![F::ZERO; manifold.ambient()]
     }
 
     /// A length that a walk from `p` may have and stay where `log` is unique: up to `most`, and 0.9 of the injectivity radius.

@@ -190,7 +190,7 @@ impl Custom {
         }
         let (mut from, mut to) = (start, end);
         loop {
-            let middle = 0.5 * (from + to);
+            let middle = from + 0.5 * (to - from);
             if middle == from || middle == to {
                 return to;
             }

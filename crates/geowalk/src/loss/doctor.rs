@@ -29,7 +29,7 @@ mod theorems;
 pub use theorems::Applies;
 
 use super::{Facts, Loss};
-use crate::error::{self, Allowed, ConfigError};
+use crate::error::{self, Allowed, ConfigError, DomainError};
 
 /// The predictions and labels on which a loss is examined.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -40,19 +40,30 @@ pub struct Range {
 }
 
 impl Range {
-    /// Predictions in [lo, hi], a sample of the given labels.
+    /// Predictions in [lo, hi], a sample of the given labels. Refuses an interval or a set of labels in which there is nothing to examine,
+    /// and an interval whose width overflows.
     pub fn new(lo: f64, hi: f64, labels: Allowed) -> Result<Self, ConfigError> {
         error::parameter("lo", lo, Allowed::Finite)?;
         error::parameter("hi", hi, Allowed::Open(lo, f64::INFINITY))?;
+        error::parameter("hi - lo", hi - lo, Allowed::Positive)?;
+        if grid::labels(labels).is_empty() {
+            return Err(DomainError::Empty { what: "the set of labels" }.into());
+        }
         Ok(Self { lo, hi, labels })
     }
 
-    /// The labels a loss takes, and of its predictions those in [−30, 30], a little inside the ends of its domain.
+    /// The labels a loss takes, and of its predictions those in [−30, 30], or the nearest 60 to it, a little inside the ends of its domain.
     /// (At 30 a logistic slope still differs from 1 in its 14th digit, and an exponential is far from overflow.)
     pub fn of(loss: &dyn Loss) -> Self {
         let facts = loss.facts();
         let (least, greatest) = grid::bounds(facts.predictions);
-        let (lo, hi) = (least.max(-30.0), greatest.min(30.0));
+        let (lo, hi) = if least >= 30.0 {
+            (least, greatest.min(least + 60.0))
+        } else if greatest <= -30.0 {
+            (least.max(greatest - 60.0), greatest)
+        } else {
+            (least.max(-30.0), greatest.min(30.0))
+        };
         let inset = 1e-3 * (hi - lo);
         Self {
             lo: if least.is_finite() { lo + inset } else { lo },

@@ -66,7 +66,13 @@ impl Loss for WinnowHinge {
     }
 
     fn minimizer(&self, y: f64) -> f64 {
-        if y > 0.0 { self.theta.max(0.0) } else { self.theta.min(0.0) }
+        if y > 0.0 {
+            self.theta.max(0.0)
+        } else if y.is_nan() {
+            y
+        } else {
+            self.theta.min(0.0)
+        }
     }
 
     fn facts(&self) -> Facts {

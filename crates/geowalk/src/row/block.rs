@@ -25,22 +25,20 @@ pub struct Block {
     values: Vec<f64>,
     /// Columns of a dense block, whose `indices` are empty.
     columns: Option<usize>,
-    /// Scratch memory of `merge`.
+    /// Scratch memory of `merge`: places by index, and which of them were added to another.
     order: Vec<usize>,
+    gone: Vec<bool>,
     /// One bit per residue of an index: which residues the row under construction has.
     seen: Seen,
 }
 
-/// Marks a place whose value was added to another; no feature has this index.
-const GONE: u32 = u32::MAX;
-
 /// Finds rows that may hold an index twice. A set bit is a suspicion, checked exactly; a clear one is certainty.
 #[derive(Debug, Clone)]
-struct Seen(Vec<u64>);
+struct Seen(Box<[u64; 512]>);
 
 impl Default for Seen {
     fn default() -> Self {
-        Self(vec![0; 512]) // 32768 bits: 4 KiB, stays in the first-level cache
+        Self(Box::new([0; 512])) // 32768 bits: 4 KiB, stays in the first-level cache
     }
 }
 
@@ -85,10 +83,13 @@ impl Block {
         self.labels.is_empty()
     }
 
-    /// Adds a coordinate to the row under construction, in any order; equal indices are added up by [`Block::end`].
-    /// Indices go up to 2³² − 2.
+    /// Adds a coordinate to the row under construction, in any order; equal indices are added up by [`Block::end`]. Dense rows
+    /// that are there already become sparse ones.
     #[inline]
     pub fn feature(&mut self, index: u32, value: f64) {
+        if self.columns.is_some() {
+            self.spread();
+        }
         self.indices.push(index);
         self.values.push(value);
     }
@@ -103,16 +104,25 @@ impl Block {
     /// Ends the row under construction. An index that occurs more than once keeps its first place, with the sum of the values.
     #[inline]
     pub fn end(&mut self, label: f64, weight: f64) {
+        if self.columns.is_some() {
+            self.spread();
+        }
         let start = self.ends.last().copied().unwrap_or(0);
-        let mut suspicious = false;
-        for &index in &self.indices[start..] {
-            suspicious |= self.seen.insert(index);
-        }
-        for &index in &self.indices[start..] {
-            self.seen.0[Seen::place(index).0] = 0;
-        }
-        if suspicious {
-            self.merge(start);
+        let row = &self.indices[start..];
+        // Increasing indices are distinct; one comparison each, without a branch.
+        let increasing =
+            row.iter().zip(row.iter().skip(1)).fold(true, |so_far, (a, b)| so_far & (a < b));
+        if !increasing {
+            let mut suspicious = false;
+            for &index in row {
+                suspicious |= self.seen.insert(index);
+            }
+            for &index in row {
+                self.seen.0[Seen::place(index).0] = 0;
+            }
+            if suspicious {
+                self.merge(start);
+            }
         }
         self.labels.push(label);
         self.weights.push(weight);
@@ -122,9 +132,11 @@ impl Block {
     /// Adds up equal indices from `start` on, keeping the order of first occurrence.
     #[cold]
     fn merge(&mut self, start: usize) {
-        let Self { indices, values, order, .. } = self;
+        let Self { indices, values, order, gone, .. } = self;
         order.clear();
         order.extend(start..indices.len());
+        gone.clear();
+        gone.resize(order.len(), false);
         order.sort_unstable_by_key(|&k| (indices[k], k));
         // Values move to the first place of their index; the places they leave are marked.
         let mut doubles = false;
@@ -132,7 +144,7 @@ impl Block {
         for &k in order.iter() {
             if first != usize::MAX && indices[first] == indices[k] {
                 values[first] += values[k];
-                indices[k] = GONE;
+                gone[k - start] = true;
                 doubles = true;
             } else {
                 first = k;
@@ -143,7 +155,7 @@ impl Block {
         }
         let mut to = start;
         for k in start..indices.len() {
-            if indices[k] != GONE {
+            if !gone[k - start] {
                 indices[to] = indices[k];
                 values[to] = values[k];
                 to += 1;
@@ -153,9 +165,22 @@ impl Block {
         values.truncate(to);
     }
 
+    /// Gives the dense rows their indices.
+    #[cold]
+    fn spread(&mut self) {
+        for _ in 0..self.len() {
+            self.indices.extend((0..=u32::MAX).take(self.columns.unwrap_or(0)));
+        }
+        self.columns = None;
+    }
+
     /// Adds a dense row. All rows of a block have the same number of columns and all are dense.
     pub fn push_dense(&mut self, row: &[f64], label: f64, weight: f64) -> Result<(), DomainError> {
-        let columns = if self.is_empty() { row.len() } else { self.columns.unwrap_or(usize::MAX) };
+        if self.columns.is_none() && !(self.is_empty() && self.values.is_empty()) {
+            let what = "a dense row in a block of sparse rows";
+            return Err(DomainError::Dimension { what, found: row.len(), expected: 0 });
+        }
+        let columns = self.columns.unwrap_or(row.len());
         if row.len() != columns {
             return Err(DomainError::Dimension {
                 what: "a dense row",
@@ -218,8 +243,9 @@ impl Block {
 
     /// One more than the largest index present.
     pub fn bound(&self) -> usize {
-        self.columns
-            .unwrap_or_else(|| self.indices.iter().max().map_or(0, |&index| index as usize + 1))
+        self.columns.unwrap_or_else(|| {
+            self.indices.iter().max().map_or(0, |&index| (index as usize).saturating_add(1))
+        })
     }
 }
 
@@ -266,5 +292,13 @@ mod tests {
         assert!(block.push_dense(&[1.0], 0.0, 1.0).is_err());
         assert_eq!(block.dense(0).dot(&[1.0, 1.0]), 3.0);
         assert_eq!(block.columns(), Some(2));
+        // One sparse row makes sparse rows of all.
+        block.feature(u32::MAX, 3.0);
+        block.feature(u32::MAX, 4.0);
+        block.end(0.0, 1.0);
+        assert_eq!((block.columns(), block.bound()), (None, 1 << 32));
+        assert_eq!(coordinates(&block, 0), [(0, 1.0), (1, 2.0)]);
+        assert_eq!(coordinates(&block, 1), [(u32::MAX as usize, 7.0)]);
+        assert!(block.push_dense(&[1.0, 2.0], 0.0, 1.0).is_err());
     }
 }

@@ -50,6 +50,6 @@ impl<F: Real> Row<F> for Sparse<'_, F> {
     }
 
     fn bound(self) -> usize {
-        self.indices.iter().max().map_or(0, |&i| i as usize + 1)
+        self.indices.iter().max().map_or(0, |&i| (i as usize).saturating_add(1))
     }
 }

@@ -25,7 +25,7 @@ use crate::row::Row;
 /// for _ in 0..2 {
 ///     walk.step(&mut state, Dense(&[0.0, 1.0]), 0.0.into(), &Invariant, 0.5)?;
 /// }
-/// let z = walk.predict(&state, Dense(&[0.0, 1.0]));
+/// let z: f64 = walk.predict(&state, Dense(&[0.0, 1.0]));
 /// assert!(z.abs() < 0.05, "{z}");
 /// # Ok::<(), geowalk::ConfigError>(())
 /// ```
@@ -81,6 +81,7 @@ impl<F: Real, M: Manifold<F>> Update<F> for Explicit<M> {
         loss: &L,
         rate: f64,
     ) -> Result<Round, DomainError> {
+        target.check()?;
         let z = self.predict(state, x).f64();
         let slope = target.weight * loss.slope(z, target.y);
         let ExplicitState { w, covector, direction, work } = state;

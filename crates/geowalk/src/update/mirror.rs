@@ -1,12 +1,13 @@
 //! # Mirror descent
 //! $$\theta_{t+1} = \theta_t - \eta\, g\, x, \qquad w = \nabla\psi^{-1}(\theta)$$
 //! A straight walk in the dual chart; the same as $-\eta\, g\, x \diamond w_t$.
-//! **Cost** O(n). **Care** the state is θ, never recomputed from w: weights that underflow to 0 in w are still alive in θ.
+//! **Cost** O(n). **Care** the state is θ, never recomputed from w: weights that underflow to 0 in w are still alive in θ; weights that
+//! overflow are an error.
 //! **Source** \[NN09, eq. (49)\]; \[KMWW07s, eq. (6)\].
 
 use super::{Round, Target, Update};
 use crate::Real;
-use crate::error::{ConfigError, DomainError};
+use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::geometry::{Event, Generator};
 use crate::loss::Loss;
 use crate::row::Row;
@@ -38,7 +39,8 @@ pub struct Mirror<G> {
 pub struct MirrorState<F> {
     theta: Vec<F>,
     w: Vec<F>,
-    before: Vec<F>,
+    /// Where a step is made before it is known to succeed: θ and w.
+    next: [Vec<F>; 2],
 }
 
 impl<G> Mirror<G> {
@@ -56,7 +58,8 @@ impl<F: Real, G: Generator<F>> Update<F> for Mirror<G> {
         let mut theta = vec![F::ZERO; w.len()];
         self.generator.link(w, &mut theta);
         self.generator.check_dual(&theta)?;
-        Ok(MirrorState { theta, w: w.to_vec(), before: w.to_vec() })
+        let next = [theta.clone(), w.to_vec()];
+        Ok(MirrorState { theta, w: w.to_vec(), next })
     }
 
     fn read(&self, state: &Self::State, w: &mut [F]) {
@@ -77,19 +80,19 @@ impl<F: Real, G: Generator<F>> Update<F> for Mirror<G> {
         loss: &L,
         rate: f64,
     ) -> Result<Round, DomainError> {
+        target.check()?;
         let z = self.predict(state, x).f64();
         let slope = target.weight * loss.slope(z, target.y);
         let a = F::of(-rate * slope);
-        let MirrorState { theta, w, before } = state;
-        before.copy_from_slice(theta);
-        x.axpy(a, theta);
-        if let Err(error) = self.generator.check_dual(theta) {
-            theta.copy_from_slice(before);
-            return Err(error);
-        }
-        before.copy_from_slice(w);
-        self.generator.unlink(theta, w);
-        let length = (F::TWO * self.generator.divergence(before, w)).max(F::ZERO).sqrt().f64();
+        let MirrorState { theta, w, next: [next_theta, next_w] } = state;
+        next_theta.copy_from_slice(theta);
+        x.axpy(a, next_theta);
+        self.generator.check_dual(next_theta)?;
+        self.generator.unlink(next_theta, next_w);
+        error::each("the weights after the step", next_w, Allowed::Finite)?;
+        let length = (F::TWO * self.generator.divergence(w, next_w)).max(F::ZERO).sqrt().f64();
+        std::mem::swap(theta, next_theta);
+        std::mem::swap(w, next_w);
         Ok(Round {
             z,
             loss: target.weight * loss.value(z, target.y),

@@ -16,7 +16,7 @@
 //!
 //! **Care** Everything is divided by the largest coordinate first, so that weights of 1e200 or 1e-200 (or both in one vector) are fine;
 //! 0 goes to 0. Keep θ as the state of a learner and compute w from it. ψ has no second derivative where q < 2 and a
-//! coordinate is 0: `hessian` gives NaN or ∞ there, `check_tangent` refuses such a point, `hessian_inverse` has a limit there and gives it (but NaN at w = 0).
+//! coordinate is 0: `hessian` gives NaN or ∞ there, `check_curved` refuses such a point, `hessian_inverse` has a limit there and gives it (but NaN at w = 0).
 //!
 //! **Source** \[NN09, table 1 and sec. 5.2\]; \[GLS01\].
 
@@ -237,18 +237,24 @@ impl<F: Real> Curved<F> for PNorm {
         }
     }
 
-    fn check_tangent(&self, w: &[F], v: &[F]) -> Result<(), DomainError> {
-        if self.q < 2.0
-            && let Some(index) = w.iter().position(|&w| w == F::ZERO)
-        {
-            let what = "the size of the point, where its q-norm must be curved,";
-            return Err(DomainError::Coordinate {
-                what,
+    fn check_curved(&self, w: &[F]) -> Result<(), DomainError> {
+        Generator::check(self, w)?;
+        if self.q == 2.0 {
+            return Ok(());
+        }
+        match w.iter().position(|&w| w == F::ZERO) {
+            Some(index) => Err(DomainError::Coordinate {
+                what: "the size of the point, where its q-norm must be curved,",
                 index,
                 value: 0.0,
                 allowed: Allowed::Positive,
-            });
+            }),
+            None => Ok(()),
         }
+    }
+
+    fn check_tangent(&self, w: &[F], v: &[F]) -> Result<(), DomainError> {
+        self.check_curved(w)?;
         error::finite("the tangent vector", v, w.len())
     }
 

@@ -190,9 +190,10 @@ pub struct Asinh {
 }
 
 impl Asinh {
-    /// β > 0.
+    /// β > 0, from 1e-37 to 1e37, so that it is a number in `f32` too.
     pub fn new(beta: f64) -> Result<Self, ConfigError> {
         error::parameter("beta", beta, Allowed::Positive)?;
+        error::parameter("beta", beta, Allowed::Closed(1e-37, 1e37))?;
         Ok(Self { beta })
     }
 
@@ -208,7 +209,12 @@ impl<F: Real> Link<F> for Asinh {
     }
 
     fn link(&self, w: F) -> F {
-        (w / F::of(self.beta)).asinh()
+        let ratio = w / F::of(self.beta);
+        if ratio.is_finite() || !w.is_finite() {
+            return ratio.asinh();
+        }
+        // ln(2|w|/β), where the quotient is too large for a scalar.
+        (w.abs().ln() + F::of(Real::ln(2.0 / self.beta))).copysign(w)
     }
 
     fn unlink(&self, theta: F) -> Option<F> {
@@ -223,13 +229,16 @@ impl<F: Real> Link<F> for Asinh {
         F::ZERO
     }
 
-    /// sinh(b − a) = sinh b cosh a − cosh b sinh a, and with h = √(1 + sinh²) this is
-    /// (x_q − x_p)(x_q + x_p)/(x_q h_p + x_p h_q), without cancellation where x_p and x_q have one sign.
+    /// sinh(b − a) = sinh b cosh a − cosh b sinh a, and with h = √(w² + β²) this is
+    /// (q − p)(q + p)/(q h_p + p h_q), without cancellation where p and q have one sign. Divided by h_p, so that nothing overflows; for p
+    /// and q far apart the difference of the two functions is as good.
     fn difference(&self, p: F, q: F) -> F {
         let beta = F::of(self.beta);
-        let (h_p, h_q) = (p.hypot(beta), q.hypot(beta));
-        if p * q > F::ZERO {
-            ((q - p) / beta * ((q + p) / (q * (h_p / beta) + p * (h_q / beta)))).asinh()
+        let ratio = q / p;
+        if ratio > F::of(0.25) && ratio < F::of(4.0) {
+            let (h_p, h_q) = (p.hypot(beta), q.hypot(beta));
+            let (half_p, half_q) = (F::HALF * p, F::HALF * q);
+            ((q - p) / h_p * ((half_q + half_p) / (half_q + half_p * (h_q / h_p)))).asinh()
         } else {
             self.link(q) - self.link(p)
         }

@@ -90,7 +90,8 @@ impl<F: Real> ExpLog<F> for Euclidean {
 
     fn exp(&self, p: &mut [F], v: &[F], t: F, work: &mut Work<F>) -> Result<Step<F>, DomainError> {
         let length = t.abs() * self.norm(p, v, work);
-        if !length.is_finite() {
+        let end = |(&p, &v): (&F, &F)| p + t * v;
+        if !length.is_finite() || !p.iter().zip(v).map(end).all(F::is_finite) {
             return Err(DomainError::Overflow { length: length.f64(), limit: F::MAX.f64() });
         }
         for (p, &v) in p.iter_mut().zip(v) {

@@ -193,6 +193,10 @@ impl<F: Real, M: ExpLog<F>> ExpLog<F> for Product<M> {
                 }
             }
         }
+        if !step.length.is_finite() {
+            p.copy_from_slice(saved);
+            return Err(DomainError::Overflow { length: step.length.f64(), limit: F::MAX.f64() });
+        }
         Ok(step)
     }
 

@@ -111,6 +111,12 @@ fn not_definite<F: Real>(matrix: &[F], n: usize) -> DomainError {
     DomainError::NotDefinite { smallest }
 }
 
+/// Refuses what is not n×n finite numbers, before scratch memory of that size is taken. (Cholesky sees the lower triangle only, and
+/// would not notice a NaN above it.)
+fn entries<F: Real>(matrix: &[F], n: usize) -> Result<(), DomainError> {
+    error::finite("the matrix", matrix, n * n)
+}
+
 /// How Y looks from X.
 struct Relative<'a> {
     /// The Cholesky factor of X.
@@ -130,6 +136,8 @@ fn relative<'a, F: Real>(
     y: &[F],
     work: &'a mut Work<F>,
 ) -> Result<Relative<'a>, DomainError> {
+    entries(x, n)?;
+    entries(y, n)?;
     let ([l, vectors, logs, a, b, c], solver) = work.matrices().take(n * n);
     let logs = &mut logs[..n];
     widen(x, l);
@@ -216,11 +224,16 @@ impl<F: Real> Manifold<F> for Spd {
     }
 
     fn project(&self, _: &[F], v: &mut [F]) {
-        linalg::symmetrize(v, self.n);
+        if v.len() == self.n * self.n {
+            linalg::symmetrize(v, self.n);
+        }
     }
 
     fn inner(&self, p: &[F], u: &[F], v: &[F], work: &mut Work<F>) -> F {
         let n = self.n;
+        if [p, u, v].iter().any(|a| entries(a, n).is_err()) {
+            return F::NAN;
+        }
         let ([l, a, b], _) = work.matrices().take(n * n);
         widen(p, l);
         if linalg::cholesky_in_place(l, n).is_none() {
@@ -235,6 +248,9 @@ impl<F: Real> Manifold<F> for Spd {
 
     fn norm(&self, p: &[F], v: &[F], work: &mut Work<F>) -> F {
         let n = self.n;
+        if [p, v].iter().any(|a| entries(a, n).is_err()) {
+            return F::NAN;
+        }
         let ([l, a], _) = work.matrices().take(n * n);
         widen(p, l);
         if linalg::cholesky_in_place(l, n).is_none() {
@@ -247,6 +263,9 @@ impl<F: Real> Manifold<F> for Spd {
 
     fn gradient(&self, p: &[F], covector: &[F], v: &mut [F], work: &mut Work<F>) {
         let n = self.n;
+        if [p, covector].iter().any(|a| entries(a, n).is_err()) {
+            return v.fill(F::NAN);
+        }
         let ([x, g, a], _) = work.matrices().take(n * n);
         widen(p, x);
         widen(covector, g);
@@ -279,6 +298,8 @@ impl<F: Real> ExpLog<F> for Spd {
 
     fn exp(&self, p: &mut [F], v: &[F], t: F, work: &mut Work<F>) -> Result<Step<F>, DomainError> {
         let n = self.n;
+        entries(p, n)?;
+        entries(v, n)?;
         let ([l, s, vectors, values], solver) = work.matrices().take(n * n);
         let values = &mut values[..n];
         widen(p, l);
@@ -343,6 +364,7 @@ impl<F: Real> ExpLog<F> for Spd {
         work: &mut Work<F>,
     ) -> Result<(), DomainError> {
         let n = self.n;
+        entries(v, n)?;
         let Relative { l, vectors, logs, scratch: [a, b, c] } = relative(n, p, q, work)?;
         // b = L(L⁻¹YL⁻ᵀ)^{1/2}, so that E V Eᵀ = b (L⁻¹VL⁻ᵀ) bᵀ.
         a.copy_from_slice(vectors);

@@ -113,8 +113,9 @@ impl<F: Real> Manifold<F> for Sphere {
     fn check_tangent(&self, p: &[F], v: &[F]) -> Result<(), DomainError> {
         error::finite("the tangent vector", v, self.n)?;
         let found: f64 = p.iter().zip(v).map(|(&p, &v)| p.f64() / self.radius * v.f64()).sum();
-        let tolerance = F::TOLERANCE.f64() * norm(v.iter().map(|v| v.f64()));
-        if found.abs() <= tolerance {
+        // Below the normal numbers rounding is absolute.
+        let tolerance = F::TOLERANCE.f64() * norm(v.iter().map(|v| v.f64())) + F::TINY.f64();
+        if tolerance.is_finite() && found.abs() <= tolerance {
             return Ok(());
         }
         Err(DomainError::Constraint {

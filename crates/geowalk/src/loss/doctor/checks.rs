@@ -103,7 +103,7 @@ impl<'a> Exam<'a> {
             let least = 1e-7 * largest(a.slope, b.slope);
             let width = 1e-13_f64.max(4.0 * f64::EPSILON * largest(a.z, b.z));
             while (to.1 - from.1).abs() > least && to.0 - from.0 > width {
-                let z = 0.5 * (from.0 + to.0);
+                let z = from.0 + 0.5 * (to.0 - from.0);
                 let middle = (z, self.loss.slope(z, track.label));
                 if (middle.1 - from.1).abs() >= (to.1 - middle.1).abs() {
                     to = middle;

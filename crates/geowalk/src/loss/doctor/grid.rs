@@ -37,7 +37,7 @@ pub(super) fn labels(allowed: Allowed) -> Vec<f64> {
         sample.push(lo * (1.0 - fraction) + hi * fraction);
     }
     if let Allowed::Whole(least) = allowed {
-        sample.extend([0, 1, 2, 10].map(|k| (least + k) as f64));
+        sample.extend([0, 1, 2, 10].map(|k| least.saturating_add(k) as f64));
     }
     sample.retain(|&y| allowed.contains(y));
     tidy(sample, &[], 0.0)

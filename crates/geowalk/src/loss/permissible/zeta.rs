@@ -34,9 +34,10 @@ pub struct Zeta {
 }
 
 impl Zeta {
-    /// ζ < 0.
+    /// ζ < 0, from −1e300 to −1e-300: beyond, k/4 or its square is no number any more.
     pub fn new(zeta: f64) -> Result<Self, ConfigError> {
-        let k = -error::parameter("zeta", zeta, Allowed::Negative)?;
+        let zeta = error::parameter("zeta", zeta, Allowed::Negative)?;
+        let k = -error::parameter("zeta", zeta, Allowed::Closed(-1e300, -1e-300))?;
         let e = Real::exp(-0.5 * k);
         let mut phi = Self { k, limit: Real::tanh(0.25 * k), gap: 2.0 * e / (1.0 + e), b: 1.0 };
         phi.b = phi.tail_excess(0.0);

@@ -1,0 +1,441 @@
+//! # Bytes
+//! Files, patterns and the standard input, plain or compressed, as one line after the other.
+//!
+//! **Method** One buffer. A line is a slice of it; what is left of an unfinished line moves to the front before the
+//! next read. A line longer than the buffer makes it grow. Compression is recognized by its first bytes, not by name.
+//!
+//! **Care** The slice of a record goes on past its end: at least [`PADDING`] more bytes, of which the first is a line
+//! end. So a parser may load whole words and need not ask at every digit whether the line is over.
+
+use std::fs::File;
+use std::io::{self, Cursor, Read};
+use std::path::Path;
+
+use memchr::{memchr, memchr_iter, memrchr};
+
+use crate::error::{Compression, DataError, ErrorKind, Fault, Position};
+
+/// Bytes that can be read after the end of any record.
+pub(crate) const PADDING: usize = 64;
+
+/// Where bytes come from.
+pub enum Input {
+    /// A path, a pattern with `*`, `?` or `[..]`, or `-` for the standard input.
+    Path(String),
+    /// Anything that can be read, with a name for messages.
+    Reader {
+        /// The name.
+        name: String,
+        /// The bytes.
+        reader: Box<dyn Read + Send>,
+    },
+}
+
+impl Input {
+    /// Text in memory, with a name for messages.
+    ///
+    /// ```
+    /// use geowalk_data::{Input, Options, open};
+    /// let source = open(Options::new([Input::text("tiny.csv", "x,y\n1,2\n")]))?;
+    /// assert_eq!(source.schema().columns().len(), 2);
+    /// # Ok::<(), geowalk_data::DataError>(())
+    /// ```
+    pub fn text(name: &str, text: impl Into<Vec<u8>>) -> Self {
+        Self::Reader { name: name.to_owned(), reader: Box::new(Cursor::new(text.into())) }
+    }
+
+    /// The name that messages use.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Path(name) | Self::Reader { name, .. } => name,
+        }
+    }
+
+    /// Patterns replaced by the files that fit them, in the order of their names.
+    pub(crate) fn expand(inputs: Vec<Self>) -> Result<Vec<Self>, DataError> {
+        let mut all = Vec::new();
+        for input in inputs {
+            match input {
+                Self::Path(path)
+                    if path.contains(['*', '?', '['])
+                        && path != "-"
+                        && !Path::new(&path).exists() =>
+                {
+                    let found = glob::glob(&path).map_err(|error| {
+                        ErrorKind::Pattern { what: error.msg, column: error.pos + 1 }.of(&path)
+                    })?;
+                    let before = all.len();
+                    for entry in found {
+                        let file = entry.map_err(|error| {
+                            let name = error.path().display().to_string();
+                            ErrorKind::Io { source: error.into() }.of(&name)
+                        })?;
+                        all.push(Self::Path(file.to_string_lossy().into_owned()));
+                    }
+                    if all.len() == before {
+                        return Err(ErrorKind::NoMatch.of(&path));
+                    }
+                }
+                other => all.push(other),
+            }
+        }
+        if all.is_empty() { Err(ErrorKind::NoInput.of("geowalk")) } else { Ok(all) }
+    }
+
+    fn open(self) -> io::Result<Box<dyn Read + Send>> {
+        match self {
+            Self::Path(path) if path == "-" => Ok(Box::new(io::stdin())),
+            Self::Path(path) => Ok(Box::new(File::open(path)?)),
+            Self::Reader { reader, .. } => Ok(reader),
+        }
+    }
+}
+
+impl From<&str> for Input {
+    fn from(path: &str) -> Self {
+        Self::Path(path.to_owned())
+    }
+}
+
+impl From<String> for Input {
+    fn from(path: String) -> Self {
+        Self::Path(path)
+    }
+}
+
+impl std::fmt::Debug for Input {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Input").field(&self.name()).finish()
+    }
+}
+
+/// A record and at least [`PADDING`] bytes more.
+#[derive(Clone, Copy)]
+pub(crate) struct Record<'a> {
+    /// The bytes from the record's first on; `text[end]` is `\r` or `\n`.
+    pub(crate) text: &'a [u8],
+    /// Where the record ends.
+    pub(crate) end: usize,
+}
+
+impl<'a> Record<'a> {
+    /// The record alone.
+    pub(crate) fn bytes(self) -> &'a [u8] {
+        &self.text[..self.end]
+    }
+}
+
+/// A place to which the reading can return.
+#[derive(Clone, Copy)]
+struct Pin {
+    next: usize,
+    line: u64,
+}
+
+/// The inputs as lines.
+pub(crate) struct Bytes {
+    waiting: std::vec::IntoIter<Input>,
+    name: String,
+    reader: Box<dyn Read + Send>,
+    compression: Option<Compression>,
+    /// Data up to `filled`; never shorter than `filled + PADDING`.
+    buffer: Vec<u8>,
+    filled: usize,
+    /// How many bytes of the file lie before the buffer.
+    before: u64,
+    /// The record: from `start` to `end`; the line after it begins at `next`.
+    start: usize,
+    end: usize,
+    next: usize,
+    /// Line of `start` and of `next`, from 1.
+    line: u64,
+    next_line: u64,
+    /// The file has no more bytes than the buffer.
+    exhausted: bool,
+    /// Why not, if not because it is over. Told only after the lines before it.
+    failure: Option<Box<ErrorKind>>,
+    pin: Option<Pin>,
+}
+
+impl Bytes {
+    /// Opens the first input.
+    pub(crate) fn open(inputs: Vec<Input>, size: usize) -> Result<Self, DataError> {
+        let mut bytes = Self {
+            waiting: Input::expand(inputs)?.into_iter(),
+            name: String::new(),
+            reader: Box::new(io::empty()),
+            compression: None,
+            buffer: vec![0; size.max(1) + PADDING],
+            filled: 0,
+            before: 0,
+            start: 0,
+            end: 0,
+            next: 0,
+            line: 1,
+            next_line: 1,
+            exhausted: true,
+            failure: None,
+            pin: None,
+        };
+        bytes.next_file()?;
+        Ok(bytes)
+    }
+
+    /// Goes on to the next file; `false` if there is none.
+    pub(crate) fn next_file(&mut self) -> Result<bool, DataError> {
+        let Some(input) = self.waiting.next() else { return Ok(false) };
+        input.name().clone_into(&mut self.name);
+        let (reader, compression) = input.open().and_then(decompressed).map_err(|source| {
+            self.reader = Box::new(io::empty());
+            ErrorKind::Io { source }.of(&self.name)
+        })?;
+        (self.reader, self.compression) = (reader, compression);
+        (self.filled, self.before, self.start, self.end, self.next) = (0, 0, 0, 0, 0);
+        (self.line, self.next_line) = (1, 1);
+        self.exhausted = false;
+        self.failure = None;
+        self.pin = None;
+        while self.filled < 3 && !self.exhausted {
+            self.fill();
+        }
+        if self.buffer[..self.filled].starts_with(b"\xEF\xBB\xBF") {
+            self.next = 3; // a byte order mark is not part of the first name
+        }
+        Ok(true)
+    }
+
+    /// The name of the file.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Goes on to the next line; `false` at the end of the file.
+    #[inline]
+    pub(crate) fn advance(&mut self) -> Result<bool, DataError> {
+        self.start = self.next;
+        self.line = self.next_line;
+        self.take_line()
+    }
+
+    /// Adds the next line to the record; `false` at the end of the file, which leaves the record as it is.
+    pub(crate) fn extend(&mut self) -> Result<bool, DataError> {
+        self.take_line()
+    }
+
+    /// Ends the record at the next line end from `next` on.
+    #[inline]
+    fn take_line(&mut self) -> Result<bool, DataError> {
+        let mut searched = self.next;
+        let newline = loop {
+            if let Some(found) = memchr(b'\n', &self.buffer[searched..self.filled]) {
+                break searched + found;
+            }
+            if self.exhausted {
+                if let Some(kind) = self.failure.take() {
+                    let error = self.error(Fault { offset: self.filled - self.start, kind });
+                    self.filled = self.next; // half a line is no line
+                    return Err(error);
+                }
+                if self.next == self.filled {
+                    return Ok(false);
+                }
+                break self.filled; // the last line has no end; `fill` has put one behind the data
+            }
+            let unsearched = self.filled - self.next;
+            self.fill();
+            searched = self.next + unsearched;
+        };
+        self.end = newline - usize::from(newline > self.start && self.buffer[newline - 1] == b'\r');
+        self.next = (newline + 1).min(self.filled);
+        self.next_line += 1;
+        Ok(true)
+    }
+
+    /// Reads on. Bytes before the record, or before the pin, are given up.
+    #[cold]
+    fn fill(&mut self) {
+        let keep = self.pin.map_or(self.start, |pin| pin.next.min(self.start));
+        if keep > 0 {
+            self.buffer.copy_within(keep..self.filled, 0);
+            self.before += keep as u64;
+            self.filled -= keep;
+            self.start -= keep;
+            self.end = self.end.saturating_sub(keep);
+            self.next -= keep;
+            if let Some(pin) = &mut self.pin {
+                pin.next -= keep;
+            }
+        }
+        if self.filled + PADDING == self.buffer.len() {
+            self.buffer.resize(2 * self.filled + PADDING, 0);
+        }
+        let room = self.buffer.len() - PADDING;
+        match self.reader.read(&mut self.buffer[self.filled..room]) {
+            Ok(0) => self.exhausted = true,
+            Ok(count) => self.filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(source) => {
+                self.exhausted = true;
+                self.failure = Some(Box::new(match self.compression {
+                    None => ErrorKind::Io { source },
+                    Some(compression) if source.kind() == io::ErrorKind::UnexpectedEof => {
+                        ErrorKind::Truncated { compression }
+                    }
+                    Some(compression) => ErrorKind::Damaged { compression, source },
+                }));
+            }
+        }
+        self.buffer[self.filled] = b'\n';
+    }
+
+    /// The record.
+    #[inline]
+    pub(crate) fn record(&self) -> Record<'_> {
+        Record { text: &self.buffer[self.start..], end: self.end - self.start }
+    }
+
+    /// Gives the record back: the next one is the same.
+    pub(crate) fn unread(&mut self) {
+        self.next = self.start;
+        self.next_line = self.line;
+    }
+
+    /// Cuts a record of several lines after its first.
+    pub(crate) fn first_line_only(&mut self) {
+        if let Some(newline) = memchr(b'\n', &self.buffer[self.start..self.end]) {
+            self.end = self.start + newline;
+            self.next = self.end + 1;
+            self.next_line = self.line + 1;
+        }
+    }
+
+    /// From now on the buffer keeps what is read, until [`Bytes::rewind`].
+    pub(crate) fn pin(&mut self) {
+        self.pin = Some(Pin { next: self.next, line: self.next_line });
+    }
+
+    /// Returns to the pin and removes it.
+    pub(crate) fn rewind(&mut self) {
+        if let Some(Pin { next, line }) = self.pin.take() {
+            (self.next, self.start, self.end) = (next, next, next);
+            (self.next_line, self.line) = (line, line);
+        }
+    }
+
+    /// How many bytes have been read since the pin.
+    pub(crate) fn since_pin(&self) -> usize {
+        self.pin.map_or(0, |pin| self.next - pin.next)
+    }
+
+    /// The place of the record.
+    pub(crate) fn position(&self, offset: usize) -> Position {
+        let text = &self.buffer[self.start..(self.start + offset).min(self.filled)];
+        let line_start = memrchr(b'\n', text).map_or(0, |newline| newline + 1);
+        Position {
+            line: self.line + memchr_iter(b'\n', text).count() as u64,
+            column: 1 + String::from_utf8_lossy(&text[line_start..]).chars().count() as u64,
+            byte: self.before + (self.start + offset) as u64,
+        }
+    }
+
+    /// A fault of the record as an error of the file.
+    #[cold]
+    pub(crate) fn error(&self, fault: Fault) -> DataError {
+        DataError {
+            file: self.name.clone(),
+            position: Some(self.position(fault.offset)),
+            kind: fault.kind,
+        }
+    }
+}
+
+/// The bytes behind the compression, if there is one.
+fn decompressed(
+    mut reader: Box<dyn Read + Send>,
+) -> io::Result<(Box<dyn Read + Send>, Option<Compression>)> {
+    const CHUNK: usize = 1 << 18;
+    let mut head = Vec::with_capacity(4);
+    reader.by_ref().take(4).read_to_end(&mut head)?;
+    let compression = match head.as_slice() {
+        [0x1f, 0x8b, ..] => Some(Compression::Gzip),
+        [0x28, 0xb5, 0x2f, 0xfd] => Some(Compression::Zstd),
+        _ => None,
+    };
+    let whole = Cursor::new(head).chain(reader);
+    Ok((
+        match compression {
+            None => Box::new(whole),
+            Some(Compression::Gzip) => {
+                let input = io::BufReader::with_capacity(CHUNK, whole);
+                Box::new(flate2::bufread::MultiGzDecoder::new(input))
+            }
+            Some(Compression::Zstd) => {
+                let input = io::BufReader::with_capacity(CHUNK, whole);
+                Box::new(zstd::stream::read::Decoder::with_buffer(input)?)
+            }
+        },
+        compression,
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(inputs: Vec<Input>, size: usize) -> Vec<(String, u64, String)> {
+        let mut bytes = Bytes::open(inputs, size).unwrap();
+        let mut out = Vec::new();
+        loop {
+            while bytes.advance().unwrap() {
+                let record = bytes.record();
+                assert!(record.text.len() >= record.end + PADDING);
+                assert!(matches!(record.text[record.end], b'\r' | b'\n'));
+                let text = String::from_utf8_lossy(record.bytes()).into_owned();
+                out.push((bytes.name().to_owned(), bytes.position(0).line, text));
+            }
+            if !bytes.next_file().unwrap() {
+                return out;
+            }
+        }
+    }
+
+    #[test]
+    fn lines_are_the_same_for_every_size_of_the_buffer() {
+        let inputs = || {
+            vec![
+                Input::text("a", "\u{feff}one\r\n\ntwo\r\nlast without end"),
+                Input::text("b", ""),
+                Input::text("c", "x".repeat(300) + "\ny\n"),
+            ]
+        };
+        let all = lines(inputs(), 4 << 20);
+        assert_eq!(all.len(), 6);
+        assert_eq!(all[3], ("a".to_owned(), 4, "last without end".to_owned()));
+        assert_eq!(all[5], ("c".to_owned(), 2, "y".to_owned()));
+        for size in [1, 2, 3, 7, 16, 64, 301] {
+            assert_eq!(lines(inputs(), size), all, "buffer of {size}");
+        }
+    }
+
+    #[test]
+    fn records_of_several_lines_can_be_cut_returned_and_rewound() {
+        for size in [1, 5, 1000] {
+            let mut bytes = Bytes::open(vec![Input::text("a", "1\r\n22\n333")], size).unwrap();
+            bytes.pin();
+            assert!(bytes.advance().unwrap() && bytes.extend().unwrap());
+            assert_eq!(bytes.record().bytes(), b"1\r\n22");
+            assert_eq!(bytes.position(4), Position { line: 2, column: 2, byte: 4 });
+            bytes.first_line_only();
+            assert!(bytes.advance().unwrap());
+            assert_eq!(bytes.record().bytes(), b"22");
+            bytes.unread();
+            assert!(bytes.advance().unwrap());
+            assert_eq!((bytes.record().bytes(), bytes.position(0).line), (&b"22"[..], 2));
+            assert!(bytes.advance().unwrap() && !bytes.advance().unwrap());
+            assert_eq!(bytes.since_pin(), 9);
+            bytes.rewind();
+            assert!(bytes.advance().unwrap());
+            assert_eq!((bytes.record().bytes(), bytes.position(0).line), (&b"1"[..], 1));
+        }
+    }
+}

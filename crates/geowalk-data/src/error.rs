@@ -1,0 +1,391 @@
+//! # Errors
+//! Where, what was found, what was expected, what to do: `heart.svm:17:9: index 0; ...`. The parts are fields; the
+//! sentence is only their `Display`.
+
+use std::fmt;
+use std::io;
+
+/// A place in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Position {
+    /// Line, from 1.
+    pub line: u64,
+    /// Character within the line, from 1.
+    pub column: u64,
+    /// Byte within the (decompressed) file, from 0.
+    pub byte: u64,
+}
+
+/// What is wrong with the data, and where.
+///
+/// ```
+/// use geowalk_data::{Input, Options, open};
+/// let options = Options { format: Some("libsvm".into()), ..Options::new([Input::text("a.svm", "1 3:x")]) };
+/// let mut block = geowalk::row::Block::new();
+/// let error = open(options).and_then(|mut source| source.read(&mut block, 1)).unwrap_err();
+/// assert_eq!(error.position.unwrap().column, 5);
+/// assert_eq!(
+///     error.to_string(),
+///     "a.svm:1:5: the value of feature 3 is 'x'; a finite number expected; correct the line, or skip bad rows with --on-error skip"
+/// );
+/// ```
+#[derive(Debug)]
+pub struct DataError {
+    /// Name of the file, as it was given; `-` is the standard input.
+    pub file: String,
+    /// The place, where there is one.
+    pub position: Option<Position>,
+    /// What is wrong.
+    pub kind: Box<ErrorKind>,
+}
+
+impl fmt::Display for DataError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:", self.file)?;
+        if let Some(Position { line, column, .. }) = self.position {
+            write!(f, "{line}:{column}:")?;
+        }
+        write!(f, " {}", self.kind)
+    }
+}
+
+impl std::error::Error for DataError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.kind.source()
+    }
+}
+
+/// A fault inside a record: what, and how many bytes after the record's beginning.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    pub(crate) offset: usize,
+    pub(crate) kind: Box<ErrorKind>,
+}
+
+impl ErrorKind {
+    #[cold]
+    pub(crate) fn at(self, offset: usize) -> Fault {
+        Fault { offset, kind: Box::new(self) }
+    }
+
+    /// An error of the whole file, without a place in it.
+    #[cold]
+    pub(crate) fn of(self, file: &str) -> DataError {
+        DataError { file: file.to_owned(), position: None, kind: Box::new(self) }
+    }
+}
+
+/// The bytes found, shortened so that a message stays one line.
+pub(crate) fn excerpt(bytes: &[u8]) -> String {
+    const LONGEST: usize = 40;
+    let text = String::from_utf8_lossy(bytes);
+    let clean = text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c });
+    if text.chars().count() <= LONGEST {
+        clean.collect()
+    } else {
+        clean.take(LONGEST).chain(['…']).collect()
+    }
+}
+
+/// How a stream is compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Compression {
+    /// RFC 1952.
+    Gzip,
+    /// RFC 8878.
+    Zstd,
+}
+
+impl fmt::Display for Compression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+        })
+    }
+}
+
+/// What can be wrong with data.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The operating system refused.
+    #[error("{source}; a readable file expected; check the path and the rights")]
+    Io {
+        /// Its answer.
+        source: io::Error,
+    },
+    /// A compressed stream that stops early.
+    #[error(
+        "the {compression} stream stops in the middle; a whole file expected; fetch or compress it again"
+    )]
+    Truncated {
+        /// How it is compressed.
+        compression: Compression,
+    },
+    /// A compressed stream that is damaged.
+    #[error(
+        "the {compression} stream is damaged ({source}); a whole file expected; fetch or compress it again"
+    )]
+    Damaged {
+        /// How it is compressed.
+        compression: Compression,
+        /// What the decompressor says.
+        source: io::Error,
+    },
+    /// A pattern that fits no file.
+    #[error(
+        "no file fits the pattern; at least one expected; check the directory, or quote the pattern"
+    )]
+    NoMatch,
+    /// A pattern that is none.
+    #[error(
+        "bad pattern: {what} at character {column}; a path or a pattern with *, ? and [..] expected"
+    )]
+    Pattern {
+        /// What is wrong with it.
+        what: &'static str,
+        /// Where.
+        column: usize,
+    },
+    /// No input was named.
+    #[error("no input; a path, a pattern or '-' expected")]
+    NoInput,
+    /// Nothing in the file.
+    #[error(
+        "the input is empty; at least one row expected; check the path or what writes to the pipe"
+    )]
+    Empty,
+    /// A header and nothing else.
+    #[error(
+        "a header and no rows; at least one row expected; check the file, or use --no-header if its first line is a row"
+    )]
+    NoRows,
+    /// Neither name nor content tells the format.
+    #[error(
+        "cannot tell the format by name or content; one of {known} expected; name it with --format"
+    )]
+    UnknownFormat {
+        /// All formats.
+        known: String,
+    },
+    /// A format that this build does not read.
+    #[error(
+        "this is {format}, which this build does not read; one of {known} expected; convert it"
+    )]
+    Unsupported {
+        /// The format.
+        format: &'static str,
+        /// All formats that are read.
+        known: String,
+    },
+    /// An option that cannot be.
+    #[error(transparent)]
+    Config(#[from] geowalk::ConfigError),
+    /// No column for the label.
+    #[error("no label column; {} or one of class, label, target, y expected; name it with --label; columns: {}",
+        wanted.as_ref().map_or_else(|| "a name".to_owned(), |w| format!("'{w}'")), columns.join(", "))]
+    NoLabelColumn {
+        /// The name asked for, if any.
+        wanted: Option<String>,
+        /// The columns there are.
+        columns: Vec<String>,
+    },
+    /// A column named in the options or the model that the file does not have.
+    #[error("no column '{name}'; one of {} expected; correct the name", columns.join(", "))]
+    NoColumn {
+        /// The name asked for.
+        name: String,
+        /// The columns there are.
+        columns: Vec<String>,
+    },
+    /// A column that the model does not know.
+    #[error("column '{name}' is not in the schema; one of {} expected; leave it out with --ignore '{name}'", columns.join(", "))]
+    ExtraColumn {
+        /// Its name.
+        name: String,
+        /// The columns of the schema.
+        columns: Vec<String>,
+    },
+    /// Two columns of one name.
+    #[error(
+        "column '{name}' occurs twice; distinct names expected; rename one, or use --no-header if the first line is a row"
+    )]
+    DuplicateColumn {
+        /// The name.
+        name: String,
+    },
+    /// The header of a later file differs from the first one's.
+    #[error(
+        "the header differs from the first file's: '{found}' instead of '{expected}' in column {column}; equal headers expected; read the files apart"
+    )]
+    Header {
+        /// Column, from 1.
+        column: usize,
+        /// What stands there.
+        found: String,
+        /// What stands in the first file.
+        expected: String,
+    },
+    /// A number that is none, or not finite.
+    #[error(
+        "{what} is '{found}'; a finite number expected; correct the line, or skip bad rows with --on-error skip"
+    )]
+    Number {
+        /// Which number.
+        what: What,
+        /// The text found.
+        found: String,
+    },
+    /// Text in a column of numbers.
+    #[error(
+        "'{found}' in column '{column}', numeric so far; a finite number or nothing expected; declare it with --nominal '{column}', or skip bad rows with --on-error skip"
+    )]
+    TextInNumeric {
+        /// Name of the column.
+        column: String,
+        /// The text found.
+        found: String,
+    },
+    /// A row without a label.
+    #[error("no label; one expected; drop the row, or skip bad rows with --on-error skip")]
+    NoLabel,
+    /// Several labels in a row.
+    #[error(
+        "'{found}' is a list of labels; one label expected; keep one, or make a row or a file per label"
+    )]
+    ManyLabels {
+        /// The text found.
+        found: String,
+    },
+    /// A `qid:` of ranking data.
+    #[error(
+        "'{found}' groups rows for ranking; features expected; ranking is not learned here: remove the qid fields"
+    )]
+    QueryId {
+        /// The text found.
+        found: String,
+    },
+    /// Index 0 where indices were taken to begin at 1.
+    #[error(
+        "index 0, while the first rows have indices from 1; indices from 1 expected; read the file with --index-base 0"
+    )]
+    IndexZero,
+    /// An index beyond the limit.
+    #[error(
+        "index {found}; at most {limit} expected; hash the indices with --bits 24, or renumber them"
+    )]
+    IndexTooLarge {
+        /// The index.
+        found: u64,
+        /// The largest allowed.
+        limit: u64,
+    },
+    /// Something that is no index.
+    #[error("'{found}'; index:value expected; correct the line, or name the format with --format")]
+    NotAFeature {
+        /// The text found.
+        found: String,
+    },
+    /// An index that occurs twice in a row.
+    #[error(
+        "index {index} occurs twice; distinct indices in a row expected; correct the row, or add equal indices up with --duplicates add"
+    )]
+    DuplicateIndex {
+        /// The index, as in the file.
+        index: u64,
+    },
+    /// A third number before the bar of a VW line.
+    #[error(
+        "'{found}' is an initial prediction (label importance base); at most two numbers before '|' expected; remove it: predictions begin at 0"
+    )]
+    Base {
+        /// The text found.
+        found: String,
+    },
+    /// A label that touches the bar of a VW line, and so would be a tag.
+    #[error(
+        "'{found}|' makes '{found}' a tag and leaves the row without a label; a blank before '|' expected; write '{found} |', or '\'{found}|' for a tag"
+    )]
+    LabelIsTag {
+        /// The text found.
+        found: String,
+    },
+    /// An importance weight below 0.
+    #[error(
+        "importance weight {found}; a number >= 0 expected; correct the line, or skip bad rows with --on-error skip"
+    )]
+    Weight {
+        /// The weight.
+        found: f64,
+    },
+    /// A name that is not UTF-8.
+    #[error(
+        "the name '{found}' is not UTF-8; UTF-8 expected; convert the file (iconv -f latin1 -t utf-8)"
+    )]
+    Utf8 {
+        /// The name, its bad bytes replaced.
+        found: String,
+    },
+    /// A row with too few or too many fields.
+    #[error(
+        "{found} fields; {expected} expected, as in the header; correct the row, or skip bad rows with --on-error skip"
+    )]
+    Ragged {
+        /// Fields in the row.
+        found: usize,
+        /// Columns.
+        expected: usize,
+    },
+    /// A quote that nothing closes.
+    #[error(
+        "this quote is never closed; a second '\"' expected; double a quote that is meant literally (\"\"), or skip bad rows with --on-error skip"
+    )]
+    UnclosedQuote,
+    /// Text between a closing quote and the next separator.
+    #[error(
+        "'{found}' after a closing quote; a separator expected; double a quote that is meant literally (\"\")"
+    )]
+    AfterQuote {
+        /// The text found.
+        found: String,
+    },
+    /// JSON that is not as it should be.
+    #[error("'{found}'; {expected} expected; one JSON object per line, as written by jq -c")]
+    Json {
+        /// What should stand there.
+        expected: &'static str,
+        /// What does.
+        found: String,
+    },
+    /// More names than the dictionary may hold.
+    #[error("more than {limit} distinct feature names; fewer expected; hash them with --bits 22")]
+    DictionaryFull {
+        /// The most allowed.
+        limit: usize,
+    },
+}
+
+/// Which number of a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum What {
+    /// The label.
+    Label,
+    /// The importance weight.
+    Weight,
+    /// The weight of a namespace.
+    Namespace(String),
+    /// The value of a feature.
+    Value(String),
+}
+
+impl fmt::Display for What {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Label => write!(f, "the label"),
+            Self::Weight => write!(f, "the importance weight"),
+            Self::Namespace(name) => write!(f, "the weight of namespace {name}"),
+            Self::Value(name) => write!(f, "the value of feature {name}"),
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! # LIBSVM
+//! `label index:value index:value ... # comment`
+//!
+//! **Indices** from 0 or from 1. If 0 occurs in the first rows they count from 0, else from 1, and an index 0 later on is
+//! an error that names the remedy. They may come in any order; one that occurs twice in a row is an error unless
+//! equal indices are to be added up.
+//!
+//! **Refused** `qid:` (ranking) and lists of labels (`3,7`).
+//!
+//! **Cost** One pass over the line; sorted rows are known to be free of duplicates without looking again.
+
+use geowalk::row::Block;
+
+use super::reader;
+use crate::bytes::{Bytes, Record};
+use crate::error::{DataError, ErrorKind, Fault, What, excerpt};
+use crate::number;
+use crate::schema::{Features, Index, Labels, Namespace, Place, Schema};
+use crate::source::{Parsed, Parser, Source};
+use crate::{Duplicates, Indexing, Options};
+
+pub(super) fn open(bytes: Bytes, options: Options) -> Result<Box<dyn Source>, DataError> {
+    let index =
+        Index { base: options.index_base.unwrap_or(1), detected: options.index_base.is_none() };
+    if index.base > 1 {
+        let error = geowalk::ConfigError::OutOfRange {
+            name: "index-base",
+            value: f64::from(index.base),
+            allowed: geowalk::error::Allowed::Closed(0.0, 1.0),
+        };
+        return Err(ErrorKind::Config(error).of(bytes.name()));
+    }
+    // The numbers in the file are as exact as a dictionary of them would be.
+    let features = match (&options.schema, options.indexing) {
+        (None, Indexing::Exact) => Ok(Features::Index(index)),
+        _ => options.features(|| Features::Index(index)),
+    };
+    let features = features.map_err(|kind| kind.of(bytes.name()))?;
+    let parser = Libsvm {
+        infer: matches!(features, Features::Index(_)) && options.schema.is_none() && index.detected,
+        schema: Schema::from_parts(features, Labels::Numbers, Vec::new()),
+        rules: Rules { unlabelled: options.unlabelled, duplicates: options.duplicates },
+        sorted: Vec::new(),
+    };
+    reader(bytes, parser, options)
+}
+
+/// A number, then `index:value` pairs only.
+pub(super) fn sniff(line: &[u8]) -> bool {
+    let mut tokens = line.split(u8::is_ascii_whitespace).filter(|t| !t.is_empty());
+    let label = tokens.next().is_some_and(|label| number::field(label).is_some());
+    let mut pairs = tokens.take_while(|t| !t.starts_with(b"#")).peekable();
+    label
+        && pairs.peek().is_some()
+        && pairs.all(|pair| {
+            pair.starts_with(b"qid:")
+                || matches!(number::whole(pair, 0), Some((_, end)) if pair.get(end) == Some(&b':'))
+        })
+}
+
+struct Libsvm {
+    schema: Schema,
+    rules: Rules,
+    infer: bool,
+    /// Indices and offsets of a row whose order does not exclude duplicates.
+    sorted: Vec<(u64, usize)>,
+}
+
+#[derive(Clone, Copy)]
+struct Rules {
+    unlabelled: bool,
+    duplicates: Duplicates,
+}
+
+impl Parser for Libsvm {
+    fn wants_sample(&self) -> bool {
+        self.infer
+    }
+
+    fn sample(&mut self, record: Record<'_>) {
+        let zero = |token: &[u8]| matches!(number::whole(token, 0), Some((0, end)) if token.get(end) == Some(&b':'));
+        let mut tokens = record.bytes().split(u8::is_ascii_whitespace);
+        if let Features::Index(index) = &mut self.schema.features
+            && tokens.any(zero)
+        {
+            index.base = 0;
+        }
+    }
+
+    fn row(&mut self, record: Record<'_>, block: &mut Block) -> Result<Parsed, Fault> {
+        match &mut self.schema.features {
+            Features::Index(index) => row(record, block, index, self.rules, &mut self.sorted),
+            Features::Hashed(hashed) => row(record, block, hashed, self.rules, &mut self.sorted),
+            Features::Exact(names) => row(record, block, names, self.rules, &mut self.sorted),
+        }
+    }
+
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+}
+
+#[inline]
+fn row<P: Place>(
+    record: Record<'_>,
+    block: &mut Block,
+    place: &mut P,
+    rules: Rules,
+    sorted: &mut Vec<(u64, usize)>,
+) -> Result<Parsed, Fault> {
+    let Record { text, end } = record;
+    let mut at = blank(text, 0);
+    if at >= end || text[at] == b'#' {
+        return Ok(Parsed::Nothing);
+    }
+    let mut label = f64::NAN;
+    match number::decimal(text, at) {
+        Some((number, after)) if text[after] <= b' ' && number.is_finite() => {
+            label = number;
+            at = after;
+        }
+        _ => label_fault(record, at, rules)?,
+    }
+    let first = at;
+    let mut order = Order { next: 0, increasing: true };
+    loop {
+        at = blank(text, at);
+        if at >= end || text[at] == b'#' {
+            break;
+        }
+        let before = at;
+        at = common(record, at, block, place, &mut order)?;
+        if at == before {
+            at = any(record, at, block, place, &mut order)?;
+        }
+    }
+    if !order.increasing && rules.duplicates == Duplicates::Refuse {
+        distinct(record, first, sorted)?;
+    }
+    block.end(label, 1.0);
+    Ok(Parsed::Row)
+}
+
+/// Do the indices increase? Then none occurs twice.
+struct Order {
+    next: u64,
+    increasing: bool,
+}
+
+impl Order {
+    #[inline(always)]
+    fn add(&mut self, index: u64) {
+        self.increasing &= index >= self.next;
+        self.next = index.wrapping_add(1);
+    }
+}
+
+/// Features in their common form, from `at` on. Apart from the rest, so that its constants stay in registers.
+#[inline(never)]
+fn common<P: Place>(
+    record: Record<'_>,
+    at: usize,
+    block: &mut Block,
+    place: &mut P,
+    order: &mut Order,
+) -> Result<usize, Fault> {
+    let mut now = Order { ..*order };
+    let next = number::pairs(record.text, at, record.end, |name, index, value| {
+        block.feature(place.number(Namespace::NONE, name, index)?, value);
+        now.add(index);
+        Ok(())
+    });
+    *order = now;
+    next.map_err(|(offset, kind): (usize, ErrorKind)| kind.at(offset))
+}
+
+/// A feature in any form.
+fn any<P: Place>(
+    record: Record<'_>,
+    at: usize,
+    block: &mut Block,
+    place: &mut P,
+    order: &mut Order,
+) -> Result<usize, Fault> {
+    let text = record.text;
+    let Some((index, colon)) = number::whole(text, at).filter(|(_, colon)| text[*colon] == b':')
+    else {
+        return Err(feature_fault(record, at));
+    };
+    let place = place.number(Namespace::NONE, &text[at..colon], index);
+    let place = place.map_err(|kind| kind.at(at))?;
+    match number::decimal(text, colon + 1) {
+        Some((value, after))
+            if (text[after] <= b' ' || text[after] == b'#') && value.is_finite() =>
+        {
+            block.feature(place, value);
+            order.add(index);
+            Ok(after)
+        }
+        _ => Err(value_fault(record, at, colon + 1)),
+    }
+}
+
+fn blank(text: &[u8], mut at: usize) -> usize {
+    while matches!(text.get(at), Some(b' ' | b'\t')) {
+        at += 1;
+    }
+    at
+}
+
+/// The token at `at`.
+fn token(record: Record<'_>, at: usize) -> &[u8] {
+    let rest = &record.bytes()[at.min(record.end)..];
+    rest.split(u8::is_ascii_whitespace).next().unwrap_or_default()
+}
+
+/// What is wrong with the label; nothing if there is none and none is needed.
+#[cold]
+fn label_fault(record: Record<'_>, at: usize, rules: Rules) -> Result<(), Fault> {
+    let found = token(record, at);
+    let is_feature =
+        matches!(number::whole(found, 0), Some((_, end)) if found.get(end) == Some(&b':'));
+    if is_feature && rules.unlabelled {
+        return Ok(());
+    }
+    let list = found.contains(&b',')
+        && found.split(|b| *b == b',').all(|part| number::field(part).is_some());
+    Err(match () {
+        () if is_feature => ErrorKind::NoLabel,
+        () if list => ErrorKind::ManyLabels { found: excerpt(found) },
+        () => ErrorKind::Number { what: What::Label, found: excerpt(found) },
+    }
+    .at(at))
+}
+
+#[cold]
+fn feature_fault(record: Record<'_>, at: usize) -> Fault {
+    let found = excerpt(token(record, at));
+    if found.starts_with("qid:") {
+        return ErrorKind::QueryId { found }.at(at);
+    }
+    ErrorKind::NotAFeature { found }.at(at)
+}
+
+#[cold]
+fn value_fault(record: Record<'_>, name: usize, at: usize) -> Fault {
+    let what = What::Value(excerpt(&record.text[name..at - 1]));
+    ErrorKind::Number { what, found: excerpt(token(record, at)) }.at(at)
+}
+
+/// Refuses a row that holds an index twice.
+#[cold]
+fn distinct(record: Record<'_>, first: usize, sorted: &mut Vec<(u64, usize)>) -> Result<(), Fault> {
+    sorted.clear();
+    let mut at = first;
+    while let Some((index, colon)) = number::whole(record.text, blank(record.text, at)) {
+        sorted.push((index, blank(record.text, at)));
+        let value = token(record, colon);
+        if value.contains(&b'#') {
+            break;
+        }
+        at = colon + value.len();
+    }
+    sorted.sort_unstable();
+    let twice = sorted.windows(2).filter(|pair| pair[0].0 == pair[1].0).map(|pair| pair[1]);
+    match twice.min_by_key(|(_, offset)| *offset) {
+        Some((index, offset)) => Err(ErrorKind::DuplicateIndex { index }.at(offset)),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,262 @@
+//! # VW text
+//! `[label [importance]] ['tag] |namespace[:weight] name[:value] ... |namespace ...`
+//!
+//! **Names** are hashed with their namespace as seed; a name of digits only is its own number shifted by the hash of the
+//! namespace, as VW does by default, so that numbered features collide with text as they do there. A value without a name
+//! is counted: `|f :2 :3` is `|f 0:2 1:3`. Exact names are `namespace^name`.
+//!
+//! **Labels** A row without a label is read with NaN. A tag is passed over. A number that touches the bar would be a tag in
+//! VW and its row silently unlabelled; here that is an error.
+//!
+//! **Refused** The third number before the bar, an initial prediction.
+
+use geowalk::row::Block;
+use memchr::memchr;
+
+use super::reader;
+use crate::Options;
+use crate::bytes::{Bytes, Record};
+use crate::error::{DataError, ErrorKind, Fault, What, excerpt};
+use crate::number;
+use crate::schema::{Features, Hashed, Labels, Namespace, Place, Schema};
+use crate::source::{Parsed, Parser, Source};
+
+pub(super) fn open(bytes: Bytes, options: Options) -> Result<Box<dyn Source>, DataError> {
+    let hashed = Hashed::new(Hashed::BITS).map(Features::Hashed);
+    let features = hashed
+        .and_then(|usual| options.features(|| usual))
+        .map_err(|kind| kind.of(bytes.name()))?;
+    let schema = Schema::from_parts(features, Labels::Numbers, Vec::new());
+    reader(bytes, Vw { schema }, options)
+}
+
+/// A bar, and nothing but numbers and a tag before it.
+pub(super) fn sniff(line: &[u8]) -> bool {
+    let Some(bar) = memchr(b'|', line) else { return false };
+    let mut tokens = line[..bar].split(|b| *b == b' ').filter(|t| !t.is_empty());
+    tokens.all(|token| token.starts_with(b"'") || number::field(token).is_some())
+}
+
+struct Vw {
+    schema: Schema,
+}
+
+impl Parser for Vw {
+    fn row(&mut self, record: Record<'_>, block: &mut Block) -> Result<Parsed, Fault> {
+        match &mut self.schema.features {
+            Features::Hashed(hashed) => row(record, block, hashed),
+            Features::Exact(names) => row(record, block, names),
+            Features::Index(index) => row(record, block, index),
+        }
+    }
+
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+}
+
+/// What stands before the bar.
+struct Head {
+    label: f64,
+    weight: f64,
+}
+
+#[inline]
+fn row<P: Place>(record: Record<'_>, block: &mut Block, place: &mut P) -> Result<Parsed, Fault> {
+    let Record { text, end } = record;
+    let bar = memchr(b'|', &text[..end]).unwrap_or(end);
+    if bar == end && record.bytes().trim_ascii().is_empty() {
+        return Ok(Parsed::Nothing);
+    }
+    let head = head(record, bar)?;
+    let mut at = bar;
+    while at < end {
+        at = namespace(record, at + 1, block, place)?;
+    }
+    block.end(head.label, head.weight);
+    Ok(Parsed::Row)
+}
+
+/// Label, importance weight and tag.
+fn head(record: Record<'_>, bar: usize) -> Result<Head, Fault> {
+    let text = record.text;
+    let mut numbers = [f64::NAN, 1.0];
+    let mut count = 0;
+    let mut at = 0;
+    loop {
+        while at < bar && text[at] <= b' ' {
+            at += 1;
+        }
+        if at == bar {
+            break;
+        }
+        let touches = || {
+            let length = text[at..bar].iter().position(|b| *b <= b' ');
+            length.is_none() && bar < record.end
+        };
+        if text[at] == b'\'' {
+            break; // a tag, which comes last
+        }
+        match number::decimal(text, at) {
+            Some((_, after)) if after == bar && bar < record.end && count == 0 => {
+                return Err(ErrorKind::LabelIsTag { found: excerpt(&text[at..bar]) }.at(at));
+            }
+            Some((_, after)) if after == bar && bar < record.end => break, // a tag made of digits
+            Some((number, after)) if text[after] <= b' ' && number.is_finite() => {
+                match numbers.get_mut(count) {
+                    Some(place) => *place = number,
+                    None => return Err(ErrorKind::Base { found: excerpt(&text[at..after]) }.at(at)),
+                }
+                if count == 1 && number < 0.0 {
+                    return Err(ErrorKind::Weight { found: number }.at(at));
+                }
+                count += 1;
+                at = after;
+            }
+            _ if touches() => break,
+            _ => {
+                let found = text[at..bar].split(|b| *b <= b' ').next().unwrap_or_default();
+                let what = if count == 0 { What::Label } else { What::Weight };
+                return Err(ErrorKind::Number { what, found: excerpt(found) }.at(at));
+            }
+        }
+    }
+    Ok(Head { label: numbers[0], weight: numbers[1] })
+}
+
+/// Reads the namespace that begins at `at`, just after its bar; returns the next bar or the end.
+#[inline]
+fn namespace<P: Place>(
+    record: Record<'_>,
+    at: usize,
+    block: &mut Block,
+    place: &mut P,
+) -> Result<usize, Fault> {
+    let Record { text, end } = record;
+    let mut at = at;
+    let after = name_end(text, at);
+    let space = Namespace::new(&text[at..after]);
+    let mut weight = 1.0;
+    at = after;
+    if text[at] == b':' {
+        match number::decimal(text, at + 1) {
+            Some((number, after)) if ends(text[after]) && number.is_finite() => {
+                weight = number;
+                at = after;
+            }
+            _ => return Err(number_fault(record, at + 1, What::Namespace(excerpt(space.name)))),
+        }
+    }
+    // Numbers in the common form are below 10^8, so no product with such a weight overflows.
+    let harmless = weight.abs() <= 1e300;
+    let mut nameless = 0;
+    loop {
+        while at < end && text[at] <= b' ' {
+            at += 1;
+        }
+        if at >= end || text[at] == b'|' {
+            return Ok(at);
+        }
+        let before = at;
+        if harmless && text[at].is_ascii_digit() {
+            at = numbered(record, at, block, place, space, weight)?;
+        }
+        if at == before {
+            at = any(record, at, block, place, space, weight, &mut nameless)?;
+        }
+    }
+}
+
+/// Features `number:value` in their common form, from `at` on. Apart from the rest, so that its constants stay in registers.
+#[inline(never)]
+fn numbered<P: Place>(
+    record: Record<'_>,
+    at: usize,
+    block: &mut Block,
+    place: &mut P,
+    space: Namespace<'_>,
+    weight: f64,
+) -> Result<usize, Fault> {
+    let next = number::pairs(record.text, at, record.end, |name, number, value| {
+        block.feature(place.number(space, name, number)?, value * weight);
+        Ok(())
+    });
+    next.map_err(|(offset, kind): (usize, ErrorKind)| kind.at(offset))
+}
+
+/// A feature in any form.
+fn any<P: Place>(
+    record: Record<'_>,
+    at: usize,
+    block: &mut Block,
+    place: &mut P,
+    space: Namespace<'_>,
+    weight: f64,
+    nameless: &mut u64,
+) -> Result<usize, Fault> {
+    let text = record.text;
+    let (index, after) = match number::whole(text, at) {
+        Some((number, after)) if text[after] == b':' || ends(text[after]) => {
+            (place.number(space, &text[at..after], number), after)
+        }
+        _ => match name_end(text, at) {
+            after if after == at => {
+                let number = *nameless;
+                *nameless += 1;
+                (place.number(space, number.to_string().as_bytes(), number), after)
+            }
+            after => (place.text(space, &text[at..after]), after),
+        },
+    };
+    let index = index.map_err(|kind| kind.at(at))?;
+    if text[after] != b':' {
+        block.feature(index, weight);
+        return Ok(after);
+    }
+    match number::separated(text, after + 1, b' ') {
+        Some((value, next)) if ends(text[next]) && (value * weight).is_finite() => {
+            block.feature(index, value * weight);
+            Ok(next)
+        }
+        _ => {
+            let what = What::Value(excerpt(&text[at..after]));
+            Err(number_fault(record, after + 1, what))
+        }
+    }
+}
+
+/// Does this byte end a feature?
+#[inline(always)]
+fn ends(byte: u8) -> bool {
+    byte <= b' ' || byte == b'|'
+}
+
+/// Where the name that begins at `at` ends: at a blank, a colon or a bar. There always is one: the line's end.
+#[inline]
+fn name_end(text: &[u8], mut at: usize) -> usize {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    // The high bit of each byte below `limit`; right up to and including the first one.
+    let below = |word: u64, limit: u8| word.wrapping_sub(ONES * u64::from(limit)) & !word;
+    loop {
+        let rest = text.get(at..).unwrap_or_default();
+        let Some(bytes) = rest.first_chunk::<8>() else {
+            return at + rest.iter().position(|b| *b == b':' || ends(*b)).unwrap_or(rest.len());
+        };
+        let word = u64::from_le_bytes(*bytes);
+        let found = below(word, b' ' + 1)
+            | below(word ^ (ONES * u64::from(b':')), 1)
+            | below(word ^ (ONES * u64::from(b'|')), 1);
+        let found = found & (ONES << 7);
+        if found != 0 {
+            return at + found.trailing_zeros() as usize / 8;
+        }
+        at += 8;
+    }
+}
+
+#[cold]
+fn number_fault(record: Record<'_>, at: usize, what: What) -> Fault {
+    let rest = record.bytes().get(at..).unwrap_or_default();
+    let found = rest.split(|b| ends(*b)).next().unwrap_or_default();
+    ErrorKind::Number { what, found: excerpt(found) }.at(at)
+}

@@ -1,0 +1,160 @@
+//! # geowalk-data
+//! From bytes to blocks of examples.
+//!
+//! ```text
+//! Input            path, pattern, '-', reader       bytes.rs     gzip, zstd; one buffer; lines as slices
+//!   │  Record
+//!   ▼
+//! Parser           libsvm vw csv tsv jsonl          formats/     one file per format, one line in the table
+//!   │  features by name or number → index            schema.rs    Features, Labels, Columns, Task
+//!   ▼
+//! Source           read(&mut Block, rows)           source.rs    faults: fail, skip, quarantine
+//! ```
+//!
+//! [`open`] is the front door:
+//!
+//! ```
+//! use geowalk::row::{Block, Row};
+//! use geowalk_data::{Input, Options, Task, open};
+//!
+//! let text = "1 |words geometry:2 walk\n-1 |words noise\n";
+//! let mut source = open(Options::new([Input::text("tiny.vw", text)]))?;
+//! let mut block = Block::new();
+//! while source.read(&mut block, 1000)? > 0 {
+//!     let task = Task::infer(source.schema().labels(), block.labels());
+//!     assert_eq!(task.to_string(), "binary, because the labels are -1 and 1");
+//!     let mut sum = 0.0;
+//!     block.sparse(0).each(|_, x| sum += x);
+//!     assert_eq!(sum, 3.0);
+//! }
+//! # Ok::<(), geowalk_data::DataError>(())
+//! ```
+//!
+//! **Missing values** An empty CSV field or a JSON `null` is missing. A missing number counts as 0, and the feature
+//! `name=missing` is 1; a missing name is the feature `name=missing` alone, the same as a value spelled `missing`. So
+//! a linear learner has a weight for "not known" and nothing is imputed.
+//!
+//! **Care** Values and labels that are NaN or infinite are errors. A label of NaN in a block marks a row without label.
+
+mod bytes;
+mod error;
+mod formats;
+mod number;
+mod schema;
+mod source;
+
+pub use bytes::Input;
+pub use error::{Compression, DataError, ErrorKind, Position, What};
+pub use formats::{FORMATS, Format, open};
+pub use schema::{
+    Collisions, Column, Dictionary, Features, Hashed, Index, Inference, Kind, Labels, Reason,
+    Schema, Task,
+};
+pub use source::{OnError, SAMPLE_BYTES, SAMPLE_ROWS, Skipped, Source};
+
+/// Which column is the label.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Label {
+    /// The one named `class`, `label`, `target` or `y`; of several the first in this order.
+    #[default]
+    Guess,
+    /// The one of this name.
+    Named(String),
+    /// None: all rows are without label.
+    Absent,
+}
+
+/// How features get their indices.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Indexing {
+    /// LIBSVM by the numbers in the file, VW by 18 bits of hash, tables and JSON by dictionary.
+    #[default]
+    Usual,
+    /// By so many bits of hash.
+    Hashed(u32),
+    /// By dictionary; LIBSVM by the numbers in the file.
+    Exact,
+}
+
+/// What becomes of an index that occurs twice in a LIBSVM row.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Duplicates {
+    /// The row is an error.
+    #[default]
+    Refuse,
+    /// The values are added up.
+    Add,
+}
+
+/// What to read and how.
+///
+/// ```
+/// use geowalk_data::{Indexing, Options};
+/// let options = Options { indexing: Indexing::Hashed(22), ..Options::new(["part-*.vw.gz"]) };
+/// assert_eq!(options.inputs.len(), 1);
+/// ```
+#[derive(Debug)]
+pub struct Options {
+    /// The inputs, read one after the other.
+    pub inputs: Vec<Input>,
+    /// Name of the format; otherwise told by the name of the first file, then by its content.
+    pub format: Option<String>,
+    /// Which column is the label.
+    pub label: Label,
+    /// Rows without a label are read, with NaN as label. VW rows always may be without.
+    pub unlabelled: bool,
+    /// How features get their indices.
+    pub indexing: Indexing,
+    /// The smallest LIBSVM index; otherwise told by the first rows.
+    pub index_base: Option<u32>,
+    /// What becomes of an index that occurs twice in a LIBSVM row.
+    pub duplicates: Duplicates,
+    /// The first line of a table names its columns; otherwise they are named `1`, `2`, …
+    pub header: bool,
+    /// Columns that are names even if they look like numbers.
+    pub nominal: Vec<String>,
+    /// Columns that are not read.
+    pub ignore: Vec<String>,
+    /// Fields of a table that count as missing, besides the empty one.
+    pub missing: Vec<String>,
+    /// What becomes of a row that cannot be read.
+    pub on_error: OnError,
+    /// The schema of an earlier reading: the same names get the same numbers, nothing is inferred.
+    pub schema: Option<Schema>,
+    /// Size of the buffer in bytes.
+    pub buffer: usize,
+}
+
+impl Options {
+    /// The usual way to read these inputs.
+    pub fn new<I: Into<Input>>(inputs: impl IntoIterator<Item = I>) -> Self {
+        Self {
+            inputs: inputs.into_iter().map(Into::into).collect(),
+            format: None,
+            label: Label::Guess,
+            unlabelled: false,
+            indexing: Indexing::Usual,
+            index_base: None,
+            duplicates: Duplicates::Refuse,
+            header: true,
+            nominal: Vec::new(),
+            ignore: Vec::new(),
+            missing: Vec::new(),
+            on_error: OnError::Fail,
+            schema: None,
+            buffer: 4 << 20,
+        }
+    }
+
+    /// The features of an earlier schema, or new ones.
+    fn features(&self, usual: impl FnOnce() -> Features) -> Result<Features, ErrorKind> {
+        if let Some(schema) = &self.schema {
+            return Ok(schema.features.clone());
+        }
+        Ok(match self.indexing {
+            Indexing::Usual => usual(),
+            Indexing::Hashed(bits) => Features::Hashed(Hashed::new(bits)?),
+            Indexing::Exact => Features::Exact(Dictionary::default()),
+        })
+    }
+}

@@ -1,0 +1,445 @@
+//! # Numbers
+//! Decimal text to the nearest f64, eight characters at a time.
+//!
+//! **Method** A word of eight bytes is tested for digits at once, its decimal point cut out, and its digits folded by
+//! three multiplications. Up to 15 digits make an integer below 2^53; a power of ten up to 10^22 is exact, so one
+//! multiplication or division rounds once, correctly. Everything else (more digits, larger exponents, `inf`, `nan`)
+//! goes to the standard library, which rounds correctly as well: the bits never depend on the path.
+//!
+//! **Care** Eight bytes are read at once, so the text should go on for eight bytes after the number; where it does not,
+//! the slow path is taken.
+//!
+//! **Source** \[Clinger90\]; \[Lemire21, sec. 9\] for the folding.
+
+const ZEROS: u64 = 0x3030_3030_3030_3030;
+const HIGH: u64 = 0x8080_8080_8080_8080;
+
+/// 10^0 … 10^22, each exact; the rest is never reached and only lets a masked index stand for a bounds check.
+const POWERS: [f64; 32] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+    1e17, 1e18, 1e19, 1e20, 1e21, 1e22, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0,
+];
+const WHOLE_POWERS: [u64; 8] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
+
+/// Eight bytes from `at` on, the first one lowest, with `'0'` taken off each: a digit becomes its value.
+#[inline(always)]
+fn word(text: &[u8], at: usize) -> Option<u64> {
+    let bytes = text.get(at..)?.first_chunk::<8>()?;
+    Some(u64::from_le_bytes(*bytes) ^ ZEROS)
+}
+
+/// The high bit of each byte of a [`word`] that is not a digit. A byte beyond ASCII may carry into the ones after it, so
+/// nothing after the first such byte counts.
+#[inline(always)]
+const fn stops(x: u64) -> u64 {
+    (x.wrapping_add(0x7676_7676_7676_7676) | x) & HIGH
+}
+
+/// The number written by the first `count` digits (1 to 8) of a [`word`].
+#[inline(always)]
+const fn fold(x: u64, count: u32) -> u64 {
+    let x = x << ((64 - 8 * count) & 63);
+    let pairs = x.wrapping_mul(10).wrapping_add(x >> 8);
+    let low = (pairs & 0x0000_00FF_0000_00FF).wrapping_mul(0x000F_4240_0000_0064);
+    let high = ((pairs >> 16) & 0x0000_00FF_0000_00FF).wrapping_mul(0x0000_2710_0000_0001);
+    low.wrapping_add(high) >> 32
+}
+
+/// The number at the head of a [`word`] and its length, if it is one digit with decimals (`0.12345`) or whole, of seven
+/// digits at most, or six with decimals and a sign. What follows is for the caller to judge: another digit would mean that the number is longer.
+#[inline(always)]
+fn short(x: u64) -> Option<(f64, usize)> {
+    if x & 0xff == u64::from(b'-' ^ b'0') {
+        let (size, length) = unsigned((x >> 8) | (0xF0 << 56))?;
+        return Some((-size, length + 1));
+    }
+    unsigned(x)
+}
+
+#[inline(always)]
+fn unsigned(x: u64) -> Option<(f64, usize)> {
+    if (x >> 8) & 0xff == u64::from(b'.' ^ b'0') {
+        // A stop in the byte that the point leaves free, so that there always is one.
+        let joined = (x & 0xff) | ((x >> 8) & !0xff) | (0xF0 << 56);
+        let stop = stops(joined).trailing_zeros();
+        if stop < 8 {
+            return None;
+        }
+        let count = stop as usize / 8;
+        Some((float(fold(joined, stop / 8)) / POWERS[(count - 1) & 31], count + 1))
+    } else {
+        let stop = stops(x).trailing_zeros();
+        if !(8..64).contains(&stop) {
+            return None;
+        }
+        Some((float(fold(x, stop / 8)), stop as usize / 8))
+    }
+}
+
+/// An integer of at most 15 digits. Signed conversion is one instruction, unsigned is not.
+#[inline(always)]
+#[expect(clippy::cast_possible_wrap, reason = "far below 2^63")]
+const fn float(x: u64) -> f64 {
+    x as i64 as f64
+}
+
+/// Takes one `index:value` after the other as long as they have the common form: an index of at most eight digits, a
+/// [`short`] number, a blank or line end. Returns where the first one begins that has not.
+#[inline(always)]
+pub(crate) fn pairs<E>(
+    text: &[u8],
+    at: usize,
+    end: usize,
+    mut take: impl FnMut(&[u8], u64, f64) -> Result<(), E>,
+) -> Result<usize, (usize, E)> {
+    const WINDOW: usize = 24; // 8 digits, ':', 8 bytes, a blank; and some
+    let mut rest = text.get(at..).unwrap_or_default();
+    let tail = text.len().saturating_sub(end);
+    while rest.len() > tail
+        && let Some(window) = rest.first_chunk::<WINDOW>()
+    {
+        let Some(x) = word(window, 0) else { break };
+        let stop = stops(x).trailing_zeros();
+        let name = stop as usize / 8;
+        if stop < 8 || window[name] != b':' {
+            break;
+        }
+        let Some((value, length)) = word(window, name + 1).and_then(short) else { break };
+        let length = name + 1 + length;
+        if window[length] > b' ' {
+            break;
+        }
+        if let Err(error) = take(&window[..name], fold(x, stop / 8), value) {
+            return Err((text.len() - rest.len(), error));
+        }
+        rest = &rest[length + 1..];
+    }
+    Ok(text.len() - rest.len())
+}
+
+/// The number that begins at `at`, and where it ends, for a number that a separator follows.
+#[inline(always)]
+pub(crate) fn separated(text: &[u8], at: usize, separator: u8) -> Option<(f64, usize)> {
+    if let Some((value, length)) = word(text, at).and_then(short)
+        && matches!(text.get(at + length), Some(&byte) if byte == separator || byte == b'\n')
+    {
+        return Some((value, at + length));
+    }
+    decimal(text, at)
+}
+
+/// The number that begins at `at`, and where it ends. What follows is for the caller to judge.
+#[inline(never)]
+pub(crate) fn decimal(text: &[u8], at: usize) -> Option<(f64, usize)> {
+    let negative = text.get(at) == Some(&b'-');
+    let start = at + usize::from(negative);
+    let Some(x) = word(text, start) else { return slow(text, at) };
+    let stop = stops(x);
+    let whole = stop.trailing_zeros() / 8;
+    if whole == 8 {
+        return slow(text, at);
+    }
+    let (mut mantissa, mut scale, mut end);
+    if (x >> (8 * whole)) & 0xff == u64::from(b'.' ^ b'0') {
+        let before = (1_u64 << (8 * whole)) - 1;
+        let joined = (x & before) | ((x >> 8) & !before);
+        let next = stop & (stop - 1);
+        let count = next.trailing_zeros() / 8 - 1;
+        if count == 0 {
+            return slow(text, at);
+        }
+        mantissa = fold(joined, count);
+        scale = count - whole;
+        end = start + count as usize + 1;
+        if next == 0 {
+            let Some(x) = word(text, end) else { return slow(text, at) };
+            let more = stops(x).trailing_zeros() / 8;
+            if more == 8 {
+                return slow(text, at);
+            }
+            if more > 0 {
+                mantissa = mantissa * WHOLE_POWERS[more as usize & 7] + fold(x, more);
+                scale += more;
+                end += more as usize;
+            }
+        }
+    } else {
+        if whole == 0 {
+            return slow(text, at);
+        }
+        mantissa = fold(x, whole);
+        scale = 0;
+        end = start + whole as usize;
+    }
+    let mantissa = float(mantissa);
+    let size = match text.get(end) {
+        Some(b'e' | b'E') => match exponent(text, end + 1, scale) {
+            Some((power @ 0..=22, after)) => {
+                end = after;
+                mantissa * POWERS[power.unsigned_abs() as usize & 31]
+            }
+            Some((power @ -22..=-1, after)) => {
+                end = after;
+                mantissa / POWERS[power.unsigned_abs() as usize & 31]
+            }
+            _ => return slow(text, at),
+        },
+        _ => mantissa / POWERS[scale as usize & 31],
+    };
+    Some((if negative { -size } else { size }, end))
+}
+
+/// The power of ten that an exponent at `at` leaves after `scale` decimal places, and where the exponent ends.
+fn exponent(text: &[u8], at: usize, scale: u32) -> Option<(i32, usize)> {
+    let negative = text.get(at) == Some(&b'-');
+    let start = at + usize::from(negative || text.get(at) == Some(&b'+'));
+    let mut power = 0_i32;
+    let mut end = start;
+    while let Some(digit) = text.get(end).map(|b| b.wrapping_sub(b'0')).filter(|d| *d < 10) {
+        power = power.saturating_mul(10).saturating_add(i32::from(digit));
+        end += 1;
+    }
+    if end == start {
+        return None;
+    }
+    let power = if negative { -power } else { power };
+    Some((power.saturating_sub_unsigned(scale), end))
+}
+
+/// The same by the standard library; also what is not a finite number.
+#[cold]
+#[inline(never)]
+fn slow(text: &[u8], at: usize) -> Option<(f64, usize)> {
+    let rest = text.get(at..)?;
+    let length = rest
+        .iter()
+        .position(|b| !(b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.')))
+        .unwrap_or(rest.len());
+    let number = std::str::from_utf8(&rest[..length]).ok()?.parse().ok()?;
+    Some((number, at + length))
+}
+
+/// The whole number of at least one digit that begins at `at`, and where it ends; `None` also beyond 2^64.
+#[inline]
+pub(crate) fn whole(text: &[u8], at: usize) -> Option<(u64, usize)> {
+    let Some(x) = word(text, at) else { return whole_slow(text, at) };
+    let count = stops(x).trailing_zeros() / 8;
+    match count {
+        0 => None,
+        8 => whole_slow(text, at),
+        _ => Some((fold(x, count), at + count as usize)),
+    }
+}
+
+#[cold]
+fn whole_slow(text: &[u8], at: usize) -> Option<(u64, usize)> {
+    let mut number = 0_u64;
+    let mut end = at;
+    while let Some(digit) = text.get(end).map(|b| b.wrapping_sub(b'0')).filter(|d| *d < 10) {
+        number = number.checked_mul(10)?.checked_add(u64::from(digit))?;
+        end += 1;
+    }
+    (end > at).then_some((number, end))
+}
+
+/// A field that is a number and nothing else, blanks around it apart.
+pub(crate) fn field(text: &[u8]) -> Option<f64> {
+    let text = text.trim_ascii();
+    let mut padded = [b' '; 40];
+    let parsed = match padded.get_mut(..text.len()) {
+        Some(head) if text.len() <= 24 => {
+            head.copy_from_slice(text); // now whole words can be loaded
+            decimal(&padded, 0)
+        }
+        _ => decimal(text, 0),
+    };
+    parsed.filter(|(_, end)| *end == text.len()).map(|(number, _)| number)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write;
+
+    use super::*;
+
+    /// SplitMix64: the tests need bits, not quality.
+    struct Bits(u64);
+
+    impl Bits {
+        fn next(&mut self) -> u64 {
+            self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+            let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+            let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+            z ^ (z >> 31)
+        }
+
+        fn below(&mut self, n: u64) -> u64 {
+            self.next() % n
+        }
+    }
+
+    fn check(text: &str, padded: &mut Vec<u8>) {
+        padded.clear();
+        padded.extend_from_slice(text.as_bytes());
+        padded.extend_from_slice(b" 77777777");
+        let expected: f64 = text.parse().unwrap();
+        let (found, end) = decimal(padded, 0).unwrap();
+        assert_eq!(found.to_bits(), expected.to_bits(), "{text}");
+        assert_eq!(end, text.len(), "{text}");
+        let (found, end) = separated(padded, 0, b' ').unwrap();
+        assert_eq!((found.to_bits(), end), (expected.to_bits(), text.len()), "{text}");
+    }
+
+    #[test]
+    fn the_bits_are_those_of_the_standard_library() {
+        let mut bits = Bits(7);
+        let mut padded = Vec::new();
+        let mut text = String::new();
+        for _ in 0..3_000_000 {
+            text.clear();
+            if bits.below(3) == 0 {
+                text.push('-');
+            }
+            let (before, after) = (bits.below(10), bits.below(13));
+            for _ in 0..before {
+                text.push(char::from(b'0' + u8::try_from(bits.below(10)).unwrap()));
+            }
+            if after > 0 {
+                text.push('.');
+            }
+            for _ in 0..after {
+                text.push(char::from(b'0' + u8::try_from(bits.below(10)).unwrap()));
+            }
+            if before + after == 0 {
+                text.push('7');
+            }
+            match bits.below(6) {
+                0 => write!(text, "e{}", bits.below(30)).unwrap(),
+                1 => write!(text, "E-{:02}", bits.below(40)).unwrap(),
+                2 if bits.below(8) == 0 => write!(text, "e+{}", bits.below(400)).unwrap(),
+                _ => {}
+            }
+            check(&text, &mut padded);
+        }
+        for _ in 0..300_000 {
+            let number = f64::from_bits(bits.next());
+            if number.is_finite() {
+                check(&format!("{number:e}"), &mut padded);
+            }
+        }
+    }
+
+    #[test]
+    fn edges() {
+        let mut padded = Vec::new();
+        for text in [
+            "0",
+            "-0",
+            "-0.0",
+            "+1",
+            "1.",
+            ".5",
+            "-.5",
+            "1e22",
+            "1e23",
+            "9007199254740993",
+            "1e-22",
+            "1e-23",
+            "1e-400",
+            "1e400",
+            "inf",
+            "-inf",
+            "123456789012345678901234567890",
+            "4.9e-324",
+            "12345678",
+            "1234567.",
+            "0.1234567",
+            "0.12345678",
+            "0.12345678901234",
+            "0.123456789012345",
+            "0.1234567890123456",
+        ] {
+            check(text, &mut padded);
+            assert_eq!(
+                field(text.as_bytes()).map(f64::to_bits),
+                Some(text.parse::<f64>().unwrap().to_bits())
+            );
+        }
+        assert!(decimal(b"nan ", 0).unwrap().0.is_nan());
+        for text in
+            ["", ".", "-", "+", "e5", "x", "--1", "1e", "1e+", "1x", "1 2", "0x10", "1_0", "."]
+        {
+            assert_eq!(field(text.as_bytes()), None, "{text:?}");
+        }
+        assert_eq!(field(b" 1.5\t"), Some(1.5));
+        assert_eq!(decimal(b"1.5:2         ", 0), Some((1.5, 3)));
+        for (text, length) in [
+            ("0.5,", 3),
+            ("1234567,", 7),
+            ("0.123456,", 8),
+            ("0.1234567,", 9),
+            ("-1.5,", 4),
+            ("12.5\n", 4),
+        ] {
+            let padded = format!("{text}12345678");
+            let expected: f64 = text[..length].parse().unwrap();
+            assert_eq!(separated(padded.as_bytes(), 0, b','), Some((expected, length)), "{text}");
+        }
+    }
+
+    #[test]
+    fn pairs_stop_where_the_common_form_does() {
+        let tail = " ".repeat(64);
+        for (text, expected, stop) in [
+            (
+                "1:0.5 23:7 1234567:0.123456 ",
+                &[(1, 0.5), (23, 7.0), (1_234_567, 0.123_456)][..],
+                28,
+            ),
+            ("1:2\n", &[(1, 2.0)], 4),
+            ("1:2 12345678:1 ", &[(1, 2.0), (12_345_678, 1.0)], 15),
+            ("1:2 123456789:1 ", &[(1, 2.0)], 4),
+            ("1:2 3:12.5 ", &[(1, 2.0)], 4),
+            ("1:-2 2:-0.12345 3:-123456 ", &[(1, -2.0), (2, -0.12345), (3, -123_456.0)], 26),
+            ("1:-0.123456 ", &[], 0),
+            ("1:-1234567 ", &[(1, -1_234_567.0)], 11),
+            ("1:-12345678 ", &[], 0),
+            ("1:- ", &[], 0),
+            ("1:--1 ", &[], 0),
+            ("1:0.1234567 ", &[], 0),
+            ("1:12345678 ", &[], 0),
+            ("1:2|", &[], 0),
+            ("1:2e3 ", &[], 0),
+            ("1: ", &[], 0),
+            ("1:. ", &[], 0),
+            (":1 ", &[], 0),
+            ("é:1 ", &[], 0),
+        ] {
+            let mut found = Vec::new();
+            let padded = format!("{text}{tail}");
+            let at = pairs(padded.as_bytes(), 0, text.len(), |name, index, value| {
+                assert_eq!(name, index.to_string().as_bytes());
+                found.push((index, value));
+                Ok::<(), ()>(())
+            });
+            assert_eq!((found.as_slice(), at), (expected, Ok(stop)), "{text}");
+        }
+    }
+
+    #[test]
+    fn whole_numbers() {
+        for (text, expected) in [
+            ("0:         ", Some((0, 1))),
+            ("1234567:         ", Some((1_234_567, 7))),
+            ("12345678:         ", Some((12_345_678, 8))),
+            ("18446744073709551615 ", Some((u64::MAX, 20))),
+            ("18446744073709551616 ", None),
+            ("7", Some((7, 1))),
+            ("x         ", None),
+            ("-1         ", None),
+            ("", None),
+        ] {
+            assert_eq!(whole(text.as_bytes(), 0), expected, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! # Schema
+//! What the numbers of a block mean: columns and their types, which feature an index is, which class a label is.
+//!
+//! All of it is plain data with a constructor from its parts, so that a model can store it and a later run gives the same
+//! numbers to the same names.
+
+mod dictionary;
+mod hashed;
+mod task;
+
+use std::borrow::Cow;
+
+pub use dictionary::Dictionary;
+pub use hashed::{Collisions, Hashed};
+pub use task::{Inference, Reason, Task};
+
+use crate::error::{ErrorKind, excerpt};
+
+/// What the numbers of a block mean.
+///
+/// ```
+/// use geowalk_data::{Features, Input, Options, open};
+/// let csv = "size,color,class\n1.5,red,yes\n2,blue,no\n";
+/// let mut source = open(Options::new([Input::text("a.csv", csv)]))?;
+/// source.read(&mut geowalk::row::Block::new(), 10)?;
+/// let schema = source.schema();
+/// assert_eq!(schema.features().name(0).as_deref(), Some("size"));
+/// assert_eq!(schema.features().name(2).as_deref(), Some("color=blue"));
+/// assert_eq!(schema.labels().name(1.0), Some("no"));
+/// # Ok::<(), geowalk_data::DataError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Schema {
+    pub(crate) features: Features,
+    pub(crate) labels: Labels,
+    pub(crate) columns: Vec<Column>,
+}
+
+impl Schema {
+    /// A schema of the given parts.
+    pub fn from_parts(features: Features, labels: Labels, columns: Vec<Column>) -> Self {
+        Self { features, labels, columns }
+    }
+
+    /// Which feature an index is.
+    pub fn features(&self) -> &Features {
+        &self.features
+    }
+
+    /// What a label means.
+    pub fn labels(&self) -> &Labels {
+        &self.labels
+    }
+
+    /// The columns of a table, in its order; of JSON only the label; none for LIBSVM and VW.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// Name of the label's column.
+    pub fn label(&self) -> Option<&str> {
+        self.columns.iter().find(|c| c.kind == Kind::Label).map(|c| c.name.as_str())
+    }
+}
+
+/// A column of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// What is in it.
+    pub kind: Kind,
+}
+
+/// What is in a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Numbers: one feature of the column's name.
+    Numeric,
+    /// Names: one feature `column=value` for each.
+    Nominal,
+    /// Nothing so far; the first value decides.
+    Undecided,
+    /// The label.
+    Label,
+    /// Not read.
+    Ignored,
+}
+
+/// What a label means.
+#[derive(Debug, Clone)]
+pub enum Labels {
+    /// Itself.
+    Numbers,
+    /// The number of a class name, in the order of first appearance.
+    Names(Dictionary),
+}
+
+impl Labels {
+    /// The names that make a column the label's, in order of preference.
+    pub const GUESSES: [&str; 4] = ["class", "label", "target", "y"];
+
+    /// The class name of a label, if labels are names.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "saturates; such names do not exist"
+    )]
+    pub fn name(&self, label: f64) -> Option<&str> {
+        match self {
+            Self::Names(names) if label == label.floor() && label >= 0.0 => {
+                names.name(label as u32)
+            }
+            Self::Names(_) | Self::Numbers => None,
+        }
+    }
+}
+
+/// Which feature an index is.
+#[derive(Debug, Clone)]
+pub enum Features {
+    /// The hash of its name.
+    Hashed(Hashed),
+    /// Its number in a dictionary.
+    Exact(Dictionary),
+    /// Its number in the file, less the base.
+    Index(Index),
+}
+
+impl Features {
+    /// The name of a feature, where it is known.
+    pub fn name(&self, index: u32) -> Option<Cow<'_, str>> {
+        match self {
+            Self::Hashed(hashed) => hashed.name(index).map(Cow::Borrowed),
+            Self::Exact(names) => names.name(index).map(Cow::Borrowed),
+            Self::Index(Index { base, .. }) => {
+                Some(Cow::Owned((u64::from(index) + u64::from(*base)).to_string()))
+            }
+        }
+    }
+
+    /// The index of the feature `name`, or `name=value`.
+    pub(crate) fn joined(&mut self, name: &[u8], value: Option<&[u8]>) -> Result<u32, ErrorKind> {
+        let parts: &[&[u8]] = match &value {
+            None => &[name],
+            Some(value) => &[name, b"=", value],
+        };
+        match self {
+            Self::Exact(names) => names.insert_joined(parts),
+            Self::Hashed(hashed) => {
+                let whole = parts.concat();
+                match hashed::whole(&whole) {
+                    Some(number) => hashed.claim(number, b"", &whole),
+                    None => hashed.hash(0, b"", &whole),
+                }
+            }
+            Self::Index(_) => Err(ErrorKind::NotAFeature { found: excerpt(&parts.concat()) }),
+        }
+    }
+}
+
+/// Features that are numbers in the file.
+///
+/// ```
+/// use geowalk_data::{Features, Index};
+/// let features = Features::Index(Index { base: 1, detected: true });
+/// assert_eq!(features.name(6).as_deref(), Some("7"));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Index {
+    /// The smallest index, 0 or 1.
+    pub base: u32,
+    /// The base was inferred from the first rows, not given.
+    pub detected: bool,
+}
+
+impl Index {
+    /// The largest index that is read; weights for more would not fit in memory.
+    pub const LIMIT: u64 = 1 << 28;
+}
+
+/// The prefix of the names that follow it in a row.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Namespace<'a> {
+    pub(crate) name: &'a [u8],
+    pub(crate) seed: u64,
+}
+
+impl<'a> Namespace<'a> {
+    pub(crate) const NONE: Self = Self { name: b"", seed: 0 };
+
+    #[inline]
+    pub(crate) fn new(name: &'a [u8]) -> Self {
+        Self { name, seed: Hashed::seed(name) }
+    }
+}
+
+/// Static choice among the [`Features`], so that the loop over a row has no branch for it.
+pub(crate) trait Place {
+    /// The index of the feature whose name is a number.
+    fn number(&mut self, space: Namespace<'_>, name: &[u8], number: u64) -> Result<u32, ErrorKind>;
+
+    /// The index of any other feature.
+    fn text(&mut self, space: Namespace<'_>, name: &[u8]) -> Result<u32, ErrorKind>;
+}
+
+impl Place for Hashed {
+    #[inline(always)]
+    fn number(&mut self, space: Namespace<'_>, name: &[u8], number: u64) -> Result<u32, ErrorKind> {
+        self.claim(space.seed.wrapping_add(number), space.name, name)
+    }
+
+    #[inline]
+    fn text(&mut self, space: Namespace<'_>, name: &[u8]) -> Result<u32, ErrorKind> {
+        self.hash(space.seed, space.name, name)
+    }
+}
+
+impl Place for Dictionary {
+    #[inline]
+    fn number(
+        &mut self,
+        space: Namespace<'_>,
+        name: &[u8],
+        _number: u64,
+    ) -> Result<u32, ErrorKind> {
+        self.text(space, name)
+    }
+
+    #[inline]
+    fn text(&mut self, space: Namespace<'_>, name: &[u8]) -> Result<u32, ErrorKind> {
+        match space.name {
+            [] => self.insert(name),
+            prefix => self.insert_joined(&[prefix, b"^", name]),
+        }
+    }
+}
+
+impl Place for Index {
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "the limit is below 2^32")]
+    fn number(&mut self, _: Namespace<'_>, _: &[u8], number: u64) -> Result<u32, ErrorKind> {
+        let index = number.wrapping_sub(u64::from(self.base));
+        if index > Self::LIMIT {
+            return Err(Self::refuse(number));
+        }
+        Ok(index as u32)
+    }
+
+    #[cold]
+    fn text(&mut self, _: Namespace<'_>, name: &[u8]) -> Result<u32, ErrorKind> {
+        Err(ErrorKind::NotAFeature { found: excerpt(name) })
+    }
+}
+
+impl Index {
+    #[cold]
+    fn refuse(number: u64) -> ErrorKind {
+        match number {
+            0 => ErrorKind::IndexZero,
+            found => ErrorKind::IndexTooLarge { found, limit: Self::LIMIT },
+        }
+    }
+}

@@ -1,0 +1,280 @@
+use std::collections::{BTreeMap, HashSet};
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::error::{ErrorKind, excerpt};
+
+/// Features by hash: names of any number in 2^bits places, with a record of which places are shared.
+///
+/// **Method** A name of digits only is its own number, shifted by the hash of its namespace, as in VW; any other is
+/// hashed with that as seed. A place remembers 15 more bits of the hash that took it first, so another name in the
+/// same place is noticed by one comparison. The names themselves are kept as long as there are not too many.
+///
+/// ```
+/// use geowalk_data::Hashed;
+/// let mut hashed = Hashed::new(18)?;
+/// let color = hashed.place("", "color=red")?;
+/// assert_eq!(hashed.name(color), Some("color=red"));
+/// assert_eq!(hashed.place("", "17")?, 17);
+/// assert_eq!((hashed.collisions().names, hashed.collisions().shared), (2, 0));
+/// # Ok::<(), geowalk_data::ErrorKind>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Hashed {
+    bits: u32,
+    mask: u64,
+    /// 0, or the high bit and 15 bits of the hash that came first.
+    prints: Vec<u16>,
+    /// Only every 2^`sparse`-th place has a print, so that memory stays bounded.
+    sparse: u32,
+    used: u64,
+    /// Hashes of names that found their place taken by another.
+    strangers: HashSet<u64>,
+    names: BTreeMap<u32, String>,
+}
+
+/// How many names have to share a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Collisions {
+    /// Distinct names seen.
+    pub names: u64,
+    /// Names that came to a place already taken.
+    pub shared: u64,
+    /// Counted exactly; otherwise the numbers are lower bounds.
+    pub exact: bool,
+    /// The counts are those of every n-th place.
+    pub every: u64,
+}
+
+impl Hashed {
+    /// Bits unless told otherwise.
+    pub const BITS: u32 = 18;
+    const MOST_PRINTS: u32 = 22;
+    const MOST_STRANGERS: usize = 1 << 18;
+    const MOST_NAMES: usize = 1 << 20;
+
+    /// 2^bits places, 1 ≤ bits ≤ 30.
+    pub fn new(bits: u32) -> Result<Self, ErrorKind> {
+        if !(1..=30).contains(&bits) {
+            return Err(ErrorKind::Config(geowalk::ConfigError::OutOfRange {
+                name: "bits",
+                value: f64::from(bits),
+                allowed: geowalk::error::Allowed::Closed(1.0, 30.0),
+            }));
+        }
+        let sparse = bits.saturating_sub(Self::MOST_PRINTS);
+        Ok(Self {
+            bits,
+            mask: (1 << bits) - 1,
+            prints: vec![0; 1 << (bits - sparse)],
+            sparse,
+            used: 0,
+            strangers: HashSet::new(),
+            names: BTreeMap::new(),
+        })
+    }
+
+    /// The same places with names already known: what a saved model knows.
+    pub fn from_parts(bits: u32, names: BTreeMap<u32, String>) -> Result<Self, ErrorKind> {
+        Ok(Self { names, ..Self::new(bits)? })
+    }
+
+    /// Adds what an earlier reading knew of collisions: its [`prints`](Self::prints) and [`strangers`](Self::strangers).
+    pub fn remember(
+        mut self,
+        prints: impl IntoIterator<Item = (u32, u16)>,
+        strangers: impl IntoIterator<Item = u64>,
+    ) -> Result<Self, ErrorKind> {
+        for (place, print) in prints {
+            let Some(known) = self.prints.get_mut((place >> self.sparse) as usize) else {
+                return Err(ErrorKind::IndexTooLarge { found: u64::from(place), limit: self.mask });
+            };
+            self.used += u64::from(*known == 0);
+            *known = print | 0x8000;
+        }
+        self.strangers.extend(strangers.into_iter().take(Self::MOST_STRANGERS));
+        Ok(self)
+    }
+
+    /// The places known to be taken, in order, each with some bits of the hash that came first.
+    pub fn prints(&self) -> impl Iterator<Item = (u32, u16)> {
+        let places = (0..).map(|k: u32| k << self.sparse);
+        places.zip(self.prints.iter().copied()).filter(|(_, print)| *print != 0)
+    }
+
+    /// The hashes of the names that found their place taken by another, in order.
+    pub fn strangers(&self) -> Vec<u64> {
+        let mut hashes: Vec<u64> = self.strangers.iter().copied().collect();
+        hashes.sort_unstable();
+        hashes
+    }
+
+    /// The number of bits.
+    pub fn bits(&self) -> u32 {
+        self.bits
+    }
+
+    /// The names known, by place. The first name keeps the place.
+    pub fn names(&self) -> &BTreeMap<u32, String> {
+        &self.names
+    }
+
+    /// The name that came first to a place, if it is known.
+    pub fn name(&self, place: u32) -> Option<&str> {
+        self.names.get(&place).map(String::as_str)
+    }
+
+    /// The count of shared places, since this source was opened or the first reading that it [remembers](Self::remember).
+    pub fn collisions(&self) -> Collisions {
+        let shared = self.strangers.len() as u64;
+        Collisions {
+            names: self.used + shared,
+            shared,
+            exact: self.strangers.len() < Self::MOST_STRANGERS,
+            every: 1 << self.sparse,
+        }
+    }
+
+    /// The place of a name.
+    pub fn place(&mut self, namespace: &str, name: &str) -> Result<u32, ErrorKind> {
+        let seed = Self::seed(namespace.as_bytes());
+        let name = name.as_bytes();
+        match whole(name) {
+            Some(number) => self.claim(seed.wrapping_add(number), namespace.as_bytes(), name),
+            None => self.hash(seed, namespace.as_bytes(), name),
+        }
+    }
+
+    /// The hash of a namespace, which shifts or seeds those of its names. The empty namespace has none.
+    #[inline]
+    pub(crate) fn seed(namespace: &[u8]) -> u64 {
+        match namespace {
+            [] => 0,
+            name => whole(name).unwrap_or_else(|| xxh3_64_with_seed(name, 0)),
+        }
+    }
+
+    /// The place of a name that is not a number.
+    #[inline]
+    pub(crate) fn hash(&mut self, seed: u64, space: &[u8], name: &[u8]) -> Result<u32, ErrorKind> {
+        self.claim(xxh3_64_with_seed(name, seed), space, name)
+    }
+
+    /// The place of a hash; notices whose it is.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "both are masked")]
+    pub(crate) fn claim(&mut self, hash: u64, space: &[u8], name: &[u8]) -> Result<u32, ErrorKind> {
+        let place = (hash & self.mask) as u32;
+        if self.sparse == 0 || place & ((1 << self.sparse) - 1) == 0 {
+            let print = (hash >> self.bits) as u16 | 0x8000;
+            let known = self.prints.get((place >> self.sparse) as usize);
+            if known != Some(&print) {
+                self.first_sight(hash, place, print, space, name)?;
+            }
+        }
+        Ok(place)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn first_sight(
+        &mut self,
+        hash: u64,
+        place: u32,
+        print: u16,
+        space: &[u8],
+        name: &[u8],
+    ) -> Result<(), ErrorKind> {
+        let known = &mut self.prints[(place >> self.sparse) as usize];
+        if *known != 0 {
+            if self.strangers.len() < Self::MOST_STRANGERS {
+                self.strangers.insert(hash);
+            }
+            return Ok(());
+        }
+        *known = print;
+        self.used += 1;
+        let name = match (space, std::str::from_utf8(name)) {
+            (_, Err(_)) => return Err(ErrorKind::Utf8 { found: excerpt(name) }),
+            ([], Ok(name)) => name.to_owned(),
+            (space, Ok(name)) => format!("{}^{name}", String::from_utf8_lossy(space)),
+        };
+        if self.names.len() < Self::MOST_NAMES {
+            self.names.entry(place).or_insert(name);
+        }
+        Ok(())
+    }
+}
+
+/// The number written by a name of digits only; longer ones than 19 digits are text.
+pub(crate) fn whole(name: &[u8]) -> Option<u64> {
+    match crate::number::whole(name, 0) {
+        Some((number, end)) if end == name.len() && end < 20 => Some(number),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_their_distance_within_a_namespace() {
+        let mut hashed = Hashed::new(18).unwrap();
+        let first = hashed.place("f", "1").unwrap();
+        let second = hashed.place("f", "2").unwrap();
+        assert_eq!((first + 1) & ((1 << 18) - 1), second);
+        assert_ne!(hashed.place("g", "1").unwrap(), first);
+        assert_eq!(hashed.name(first), Some("f^1"));
+        assert_eq!(Hashed::seed(b""), 0);
+        assert_eq!(Hashed::seed(b"12"), 12);
+    }
+
+    #[test]
+    fn shared_places_are_counted_once_per_name() {
+        let mut hashed = Hashed::new(1).unwrap();
+        for _ in 0..3 {
+            for name in ["0", "1", "2", "3", "4"] {
+                hashed.place("", name).unwrap();
+            }
+        }
+        assert_eq!(hashed.collisions(), Collisions { names: 5, shared: 3, exact: true, every: 1 });
+    }
+
+    #[test]
+    fn the_count_goes_on_where_it_stopped() {
+        for bits in [4, 24] {
+            let names: Vec<String> = (0..400).map(|k| format!("name {k}")).collect();
+            let (first, second) = names.split_at(150);
+            let mut whole = Hashed::new(bits).unwrap();
+            let mut half = Hashed::new(bits).unwrap();
+            for name in first {
+                whole.place("", name).unwrap();
+                half.place("", name).unwrap();
+            }
+            let again = Hashed::from_parts(bits, half.names().clone()).unwrap();
+            let mut again = again.remember(half.prints(), half.strangers()).unwrap();
+            for name in second.iter().chain(first) {
+                whole.place("", name).unwrap();
+                again.place("", name).unwrap();
+            }
+            assert_eq!(again.collisions(), whole.collisions());
+            assert_eq!(again.names(), whole.names());
+            assert!(again.prints().eq(whole.prints()) && again.strangers() == whole.strangers());
+        }
+        assert!(Hashed::new(4).unwrap().remember([(16, 1)], []).is_err());
+    }
+
+    #[test]
+    fn large_tables_watch_every_few_places() {
+        let mut hashed = Hashed::new(24).unwrap();
+        for number in 0..4000_u32 {
+            assert_eq!(hashed.place("", &number.to_string()).unwrap(), number);
+        }
+        assert_eq!(
+            hashed.collisions(),
+            Collisions { names: 1000, shared: 0, exact: true, every: 4 }
+        );
+        assert!(Hashed::new(0).is_err() && Hashed::new(31).is_err());
+    }
+}

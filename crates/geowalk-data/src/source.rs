@@ -1,0 +1,349 @@
+//! # Sources
+//! A source fills blocks. The loop over records, files and faults is here once; a format only parses a record.
+//!
+//! **Laws** Neither the number of rows per read nor the size of the buffer changes the rows. Everything that is inferred
+//! (types, the base of indices) comes from the first [`SAMPLE_ROWS`] rows or [`SAMPLE_BYTES`] bytes, whichever end
+//! first, never from what happens to lie in memory.
+
+use std::io::Write;
+
+use geowalk::row::Block;
+
+use crate::bytes::{Bytes, Record};
+use crate::error::{DataError, ErrorKind, Fault, Position};
+use crate::schema::Schema;
+
+/// Rows from which types are inferred.
+pub const SAMPLE_ROWS: usize = 1000;
+
+/// Bytes of text after which a sample ends even if it has fewer rows.
+pub const SAMPLE_BYTES: usize = 1 << 20;
+
+/// A record may be this long before a quote in it counts as never closed.
+const LONGEST_RECORD: usize = 1 << 26;
+
+/// Something that gives rows.
+///
+/// ```
+/// use geowalk::row::{Block, Row};
+/// use geowalk_data::{Input, Options, open};
+/// let mut source = open(Options::new([Input::text("two.svm", "1 1:2 7:0.5\n-1 2:1\n")]))?;
+/// let mut block = Block::new();
+/// assert_eq!(source.read(&mut block, 100)?, 2);
+/// assert_eq!(block.labels(), [1.0, -1.0]);
+/// assert_eq!(block.sparse(0).bound(), 7); // index 7 counted from 1
+/// assert_eq!(source.read(&mut block, 100)?, 0);
+/// # Ok::<(), geowalk_data::DataError>(())
+/// ```
+pub trait Source: Send {
+    /// Clears the block and fills it with at most `rows` rows; 0 is the end. A label of NaN means that the row has none.
+    ///
+    /// A block may end early, so that all its rows are dense or all sparse. An error comes after the rows before it,
+    /// and ends the source.
+    fn read(&mut self, block: &mut Block, rows: usize) -> Result<usize, DataError>;
+
+    /// What is known about columns, features and labels. It grows while reading.
+    fn schema(&self) -> &Schema;
+
+    /// The rows left out so far.
+    fn skipped(&self) -> &Skipped;
+
+    /// Name of the file being read, and the place of the last record in it.
+    fn place(&self) -> (&str, Position);
+}
+
+impl std::fmt::Debug for dyn Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Source").field("place", &self.place()).finish_non_exhaustive()
+    }
+}
+
+/// What becomes of a row that cannot be read.
+#[derive(Default)]
+pub enum OnError {
+    /// The reading ends with the error.
+    #[default]
+    Fail,
+    /// The row is left out and counted.
+    Skip,
+    /// The same, and its text is written here.
+    Quarantine(Box<dyn Write + Send>),
+}
+
+impl std::fmt::Debug for OnError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Fail => "Fail",
+            Self::Skip => "Skip",
+            Self::Quarantine(_) => "Quarantine",
+        })
+    }
+}
+
+/// The rows left out, and why the first ones were.
+#[derive(Debug, Default)]
+pub struct Skipped {
+    rows: u64,
+    first: Vec<DataError>,
+}
+
+impl Skipped {
+    const KEPT: usize = 10;
+
+    /// How many.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// The errors of the first ten.
+    pub fn first(&self) -> &[DataError] {
+        &self.first
+    }
+
+    fn add(&mut self, error: DataError) {
+        self.rows += 1;
+        if self.first.len() < Self::KEPT {
+            self.first.push(error);
+        }
+    }
+}
+
+/// What a parser made of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Parsed {
+    /// A row of the block.
+    Row,
+    /// Nothing: a blank line or a comment.
+    Nothing,
+    /// A row that does not fit in this block: dense and sparse rows do not mix.
+    NextBlock,
+}
+
+/// How far the search for the end of a record has come; what it means is the parser's business.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Scan {
+    pub(crate) at: usize,
+    pub(crate) quoted: bool,
+}
+
+/// A format: from a record to a row.
+pub(crate) trait Parser: Send {
+    /// Does every file begin with a record that is no row?
+    fn has_header(&self) -> bool {
+        false
+    }
+
+    /// Takes the first record of a file that has a header.
+    fn header(&mut self, _record: Record<'_>) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    /// Is the record complete, or does it go on in the next line?
+    #[inline]
+    fn complete(&self, _record: Record<'_>, _scan: &mut Scan) -> bool {
+        true
+    }
+
+    /// Does anything have to be inferred?
+    fn wants_sample(&self) -> bool {
+        false
+    }
+
+    /// Looks at a row of the sample; faults are for [`Parser::row`] to find.
+    fn sample(&mut self, _record: Record<'_>) {}
+
+    /// Draws the conclusions from header and sample.
+    fn settle(&mut self) -> Result<(), ErrorKind> {
+        Ok(())
+    }
+
+    /// Parses a record into the block; after a fault the caller abandons the row.
+    fn row(&mut self, record: Record<'_>, block: &mut Block) -> Result<Parsed, Fault>;
+
+    /// What is known.
+    fn schema(&self) -> &Schema;
+}
+
+/// A format and the bytes it parses.
+pub(crate) struct Reader<P> {
+    bytes: Bytes,
+    parser: P,
+    on_error: OnError,
+    skipped: Skipped,
+    rows: u64,
+    /// An error that waits until the rows before it have been delivered.
+    failure: Option<DataError>,
+    /// An error that the sample has met; it waits for the end of the file.
+    sampled: Option<DataError>,
+    over: bool,
+}
+
+impl<P: Parser> Reader<P> {
+    /// Reads headers and sample.
+    pub(crate) fn open(bytes: Bytes, parser: P, on_error: OnError) -> Result<Self, DataError> {
+        let mut reader = Self {
+            bytes,
+            parser,
+            on_error,
+            skipped: Skipped::default(),
+            rows: 0,
+            failure: None,
+            sampled: None,
+            over: false,
+        };
+        reader.infer()?;
+        Ok(reader)
+    }
+
+    fn infer(&mut self) -> Result<(), DataError> {
+        // Files without rows have nothing to infer from.
+        let mut lines = false;
+        loop {
+            lines |= self.header()?;
+            self.bytes.pin();
+            let mut rows = 0;
+            let few = if self.parser.wants_sample() { SAMPLE_ROWS } else { 1 };
+            while rows < few && self.bytes.since_pin() < SAMPLE_BYTES {
+                match self.record() {
+                    Ok(true) => {}
+                    Ok(false) => break,
+                    Err(error) if rows == 0 => return Err(error),
+                    Err(error) => {
+                        self.sampled = Some(error);
+                        break;
+                    }
+                }
+                if !self.bytes.record().bytes().trim_ascii().is_empty() {
+                    rows += 1;
+                    self.parser.sample(self.bytes.record());
+                }
+            }
+            if rows > 0 {
+                self.bytes.rewind();
+                let settled = self.parser.settle();
+                return settled.map_err(|kind| kind.of(self.bytes.name()));
+            }
+            if !self.bytes.next_file()? {
+                let kind = if lines { ErrorKind::NoRows } else { ErrorKind::Empty };
+                return Err(kind.of(self.bytes.name()));
+            }
+        }
+    }
+
+    /// Reads the header, if there is one; `false` if the file is empty.
+    fn header(&mut self) -> Result<bool, DataError> {
+        if !self.parser.has_header() {
+            return Ok(false);
+        }
+        while self.record()? {
+            let record = self.bytes.record();
+            if record.bytes().trim_ascii().is_empty() {
+                continue;
+            }
+            return match self.parser.header(record) {
+                Ok(()) => Ok(true),
+                Err(fault) => Err(self.bytes.error(fault)),
+            };
+        }
+        Ok(false)
+    }
+
+    /// Goes on to the next record; `false` at the end of the file.
+    #[inline]
+    fn record(&mut self) -> Result<bool, DataError> {
+        if !self.bytes.advance()? {
+            return self.sampled.take().map_or(Ok(false), Err);
+        }
+        let mut scan = Scan::default();
+        while !self.parser.complete(self.bytes.record(), &mut scan) {
+            if self.bytes.record().end > LONGEST_RECORD || !self.bytes.extend()? {
+                break;
+            }
+        }
+        Ok(true)
+    }
+
+    fn fill(&mut self, block: &mut Block, rows: usize) -> Result<(), DataError> {
+        while block.len() < rows {
+            if !self.record()? {
+                if !self.bytes.next_file()? {
+                    self.over = true;
+                    return Ok(());
+                }
+                self.header()?;
+                continue;
+            }
+            match self.parser.row(self.bytes.record(), block) {
+                Ok(Parsed::Row | Parsed::Nothing) => {}
+                Ok(Parsed::NextBlock) => {
+                    block.abandon();
+                    self.bytes.unread();
+                    return Ok(());
+                }
+                Err(fault) => {
+                    block.abandon();
+                    self.leave_out(fault)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A bad row: fails, or writes it down and goes on.
+    #[cold]
+    fn leave_out(&mut self, fault: Fault) -> Result<(), DataError> {
+        let quote = matches!(*fault.kind, ErrorKind::UnclosedQuote | ErrorKind::AfterQuote { .. });
+        let error = self.bytes.error(fault);
+        if matches!(self.on_error, OnError::Fail) {
+            return Err(error);
+        }
+        if quote {
+            self.bytes.first_line_only(); // the lines that a stray quote has swallowed may well be good
+        }
+        if let OnError::Quarantine(writer) = &mut self.on_error {
+            let text = self.bytes.record().bytes();
+            let written = writer.write_all(text).and_then(|()| writer.write_all(b"\n"));
+            written.map_err(|source| ErrorKind::Io { source }.of("quarantine"))?;
+        }
+        self.skipped.add(error);
+        Ok(())
+    }
+}
+
+impl<P: Parser> Source for Reader<P> {
+    fn read(&mut self, block: &mut Block, rows: usize) -> Result<usize, DataError> {
+        block.clear();
+        if let Some(error) = self.failure.take() {
+            self.over = true;
+            return Err(error);
+        }
+        if self.over || rows == 0 {
+            return Ok(0);
+        }
+        match self.fill(block, rows) {
+            Err(error) if block.is_empty() => {
+                self.over = true;
+                return Err(error);
+            }
+            Err(error) => self.failure = Some(error),
+            Ok(()) => {}
+        }
+        self.rows += block.len() as u64;
+        if self.rows == 0 && self.skipped.rows == 0 {
+            return Err(ErrorKind::Empty.of(self.bytes.name())); // nothing but comments
+        }
+        Ok(block.len())
+    }
+
+    fn schema(&self) -> &Schema {
+        self.parser.schema()
+    }
+
+    fn skipped(&self) -> &Skipped {
+        &self.skipped
+    }
+
+    fn place(&self) -> (&str, Position) {
+        (self.bytes.name(), self.bytes.position(0))
+    }
+}

@@ -1,0 +1,92 @@
+//! # Predictions
+//! One line per example, in the order of the input: a number, a class, or with `proba` the probability of every class.
+
+use std::io::Write;
+
+use geowalk::loss::AnyLoss;
+use geowalk::row::Block;
+use geowalk_data::{Label, Options, Task};
+
+use crate::error::RunError;
+use crate::label::Coding;
+use crate::learner::{Learner, Reach, Setting, largest, softmax};
+use crate::link::probability;
+use crate::model::Model;
+use crate::pump::ROWS;
+use crate::rate::Rate;
+use crate::walks::{self, Built, Request};
+
+/// The learner of a model, ready to predict or to go on.
+pub fn restore(model: &Model) -> Result<Built, RunError> {
+    let s = &model.settings;
+    let setting = Setting {
+        loss: AnyLoss::parse(&s.loss)?,
+        rate: Rate::parse(&s.rate)?,
+        intercept: s.intercept,
+        reach: Reach::Box,
+        certificate: s.certificate,
+    };
+    let request =
+        Request { task: s.task, setting, seed: s.seed, features: None, y_range: s.y_range };
+    let mut built = walks::build(&s.walk, request)?;
+    built.learner.load(&mut |name| model.find(name))?;
+    Ok(built)
+}
+
+/// Predicts what `options` read and writes it; gives the number of rows.
+pub fn predict(
+    model: &Model,
+    options: Options,
+    proba: bool,
+    out: &mut dyn Write,
+) -> Result<u64, RunError> {
+    let built = restore(model)?;
+    let learner: &dyn Learner = built.learner.as_ref();
+    let coding = Coding::restore(model.settings.task, model.classes.clone());
+    let label = match model.schema.label() {
+        Some(name) => Label::Named(name.to_owned()),
+        None => Label::Absent,
+    };
+    let options = Options {
+        schema: Some(model.schema.clone()),
+        unlabelled: true,
+        label: if options.label == Label::Guess { label } else { options.label },
+        ..options
+    };
+    let mut source = geowalk_data::open(options)?;
+    let labels = model.schema.labels();
+    let proba = proba && model.settings.task != Task::Regression;
+    if proba {
+        let names: Vec<String> =
+            (0..coding.classes().len()).map(|k| coding.text(k, labels)).collect();
+        writeln!(out, "{}", names.join(",")).map_err(RunError::Predictions)?;
+    }
+    let (mut block, mut scores, mut rows) = (Block::new(), Vec::new(), 0);
+    loop {
+        let read = source.read(&mut block, ROWS)?;
+        if read == 0 {
+            return Ok(rows);
+        }
+        rows += read as u64;
+        scores.clear();
+        learner.predict(&block, &mut scores);
+        for scores in scores.chunks_exact_mut(learner.outputs().max(1)) {
+            let line = match (model.settings.task, proba) {
+                (Task::Regression, _) => scores[0].to_string(),
+                (Task::Binary, false) => coding.text(usize::from(scores[0] >= 0.0), labels),
+                (Task::Binary, true) => {
+                    let p = probability(&built.loss, scores[0]).unwrap_or(f64::NAN);
+                    format!("{},{p}", 1.0 - p)
+                }
+                #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a class number
+                (Task::Multiclass, false) => coding.text(largest(scores) as usize, labels),
+                (Task::Multiclass, true) => {
+                    softmax(scores);
+                    let texts: Vec<String> = scores.iter().map(f64::to_string).collect();
+                    texts.join(",")
+                }
+            };
+            writeln!(out, "{line}").map_err(RunError::Predictions)?;
+        }
+    }
+}

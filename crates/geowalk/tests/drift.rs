@@ -1,0 +1,88 @@
+//! A million geodesic steps on each manifold end on it: nothing adds up.
+
+#![allow(clippy::unwrap_used, clippy::panic)] // a test may stop
+
+use geowalk::geometry::manifolds::{AnyManifold, entries};
+use geowalk::geometry::{ExpLog, Manifold, Work};
+use geowalk::laws::Sampler;
+
+/// How far `p` is off its manifold, relative to the size of what is compared.
+fn drift(m: &AnyManifold, p: &[f64]) -> f64 {
+    let square = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>();
+    match m {
+        AnyManifold::Sphere(sphere) => (square(p).sqrt() / sphere.radius() - 1.0).abs(),
+        AnyManifold::Simplex(_) => (p.iter().sum::<f64>() - 1.0).abs(),
+        AnyManifold::Hyperboloid(_) => ((1.0 + square(&p[1..])).sqrt() / p[0] - 1.0).abs(),
+        AnyManifold::Spd(_) => (p[1] - p[2]).abs(),
+        AnyManifold::Product(product) => {
+            let mut rest = p;
+            product.factors().iter().fold(0.0, |worst, factor| {
+                let (head, tail) = rest.split_at(Manifold::<f64>::ambient(factor));
+                rest = tail;
+                f64::max(worst, drift(factor, head))
+            })
+        }
+        _ => 0.0,
+    }
+}
+
+/// A million walks in random directions, held near the origin by a pull towards it.
+fn million_steps(spec: &str) {
+    let m = AnyManifold::parse(spec, 3).unwrap();
+    let n = Manifold::<f64>::ambient(&m);
+    let (mut sampler, mut work) = (Sampler::new(1), Work::new());
+    let (mut p, mut home) = (vec![0.0; n], vec![0.0; n]);
+    m.origin(&mut home);
+    p.copy_from_slice(&home);
+    let (mut covector, mut v, mut back) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
+    let mut worst = 0.0_f64;
+    for step in 1..=1_000_000 {
+        for g in &mut covector {
+            *g = sampler.uniform(-1.0, 1.0);
+        }
+        m.gradient(&p, &covector, &mut v, &mut work);
+        let scale = 0.2 / m.norm(&p, &v, &mut work);
+        // Opposite to home there is no way back; any way will do.
+        if m.log(&p, &home, &mut back, &mut work).is_err() {
+            back.fill(0.0);
+        }
+        for (v, &back) in v.iter_mut().zip(&back) {
+            *v = scale * *v + 0.1 * back;
+        }
+        m.exp(&mut p, &v, 1.0, &mut work).unwrap_or_else(|e| panic!("{spec}, step {step}: {e}"));
+        worst = worst.max(drift(&m, &p));
+        if step % 1000 == 0 {
+            m.check(&p).unwrap_or_else(|e| panic!("{spec}, step {step}: {e}"));
+        }
+    }
+    assert!(m.distance(&p, &home, &mut work) > 1e-3, "{spec}: nothing moved");
+    // Nothing adds up: after a million steps a point is as near to its manifold as after one.
+    assert!(worst < 4e-15, "{spec}: {worst:e}");
+}
+
+macro_rules! million {
+    ($($name:ident: $spec:literal,)*) => {
+        $(#[test]
+        fn $name() {
+            million_steps($spec);
+        })*
+
+        #[test]
+        fn every_manifold_of_the_table_walks() {
+            for entry in entries() {
+                assert!([$($spec),*].iter().any(|spec| spec.starts_with(entry.name)), "{}", entry.name);
+            }
+        }
+    };
+}
+
+million! {
+    a_million_steps_in_euclidean_space: "euclidean",
+    a_million_steps_on_the_sphere: "sphere(radius=7)",
+    a_million_steps_on_the_simplex: "simplex",
+    a_million_steps_in_the_orthant: "orthant",
+    a_million_steps_on_the_hyperboloid: "hyperbolic",
+    a_million_steps_in_the_ball: "poincare-ball",
+    a_million_steps_among_matrices: "spd(n=2)",
+    a_million_steps_in_a_product: "product(sphere(n=3), simplex(n=3), hyperbolic(n=3))",
+}
