@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 
 use geowalk::error::{Allowed, ConfigError, DomainError};
 
-use crate::error::{Fault, config, shape, unequal};
+use crate::error::{Fault, config, shape, tuple, unequal};
 
 /// The numbers of one argument: C-contiguous, aligned, float64.
 pub(crate) struct Numbers<'py> {
@@ -301,8 +301,8 @@ pub(crate) fn pairs<'py>(
             (a, b) if a == b || b == 1 => common.push(a),
             (1, b) => common.push(b),
             _ => {
-                let needed =
-                    format!("it does not broadcast with {} of shape {:?}", x.what, x.shape());
+                let (what, shown) = (x.what, tuple(x.shape()));
+                let needed = format!("it does not broadcast with {what} of shape {shown}");
                 return Err(shape(py, y.what, y.shape(), &needed));
             }
         }
@@ -333,6 +333,7 @@ pub(crate) fn hash(key: &impl Hash) -> u64 {
 }
 
 /// A number of coordinates: any Python integer, those that cannot be one refused with a `ConfigError`.
+#[derive(Clone, Copy)]
 pub(crate) struct Size(pub(crate) usize);
 
 impl<'py> FromPyObject<'_, 'py> for Size {

@@ -46,7 +46,7 @@ impl Diagnosis {
     /// Every check by name.
     ///
     /// >>> from geowalk.losses import doctor
-    /// >>> doctor('squared').checks['strictly convex']
+    /// >>> doctor('squared').checks.get('strictly convex')
     /// holds
     #[getter]
     fn checks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -60,7 +60,7 @@ impl Diagnosis {
     /// Which theorems the loss meets the premises of: name to (applies, why).
     ///
     /// >>> from geowalk.losses import doctor
-    /// >>> doctor('hinge').theorems['free']
+    /// >>> doctor('hinge').theorems.get('free')
     /// (True, '|slope| <= 1, needed <= 1')
     #[getter]
     fn theorems<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {

@@ -231,18 +231,20 @@ pub(crate) fn config(error: core::ConfigError) -> PyErr {
     })
 }
 
+/// A shape as Python writes it.
+pub(crate) fn tuple(shape: &[usize]) -> String {
+    match shape {
+        [n] => format!("({n},)"),
+        _ => format!("({})", shape.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")),
+    }
+}
+
 /// An array whose shape is not what is needed, which is said in words.
 pub(crate) fn shape(py: Python<'_>, what: &str, found: &[usize], needed: &str) -> PyErr {
-    let tuple = PyTuple::new(py, found);
-    let shown = match found {
-        [] => "()".to_owned(),
-        [n] => format!("({n},)"),
-        _ => format!("({})", found.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")),
-    };
-    let error = DomainError::new_err(format!("{what} has shape {shown}; {needed}"));
+    let error = DomainError::new_err(format!("{what} has shape {}; {needed}", tuple(found)));
     let exception = Exception { error, py }.with("kind", "shape").with("what", what);
-    match tuple {
-        Ok(tuple) => exception.with("found", tuple).error,
+    match PyTuple::new(py, found) {
+        Ok(found) => exception.with("found", found).error,
         Err(error) => error,
     }
 }

@@ -368,10 +368,10 @@ impl Mahalanobis {
     /// >>> Mahalanobis([[2.0]]).sigma
     /// array([[2.]])
     #[getter]
-    fn sigma<'py>(this: PyRef<'py, Self>, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        match &this.as_super().generator {
-            AnyGenerator::Mahalanobis(g) => array(py, g.sigma().to_vec(), &[g.n(), g.n()]),
-            _ => Ok(py.None().into_bound(py)),
+    fn sigma<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        match &this.as_super().get().generator {
+            AnyGenerator::Mahalanobis(g) => array(this.py(), g.sigma().to_vec(), &[g.n(), g.n()]),
+            _ => Ok(this.py().None().into_bound(this.py())),
         }
     }
 }
@@ -429,8 +429,8 @@ impl PNorm {
     /// >>> PNorm(1.5).q
     /// 1.5
     #[getter]
-    fn q(this: PyRef<'_, Self>) -> f64 {
-        match &this.as_super().generator {
+    fn q(this: &Bound<'_, Self>) -> f64 {
+        match &this.as_super().get().generator {
             AnyGenerator::PNorm(p_norm) => p_norm.q(),
             _ => f64::NAN,
         }
@@ -442,8 +442,8 @@ impl PNorm {
     /// >>> PNorm(1.5).p
     /// 3.0
     #[getter]
-    fn p(this: PyRef<'_, Self>) -> f64 {
-        match &this.as_super().generator {
+    fn p(this: &Bound<'_, Self>) -> f64 {
+        match &this.as_super().get().generator {
             AnyGenerator::PNorm(p_norm) => p_norm.p(),
             _ => f64::NAN,
         }

@@ -284,7 +284,10 @@ type CustomArguments = (Py<PyAny>, Py<PyAny>, Option<Py<PyAny>>, (f64, f64));
 #[pymethods]
 impl Custom {
     #[new]
-    #[pyo3(signature = (psi, slope, curvature=None, predictions=(-30.0, 30.0)))]
+    #[pyo3(
+        signature = (psi, slope, curvature=None, predictions=(-30.0, 30.0)),
+        text_signature = "(psi, slope, curvature=None, predictions=(-30.0, 30.0))"
+    )]
     fn new(
         py: Python<'_>,
         psi: Py<PyAny>,
@@ -312,8 +315,8 @@ impl Custom {
     /// >>> Custom(lambda m: m * m, lambda m: 2.0 * m).diagnosis.convex.holds
     /// True
     #[getter]
-    fn diagnosis(this: PyRef<'_, Self>) -> PyResult<Diagnosis> {
-        match this.as_super().core() {
+    fn diagnosis(this: &Bound<'_, Self>) -> PyResult<Diagnosis> {
+        match this.as_super().get().core() {
             AnyLoss::Custom(custom) => custom.diagnosis().cloned().map(Diagnosis::new),
             _ => None,
         }

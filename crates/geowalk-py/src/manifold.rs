@@ -587,8 +587,8 @@ impl Sphere {
     /// >>> Sphere(3).radius
     /// 1.0
     #[getter]
-    fn radius(this: PyRef<'_, Self>) -> f64 {
-        match &this.as_super().manifold {
+    fn radius(this: &Bound<'_, Self>) -> f64 {
+        match &this.as_super().get().manifold {
             AnyManifold::Sphere(sphere) => sphere.radius(),
             _ => f64::NAN,
         }
@@ -637,8 +637,9 @@ impl Product {
     /// >>> Product([Simplex(3), Euclidean(2)]).factors
     /// [simplex, euclidean]
     #[getter]
-    fn factors<'py>(this: PyRef<'py, Self>, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let factors: &[AnyManifold] = match &this.as_super().manifold {
+    fn factors<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
+        let py = this.py();
+        let factors: &[AnyManifold] = match &this.as_super().get().manifold {
             AnyManifold::Product(product) => product.factors(),
             _ => &[],
         };
