@@ -176,6 +176,20 @@ def test_every_layout_gives_the_same_bits(manifold):
     assert np.array_equal(manifold.exp(p, unaligned.reshape(v.shape)), expected)
 
 
+def test_contiguous_arrays_are_not_copied(manifold, monkeypatch):
+    p, v = points(manifold, 6)
+    expected = manifold.exp(p, v)
+
+    def copied(*arguments):
+        raise AssertionError("NumPy was asked to convert")
+
+    monkeypatch.setattr(np, "asarray", copied)
+    monkeypatch.setattr(np, "require", copied)
+    assert (manifold.exp(p, v) == expected).all()
+    with pytest.raises(AssertionError, match="asked to convert"):
+        manifold.exp(p[::2], v[::2])
+
+
 def test_arguments_are_not_changed(manifold):
     p, v = points(manifold, 3)
     before = p.copy(), v.copy()

@@ -11,6 +11,7 @@ use numpy::ndarray::ArrayViewD;
 use numpy::{PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyMemoryError, PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
+use pyo3::types::PyFloat;
 
 use geowalk::error::{Allowed, ConfigError, DomainError};
 
@@ -19,19 +20,34 @@ use crate::error::{Fault, config, shape, tuple, unequal};
 /// The numbers of one argument: C-contiguous, aligned, float64.
 pub(crate) struct Numbers<'py> {
     what: &'static str,
-    array: PyReadonlyArrayDyn<'py, f64>,
+    py: Python<'py>,
+    source: Source<'py>,
+}
+
+enum Source<'py> {
+    /// One Python number, which needs no array.
+    Scalar(f64),
+    Array(PyReadonlyArrayDyn<'py, f64>),
 }
 
 impl<'py> Numbers<'py> {
     /// Reads an argument, without a copy where its layout allows.
     pub(crate) fn new(what: &'static str, x: &Bound<'py, PyAny>) -> PyResult<Self> {
+        let py = x.py();
+        let read = |array: &Bound<'py, PyArrayDyn<f64>>| {
+            let source = Source::Array(array.try_readonly().map_err(unreadable)?);
+            Ok(Self { what, py, source })
+        };
         if let Ok(array) = x.cast::<PyArrayDyn<f64>>()
             && array.is_c_contiguous()
             && array.is_aligned()
         {
-            return Ok(Self { what, array: array.try_readonly().map_err(unreadable)? });
+            return read(array);
         }
-        let numpy = x.py().import("numpy")?;
+        if let Ok(number) = x.cast::<PyFloat>() {
+            return Ok(Self { what, py, source: Source::Scalar(number.value()) });
+        }
+        let numpy = py.import("numpy")?;
         let array = numpy.call_method1("asarray", (x,))?;
         let dtype = array.getattr("dtype")?;
         let kind: String = dtype.getattr("kind")?.extract()?;
@@ -43,17 +59,22 @@ impl<'py> Numbers<'py> {
         }
         // Not `ascontiguousarray`, which makes a scalar a vector.
         let array = numpy.call_method1("require", (array, "float64", ("C", "A")))?;
-        let array = array.cast_into::<PyArrayDyn<f64>>()?;
-        Ok(Self { what, array: array.try_readonly().map_err(unreadable)? })
+        read(array.cast::<PyArrayDyn<f64>>()?)
     }
 
     pub(crate) fn shape(&self) -> &[usize] {
-        self.array.shape()
+        match &self.source {
+            Source::Scalar(_) => &[],
+            Source::Array(array) => array.shape(),
+        }
     }
 
     /// All numbers, row by row.
     pub(crate) fn slice(&self) -> PyResult<&[f64]> {
-        self.array.as_slice().map_err(unreadable)
+        match &self.source {
+            Source::Scalar(x) => Ok(std::slice::from_ref(x)),
+            Source::Array(array) => array.as_slice().map_err(unreadable),
+        }
     }
 
     /// As points of the given shape, or a batch of them.
@@ -65,7 +86,7 @@ impl<'py> Numbers<'py> {
                 |axes: &[usize]| axes.iter().map(usize::to_string).collect::<Vec<_>>().join(" x ");
             let n = text(point);
             return Err(shape(
-                self.array.py(),
+                self.py,
                 self.what,
                 found,
                 &format!("one of {n} numbers or a batch of such is needed"),
@@ -92,7 +113,7 @@ impl<'py> Numbers<'py> {
             [0] | [_, 0] => Err(Fault::from(DomainError::Empty { what: self.what }).into()),
             [n] | [_, n] => self.points(&[n]),
             _ => Err(shape(
-                self.array.py(),
+                self.py,
                 self.what,
                 self.shape(),
                 "a vector or a batch of vectors is needed",
