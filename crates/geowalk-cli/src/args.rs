@@ -97,8 +97,9 @@ pub(crate) struct Train {
     /// Write the model here.
     #[arg(long, value_name = "FILE")]
     pub(crate) model: Option<PathBuf>,
-    /// Continue this model: the same bits as if there had been no interruption.
-    #[arg(long, value_name = "MODEL", conflicts_with_all = ["walk", "loss", "task"])]
+    /// Continue this model, with its settings: the same bits as if there had been no interruption.
+    #[arg(long, value_name = "MODEL", conflicts_with_all =
+        ["walk", "loss", "task", "rate", "seed", "y_range", "no_intercept", "certificate", "bits", "exact"])]
     pub(crate) resume: Option<PathBuf>,
     /// Write the prediction made for each example before it was learned from.
     #[arg(long, value_name = "FILE")]

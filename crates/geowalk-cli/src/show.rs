@@ -18,8 +18,7 @@ pub(crate) fn run(args: &Show, out: &mut dyn Write) -> Result<(), Failure> {
     let built = restore(&model)?;
     let coding = Coding::restore(model.settings.task, model.classes.clone());
     let labels = model.schema.labels();
-    let classes: Vec<String> =
-        (0..coding.classes().len()).map(|k| coding.text(k, labels)).collect();
+    let classes = coding.texts(labels);
     let mut outputs = Vec::new();
     let mut w = Vec::new();
     for k in 0..built.learner.outputs() {

@@ -141,6 +141,9 @@ fn print(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         None => writeln!(out, "certificate    none (off)")?,
         Some(c) => writeln!(out, "certificate    {c}\n               against {}", summary.reach)?,
     }
+    for note in &summary.notes {
+        writeln!(out, "note           {note}")?;
+    }
     if summary.skipped > 0 {
         writeln!(out, "rows skipped   {}", summary.skipped)?;
         for error in &summary.skipped_first {
