@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 
 /// Learning that respects the geometry of its parameters.
 #[derive(Debug, Parser)]
@@ -24,6 +25,10 @@ pub(crate) enum Command {
     List(List),
     /// Examine a loss: which facts hold, and which theorems apply.
     Doctor(Doctor),
+    /// Completions for a shell, on standard output.
+    Completions(Completions),
+    /// The manual page of geowalk or of one command, on standard output.
+    Man(Man),
 }
 
 /// What to read and how.
@@ -86,7 +91,7 @@ pub(crate) struct Train {
     #[arg(long)]
     pub(crate) loss: Option<String>,
     /// auto, a number, inv(c, t0) or power(c, t0, p).
-    #[arg(long, default_value = "auto")]
+    #[arg(long, default_value = "auto", allow_negative_numbers = true)]
     pub(crate) rate: String,
     /// What is to be learned; otherwise told by the labels.
     #[arg(long, value_enum)]
@@ -198,6 +203,18 @@ pub(crate) enum Kind {
     Permissible,
     /// Formats of data.
     Formats,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Completions {
+    /// The shell.
+    pub(crate) shell: Shell,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Man {
+    /// The command; geowalk itself if left out.
+    pub(crate) command: Option<String>,
 }
 
 #[derive(Debug, ClapArgs)]

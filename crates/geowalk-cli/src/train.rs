@@ -128,11 +128,20 @@ impl Table {
     }
 }
 
+/// A number as a person reads it.
+fn number(value: f64) -> String {
+    match value {
+        _ if value.is_nan() => "undefined".to_owned(),
+        _ if value.abs() < 1e12 => format!("{value:.6}"),
+        _ => format!("{value:.6e}"),
+    }
+}
+
 fn print(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\nexamples       {}", summary.examples)?;
-    writeln!(out, "average loss   {:.6}  ({})", summary.loss, summary.loss_name)?;
+    writeln!(out, "average loss   {}  ({})", number(summary.loss), summary.loss_name)?;
     for (name, value) in &summary.metrics {
-        writeln!(out, "{name:<14} {value:.6}")?;
+        writeln!(out, "{name:<14} {}", number(*value))?;
     }
     writeln!(out, "task           {}", summary.task.name())?;
     writeln!(out, "walk           {}", summary.walk)?;

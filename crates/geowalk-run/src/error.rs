@@ -44,6 +44,25 @@ pub enum RunError {
         /// What happened.
         cause: Diverged,
     },
+    /// Another label than the model's.
+    #[error(
+        "the label of the model is '{own}', not '{asked}'; leave --label out, or train a new model"
+    )]
+    OtherLabel {
+        /// The label asked for.
+        asked: String,
+        /// The label of the model.
+        own: String,
+    },
+    /// Data of another form than the model's.
+    #[error("{file}: the model was trained on data {}; give data of the same form",
+        if columns.is_empty() { "without named columns".to_owned() } else { format!("with the columns {}", columns.join(", ")) })]
+    OtherForm {
+        /// The file.
+        file: String,
+        /// The columns of the model.
+        columns: Vec<String>,
+    },
     /// No examples.
     #[error("there are no examples in the input")]
     Empty,

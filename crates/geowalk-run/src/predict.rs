@@ -7,6 +7,7 @@ use geowalk::row::Block;
 use geowalk_data::{Label, Options, Task};
 
 use crate::error::RunError;
+use crate::input;
 use crate::label::Coding;
 use crate::learner::{Learner, largest, softmax};
 use crate::link::probability;
@@ -41,7 +42,7 @@ pub fn predict(
         label: if options.label == Label::Guess { label } else { options.label },
         ..options
     };
-    let mut source = geowalk_data::open(options)?;
+    let mut source = input::open(options)?;
     let labels = model.schema.labels();
     let proba = proba && model.settings.task != Task::Regression;
     if proba {

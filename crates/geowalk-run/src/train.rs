@@ -12,6 +12,7 @@ use geowalk::row::{Block, Row};
 use geowalk_data::{Inference, Labels, Options, Schema, Skipped, Source, Task};
 
 use crate::error::RunError;
+use crate::input;
 use crate::label::{Coding, LabelError};
 use crate::learner::{Diverged, Outcome, Reach};
 use crate::link::probability;
@@ -296,7 +297,7 @@ impl Run {
         if zero > 0.0 && loss > zero {
             let advice = if self.built.rated { "try a smaller --rate" } else { "try another walk" };
             notes.push(format!(
-                "the average loss {loss:.6} exceeds that of predicting 0, {zero:.6}: {advice}"
+                "the average loss {loss:.3e} exceeds that of predicting 0, {zero:.3e}: {advice}"
             ));
         }
         let seen = self.coding.classes().iter().filter(|class| !class.is_nan()).count();
@@ -484,7 +485,7 @@ fn pass(
     run: &mut Option<Run>,
     sink: &mut Sink<'_>,
 ) -> Result<Box<dyn Source>, RunError> {
-    let mut source = geowalk_data::open(options)?;
+    let mut source = input::open(options)?;
     let mut block = Block::new();
     let mut rows = source.read(&mut block, ROWS)? as u64;
     if rows == 0 {
