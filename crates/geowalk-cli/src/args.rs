@@ -35,8 +35,8 @@ pub(crate) enum Command {
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Data {
     /// Paths, patterns, or - for standard input; read one after the other.
-    #[arg(required = true)]
-    pub(crate) data: Vec<String>,
+    #[arg(required = true, value_name = "DATA")]
+    pub(crate) inputs: Vec<String>,
     /// Format; otherwise told by the name, then by the content: see `geowalk list formats`.
     #[arg(long)]
     pub(crate) format: Option<String>,

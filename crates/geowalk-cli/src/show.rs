@@ -82,7 +82,7 @@ fn top(model: &Model, w: &[f64], count: usize) -> Vec<(String, f64)> {
         }
         let index = u32::try_from(i - shift).unwrap_or(u32::MAX);
         let known = model.schema.features().name(index);
-        known.map_or_else(|| format!("#{index}"), |name| name.into_owned())
+        known.map_or_else(|| format!("#{index}"), std::borrow::Cow::into_owned)
     };
     order.into_iter().take(count).map(|i| (name(i), w[i])).collect()
 }

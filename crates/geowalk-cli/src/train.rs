@@ -28,7 +28,7 @@ pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
         y_range: args.y_range,
         resume: args.resume.clone(),
     };
-    if args.passes > 1 && args.data.data.iter().any(|name| name == "-") {
+    if args.passes > 1 && args.data.inputs.iter().any(|name| name == "-") {
         return Err(Failure::Use(
             "standard input can be read only once: --passes needs files".to_owned(),
         ));
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
         &plan,
         || {
             first.take().or_else(|| data::options(&args.data).ok()).unwrap_or_else(|| {
-                geowalk_data::Options::new(args.data.data.iter().map(String::as_str))
+                geowalk_data::Options::new(args.data.inputs.iter().map(String::as_str))
             })
         },
         args.model.as_deref(),
@@ -74,6 +74,11 @@ struct Table {
     headed: bool,
 }
 
+const HEAD: [[&str; 8]; 2] = [
+    ["average", "since", "example", "current", "current", "current", "regret", "certificate"],
+    ["loss", "last", "counter", "label", "predict", "features", "bound", "status"],
+];
+
 impl Table {
     fn say(&mut self, said: &Said<'_>) {
         if !self.shown {
@@ -90,23 +95,9 @@ impl Table {
         let mut err = io::stderr().lock();
         if !self.headed {
             self.headed = true;
-            writeln!(
-                err,
-                "{:>10} {:>10} {:>10} {:>12} {:>12} {:>9} {:>12}  {}",
-                "average",
-                "since",
-                "example",
-                "current",
-                "current",
-                "current",
-                "regret",
-                "certificate"
-            )?;
-            writeln!(
-                err,
-                "{:>10} {:>10} {:>10} {:>12} {:>12} {:>9} {:>12}  {}",
-                "loss", "last", "counter", "label", "predict", "features", "bound", "status"
-            )?;
+            for [a, b, c, d, e, f, g, h] in HEAD {
+                writeln!(err, "{a:>10} {b:>10} {c:>10} {d:>12} {e:>12} {f:>9} {g:>12}  {h}")?;
+            }
         }
         let (bound, status) = match &row.certificate {
             None => ("-".to_owned(), "none"),

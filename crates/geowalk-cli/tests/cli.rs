@@ -1,5 +1,7 @@
 //! The command as a user meets it: the flow of the README, exit codes, and what is said about bad input.
 
+#![allow(clippy::unwrap_used, clippy::format_collect)] // test code
+
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

@@ -31,7 +31,7 @@ pub enum RunError {
         cause: LabelError,
     },
     /// A step that cannot be made.
-    #[error("row {row}: the walk '{walk}' cannot go on: {cause}{}; {}", of(feature), advice(*suggested, cause))]
+    #[error("row {row}: the walk '{walk}' cannot go on: {cause}{}; {}", of(feature.as_ref()), advice(*suggested, cause))]
     Diverged {
         /// Row of the data, from 1.
         row: u64,
@@ -42,7 +42,7 @@ pub enum RunError {
         /// A smaller rate, if a smaller rate may help.
         suggested: Option<f64>,
         /// What happened.
-        cause: Diverged,
+        cause: Box<Diverged>,
     },
     /// Another label than the model's.
     #[error(
@@ -74,8 +74,8 @@ pub enum RunError {
     Reader,
 }
 
-fn of(feature: &Option<String>) -> String {
-    feature.as_ref().map(|name| format!(" (feature '{name}')")).unwrap_or_default()
+fn of(feature: Option<&String>) -> String {
+    feature.map(|name| format!(" (feature '{name}')")).unwrap_or_default()
 }
 
 fn advice(suggested: Option<f64>, cause: &Diverged) -> String {

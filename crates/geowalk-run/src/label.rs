@@ -61,7 +61,7 @@ impl Coding {
             }
             match labels {
                 Labels::Names(_) => {
-                    classes.sort_by_key(|&class| labels.name(class).map(str::to_owned))
+                    classes.sort_by_key(|&class| labels.name(class).map(str::to_owned));
                 }
                 Labels::Numbers => classes.sort_by(f64::total_cmp),
             }

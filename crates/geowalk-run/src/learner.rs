@@ -232,6 +232,32 @@ macro_rules! each_row {
     };
 }
 
+/// Predicts, then learns from, one row.
+trait Step {
+    /// On an error: why, and the rate of the step.
+    fn step<X: Row<f64>>(&mut self, x: X, target: Target) -> Result<Outcome, (DomainError, f64)>;
+}
+
+/// The rows of a block, one after the other.
+fn learn<S: Step>(
+    learner: &mut S,
+    intercept: bool,
+    block: &Block,
+    rows: Range<usize>,
+    out: &mut Vec<Outcome>,
+) -> Result<(), Diverged> {
+    each_row!(block, rows, intercept, |i, x| {
+        let target = Target { y: block.labels()[i], weight: block.weights()[i] };
+        match learner.step(x, target) {
+            Ok(outcome) => out.push(outcome),
+            Err((cause, rate)) => {
+                return Err(Diverged { row: i, cause, rate, norm: x.norm(Norm::L2) });
+            }
+        }
+    });
+    Ok(())
+}
+
 /// One walk with its certificate.
 #[derive(Debug, Clone)]
 struct Strand<W> {
@@ -312,6 +338,23 @@ impl<W: Walk> Single<W> {
     }
 
     #[inline]
+    fn part<X: Row<f64>>(&mut self, x: X, target: Target) -> Result<Round, (DomainError, f64)> {
+        let rate = self.schedule.next(|| x.norm(Norm::L2));
+        let round = self
+            .strand
+            .walk
+            .step(x, target, &self.setting.loss, rate)
+            .map_err(|cause| (cause, rate))?;
+        self.schedule.saw(rate, round.length);
+        if let Some(bound) = &mut self.strand.bound {
+            bound.observe(&round, x);
+        }
+        Ok(round)
+    }
+}
+
+impl<W: Walk> Step for Single<W> {
+    #[inline]
     fn step<X: Row<f64>>(&mut self, x: X, target: Target) -> Result<Outcome, (DomainError, f64)> {
         if target.y.is_nan() {
             return Ok(Outcome::unlabelled(self.strand.walk.predict(x)));
@@ -331,21 +374,6 @@ impl<W: Walk> Single<W> {
             zero: target.weight * self.setting.loss.value(0.0, target.y),
         })
     }
-
-    #[inline]
-    fn part<X: Row<f64>>(&mut self, x: X, target: Target) -> Result<Round, (DomainError, f64)> {
-        let rate = self.schedule.next(|| x.norm(Norm::L2));
-        let round = self
-            .strand
-            .walk
-            .step(x, target, &self.setting.loss, rate)
-            .map_err(|cause| (cause, rate))?;
-        self.schedule.saw(rate, round.length);
-        if let Some(bound) = &mut self.strand.bound {
-            bound.observe(&round, x);
-        }
-        Ok(round)
-    }
 }
 
 impl<W: Walk> Learner for Single<W> {
@@ -355,16 +383,7 @@ impl<W: Walk> Learner for Single<W> {
         rows: Range<usize>,
         out: &mut Vec<Outcome>,
     ) -> Result<(), Diverged> {
-        each_row!(block, rows, self.setting.intercept, |i, x| {
-            let target = Target { y: block.labels()[i], weight: block.weights()[i] };
-            match self.step(x, target) {
-                Ok(outcome) => out.push(outcome),
-                Err((cause, rate)) => {
-                    return Err(Diverged { row: i, cause, rate, norm: x.norm(Norm::L2) });
-                }
-            }
-        });
-        Ok(())
+        learn(self, self.setting.intercept, block, rows, out)
     }
 
     fn predict(&self, block: &Block, out: &mut Vec<f64>) {
@@ -495,31 +514,6 @@ impl<W: Walk + Clone> Several<W> {
         self.scores.extend(self.strands.iter().map(|strand| strand.walk.predict(x)));
     }
 
-    fn step<X: Row<f64>>(&mut self, x: X, target: Target) -> Result<Outcome, (DomainError, f64)> {
-        if target.y.is_nan() {
-            self.score(x);
-            return Ok(Outcome::unlabelled(largest(&self.scores)));
-        }
-        let parts = self.setting.admit(x, target.weight).map_err(|cause| (cause, 0.0))?;
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a class number
-        let classes = target.y as usize + 1;
-        self.grow(classes);
-        let part = Target { weight: target.weight / parts, ..target };
-        let first = self.part(x, part, classes)?;
-        let mut learned = 1.0;
-        while learned < parts {
-            self.part(x, part, classes)?;
-            learned += 1.0;
-        }
-        let zero = if self.joint {
-            Real::ln(self.strands.len() as f64)
-        } else {
-            let rest = (self.strands.len() - 1) as f64;
-            self.setting.loss.value(0.0, 1.0) + rest * self.setting.loss.value(0.0, -1.0)
-        };
-        Ok(Outcome { loss: parts * first.loss, zero: target.weight * zero, ..first })
-    }
-
     /// Learns once that a row is of the last of so many classes.
     fn part<X: Row<f64>>(
         &mut self,
@@ -582,6 +576,33 @@ pub fn softmax(scores: &mut [f64]) {
     }
 }
 
+impl<W: Walk + Clone> Step for Several<W> {
+    fn step<X: Row<f64>>(&mut self, x: X, target: Target) -> Result<Outcome, (DomainError, f64)> {
+        if target.y.is_nan() {
+            self.score(x);
+            return Ok(Outcome::unlabelled(largest(&self.scores)));
+        }
+        let parts = self.setting.admit(x, target.weight).map_err(|cause| (cause, 0.0))?;
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a class number
+        let classes = target.y as usize + 1;
+        self.grow(classes);
+        let part = Target { weight: target.weight / parts, ..target };
+        let first = self.part(x, part, classes)?;
+        let mut learned = 1.0;
+        while learned < parts {
+            self.part(x, part, classes)?;
+            learned += 1.0;
+        }
+        let zero = if self.joint {
+            Real::ln(self.strands.len() as f64)
+        } else {
+            let rest = (self.strands.len() - 1) as f64;
+            self.setting.loss.value(0.0, 1.0) + rest * self.setting.loss.value(0.0, -1.0)
+        };
+        Ok(Outcome { loss: parts * first.loss, zero: target.weight * zero, ..first })
+    }
+}
+
 impl<W: Walk + Clone> Learner for Several<W> {
     fn learn(
         &mut self,
@@ -589,16 +610,7 @@ impl<W: Walk + Clone> Learner for Several<W> {
         rows: Range<usize>,
         out: &mut Vec<Outcome>,
     ) -> Result<(), Diverged> {
-        each_row!(block, rows, self.setting.intercept, |i, x| {
-            let target = Target { y: block.labels()[i], weight: block.weights()[i] };
-            match self.step(x, target) {
-                Ok(outcome) => out.push(outcome),
-                Err((cause, rate)) => {
-                    return Err(Diverged { row: i, cause, rate, norm: x.norm(Norm::L2) });
-                }
-            }
-        });
-        Ok(())
+        learn(self, self.setting.intercept, block, rows, out)
     }
 
     fn predict(&self, block: &Block, out: &mut Vec<f64>) {

@@ -268,7 +268,7 @@ impl Run {
                 suggested: self.suggested(&diverged),
                 feature: None,
                 walk: self.settings.walk.clone(),
-                cause: diverged,
+                cause: Box::new(diverged),
             })?;
             if self.metrics.examples() == mark && self.metrics.examples() > seen {
                 let row = self.progress(block, to - 1, labels);

@@ -334,16 +334,12 @@ impl Builder {
 
     fn finish<W: Walk + Clone + 'static>(self, walk: W, joint: bool) -> Result<Built, ConfigError> {
         match self.request.y_range {
-            Some((lo, hi)) => self.learner(Clipped::new(walk, lo, hi)?, joint),
-            None => self.learner(walk, joint),
+            Some((lo, hi)) => Ok(self.learner(Clipped::new(walk, lo, hi)?, joint)),
+            None => Ok(self.learner(walk, joint)),
         }
     }
 
-    fn learner<W: Walk + Clone + 'static>(
-        self,
-        walk: W,
-        joint: bool,
-    ) -> Result<Built, ConfigError> {
+    fn learner<W: Walk + Clone + 'static>(self, walk: W, joint: bool) -> Built {
         let Request { task, setting, .. } = self.request;
         let (loss, rate) = (setting.loss.clone(), setting.rate.to_string());
         // The softmax is the logistic loss of several classes; other losses have no such form.
@@ -352,7 +348,7 @@ impl Builder {
             Task::Regression | Task::Binary => (Box::new(Single::new(walk, setting)), false),
             Task::Multiclass => (Box::new(Several::new(walk, joint, setting)), joint),
         };
-        Ok(Built { learner, joint, loss, rate, rated: true })
+        Built { learner, joint, loss, rate, rated: true }
     }
 }
 

@@ -283,7 +283,8 @@ fn what_is_not_finite_or_not_unique_is_never_written() {
         match bad.to_bytes() {
             // A class that has not been seen.
             Ok(bytes) => {
-                assert!(value.is_nan() && Model::from_bytes(&bytes).unwrap().classes[1].is_nan())
+                let again = Model::from_bytes(&bytes).unwrap();
+                assert!(value.is_nan() && again.classes[1].is_nan());
             }
             Err(error) => assert!(matches!(error, ModelError::NotFinite { index: 1, .. })),
         }

@@ -1,6 +1,8 @@
 //! Bit for bit: a run that was interrupted, split over files, read in small pieces or learned in small blocks leaves the same model file as
 //! one that was not. Every walk, dense and sparse rows, importance weights, features and classes that come late.
 
+#![allow(clippy::unwrap_used, clippy::panic, clippy::cast_possible_truncation)] // test code
+
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -315,6 +317,31 @@ fn blocks_of_any_size_are_learned_alike() {
                 let pieces = state(&data, &walk, rate, read, learn);
                 assert!(pieces == whole, "{walk}, rate {rate}, {}, {read}, {learn}", data.name);
             }
+        }
+    }
+}
+
+#[test]
+fn for_a_bettor_a_weight_of_three_is_three_examples() {
+    let row = |k: usize, weight: f64| {
+        format!("{} {weight} |f a:{k} b\n", if k % 2 == 0 { 1 } else { -1 })
+    };
+    for task in [Task::Binary, Task::Multiclass] {
+        let mut once = Data::new("w.vw", task, "", |k, _| row(k, 3.0));
+        let mut thrice = Data::new("w.vw", task, "", |k, _| row(k, 1.0).repeat(3));
+        for data in [&mut once, &mut thrice] {
+            data.indexing = Indexing::Exact;
+            if task == Task::Multiclass {
+                data.rows.iter_mut().for_each(|row| *row = row.replace("-1 ", "0 "));
+            }
+        }
+        let (mut once, mut thrice) =
+            (state(&once, "free", "auto", 64, 64), state(&thrice, "free", "auto", 64, 64));
+        // The losses are those of the first predictions.
+        let (heavy, light) = (once.pop().unwrap().1, thrice.pop().unwrap().1);
+        assert!(once == thrice);
+        for (heavy, light) in heavy.into_iter().zip(light.into_iter().step_by(3)) {
+            assert_eq!(f64::from_bits(heavy), 3.0 * f64::from_bits(light));
         }
     }
 }
