@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 
 /// Learning that respects the geometry of its parameters.
 #[derive(Debug, Parser)]
@@ -24,14 +25,18 @@ pub(crate) enum Command {
     List(List),
     /// Examine a loss: which facts hold, and which theorems apply.
     Doctor(Doctor),
+    /// Completions for a shell, on standard output.
+    Completions(Completions),
+    /// The manual page of geowalk or of one command, on standard output.
+    Man(Man),
 }
 
 /// What to read and how.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Data {
     /// Paths, patterns, or - for standard input; read one after the other.
-    #[arg(required = true)]
-    pub(crate) data: Vec<String>,
+    #[arg(required = true, value_name = "DATA")]
+    pub(crate) inputs: Vec<String>,
     /// Format; otherwise told by the name, then by the content: see `geowalk list formats`.
     #[arg(long)]
     pub(crate) format: Option<String>,
@@ -86,7 +91,7 @@ pub(crate) struct Train {
     #[arg(long)]
     pub(crate) loss: Option<String>,
     /// auto, a number, inv(c, t0) or power(c, t0, p).
-    #[arg(long, default_value = "auto")]
+    #[arg(long, default_value = "auto", allow_negative_numbers = true)]
     pub(crate) rate: String,
     /// What is to be learned; otherwise told by the labels.
     #[arg(long, value_enum)]
@@ -97,8 +102,9 @@ pub(crate) struct Train {
     /// Write the model here.
     #[arg(long, value_name = "FILE")]
     pub(crate) model: Option<PathBuf>,
-    /// Continue this model: the same bits as if there had been no interruption.
-    #[arg(long, value_name = "MODEL", conflicts_with_all = ["walk", "loss", "task"])]
+    /// Continue this model, with its settings: the same bits as if there had been no interruption.
+    #[arg(long, value_name = "MODEL", conflicts_with_all =
+        ["walk", "loss", "task", "rate", "seed", "y_range", "no_intercept", "certificate", "bits", "exact"])]
     pub(crate) resume: Option<PathBuf>,
     /// Write the prediction made for each example before it was learned from.
     #[arg(long, value_name = "FILE")]
@@ -197,6 +203,18 @@ pub(crate) enum Kind {
     Permissible,
     /// Formats of data.
     Formats,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Completions {
+    /// The shell.
+    pub(crate) shell: Shell,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Man {
+    /// The command; geowalk itself if left out.
+    pub(crate) command: Option<String>,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -41,6 +41,6 @@ pub(crate) fn options(data: &Data) -> Result<Options, Failure> {
         ignore: data.ignore.clone(),
         missing: data.missing.clone(),
         on_error,
-        ..Options::new(data.data.iter().map(String::as_str))
+        ..Options::new(data.inputs.iter().map(String::as_str))
     })
 }

@@ -6,6 +6,7 @@ mod args;
 mod data;
 mod doctor;
 mod list;
+mod manual;
 mod predict;
 mod show;
 mod train;
@@ -27,6 +28,10 @@ fn main() -> ExitCode {
         Command::Show(what) => show::run(what, &mut out).map(|()| ExitCode::SUCCESS),
         Command::List(what) => list::run(what, &mut out).map(|()| ExitCode::SUCCESS),
         Command::Doctor(what) => doctor::run(what, &mut out),
+        Command::Completions(what) => {
+            manual::completions(what, &mut out).map(|()| ExitCode::SUCCESS)
+        }
+        Command::Man(what) => manual::man(what, &mut out).map(|()| ExitCode::SUCCESS),
     };
     match result.and_then(|code| out.flush().map(|()| code).map_err(Failure::from)) {
         Ok(code) => code,

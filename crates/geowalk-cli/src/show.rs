@@ -18,8 +18,7 @@ pub(crate) fn run(args: &Show, out: &mut dyn Write) -> Result<(), Failure> {
     let built = restore(&model)?;
     let coding = Coding::restore(model.settings.task, model.classes.clone());
     let labels = model.schema.labels();
-    let classes: Vec<String> =
-        (0..coding.classes().len()).map(|k| coding.text(k, labels)).collect();
+    let classes = coding.texts(labels);
     let mut outputs = Vec::new();
     let mut w = Vec::new();
     for k in 0..built.learner.outputs() {
@@ -83,7 +82,7 @@ fn top(model: &Model, w: &[f64], count: usize) -> Vec<(String, f64)> {
         }
         let index = u32::try_from(i - shift).unwrap_or(u32::MAX);
         let known = model.schema.features().name(index);
-        known.map_or_else(|| format!("#{index}"), |name| name.into_owned())
+        known.map_or_else(|| format!("#{index}"), std::borrow::Cow::into_owned)
     };
     order.into_iter().take(count).map(|i| (name(i), w[i])).collect()
 }

@@ -28,7 +28,7 @@ pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
         y_range: args.y_range,
         resume: args.resume.clone(),
     };
-    if args.passes > 1 && args.data.data.iter().any(|name| name == "-") {
+    if args.passes > 1 && args.data.inputs.iter().any(|name| name == "-") {
         return Err(Failure::Use(
             "standard input can be read only once: --passes needs files".to_owned(),
         ));
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
         &plan,
         || {
             first.take().or_else(|| data::options(&args.data).ok()).unwrap_or_else(|| {
-                geowalk_data::Options::new(args.data.data.iter().map(String::as_str))
+                geowalk_data::Options::new(args.data.inputs.iter().map(String::as_str))
             })
         },
         args.model.as_deref(),
@@ -74,6 +74,11 @@ struct Table {
     headed: bool,
 }
 
+const HEAD: [[&str; 8]; 2] = [
+    ["average", "since", "example", "current", "current", "current", "regret", "certificate"],
+    ["loss", "last", "counter", "label", "predict", "features", "bound", "status"],
+];
+
 impl Table {
     fn say(&mut self, said: &Said<'_>) {
         if !self.shown {
@@ -90,23 +95,9 @@ impl Table {
         let mut err = io::stderr().lock();
         if !self.headed {
             self.headed = true;
-            writeln!(
-                err,
-                "{:>10} {:>10} {:>10} {:>12} {:>12} {:>9} {:>12}  {}",
-                "average",
-                "since",
-                "example",
-                "current",
-                "current",
-                "current",
-                "regret",
-                "certificate"
-            )?;
-            writeln!(
-                err,
-                "{:>10} {:>10} {:>10} {:>12} {:>12} {:>9} {:>12}  {}",
-                "loss", "last", "counter", "label", "predict", "features", "bound", "status"
-            )?;
+            for [a, b, c, d, e, f, g, h] in HEAD {
+                writeln!(err, "{a:>10} {b:>10} {c:>10} {d:>12} {e:>12} {f:>9} {g:>12}  {h}")?;
+            }
         }
         let (bound, status) = match &row.certificate {
             None => ("-".to_owned(), "none"),
@@ -128,11 +119,20 @@ impl Table {
     }
 }
 
+/// A number as a person reads it.
+fn number(value: f64) -> String {
+    match value {
+        _ if value.is_nan() => "undefined".to_owned(),
+        _ if value.abs() < 1e12 => format!("{value:.6}"),
+        _ => format!("{value:.6e}"),
+    }
+}
+
 fn print(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\nexamples       {}", summary.examples)?;
-    writeln!(out, "average loss   {:.6}  ({})", summary.loss, summary.loss_name)?;
+    writeln!(out, "average loss   {}  ({})", number(summary.loss), summary.loss_name)?;
     for (name, value) in &summary.metrics {
-        writeln!(out, "{name:<14} {value:.6}")?;
+        writeln!(out, "{name:<14} {}", number(*value))?;
     }
     writeln!(out, "task           {}", summary.task.name())?;
     writeln!(out, "walk           {}", summary.walk)?;
@@ -140,6 +140,9 @@ fn print(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     match &summary.certificate {
         None => writeln!(out, "certificate    none (off)")?,
         Some(c) => writeln!(out, "certificate    {c}\n               against {}", summary.reach)?,
+    }
+    for note in &summary.notes {
+        writeln!(out, "note           {note}")?;
     }
     if summary.skipped > 0 {
         writeln!(out, "rows skipped   {}", summary.skipped)?;

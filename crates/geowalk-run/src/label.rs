@@ -1,6 +1,7 @@
 //! # What a label means
 //! Readers give labels as numbers, or as the numbers of class names. Learners want a number, −1 and +1, or classes 0, 1, …
 
+use geowalk::error::Allowed;
 use geowalk_data::{Labels, Task};
 
 /// A label that does not fit what is being learned.
@@ -17,6 +18,18 @@ pub enum LabelError {
         negative: String,
         /// The class coded +1.
         positive: String,
+    },
+    /// A number that the loss does not take.
+    #[error(
+        "the label is {found}; with the loss '{loss}' it must be {allowed}; use --task binary, or a loss for numbers such as squared"
+    )]
+    Outside {
+        /// The label.
+        found: f64,
+        /// The loss.
+        loss: String,
+        /// The labels it takes.
+        allowed: Allowed,
     },
     /// A name where a number is needed.
     #[error(
@@ -48,7 +61,7 @@ impl Coding {
             }
             match labels {
                 Labels::Names(_) => {
-                    classes.sort_by_key(|&class| labels.name(class).map(str::to_owned))
+                    classes.sort_by_key(|&class| labels.name(class).map(str::to_owned));
                 }
                 Labels::Numbers => classes.sort_by(f64::total_cmp),
             }
@@ -117,6 +130,12 @@ impl Coding {
             negative: name(self.classes[0]),
             positive: name(self.classes[1]),
         })
+    }
+
+    /// The texts of all classes, in the order of their codes; of two classes always both.
+    pub fn texts(&self, labels: &Labels) -> Vec<String> {
+        let two = if self.task == Task::Binary { 2 } else { 0 };
+        (0..self.classes.len().max(two)).map(|place| self.text(place, labels)).collect()
     }
 
     /// The text of the class with this place in the order of codes (0 and 1 for −1 and +1).

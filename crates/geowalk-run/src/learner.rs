@@ -5,7 +5,10 @@
 //! |---|---|---|
 //! | [`Single`] | regression, two classes | the loss of ⟨w, x⟩ |
 //! | [`Several`], joint | several classes, walks on all of ℝⁿ | −ln softmax, one weight vector per class |
-//! | [`Several`], apart | several classes, walks on constrained weights | the loss of each class against the rest |
+//! | [`Several`], apart | several classes, walks on constrained weights and losses other than the logistic one | the loss of each class against the rest |
+//!
+//! **Importance weights** multiply loss and slope. A walk that needs bounded slopes learns from an example of weight w > 1 several times, with
+//! equal parts of the weight; the loss that is reported is w times that of the first prediction, the certificate speaks of the parts.
 
 use std::ops::Range;
 
@@ -13,7 +16,7 @@ use geowalk::certify::{Bound, Certificate, Comparator, FirstOrder, Status};
 use geowalk::error::Allowed;
 use geowalk::loss::{AnyLoss, Facts, Loss};
 use geowalk::row::{Block, Norm, Row};
-use geowalk::update::Target;
+use geowalk::update::{Round, Target};
 use geowalk::walk::Walk;
 use geowalk::{ConfigError, DomainError, Real};
 
@@ -28,11 +31,20 @@ pub struct Outcome {
     pub probability: f64,
     /// The weighted loss.
     pub loss: f64,
+    /// The weighted loss of predicting 0.
+    pub zero: f64,
+}
+
+impl Outcome {
+    /// A prediction for a row without a label.
+    fn unlabelled(prediction: f64) -> Self {
+        Self { prediction, probability: f64::NAN, loss: f64::NAN, zero: f64::NAN }
+    }
 }
 
 /// A step that could not be made.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("{cause}; the rate of this step was {rate:e}")]
+#[error("{cause}")]
 pub struct Diverged {
     /// Row of the block, from 0.
     pub row: usize,
@@ -40,6 +52,18 @@ pub struct Diverged {
     pub cause: DomainError,
     /// The rate of the step.
     pub rate: f64,
+    /// ‖x‖₂ of the row.
+    pub norm: f64,
+}
+
+impl Diverged {
+    /// A rate at which a slope of 1 changes the prediction for this row by at most 1, and smaller than the one that failed.
+    pub fn suggested(&self) -> f64 {
+        let stable = 1.0 / (self.norm * self.norm);
+        let tenth = self.rate / 10.0;
+        let rate = if stable.is_finite() { stable.min(tenth) } else { tenth };
+        rate.max(f64::MIN_POSITIVE)
+    }
 }
 
 /// The object-safe boundary: whole blocks only.
@@ -124,6 +148,40 @@ pub struct Setting {
     pub intercept: bool,
     /// Keep the sums of the first-order certificate.
     pub certificate: bool,
+    /// The walk needs slopes within the bound of the loss: an example of weight w > 1 is learned from ⌈w⌉ times with weight w/⌈w⌉.
+    pub splits_weights: bool,
+    /// The values of features that the walk takes; any if none are named.
+    pub values: Option<Allowed>,
+}
+
+impl Setting {
+    /// The largest weight that is split: so many steps for one example are a mistake in the data.
+    pub const HEAVIEST: f64 = 65_536.0;
+
+    /// Refuses rows that the walk does not take; gives the number of times to learn from the others.
+    #[inline]
+    fn admit<X: Row<f64>>(&self, x: X, weight: f64) -> Result<f64, DomainError> {
+        if let Some(allowed) = self.values {
+            let mut bad = None;
+            x.each(|i, x| {
+                if bad.is_none() && !allowed.contains(x) {
+                    bad = Some((i, x));
+                }
+            });
+            if let Some((index, value)) = bad {
+                return Err(DomainError::Coordinate { what: "the row", index, value, allowed });
+            }
+        }
+        if !self.splits_weights || weight.is_nan() || weight <= 1.0 {
+            return Ok(1.0);
+        }
+        let allowed = Allowed::Closed(0.0, Self::HEAVIEST);
+        if allowed.contains(weight) {
+            Ok(weight.ceil())
+        } else {
+            Err(DomainError::Scalar { what: "the importance weight", value: weight, allowed })
+        }
+    }
 }
 
 /// A row with a constant 1 at coordinate 0 and the features behind it.
@@ -172,6 +230,32 @@ macro_rules! each_row {
             }
         }
     };
+}
+
+/// Predicts, then learns from, one row.
+trait Step {
+    /// On an error: why, and the rate of the step.
+    fn step<X: Row<f64>>(&mut self, x: X, target: Target) -> Result<Outcome, (DomainError, f64)>;
+}
+
+/// The rows of a block, one after the other.
+fn learn<S: Step>(
+    learner: &mut S,
+    intercept: bool,
+    block: &Block,
+    rows: Range<usize>,
+    out: &mut Vec<Outcome>,
+) -> Result<(), Diverged> {
+    each_row!(block, rows, intercept, |i, x| {
+        let target = Target { y: block.labels()[i], weight: block.weights()[i] };
+        match learner.step(x, target) {
+            Ok(outcome) => out.push(outcome),
+            Err((cause, rate)) => {
+                return Err(Diverged { row: i, cause, rate, norm: x.norm(Norm::L2) });
+            }
+        }
+    });
+    Ok(())
 }
 
 /// One walk with its certificate.
@@ -254,12 +338,8 @@ impl<W: Walk> Single<W> {
     }
 
     #[inline]
-    fn step<X: Row<f64>>(&mut self, x: X, target: Target) -> Result<Outcome, (DomainError, f64)> {
+    fn part<X: Row<f64>>(&mut self, x: X, target: Target) -> Result<Round, (DomainError, f64)> {
         let rate = self.schedule.next(|| x.norm(Norm::L2));
-        if target.y.is_nan() {
-            let prediction = self.strand.walk.predict(x);
-            return Ok(Outcome { prediction, probability: f64::NAN, loss: f64::NAN });
-        }
         let round = self
             .strand
             .walk
@@ -269,7 +349,30 @@ impl<W: Walk> Single<W> {
         if let Some(bound) = &mut self.strand.bound {
             bound.observe(&round, x);
         }
-        Ok(Outcome { prediction: round.z, probability: f64::NAN, loss: round.loss })
+        Ok(round)
+    }
+}
+
+impl<W: Walk> Step for Single<W> {
+    #[inline]
+    fn step<X: Row<f64>>(&mut self, x: X, target: Target) -> Result<Outcome, (DomainError, f64)> {
+        if target.y.is_nan() {
+            return Ok(Outcome::unlabelled(self.strand.walk.predict(x)));
+        }
+        let parts = self.setting.admit(x, target.weight).map_err(|cause| (cause, 0.0))?;
+        let part = Target { weight: target.weight / parts, ..target };
+        let first = self.part(x, part)?;
+        let mut learned = 1.0;
+        while learned < parts {
+            self.part(x, part)?;
+            learned += 1.0;
+        }
+        Ok(Outcome {
+            prediction: first.z,
+            probability: f64::NAN,
+            loss: parts * first.loss,
+            zero: target.weight * self.setting.loss.value(0.0, target.y),
+        })
     }
 }
 
@@ -280,14 +383,7 @@ impl<W: Walk> Learner for Single<W> {
         rows: Range<usize>,
         out: &mut Vec<Outcome>,
     ) -> Result<(), Diverged> {
-        each_row!(block, rows, self.setting.intercept, |i, x| {
-            let target = Target { y: block.labels()[i], weight: block.weights()[i] };
-            match self.step(x, target) {
-                Ok(outcome) => out.push(outcome),
-                Err((cause, rate)) => return Err(Diverged { row: i, cause, rate }),
-            }
-        });
-        Ok(())
+        learn(self, self.setting.intercept, block, rows, out)
     }
 
     fn predict(&self, block: &Block, out: &mut Vec<f64>) {
@@ -418,17 +514,17 @@ impl<W: Walk + Clone> Several<W> {
         self.scores.extend(self.strands.iter().map(|strand| strand.walk.predict(x)));
     }
 
-    fn step<X: Row<f64>>(&mut self, x: X, target: Target) -> Result<Outcome, (DomainError, f64)> {
+    /// Learns once that a row is of the last of so many classes.
+    fn part<X: Row<f64>>(
+        &mut self,
+        x: X,
+        target: Target,
+        classes: usize,
+    ) -> Result<Outcome, (DomainError, f64)> {
         let rate = self.schedule.next(|| x.norm(Norm::L2));
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // NaN gives 0: no class
-        let classes = if target.y.is_nan() { 0 } else { target.y as usize + 1 };
-        self.grow(classes);
         self.score(x);
         let prediction = largest(&self.scores);
         softmax(&mut self.scores);
-        if target.y.is_nan() {
-            return Ok(Outcome { prediction, probability: f64::NAN, loss: f64::NAN });
-        }
         let probability = self.scores[classes - 1];
         let mut loss = -target.weight * Real::ln(Real::max(probability, f64::MIN_POSITIVE));
         let (mut length, mut apart) = (0.0_f64, 0.0);
@@ -452,7 +548,7 @@ impl<W: Walk + Clone> Several<W> {
             loss = apart;
         }
         self.schedule.saw(rate, length);
-        Ok(Outcome { prediction, probability, loss })
+        Ok(Outcome { prediction, probability, loss, zero: f64::NAN })
     }
 }
 
@@ -480,6 +576,33 @@ pub fn softmax(scores: &mut [f64]) {
     }
 }
 
+impl<W: Walk + Clone> Step for Several<W> {
+    fn step<X: Row<f64>>(&mut self, x: X, target: Target) -> Result<Outcome, (DomainError, f64)> {
+        if target.y.is_nan() {
+            self.score(x);
+            return Ok(Outcome::unlabelled(largest(&self.scores)));
+        }
+        let parts = self.setting.admit(x, target.weight).map_err(|cause| (cause, 0.0))?;
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a class number
+        let classes = target.y as usize + 1;
+        self.grow(classes);
+        let part = Target { weight: target.weight / parts, ..target };
+        let first = self.part(x, part, classes)?;
+        let mut learned = 1.0;
+        while learned < parts {
+            self.part(x, part, classes)?;
+            learned += 1.0;
+        }
+        let zero = if self.joint {
+            Real::ln(self.strands.len() as f64)
+        } else {
+            let rest = (self.strands.len() - 1) as f64;
+            self.setting.loss.value(0.0, 1.0) + rest * self.setting.loss.value(0.0, -1.0)
+        };
+        Ok(Outcome { loss: parts * first.loss, zero: target.weight * zero, ..first })
+    }
+}
+
 impl<W: Walk + Clone> Learner for Several<W> {
     fn learn(
         &mut self,
@@ -487,14 +610,7 @@ impl<W: Walk + Clone> Learner for Several<W> {
         rows: Range<usize>,
         out: &mut Vec<Outcome>,
     ) -> Result<(), Diverged> {
-        each_row!(block, rows, self.setting.intercept, |i, x| {
-            let target = Target { y: block.labels()[i], weight: block.weights()[i] };
-            match self.step(x, target) {
-                Ok(outcome) => out.push(outcome),
-                Err((cause, rate)) => return Err(Diverged { row: i, cause, rate }),
-            }
-        });
-        Ok(())
+        learn(self, self.setting.intercept, block, rows, out)
     }
 
     fn predict(&self, block: &Block, out: &mut Vec<f64>) {

@@ -11,7 +11,7 @@ pub fn probability(loss: &AnyLoss, z: f64) -> Option<f64> {
         AnyLoss::Logistic(_) => Some(sigmoid(z)),
         AnyLoss::Balanced(balanced) => Some(balanced.phi().transfer(z)),
         AnyLoss::Exponential(_) => Some(sigmoid(2.0 * z)),
-        AnyLoss::Squared(_) => Some(((1.0 + z) / 2.0).clamp(0.0, 1.0)),
+        AnyLoss::Squared(_) => Some(f64::midpoint(1.0, z).clamp(0.0, 1.0)),
         _ => None,
     }
 }

@@ -20,7 +20,7 @@ const BINS: usize = 4096;
 /// use geowalk_data::Task;
 /// use geowalk_run::metrics::{Metrics, Seen};
 /// let mut metrics = Metrics::new(Task::Regression);
-/// metrics.see(&Seen { y: 1.0, prediction: 3.0, probability: f64::NAN, loss: 4.0, weight: 1.0 });
+/// metrics.see(&Seen { y: 1.0, prediction: 3.0, probability: f64::NAN, loss: 4.0, zero: 1.0, weight: 1.0 });
 /// let again = Metrics::load(Task::Regression, &metrics.save())?;
 /// assert_eq!(again.named(), [("rmse", 2.0), ("mae", 2.0)]);
 /// # Ok::<(), geowalk_run::model::ModelError>(())
@@ -32,6 +32,7 @@ pub struct Metrics {
     weight: f64,
     loss: Sum,
     last_loss: Sum,
+    zero: Sum,
     last_weight: f64,
     right: f64,
     log_loss: Sum,
@@ -52,6 +53,8 @@ pub struct Seen {
     pub probability: f64,
     /// Weighted loss.
     pub loss: f64,
+    /// Weighted loss of predicting 0.
+    pub zero: f64,
     /// Importance weight.
     pub weight: f64,
 }
@@ -65,6 +68,7 @@ impl Metrics {
             weight: 0.0,
             loss: Sum::default(),
             last_loss: Sum::default(),
+            zero: Sum::default(),
             last_weight: 0.0,
             right: 0.0,
             log_loss: Sum::default(),
@@ -82,6 +86,7 @@ impl Metrics {
         self.last_weight += seen.weight;
         self.loss.add(seen.loss);
         self.last_loss.add(seen.loss);
+        self.zero.add(seen.zero);
         match self.task {
             Task::Regression => {
                 let error = seen.prediction - seen.y;
@@ -127,6 +132,11 @@ impl Metrics {
         self.loss.total() / self.weight
     }
 
+    /// Average loss that predicting 0 would have had.
+    pub fn zero(&self) -> f64 {
+        self.zero.total() / self.weight
+    }
+
     /// Average loss since the last call; forgets it.
     pub fn since_last(&mut self) -> f64 {
         let loss = self.last_loss.total() / self.last_weight;
@@ -158,7 +168,8 @@ impl Metrics {
     /// All that they hold, for the model file: `metrics`, and of a binary task `metrics.bins`.
     pub fn save(&self) -> Arrays {
         let counts = [self.examples as f64, self.weight, self.last_weight, self.right];
-        let sums = [self.loss, self.last_loss, self.log_loss, self.squares, self.absolutes];
+        let sums =
+            [self.loss, self.last_loss, self.log_loss, self.squares, self.absolutes, self.zero];
         let numbers = counts.into_iter().chain(sums.iter().flat_map(Sum::save)).collect();
         let mut arrays = vec![("metrics".to_owned(), numbers)];
         if self.task == Task::Binary {
@@ -174,7 +185,7 @@ impl Metrics {
         reason = "a count below 2^53"
     )]
     pub fn load(task: Task, arrays: &[(String, Vec<f64>)]) -> Result<Self, ModelError> {
-        let numbers = model::array(arrays, "metrics", Some(4 + 5 * 4))?;
+        let numbers = model::array(arrays, "metrics", Some(4 + 6 * 4))?;
         let sum = |k: usize| Sum::load(std::array::from_fn(|i| numbers[4 + 4 * k + i]));
         let bins = match task {
             Task::Binary => model::array(arrays, "metrics.bins", Some(2 * BINS))?.to_vec(),
@@ -191,6 +202,7 @@ impl Metrics {
             log_loss: sum(2),
             squares: sum(3),
             absolutes: sum(4),
+            zero: sum(5),
             bins,
         })
     }
@@ -219,8 +231,14 @@ mod tests {
                 let x = Real::sin(f64::from(k));
                 let y = if task == Task::Multiclass { f64::from(k % 3) } else { x.signum() };
                 let probability = 1.0 / (1.0 + Real::exp(-x));
-                let seen =
-                    Seen { y, prediction: x, probability, loss: x * x, weight: 0.3 + x.abs() };
+                let seen = Seen {
+                    y,
+                    prediction: x,
+                    probability,
+                    loss: x * x,
+                    zero: 1.0,
+                    weight: 0.3 + x.abs(),
+                };
                 if k % 7 == 0 {
                     cut = Metrics::load(task, &cut.save()).unwrap();
                 }
@@ -241,6 +259,6 @@ mod tests {
         let error = Metrics::load(Task::Binary, &saved).unwrap_err();
         assert!(matches!(error, ModelError::Missing { what } if what == "metrics.bins"));
         let error = Metrics::load(Task::Binary, &[("metrics".into(), vec![1.0])]).unwrap_err();
-        assert!(matches!(error, ModelError::Length { found: 1, expected: 24, .. }));
+        assert!(matches!(error, ModelError::Length { found: 1, expected: 28, .. }));
     }
 }

@@ -105,8 +105,8 @@ pub struct Model {
     pub settings: Settings,
     /// What features and labels mean.
     pub schema: Schema,
-    /// The label of each class, in the order of the classes; where labels are names, their numbers in the schema. Empty for a
-    /// regression.
+    /// The label of each class, in the order of the classes; where labels are names, their numbers in the schema; NaN for a class of two that
+    /// has not been seen. Empty for a regression.
     pub classes: Vec<f64>,
     /// How many examples it has learned from.
     pub examples: u64,
@@ -136,8 +136,21 @@ impl Model {
             .map_err(|source| ModelError::Io { path: path.to_owned(), source })
     }
 
-    /// Reads a file.
+    /// Can a file be written here? Says so before a long run, not after it. Leaves nothing behind.
+    pub fn check_path(path: &Path) -> Result<(), ModelError> {
+        replace::try_out(path).map_err(|source| ModelError::Io { path: path.to_owned(), source })
+    }
+
+    /// Reads a file. Whatever is wrong with it, the error names it.
     pub fn load(path: &Path) -> Result<Self, ModelError> {
+        let inside = |cause| match cause {
+            ModelError::Io { .. } => cause,
+            _ => ModelError::File { path: path.to_owned(), cause: Box::new(cause) },
+        };
+        Self::read(path).map_err(inside)
+    }
+
+    fn read(path: &Path) -> Result<Self, ModelError> {
         let io = |source| ModelError::Io { path: path.to_owned(), source };
         let mut file = File::open(path).map_err(io)?;
         // A look at the beginning, so that a large file of another kind is not read in vain.
@@ -188,7 +201,7 @@ impl Model {
             }
             finite(name, values)?;
         }
-        finite("classes", &self.classes)?;
+        about::classes(&self.classes)?;
         if let Some((low, high)) = self.settings.y_range {
             finite("y_range", &[low, high])?;
         }

@@ -3,32 +3,21 @@
 
 use std::io::Write;
 
-use geowalk::loss::AnyLoss;
 use geowalk::row::Block;
 use geowalk_data::{Label, Options, Task};
 
 use crate::error::RunError;
+use crate::input;
 use crate::label::Coding;
-use crate::learner::{Learner, Reach, Setting, largest, softmax};
+use crate::learner::{Learner, largest, softmax};
 use crate::link::probability;
 use crate::model::Model;
 use crate::pump::ROWS;
-use crate::rate::Rate;
-use crate::walks::{self, Built, Request};
+use crate::walks::{self, Built};
 
 /// The learner of a model, ready to predict or to go on.
 pub fn restore(model: &Model) -> Result<Built, RunError> {
-    let s = &model.settings;
-    let setting = Setting {
-        loss: AnyLoss::parse(&s.loss)?,
-        rate: Rate::parse(&s.rate)?,
-        intercept: s.intercept,
-        reach: Reach::Box,
-        certificate: s.certificate,
-    };
-    let request =
-        Request { task: s.task, setting, seed: s.seed, features: None, y_range: s.y_range };
-    let mut built = walks::build(&s.walk, request)?;
+    let mut built = walks::of(&model.settings, &model.schema)?;
     built.learner.load(&mut |name| model.find(name))?;
     Ok(built)
 }
@@ -53,13 +42,11 @@ pub fn predict(
         label: if options.label == Label::Guess { label } else { options.label },
         ..options
     };
-    let mut source = geowalk_data::open(options)?;
+    let mut source = input::open(options)?;
     let labels = model.schema.labels();
     let proba = proba && model.settings.task != Task::Regression;
     if proba {
-        let names: Vec<String> =
-            (0..coding.classes().len()).map(|k| coding.text(k, labels)).collect();
-        writeln!(out, "{}", names.join(",")).map_err(RunError::Predictions)?;
+        writeln!(out, "{}", coding.texts(labels).join(",")).map_err(RunError::Predictions)?;
     }
     let (mut block, mut scores, mut rows) = (Block::new(), Vec::new(), 0);
     loop {

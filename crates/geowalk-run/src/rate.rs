@@ -64,7 +64,8 @@ impl std::fmt::Display for Rate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Auto => write!(f, "auto"),
-            Self::Constant(rate) => write!(f, "{rate}"),
+            Self::Constant(rate) if (1e-5..1e16).contains(rate) => write!(f, "{rate}"),
+            Self::Constant(rate) => write!(f, "{rate:e}"),
             Self::Power { c, t0, p: 1.0 } => write!(f, "inv({c}, {t0})"),
             Self::Power { c, t0, p } => write!(f, "power({c}, {t0}, {p})"),
         }
@@ -143,7 +144,7 @@ mod tests {
 
     #[test]
     fn rates_are_read_and_written() {
-        for text in ["auto", "0.5", "inv(2, 10)", "power(1, 1, 0.5)"] {
+        for text in ["auto", "0.5", "1e200", "inv(2, 10)", "power(1, 1, 0.5)"] {
             assert_eq!(Rate::parse(text).unwrap().to_string(), text);
         }
         assert_eq!(

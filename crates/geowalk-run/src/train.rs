@@ -1,24 +1,25 @@
 //! # The loop
 //! Examples from a source, through a learner, to a model: predict, learn, measure, say. The same loop serves every front end.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use geowalk::DomainError;
 use geowalk::certify::{Certificate, Status};
 use geowalk::loss::{AnyLoss, Loss};
 use geowalk::row::{Block, Row};
-use geowalk_data::{Inference, Labels, Options, Skipped, Source, Task};
+use geowalk_data::{Inference, Labels, Options, Schema, Skipped, Source, Task};
 
 use crate::error::RunError;
-use crate::label::Coding;
-use crate::learner::{Outcome, Reach, Setting};
+use crate::input;
+use crate::label::{Coding, LabelError};
+use crate::learner::{Diverged, Outcome, Reach};
 use crate::link::probability;
 use crate::metrics::{Metrics, Seen};
 use crate::model::{Model, Settings};
 use crate::pump::{Pump, ROWS};
-use crate::rate::Rate;
-use crate::walks::{self, Built, Request};
+use crate::walks::{self, Built};
 
 /// What to train, and how. What is left out is inferred and said.
 #[derive(Debug, Clone)]
@@ -115,6 +116,8 @@ pub struct Summary {
     pub skipped: u64,
     /// The errors of the first rows left out.
     pub skipped_first: Vec<String>,
+    /// What the user should know besides: flags without effect, a loss that exceeds that of predicting nothing.
+    pub notes: Vec<String>,
     /// How long it took.
     pub seconds: f64,
 }
@@ -122,6 +125,15 @@ pub struct Summary {
 impl Summary {
     /// The summary as one JSON object.
     pub fn json(&self) -> serde_json::Value {
+        let mut object = self.record();
+        object["skipped"] = self.skipped.into();
+        object["notes"] = self.notes.clone().into();
+        object["seconds"] = self.seconds.into();
+        object
+    }
+
+    /// The part that depends on the examples alone: what a model file keeps. One run and two halves of it leave the same record.
+    fn record(&self) -> serde_json::Value {
         let metrics: serde_json::Map<_, _> = self
             .metrics
             .iter()
@@ -136,8 +148,6 @@ impl Summary {
             "loss_name": self.loss_name,
             "rate": self.rate,
             "certificate": certificate_json(self.certificate.as_ref(), self.reach),
-            "skipped": self.skipped,
-            "seconds": self.seconds,
         })
     }
 }
@@ -166,6 +176,7 @@ pub struct Run {
     coding: Coding,
     metrics: Metrics,
     outcomes: Vec<Outcome>,
+    notes: Vec<String>,
 }
 
 impl Run {
@@ -173,31 +184,17 @@ impl Run {
     fn new(
         plan: &Plan,
         resumed: Option<&Model>,
-        labels: &Labels,
+        schema: &Schema,
         values: &[f64],
         said: &mut dyn FnMut(Said<'_>),
     ) -> Result<Self, RunError> {
+        let labels = schema.labels();
         let settings = match resumed {
             Some(model) => model.settings.clone(),
             None => decide(plan, labels, values, said)?,
         };
-        let loss = AnyLoss::parse(&settings.loss)?;
-        let setting = Setting {
-            loss,
-            rate: Rate::parse(&settings.rate)?,
-            intercept: settings.intercept,
-            reach: Reach::Box,
-            certificate: settings.certificate,
-        };
         let task = settings.task;
-        let request = Request {
-            task,
-            setting,
-            seed: settings.seed,
-            features: None,
-            y_range: settings.y_range,
-        };
-        let mut built = walks::build(&settings.walk, request)?;
+        let mut built = walks::of(&settings, schema)?;
         let (coding, metrics) = match resumed {
             None => (Coding::new(task, labels, values), Metrics::new(task)),
             Some(model) => {
@@ -206,7 +203,22 @@ impl Run {
                 (coding, Metrics::load(task, &model.arrays)?)
             }
         };
+        let mut notes = Vec::new();
         if resumed.is_none() {
+            let walk = &settings.walk;
+            if !built.rated && plan.rate != "auto" {
+                notes.push(format!(
+                    "--rate {} has no effect: the rate of the walk '{walk}' is {}",
+                    plan.rate, built.rate
+                ));
+            }
+            let own = built.loss.spec();
+            if plan.loss.is_some() && own != settings.loss {
+                let loss = &settings.loss;
+                notes.push(format!(
+                    "--loss {loss} has no effect: the loss of the walk '{walk}' is {own}"
+                ));
+            }
             let how = match (task, built.joint) {
                 (Task::Multiclass, true) => ", one joint softmax",
                 (Task::Multiclass, false) => ", each class against the rest",
@@ -219,7 +231,7 @@ impl Run {
                 built.rate
             )));
         }
-        Ok(Self { settings, built, coding, metrics, outcomes: Vec::new() })
+        Ok(Self { settings, built, coding, metrics, outcomes: Vec::new(), notes })
     }
 
     /// Learns from a block; `rows_before` rows of this reading came before it.
@@ -230,11 +242,18 @@ impl Run {
         rows_before: u64,
         sink: &mut Sink<'_>,
     ) -> Result<(), RunError> {
+        let allowed = self.built.loss.facts().labels;
         for (i, label) in block.labels_mut().iter_mut().enumerate() {
-            *label = self
-                .coding
-                .code(*label, labels)
-                .map_err(|cause| RunError::Label { row: rows_before + i as u64 + 1, cause })?;
+            let coded = self.coding.code(*label, labels).and_then(|y| {
+                // Classes are coded as the loss wants them.
+                if self.settings.task != Task::Regression || y.is_nan() || allowed.contains(y) {
+                    return Ok(y);
+                }
+                let loss = self.built.loss.spec();
+                Err(LabelError::Outside { found: y, loss, allowed })
+            });
+            let row = rows_before + i as u64 + 1;
+            *label = coded.map_err(|cause| RunError::Label { row, cause })?;
         }
         let mut from = 0;
         while from < block.len() {
@@ -246,9 +265,10 @@ impl Run {
             self.measure(block, from, labels, sink)?;
             learned.map_err(|diverged| RunError::Diverged {
                 row: rows_before + diverged.row as u64 + 1,
-                suggested: (diverged.rate / 10.0).max(f64::MIN_POSITIVE),
+                suggested: self.suggested(&diverged),
+                feature: None,
                 walk: self.settings.walk.clone(),
-                cause: diverged,
+                cause: Box::new(diverged),
             })?;
             if self.metrics.examples() == mark && self.metrics.examples() > seen {
                 let row = self.progress(block, to - 1, labels);
@@ -257,6 +277,34 @@ impl Run {
             from = to;
         }
         Ok(())
+    }
+
+    /// A rate that may help; none if the walk has no choice, or if the row itself is at fault.
+    fn suggested(&self, diverged: &Diverged) -> Option<f64> {
+        let row = matches!(
+            diverged.cause,
+            DomainError::Coordinate { what: "the row", .. }
+                | DomainError::Scalar { what: "the importance weight", .. }
+        );
+        (self.built.rated && !row).then(|| diverged.suggested())
+    }
+
+    /// What the user should know at the end.
+    fn notes(&self) -> Vec<String> {
+        let mut notes = self.notes.clone();
+        let (loss, zero) = (self.metrics.loss(), self.metrics.zero());
+        // Losses that are 0 at 0 measure something else than predictions.
+        if zero > 0.0 && loss > zero {
+            let advice = if self.built.rated { "try a smaller --rate" } else { "try another walk" };
+            notes.push(format!(
+                "the average loss {loss:.3e} exceeds that of predicting 0, {zero:.3e}: {advice}"
+            ));
+        }
+        let seen = self.coding.classes().iter().filter(|class| !class.is_nan()).count();
+        if self.settings.task != Task::Regression && seen < 2 {
+            notes.push("there are not two classes: nothing to tell apart was learned".to_owned());
+        }
+        notes
     }
 
     /// Adds the outcomes of the rows from `from` on to the metrics, and writes the predictions.
@@ -287,6 +335,7 @@ impl Run {
                 prediction: outcome.prediction,
                 probability: p,
                 loss: outcome.loss,
+                zero: outcome.zero,
                 weight: block.weights()[from + i],
             });
         }
@@ -345,7 +394,7 @@ impl Run {
             classes: self.coding.classes().to_vec(),
             examples: self.metrics.examples(),
             arrays,
-            summary: summary.json(),
+            summary: summary.record(),
         }
     }
 }
@@ -394,6 +443,7 @@ pub fn train<'a>(
 ) -> Result<Summary, RunError> {
     let start = Instant::now();
     let resumed = plan.resume.as_deref().map(Model::load).transpose()?;
+    model.map(Model::check_path).transpose()?;
     let mut sink = Sink { said, predictions };
     let mut run: Option<Run> = None;
     let mut schema = resumed.as_ref().map(|model| model.schema.clone());
@@ -418,6 +468,7 @@ pub fn train<'a>(
         reach: run.built.learner.reach(),
         skipped: skipped.rows(),
         skipped_first: skipped.first().iter().map(ToString::to_string).collect(),
+        notes: run.notes(),
         seconds: start.elapsed().as_secs_f64(),
     };
     if let Some(path) = model {
@@ -434,7 +485,7 @@ fn pass(
     run: &mut Option<Run>,
     sink: &mut Sink<'_>,
 ) -> Result<Box<dyn Source>, RunError> {
-    let mut source = geowalk_data::open(options)?;
+    let mut source = input::open(options)?;
     let mut block = Block::new();
     let mut rows = source.read(&mut block, ROWS)? as u64;
     if rows == 0 {
@@ -442,10 +493,12 @@ fn pass(
     }
     let mut labels = source.schema().labels().clone();
     if run.is_none() {
-        *run = Some(Run::new(plan, resumed, &labels, block.labels(), sink.said)?);
+        *run = Some(Run::new(plan, resumed, source.schema(), block.labels(), sink.said)?);
     }
     let Some(run) = run else { return Err(RunError::Empty) };
-    run.block(&mut block, &labels, 0, sink)?;
+    let intercept = run.settings.intercept;
+    run.block(&mut block, &labels, 0, sink)
+        .map_err(|error| error.named(source.schema().features(), intercept))?;
     let pump = Pump::start(source);
     let outcome = loop {
         match pump.next() {
@@ -461,8 +514,9 @@ fn pass(
             }
         }
     };
-    let source = pump
-        .stop()
-        .ok_or_else(|| RunError::Predictions(io::Error::other("the reader thread died")))?;
-    outcome.map(|()| source)
+    let source = pump.stop().ok_or(RunError::Reader)?;
+    match outcome {
+        Ok(()) => Ok(source),
+        Err(error) => Err(error.named(source.schema().features(), intercept)),
+    }
 }

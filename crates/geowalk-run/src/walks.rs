@@ -2,6 +2,7 @@
 //! `UPDATE:GEOMETRY(param=value, ...)`, or an alias. One table: `geowalk list walks` prints it, [`build`] reads it.
 
 use geowalk::ConfigError;
+use geowalk::error::Allowed;
 use geowalk::loss::{AnyLoss, Loss, WinnowHinge};
 use geowalk::row::Norm;
 use geowalk::spec::{self, Args, Entry, Spec};
@@ -9,9 +10,10 @@ use geowalk::walk::{
     Adaptive, Burg, Clipped, Entropy, Euclidean, Free, Hyperbolic, Orthant, PNorm, ReparamEntropy,
     ReparamSimplex, Signed, Simplex, SimplexEntropy, Sphere, Walk, winnow,
 };
-use geowalk_data::Task;
+use geowalk_data::{Features, Schema, Task};
 
 use crate::learner::{Learner, Reach, Setting, Several, Single};
+use crate::model::Settings;
 use crate::rate::Rate;
 
 /// A walk with its other names.
@@ -108,20 +110,42 @@ pub struct Built {
     pub loss: AnyLoss,
     /// The rate it uses, as text.
     pub rate: String,
+    /// Does the rate that was asked for matter? Some walks need none, or prescribe their own.
+    pub rated: bool,
 }
 
 impl std::fmt::Debug for Built {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { joint, loss, rate, .. } = self;
+        let Self { joint, loss, rate, rated, .. } = self;
         f.debug_struct("Built")
             .field("joint", joint)
             .field("loss", loss)
             .field("rate", rate)
+            .field("rated", rated)
             .finish_non_exhaustive()
     }
 }
 
-/// Builds the learner that a text names.
+/// Builds the learner of a run with these settings, on data with this schema.
+pub fn of(settings: &Settings, schema: &Schema) -> Result<Built, ConfigError> {
+    let setting = Setting {
+        loss: AnyLoss::parse(&settings.loss)?,
+        rate: Rate::parse(&settings.rate)?,
+        intercept: settings.intercept,
+        reach: Reach::Box,
+        certificate: settings.certificate,
+        splits_weights: false,
+        values: None,
+    };
+    let features = match schema.features() {
+        Features::Hashed(hashed) => Some(1 << hashed.bits()),
+        Features::Exact(_) | Features::Index(_) => None,
+    };
+    let Settings { task, seed, y_range, .. } = *settings;
+    build(&settings.walk, Request { task, setting, seed, features, y_range })
+}
+
+/// Builds the learner that a text names. What a [`Setting`] says of reach, split weights and values is decided here.
 pub fn build(text: &str, request: Request) -> Result<Built, ConfigError> {
     let spec = Spec::parse(text)?;
     let Some(name) = canonical(spec.name()) else {
@@ -134,8 +158,10 @@ pub fn build(text: &str, request: Request) -> Result<Built, ConfigError> {
         request.setting.loss = AnyLoss::from(WinnowHinge::new(0.0)?);
         request.setting.rate = Rate::Constant(1.0);
     }
-    let built = Builder { request, signed: spec.name() == "eg+-" }.walk(name, &mut args)?;
+    let mut built = Builder { request, signed: spec.name() == "eg+-" }.walk(name, &mut args)?;
     args.finish()?;
+    let own = ["free:euclidean", "winnow", "reparam-winnow"];
+    built.rated = !own.contains(&name) && spec.name() != "perceptron";
     Ok(built)
 }
 
@@ -149,7 +175,13 @@ impl Builder {
         match name {
             "free:euclidean" => {
                 let epsilon = args.number("epsilon", 1.0)?;
-                let slope = self.request.setting.loss.facts().lipschitz.unwrap_or(1.0);
+                let Some(slope) = self.request.setting.loss.facts().lipschitz else {
+                    return Err(ConfigError::Missing {
+                        name: "a bound on the slope of the loss",
+                        meaning: "free bets against it; use --walk adagrad, or a loss such as absolute or huber",
+                    });
+                };
+                self.request.setting.splits_weights = true;
                 self.plain(Free::new(epsilon, slope)?, "none needed", Reach::Box)
             }
             "explicit:adaptive" => {
@@ -292,6 +324,7 @@ impl Builder {
         let constants = if twin { winnow::twin(margin)? } else { winnow::winnow(margin)? };
         self.request.setting.loss = AnyLoss::from(WinnowHinge::new(constants.threshold)?);
         self.request.setting.rate = Rate::Constant(constants.rate);
+        self.request.setting.values = Some(Allowed::Closed(0.0, 1.0));
         if twin {
             self.constrained(ReparamEntropy::new(k / n)?, Reach::Positive)
         } else {
@@ -301,23 +334,21 @@ impl Builder {
 
     fn finish<W: Walk + Clone + 'static>(self, walk: W, joint: bool) -> Result<Built, ConfigError> {
         match self.request.y_range {
-            Some((lo, hi)) => self.learner(Clipped::new(walk, lo, hi)?, joint),
-            None => self.learner(walk, joint),
+            Some((lo, hi)) => Ok(self.learner(Clipped::new(walk, lo, hi)?, joint)),
+            None => Ok(self.learner(walk, joint)),
         }
     }
 
-    fn learner<W: Walk + Clone + 'static>(
-        self,
-        walk: W,
-        joint: bool,
-    ) -> Result<Built, ConfigError> {
+    fn learner<W: Walk + Clone + 'static>(self, walk: W, joint: bool) -> Built {
         let Request { task, setting, .. } = self.request;
         let (loss, rate) = (setting.loss.clone(), setting.rate.to_string());
+        // The softmax is the logistic loss of several classes; other losses have no such form.
+        let joint = joint && matches!(loss, AnyLoss::Logistic(_));
         let (learner, joint): (Box<dyn Learner>, bool) = match task {
             Task::Regression | Task::Binary => (Box::new(Single::new(walk, setting)), false),
             Task::Multiclass => (Box::new(Several::new(walk, joint, setting)), joint),
         };
-        Ok(Built { learner, joint, loss, rate })
+        Built { learner, joint, loss, rate, rated: true }
     }
 }
 

@@ -128,8 +128,11 @@ impl About {
     }
 
     pub(super) fn classes(&self) -> Result<Vec<f64>, ModelError> {
-        let classes = self.at("/classes", numbers)?;
-        finite("classes", &classes)?;
+        let classes = self.at("/classes", |v| {
+            let number = |v: &Value| if v.is_null() { Some(f64::NAN) } else { v.as_f64() };
+            v.as_array()?.iter().map(number).collect::<Option<Vec<_>>>()
+        })?;
+        self::classes(&classes)?;
         Ok(classes)
     }
 
@@ -145,6 +148,12 @@ impl About {
     pub(super) fn summary(self) -> Value {
         self.0.get("summary").cloned().unwrap_or_default()
     }
+}
+
+/// Refuses infinite labels of classes. NaN, a class that has not been seen, is `null` in the text.
+pub(super) fn classes(classes: &[f64]) -> Result<(), ModelError> {
+    let seen: Vec<f64> = classes.iter().copied().filter(|class| !class.is_nan()).collect();
+    finite("classes", &seen)
 }
 
 fn missing(path: &str) -> ModelError {

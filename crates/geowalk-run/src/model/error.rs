@@ -17,6 +17,14 @@ pub enum ModelError {
         /// What the system says.
         source: io::Error,
     },
+    /// What is wrong with the content of a file.
+    #[error("{}: {cause}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        cause: Box<ModelError>,
+    },
     /// A file of another kind.
     #[error("this is not a geowalk model; give a file that 'geowalk train --model' wrote")]
     NotAModel,

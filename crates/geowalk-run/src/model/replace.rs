@@ -51,6 +51,21 @@ pub(super) fn replace(
     }
 }
 
+/// Would [`replace`] be able to begin?
+pub(super) fn try_out(path: &Path) -> io::Result<()> {
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    match fs::metadata(&path) {
+        Ok(old) if old.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+        // Opening a pipe would wait for its reader.
+        Ok(old) if !old.is_file() => Ok(()),
+        Ok(old) if old.permissions().readonly() => Err(io::ErrorKind::PermissionDenied.into()),
+        _ => {
+            let (temporary, _) = beside(&path)?;
+            fs::remove_file(temporary)
+        }
+    }
+}
+
 /// A new file in the same directory.
 fn beside(path: &Path) -> io::Result<(PathBuf, File)> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
