@@ -177,6 +177,24 @@ fn the_mean_of_two_points_is_on_the_way_between_them() {
     }
 }
 
+/// Where the curvature is negative a step of 1 would overshoot, the farther the points the more.
+#[test]
+fn means_of_points_that_are_far_apart() {
+    let work = &mut Work::new();
+    let plane = Hyperboloid::new(3).unwrap();
+    let mut points = Vec::new();
+    for angle in [0.0, 2.1, 4.2] {
+        let mut p = [1.0, 0.0, 0.0];
+        let v = [0.0, Real::cos(angle), Real::sin(angle)];
+        plane.exp(&mut p, &v, 12.0, work).unwrap();
+        points.extend(p);
+    }
+    let mut mean = [0.0; 3];
+    let found = plane.mean(&points, None, &mut mean, work).unwrap();
+    assert!(found.residual < 1e-8 && found.radius < 13.0 && found.unique, "{found:?}");
+    assert!(plane.distance(&mean, &[1.0, 0.0, 0.0], work) < 0.1, "{mean:?}");
+}
+
 #[test]
 fn means_end_where_there_is_no_mean_or_no_unit() {
     let work = &mut Work::new();

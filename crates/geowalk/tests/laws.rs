@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)] // a test may stop
 
 use geowalk::Real;
-use geowalk::certify::FirstOrder;
+use geowalk::certify::{Bound, Comparator, FirstOrder};
 use geowalk::error::Allowed;
 use geowalk::geometry::generators::{self, AnyGenerator};
 use geowalk::geometry::manifolds::{self, AnyManifold, PositiveOrthant, Simplex, Sphere};
@@ -126,9 +126,7 @@ fn permissible_functions() {
 
 #[test]
 fn hessian_and_pull_back_manifolds() {
-    use geowalk::geometry::generators::{
-        ItakuraSaito, KullbackLeibler, SimplexEntropy, SquaredEuclidean,
-    };
+    use geowalk::geometry::generators::{ItakuraSaito, SquaredEuclidean};
     let n = 4;
     check("Hessian of Burg's entropy", |s| {
         laws::manifold::all::<f64, _>(&Hessian::new(ItakuraSaito, n).unwrap(), s)
@@ -136,15 +134,17 @@ fn hessian_and_pull_back_manifolds() {
     check("Hessian of squared Euclidean", |s| {
         laws::manifold::all::<f64, _>(&Hessian::new(SquaredEuclidean, n).unwrap(), s)
     });
-    // The metric laws hold at every point; Hessian<KL> has no complete geodesics (2√w ends at 0), Hessian<simplex entropy> no closed ones.
-    check("Hessian of Kullback–Leibler", |s| {
-        let p = s.domain_point(&KullbackLeibler, n);
-        laws::manifold::metric::<f64, _>(&Hessian::new(KullbackLeibler, n).unwrap(), &p, s)
-    });
-    check("Hessian of the simplex entropy", |s| {
-        let p = s.domain_point(&SimplexEntropy, n);
-        laws::manifold::metric::<f64, _>(&Hessian::new(SimplexEntropy, n).unwrap(), &p, s)
-    });
+    // The metric laws hold at every point of every domain; geodesics are closed forms, and complete, for these two only.
+    for n in [2, 4] {
+        for generator in all_generators(n) {
+            let name = format!("Hessian of {} (n = {n})", generator.spec());
+            let manifold = Hessian::new(generator, n).unwrap();
+            check(&name, |s| {
+                let p = s.domain_point(manifold.generator(), n);
+                laws::manifold::metric::<f64, _>(&manifold, &p, s)
+            });
+        }
+    }
     check("pull-back of ln", |s| {
         laws::manifold::all::<f64, _>(&PullBack::new(link::Log, n).unwrap(), s)
     });
@@ -351,6 +351,63 @@ fn the_first_order_certificate_holds() {
                 sampler,
             )
         });
+    }
+}
+
+/// The certificate of a set of comparators is that of the worst of them.
+#[test]
+fn the_first_order_certificate_of_a_set_is_that_of_its_worst_point() {
+    const N: usize = 4;
+    let sphere = Sphere::new(N, 1.0).unwrap();
+    for seed in 0..SEEDS {
+        let sampler = &mut Sampler::new(seed);
+        let update = Explicit::new(sphere.clone());
+        let mut state = update.start(&sampler.point::<f64, _>(&sphere)).unwrap();
+        let (mut bound, mut gamma) = (FirstOrder::new(&loss::Squared.facts()), [0.0; N]);
+        for _ in 0..10 {
+            let x: Vec<f64> = sampler.vector(N);
+            let y = sampler.normal();
+            let round = update.step(&mut state, Dense(&x), y.into(), &loss::Squared, 0.1).unwrap();
+            bound.observe(&round, Dense(&x));
+            for (gamma, x) in gamma.iter_mut().zip(&x) {
+                *gamma += round.slope * x;
+            }
+        }
+        let radius = sampler.uniform(0.1, 3.0);
+        let by_size = |i: &usize, j: &usize| gamma[*i].abs().total_cmp(&gamma[*j].abs());
+        let largest = (0..N).max_by(by_size).unwrap();
+        let least = (0..N).min_by(|&i, &j| gamma[i].total_cmp(&gamma[j])).unwrap();
+        let unit = |i: usize, x: f64| std::array::from_fn(|j| if i == j { x } else { 0.0 });
+        let steepest = gamma.map(|g| -radius * g / Norm::L2.of(&gamma));
+        // Equality in Hölder's inequality, for q = 3 and p = 3/2.
+        let mass: f64 = gamma.iter().map(|g| g.abs() * g.abs().sqrt()).sum();
+        let scale = radius / Real::powf(mass, 1.0 / 3.0);
+        let worst: [(Comparator, [f64; N]); 7] = [
+            (Comparator::Ball { norm: Norm::L2, radius }, steepest),
+            (Comparator::Sphere { radius }, steepest),
+            (
+                Comparator::Ball { norm: Norm::L1, radius },
+                unit(largest, -radius * gamma[largest].signum()),
+            ),
+            (Comparator::Ball { norm: Norm::LInf, radius }, gamma.map(|g| -radius * g.signum())),
+            (
+                Comparator::Ball { norm: Norm::Lp(3.0), radius },
+                gamma.map(|g| -scale * g.signum() * g.abs().sqrt()),
+            ),
+            (Comparator::Simplex { n: N }, unit(least, 1.0)),
+            (
+                Comparator::Positive { total: radius },
+                unit(least, if gamma[least] < 0.0 { radius } else { 0.0 }),
+            ),
+        ];
+        for (set, u) in &worst {
+            let (all, one) = (bound.certify(set).bound, bound.certify(&Comparator::Given(u)).bound);
+            assert!((all - one).abs() <= 1e-11 * (1.0 + one.abs()), "{set:?}: {all} {one}");
+        }
+        // With a fifth coordinate that no row touched, a vertex of the simplex has Γ = 0.
+        let wider = bound.certify(&Comparator::Simplex { n: N + 1 }).bound;
+        let untouched = bound.certify(&Comparator::Given(&[0.0])).bound;
+        assert!(wider >= untouched);
     }
 }
 

@@ -130,11 +130,13 @@ impl<F: Real> Curved<F> for SimplexEntropy {
         }
     }
 
-    /// v − w Σv, nearest in the Fisher metric.
+    /// v − w Σv, nearest in the Fisher metric. Twice: the first pass leaves a residue relative to the vector before it.
     fn project(&self, w: &[F], v: &mut [F]) {
-        let sum: F = v.iter().copied().sum();
-        for (v, &w) in v.iter_mut().zip(w) {
-            *v -= w * sum;
+        for _ in 0..2 {
+            let sum: F = v.iter().copied().sum();
+            for (v, &w) in v.iter_mut().zip(w) {
+                *v -= w * sum;
+            }
         }
     }
 
