@@ -7,8 +7,8 @@ use geowalk::loss::{AnyLoss, Loss, WinnowHinge};
 use geowalk::row::Norm;
 use geowalk::spec::{self, Args, Entry, Spec};
 use geowalk::walk::{
-    Adaptive, Burg, Clipped, Entropy, Euclidean, Free, Hyperbolic, Orthant, PNorm, ReparamEntropy,
-    ReparamSimplex, Signed, Simplex, SimplexEntropy, Sphere, Walk, winnow,
+    Adaptive, Burg, Clipped, Entropy, Euclidean, Free, Hyperbolic, Implicit, Orthant, PNorm,
+    ReparamEntropy, ReparamSimplex, Signed, Simplex, SimplexEntropy, Sphere, Walk, winnow,
 };
 use geowalk_data::{Features, Schema, Task};
 
@@ -49,6 +49,15 @@ walks! {
     "mirror:simplex-entropy"(SIGNED) ["eg", "eg+-"] "exponentiated gradient on the simplex; eg+- is the signed form" "AW20; KW97";
     "mirror:p-norm"("q=1.5") ["ols"] "p-norm step; ols: with a balanced convex loss" "NN09, alg. 2; GLS01";
     "mirror:burg"("start=0.1, signed=false, scale=1") [] "mirror step of Burg's entropy" "NN09, table 1";
+    "implicit:euclidean"("") [] "proximal step: the loss after the step, not before; robust at large rates" "KMWW07, eq. (9); CDKSS06";
+    "implicit:sphere"("radius=1") [] "implicit geodesic step on the sphere" "KMWW07, eq. (9)";
+    "implicit:simplex"(SIGNED) [] "implicit geodesic step on the probability simplex, Fisher metric" "KMWW07, eq. (9)";
+    "implicit:orthant"("start=0.1, signed=false, scale=1") [] "implicit geodesic step on positive weights" "KMWW07, eq. (9)";
+    "implicit:hyperbolic"("") [] "implicit geodesic step in hyperbolic space" "KMWW07, eq. (9)";
+    "implicit:entropy"("start=0.0001, signed=false, scale=1") [] "proximal step of the unnormalised relative entropy" "KW97";
+    "implicit:simplex-entropy"(SIGNED) [] "proximal step of the relative entropy on the simplex" "KW97";
+    "implicit:p-norm"("q=1.5") [] "proximal p-norm step" "GLS01";
+    "implicit:burg"("start=0.1, signed=false, scale=1") [] "proximal step of Burg's entropy" "NN09, table 1";
     "reparam:entropy"("start=0.0001, signed=false, scale=1") ["reparam-egu"] "gradient descent on u, w = u^2" "AW20, sec. 5";
     "reparam:simplex-entropy"("lo=, hi=, signed=false, scale=1") ["reparam-eg"] "gradient descent on u, w = u^2 on the simplex; centred if the range lo, hi of the features is given" "AW20, sec. 6";
     "approximated-eg"(SIGNED) [] "first-order EG: w(1 - rate g (x - z))" "AW20";
@@ -208,17 +217,7 @@ impl Builder {
                 self.constrained(sphere, Reach::Sphere(radius))
             }
             "mirror:p-norm" => {
-                let walk = match (args.text("q"), self.request.features) {
-                    (Some("auto"), Some(n)) => PNorm::auto(n)?,
-                    (Some("auto"), None) => {
-                        return Err(ConfigError::Missing {
-                            name: "q",
-                            meaning: "q=auto needs the number of features beforehand: use --bits",
-                        });
-                    }
-                    (Some(text), _) => PNorm::new(number("q", text)?)?,
-                    (None, _) => PNorm::new(1.5)?,
-                };
+                let walk = self.p_norm(args)?;
                 let rate = self.request.setting.rate.to_string();
                 let norm = Norm::Lp(walk.q());
                 self.plain(walk, &rate, Reach::Ball(norm))
@@ -253,7 +252,56 @@ impl Builder {
                 self.positive(SimplexEntropy::approximated(), args, Reach::Simplex)
             }
             "prod" => self.positive(SimplexEntropy::prod(), args, Reach::Simplex),
+            _ if name.starts_with("implicit:") => self.implicit(name, args),
             twin => self.winnow(twin == "reparam-winnow", args),
+        }
+    }
+
+    /// The implicit form of a walk. Classes are learned apart: a joint softmax gives a slope, not a loss to look ahead in.
+    fn implicit(self, name: &str, args: &mut Args<'_>) -> Result<Built, ConfigError> {
+        let ball = Reach::Ball(Norm::L2);
+        match name {
+            "implicit:euclidean" => self.constrained(Implicit::new(Euclidean::new()), ball),
+            "implicit:hyperbolic" => self.constrained(Implicit::new(Hyperbolic::new()), ball),
+            "implicit:sphere" => {
+                let radius = args.number("radius", 1.0)?;
+                let sphere = Sphere::new(radius, self.request.seed)?;
+                self.constrained(Implicit::new(sphere), Reach::Sphere(radius))
+            }
+            "implicit:p-norm" => {
+                let walk = self.p_norm(args)?;
+                let norm = Norm::Lp(walk.q());
+                self.constrained(Implicit::new(walk), Reach::Ball(norm))
+            }
+            "implicit:orthant" => {
+                let walk = Orthant::new(args.number("start", 0.1)?)?;
+                self.positive(Implicit::new(walk), args, Reach::Positive)
+            }
+            "implicit:entropy" => {
+                let walk = Entropy::new(args.number("start", Entropy::START)?)?;
+                self.positive(Implicit::new(walk), args, Reach::Positive)
+            }
+            "implicit:burg" => {
+                let walk = Burg::new(args.number("start", 0.1)?)?;
+                self.positive(Implicit::new(walk), args, Reach::Positive)
+            }
+            "implicit:simplex" => {
+                self.positive(Implicit::new(Simplex::new()), args, Reach::Simplex)
+            }
+            _ => self.positive(Implicit::new(SimplexEntropy::new()), args, Reach::Simplex),
+        }
+    }
+
+    /// The p-norm walk that the arguments ask for.
+    fn p_norm(&self, args: &mut Args<'_>) -> Result<PNorm, ConfigError> {
+        match (args.text("q"), self.request.features) {
+            (Some("auto"), Some(n)) => PNorm::auto(n),
+            (Some("auto"), None) => Err(ConfigError::Missing {
+                name: "q",
+                meaning: "q=auto needs the number of features beforehand: use --bits",
+            }),
+            (Some(text), _) => PNorm::new(number("q", text)?),
+            (None, _) => PNorm::new(1.5),
         }
     }
 
