@@ -1,6 +1,9 @@
-//! What can be typed. Help and error messages come from these definitions.
+//! What can be typed. Help, error messages and completions come from these definitions.
+
+use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 
 /// Learning that respects the geometry of its parameters.
 #[derive(Debug, Parser)]
@@ -12,10 +15,171 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// What there is: geometries, losses.
+    /// Learn from a stream or table in one pass, and write a model.
+    Train(Train),
+    /// Predict with a model.
+    Predict(Predict),
+    /// What is in a model: settings, metrics, certificate, largest weights by name.
+    Show(Show),
+    /// What there is: walks, geometries, losses, formats.
     List(List),
     /// Examine a loss: which facts hold, and which theorems apply.
     Doctor(Doctor),
+    /// Completions for a shell, on standard output.
+    Completions(Completions),
+    /// The manual page of geowalk or of one command, on standard output.
+    Man(Man),
+}
+
+/// What to read and how.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Data {
+    /// Paths, patterns, or - for standard input; read one after the other.
+    #[arg(required = true, value_name = "DATA")]
+    pub(crate) inputs: Vec<String>,
+    /// Format; otherwise told by the name, then by the content: see `geowalk list formats`.
+    #[arg(long)]
+    pub(crate) format: Option<String>,
+    /// Label column; otherwise class, label, target or y.
+    #[arg(long)]
+    pub(crate) label: Option<String>,
+    /// A table without header row: columns are named 1, 2, …
+    #[arg(long)]
+    pub(crate) no_header: bool,
+    /// Column that holds names even if they look like numbers (repeatable).
+    #[arg(long, value_name = "COL")]
+    pub(crate) nominal: Vec<String>,
+    /// Column that is not read (repeatable).
+    #[arg(long, value_name = "COL")]
+    pub(crate) ignore: Vec<String>,
+    /// Field that counts as missing, besides the empty one (repeatable).
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) missing: Vec<String>,
+    /// Smallest LIBSVM index; otherwise told by the first rows.
+    #[arg(long, value_name = "0|1")]
+    pub(crate) index_base: Option<u32>,
+    /// What becomes of an index that occurs twice in a LIBSVM row.
+    #[arg(long, value_enum, default_value_t = Twice::Refuse)]
+    pub(crate) duplicates: Twice,
+    /// Hash features into 2^BITS places.
+    #[arg(long, conflicts_with = "exact")]
+    pub(crate) bits: Option<u32>,
+    /// Keep a dictionary of feature names: no collisions.
+    #[arg(long)]
+    pub(crate) exact: bool,
+    /// What becomes of a row that cannot be read: fail, skip, or quarantine=FILE.
+    #[arg(long, default_value = "fail", value_name = "POLICY")]
+    pub(crate) on_error: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Twice {
+    /// The row is an error.
+    Refuse,
+    /// The values are added up.
+    Add,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Train {
+    #[command(flatten)]
+    pub(crate) data: Data,
+    /// The walk, UPDATE:GEOMETRY(param=value, …) or an alias: see `geowalk list walks`.
+    #[arg(long)]
+    pub(crate) walk: Option<String>,
+    /// The loss: see `geowalk list losses`.
+    #[arg(long)]
+    pub(crate) loss: Option<String>,
+    /// auto, a number, inv(c, t0) or power(c, t0, p).
+    #[arg(long, default_value = "auto", allow_negative_numbers = true)]
+    pub(crate) rate: String,
+    /// What is to be learned; otherwise told by the labels.
+    #[arg(long, value_enum)]
+    pub(crate) task: Option<What>,
+    /// How often to go through the data.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) passes: u64,
+    /// Write the model here.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) model: Option<PathBuf>,
+    /// Continue this model, with its settings: the same bits as if there had been no interruption.
+    #[arg(long, value_name = "MODEL", conflicts_with_all =
+        ["walk", "loss", "task", "rate", "seed", "y_range", "no_intercept", "certificate", "bits", "exact"])]
+    pub(crate) resume: Option<PathBuf>,
+    /// Write the prediction made for each example before it was learned from.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) predictions: Option<PathBuf>,
+    /// Clip predictions to LO,HI.
+    #[arg(long, value_name = "LO,HI", value_parser = range, allow_hyphen_values = true)]
+    pub(crate) y_range: Option<(f64, f64)>,
+    /// Seed of random starting points.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// No constant feature.
+    #[arg(long)]
+    pub(crate) no_intercept: bool,
+    /// Keep the sums of the certificate, or not (faster).
+    #[arg(long, value_enum, default_value_t = Switch::On)]
+    pub(crate) certificate: Switch,
+    /// Progress table on standard error.
+    #[arg(long, value_enum, default_value_t = Shown::Auto)]
+    pub(crate) progress: Shown,
+    /// The summary as one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn range(text: &str) -> Result<(f64, f64), String> {
+    let parts = text.split_once(',').map(|(lo, hi)| (lo.trim().parse(), hi.trim().parse()));
+    match parts {
+        Some((Ok(lo), Ok(hi))) if lo < hi => Ok((lo, hi)),
+        _ => Err("two numbers LO,HI with LO < HI expected".to_owned()),
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum What {
+    Regression,
+    Binary,
+    Multiclass,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Switch {
+    On,
+    Off,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Shown {
+    Auto,
+    None,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Predict {
+    /// The model.
+    pub(crate) model: PathBuf,
+    #[command(flatten)]
+    pub(crate) data: Data,
+    /// Probabilities of all classes, with a header of class names.
+    #[arg(long)]
+    pub(crate) proba: bool,
+    /// Write here instead of to standard output.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Show {
+    /// The model.
+    pub(crate) model: PathBuf,
+    /// How many of the largest weights to print, per class.
+    #[arg(long, default_value_t = 10)]
+    pub(crate) top: usize,
+    /// One JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -29,12 +193,28 @@ pub(crate) struct List {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Kind {
+    /// Learners: an update in a geometry.
+    Walks,
     /// Manifolds and generators.
     Geometries,
     /// Losses.
     Losses,
     /// Permissible functions, each with its balanced convex loss.
     Permissible,
+    /// Formats of data.
+    Formats,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Completions {
+    /// The shell.
+    pub(crate) shell: Shell,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Man {
+    /// The command; geowalk itself if left out.
+    pub(crate) command: Option<String>,
 }
 
 #[derive(Debug, ClapArgs)]

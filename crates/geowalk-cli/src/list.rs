@@ -5,6 +5,8 @@ use std::io::Write;
 use geowalk::geometry::{generators, manifolds};
 use geowalk::loss::{self, permissible};
 use geowalk::spec::Entry;
+use geowalk_data::FORMATS;
+use geowalk_run::walks;
 use serde_json::json;
 
 use crate::Failure;
@@ -20,6 +22,22 @@ struct Line {
 fn lines(kind: Kind) -> Vec<Line> {
     let of = |kind| move |&entry| Line { kind, entry };
     match kind {
+        Kind::Walks => {
+            walks::entries().map(|walk| Line { kind: "walk", entry: walk.entry }).collect()
+        }
+        Kind::Formats => {
+            let read = FORMATS.iter().filter(|format| format.is_read());
+            read.map(|format| Line {
+                kind: "format",
+                entry: Entry {
+                    name: format.name,
+                    parameters: "",
+                    summary: format.example,
+                    source: format.extensions.first().copied().unwrap_or_default(),
+                },
+            })
+            .collect()
+        }
         Kind::Geometries => {
             let generators = generators::entries().map(of("generator"));
             manifolds::entries().map(of("manifold")).chain(generators).collect()
@@ -33,7 +51,7 @@ fn lines(kind: Kind) -> Vec<Line> {
 pub(crate) fn run(list: &List, out: &mut dyn Write) -> Result<(), Failure> {
     let kinds = match list.what {
         Some(kind) => vec![kind],
-        None => vec![Kind::Geometries, Kind::Losses, Kind::Permissible],
+        None => vec![Kind::Walks, Kind::Geometries, Kind::Losses, Kind::Permissible, Kind::Formats],
     };
     let lines: Vec<Line> = kinds.into_iter().flat_map(lines).collect();
     if list.json {

@@ -3,13 +3,19 @@
 //! Exit codes: 0 ok, 1 a certificate or a check failed, 2 an error of input or use. A reader that goes away (a closed pipe) is no error.
 
 mod args;
+mod data;
 mod doctor;
 mod list;
+mod manual;
+mod predict;
+mod show;
+mod train;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
+use geowalk_run::error::RunError;
 
 use args::{Args, Command};
 
@@ -17,14 +23,19 @@ fn main() -> ExitCode {
     let args = Args::parse();
     let mut out = io::BufWriter::new(io::stdout().lock());
     let result = match &args.command {
+        Command::Train(what) => train::run(what, &mut out).map(|()| ExitCode::SUCCESS),
+        Command::Predict(what) => predict::run(what, &mut out).map(|()| ExitCode::SUCCESS),
+        Command::Show(what) => show::run(what, &mut out).map(|()| ExitCode::SUCCESS),
         Command::List(what) => list::run(what, &mut out).map(|()| ExitCode::SUCCESS),
         Command::Doctor(what) => doctor::run(what, &mut out),
+        Command::Completions(what) => {
+            manual::completions(what, &mut out).map(|()| ExitCode::SUCCESS)
+        }
+        Command::Man(what) => manual::man(what, &mut out).map(|()| ExitCode::SUCCESS),
     };
     match result.and_then(|code| out.flush().map(|()| code).map_err(Failure::from)) {
         Ok(code) => code,
-        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
-            ExitCode::SUCCESS
-        }
+        Err(error) if error.broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
             // Nothing can be done if standard error is closed as well.
             let _ = writeln!(io::stderr(), "geowalk: {error}");
@@ -38,8 +49,34 @@ fn main() -> ExitCode {
 enum Failure {
     /// What was asked for cannot be built.
     Config(geowalk::ConfigError),
+    /// A run that failed.
+    Run(RunError),
+    /// Flags that do not go together.
+    Use(String),
+    /// A file that cannot be written.
+    File(String, io::Error),
     /// The result cannot be written.
     Output(io::Error),
+}
+
+impl Failure {
+    /// Did a reader of our output go away?
+    fn broken_pipe(&self) -> bool {
+        let (Self::Output(error) | Self::Run(RunError::Predictions(error))) = self else {
+            return false;
+        };
+        error.kind() == io::ErrorKind::BrokenPipe
+    }
+
+    fn file(name: impl std::fmt::Display, error: io::Error) -> Self {
+        Self::File(name.to_string(), error)
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        Self::Run(error)
+    }
 }
 
 impl From<geowalk::ConfigError> for Failure {
@@ -58,6 +95,9 @@ impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Config(error) => write!(f, "{error}"),
+            Self::Run(error) => write!(f, "{error}"),
+            Self::Use(text) => write!(f, "{text}"),
+            Self::File(name, error) => write!(f, "cannot write {name}: {error}"),
             Self::Output(error) => write!(f, "cannot write the result: {error}"),
         }
     }

@@ -1,4 +1,4 @@
-//! Writes a deterministic file, or reads one and prints what it cost nobody to print: rows, features, a checksum.
+//! Writes a deterministic file, or reads one and prints the number of rows and features: something to count instructions of.
 //!
 //! ```text
 //! parse write vw 12000 > a.vw        libsvm, vw or csv; ~70 features a row
@@ -48,7 +48,7 @@ fn write(format: &str, rows: usize) -> std::io::Result<()> {
         writeln!(out, "y,{}", names.join(","))?;
     }
     for _ in 0..rows {
-        let label = if next(&mut state) % 2 == 0 { "-1" } else { "1" };
+        let label = if next(&mut state).is_multiple_of(2) { "-1" } else { "1" };
         write!(out, "{label}{}", if format.starts_with("vw") { " |f" } else { "" })?;
         let count = if format == "csv" { 70 } else { 60 + next(&mut state) % 21 };
         let mut index = 0;

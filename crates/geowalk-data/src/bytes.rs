@@ -57,7 +57,9 @@ impl Input {
         for input in inputs {
             match input {
                 Self::Path(path)
-                    if path.contains(['*', '?', '[']) && path != "-" && !Path::new(&path).exists() =>
+                    if path.contains(['*', '?', '['])
+                        && path != "-"
+                        && !Path::new(&path).exists() =>
                 {
                     let found = glob::glob(&path).map_err(|error| {
                         ErrorKind::Pattern { what: error.msg, column: error.pos + 1 }.of(&path)

@@ -116,13 +116,17 @@ pub enum ErrorKind {
         source: io::Error,
     },
     /// A compressed stream that stops early.
-    #[error("the {compression} stream stops in the middle; a whole file expected; fetch or compress it again")]
+    #[error(
+        "the {compression} stream stops in the middle; a whole file expected; fetch or compress it again"
+    )]
     Truncated {
         /// How it is compressed.
         compression: Compression,
     },
     /// A compressed stream that is damaged.
-    #[error("the {compression} stream is damaged ({source}); a whole file expected; fetch or compress it again")]
+    #[error(
+        "the {compression} stream is damaged ({source}); a whole file expected; fetch or compress it again"
+    )]
     Damaged {
         /// How it is compressed.
         compression: Compression,
@@ -130,10 +134,14 @@ pub enum ErrorKind {
         source: io::Error,
     },
     /// A pattern that fits no file.
-    #[error("no file fits the pattern; at least one expected; check the directory, or quote the pattern")]
+    #[error(
+        "no file fits the pattern; at least one expected; check the directory, or quote the pattern"
+    )]
     NoMatch,
     /// A pattern that is none.
-    #[error("bad pattern: {what} at character {column}; a path or a pattern with *, ? and [..] expected")]
+    #[error(
+        "bad pattern: {what} at character {column}; a path or a pattern with *, ? and [..] expected"
+    )]
     Pattern {
         /// What is wrong with it.
         what: &'static str,
@@ -144,19 +152,27 @@ pub enum ErrorKind {
     #[error("no input; a path, a pattern or '-' expected")]
     NoInput,
     /// Nothing in the file.
-    #[error("the input is empty; at least one row expected; check the path or what writes to the pipe")]
+    #[error(
+        "the input is empty; at least one row expected; check the path or what writes to the pipe"
+    )]
     Empty,
     /// A header and nothing else.
-    #[error("a header and no rows; at least one row expected; check the file, or use --no-header if its first line is a row")]
+    #[error(
+        "a header and no rows; at least one row expected; check the file, or use --no-header if its first line is a row"
+    )]
     NoRows,
     /// Neither name nor content tells the format.
-    #[error("cannot tell the format by name or content; one of {known} expected; name it with --format")]
+    #[error(
+        "cannot tell the format by name or content; one of {known} expected; name it with --format"
+    )]
     UnknownFormat {
         /// All formats.
         known: String,
     },
     /// A format that this build does not read.
-    #[error("this is {format}, which this build does not read; one of {known} expected; convert it")]
+    #[error(
+        "this is {format}, which this build does not read; one of {known} expected; convert it"
+    )]
     Unsupported {
         /// The format.
         format: &'static str,
@@ -192,13 +208,17 @@ pub enum ErrorKind {
         columns: Vec<String>,
     },
     /// Two columns of one name.
-    #[error("column '{name}' occurs twice; distinct names expected; rename one, or use --no-header if the first line is a row")]
+    #[error(
+        "column '{name}' occurs twice; distinct names expected; rename one, or use --no-header if the first line is a row"
+    )]
     DuplicateColumn {
         /// The name.
         name: String,
     },
     /// The header of a later file differs from the first one's.
-    #[error("the header differs from the first file's: '{found}' instead of '{expected}' in column {column}; equal headers expected; read the files apart")]
+    #[error(
+        "the header differs from the first file's: '{found}' instead of '{expected}' in column {column}; equal headers expected; read the files apart"
+    )]
     Header {
         /// Column, from 1.
         column: usize,
@@ -208,7 +228,9 @@ pub enum ErrorKind {
         expected: String,
     },
     /// A number that is none, or not finite.
-    #[error("{what} is '{found}'; a finite number expected; correct the line, or skip bad rows with --on-error skip")]
+    #[error(
+        "{what} is '{found}'; a finite number expected; correct the line, or skip bad rows with --on-error skip"
+    )]
     Number {
         /// Which number.
         what: What,
@@ -216,7 +238,9 @@ pub enum ErrorKind {
         found: String,
     },
     /// Text in a column of numbers.
-    #[error("'{found}' in column '{column}', numeric so far; a finite number or nothing expected; declare it with --nominal '{column}', or skip bad rows with --on-error skip")]
+    #[error(
+        "'{found}' in column '{column}', numeric so far; a finite number or nothing expected; declare it with --nominal '{column}', or skip bad rows with --on-error skip"
+    )]
     TextInNumeric {
         /// Name of the column.
         column: String,
@@ -227,22 +251,30 @@ pub enum ErrorKind {
     #[error("no label; one expected; drop the row, or skip bad rows with --on-error skip")]
     NoLabel,
     /// Several labels in a row.
-    #[error("'{found}' is a list of labels; one label expected; keep one, or make a row or a file per label")]
+    #[error(
+        "'{found}' is a list of labels; one label expected; keep one, or make a row or a file per label"
+    )]
     ManyLabels {
         /// The text found.
         found: String,
     },
     /// A `qid:` of ranking data.
-    #[error("'{found}' groups rows for ranking; features expected; ranking is not learned here: remove the qid fields")]
+    #[error(
+        "'{found}' groups rows for ranking; features expected; ranking is not learned here: remove the qid fields"
+    )]
     QueryId {
         /// The text found.
         found: String,
     },
     /// Index 0 where indices were taken to begin at 1.
-    #[error("index 0, while the first rows have indices from 1; indices from 1 expected; read the file with --index-base 0")]
+    #[error(
+        "index 0, while the first rows have indices from 1; indices from 1 expected; read the file with --index-base 0"
+    )]
     IndexZero,
     /// An index beyond the limit.
-    #[error("index {found}; at most {limit} expected; hash the indices with --bits 24, or renumber them")]
+    #[error(
+        "index {found}; at most {limit} expected; hash the indices with --bits 24, or renumber them"
+    )]
     IndexTooLarge {
         /// The index.
         found: u64,
@@ -256,37 +288,49 @@ pub enum ErrorKind {
         found: String,
     },
     /// An index that occurs twice in a row.
-    #[error("index {index} occurs twice; distinct indices in a row expected; correct the row, or add equal indices up with --duplicates add")]
+    #[error(
+        "index {index} occurs twice; distinct indices in a row expected; correct the row, or add equal indices up with --duplicates add"
+    )]
     DuplicateIndex {
         /// The index, as in the file.
         index: u64,
     },
     /// A third number before the bar of a VW line.
-    #[error("'{found}' is an initial prediction (label importance base); at most two numbers before '|' expected; remove it: predictions begin at 0")]
+    #[error(
+        "'{found}' is an initial prediction (label importance base); at most two numbers before '|' expected; remove it: predictions begin at 0"
+    )]
     Base {
         /// The text found.
         found: String,
     },
     /// A label that touches the bar of a VW line, and so would be a tag.
-    #[error("'{found}|' makes '{found}' a tag and leaves the row without a label; a blank before '|' expected; write '{found} |', or '\'{found}|' for a tag")]
+    #[error(
+        "'{found}|' makes '{found}' a tag and leaves the row without a label; a blank before '|' expected; write '{found} |', or '\'{found}|' for a tag"
+    )]
     LabelIsTag {
         /// The text found.
         found: String,
     },
     /// An importance weight below 0.
-    #[error("importance weight {found}; a number >= 0 expected; correct the line, or skip bad rows with --on-error skip")]
+    #[error(
+        "importance weight {found}; a number >= 0 expected; correct the line, or skip bad rows with --on-error skip"
+    )]
     Weight {
         /// The weight.
         found: f64,
     },
     /// A name that is not UTF-8.
-    #[error("the name '{found}' is not UTF-8; UTF-8 expected; convert the file (iconv -f latin1 -t utf-8)")]
+    #[error(
+        "the name '{found}' is not UTF-8; UTF-8 expected; convert the file (iconv -f latin1 -t utf-8)"
+    )]
     Utf8 {
         /// The name, its bad bytes replaced.
         found: String,
     },
     /// A row with too few or too many fields.
-    #[error("{found} fields; {expected} expected, as in the header; correct the row, or skip bad rows with --on-error skip")]
+    #[error(
+        "{found} fields; {expected} expected, as in the header; correct the row, or skip bad rows with --on-error skip"
+    )]
     Ragged {
         /// Fields in the row.
         found: usize,
@@ -294,10 +338,14 @@ pub enum ErrorKind {
         expected: usize,
     },
     /// A quote that nothing closes.
-    #[error("this quote is never closed; a second '\"' expected; double a quote that is meant literally (\"\"), or skip bad rows with --on-error skip")]
+    #[error(
+        "this quote is never closed; a second '\"' expected; double a quote that is meant literally (\"\"), or skip bad rows with --on-error skip"
+    )]
     UnclosedQuote,
     /// Text between a closing quote and the next separator.
-    #[error("'{found}' after a closing quote; a separator expected; double a quote that is meant literally (\"\")")]
+    #[error(
+        "'{found}' after a closing quote; a separator expected; double a quote that is meant literally (\"\")"
+    )]
     AfterQuote {
         /// The text found.
         found: String,

@@ -25,8 +25,10 @@ pub struct Format {
     /// Could this be the first line of such a file? Asked in the order of the table.
     sniff: fn(&[u8]) -> bool,
     /// Opens it; absent where this build has no reader.
-    open: Option<fn(Bytes, Options) -> Result<Box<dyn Source>, DataError>>,
+    open: Option<Open>,
 }
+
+type Open = fn(Bytes, Options) -> Result<Box<dyn Source>, DataError>;
 
 impl Format {
     /// Does this build read it?
@@ -139,8 +141,7 @@ fn choose(bytes: &mut Bytes, asked: Option<&str>) -> Result<&'static Format, Dat
         }
         let found = FORMATS.iter().find(|f| (f.sniff)(line));
         bytes.rewind();
-        return found
-            .ok_or_else(|| ErrorKind::UnknownFormat { known: known() }.of(bytes.name()));
+        return found.ok_or_else(|| ErrorKind::UnknownFormat { known: known() }.of(bytes.name()));
     }
     Err(ErrorKind::Empty.of(bytes.name()))
 }

@@ -28,10 +28,11 @@ fn word(text: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(*bytes) ^ ZEROS)
 }
 
-/// The high bit of each byte of a [`word`] that is not a digit.
+/// The high bit of each byte of a [`word`] that is not a digit. A byte beyond ASCII may carry into the ones after it, so
+/// nothing after the first such byte counts.
 #[inline(always)]
 const fn stops(x: u64) -> u64 {
-    (((x & !HIGH) + 0x7676_7676_7676_7676) | x) & HIGH
+    (x.wrapping_add(0x7676_7676_7676_7676) | x) & HIGH
 }
 
 /// The number written by the first `count` digits (1 to 8) of a [`word`].
@@ -44,8 +45,91 @@ const fn fold(x: u64, count: u32) -> u64 {
     low.wrapping_add(high) >> 32
 }
 
+/// The number at the head of a [`word`] and its length, if it is one digit with decimals (`0.12345`) or whole, of seven
+/// digits at most, or six with decimals and a sign. What follows is for the caller to judge: another digit would mean that the number is longer.
+#[inline(always)]
+fn short(x: u64) -> Option<(f64, usize)> {
+    if x & 0xff == u64::from(b'-' ^ b'0') {
+        let (size, length) = unsigned((x >> 8) | (0xF0 << 56))?;
+        return Some((-size, length + 1));
+    }
+    unsigned(x)
+}
+
+#[inline(always)]
+fn unsigned(x: u64) -> Option<(f64, usize)> {
+    if (x >> 8) & 0xff == u64::from(b'.' ^ b'0') {
+        // A stop in the byte that the point leaves free, so that there always is one.
+        let joined = (x & 0xff) | ((x >> 8) & !0xff) | (0xF0 << 56);
+        let stop = stops(joined).trailing_zeros();
+        if stop < 8 {
+            return None;
+        }
+        let count = stop as usize / 8;
+        Some((float(fold(joined, stop / 8)) / POWERS[(count - 1) & 31], count + 1))
+    } else {
+        let stop = stops(x).trailing_zeros();
+        if !(8..64).contains(&stop) {
+            return None;
+        }
+        Some((float(fold(x, stop / 8)), stop as usize / 8))
+    }
+}
+
+/// An integer of at most 15 digits. Signed conversion is one instruction, unsigned is not.
+#[inline(always)]
+#[expect(clippy::cast_possible_wrap, reason = "far below 2^63")]
+const fn float(x: u64) -> f64 {
+    x as i64 as f64
+}
+
+/// Takes one `index:value` after the other as long as they have the common form: an index of at most eight digits, a
+/// [`short`] number, a blank or line end. Returns where the first one begins that has not.
+#[inline(always)]
+pub(crate) fn pairs<E>(
+    text: &[u8],
+    at: usize,
+    end: usize,
+    mut take: impl FnMut(&[u8], u64, f64) -> Result<(), E>,
+) -> Result<usize, (usize, E)> {
+    const WINDOW: usize = 24; // 8 digits, ':', 8 bytes, a blank; and some
+    let mut rest = text.get(at..).unwrap_or_default();
+    let tail = text.len().saturating_sub(end);
+    while rest.len() > tail
+        && let Some(window) = rest.first_chunk::<WINDOW>()
+    {
+        let Some(x) = word(window, 0) else { break };
+        let stop = stops(x).trailing_zeros();
+        let name = stop as usize / 8;
+        if stop < 8 || window[name] != b':' {
+            break;
+        }
+        let Some((value, length)) = word(window, name + 1).and_then(short) else { break };
+        let length = name + 1 + length;
+        if window[length] > b' ' {
+            break;
+        }
+        if let Err(error) = take(&window[..name], fold(x, stop / 8), value) {
+            return Err((text.len() - rest.len(), error));
+        }
+        rest = &rest[length + 1..];
+    }
+    Ok(text.len() - rest.len())
+}
+
+/// The number that begins at `at`, and where it ends, for a number that a separator follows.
+#[inline(always)]
+pub(crate) fn separated(text: &[u8], at: usize, separator: u8) -> Option<(f64, usize)> {
+    if let Some((value, length)) = word(text, at).and_then(short)
+        && matches!(text.get(at + length), Some(&byte) if byte == separator || byte == b'\n')
+    {
+        return Some((value, at + length));
+    }
+    decimal(text, at)
+}
+
 /// The number that begins at `at`, and where it ends. What follows is for the caller to judge.
-#[inline]
+#[inline(never)]
 pub(crate) fn decimal(text: &[u8], at: usize) -> Option<(f64, usize)> {
     let negative = text.get(at) == Some(&b'-');
     let start = at + usize::from(negative);
@@ -87,13 +171,12 @@ pub(crate) fn decimal(text: &[u8], at: usize) -> Option<(f64, usize)> {
         scale = 0;
         end = start + whole as usize;
     }
-    #[expect(clippy::cast_possible_wrap, reason = "at most 15 digits; signed conversion is one instruction")]
-    let mantissa = mantissa as i64 as f64;
+    let mantissa = float(mantissa);
     let size = match text.get(end) {
         Some(b'e' | b'E') => match exponent(text, end + 1, scale) {
             Some((power @ 0..=22, after)) => {
                 end = after;
-                mantissa * POWERS[power as usize & 31]
+                mantissa * POWERS[power.unsigned_abs() as usize & 31]
             }
             Some((power @ -22..=-1, after)) => {
                 end = after;
@@ -162,14 +245,21 @@ fn whole_slow(text: &[u8], at: usize) -> Option<(u64, usize)> {
 /// A field that is a number and nothing else, blanks around it apart.
 pub(crate) fn field(text: &[u8]) -> Option<f64> {
     let text = text.trim_ascii();
-    match decimal(text, 0) {
-        Some((number, end)) if end == text.len() => Some(number),
-        _ => None,
-    }
+    let mut padded = [b' '; 40];
+    let parsed = match padded.get_mut(..text.len()) {
+        Some(head) if text.len() <= 24 => {
+            head.copy_from_slice(text); // now whole words can be loaded
+            decimal(&padded, 0)
+        }
+        _ => decimal(text, 0),
+    };
+    parsed.filter(|(_, end)| *end == text.len()).map(|(number, _)| number)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write;
+
     use super::*;
 
     /// SplitMix64: the tests need bits, not quality.
@@ -196,6 +286,8 @@ mod tests {
         let (found, end) = decimal(padded, 0).unwrap();
         assert_eq!(found.to_bits(), expected.to_bits(), "{text}");
         assert_eq!(end, text.len(), "{text}");
+        let (found, end) = separated(padded, 0, b' ').unwrap();
+        assert_eq!((found.to_bits(), end), (expected.to_bits(), text.len()), "{text}");
     }
 
     #[test]
@@ -222,9 +314,9 @@ mod tests {
                 text.push('7');
             }
             match bits.below(6) {
-                0 => text.push_str(&format!("e{}", bits.below(30))),
-                1 => text.push_str(&format!("E-{:02}", bits.below(40))),
-                2 if bits.below(8) == 0 => text.push_str(&format!("e+{}", bits.below(400))),
+                0 => write!(text, "e{}", bits.below(30)).unwrap(),
+                1 => write!(text, "E-{:02}", bits.below(40)).unwrap(),
+                2 if bits.below(8) == 0 => write!(text, "e+{}", bits.below(400)).unwrap(),
                 _ => {}
             }
             check(&text, &mut padded);
@@ -241,19 +333,97 @@ mod tests {
     fn edges() {
         let mut padded = Vec::new();
         for text in [
-            "0", "-0", "-0.0", "+1", "1.", ".5", "-.5", "1e22", "1e23", "9007199254740993", "1e-22", "1e-23",
-            "1e-400", "1e400", "inf", "-inf", "123456789012345678901234567890", "4.9e-324", "12345678", "1234567.",
-            "0.1234567", "0.12345678", "0.12345678901234", "0.123456789012345", "0.1234567890123456",
+            "0",
+            "-0",
+            "-0.0",
+            "+1",
+            "1.",
+            ".5",
+            "-.5",
+            "1e22",
+            "1e23",
+            "9007199254740993",
+            "1e-22",
+            "1e-23",
+            "1e-400",
+            "1e400",
+            "inf",
+            "-inf",
+            "123456789012345678901234567890",
+            "4.9e-324",
+            "12345678",
+            "1234567.",
+            "0.1234567",
+            "0.12345678",
+            "0.12345678901234",
+            "0.123456789012345",
+            "0.1234567890123456",
         ] {
             check(text, &mut padded);
-            assert_eq!(field(text.as_bytes()).map(f64::to_bits), Some(text.parse::<f64>().unwrap().to_bits()));
+            assert_eq!(
+                field(text.as_bytes()).map(f64::to_bits),
+                Some(text.parse::<f64>().unwrap().to_bits())
+            );
         }
         assert!(decimal(b"nan ", 0).unwrap().0.is_nan());
-        for text in ["", ".", "-", "+", "e5", "x", "--1", "1e", "1e+", "1x", "1 2", "0x10", "1_0", "."] {
+        for text in
+            ["", ".", "-", "+", "e5", "x", "--1", "1e", "1e+", "1x", "1 2", "0x10", "1_0", "."]
+        {
             assert_eq!(field(text.as_bytes()), None, "{text:?}");
         }
         assert_eq!(field(b" 1.5\t"), Some(1.5));
         assert_eq!(decimal(b"1.5:2         ", 0), Some((1.5, 3)));
+        for (text, length) in [
+            ("0.5,", 3),
+            ("1234567,", 7),
+            ("0.123456,", 8),
+            ("0.1234567,", 9),
+            ("-1.5,", 4),
+            ("12.5\n", 4),
+        ] {
+            let padded = format!("{text}12345678");
+            let expected: f64 = text[..length].parse().unwrap();
+            assert_eq!(separated(padded.as_bytes(), 0, b','), Some((expected, length)), "{text}");
+        }
+    }
+
+    #[test]
+    fn pairs_stop_where_the_common_form_does() {
+        let tail = " ".repeat(64);
+        for (text, expected, stop) in [
+            (
+                "1:0.5 23:7 1234567:0.123456 ",
+                &[(1, 0.5), (23, 7.0), (1_234_567, 0.123_456)][..],
+                28,
+            ),
+            ("1:2\n", &[(1, 2.0)], 4),
+            ("1:2 12345678:1 ", &[(1, 2.0), (12_345_678, 1.0)], 15),
+            ("1:2 123456789:1 ", &[(1, 2.0)], 4),
+            ("1:2 3:12.5 ", &[(1, 2.0)], 4),
+            ("1:-2 2:-0.12345 3:-123456 ", &[(1, -2.0), (2, -0.12345), (3, -123_456.0)], 26),
+            ("1:-0.123456 ", &[], 0),
+            ("1:-1234567 ", &[(1, -1_234_567.0)], 11),
+            ("1:-12345678 ", &[], 0),
+            ("1:- ", &[], 0),
+            ("1:--1 ", &[], 0),
+            ("1:0.1234567 ", &[], 0),
+            ("1:12345678 ", &[], 0),
+            ("1:2|", &[], 0),
+            ("1:2e3 ", &[], 0),
+            ("1: ", &[], 0),
+            ("1:. ", &[], 0),
+            (":1 ", &[], 0),
+            ("é:1 ", &[], 0),
+        ] {
+            let mut found = Vec::new();
+            let padded = format!("{text}{tail}");
+            let at = pairs(padded.as_bytes(), 0, text.len(), |name, index, value| {
+                assert_eq!(name, index.to_string().as_bytes());
+                found.push((index, value));
+                Ok::<(), ()>(())
+            });
+            assert_eq!((found.as_slice(), at), (expected, Ok(stop)), "{text}");
+        }
     }
 
     #[test]

@@ -101,12 +101,17 @@ impl Labels {
     pub const GUESSES: [&str; 4] = ["class", "label", "target", "y"];
 
     /// The class name of a label, if labels are names.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates; such names do not exist")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "saturates; such names do not exist"
+    )]
     pub fn name(&self, label: f64) -> Option<&str> {
         match self {
-            Self::Numbers => None,
-            Self::Names(names) if label == label.floor() && label >= 0.0 => names.name(label as u32),
-            Self::Names(_) => None,
+            Self::Names(names) if label == label.floor() && label >= 0.0 => {
+                names.name(label as u32)
+            }
+            Self::Names(_) | Self::Numbers => None,
         }
     }
 }
@@ -213,7 +218,12 @@ impl Place for Hashed {
 
 impl Place for Dictionary {
     #[inline]
-    fn number(&mut self, space: Namespace<'_>, name: &[u8], _number: u64) -> Result<u32, ErrorKind> {
+    fn number(
+        &mut self,
+        space: Namespace<'_>,
+        name: &[u8],
+        _number: u64,
+    ) -> Result<u32, ErrorKind> {
         self.text(space, name)
     }
 

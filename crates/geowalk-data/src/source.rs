@@ -292,13 +292,13 @@ impl<P: Parser> Reader<P> {
     /// A bad row: fails, or writes it down and goes on.
     #[cold]
     fn leave_out(&mut self, fault: Fault) -> Result<(), DataError> {
-        let unclosed = matches!(*fault.kind, ErrorKind::UnclosedQuote);
+        let quote = matches!(*fault.kind, ErrorKind::UnclosedQuote | ErrorKind::AfterQuote { .. });
         let error = self.bytes.error(fault);
         if matches!(self.on_error, OnError::Fail) {
             return Err(error);
         }
-        if unclosed {
-            self.bytes.first_line_only(); // the lines it has swallowed may well be good
+        if quote {
+            self.bytes.first_line_only(); // the lines that a stray quote has swallowed may well be good
         }
         if let OnError::Quarantine(writer) = &mut self.on_error {
             let text = self.bytes.record().bytes();

@@ -8,7 +8,8 @@ const MODULES: [&str; 11] = [
 ];
 
 /// Crates, each allowed to depend on those before it.
-const CRATES: [&str; 5] = ["geowalk", "geowalk-data", "geowalk-run", "geowalk-cli", "geowalk-lab"];
+const CRATES: [&str; 6] =
+    ["geowalk", "geowalk-data", "geowalk-run", "geowalk-cli", "geowalk-py", "geowalk-lab"];
 
 fn rank(module: &str) -> usize {
     let place = MODULES.iter().position(|m| *m == module);

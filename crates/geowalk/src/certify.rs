@@ -36,6 +36,11 @@ pub enum Comparator<'a> {
         /// The largest norm.
         radius: f64,
     },
+    /// All weights with |u_i| ≤ radii_i; coordinates beyond the end are 0.
+    Box {
+        /// The largest magnitude of each coordinate.
+        radii: &'a [f64],
+    },
     /// All weights with ‖u‖₂ = radius.
     Sphere {
         /// The norm.

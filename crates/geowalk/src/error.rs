@@ -102,6 +102,21 @@ pub enum DomainError {
         /// How many iterations were made.
         iterations: usize,
     },
+    /// An equation without a sign change where one must be: there is no root between the ends, or none that can be told
+    /// from rounding error.
+    #[error("{what} has no sign change between {lo:e} and {hi:e}: it is {at_lo:e} and {at_hi:e}")]
+    NoRoot {
+        /// Which equation.
+        what: &'static str,
+        /// One end of the interval.
+        lo: f64,
+        /// The other end.
+        hi: f64,
+        /// The function at `lo`.
+        at_lo: f64,
+        /// The function at `hi`.
+        at_hi: f64,
+    },
     /// A computation on empty input.
     #[error("{what} is empty")]
     Empty {

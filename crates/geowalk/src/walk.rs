@@ -18,7 +18,7 @@
 //! | [`Adaptive`] | diagonal metric learned from the stream | w, scale and squared gradients of each feature |
 //! | [`Free`] | a bet on each coordinate; no rate | wealth and sums of each feature |
 //!
-//! Two wrappers take any of them: [`Signed`] makes signed weights of positive ones, [`Clipped`] clips predictions to a
+//! [`Implicit`] makes implicit steps with the first nine, in place of the table's. Two more wrappers take any of them: [`Signed`] makes signed weights of positive ones, [`Clipped`] clips predictions to a
 //! declared range. [`winnow`] has the constants of the Winnow algorithms.
 //!
 //! **What is common to all**
@@ -36,6 +36,7 @@ mod entropy;
 mod euclidean;
 mod free;
 mod hyperbolic;
+mod implicit;
 mod logarithm;
 mod orthant;
 mod p_norm;
@@ -45,6 +46,7 @@ mod scaled;
 mod signed;
 mod simplex;
 mod simplex_entropy;
+pub(crate) mod solve;
 mod sphere;
 mod tally;
 pub mod winnow;
@@ -56,6 +58,7 @@ pub use entropy::Entropy;
 pub use euclidean::Euclidean;
 pub use free::Free;
 pub use hyperbolic::Hyperbolic;
+pub use implicit::{After, Implicit, Proximal, Solved};
 pub use orthant::Orthant;
 pub use p_norm::PNorm;
 pub use reparam::{ReparamEntropy, ReparamSimplex};

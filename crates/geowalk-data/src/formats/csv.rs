@@ -81,11 +81,18 @@ enum Role {
     Ignored,
     Label,
     /// The numeric feature of this index.
-    Number { column: usize, index: u32 },
+    Number {
+        column: usize,
+        index: u32,
+    },
     /// Features by name.
-    Name { column: usize },
+    Name {
+        column: usize,
+    },
     /// Either; the first value decides.
-    Undecided { column: usize },
+    Undecided {
+        column: usize,
+    },
 }
 
 struct Csv {
@@ -121,7 +128,8 @@ impl Parser for Csv {
         if self.names.is_empty() {
             return self.name_columns(names).map_err(|kind| kind.at(0));
         }
-        let differs = (0..names.len().max(self.names.len())).find(|&k| names.get(k) != self.names.get(k));
+        let differs =
+            (0..names.len().max(self.names.len())).find(|&k| names.get(k) != self.names.get(k));
         match differs {
             None => Ok(()),
             Some(k) => Err(ErrorKind::Header {
@@ -168,7 +176,8 @@ impl Parser for Csv {
 
     fn row(&mut self, record: Record<'_>, block: &mut Block) -> Result<Parsed, Fault> {
         if let Some(dense) = &mut self.dense
-            && let Some(label) = fast(record, &self.roles, self.dialect.separator, &self.schema.labels, dense)
+            && let Some(label) =
+                fast(record, &self.roles, self.dialect.separator, &self.schema.labels, dense)
         {
             return match block.push_dense(dense, label, 1.0) {
                 Ok(()) => Ok(Parsed::Row),
@@ -203,7 +212,7 @@ fn fast(
             return None;
         }
         let (value, after) = match role {
-            Role::Number { .. } | Role::Label => number::decimal(text, at)?,
+            Role::Number { .. } | Role::Label => number::separated(text, at, separator)?,
             _ => return None,
         };
         if !value.is_finite() || (after != end && text[after] != separator) {
@@ -238,7 +247,8 @@ impl Csv {
                 count += 1;
                 continue;
             };
-            let missing = field.is_empty() || self.rules.missing.iter().any(|m| m.as_bytes() == &*field);
+            let missing =
+                field.is_empty() || self.rules.missing.iter().any(|m| m.as_bytes() == &*field);
             let cell = if missing { Cell::Missing } else { Cell::Text(&field) };
             match (role, &cell) {
                 (Role::Ignored, _) => {}
@@ -259,7 +269,9 @@ impl Csv {
             count += 1;
         }
         if count != self.roles.len() {
-            return Err(ErrorKind::Ragged { found: count, expected: self.roles.len() }.at(record.end));
+            return Err(
+                ErrorKind::Ragged { found: count, expected: self.roles.len() }.at(record.end)
+            );
         }
         if label.is_nan() && !self.rules.unlabelled && self.rules.label != Label::Absent {
             return Err(ErrorKind::NoLabel.at(0));
@@ -313,14 +325,22 @@ impl Csv {
     }
 
     fn missing(&mut self, role: Role, block: &mut Block) -> Result<(), ErrorKind> {
-        if let Role::Number { column, .. } | Role::Name { column } | Role::Undecided { column } = role {
+        if let Role::Number { column, .. } | Role::Name { column } | Role::Undecided { column } =
+            role
+        {
             let name = self.schema.columns[column].name.as_bytes();
             block.feature(self.schema.features.joined(name, Some(b"missing"))?, 1.0);
         }
         Ok(())
     }
 
-    fn feature(&mut self, at: usize, role: Role, text: &[u8], block: &mut Block) -> Result<(), ErrorKind> {
+    fn feature(
+        &mut self,
+        at: usize,
+        role: Role,
+        text: &[u8],
+        block: &mut Block,
+    ) -> Result<(), ErrorKind> {
         match role {
             Role::Number { column, index } => {
                 let name = &self.schema.columns[column].name;
@@ -347,7 +367,8 @@ impl Csv {
             }
             Role::Undecided { column } => {
                 let numeric = number::field(text).is_some();
-                self.schema.columns[column].kind = if numeric { Kind::Numeric } else { Kind::Nominal };
+                self.schema.columns[column].kind =
+                    if numeric { Kind::Numeric } else { Kind::Nominal };
                 self.roles[at] = self.role(column)?;
                 return self.feature(at, self.roles[at], text, block);
             }

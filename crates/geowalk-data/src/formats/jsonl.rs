@@ -33,10 +33,9 @@ pub(super) fn open(bytes: Bytes, mut options: Options) -> Result<Box<dyn Source>
     let features = features.map_err(|kind| kind.of(bytes.name()))?;
     let known = options.schema.take();
     let label = match (&options.label, &known) {
-        (Label::Absent, _) => None,
         (Label::Named(name), _) => Some(name.clone()),
         (Label::Guess, Some(schema)) => schema.label().map(str::to_owned),
-        (Label::Guess, None) => None,
+        (Label::Guess, None) | (Label::Absent, _) => None,
     };
     let parser = Jsonl {
         inferred: known.is_some() || options.label == Label::Absent,
@@ -77,7 +76,8 @@ impl Parser for Jsonl {
         let label = self.label.clone();
         let _ = Cursor::new(record).members(|cursor, key| {
             let key = String::from_utf8_lossy(key).into_owned();
-            let of_interest = label.as_ref().map_or(Labels::GUESSES.contains(&&*key), |l| *l == key);
+            let of_interest =
+                label.as_ref().map_or(Labels::GUESSES.contains(&&*key), |l| *l == key);
             if of_interest && cursor.peek() == Some(b'"') && !self.texts.contains(&key) {
                 self.texts.push(key.clone());
             }
@@ -172,7 +172,12 @@ impl Jsonl {
     }
 
     /// Reads the value whose name is in `path`.
-    fn value(&mut self, cursor: &mut Cursor<'_>, block: &mut Block, depth: usize) -> Result<(), Fault> {
+    fn value(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        block: &mut Block,
+        depth: usize,
+    ) -> Result<(), Fault> {
         let at = cursor.at();
         if depth > DEEPEST {
             return Err(cursor.unexpected("nesting of at most 64 levels"));

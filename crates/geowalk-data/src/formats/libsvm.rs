@@ -20,7 +20,8 @@ use crate::source::{Parsed, Parser, Source};
 use crate::{Duplicates, Indexing, Options};
 
 pub(super) fn open(bytes: Bytes, options: Options) -> Result<Box<dyn Source>, DataError> {
-    let index = Index { base: options.index_base.unwrap_or(1), detected: options.index_base.is_none() };
+    let index =
+        Index { base: options.index_base.unwrap_or(1), detected: options.index_base.is_none() };
     if index.base > 1 {
         let error = geowalk::ConfigError::OutOfRange {
             name: "index-base",
@@ -77,9 +78,7 @@ impl Parser for Libsvm {
     }
 
     fn sample(&mut self, record: Record<'_>) {
-        let zero = |token: &[u8]| {
-            matches!(number::whole(token, 0), Some((0, end)) if token.get(end) == Some(&b':'))
-        };
+        let zero = |token: &[u8]| matches!(number::whole(token, 0), Some((0, end)) if token.get(end) == Some(&b':'));
         let mut tokens = record.bytes().split(u8::is_ascii_whitespace);
         if let Features::Index(index) = &mut self.schema.features
             && tokens.any(zero)
@@ -123,41 +122,83 @@ fn row<P: Place>(
         _ => label_fault(record, at, rules)?,
     }
     let first = at;
-    let mut last = None;
-    let mut increasing = true;
-    while at < end {
-        if text[at] <= b' ' {
-            at += 1;
-            continue;
+    let mut order = Order { next: 0, increasing: true };
+    loop {
+        at = blank(text, at);
+        if at >= end || text[at] == b'#' {
+            break;
         }
-        let Some((index, colon)) = number::whole(text, at).filter(|(_, colon)| text[*colon] == b':')
-        else {
-            if text[at] == b'#' {
-                break;
-            }
-            return Err(feature_fault(record, at));
-        };
-        let place = match place.number(Namespace::NONE, &text[at..colon], index) {
-            Ok(place) => place,
-            Err(kind) => return Err(kind.at(at)),
-        };
-        match number::decimal(text, colon + 1) {
-            Some((value, after))
-                if (text[after] <= b' ' || text[after] == b'#') && value.is_finite() =>
-            {
-                block.feature(place, value);
-                at = after;
-            }
-            _ => return Err(value_fault(record, at, colon + 1)),
+        let before = at;
+        at = common(record, at, block, place, &mut order)?;
+        if at == before {
+            at = any(record, at, block, place, &mut order)?;
         }
-        increasing &= last < Some(index);
-        last = Some(index);
     }
-    if !increasing && rules.duplicates == Duplicates::Refuse {
+    if !order.increasing && rules.duplicates == Duplicates::Refuse {
         distinct(record, first, sorted)?;
     }
     block.end(label, 1.0);
     Ok(Parsed::Row)
+}
+
+/// Do the indices increase? Then none occurs twice.
+struct Order {
+    next: u64,
+    increasing: bool,
+}
+
+impl Order {
+    #[inline(always)]
+    fn add(&mut self, index: u64) {
+        self.increasing &= index >= self.next;
+        self.next = index.wrapping_add(1);
+    }
+}
+
+/// Features in their common form, from `at` on. Apart from the rest, so that its constants stay in registers.
+#[inline(never)]
+fn common<P: Place>(
+    record: Record<'_>,
+    at: usize,
+    block: &mut Block,
+    place: &mut P,
+    order: &mut Order,
+) -> Result<usize, Fault> {
+    let mut now = Order { ..*order };
+    let next = number::pairs(record.text, at, record.end, |name, index, value| {
+        block.feature(place.number(Namespace::NONE, name, index)?, value);
+        now.add(index);
+        Ok(())
+    });
+    *order = now;
+    next.map_err(|(offset, kind): (usize, ErrorKind)| kind.at(offset))
+}
+
+/// A feature in any form.
+fn any<P: Place>(
+    record: Record<'_>,
+    at: usize,
+    block: &mut Block,
+    place: &mut P,
+    order: &mut Order,
+) -> Result<usize, Fault> {
+    let text = record.text;
+    let Some((index, colon)) = number::whole(text, at).filter(|(_, colon)| text[*colon] == b':')
+    else {
+        return Err(feature_fault(record, at));
+    };
+    let place = place.number(Namespace::NONE, &text[at..colon], index);
+    let place = place.map_err(|kind| kind.at(at))?;
+    match number::decimal(text, colon + 1) {
+        Some((value, after))
+            if (text[after] <= b' ' || text[after] == b'#') && value.is_finite() =>
+        {
+            block.feature(place, value);
+            order.add(index);
+            Ok(after)
+        }
+        _ => Err(value_fault(record, at, colon + 1)),
+    }
 }
 
 fn blank(text: &[u8], mut at: usize) -> usize {
@@ -177,11 +218,13 @@ fn token(record: Record<'_>, at: usize) -> &[u8] {
 #[cold]
 fn label_fault(record: Record<'_>, at: usize, rules: Rules) -> Result<(), Fault> {
     let found = token(record, at);
-    let is_feature = matches!(number::whole(found, 0), Some((_, end)) if found.get(end) == Some(&b':'));
+    let is_feature =
+        matches!(number::whole(found, 0), Some((_, end)) if found.get(end) == Some(&b':'));
     if is_feature && rules.unlabelled {
         return Ok(());
     }
-    let list = found.contains(&b',') && found.split(|b| *b == b',').all(|part| number::field(part).is_some());
+    let list = found.contains(&b',')
+        && found.split(|b| *b == b',').all(|part| number::field(part).is_some());
     Err(match () {
         () if is_feature => ErrorKind::NoLabel,
         () if list => ErrorKind::ManyLabels { found: excerpt(found) },

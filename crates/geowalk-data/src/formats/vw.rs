@@ -98,13 +98,10 @@ fn head(record: Record<'_>, bar: usize) -> Result<Head, Fault> {
             break; // a tag, which comes last
         }
         match number::decimal(text, at) {
-            Some((number, after)) if after == bar && bar < record.end => {
-                if count == 0 {
-                    return Err(ErrorKind::LabelIsTag { found: excerpt(&text[at..bar]) }.at(at));
-                }
-                let _ = number; // a tag made of digits
-                break;
+            Some((_, after)) if after == bar && bar < record.end && count == 0 => {
+                return Err(ErrorKind::LabelIsTag { found: excerpt(&text[at..bar]) }.at(at));
             }
+            Some((_, after)) if after == bar && bar < record.end => break, // a tag made of digits
             Some((number, after)) if text[after] <= b' ' && number.is_finite() => {
                 match numbers.get_mut(count) {
                     Some(place) => *place = number,
@@ -137,10 +134,10 @@ fn namespace<P: Place>(
 ) -> Result<usize, Fault> {
     let Record { text, end } = record;
     let mut at = at;
-    let name_end = name_end(text, at);
-    let space = Namespace::new(&text[at..name_end]);
+    let after = name_end(text, at);
+    let space = Namespace::new(&text[at..after]);
     let mut weight = 1.0;
-    at = name_end;
+    at = after;
     if text[at] == b':' {
         match number::decimal(text, at + 1) {
             Some((number, after)) if ends(text[after]) && number.is_finite() => {
@@ -150,53 +147,82 @@ fn namespace<P: Place>(
             _ => return Err(number_fault(record, at + 1, What::Namespace(excerpt(space.name)))),
         }
     }
+    // Numbers in the common form are below 10^8, so no product with such a weight overflows.
+    let harmless = weight.abs() <= 1e300;
     let mut nameless = 0;
-    while at < end {
-        if text[at] <= b' ' {
+    loop {
+        while at < end && text[at] <= b' ' {
             at += 1;
-            continue;
         }
-        let (index, after) = match number::whole(text, at) {
-            Some((number, after)) if text[after] == b':' => {
-                (place.number(space, &text[at..after], number), after)
-            }
-            Some((number, after)) if ends(text[after]) => {
-                (place.number(space, &text[at..after], number), after)
-            }
-            _ => {
-                if text[at] == b'|' {
-                    return Ok(at);
-                }
-                let after = self::name_end(text, at);
-                if after == at {
-                    nameless += 1;
-                    (place.number(space, (nameless - 1).to_string().as_bytes(), nameless - 1), after)
-                } else {
-                    (place.text(space, &text[at..after]), after)
-                }
-            }
-        };
-        let index = match index {
-            Ok(index) => index,
-            Err(kind) => return Err(kind.at(at)),
-        };
-        if text[after] == b':' {
-            match number::decimal(text, after + 1) {
-                Some((value, next)) if ends(text[next]) && (value * weight).is_finite() => {
-                    block.feature(index, value * weight);
-                    at = next;
-                }
-                _ => {
-                    let what = What::Value(excerpt(&text[at..after]));
-                    return Err(number_fault(record, after + 1, what));
-                }
-            }
-        } else {
-            block.feature(index, weight);
-            at = after;
+        if at >= end || text[at] == b'|' {
+            return Ok(at);
+        }
+        let before = at;
+        if harmless && text[at].is_ascii_digit() {
+            at = numbered(record, at, block, place, space, weight)?;
+        }
+        if at == before {
+            at = any(record, at, block, place, space, weight, &mut nameless)?;
         }
     }
-    Ok(at)
+}
+
+/// Features `number:value` in their common form, from `at` on. Apart from the rest, so that its constants stay in registers.
+#[inline(never)]
+fn numbered<P: Place>(
+    record: Record<'_>,
+    at: usize,
+    block: &mut Block,
+    place: &mut P,
+    space: Namespace<'_>,
+    weight: f64,
+) -> Result<usize, Fault> {
+    let next = number::pairs(record.text, at, record.end, |name, number, value| {
+        block.feature(place.number(space, name, number)?, value * weight);
+        Ok(())
+    });
+    next.map_err(|(offset, kind): (usize, ErrorKind)| kind.at(offset))
+}
+
+/// A feature in any form.
+fn any<P: Place>(
+    record: Record<'_>,
+    at: usize,
+    block: &mut Block,
+    place: &mut P,
+    space: Namespace<'_>,
+    weight: f64,
+    nameless: &mut u64,
+) -> Result<usize, Fault> {
+    let text = record.text;
+    let (index, after) = match number::whole(text, at) {
+        Some((number, after)) if text[after] == b':' || ends(text[after]) => {
+            (place.number(space, &text[at..after], number), after)
+        }
+        _ => match name_end(text, at) {
+            after if after == at => {
+                let number = *nameless;
+                *nameless += 1;
+                (place.number(space, number.to_string().as_bytes(), number), after)
+            }
+            after => (place.text(space, &text[at..after]), after),
+        },
+    };
+    let index = index.map_err(|kind| kind.at(at))?;
+    if text[after] != b':' {
+        block.feature(index, weight);
+        return Ok(after);
+    }
+    match number::separated(text, after + 1, b' ') {
+        Some((value, next)) if ends(text[next]) && (value * weight).is_finite() => {
+            block.feature(index, value * weight);
+            Ok(next)
+        }
+        _ => {
+            let what = What::Value(excerpt(&text[at..after]));
+            Err(number_fault(record, after + 1, what))
+        }
+    }
 }
 
 /// Does this byte end a feature?
@@ -207,9 +233,25 @@ fn ends(byte: u8) -> bool {
 
 /// Where the name that begins at `at` ends: at a blank, a colon or a bar. There always is one: the line's end.
 #[inline]
-fn name_end(text: &[u8], at: usize) -> usize {
-    let rest = text.get(at..).unwrap_or_default();
-    at + rest.iter().position(|b| *b == b':' || ends(*b)).unwrap_or(rest.len())
+fn name_end(text: &[u8], mut at: usize) -> usize {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    // The high bit of each byte below `limit`; right up to and including the first one.
+    let below = |word: u64, limit: u8| word.wrapping_sub(ONES * u64::from(limit)) & !word;
+    loop {
+        let rest = text.get(at..).unwrap_or_default();
+        let Some(bytes) = rest.first_chunk::<8>() else {
+            return at + rest.iter().position(|b| *b == b':' || ends(*b)).unwrap_or(rest.len());
+        };
+        let word = u64::from_le_bytes(*bytes);
+        let found = below(word, b' ' + 1)
+            | below(word ^ (ONES * u64::from(b':')), 1)
+            | below(word ^ (ONES * u64::from(b'|')), 1);
+        let found = found & (ONES << 7);
+        if found != 0 {
+            return at + found.trailing_zeros() as usize / 8;
+        }
+        at += 8;
+    }
 }
 
 #[cold]

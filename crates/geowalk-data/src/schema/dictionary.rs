@@ -152,7 +152,10 @@ impl Dictionary {
         self.table.clear();
         self.table.resize(mask + 1, 0);
         for (entry, &hash) in (1..).zip(&self.hashes) {
-            #[expect(clippy::cast_possible_truncation, reason = "the mask takes the low bits anyway")]
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "the mask takes the low bits anyway"
+            )]
             let mut slot = hash as usize & mask;
             while self.table[slot] != 0 {
                 slot = (slot + 1) & mask;

@@ -79,6 +79,36 @@ impl Hashed {
         Ok(Self { names, ..Self::new(bits)? })
     }
 
+    /// Adds what an earlier reading knew of collisions: its [`prints`](Self::prints) and [`strangers`](Self::strangers).
+    pub fn remember(
+        mut self,
+        prints: impl IntoIterator<Item = (u32, u16)>,
+        strangers: impl IntoIterator<Item = u64>,
+    ) -> Result<Self, ErrorKind> {
+        for (place, print) in prints {
+            let Some(known) = self.prints.get_mut((place >> self.sparse) as usize) else {
+                return Err(ErrorKind::IndexTooLarge { found: u64::from(place), limit: self.mask });
+            };
+            self.used += u64::from(*known == 0);
+            *known = print | 0x8000;
+        }
+        self.strangers.extend(strangers.into_iter().take(Self::MOST_STRANGERS));
+        Ok(self)
+    }
+
+    /// The places known to be taken, in order, each with some bits of the hash that came first.
+    pub fn prints(&self) -> impl Iterator<Item = (u32, u16)> {
+        let places = (0..).map(|k: u32| k << self.sparse);
+        places.zip(self.prints.iter().copied()).filter(|(_, print)| *print != 0)
+    }
+
+    /// The hashes of the names that found their place taken by another, in order.
+    pub fn strangers(&self) -> Vec<u64> {
+        let mut hashes: Vec<u64> = self.strangers.iter().copied().collect();
+        hashes.sort_unstable();
+        hashes
+    }
+
     /// The number of bits.
     pub fn bits(&self) -> u32 {
         self.bits
@@ -94,7 +124,7 @@ impl Hashed {
         self.names.get(&place).map(String::as_str)
     }
 
-    /// The count of shared places, since this source was opened.
+    /// The count of shared places, since this source was opened or the first reading that it [remembers](Self::remember).
     pub fn collisions(&self) -> Collisions {
         let shared = self.strangers.len() as u64;
         Collisions {
@@ -208,10 +238,31 @@ mod tests {
                 hashed.place("", name).unwrap();
             }
         }
-        assert_eq!(
-            hashed.collisions(),
-            Collisions { names: 5, shared: 3, exact: true, every: 1 }
-        );
+        assert_eq!(hashed.collisions(), Collisions { names: 5, shared: 3, exact: true, every: 1 });
+    }
+
+    #[test]
+    fn the_count_goes_on_where_it_stopped() {
+        for bits in [4, 24] {
+            let names: Vec<String> = (0..400).map(|k| format!("name {k}")).collect();
+            let (first, second) = names.split_at(150);
+            let mut whole = Hashed::new(bits).unwrap();
+            let mut half = Hashed::new(bits).unwrap();
+            for name in first {
+                whole.place("", name).unwrap();
+                half.place("", name).unwrap();
+            }
+            let again = Hashed::from_parts(bits, half.names().clone()).unwrap();
+            let mut again = again.remember(half.prints(), half.strangers()).unwrap();
+            for name in second.iter().chain(first) {
+                whole.place("", name).unwrap();
+                again.place("", name).unwrap();
+            }
+            assert_eq!(again.collisions(), whole.collisions());
+            assert_eq!(again.names(), whole.names());
+            assert!(again.prints().eq(whole.prints()) && again.strangers() == whole.strangers());
+        }
+        assert!(Hashed::new(4).unwrap().remember([(16, 1)], []).is_err());
     }
 
     #[test]
@@ -220,7 +271,10 @@ mod tests {
         for number in 0..4000_u32 {
             assert_eq!(hashed.place("", &number.to_string()).unwrap(), number);
         }
-        assert_eq!(hashed.collisions(), Collisions { names: 1000, shared: 0, exact: true, every: 4 });
+        assert_eq!(
+            hashed.collisions(),
+            Collisions { names: 1000, shared: 0, exact: true, every: 4 }
+        );
         assert!(Hashed::new(0).is_err() && Hashed::new(31).is_err());
     }
 }

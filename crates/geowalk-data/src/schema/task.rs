@@ -94,6 +94,17 @@ impl Task {
             Self::Multiclass => "multiclass",
         }
     }
+
+    /// The task of that name.
+    ///
+    /// ```
+    /// use geowalk_data::Task;
+    /// assert_eq!(Task::named("binary"), Some(Task::Binary));
+    /// assert_eq!(Task::named("clustering"), None);
+    /// ```
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Regression, Self::Binary, Self::Multiclass].into_iter().find(|t| t.name() == name)
+    }
 }
 
 impl fmt::Display for Inference {
@@ -127,7 +138,11 @@ mod tests {
             (&Labels::Numbers, &[1.0, 1.0], "binary, because all labels are 1"),
             (&Labels::Numbers, &[7.0], "regression, because all labels are 7"),
             (&Labels::Numbers, &[0.0, 1.0, -0.0], "binary, because the labels are 0 and 1"),
-            (&Labels::Numbers, &[3.0, 1.0, 2.0, f64::NAN], "multiclass, because the labels are 3 small whole numbers"),
+            (
+                &Labels::Numbers,
+                &[3.0, 1.0, 2.0, f64::NAN],
+                "multiclass, because the labels are 3 small whole numbers",
+            ),
             (&Labels::Numbers, &[0.0, 1.0, 0.25], "regression, because a label is 0.25"),
             (
                 &Labels::Numbers,

@@ -7,6 +7,7 @@
 //! | comparators | bound |
 //! |---|---|
 //! | ‖u‖ ≤ U | A + U‖Γ‖ in the dual norm |
+//! | ∣u_i∣ ≤ r_i | A + Σ r_i∣Γ_i∣ |
 //! | ‖u‖₂ = r | A + r‖Γ‖₂ |
 //! | simplex | A − min Γ_i |
 //! | u ≥ 0, Σu ≤ U | A + U·max(0, −min Γ_i) |
@@ -20,12 +21,14 @@ use std::collections::BTreeMap;
 
 use super::{Bound, Broken, Certificate, Comparator, Status};
 use crate::Real;
+use crate::error::ConfigError;
 use crate::loss::Facts;
 use crate::row::{Norm, Row};
 use crate::sum::Sum;
 use crate::update::Round;
 
 const THEOREM: &str = "first-order";
+const FINITE: &str = "finite loss and slope";
 
 /// Where coordinates begin that are kept one by one.
 const FAR: usize = 1 << 24;
@@ -84,6 +87,47 @@ impl FirstOrder {
         }
     }
 
+    /// Gives away everything that changes, as named arrays.
+    pub fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
+        put("loss", &self.loss.save());
+        put("a", &self.a.save());
+        put("near", &self.near);
+        let places: Vec<f64> = self.far.keys().map(|&i| i as f64).collect();
+        put("far.places", &places);
+        put("far", &self.far.values().copied().collect::<Vec<_>>());
+        let broken = self.broken.as_ref().map_or([-1.0, 0.0], |b| [b.row as f64, b.found]);
+        // Numbers that are not finite do not go into files: what was found is only worth keeping if it is.
+        let found = if broken[1].is_finite() { broken[1] } else { 0.0 };
+        put("state", &[self.rounds as f64, self.magnitude, broken[0], found]);
+    }
+
+    /// Continues from what [`FirstOrder::save`] gave, with the same bits.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // counts below 2^53
+    pub fn load(
+        &mut self,
+        get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
+    ) -> Result<(), ConfigError> {
+        let missing = ConfigError::Missing { name: "certificate", meaning: "the sums of a run" };
+        let mut four = |name| get(name).and_then(|values| <[f64; 4]>::try_from(values).ok());
+        let (Some(loss), Some(a), Some(state)) = (four("loss"), four("a"), four("state")) else {
+            return Err(missing);
+        };
+        let (Some(near), Some(places), Some(far)) = (get("near"), get("far.places"), get("far"))
+        else {
+            return Err(missing);
+        };
+        self.near = near;
+        self.far = places.iter().map(|&place| place as usize).zip(far).collect();
+        self.loss = Sum::load(loss);
+        self.a = Sum::load(a);
+        self.rounds = state[0] as u64;
+        self.magnitude = state[1];
+        if state[2] > 0.0 {
+            self.broken = Some(Broken { premise: FINITE, row: state[2] as u64, found: state[3] });
+        }
+        Ok(())
+    }
+
     /// No less than sup over the comparators of −⟨u, Γ⟩, and of the error that rounding can have made in it.
     fn support(&self, u: &Comparator<'_>) -> f64 {
         // Each coordinate of Γ is off by at most rounds·ε·magnitude (plain summation).
@@ -112,6 +156,11 @@ impl FirstOrder {
                     Norm::Lp(p) => Real::powf(count, 1.0 / p),
                 };
                 size(radius) * (norm.dual().of(&gamma) + spread * slip) * grow
+            }
+            Comparator::Box { radii } => {
+                let terms = radii.iter().enumerate();
+                let sum: f64 = terms.map(|(i, r)| r.abs() * (self.gamma(i).abs() + slip)).sum();
+                sum * grow
             }
             Comparator::Sphere { radius } => {
                 size(radius) * (Norm::L2.of(&gamma) + count.sqrt() * slip) * grow
@@ -161,7 +210,7 @@ impl Bound for FirstOrder {
             round.loss.is_finite() && self.a.total().is_finite() && self.magnitude.is_finite();
         if !finite && self.broken.is_none() {
             self.broken = Some(Broken {
-                premise: "finite loss and slope",
+                premise: FINITE,
                 row: self.rounds,
                 found: if round.loss.is_finite() { round.slope } else { round.loss },
             });

@@ -141,6 +141,8 @@ pub enum Event {
     },
     /// The gradient is 0 although the loss is not: the walk cannot move on this example.
     Stationary,
+    /// The implicit step does not exist where it was looked for; a backtracked explicit step was made in its place.
+    FellBack,
 }
 
 /// Bounds on the sectional curvature of a manifold.

@@ -31,17 +31,45 @@ use crate::walk;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Burg {
     start: f64,
-    theta: Vec<f64>,
+    pub(super) theta: Vec<f64>,
 }
 
 /// θ may not be nearer to 0: w stays below 1e150.
-const NEAREST: f64 = -1e-150;
+pub(super) const NEAREST: f64 = -1e-150;
 
 impl Burg {
     /// Every weight begins at `start` > 0.
     pub fn new(start: f64) -> Result<Self, ConfigError> {
         error::parameter("start", start, Allowed::Closed(1e-150, 1e150))?;
         Ok(Self { start: (-1.0 / start).min(NEAREST), theta: Vec::new() })
+    }
+
+    /// θ ← θ + a·x. The divergence of the weights before from those after.
+    pub(super) fn advance<X: Row<f64>>(&mut self, a: f64, x: X) -> Result<f64, DomainError> {
+        let (mut divergence, mut refused) = (0.0, None);
+        let theta = &self.theta;
+        x.each(|i, x| {
+            if let Some(&theta) = theta.get(i) {
+                let new = theta + a * x;
+                if (-walk::LARGEST..=NEAREST).contains(&new) {
+                    // w/w' − ln(w/w') − 1 with w/w' = θ'/θ = 1 + a x/θ.
+                    divergence += beyond_logarithm(a * x / theta);
+                } else if refused.is_none() {
+                    refused = Some((i, new));
+                }
+            }
+        });
+        if let Some((index, value)) = refused {
+            let allowed = Allowed::Closed(-walk::LARGEST, NEAREST);
+            return Err(DomainError::Coordinate {
+                what: "the dual weights",
+                index,
+                value,
+                allowed,
+            });
+        }
+        x.axpy(a, &mut self.theta);
+        Ok(divergence)
     }
 }
 
@@ -75,31 +103,7 @@ impl Walk for Burg {
     ) -> Result<Round, DomainError> {
         self.grow(x.bound());
         let mut round = walk::judge(self.predict(x), target, loss, rate)?;
-        let a = -rate * round.slope;
-        let (mut divergence, mut refused) = (0.0, None);
-        let theta = &self.theta;
-        x.each(|i, x| {
-            if let Some(&theta) = theta.get(i) {
-                let new = theta + a * x;
-                if (-walk::LARGEST..=NEAREST).contains(&new) {
-                    // w/w' − ln(w/w') − 1 with w/w' = θ'/θ = 1 + a x/θ.
-                    divergence += beyond_logarithm(a * x / theta);
-                } else if refused.is_none() {
-                    refused = Some((i, new));
-                }
-            }
-        });
-        if let Some((index, value)) = refused {
-            let allowed = Allowed::Closed(-walk::LARGEST, NEAREST);
-            return Err(DomainError::Coordinate {
-                what: "the dual weights",
-                index,
-                value,
-                allowed,
-            });
-        }
-        round.length = (2.0 * divergence).sqrt();
-        x.axpy(a, &mut self.theta);
+        round.length = (2.0 * self.advance(-rate * round.slope, x)?).sqrt();
         Ok(round)
     }
 

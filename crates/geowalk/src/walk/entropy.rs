@@ -33,7 +33,7 @@ use crate::walk;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entropy {
-    w: Logarithms,
+    pub(super) w: Logarithms,
 }
 
 impl Entropy {

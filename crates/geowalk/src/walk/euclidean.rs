@@ -26,7 +26,7 @@ use crate::walk;
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Euclidean {
-    w: Vec<f64>,
+    pub(super) w: Vec<f64>,
 }
 
 impl Euclidean {

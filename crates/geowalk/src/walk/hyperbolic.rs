@@ -17,7 +17,7 @@ use crate::update::{Round, Target};
 use crate::walk;
 
 /// Longest step.
-const LONGEST: f64 = 350.0;
+pub(super) const LONGEST: f64 = 350.0;
 
 /// Weights on the hyperboloid; those of the features are its spatial coordinates.
 ///
@@ -36,7 +36,7 @@ const LONGEST: f64 = 350.0;
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Hyperbolic {
-    w: Scaled,
+    pub(super) w: Scaled,
 }
 
 impl Hyperbolic {

@@ -17,7 +17,7 @@ const LARGEST_LOGARITHM: f64 = 345.0;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Logarithms {
     start: f64,
-    log: Vec<f64>,
+    pub(super) log: Vec<f64>,
     pub(super) w: Vec<f64>,
 }
 

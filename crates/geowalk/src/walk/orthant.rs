@@ -31,7 +31,7 @@ use crate::walk;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Orthant {
-    w: Logarithms,
+    pub(super) w: Logarithms,
 }
 
 impl Orthant {

@@ -34,14 +34,14 @@ use crate::walk;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct PNorm {
-    p: f64,
-    theta: Vec<f64>,
+    pub(super) p: f64,
+    pub(super) theta: Vec<f64>,
     /// sign(θ_i)·(|θ_i|/s)^{p−1}.
-    power: Vec<f64>,
+    pub(super) power: Vec<f64>,
     /// s, the reference; 0 while θ = 0.
-    reference: f64,
+    pub(super) reference: f64,
     /// Σ(|θ_i|/s)^p.
-    mass: Tally,
+    pub(super) mass: Tally,
     /// s·mass^{(2−p)/p}: w = lift·power.
     lift: f64,
     /// ‖θ‖_p.
@@ -81,10 +81,30 @@ impl PNorm {
 
     /// sign(θ)·|θ|^{p−1} relative to the reference, and |θ|^p.
     #[inline]
-    fn powers(p: f64, theta: f64, reference: f64) -> (f64, f64) {
+    pub(super) fn powers(p: f64, theta: f64, reference: f64) -> (f64, f64) {
         let r = theta.abs() / reference;
         let power = Real::powf(r, p - 1.0);
         (power.copysign(theta), r * power)
+    }
+
+    /// θ ← θ + a·x, where z = ⟨w, x⟩. The divergence of the weights before from those after.
+    pub(super) fn advance<X: Row<f64>>(&mut self, a: f64, x: X, z: f64) -> f64 {
+        let before = self.norm;
+        let (p, reference) = (self.p, self.reference);
+        let Self { theta, power, mass, .. } = self;
+        x.each(|i, x| {
+            let (Some(theta), Some(power)) = (theta.get_mut(i), power.get_mut(i)) else { return };
+            let old = theta.abs() / reference * power.abs();
+            *theta += a * x;
+            if reference > 0.0 {
+                let (new, term) = Self::powers(p, *theta, reference);
+                *power = new;
+                mass.add(term - old);
+            }
+        });
+        self.settle();
+        // D(w‖w') = D*(θ'‖θ) = ½‖θ'‖² − ½‖θ‖² − ⟨w, θ' − θ⟩.
+        Real::max(0.5 * (self.norm - before) * (self.norm + before) - a * z, 0.0)
     }
 
     fn settle(&mut self) {
@@ -157,23 +177,7 @@ impl Walk for PNorm {
         if a == 0.0 {
             return Ok(round);
         }
-        let before = self.norm;
-        let (p, reference) = (self.p, self.reference);
-        let Self { theta, power, mass, .. } = self;
-        x.each(|i, x| {
-            let (Some(theta), Some(power)) = (theta.get_mut(i), power.get_mut(i)) else { return };
-            let old = theta.abs() / reference * power.abs();
-            *theta += a * x;
-            if reference > 0.0 {
-                let (new, term) = Self::powers(p, *theta, reference);
-                *power = new;
-                mass.add(term - old);
-            }
-        });
-        self.settle();
-        // D(w‖w') = D*(θ'‖θ) = ½‖θ'‖² − ½‖θ‖² − ⟨w, θ' − θ⟩.
-        let divergence = 0.5 * (self.norm - before) * (self.norm + before) - a * round.z;
-        round.length = Real::max(2.0 * divergence, 0.0).sqrt();
+        round.length = (2.0 * self.advance(a, x, round.z)).sqrt();
         Ok(round)
     }
 

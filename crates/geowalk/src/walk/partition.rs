@@ -134,11 +134,11 @@ const SMALLEST_SUM: f64 = 1e-40;
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Partition {
-    lambda: Vec<f64>,
-    e: Vec<f64>,
+    pub(super) lambda: Vec<f64>,
+    pub(super) e: Vec<f64>,
     /// The logarithm of a weight that no row has touched.
     untouched: f64,
-    sum: Tally,
+    pub(super) sum: Tally,
 }
 
 impl Partition {
@@ -184,6 +184,15 @@ impl Partition {
 
     /// Multiplies w_i by the factor of s_i = τ·x_i, and divides all by their sum.
     pub(super) fn multiply<X: Row<f64>>(&mut self, x: X, factor: Factor, tau: f64) -> Moved {
+        self.reweight(x, |x| factor.logarithm(tau * x))
+    }
+
+    /// Multiplies w_i by the factor whose logarithm is a function of x_i, and divides all by their sum.
+    pub(super) fn reweight<X: Row<f64>>(
+        &mut self,
+        x: X,
+        logarithm: impl Fn(f64) -> (f64, Crossing),
+    ) -> Moved {
         let mut moved = Moved::default();
         let (mut linear, mut rest, mut lost) = (0.0, 0.0, false);
         // The mass on the row after the factors, and that off it.
@@ -192,7 +201,7 @@ impl Partition {
         let Self { lambda, e, sum, .. } = self;
         x.each(|i, x| {
             let (Some(lambda), Some(e)) = (lambda.get_mut(i), e.get_mut(i)) else { return };
-            let (s, crossing) = factor.logarithm(tau * x);
+            let (s, crossing) = logarithm(x);
             moved.count(crossing);
             let from = *e;
             *lambda += s;

@@ -35,7 +35,7 @@ use crate::walk;
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Simplex {
-    p: Partition,
+    pub(super) p: Partition,
     folds: u64,
 }
 

@@ -36,7 +36,7 @@ use crate::walk;
 #[derive(Debug, Clone, PartialEq)]
 pub struct SimplexEntropy {
     form: Form,
-    w: Partition,
+    pub(super) w: Partition,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -41,10 +41,10 @@ use crate::walk;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sphere {
-    radius: f64,
+    pub(super) radius: f64,
     seed: u64,
     projected: bool,
-    w: Scaled,
+    pub(super) w: Scaled,
 }
 
 impl Sphere {
@@ -60,7 +60,7 @@ impl Sphere {
     }
 
     /// c ← ±r/√Σv².
-    fn normalize(&mut self) {
+    pub(super) fn normalize(&mut self) {
         let square = self.w.square.value();
         if square > 0.0 {
             self.w.c = (self.radius / square.sqrt()).copysign(self.w.c);

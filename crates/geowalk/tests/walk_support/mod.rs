@@ -8,8 +8,8 @@ use std::fmt::Debug;
 use geowalk::Real;
 use geowalk::loss::{Facts, Loss, Squared};
 use geowalk::walk::{
-    Adaptive, Burg, Clipped, Entropy, Euclidean, Free, Hyperbolic, Orthant, PNorm, ReparamEntropy,
-    ReparamSimplex, Signed, Simplex, SimplexEntropy, Sphere, Walk,
+    Adaptive, Burg, Clipped, Entropy, Euclidean, Free, Hyperbolic, Implicit, Orthant, PNorm,
+    ReparamEntropy, ReparamSimplex, Signed, Simplex, SimplexEntropy, Sphere, Walk,
 };
 
 /// SplitMix64.
@@ -183,6 +183,23 @@ pub(crate) fn all(visitor: &mut impl Visit) {
     visitor.visit("simplex+-", Signed::new(Simplex::new(), 2.0).unwrap(), 0.2);
     let clipped = Clipped::new(Entropy::new(0.01).unwrap(), -0.5, 0.5).unwrap();
     visitor.visit("clipped egu", clipped, 0.1);
+    implicit(visitor);
+}
+
+/// Every walk with implicit steps.
+pub(crate) fn implicit(visitor: &mut impl Visit) {
+    visitor.visit("implicit gd", Implicit::new(Euclidean::new()), 0.1);
+    visitor.visit("implicit sphere", Implicit::new(Sphere::new(1.0, 1).unwrap()), 0.2);
+    visitor.visit("implicit sphere(radius=3)", Implicit::new(Sphere::new(3.0, 1).unwrap()), 0.2);
+    visitor.visit("implicit hyperbolic", Implicit::new(Hyperbolic::new()), 0.1);
+    visitor.visit("implicit simplex", Implicit::new(Simplex::new()), 0.5);
+    visitor.visit("implicit orthant", Implicit::new(Orthant::new(0.1).unwrap()), 0.5);
+    visitor.visit("implicit egu", Implicit::new(Entropy::new(Entropy::START).unwrap()), 0.1);
+    visitor.visit("implicit eg", Implicit::new(SimplexEntropy::new()), 0.5);
+    visitor.visit("implicit p-norm", Implicit::new(PNorm::new(1.2).unwrap()), 0.1);
+    visitor.visit("implicit burg", Implicit::new(Burg::new(0.1).unwrap()), 0.1);
+    let signed = Signed::new(Implicit::new(SimplexEntropy::new()), 2.0).unwrap();
+    visitor.visit("implicit eg+-", signed, 0.2);
 }
 
 /// The weights.

@@ -28,7 +28,11 @@ impl Sample {
     }
 
     /// Counts a row. Rows of another width than the first are faults, found later.
-    pub(super) fn add<'a>(&mut self, fields: impl ExactSizeIterator<Item = &'a [u8]>, missing: &[String]) {
+    pub(super) fn add<'a>(
+        &mut self,
+        fields: impl ExactSizeIterator<Item = &'a [u8]>,
+        missing: &[String],
+    ) {
         if self.rows == 0 {
             self.width = fields.len();
             self.columns = vec![Seen::default(); self.width];
@@ -115,7 +119,10 @@ impl Csv {
                 _ => false,
             };
             if !optional && !names.contains(&column.name) {
-                return Err(ErrorKind::NoColumn { name: column.name.clone(), columns: names.to_vec() });
+                return Err(ErrorKind::NoColumn {
+                    name: column.name.clone(),
+                    columns: names.to_vec(),
+                });
             }
         }
         let extra = |name: &&String| {
@@ -163,7 +170,8 @@ impl Csv {
             Role::Label | Role::Ignored => true,
             _ => false,
         };
-        let exact = matches!(&self.schema.features, Features::Exact(names) if names.len() == features);
+        let exact =
+            matches!(&self.schema.features, Features::Exact(names) if names.len() == features);
         self.dense = (exact && features > 0 && roles.iter().enumerate().all(plain))
             .then(|| vec![0.0; features]);
         self.roles = roles;

@@ -138,7 +138,7 @@ fn relative<'a, F: Real>(
 ) -> Result<Relative<'a>, DomainError> {
     entries(x, n)?;
     entries(y, n)?;
-    let ([l, vectors, logs, a, b, c], solver) = work.matrices().take(n * n);
+    let [l, vectors, logs, a, b, c] = work.matrices().take(n * n);
     let logs = &mut logs[..n];
     widen(x, l);
     linalg::cholesky_in_place(l, n).ok_or_else(|| not_definite(x, n))?;
@@ -148,7 +148,7 @@ fn relative<'a, F: Real>(
     }
     linalg::whiten(l, n, a);
     if Norm::L2.of(a) < 0.5 {
-        solver.eigen(a, n, logs, vectors).ok_or_else(|| not_definite(y, n))?;
+        linalg::eigen(a, n, logs, vectors).ok_or_else(|| not_definite(y, n))?;
         for mu in logs.iter_mut() {
             *mu = Real::ln_1p(*mu);
         }
@@ -156,7 +156,7 @@ fn relative<'a, F: Real>(
         widen(y, a);
         linalg::cholesky_in_place(a, n).ok_or_else(|| not_definite(y, n))?;
         linalg::solve_lower(l, n, a);
-        solver.singular(a, n, logs, vectors).ok_or_else(|| not_definite(y, n))?;
+        linalg::singular(a, n, logs, vectors).ok_or_else(|| not_definite(y, n))?;
         for sigma in logs.iter_mut() {
             *sigma = 2.0 * Real::ln(*sigma);
         }
@@ -234,7 +234,7 @@ impl<F: Real> Manifold<F> for Spd {
         if [p, u, v].iter().any(|a| entries(a, n).is_err()) {
             return F::NAN;
         }
-        let ([l, a, b], _) = work.matrices().take(n * n);
+        let [l, a, b] = work.matrices().take(n * n);
         widen(p, l);
         if linalg::cholesky_in_place(l, n).is_none() {
             return F::NAN;
@@ -251,7 +251,7 @@ impl<F: Real> Manifold<F> for Spd {
         if [p, v].iter().any(|a| entries(a, n).is_err()) {
             return F::NAN;
         }
-        let ([l, a], _) = work.matrices().take(n * n);
+        let [l, a] = work.matrices().take(n * n);
         widen(p, l);
         if linalg::cholesky_in_place(l, n).is_none() {
             return F::NAN;
@@ -266,7 +266,7 @@ impl<F: Real> Manifold<F> for Spd {
         if [p, covector].iter().any(|a| entries(a, n).is_err()) {
             return v.fill(F::NAN);
         }
-        let ([x, g, a], _) = work.matrices().take(n * n);
+        let [x, g, a] = work.matrices().take(n * n);
         widen(p, x);
         widen(covector, g);
         linalg::symmetrize(g, n);
@@ -300,7 +300,7 @@ impl<F: Real> ExpLog<F> for Spd {
         let n = self.n;
         entries(p, n)?;
         entries(v, n)?;
-        let ([l, s, vectors, values], solver) = work.matrices().take(n * n);
+        let [l, s, vectors, values] = work.matrices().take(n * n);
         let values = &mut values[..n];
         widen(p, l);
         linalg::cholesky_in_place(l, n).ok_or_else(|| not_definite(p, n))?;
@@ -312,7 +312,7 @@ impl<F: Real> ExpLog<F> for Spd {
         let limit = F::MAX_EXPONENT.f64();
         let overflow = |length| DomainError::Overflow { length, limit };
         let size = Norm::L2.of(s);
-        solver.eigen(s, n, values, vectors).ok_or_else(|| overflow(size))?;
+        linalg::eigen(s, n, values, vectors).ok_or_else(|| overflow(size))?;
         let length = Norm::L2.of(values);
         let largest = Norm::LInf.of(values);
         if largest > limit {

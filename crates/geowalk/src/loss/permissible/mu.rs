@@ -100,11 +100,11 @@ mod tests {
 
     #[test]
     fn mu_is_checked() {
-        for (bad, text) in
+        for (bad, shown) in
             [(1.0, "1"), (-1e-300, "-1e-300"), (f64::NAN, "NaN"), (f64::INFINITY, "inf")]
         {
             let message = Mu::new(bad).unwrap_err().to_string();
-            assert_eq!(message, format!("mu = {text}; it must be in [0, 1)"));
+            assert_eq!(message, format!("mu = {shown}; it must be in [0, 1)"));
         }
     }
 

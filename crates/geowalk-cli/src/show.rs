@@ -1,0 +1,88 @@
+//! `geowalk show`: what is in a model.
+
+use std::io::Write;
+
+use geowalk_data::Task;
+use geowalk_run::error::RunError;
+use geowalk_run::label::Coding;
+use geowalk_run::model::Model;
+use geowalk_run::predict::restore;
+use serde_json::json;
+
+use crate::Failure;
+use crate::args::Show;
+
+/// Prints a model.
+pub(crate) fn run(args: &Show, out: &mut dyn Write) -> Result<(), Failure> {
+    let model = Model::load(&args.model).map_err(RunError::from)?;
+    let built = restore(&model)?;
+    let coding = Coding::restore(model.settings.task, model.classes.clone());
+    let labels = model.schema.labels();
+    let classes = coding.texts(labels);
+    let mut outputs = Vec::new();
+    let mut w = Vec::new();
+    for k in 0..built.learner.outputs() {
+        built.learner.weights(k, &mut w);
+        let name = match model.settings.task {
+            Task::Regression => "prediction".to_owned(),
+            Task::Binary => format!("score of {}", coding.text(1, labels)),
+            Task::Multiclass => coding.text(k, labels),
+        };
+        outputs.push((name, top(&model, &w, args.top)));
+    }
+    let s = &model.settings;
+    if args.json {
+        let weights: Vec<_> = outputs
+            .iter()
+            .map(|(name, top)| {
+                let top: Vec<_> =
+                    top.iter().map(|(n, w)| json!({"feature": n, "weight": w})).collect();
+                json!({"output": name, "top": top})
+            })
+            .collect();
+        let object = json!({
+            "walk": s.walk, "loss": s.loss, "rate": s.rate, "task": s.task.name(), "seed": s.seed,
+            "intercept": s.intercept, "examples": model.examples, "classes": classes,
+            "summary": model.summary, "weights": weights,
+        });
+        writeln!(out, "{object}")?;
+        return Ok(());
+    }
+    writeln!(out, "walk       {}\nloss       {}\nrate       {}", s.walk, s.loss, s.rate)?;
+    writeln!(out, "task       {}", s.task.name())?;
+    if !classes.is_empty() {
+        writeln!(out, "classes    {}", classes.join(", "))?;
+    }
+    writeln!(out, "examples   {}", model.examples)?;
+    if let Some(metrics) = model.summary.get("metrics").and_then(|m| m.as_object()) {
+        for (name, value) in metrics {
+            writeln!(out, "{name:<10} {value}")?;
+        }
+    }
+    if let Some(certificate) = built.learner.certificate() {
+        writeln!(out, "{certificate}")?;
+    }
+    for (name, top) in &outputs {
+        writeln!(out, "\n{name}: largest weights")?;
+        for (feature, weight) in top {
+            writeln!(out, "{weight:>14.6}  {feature}")?;
+        }
+    }
+    Ok(())
+}
+
+/// The largest weights by name, in order of magnitude; zeros are left out.
+fn top(model: &Model, w: &[f64], count: usize) -> Vec<(String, f64)> {
+    let shift = usize::from(model.settings.intercept);
+    let mut order: Vec<usize> = (0..w.len()).filter(|&i| w[i] != 0.0).collect();
+    order.sort_by(|&a, &b| w[b].abs().total_cmp(&w[a].abs()).then(a.cmp(&b)));
+    let name = |i: usize| {
+        if i < shift {
+            return "(intercept)".to_owned();
+        }
+        let index = u32::try_from(i - shift).unwrap_or(u32::MAX);
+        let known = model.schema.features().name(index);
+        known.map_or_else(|| format!("#{index}"), std::borrow::Cow::into_owned)
+    };
+    order.into_iter().take(count).map(|i| (name(i), w[i])).collect()
+}

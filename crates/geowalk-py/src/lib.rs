@@ -1,0 +1,45 @@
+//! # geowalk for Python
+//! The compiled half of the package `geowalk`: `python/geowalk` re-exports what is here under the names that users see. No
+//! mathematics, only the way in and out: arrays become slices ([`convert`]), errors become exceptions with the same numbers
+//! ([`error`]), and a batch is a loop without the interpreter's lock.
+
+mod convert;
+mod doctor;
+mod error;
+mod generator;
+mod loss;
+mod manifold;
+mod permissible;
+
+use pyo3::prelude::*;
+
+/// The compiled half of geowalk. Use `geowalk.geometry` and `geowalk.losses`.
+#[pymodule]
+mod _geowalk {
+    use super::{Bound, PyModule, PyModuleMethods, PyResult};
+
+    #[pymodule_export]
+    use super::doctor::{Diagnosis, Verdict, examine};
+    #[pymodule_export]
+    use super::error::{ConfigError, DomainError};
+    #[pymodule_export]
+    use super::generator::{
+        Generator, ItakuraSaito, KullbackLeibler, Mahalanobis, PNorm, SimplexEntropy,
+        SquaredEuclidean,
+    };
+    #[pymodule_export]
+    use super::loss::{Custom, Facts, Loss, loss, loss_names};
+    #[pymodule_export]
+    use super::manifold::{
+        Euclidean, Hyperboloid, Manifold, PoincareBall, PositiveOrthant, Product, Simplex, Spd,
+        Sphere, geometry, geometry_names,
+    };
+    #[pymodule_export]
+    use super::permissible::{Permissible, permissible_names};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        super::error::declare_attributes(module.py())
+    }
+}

@@ -1,0 +1,475 @@
+//! # Manifolds
+//! One base class with the verbs, one class per manifold with its constructor and documentation. Arguments are checked as
+//! [`Checked`](geowalk::geometry::Checked) does, but with one scratch memory for a whole batch.
+
+mod classes;
+
+pub(crate) use classes::{
+    Euclidean, Hyperboloid, PoincareBall, PositiveOrthant, Product, Simplex, Spd, Sphere,
+};
+
+use geowalk::error::{Allowed, DomainError};
+use geowalk::geometry::manifolds::{self, AnyManifold};
+use geowalk::geometry::{ExpLog, Manifold as _, Work, generators};
+use geowalk::spec::{Entry, Spec as Specification, unknown};
+use pyo3::prelude::*;
+use pyo3::{PyClass, PyClassInitializer};
+
+use crate::convert::{Batch, Numbers, Size, array, finite, hash, zeros};
+use crate::error::{Fault, config};
+use crate::generator;
+
+/// A Riemannian manifold: points, tangent vectors, a metric, and walks along geodesics.
+///
+/// A point is a float64 array of shape (n,), for `Spd` (n, n). An array with one more axis is a batch, answered row
+/// by row; a single point goes with every row of a batch. Points and tangent vectors are checked, and a
+/// `geowalk.DomainError` says by how much a condition fails. Batches run without the interpreter's lock.
+///
+/// This is the base class of the manifolds in `geowalk.geometry`; `geowalk.geometry.get` makes one by name.
+///
+/// >>> from geowalk.geometry import Manifold, Sphere
+/// >>> isinstance(Sphere(3), Manifold)
+/// True
+///
+/// Reference: Boumal, An Introduction to Optimization on Smooth Manifolds, 2023.
+#[pyclass(frozen, subclass, module = "geowalk.geometry")]
+pub(crate) struct Manifold {
+    manifold: AnyManifold,
+}
+
+impl Manifold {
+    /// An object of a class of its own.
+    fn with<C>(self, class: C) -> PyClassInitializer<C>
+    where
+        C: PyClass<BaseType = Self>,
+    {
+        PyClassInitializer::from(self).add_subclass(class)
+    }
+
+    /// The shape of a point.
+    fn shape(&self) -> Vec<usize> {
+        match self.manifold {
+            AnyManifold::Spd(_) => vec![self.manifold.size(); 2],
+            _ => vec![self.ambient()],
+        }
+    }
+
+    fn key(&self) -> (String, usize) {
+        (self.manifold.spec(), self.manifold.size())
+    }
+}
+
+/// Checks points and tangent vectors at the first of them.
+fn tangent(m: &AnyManifold, p: &[f64], vectors: &[&[f64]]) -> Result<(), DomainError> {
+    m.check(p)?;
+    vectors.iter().try_for_each(|v| m.check_tangent(p, v))
+}
+
+/// v ← the gradient at `p`, all checked.
+fn gradient(
+    m: &AnyManifold,
+    p: &[f64],
+    egrad: &[f64],
+    v: &mut [f64],
+    work: &mut Work<f64>,
+) -> Result<(), DomainError> {
+    m.check(p)?;
+    finite("the Euclidean gradient", egrad)?;
+    m.gradient(p, egrad, v, work);
+    finite("the gradient", v)
+}
+
+#[pymethods]
+impl Manifold {
+    /// The walk from p along the tangent vector v, for unit time: exp_p(v).
+    ///
+    /// A walk that leaves the Fisher simplex is folded back at the boundary, one that leaves the numbers is put at
+    /// the last that can be represented.
+    ///
+    /// >>> import numpy as np
+    /// >>> from geowalk.geometry import PositiveOrthant
+    /// >>> bool(np.isclose(PositiveOrthant(1).exp([2.0], [2.0])[0], 2 * np.e))
+    /// True
+    fn exp<'py>(
+        &self,
+        py: Python<'py>,
+        p: &Bound<'py, PyAny>,
+        v: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let shape = self.shape();
+        let (p, v) = (Numbers::new("the point", p)?, Numbers::new("the tangent vector", v)?);
+        let (m, mut work) = (&self.manifold, Work::new());
+        Batch::new(py, [p.points(&shape)?, v.points(&shape)?])?.points(py, &shape, |[p, v], q| {
+            tangent(m, p, &[v])?;
+            q.copy_from_slice(p);
+            m.exp(q, v, 1.0, &mut work).map(drop)
+        })
+    }
+
+    /// The tangent vector at p with exp_p(log_p(q)) = q, along the shortest geodesic.
+    ///
+    /// An error where there is no unique one.
+    ///
+    /// >>> from geowalk.geometry import Euclidean
+    /// >>> Euclidean(2).log([1.0, 1.0], [3.0, 0.0])
+    /// array([ 2., -1.])
+    fn log<'py>(
+        &self,
+        py: Python<'py>,
+        p: &Bound<'py, PyAny>,
+        q: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let shape = self.shape();
+        let (p, q) = (Numbers::new("the point", p)?, Numbers::new("the second point", q)?);
+        let (m, mut work) = (&self.manifold, Work::new());
+        Batch::new(py, [p.points(&shape)?, q.points(&shape)?])?.points(py, &shape, |[p, q], v| {
+            m.check(p)?;
+            m.check(q)?;
+            m.log(p, q, v, &mut work)
+        })
+    }
+
+    /// The length of the shortest geodesic from p to q.
+    ///
+    /// >>> from geowalk.geometry import Euclidean
+    /// >>> Euclidean(2).distance([0.0, 0.0], [3.0, 4.0])
+    /// 5.0
+    /// >>> Euclidean(2).distance([0.0, 0.0], [[3.0, 4.0], [0.0, 1.0]])
+    /// array([5., 1.])
+    fn distance<'py>(
+        &self,
+        py: Python<'py>,
+        p: &Bound<'py, PyAny>,
+        q: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let shape = self.shape();
+        let (p, q) = (Numbers::new("the point", p)?, Numbers::new("the second point", q)?);
+        let (m, mut work) = (&self.manifold, Work::new());
+        Batch::new(py, [p.points(&shape)?, q.points(&shape)?])?.scalars(py, |[p, q]| {
+            m.check(p)?;
+            m.check(q)?;
+            Ok(m.distance(p, q, &mut work))
+        })
+    }
+
+    /// The inner product of two tangent vectors at p.
+    ///
+    /// >>> from geowalk.geometry import PositiveOrthant
+    /// >>> PositiveOrthant(2).inner([1.0, 2.0], [1.0, 1.0], [1.0, 4.0])
+    /// 2.0
+    fn inner<'py>(
+        &self,
+        py: Python<'py>,
+        p: &Bound<'py, PyAny>,
+        u: &Bound<'py, PyAny>,
+        v: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let shape = self.shape();
+        let p = Numbers::new("the point", p)?;
+        let u = Numbers::new("the tangent vector", u)?;
+        let v = Numbers::new("the second tangent vector", v)?;
+        let (m, mut work) = (&self.manifold, Work::new());
+        let batch = Batch::new(py, [p.points(&shape)?, u.points(&shape)?, v.points(&shape)?])?;
+        batch.scalars(py, |[p, u, v]| {
+            tangent(m, p, &[u, v])?;
+            Ok(m.inner(p, u, v, &mut work))
+        })
+    }
+
+    /// The length of a tangent vector at p.
+    ///
+    /// >>> from geowalk.geometry import PositiveOrthant
+    /// >>> PositiveOrthant(2).norm([1.0, 2.0], [3.0, 8.0])
+    /// 5.0
+    fn norm<'py>(
+        &self,
+        py: Python<'py>,
+        p: &Bound<'py, PyAny>,
+        v: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let shape = self.shape();
+        let (p, v) = (Numbers::new("the point", p)?, Numbers::new("the tangent vector", v)?);
+        let (m, mut work) = (&self.manifold, Work::new());
+        Batch::new(py, [p.points(&shape)?, v.points(&shape)?])?.scalars(py, |[p, v]| {
+            tangent(m, p, &[v])?;
+            Ok(m.norm(p, v, &mut work))
+        })
+    }
+
+    /// The Riemannian gradient at p of a function whose Euclidean gradient (vector of partial derivatives) is egrad.
+    ///
+    /// It is the tangent vector v with inner(p, v, u) = sum(egrad * u) for every tangent vector u.
+    ///
+    /// >>> from geowalk.geometry import Simplex
+    /// >>> Simplex(2).gradient([0.5, 0.5], [1.0, 0.0])
+    /// array([ 0.25, -0.25])
+    fn gradient<'py>(
+        &self,
+        py: Python<'py>,
+        p: &Bound<'py, PyAny>,
+        egrad: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let shape = self.shape();
+        let p = Numbers::new("the point", p)?;
+        let egrad = Numbers::new("the Euclidean gradient", egrad)?;
+        let (m, mut work) = (&self.manifold, Work::new());
+        Batch::new(py, [p.points(&shape)?, egrad.points(&shape)?])?.points(
+            py,
+            &shape,
+            |[p, egrad], v| gradient(m, p, egrad, v, &mut work),
+        )
+    }
+
+    /// The parallel transport of the tangent vector v from p to q, along the shortest geodesic.
+    ///
+    /// >>> from geowalk.geometry import PositiveOrthant
+    /// >>> PositiveOrthant(2).transport([1.0, 2.0], [3.0, 2.0], [1.0, 1.0])
+    /// array([3., 1.])
+    fn transport<'py>(
+        &self,
+        py: Python<'py>,
+        p: &Bound<'py, PyAny>,
+        q: &Bound<'py, PyAny>,
+        v: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let shape = self.shape();
+        let (p, q) = (Numbers::new("the point", p)?, Numbers::new("the second point", q)?);
+        let v = Numbers::new("the tangent vector", v)?;
+        let (m, mut work) = (&self.manifold, Work::new());
+        let batch = Batch::new(py, [p.points(&shape)?, q.points(&shape)?, v.points(&shape)?])?;
+        batch.points(py, &shape, |[p, q, v], out| {
+            tangent(m, p, &[v])?;
+            m.check(q)?;
+            out.copy_from_slice(v);
+            m.transport(p, q, out, &mut work)
+        })
+    }
+
+    /// A gradient step: exp_p(-rate * gradient(p, egrad)).
+    ///
+    /// >>> from geowalk.geometry import Euclidean
+    /// >>> Euclidean(2).step([1.0, 1.0], [2.0, 0.0], 0.5)
+    /// array([0., 1.])
+    fn step<'py>(
+        &self,
+        py: Python<'py>,
+        p: &Bound<'py, PyAny>,
+        egrad: &Bound<'py, PyAny>,
+        rate: f64,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let shape = self.shape();
+        let p = Numbers::new("the point", p)?;
+        let egrad = Numbers::new("the Euclidean gradient", egrad)?;
+        let (m, mut work) = (&self.manifold, Work::new());
+        let mut v = zeros(self.ambient())?;
+        if !rate.is_finite() {
+            let (what, allowed) = ("the rate", Allowed::Finite);
+            return Err(Fault::from(DomainError::Scalar { what, value: rate, allowed }).into());
+        }
+        Batch::new(py, [p.points(&shape)?, egrad.points(&shape)?])?.points(
+            py,
+            &shape,
+            |[p, egrad], q| {
+                gradient(m, p, egrad, &mut v, &mut work)?;
+                q.copy_from_slice(p);
+                m.retract(q, &v, -rate, &mut work).map(drop)
+            },
+        )
+    }
+
+    /// The weighted Fréchet mean of a batch of points: the minimiser of the sum of weight * distance².
+    ///
+    /// Weights are not negative and need not sum to one. An error if the iteration does not converge.
+    ///
+    /// >>> from geowalk.geometry import PositiveOrthant
+    /// >>> PositiveOrthant(1).mean([[1.0], [4.0]])
+    /// array([2.])
+    ///
+    /// Reference: Karcher, Riemannian center of mass and mollifier smoothing, 1977.
+    #[pyo3(signature = (points, weights=None))]
+    fn mean<'py>(
+        &self,
+        py: Python<'py>,
+        points: &Bound<'py, PyAny>,
+        weights: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let shape = self.shape();
+        let points = Numbers::new("the list of points", points)?;
+        let weights = weights.map(|w| Numbers::new("the list of weights", w)).transpose()?;
+        let rows = points.points(&shape)?;
+        let Some(count) = rows.count() else {
+            let needed = "a batch of points is needed";
+            return Err(crate::error::shape(py, "the list of points", points.shape(), needed));
+        };
+        if let Some(found) = weights.as_ref().map(Numbers::shape)
+            && found != [count]
+        {
+            let needed = format!("one weight for each of the {count} points is needed");
+            return Err(crate::error::shape(py, "the list of weights", found, &needed));
+        }
+        let m = &self.manifold;
+        Batch::new(py, [rows])?.check(py, |[p]| m.check(p))?;
+        let weights = weights.as_ref().map(Numbers::slice).transpose()?;
+        let mut p = zeros(self.ambient())?;
+        py.detach(|| m.mean(rows.data(), weights, &mut p, &mut Work::new()))
+            .map_err(Fault::from)?;
+        array(py, p, &shape)
+    }
+
+    /// Raises geowalk.DomainError unless p is a point of the manifold (to 1e-9).
+    ///
+    /// >>> from geowalk.geometry import Simplex
+    /// >>> Simplex(3).check([0.5, 0.25, 0.25])
+    /// >>> Simplex(3).check([0.5, 0.5, 0.5])
+    /// Traceback (most recent call last):
+    ///     ...
+    /// geowalk.DomainError: the sum of the point's coordinates is 1.5; it must be 1 within 1e-9
+    fn check(&self, py: Python<'_>, p: &Bound<'_, PyAny>) -> PyResult<()> {
+        let p = Numbers::new("the point", p)?;
+        let m = &self.manifold;
+        Ok(Batch::new(py, [p.points(&self.shape())?])?.check(py, |[p]| m.check(p))?)
+    }
+
+    /// The tangent vector at p nearest to the ambient vector v.
+    ///
+    /// >>> from geowalk.geometry import Sphere
+    /// >>> Sphere(2).project([0.0, 1.0], [3.0, 4.0])
+    /// array([3., 0.])
+    fn project<'py>(
+        &self,
+        py: Python<'py>,
+        p: &Bound<'py, PyAny>,
+        v: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let shape = self.shape();
+        let (p, v) = (Numbers::new("the point", p)?, Numbers::new("the vector", v)?);
+        let m = &self.manifold;
+        Batch::new(py, [p.points(&shape)?, v.points(&shape)?])?.points(py, &shape, |[p, v], out| {
+            m.check(p)?;
+            finite("the vector", v)?;
+            out.copy_from_slice(v);
+            m.project(p, out);
+            finite("the projected vector", out)
+        })
+    }
+
+    /// A point to start from: 0, a pole, the uniform distribution, the identity matrix.
+    ///
+    /// >>> from geowalk.geometry import Simplex
+    /// >>> Simplex(4).origin()
+    /// array([0.25, 0.25, 0.25, 0.25])
+    fn origin<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let mut p = zeros(self.ambient())?;
+        self.manifold.origin(&mut p);
+        array(py, p, &self.shape())
+    }
+
+    /// The injectivity radius at p: geodesics from p that are shorter are unique and shortest.
+    ///
+    /// >>> from geowalk.geometry import Sphere
+    /// >>> Sphere(2).injectivity([0.0, 1.0])
+    /// 3.141592653589793
+    fn injectivity<'py>(
+        &self,
+        py: Python<'py>,
+        p: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let p = Numbers::new("the point", p)?;
+        let m = &self.manifold;
+        Batch::new(py, [p.points(&self.shape())?])?.scalars(py, |[p]| {
+            m.check(p)?;
+            Ok(m.injectivity(p))
+        })
+    }
+
+    /// Bounds (least, greatest) on the sectional curvature.
+    ///
+    /// >>> from geowalk.geometry import Sphere
+    /// >>> Sphere(3, radius=2.0).curvature
+    /// (0.25, 0.25)
+    #[getter]
+    fn curvature(&self) -> (f64, f64) {
+        let curvature = ExpLog::<f64>::curvature(&self.manifold);
+        (curvature.min, curvature.max)
+    }
+
+    /// The dimension of the manifold.
+    ///
+    /// >>> from geowalk.geometry import Spd
+    /// >>> Spd(3).dim
+    /// 6
+    #[getter]
+    fn dim(&self) -> usize {
+        geowalk::geometry::Manifold::<f64>::dim(&self.manifold)
+    }
+
+    /// How many numbers a point has.
+    ///
+    /// >>> from geowalk.geometry import Spd
+    /// >>> Spd(3).ambient
+    /// 9
+    #[getter]
+    fn ambient(&self) -> usize {
+        geowalk::geometry::Manifold::<f64>::ambient(&self.manifold)
+    }
+
+    /// The n of the constructor (of a product: `ambient`).
+    ///
+    /// >>> from geowalk.geometry import Spd
+    /// >>> Spd(3).n
+    /// 3
+    #[getter]
+    fn n(&self) -> usize {
+        self.manifold.size()
+    }
+
+    /// The specification: geowalk.geometry.get(m.spec, m.n) is m again.
+    ///
+    /// >>> from geowalk.geometry import Sphere
+    /// >>> Sphere(3).spec
+    /// 'sphere(radius=1)'
+    #[getter]
+    fn spec(&self) -> String {
+        self.manifold.spec()
+    }
+
+    fn __repr__(&self) -> String {
+        self.manifold.spec()
+    }
+
+    fn __eq__(&self, other: &Self) -> bool {
+        self.manifold == other.manifold
+    }
+
+    fn __hash__(&self) -> u64 {
+        hash(&self.key())
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String, usize))> {
+        Ok((py.import("geowalk.geometry")?.getattr("get")?, self.key()))
+    }
+}
+
+/// The manifold or generator that a specification names; see geowalk.geometry.get.
+#[pyfunction]
+pub(crate) fn geometry<'py>(py: Python<'py>, spec: &str, n: Size) -> PyResult<Bound<'py, PyAny>> {
+    let parsed = Specification::parse(spec).map_err(config)?;
+    let named = |entry: &Entry| entry.name == parsed.name();
+    if manifolds::entries().any(named) {
+        classes::object(py, AnyManifold::parse(spec, n.0).map_err(config)?)
+    } else if generators::entries().any(named) {
+        generator::parse(py, spec, n.0)
+    } else {
+        Err(config(unknown("geometry", parsed.name(), names())))
+    }
+}
+
+fn names() -> impl Iterator<Item = &'static str> {
+    manifolds::entries().chain(generators::entries()).map(|entry| entry.name)
+}
+
+/// The names of all manifolds and generators; see geowalk.geometry.names.
+#[pyfunction]
+pub(crate) fn geometry_names() -> Vec<&'static str> {
+    names().collect()
+}

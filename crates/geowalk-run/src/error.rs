@@ -1,0 +1,108 @@
+//! # What can go wrong in a run
+
+use std::io;
+
+use geowalk::{ConfigError, DomainError};
+use geowalk_data::{DataError, Features};
+
+use crate::label::LabelError;
+use crate::learner::Diverged;
+use crate::model::ModelError;
+
+/// Why a run stopped.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// A walk, loss or rate that cannot be built.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// Data that cannot be read.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// A model file that cannot be read or written.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// A label that does not fit.
+    #[error("row {row}: {cause}")]
+    Label {
+        /// Row of the data, from 1.
+        row: u64,
+        /// What is wrong with it.
+        cause: LabelError,
+    },
+    /// A step that cannot be made.
+    #[error("row {row}: the walk '{walk}' cannot go on: {cause}{}; {}", of(feature.as_ref()), advice(*suggested, cause))]
+    Diverged {
+        /// Row of the data, from 1.
+        row: u64,
+        /// The walk.
+        walk: String,
+        /// The feature at fault, if it is one.
+        feature: Option<String>,
+        /// A smaller rate, if a smaller rate may help.
+        suggested: Option<f64>,
+        /// What happened.
+        cause: Box<Diverged>,
+    },
+    /// Another label than the model's.
+    #[error(
+        "the label of the model is '{own}', not '{asked}'; leave --label out, or train a new model"
+    )]
+    OtherLabel {
+        /// The label asked for.
+        asked: String,
+        /// The label of the model.
+        own: String,
+    },
+    /// Data of another form than the model's.
+    #[error("{file}: the model was trained on data {}; give data of the same form",
+        if columns.is_empty() { "without named columns".to_owned() } else { format!("with the columns {}", columns.join(", ")) })]
+    OtherForm {
+        /// The file.
+        file: String,
+        /// The columns of the model.
+        columns: Vec<String>,
+    },
+    /// No examples.
+    #[error("there are no examples in the input")]
+    Empty,
+    /// Predictions that cannot be written.
+    #[error("cannot write predictions: {0}")]
+    Predictions(#[source] io::Error),
+    /// The thread that reads has died.
+    #[error("the reader stopped unexpectedly: this is a defect of geowalk, please report it")]
+    Reader,
+}
+
+fn of(feature: Option<&String>) -> String {
+    feature.map(|name| format!(" (feature '{name}')")).unwrap_or_default()
+}
+
+fn advice(suggested: Option<f64>, cause: &Diverged) -> String {
+    match suggested {
+        Some(rate) => format!(
+            "the rate of this step was {:e}: try --rate {rate:.1e}, or the default walk",
+            cause.rate
+        ),
+        None => "correct the row, or use another walk".to_owned(),
+    }
+}
+
+impl RunError {
+    /// The same, with the name of the feature at fault instead of its number alone.
+    pub(crate) fn named(self, features: &Features, intercept: bool) -> Self {
+        match self {
+            Self::Diverged { row, walk, suggested, cause, .. } => {
+                let feature = match cause.cause {
+                    DomainError::Coordinate { index, .. } => index
+                        .checked_sub(usize::from(intercept))
+                        .and_then(|index| features.name(u32::try_from(index).ok()?))
+                        .map(std::borrow::Cow::into_owned),
+                    _ => None,
+                };
+                Self::Diverged { row, walk, feature, suggested, cause }
+            }
+            other => other,
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! # geowalk-run
+//! What the command line, the Python package and the service share: the language of walks, the loop, metrics, the model file.
+
+pub mod error;
+mod input;
+pub mod label;
+pub mod learner;
+pub mod link;
+pub mod metrics;
+pub mod model;
+pub mod predict;
+pub mod pump;
+pub mod rate;
+pub mod train;
+pub mod walks;

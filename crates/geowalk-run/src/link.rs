@@ -1,0 +1,40 @@
+//! # From scores to probabilities
+//! The probability of the positive class that a loss gives to a score: the inverse of its link where the loss is proper.
+
+use geowalk::Real;
+use geowalk::loss::AnyLoss;
+use geowalk::loss::permissible::Permissible;
+
+/// P(y = +1) for the score `z`; `None` if the loss estimates no probabilities.
+pub fn probability(loss: &AnyLoss, z: f64) -> Option<f64> {
+    match loss {
+        AnyLoss::Logistic(_) => Some(sigmoid(z)),
+        AnyLoss::Balanced(balanced) => Some(balanced.phi().transfer(z)),
+        AnyLoss::Exponential(_) => Some(sigmoid(2.0 * z)),
+        AnyLoss::Squared(_) => Some(f64::midpoint(1.0, z).clamp(0.0, 1.0)),
+        _ => None,
+    }
+}
+
+/// 1/(1 + e⁻ᶻ).
+pub fn sigmoid(z: f64) -> f64 {
+    let e = Real::exp(-z.abs());
+    if z >= 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn proper_losses_give_probabilities() {
+        for (spec, z, p) in [("logistic", 0.0, 0.5), ("gini", 1.0, 1.0), ("squared", -1.0, 0.0)] {
+            assert_eq!(probability(&AnyLoss::parse(spec).unwrap(), z), Some(p), "{spec}");
+        }
+        let (entropy, logistic) =
+            (AnyLoss::parse("entropy").unwrap(), AnyLoss::parse("logistic").unwrap());
+        let (a, b) = (probability(&entropy, 1.3).unwrap(), probability(&logistic, 1.3).unwrap());
+        assert!((a - b).abs() < 1e-15);
+        assert_eq!(probability(&AnyLoss::parse("hinge").unwrap(), 1.0), None);
+    }
+}

@@ -1,0 +1,177 @@
+//! # What the header says
+//! The JSON text about the arrays, and back.
+
+use std::collections::BTreeMap;
+
+use geowalk_data::{Column, Dictionary, Features, Kind, Labels, Schema, Task};
+use serde_json::{Value, json};
+
+use super::{FORMAT, Model, ModelError, Settings, features, finite};
+
+const KINDS: [(Kind, &str); 5] = [
+    (Kind::Numeric, "numeric"),
+    (Kind::Nominal, "nominal"),
+    (Kind::Undecided, "undecided"),
+    (Kind::Label, "label"),
+    (Kind::Ignored, "ignored"),
+];
+
+/// What the header says.
+pub(super) struct About(Value);
+
+impl About {
+    pub(super) fn of(model: &Model) -> Self {
+        let Settings { walk, loss, rate, task, seed, intercept, certificate, y_range, extras } =
+            &model.settings;
+        let labels = match model.schema.labels() {
+            Labels::Numbers => json!({ "kind": "numbers" }),
+            Labels::Names(names) => {
+                json!({ "kind": "names", "names": names.names().collect::<Vec<_>>() })
+            }
+        };
+        let columns = model.schema.columns().iter();
+        let columns = columns.map(|c| json!({ "name": c.name, "kind": kind_name(c.kind) }));
+        Self(json!({
+            "format": FORMAT,
+            "geowalk": env!("CARGO_PKG_VERSION"),
+            "settings": {
+                "walk": walk,
+                "loss": loss,
+                "rate": rate,
+                "task": task.name(),
+                "seed": seed,
+                "intercept": intercept,
+                "certificate": certificate,
+                "y_range": y_range.map(|(low, high)| [low, high]),
+                "extras": extras,
+            },
+            "schema": {
+                "features": features::describe(model.schema.features()),
+                "labels": labels,
+                "columns": columns.collect::<Vec<_>>(),
+            },
+            "classes": model.classes,
+            "examples": model.examples,
+            "arrays": model.arrays.iter().map(|(name, _)| name).collect::<Vec<_>>(),
+            "summary": model.summary,
+        }))
+    }
+
+    /// Reads the text; refuses a format that is not known.
+    pub(super) fn read(text: &str) -> Result<Self, ModelError> {
+        let about = serde_json::from_str(text).map(Self).map_err(|_| missing("/geowalk"))?;
+        match about.at("/format", Value::as_u64)? {
+            FORMAT => Ok(about),
+            found => Err(ModelError::version(found)),
+        }
+    }
+
+    /// The text, with sorted keys.
+    pub(super) fn text(&self) -> String {
+        self.0.to_string()
+    }
+
+    /// The part at a path like `/settings/walk`.
+    pub(super) fn at<'a, T>(
+        &'a self,
+        path: &str,
+        read: impl FnOnce(&'a Value) -> Option<T>,
+    ) -> Result<T, ModelError> {
+        self.0.pointer(path).and_then(read).ok_or_else(|| missing(path))
+    }
+
+    pub(super) fn settings(&self) -> Result<Settings, ModelError> {
+        let string = |path| self.at(path, |v| v.as_str().map(str::to_owned));
+        Ok(Settings {
+            walk: string("/settings/walk")?,
+            loss: string("/settings/loss")?,
+            rate: string("/settings/rate")?,
+            task: self.at("/settings/task", |v| v.as_str().and_then(Task::named))?,
+            seed: self.at("/settings/seed", Value::as_u64)?,
+            intercept: self.at("/settings/intercept", Value::as_bool)?,
+            certificate: self.at("/settings/certificate", Value::as_bool)?,
+            y_range: self.at("/settings/y_range", |v| match v {
+                Value::Null => Some(None),
+                _ => match numbers(v)?.as_slice() {
+                    [low, high] => Some(Some((*low, *high))),
+                    _ => None,
+                },
+            })?,
+            extras: self.at("/settings/extras", |v| {
+                let pairs = v.as_object()?.iter();
+                let pairs =
+                    pairs.map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned())));
+                pairs.collect::<Option<BTreeMap<_, _>>>()
+            })?,
+        })
+    }
+
+    /// The schema with these features.
+    pub(super) fn schema(&self, features: Features) -> Result<Schema, ModelError> {
+        let labels = match self.at("/schema/labels/kind", Value::as_str)? {
+            "numbers" => Labels::Numbers,
+            "names" => {
+                let names = self.at("/schema/labels/names", strings)?;
+                Labels::Names(Dictionary::from_names(names.iter().map(String::as_str))?)
+            }
+            _ => return Err(missing("/schema/labels/kind")),
+        };
+        let columns = self.at("/schema/columns", |v| {
+            let columns = v.as_array()?.iter().map(|column| {
+                let kind = column.get("kind")?.as_str()?;
+                let (kind, _) = KINDS.into_iter().find(|(_, name)| *name == kind)?;
+                Some(Column { name: column.get("name")?.as_str()?.to_owned(), kind })
+            });
+            columns.collect::<Option<Vec<_>>>()
+        })?;
+        Ok(Schema::from_parts(features, labels, columns))
+    }
+
+    pub(super) fn classes(&self) -> Result<Vec<f64>, ModelError> {
+        let classes = self.at("/classes", |v| {
+            let number = |v: &Value| if v.is_null() { Some(f64::NAN) } else { v.as_f64() };
+            v.as_array()?.iter().map(number).collect::<Option<Vec<_>>>()
+        })?;
+        self::classes(&classes)?;
+        Ok(classes)
+    }
+
+    pub(super) fn examples(&self) -> Result<u64, ModelError> {
+        self.at("/examples", Value::as_u64)
+    }
+
+    /// The names of the arrays, in order.
+    pub(super) fn arrays(&self) -> Result<Vec<String>, ModelError> {
+        self.at("/arrays", strings)
+    }
+
+    pub(super) fn summary(self) -> Value {
+        self.0.get("summary").cloned().unwrap_or_default()
+    }
+}
+
+/// Refuses infinite labels of classes. NaN, a class that has not been seen, is `null` in the text.
+pub(super) fn classes(classes: &[f64]) -> Result<(), ModelError> {
+    let seen: Vec<f64> = classes.iter().copied().filter(|class| !class.is_nan()).collect();
+    finite("classes", &seen)
+}
+
+fn missing(path: &str) -> ModelError {
+    ModelError::Missing { what: path.trim_start_matches('/').replace('/', ".") }
+}
+
+fn kind_name(kind: Kind) -> &'static str {
+    KINDS.into_iter().find(|(known, _)| *known == kind).map_or("", |(_, name)| name)
+}
+
+fn numbers(value: &Value) -> Option<Vec<f64>> {
+    value.as_array()?.iter().map(Value::as_f64).collect()
+}
+
+fn strings(value: &Value) -> Option<Vec<String>> {
+    value.as_array()?.iter().map(|v| v.as_str().map(str::to_owned)).collect()
+}
+
+pub(super) fn u32_of(value: &Value) -> Option<u32> {
+    value.as_u64().and_then(|number| number.try_into().ok())
+}

@@ -1,0 +1,361 @@
+//! # The language of walks
+//! `UPDATE:GEOMETRY(param=value, ...)`, or an alias. One table: `geowalk list walks` prints it, [`build`] reads it.
+
+use geowalk::ConfigError;
+use geowalk::error::Allowed;
+use geowalk::loss::{AnyLoss, Loss, WinnowHinge};
+use geowalk::row::Norm;
+use geowalk::spec::{self, Args, Entry, Spec};
+use geowalk::walk::{
+    Adaptive, Burg, Clipped, Entropy, Euclidean, Free, Hyperbolic, Orthant, PNorm, ReparamEntropy,
+    ReparamSimplex, Signed, Simplex, SimplexEntropy, Sphere, Walk, winnow,
+};
+use geowalk_data::{Features, Schema, Task};
+
+use crate::learner::{Learner, Reach, Setting, Several, Single};
+use crate::model::Settings;
+use crate::rate::Rate;
+
+/// A walk with its other names.
+#[derive(Debug, Clone, Copy)]
+pub struct Named {
+    /// Name, parameters, summary, source.
+    pub entry: Entry,
+    /// Other names, with the parameters they stand for.
+    pub aliases: &'static [&'static str],
+}
+
+const SIGNED: &str = "signed=false, scale=1";
+
+macro_rules! walks {
+    ($($name:literal($parameters:expr) [$($alias:literal),*] $summary:literal $source:literal;)*) => {
+        const TABLE: &[Named] = &[$(Named {
+            entry: Entry { name: $name, parameters: $parameters, summary: $summary, source: $source },
+            aliases: &[$($alias),*],
+        },)*];
+    };
+}
+
+walks! {
+    "free:euclidean"("epsilon=1") ["free"] "a bet on each coordinate: no rate, any scale of the features; the default for losses with bounded slope" "KKW19";
+    "explicit:adaptive"("") ["adagrad"] "diagonal metric learned from the stream, normalised by each feature's scale; the default for other losses" "DHS11; RML13";
+    "explicit:euclidean"("") ["gd", "mirror:euclidean", "perceptron"] "gradient descent (Widrow-Hoff); perceptron: with the loss winnow-hinge(theta=0)" "KMWW07, ex. 4";
+    "explicit:sphere"("radius=1") ["sphere"] "geodesic step on the sphere" "KMWW07s, eq. (11)";
+    "projected-sphere"("radius=1") [] "straight step, then back to the sphere: the heuristic to compare with" "KMWW07s";
+    "explicit:simplex"(SIGNED) [] "geodesic step on the probability simplex, Fisher metric" "KMWW07, ex. 3";
+    "explicit:orthant"("start=0.1, signed=false, scale=1") ["neg"] "geodesic step on positive weights (natural EG)" "KMWW07, ex. 7";
+    "explicit:hyperbolic"("") [] "geodesic step in hyperbolic space" "KMWW07";
+    "mirror:entropy"("start=0.0001, signed=false, scale=1") ["egu"] "multiplicative step on positive weights" "AW20; KW97";
+    "mirror:simplex-entropy"(SIGNED) ["eg", "eg+-"] "exponentiated gradient on the simplex; eg+- is the signed form" "AW20; KW97";
+    "mirror:p-norm"("q=1.5") ["ols"] "p-norm step; ols: with a balanced convex loss" "NN09, alg. 2; GLS01";
+    "mirror:burg"("start=0.1, signed=false, scale=1") [] "mirror step of Burg's entropy" "NN09, table 1";
+    "reparam:entropy"("start=0.0001, signed=false, scale=1") ["reparam-egu"] "gradient descent on u, w = u^2" "AW20, sec. 5";
+    "reparam:simplex-entropy"("lo=, hi=, signed=false, scale=1") ["reparam-eg"] "gradient descent on u, w = u^2 on the simplex; centred if the range lo, hi of the features is given" "AW20, sec. 6";
+    "approximated-eg"(SIGNED) [] "first-order EG: w(1 - rate g (x - z))" "AW20";
+    "prod"(SIGNED) [] "w(1 - rate g x) / sum" "CMS07";
+    "winnow"("margin=0.5, k=1, n=") [] "Winnow with its exact rate and threshold" "AW20, thm 2";
+    "reparam-winnow"("margin=0.5, k=1, n=") [] "Winnow's gradient-descent twin with its exact rate and threshold" "AW20, thm 3";
+}
+
+/// The table of walks.
+pub fn entries() -> impl Iterator<Item = &'static Named> + Clone {
+    TABLE.iter()
+}
+
+/// The canonical name behind a name or alias.
+fn canonical(name: &str) -> Option<&'static str> {
+    let found = entries().find(|walk| walk.entry.name == name || walk.aliases.contains(&name))?;
+    Some(found.entry.name)
+}
+
+/// The walk and loss to use where none is named: `free` for losses with bounded slope, `adagrad` for others.
+pub fn usual(task: Task, loss: Option<&AnyLoss>) -> &'static str {
+    let bounded = match loss {
+        Some(loss) => loss.facts().lipschitz.is_some(),
+        None => task != Task::Regression,
+    };
+    if bounded { "free" } else { "adagrad" }
+}
+
+/// The loss to use where none is named.
+pub fn usual_loss(task: Task) -> &'static str {
+    match task {
+        Task::Regression => "squared",
+        Task::Binary | Task::Multiclass => "logistic",
+    }
+}
+
+/// What a walk needs besides its own text.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// What is to be learned.
+    pub task: Task,
+    /// Loss, rate, intercept, certificate.
+    pub setting: Setting,
+    /// Seed of random starting points.
+    pub seed: u64,
+    /// How many features there are, where that is known at the beginning.
+    pub features: Option<usize>,
+    /// Predictions are clipped to this range.
+    pub y_range: Option<(f64, f64)>,
+}
+
+/// A learner, and what was decided while building it.
+pub struct Built {
+    /// The learner.
+    pub learner: Box<dyn Learner>,
+    /// One of several classes: one joint softmax (true) or each class against the rest.
+    pub joint: bool,
+    /// The loss it uses.
+    pub loss: AnyLoss,
+    /// The rate it uses, as text.
+    pub rate: String,
+    /// Does the rate that was asked for matter? Some walks need none, or prescribe their own.
+    pub rated: bool,
+}
+
+impl std::fmt::Debug for Built {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { joint, loss, rate, rated, .. } = self;
+        f.debug_struct("Built")
+            .field("joint", joint)
+            .field("loss", loss)
+            .field("rate", rate)
+            .field("rated", rated)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Builds the learner of a run with these settings, on data with this schema.
+pub fn of(settings: &Settings, schema: &Schema) -> Result<Built, ConfigError> {
+    let setting = Setting {
+        loss: AnyLoss::parse(&settings.loss)?,
+        rate: Rate::parse(&settings.rate)?,
+        intercept: settings.intercept,
+        reach: Reach::Box,
+        certificate: settings.certificate,
+        splits_weights: false,
+        values: None,
+    };
+    let features = match schema.features() {
+        Features::Hashed(hashed) => Some(1 << hashed.bits()),
+        Features::Exact(_) | Features::Index(_) => None,
+    };
+    let Settings { task, seed, y_range, .. } = *settings;
+    build(&settings.walk, Request { task, setting, seed, features, y_range })
+}
+
+/// Builds the learner that a text names. What a [`Setting`] says of reach, split weights and values is decided here.
+pub fn build(text: &str, request: Request) -> Result<Built, ConfigError> {
+    let spec = Spec::parse(text)?;
+    let Some(name) = canonical(spec.name()) else {
+        let known = entries().flat_map(|w| w.aliases.iter().copied().chain([w.entry.name]));
+        return Err(spec::unknown("walk", spec.name(), known));
+    };
+    let mut args = spec.args();
+    let mut request = request;
+    if spec.name() == "perceptron" {
+        request.setting.loss = AnyLoss::from(WinnowHinge::new(0.0)?);
+        request.setting.rate = Rate::Constant(1.0);
+    }
+    let mut built = Builder { request, signed: spec.name() == "eg+-" }.walk(name, &mut args)?;
+    args.finish()?;
+    let own = ["free:euclidean", "winnow", "reparam-winnow"];
+    built.rated = !own.contains(&name) && spec.name() != "perceptron";
+    Ok(built)
+}
+
+struct Builder {
+    request: Request,
+    signed: bool,
+}
+
+impl Builder {
+    fn walk(mut self, name: &str, args: &mut Args<'_>) -> Result<Built, ConfigError> {
+        match name {
+            "free:euclidean" => {
+                let epsilon = args.number("epsilon", 1.0)?;
+                let Some(slope) = self.request.setting.loss.facts().lipschitz else {
+                    return Err(ConfigError::Missing {
+                        name: "a bound on the slope of the loss",
+                        meaning: "free bets against it; use --walk adagrad, or a loss such as absolute or huber",
+                    });
+                };
+                self.request.setting.splits_weights = true;
+                self.plain(Free::new(epsilon, slope)?, "none needed", Reach::Box)
+            }
+            "explicit:adaptive" => {
+                let rate = match self.request.setting.rate {
+                    Rate::Auto => Rate::Constant(Adaptive::RATE),
+                    rate => rate,
+                };
+                self.request.setting.rate = rate;
+                self.plain(Adaptive::new(), &rate.to_string(), Reach::Box)
+            }
+            "explicit:euclidean" => {
+                let rate = self.request.setting.rate.to_string();
+                self.plain(Euclidean::new(), &rate, Reach::Ball(Norm::L2))
+            }
+            "explicit:hyperbolic" => self.constrained(Hyperbolic::new(), Reach::Ball(Norm::L2)),
+            "explicit:sphere" => {
+                let radius = args.number("radius", 1.0)?;
+                let sphere = Sphere::new(radius, self.request.seed)?;
+                self.constrained(sphere, Reach::Sphere(radius))
+            }
+            "projected-sphere" => {
+                let radius = args.number("radius", 1.0)?;
+                let sphere = Sphere::projected(radius, self.request.seed)?;
+                self.constrained(sphere, Reach::Sphere(radius))
+            }
+            "mirror:p-norm" => {
+                let walk = match (args.text("q"), self.request.features) {
+                    (Some("auto"), Some(n)) => PNorm::auto(n)?,
+                    (Some("auto"), None) => {
+                        return Err(ConfigError::Missing {
+                            name: "q",
+                            meaning: "q=auto needs the number of features beforehand: use --bits",
+                        });
+                    }
+                    (Some(text), _) => PNorm::new(number("q", text)?)?,
+                    (None, _) => PNorm::new(1.5)?,
+                };
+                let rate = self.request.setting.rate.to_string();
+                let norm = Norm::Lp(walk.q());
+                self.plain(walk, &rate, Reach::Ball(norm))
+            }
+            "explicit:orthant" => {
+                let walk = Orthant::new(args.number("start", 0.1)?)?;
+                self.positive(walk, args, Reach::Positive)
+            }
+            "mirror:entropy" => {
+                let walk = Entropy::new(args.number("start", Entropy::START)?)?;
+                self.positive(walk, args, Reach::Positive)
+            }
+            "mirror:burg" => {
+                let walk = Burg::new(args.number("start", 0.1)?)?;
+                self.positive(walk, args, Reach::Positive)
+            }
+            "reparam:entropy" => {
+                let walk = ReparamEntropy::new(args.number("start", Entropy::START)?)?;
+                self.positive(walk, args, Reach::Positive)
+            }
+            "reparam:simplex-entropy" => {
+                let (lo, hi) = (args.optional_number("lo")?, args.optional_number("hi")?);
+                let walk = match (lo, hi) {
+                    (Some(lo), Some(hi)) => ReparamSimplex::centred(lo, hi)?,
+                    _ => ReparamSimplex::new(),
+                };
+                self.positive(walk, args, Reach::Simplex)
+            }
+            "explicit:simplex" => self.positive(Simplex::new(), args, Reach::Simplex),
+            "mirror:simplex-entropy" => self.positive(SimplexEntropy::new(), args, Reach::Simplex),
+            "approximated-eg" => {
+                self.positive(SimplexEntropy::approximated(), args, Reach::Simplex)
+            }
+            "prod" => self.positive(SimplexEntropy::prod(), args, Reach::Simplex),
+            twin => self.winnow(twin == "reparam-winnow", args),
+        }
+    }
+
+    /// A walk on all of ℝⁿ whose rate is known.
+    fn plain<W: Walk + Clone + 'static>(
+        mut self,
+        walk: W,
+        rate: &str,
+        reach: Reach,
+    ) -> Result<Built, ConfigError> {
+        let rate = rate.to_owned();
+        self.request.setting.reach = reach;
+        Ok(Built { rate, ..self.finish(walk, true)? })
+    }
+
+    /// A walk on constrained weights: classes are learned apart.
+    fn constrained<W: Walk + Clone + 'static>(
+        mut self,
+        walk: W,
+        reach: Reach,
+    ) -> Result<Built, ConfigError> {
+        self.request.setting.reach = reach;
+        self.finish(walk, false)
+    }
+
+    /// A walk on positive weights, or its two-sided form.
+    fn positive<W: Walk + Clone + 'static>(
+        self,
+        walk: W,
+        args: &mut Args<'_>,
+        reach: Reach,
+    ) -> Result<Built, ConfigError> {
+        let signed = match args.text("signed") {
+            None => self.signed,
+            Some("true") => true,
+            Some("false") => false,
+            Some(text) => {
+                return Err(ConfigError::Syntax {
+                    text: format!("signed={text}"),
+                    column: 8,
+                    expected: "true or false",
+                });
+            }
+        };
+        let scale = args.number("scale", 1.0)?;
+        if signed {
+            // What is positive or sums to 1 in two halves is any vector with that sum of magnitudes.
+            self.constrained(Signed::new(walk, scale)?, Reach::Ball(Norm::L1))
+        } else {
+            self.constrained(walk, reach)
+        }
+    }
+
+    /// Winnow or its twin: rate, loss and start are those of the theorem.
+    fn winnow(mut self, twin: bool, args: &mut Args<'_>) -> Result<Built, ConfigError> {
+        let margin = args.number("margin", 0.5)?;
+        let k = args.number("k", 1.0)?;
+        let n = match (args.optional_number("n")?, self.request.features) {
+            (Some(n), _) => n,
+            (None, Some(n)) => n as f64,
+            (None, None) => {
+                return Err(ConfigError::Missing {
+                    name: "n",
+                    meaning: "the number of features, for the starting weight k/n: winnow(n=...) or --bits",
+                });
+            }
+        };
+        let constants = if twin { winnow::twin(margin)? } else { winnow::winnow(margin)? };
+        self.request.setting.loss = AnyLoss::from(WinnowHinge::new(constants.threshold)?);
+        self.request.setting.rate = Rate::Constant(constants.rate);
+        self.request.setting.values = Some(Allowed::Closed(0.0, 1.0));
+        if twin {
+            self.constrained(ReparamEntropy::new(k / n)?, Reach::Positive)
+        } else {
+            self.constrained(Entropy::new(k / n)?, Reach::Positive)
+        }
+    }
+
+    fn finish<W: Walk + Clone + 'static>(self, walk: W, joint: bool) -> Result<Built, ConfigError> {
+        match self.request.y_range {
+            Some((lo, hi)) => Ok(self.learner(Clipped::new(walk, lo, hi)?, joint)),
+            None => Ok(self.learner(walk, joint)),
+        }
+    }
+
+    fn learner<W: Walk + Clone + 'static>(self, walk: W, joint: bool) -> Built {
+        let Request { task, setting, .. } = self.request;
+        let (loss, rate) = (setting.loss.clone(), setting.rate.to_string());
+        // The softmax is the logistic loss of several classes; other losses have no such form.
+        let joint = joint && matches!(loss, AnyLoss::Logistic(_));
+        let (learner, joint): (Box<dyn Learner>, bool) = match task {
+            Task::Regression | Task::Binary => (Box::new(Single::new(walk, setting)), false),
+            Task::Multiclass => (Box::new(Several::new(walk, joint, setting)), joint),
+        };
+        Built { learner, joint, loss, rate, rated: true }
+    }
+}
+
+fn number(name: &'static str, text: &str) -> Result<f64, ConfigError> {
+    text.parse().map_err(|_| ConfigError::Syntax {
+        text: format!("{name}={text}"),
+        column: name.chars().count() + 2,
+        expected: "a number",
+    })
+}

@@ -1,0 +1,347 @@
+//! Bit for bit: a run that was interrupted, split over files, read in small pieces or learned in small blocks leaves the same model file as
+//! one that was not. Every walk, dense and sparse rows, importance weights, features and classes that come late.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::cast_possible_truncation)] // test code
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use geowalk::loss::AnyLoss;
+use geowalk::row::Block;
+use geowalk_data::{Indexing, Input, Options, Task, open};
+use geowalk_run::learner::{Reach, Setting};
+use geowalk_run::rate::Rate;
+use geowalk_run::train::{Plan, train};
+use geowalk_run::walks::{self, Request};
+
+/// Numbers that look random and are the same everywhere.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 >> 33
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        self.next() % n
+    }
+
+    /// In [-1, 1), with few digits.
+    fn signed(&mut self) -> f64 {
+        self.below(2000) as f64 / 1000.0 - 1.0
+    }
+}
+
+/// A data set in pieces: what stands before every file, and the rows.
+struct Data {
+    name: &'static str,
+    task: Task,
+    indexing: Indexing,
+    header: &'static str,
+    rows: Vec<String>,
+}
+
+impl Data {
+    fn new(
+        name: &'static str,
+        task: Task,
+        header: &'static str,
+        row: impl Fn(usize, &mut Random) -> String,
+    ) -> Self {
+        let mut random = Random(name.len() as u64 + 1);
+        let rows = (0..160).map(|k| row(k, &mut random)).collect();
+        Self { name, task, indexing: Indexing::Usual, header, rows }
+    }
+
+    /// The rows from `from` to `to`, as one input.
+    fn input(&self, from: usize, to: usize) -> Input {
+        Input::text(self.name, format!("{}{}", self.header, self.rows[from..to].concat()))
+    }
+
+    fn options(&self, inputs: Vec<Input>) -> Options {
+        Options { indexing: self.indexing, index_base: Some(1), ..Options::new(inputs) }
+    }
+
+    fn whole(&self) -> usize {
+        self.rows.len()
+    }
+}
+
+/// The late features of sparse rows.
+fn sparse(k: usize, random: &mut Random, put: &mut dyn FnMut(u64, f64)) {
+    let most = if k < 80 { 12 } else { 40 };
+    let mut index = 0;
+    loop {
+        index += 1 + random.below(6);
+        if index > most {
+            break;
+        }
+        put(index, (random.signed() * 100.0).round() / 50.0);
+    }
+}
+
+fn svm(name: &'static str, task: Task, labels: fn(usize, &mut Random) -> f64) -> Data {
+    Data::new(name, task, "", move |k, random| {
+        let mut line = labels(k, random).to_string();
+        let positive = name.starts_with("positive");
+        sparse(k, random, &mut |index, x| {
+            let x = if positive { x.abs() / 2.0 } else { x };
+            write!(line, " {index}:{x}").unwrap();
+        });
+        line.push('\n');
+        line
+    })
+}
+
+fn two(k: usize, random: &mut Random) -> f64 {
+    if k < 2 { k as f64 } else { random.below(2) as f64 }
+}
+
+/// The fourth class and the fifth come late.
+fn many(k: usize, random: &mut Random) -> f64 {
+    (random.below(3) + if k > 70 { random.below(3) } else { 0 }) as f64
+}
+
+fn sets() -> Vec<Data> {
+    // Missing values turn dense rows into sparse ones; colors appear one after the other.
+    let table = Data::new("a.csv", Task::Regression, "size,weight,color,y\n", |k, random| {
+        let color =
+            ["red", "green", "blue", "grey", "none"][random.below(1 + k as u64 / 32) as usize];
+        let size = if random.below(9) == 0 { String::new() } else { random.signed().to_string() };
+        format!("{size},{},{color},{}\n", random.signed(), random.signed() * 2.0)
+    });
+    let numbers = Data::new("b.csv", Task::Binary, "a,b,c,class\n", |k, random| {
+        let class = if two(k, random) > 0.0 { "yes" } else { "no" };
+        format!("{},{},{},{class}\n", random.signed(), random.signed(), random.signed())
+    });
+    let mut words = Data::new("c.vw", Task::Binary, "", |k, random| {
+        let y = two(k, random) * 2.0 - 1.0;
+        let importance = [0.0, 0.25, 1.0, 2.5, 7.0][random.below(5) as usize];
+        let mut line = format!("{y} {importance} |f");
+        sparse(k, random, &mut |index, x| write!(line, " w{index}:{x}").unwrap());
+        line.push('\n');
+        line
+    });
+    words.indexing = Indexing::Hashed(5);
+    vec![
+        table,
+        numbers,
+        words,
+        svm("d.svm", Task::Binary, two),
+        svm("e.svm", Task::Multiclass, many),
+        svm("f.svm", Task::Regression, |_, random| random.signed()),
+        svm("positive.svm", Task::Binary, two),
+        svm("positive-many.svm", Task::Multiclass, many),
+    ]
+}
+
+/// Every walk, its aliases and its signed form, each with a rate.
+fn specs() -> Vec<(String, &'static str)> {
+    let mut all = Vec::new();
+    for walk in walks::entries() {
+        let rates: &[&str] = match walk.entry.name {
+            "free:euclidean" | "winnow" | "reparam-winnow" => &["auto"],
+            // The self-tuned rate is too bold where lengths explode at the edge of the domain.
+            "explicit:hyperbolic" | "mirror:burg" => &["0.001"],
+            _ => &["auto", "power(0.02, 10, 0.5)"],
+        };
+        let winnow = walk.entry.name.ends_with("winnow");
+        let own = if winnow { "(n=50)" } else { "" };
+        for &rate in rates {
+            for name in walk.aliases.iter().chain([&walk.entry.name]) {
+                all.push((format!("{name}{own}"), rate));
+            }
+            if walk.entry.parameters.contains("signed") {
+                all.push((format!("{}(signed=true, scale=3)", walk.entry.name), rate));
+            }
+        }
+    }
+    all.push(("reparam-eg(lo=-2, hi=2)".to_owned(), "0.01"));
+    all.push(("ols(q=1.2)".to_owned(), "inv(0.1, 5)"));
+    all
+}
+
+/// The loss that goes with a walk and a task.
+fn loss(walk: &str, task: Task) -> Option<String> {
+    match task {
+        // Bounded slopes for `free`, and ones that positive weights survive.
+        Task::Regression if walk.starts_with("free") => Some("absolute".to_owned()),
+        Task::Regression => Some("huber(delta=2)".to_owned()),
+        Task::Binary | Task::Multiclass => None,
+    }
+}
+
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("resume-{name}"));
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// Trains and gives the bytes of the model.
+fn bytes(plan: &Plan, options: Options, path: &Path) -> Vec<u8> {
+    let mut options = Some(options);
+    let trained = train(plan, || options.take().unwrap(), Some(path), None, &mut |_| {});
+    trained.unwrap_or_else(|error| panic!("{plan:?}: {error}"));
+    std::fs::read(path).unwrap()
+}
+
+fn plan(walk: &str, rate: &str, task: Task) -> Plan {
+    Plan {
+        walk: Some(walk.to_owned()),
+        loss: loss(walk, task),
+        rate: rate.to_owned(),
+        task: Some(task),
+        seed: 7,
+        ..Plan::default()
+    }
+}
+
+/// Winnow is for features in [0, 1], the perceptron for classes.
+fn fits(walk: &str, data: &Data) -> bool {
+    if walk.contains("winnow") {
+        return data.name.starts_with("positive");
+    }
+    !data.name.starts_with("positive") && (data.task != Task::Regression || walk != "perceptron")
+}
+
+#[test]
+fn interrupted_runs_leave_the_same_file() {
+    let folder = folder("cuts");
+    let (one, part) = (folder.join("one"), folder.join("part"));
+    let mut random = Random(42);
+    let mut compared = 0;
+    for data in sets() {
+        for (walk, rate) in specs() {
+            if !fits(&walk, &data) {
+                continue;
+            }
+            let plan = plan(&walk, rate, data.task);
+            let whole = bytes(&plan, data.options(vec![data.input(0, data.whole())]), &one);
+            // Two cuts, the first after both classes have been seen.
+            let first = 2 + random.below(100) as usize;
+            let second = first + 1 + random.below((data.whole() - first - 1) as u64) as usize;
+            bytes(&plan, data.options(vec![data.input(0, first)]), &part);
+            let resumed = Plan { resume: Some(part.clone()), ..Plan::default() };
+            bytes(&resumed, data.options(vec![data.input(first, second)]), &part);
+            let last = bytes(&resumed, data.options(vec![data.input(second, data.whole())]), &part);
+            assert!(
+                last == whole,
+                "{walk}, rate {rate}, {}, cut at {first} and {second}",
+                data.name
+            );
+            compared += 1;
+        }
+    }
+    assert!(compared > 250, "only {compared} runs were compared");
+}
+
+#[test]
+fn neither_files_nor_buffers_matter() {
+    let folder = folder("split");
+    let path = folder.join("model");
+    let mut random = Random(1);
+    for data in sets() {
+        for walk in ["free", "gd", "sphere", "eg+-", "ols", "egu"] {
+            let plan = plan(walk, "auto", data.task);
+            let whole = bytes(&plan, data.options(vec![data.input(0, data.whole())]), &path);
+            let mut cuts: Vec<usize> =
+                (0..3).map(|_| random.below(data.whole() as u64 - 1) as usize + 1).collect();
+            cuts.extend([0, data.whole()]);
+            cuts.sort_unstable();
+            cuts.dedup();
+            let inputs = cuts.windows(2).map(|cut| data.input(cut[0], cut[1])).collect();
+            let buffer = 64 + random.below(500) as usize;
+            let split = Options { buffer, ..data.options(inputs) };
+            assert!(
+                bytes(&plan, split, &path) == whole,
+                "{walk}, {}, {cuts:?}, {buffer}",
+                data.name
+            );
+        }
+    }
+}
+
+/// All that a learner holds after the rows of the data, read so many at a time and learned from so many at a time.
+fn state(
+    data: &Data,
+    walk: &str,
+    rate: &str,
+    read: usize,
+    learn: usize,
+) -> Vec<(String, Vec<u64>)> {
+    let spec = loss(walk, data.task).unwrap_or_else(|| walks::usual_loss(data.task).to_owned());
+    let setting = Setting {
+        reach: Reach::Box,
+        loss: AnyLoss::parse(&spec).unwrap(),
+        rate: Rate::parse(rate).unwrap(),
+        intercept: true,
+        certificate: true,
+        splits_weights: false,
+        values: None,
+    };
+    let request = Request { task: data.task, setting, seed: 7, features: None, y_range: None };
+    let mut learner = walks::build(walk, request).unwrap().learner;
+    let mut source = open(data.options(vec![data.input(0, data.whole())])).unwrap();
+    let (mut block, mut out) = (Block::new(), Vec::new());
+    while source.read(&mut block, read).unwrap() > 0 {
+        if data.task == Task::Binary {
+            block.labels_mut().iter_mut().for_each(|y| *y = if *y > 0.0 { 1.0 } else { -1.0 });
+        }
+        let mut from = 0;
+        while from < block.len() {
+            let to = block.len().min(from + learn);
+            learner.learn(&block, from..to, &mut out).unwrap();
+            from = to;
+        }
+    }
+    let mut saved = Vec::new();
+    learner.save(&mut |name, values| {
+        saved.push((name, values.iter().map(|value| value.to_bits()).collect()));
+    });
+    let losses = out.iter().map(|outcome| outcome.loss.to_bits()).collect();
+    saved.push(("losses".to_owned(), losses));
+    saved
+}
+
+#[test]
+fn blocks_of_any_size_are_learned_alike() {
+    for data in sets() {
+        for (walk, rate) in specs() {
+            if !fits(&walk, &data) {
+                continue;
+            }
+            let whole = state(&data, &walk, rate, 1000, 1000);
+            for (read, learn) in [(1, 1), (7, 3), (64, 1000)] {
+                let pieces = state(&data, &walk, rate, read, learn);
+                assert!(pieces == whole, "{walk}, rate {rate}, {}, {read}, {learn}", data.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn for_a_bettor_a_weight_of_three_is_three_examples() {
+    let row = |k: usize, weight: f64| {
+        format!("{} {weight} |f a:{k} b\n", if k % 2 == 0 { 1 } else { -1 })
+    };
+    for task in [Task::Binary, Task::Multiclass] {
+        let mut once = Data::new("w.vw", task, "", |k, _| row(k, 3.0));
+        let mut thrice = Data::new("w.vw", task, "", |k, _| row(k, 1.0).repeat(3));
+        for data in [&mut once, &mut thrice] {
+            data.indexing = Indexing::Exact;
+            if task == Task::Multiclass {
+                data.rows.iter_mut().for_each(|row| *row = row.replace("-1 ", "0 "));
+            }
+        }
+        let (mut once, mut thrice) =
+            (state(&once, "free", "auto", 64, 64), state(&thrice, "free", "auto", 64, 64));
+        // The losses are those of the first predictions.
+        let (heavy, light) = (once.pop().unwrap().1, thrice.pop().unwrap().1);
+        assert!(once == thrice);
+        for (heavy, light) in heavy.into_iter().zip(light.into_iter().step_by(3)) {
+            assert_eq!(f64::from_bits(heavy), 3.0 * f64::from_bits(light));
+        }
+    }
+}

@@ -1,0 +1,70 @@
+"""What the tests share: one of each manifold, generator and loss, and points on them."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from geowalk import geometry as g
+
+ROOT = Path(__file__).resolve().parents[2]
+GOLDEN = ROOT / "crates" / "geowalk" / "tests" / "golden"
+
+MANIFOLDS = [
+    g.Euclidean(3),
+    g.Sphere(3),
+    g.Sphere(4, radius=2.5),
+    g.Simplex(3),
+    g.PositiveOrthant(3),
+    g.Hyperboloid(3),
+    g.PoincareBall(3),
+    g.Spd(2),
+    g.Product([g.Sphere(3), g.Euclidean(2), g.Spd(2)]),
+]
+GENERATORS = [
+    g.SquaredEuclidean(),
+    g.KullbackLeibler(),
+    g.SimplexEntropy(),
+    g.ItakuraSaito(),
+    g.Mahalanobis([[2.0, 0.5, 0.0], [0.5, 1.0, 0.1], [0.0, 0.1, 3.0]]),
+    g.PNorm(1.5),
+]
+
+
+def points(manifold, count, seed=0):
+    """Random points near the origin, and a tangent vector at each."""
+    random = np.random.default_rng(seed)
+    shape = (count, *manifold.origin().shape)
+    start = np.broadcast_to(manifold.origin(), shape)
+    walk = 0.3 * manifold.project(start, random.standard_normal(shape))
+    if manifold.spec == "simplex":
+        walk *= 0.2
+    p = manifold.exp(start, walk)
+    v = 0.2 * manifold.project(p, random.standard_normal(shape))
+    if manifold.spec == "simplex":
+        v *= p.min()
+    return p, v
+
+
+def weights(generator, count, seed=0):
+    """Random weights in the domain of a generator, n = 3."""
+    random = np.random.default_rng(seed)
+    if generator.spec == "simplex-entropy":
+        return random.dirichlet(np.ones(3), count)
+    if generator.spec in ("entropy", "burg"):
+        return random.gamma(2.0, size=(count, 3))
+    return random.standard_normal((count, 3))
+
+
+def golden(name):
+    return json.loads((GOLDEN / f"{name}.json").read_text())["cases"]
+
+
+@pytest.fixture(params=MANIFOLDS, ids=repr)
+def manifold(request):
+    return request.param
+
+
+@pytest.fixture(params=GENERATORS, ids=lambda generator: type(generator).__name__)
+def generator(request):
+    return request.param
