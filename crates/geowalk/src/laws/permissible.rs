@@ -1,4 +1,4 @@
-//! Laws of permissible functions φ \[NN09, def. 6 and lemmas 1–2\], as corrected: see `docs/corrections.md`.
+//! Laws of permissible functions φ \[NN09, def. 6 and lemmas 1–2\], with the corrections that the header of [`permissible`](crate::loss::permissible) names.
 
 use super::{Broken, Sampler, demand};
 use crate::loss::permissible::Permissible;
