@@ -324,7 +324,7 @@ fn blocks_of_any_size_are_learned_alike() {
 #[test]
 fn for_a_bettor_a_weight_of_three_is_three_examples() {
     let row = |k: usize, weight: f64| {
-        format!("{} {weight} |f a:{k} b\n", if k % 2 == 0 { 1 } else { -1 })
+        format!("{} {weight} |f a:{k} b\n", if k.is_multiple_of(2) { 1 } else { -1 })
     };
     for task in [Task::Binary, Task::Multiclass] {
         let mut once = Data::new("w.vw", task, "", |k, _| row(k, 3.0));
