@@ -86,7 +86,7 @@ CONFIG = [
     (lambda: g.Euclidean(0), "n = 0; it must be a whole number >= 1", {"kind": "out-of-range", "name": "n", "value": 0.0}),
     (lambda: g.Euclidean(-1), "n = -1; it must be a whole number >= 1", {"value": -1.0}),
     (lambda: g.Simplex(1), "n = 1; it must be a whole number >= 2", {"allowed": "a whole number >= 2"}),
-    (lambda: g.Euclidean(10**30), "n = 1000000000000000000000000000000; it must be a whole number >= 1", {"value": 1e30}),
+    (lambda: g.Euclidean(10**30), "n = 1e30; it must be a whole number >= 1", {"value": 1e30}),
     (lambda: g.Sphere(3, radius=-2.0), "radius = -2; it must be a finite number > 0", {"name": "radius", "value": -2.0}),
     (lambda: g.Sphere(3, radius=NAN), "radius = NaN", {}),
     (lambda: g.Product([]), "factors is missing", {"kind": "missing", "name": "factors"}),

@@ -1,0 +1,27 @@
+//! The README says what its first command prints. It does.
+
+#![allow(clippy::unwrap_used)] // a test may stop
+
+use std::path::Path;
+use std::process::Command;
+
+#[test]
+fn the_first_command_prints_what_the_readme_says() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+    let block = readme.split("```text\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    assert!(block.lines().count() >= 8, "the README has no summary any more: {block}");
+
+    let model = Path::new(env!("CARGO_TARGET_TMPDIR")).join("readme.gw");
+    let ran = Command::new(env!("CARGO_BIN_EXE_geowalk"))
+        .current_dir(&root)
+        .args(["train", "data/breast-cancer.csv", "--progress", "none", "--model"])
+        .arg(&model)
+        .output()
+        .unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let printed = String::from_utf8(ran.stdout).unwrap();
+    for line in block.lines() {
+        assert!(printed.contains(line), "the README says\n{line}\nbut the command printed\n{printed}");
+    }
+}
