@@ -22,6 +22,9 @@ fn the_first_command_prints_what_the_readme_says() {
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     let printed = String::from_utf8(ran.stdout).unwrap();
     for line in block.lines() {
-        assert!(printed.contains(line), "the README says\n{line}\nbut the command printed\n{printed}");
+        assert!(
+            printed.contains(line),
+            "the README says\n{line}\nbut the command printed\n{printed}"
+        );
     }
 }
