@@ -28,3 +28,20 @@ fn the_first_command_prints_what_the_readme_says() {
         );
     }
 }
+
+/// The certificate of a joint softmax reports the loss that was reported, not that of its parts.
+#[test]
+fn the_certificate_of_several_classes_speaks_of_the_reported_loss() {
+    let rows: String = (0..60).map(|k| format!("{} |f a:{} b:{}\n", k % 3, k % 3, k % 5)).collect();
+    let data = Path::new(env!("CARGO_TARGET_TMPDIR")).join("three-classes.vw");
+    std::fs::write(&data, rows).unwrap();
+    let ran = Command::new(env!("CARGO_BIN_EXE_geowalk"))
+        .args(["train", "--task", "multiclass", "--json", "--progress", "none"])
+        .arg(&data)
+        .output()
+        .unwrap();
+    let summary: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap();
+    let (average, total) = (&summary["loss"], &summary["certificate"]["loss"]);
+    let off = average.as_f64().unwrap() * 60.0 - total.as_f64().unwrap();
+    assert!(off.abs() < 1e-9, "{average} on average, {total} in all");
+}

@@ -16,6 +16,7 @@ use geowalk::certify::{Bound, Certificate, Comparator, FirstOrder, Status};
 use geowalk::error::Allowed;
 use geowalk::loss::{AnyLoss, Facts, Loss};
 use geowalk::row::{Block, Norm, Row};
+use geowalk::sum::Sum;
 use geowalk::update::{Round, Target};
 use geowalk::walk::Walk;
 use geowalk::{ConfigError, DomainError, Real};
@@ -485,6 +486,8 @@ pub struct Several<W> {
     setting: Setting,
     joint: bool,
     schedule: Schedule,
+    /// What was lost, as reported: the strands of a joint softmax know only their slopes.
+    loss: Sum,
     scores: Vec<f64>,
 }
 
@@ -497,6 +500,7 @@ impl<W: Walk + Clone> Several<W> {
             schedule: Schedule::new(setting.rate),
             setting,
             joint,
+            loss: Sum::default(),
             scores: Vec::new(),
         }
     }
@@ -548,6 +552,7 @@ impl<W: Walk + Clone> Several<W> {
             loss = apart;
         }
         self.schedule.saw(rate, length);
+        self.loss.add(loss);
         Ok(Outcome { prediction, probability, loss, zero: f64::NAN })
     }
 }
@@ -639,7 +644,8 @@ impl<W: Walk + Clone> Learner for Several<W> {
     }
 
     fn certificate(&self) -> Option<Certificate> {
-        combined(&self.strands, self.setting.reach)
+        let certificate = combined(&self.strands, self.setting.reach)?;
+        Some(Certificate { loss: self.loss.total(), ..certificate })
     }
 
     fn reach(&self) -> Reach {
@@ -648,6 +654,7 @@ impl<W: Walk + Clone> Learner for Several<W> {
 
     fn save(&self, put: &mut dyn FnMut(String, &[f64])) {
         put("schedule".to_owned(), &self.schedule.save());
+        put("loss".to_owned(), &self.loss.save());
         put("classes".to_owned(), &[self.strands.len() as f64]);
         for (k, strand) in self.strands.iter().enumerate() {
             strand.save(&format!("walk.{k}."), put);
@@ -656,6 +663,9 @@ impl<W: Walk + Clone> Learner for Several<W> {
 
     fn load(&mut self, get: &mut dyn FnMut(&str) -> Option<Vec<f64>>) -> Result<(), ConfigError> {
         self.schedule = restored(self.schedule, get)?;
+        let loss = get("loss").and_then(|loss| <[f64; 4]>::try_from(loss).ok());
+        let missing = ConfigError::Missing { name: "loss", meaning: "what was lost so far" };
+        self.loss = Sum::load(loss.ok_or(missing)?);
         let classes = get("classes").and_then(|classes| classes.first().copied());
         let Some(classes) = classes.filter(|&classes| Allowed::Closed(0.0, 1e6).contains(classes))
         else {
