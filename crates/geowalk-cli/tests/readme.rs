@@ -32,9 +32,10 @@ fn the_first_command_prints_what_the_readme_says() {
 /// The certificate of a joint softmax reports the loss that was reported, not that of its parts.
 #[test]
 fn the_certificate_of_several_classes_speaks_of_the_reported_loss() {
-    let rows: String = (0..60).map(|k| format!("{} |f a:{} b:{}\n", k % 3, k % 3, k % 5)).collect();
+    let row = |k: u32| format!("{} |f a:{} b:{}", k % 3, k % 3, k % 5);
+    let rows: Vec<String> = (0..60).map(row).collect();
     let data = Path::new(env!("CARGO_TARGET_TMPDIR")).join("three-classes.vw");
-    std::fs::write(&data, rows).unwrap();
+    std::fs::write(&data, rows.join("\n")).unwrap();
     let ran = Command::new(env!("CARGO_BIN_EXE_geowalk"))
         .args(["train", "--task", "multiclass", "--json", "--progress", "none"])
         .arg(&data)
