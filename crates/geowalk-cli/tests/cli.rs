@@ -205,7 +205,7 @@ fn input_that_is_empty_or_has_no_label() {
     place.refuses("a.csv", "a,y\n", &[], &["a.csv: a header and no rows", "--no-header"]);
     let none = ["a.csv:1:1: no label column", "--label", "columns: a, b"];
     place.refuses("a.csv", "a,b\n1,2\n", &[], &none);
-    let other = ["no label column; 'z'", "columns: size, color, y"];
+    let other = ["no column 'z' for the label", "columns: size, color, y"];
     place.refuses("a.csv", TABLE, &["--label", "z"], &other);
     assert!(place.fails(&["train", "none.csv"]).contains("none.csv: No such file"));
     assert!(place.fails(&["train", "none*.csv"]).contains("no file fits the pattern"));

@@ -183,8 +183,9 @@ pub enum ErrorKind {
     #[error(transparent)]
     Config(#[from] geowalk::ConfigError),
     /// No column for the label.
-    #[error("no label column; {} or one of class, label, target, y expected; name it with --label; columns: {}",
-        wanted.as_ref().map_or_else(|| "a name".to_owned(), |w| format!("'{w}'")), columns.join(", "))]
+    #[error("{}; name it with --label; columns: {}", wanted.as_ref().map_or_else(
+        || "no label column; one of class, label, target, y expected".to_owned(),
+        |wanted| format!("no column '{wanted}' for the label")), columns.join(", "))]
     NoLabelColumn {
         /// The name asked for, if any.
         wanted: Option<String>,
@@ -192,7 +193,7 @@ pub enum ErrorKind {
         columns: Vec<String>,
     },
     /// A column named in the options or the model that the file does not have.
-    #[error("no column '{name}'; one of {} expected; correct the name", columns.join(", "))]
+    #[error("no column '{name}'; the file has {}; correct the name", columns.join(", "))]
     NoColumn {
         /// The name asked for.
         name: String,

@@ -89,7 +89,7 @@ fn formats_that_nobody_knows() {
 fn no_label_column() {
     assert_eq!(
         message("a.csv", "size,color\n1,red\n"),
-        "a.csv:1:1: no label column; a name or one of class, label, target, y expected; name it with --label; columns: size, color"
+        "a.csv:1:1: no label column; one of class, label, target, y expected; name it with --label; columns: size, color"
     );
     let named = |label: &str, name: &str, text: &str| {
         let label = Label::Named(label.into());
@@ -97,11 +97,11 @@ fn no_label_column() {
     };
     assert_eq!(
         named("colour", "a.csv", "size,color\n1,red\n"),
-        "a.csv:1:1: no label column; 'colour' or one of class, label, target, y expected; name it with --label; columns: size, color"
+        "a.csv:1:1: no column 'colour' for the label; name it with --label; columns: size, color"
     );
     assert_eq!(
         message("a.jsonl", "{\"size\": 1, \"color\": \"red\"}\n"),
-        "a.jsonl: no label column; a name or one of class, label, target, y expected; name it with --label; columns: size, color"
+        "a.jsonl: no label column; one of class, label, target, y expected; name it with --label; columns: size, color"
     );
     assert_eq!(
         named("z", "a.jsonl", "{\"y\": 1}\n"),
@@ -284,7 +284,7 @@ fn tables_out_of_shape() {
         Options { ignore: vec!["z".into()], ..Options::new([Input::text("a.csv", "x,y\n1,2\n")]) };
     assert_eq!(
         run(ignore).unwrap_err().to_string(),
-        "a.csv:1:1: no column 'z'; one of x, y expected; correct the name"
+        "a.csv:1:1: no column 'z'; the file has x, y; correct the name"
     );
     let two =
         Options::new([Input::text("a.csv", "x,y\n1,2\n"), Input::text("b.csv", "x,z\n1,2\n")]);

@@ -401,7 +401,7 @@ fn the_equation_holds_and_nothing_is_better() {
     struct Definition;
     impl Tour for Definition {
         fn visit<S: Space>(&mut self, name: &str, space: &S) {
-            let mut random = Random(17);
+            let mut random = Random::new(17);
             let (mut worst, mut better, mut rise) = (0.0_f64, 0.0_f64, 0.0_f64);
             let (mut steps, mut fell_back, mut evaluations, mut most) = (0, 0, 0, 0);
             for case in 0..1500 {
@@ -501,7 +501,7 @@ fn the_equation_holds_and_nothing_is_better() {
 #[test]
 fn brute_force_finds_what_is_not_optimal() {
     // The explicit step in place of the implicit one.
-    let (space, x, mut random) = (euclidean(), [1.0, -0.5], Random(3));
+    let (space, x, mut random) = (euclidean(), [1.0, -0.5], Random::new(3));
     let before = [0.2, 0.1];
     let u = |q: &[f64]| space.cost(q, &before) / 0.3 + Squared.value(dot(q, &x), 1.0);
     let mut walk = Euclidean::new();
@@ -567,7 +567,7 @@ fn proposition_9() {
         nonnegative: bool,
         region: fn(f64) -> bool,
     ) -> usize {
-        let mut random = Random(23);
+        let mut random = Random::new(23);
         let mut checked = 0;
         for case in 0..2000 {
             let w = space.random(4, 1.0, &mut random);
@@ -622,7 +622,7 @@ fn proposition_9() {
 #[test]
 fn theorem_8_as_corrected() {
     fn check<S: Space>(space: &S, loss: &AnyLoss, rate: f64) {
-        let mut random = Random(29);
+        let mut random = Random::new(29);
         let (start, best) = (space.random(4, 0.3, &mut random), space.random(4, 0.5, &mut random));
         let mut walk = space.at(&start);
         let (mut regret, mut moved) = (0.0, 0.0);
@@ -719,7 +719,7 @@ fn an_equation_without_a_root_is_an_error_and_moves_nothing() {
     struct Hopeless(usize);
     impl Tour for Hopeless {
         fn visit<S: Space>(&mut self, name: &str, space: &S) {
-            let w = space.random(3, 0.3, &mut Random(5));
+            let w = space.random(3, 0.3, &mut Random::new(5));
             let mut walk = space.at(&w);
             let before = weights(&walk);
             match walk.step(Dense(&[1.0, -0.5, 2.0]), 0.0.into(), &Hill, 100.0) {
@@ -746,7 +746,7 @@ fn the_same_example_for_ever() {
     struct Again;
     impl Tour for Again {
         fn visit<S: Space>(&mut self, name: &str, space: &S) {
-            let mut random = Random(31);
+            let mut random = Random::new(31);
             for loss in losses() {
                 for rate in [1e-6, 0.1, 3.0, 316.0, 1e12, 1e100] {
                     for y in [-1.0, 1.0] {
@@ -775,7 +775,7 @@ fn nothing_is_allocated_per_example() {
     struct Memory;
     impl Tour for Memory {
         fn visit<S: Space>(&mut self, name: &str, space: &S) {
-            let mut random = Random(37);
+            let mut random = Random::new(37);
             let mut walk = space.at(&space.random(6, 1.0, &mut random));
             let (indices, values, _) = row(6, &mut random);
             let x = Sparse::new(&indices, &values).unwrap();

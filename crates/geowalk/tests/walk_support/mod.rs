@@ -6,33 +6,12 @@
 use std::fmt::Debug;
 
 use geowalk::Real;
+pub(crate) use geowalk::laws::Sampler as Random;
 use geowalk::loss::{Facts, Loss, Squared};
 use geowalk::walk::{
     Adaptive, Burg, Clipped, Entropy, Euclidean, Free, Hyperbolic, Implicit, Orthant, PNorm,
     ReparamEntropy, ReparamSimplex, Signed, Simplex, SimplexEntropy, Sphere, Walk,
 };
-
-/// SplitMix64.
-#[derive(Debug, Clone)]
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = self.0;
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ (x >> 31)
-    }
-
-    pub(crate) fn unit(&mut self) -> f64 {
-        ((self.next() >> 12) as f64 + 0.5) / (1_u64 << 52) as f64
-    }
-
-    pub(crate) fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
-    }
-}
 
 /// A stream of sparse rows: about `nonzeros` of `n` coordinates, values in (−1, 1), labels of a sparse linear target with noise.
 #[derive(Debug, Clone)]
@@ -49,7 +28,15 @@ pub(crate) struct Stream {
 impl Stream {
     pub(crate) fn new(seed: u64, n: usize, nonzeros: usize) -> Self {
         let dense = vec![0.0; n];
-        Self { random: Random(seed), n, nonzeros, indices: vec![], values: vec![], dense, y: 0.0 }
+        Self {
+            random: Random::new(seed),
+            n,
+            nonzeros,
+            indices: vec![],
+            values: vec![],
+            dense,
+            y: 0.0,
+        }
     }
 
     pub(crate) fn next(&mut self) {

@@ -7,8 +7,8 @@
 //! **Care** results are exactly symmetric. Far points: the eigenvalues of $L^{-1} Y L^{-\top}$ are the squared singular values of
 //! $L^{-1} L_Y$, which has only the root of its condition. Near points: eigenvalues μ of $L^{-1}(Y - X)L^{-\top}$ and ln(1 + μ), so
 //! that a distance of 1e-12 keeps its digits (measured relative error 3e-16). What remains is the condition of the
-//! data: rounding the entries of a matrix of condition κ can move its distances by εκ. Measured at κ = 1e12: 1e-6 for a
-//! rotated, 3e-12 for a badly scaled matrix. The last bits depend on the processor (eigenvalues by faer).
+//! data: rounding the entries of a matrix of condition κ can move its distances by εκ (4e-9 measured at κ = 1e8; see
+//! `docs/accuracy/spd.md`). Badly scaled rows alone do no harm.
 //! **Source** \[PFA06, sec. 3\]; curvature in [−1/2, 0].
 
 use crate::Real;
