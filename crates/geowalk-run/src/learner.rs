@@ -87,12 +87,6 @@ pub trait Learner: Send {
     /// w ← the weights of output `k`, the intercept first if there is one.
     fn weights(&self, k: usize, w: &mut Vec<f64>);
 
-    /// Does it have an intercept (coordinate 0)?
-    fn intercept(&self) -> bool;
-
-    /// The rate of the next step, if its walk has one.
-    fn rate(&self) -> f64;
-
     /// The first-order certificate against all weights within [reach](Reach) of the present ones. `None` if it was not kept.
     fn certificate(&self) -> Option<Certificate>;
 
@@ -401,14 +395,6 @@ impl<W: Walk> Learner for Single<W> {
         self.strand.walk.read(w);
     }
 
-    fn intercept(&self) -> bool {
-        self.setting.intercept
-    }
-
-    fn rate(&self) -> f64 {
-        self.schedule.next(|| 1.0)
-    }
-
     fn certificate(&self) -> Option<Certificate> {
         combined(std::slice::from_ref(&self.strand), self.setting.reach)
     }
@@ -633,14 +619,6 @@ impl<W: Walk + Clone> Learner for Several<W> {
         if let Some(strand) = self.strands.get(k) {
             strand.walk.read(w);
         }
-    }
-
-    fn intercept(&self) -> bool {
-        self.setting.intercept
-    }
-
-    fn rate(&self) -> f64 {
-        self.schedule.next(|| 1.0)
     }
 
     fn certificate(&self) -> Option<Certificate> {
