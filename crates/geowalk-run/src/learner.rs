@@ -10,6 +10,7 @@
 //! **Importance weights** multiply loss and slope. A walk that needs bounded slopes learns from an example of weight w > 1 several times, with
 //! equal parts of the weight; the loss that is reported is w times that of the first prediction, the certificate speaks of the parts.
 
+mod average;
 mod several;
 mod single;
 
@@ -23,6 +24,7 @@ use geowalk::update::Target;
 use geowalk::walk::Walk;
 use geowalk::{ConfigError, DomainError};
 
+use average::Average;
 pub use several::{Several, largest, softmax};
 pub use single::Single;
 
@@ -58,18 +60,6 @@ pub struct Diverged {
     pub cause: DomainError,
     /// The rate of the step.
     pub rate: f64,
-    /// ‖x‖₂ of the row.
-    pub norm: f64,
-}
-
-impl Diverged {
-    /// A rate at which a slope of 1 changes the prediction for this row by at most 1, and smaller than the one that failed.
-    pub fn suggested(&self) -> f64 {
-        let stable = 1.0 / (self.norm * self.norm);
-        let tenth = self.rate / 10.0;
-        let rate = if stable.is_finite() { stable.min(tenth) } else { tenth };
-        rate.max(f64::MIN_POSITIVE)
-    }
 }
 
 /// The object-safe boundary: whole blocks only.
@@ -83,13 +73,16 @@ pub trait Learner: Send {
         out: &mut Vec<Outcome>,
     ) -> Result<(), Diverged>;
 
+    /// Predicts rows that are not learned from, with the weights that the model predicts with: averaged ones if an average is kept.
+    fn examine(&mut self, block: &Block, rows: Range<usize>, out: &mut Vec<Outcome>);
+
     /// Appends the scores of all rows, [`outputs`](Learner::outputs) per row.
     fn predict(&self, block: &Block, out: &mut Vec<f64>);
 
     /// Scores per row: 1, or the number of classes.
     fn outputs(&self) -> usize;
 
-    /// w ← the weights of output `k`, the intercept first if there is one.
+    /// w ← the weights that output `k` predicts with, the intercept first if there is one.
     fn weights(&self, k: usize, w: &mut Vec<f64>);
 
     /// The first-order certificate against all weights within [reach](Reach) of the present ones. `None` if it was not kept.
@@ -97,6 +90,9 @@ pub trait Learner: Send {
 
     /// Against which weights the certificate speaks.
     fn reach(&self) -> Reach;
+
+    /// The rate of the last step.
+    fn rate(&self) -> f64;
 
     /// Gives away everything that changes, as named arrays.
     fn save(&self, put: &mut dyn FnMut(String, &[f64]));
@@ -152,6 +148,8 @@ pub struct Setting {
     pub splits_weights: bool,
     /// The values of features that the walk takes; any if none are named.
     pub values: Option<Allowed>,
+    /// Keep an average of the weights, and predict with it, clipped to this range.
+    pub average: Option<(f64, f64)>,
 }
 
 impl Setting {
@@ -253,29 +251,59 @@ fn learn<S: Step>(
         match learner.step(x, target) {
             Ok(outcome) => out.push(outcome),
             Err((cause, rate)) => {
-                return Err(Diverged { row: i, cause, rate, norm: x.norm(Norm::L2) });
+                return Err(Diverged { row: i, cause, rate });
             }
         }
     });
     Ok(())
 }
 
-/// One walk with its certificate.
+/// One walk with its certificate and the average of its weights.
 #[derive(Debug, Clone)]
 struct Strand<W> {
     walk: W,
     bound: Option<FirstOrder>,
+    average: Option<Average>,
 }
 
 impl<W: Walk> Strand<W> {
-    fn new(walk: W, facts: Option<&Facts>) -> Self {
-        Self { walk, bound: facts.map(FirstOrder::new) }
+    /// A walk at its beginning, of a run for losses with these facts.
+    fn new(walk: W, setting: &Setting, facts: &Facts) -> Self {
+        let bound = setting.certificate.then(|| FirstOrder::new(facts));
+        Self { walk, bound, average: setting.average.map(Average::new) }
+    }
+
+    /// The score with the weights that the model predicts with.
+    fn score<X: Row<f64>>(&self, x: X) -> f64 {
+        match &self.average {
+            None => self.walk.predict(x),
+            Some(average) => average.predict(&self.walk, x),
+        }
+    }
+
+    /// Adds the weights that predict this row to the average, before they move.
+    #[inline]
+    fn remember<X: Row<f64>>(&mut self, x: X, importance: f64) {
+        if let Some(average) = &mut self.average {
+            average.see(&self.walk, x, importance);
+        }
+    }
+
+    /// w ← the weights that the model predicts with.
+    fn read(&self, w: &mut Vec<f64>) {
+        self.walk.read(w);
+        if let Some(average) = &self.average {
+            average.read(w);
+        }
     }
 
     fn save(&self, prefix: &str, put: &mut dyn FnMut(String, &[f64])) {
         self.walk.save(&mut |name, values| put(format!("{prefix}{name}"), values));
         if let Some(bound) = &self.bound {
             bound.save(&mut |name, values| put(format!("{prefix}certificate.{name}"), values));
+        }
+        if let Some(average) = &self.average {
+            average.save(&mut |name, values| put(format!("{prefix}{name}"), values));
         }
     }
 
@@ -287,6 +315,9 @@ impl<W: Walk> Strand<W> {
         self.walk.load(&mut |name| get(&format!("{prefix}{name}")))?;
         if let Some(bound) = &mut self.bound {
             bound.load(&mut |name| get(&format!("{prefix}certificate.{name}")))?;
+        }
+        if let Some(average) = &mut self.average {
+            average.load(&mut |name| get(&format!("{prefix}{name}")))?;
         }
         Ok(())
     }
@@ -325,7 +356,7 @@ fn restored(
     schedule: Schedule,
     get: &mut dyn FnMut(&str) -> Option<Vec<f64>>,
 ) -> Result<Schedule, ConfigError> {
-    let saved = get("schedule").and_then(|saved| <[f64; 2]>::try_from(saved).ok());
+    let saved = get("schedule").and_then(|saved| saved.try_into().ok());
     let missing = ConfigError::Missing { name: "schedule", meaning: "the state of the rate" };
     saved.map(|saved| schedule.load(saved)).ok_or(missing)
 }

@@ -6,15 +6,15 @@ use std::ops::Range;
 use geowalk::certify::{Bound, Certificate};
 use geowalk::error::Allowed;
 use geowalk::loss::{Facts, Loss};
-use geowalk::row::{Block, Norm, Row};
+use geowalk::row::{Block, Row};
 use geowalk::sum::Sum;
 use geowalk::update::Target;
 use geowalk::walk::Walk;
 use geowalk::{ConfigError, DomainError, Real};
 
-use super::{Diverged, Intercepted, Learner, Outcome, Reach, Setting, Step, Strand};
+use super::{Average, Diverged, Intercepted, Learner, Outcome, Reach, Setting, Step, Strand};
 use super::{combined, each_row, learn, restored};
-use crate::rate::Schedule;
+use crate::rate::{Look, Schedule};
 
 /// The linear loss y·z, whose slope is the label: carries a slope computed elsewhere into a step.
 #[derive(Debug, Clone, Copy)]
@@ -56,6 +56,17 @@ impl Loss for Given {
     }
 }
 
+/// What is true of −ln softmax as a function of the scores, in each of them and in all of them together.
+const SOFTMAX: Facts = Facts {
+    labels: Allowed::Closed(0.0, f64::MAX),
+    predictions: Allowed::Finite,
+    convex: true,
+    lipschitz: Some(1.0),
+    smooth: Some(0.5),
+    strong: 0.0,
+    margin: true,
+};
+
 /// One score per class. Classes are numbered 0, 1, …; a new one joins with a walk at its beginning.
 #[derive(Debug)]
 pub struct Several<W> {
@@ -72,10 +83,11 @@ pub struct Several<W> {
 impl<W: Walk + Clone> Several<W> {
     /// A learner at its beginning, with no class yet. `joint`: one softmax; otherwise each class against the rest.
     pub fn new(walk: W, joint: bool, setting: Setting) -> Self {
+        let facts = if joint { SOFTMAX } else { setting.loss.facts() };
         Self {
             fresh: walk,
             strands: Vec::new(),
-            schedule: Schedule::new(setting.rate),
+            schedule: Schedule::new(setting.rate, &facts),
             setting,
             joint,
             loss: Sum::default(),
@@ -86,14 +98,43 @@ impl<W: Walk + Clone> Several<W> {
     fn grow(&mut self, classes: usize) {
         let facts = if self.joint { Given.facts() } else { self.setting.loss.facts() };
         while self.strands.len() < classes {
-            let facts = self.setting.certificate.then_some(&facts);
-            self.strands.push(Strand::new(self.fresh.clone(), facts));
+            let mut strand = Strand::new(self.fresh.clone(), &self.setting, &facts);
+            let first = self.strands.first().and_then(|first| first.average.as_ref());
+            strand.average = first.map(Average::joining).or(strand.average);
+            self.strands.push(strand);
         }
     }
 
     fn score<X: Row<f64>>(&mut self, x: X) {
         self.scores.clear();
         self.scores.extend(self.strands.iter().map(|strand| strand.walk.predict(x)));
+    }
+
+    /// The loss of scores that are all 0.
+    fn zero(&self) -> f64 {
+        if self.joint {
+            Real::ln(self.strands.len() as f64)
+        } else {
+            let rest = (self.strands.len() - 1) as f64;
+            self.setting.loss.value(0.0, 1.0) + rest * self.setting.loss.value(0.0, -1.0)
+        }
+    }
+
+    /// What the weights that the model predicts with say of a row of the last of so many classes.
+    fn examined<X: Row<f64>>(&mut self, x: X, weight: f64, classes: usize) -> Outcome {
+        self.scores.clear();
+        self.scores.extend(self.strands.iter().map(|strand| strand.score(x)));
+        let prediction = largest(&self.scores);
+        let each = self.scores.iter().enumerate();
+        let apart = each.map(|(class, &z)| {
+            self.setting.loss.value(z, if class + 1 == classes { 1.0 } else { -1.0 })
+        });
+        let apart: f64 = apart.sum();
+        softmax(&mut self.scores);
+        let probability = self.scores[classes - 1];
+        let joint = -Real::ln(Real::max(probability, f64::MIN_POSITIVE));
+        let loss = weight * if self.joint { joint } else { apart };
+        Outcome { prediction, probability, loss, zero: weight * self.zero() }
     }
 
     /// Learns once that a row is of the last of so many classes.
@@ -103,25 +144,41 @@ impl<W: Walk + Clone> Several<W> {
         target: Target,
         classes: usize,
     ) -> Result<Outcome, (DomainError, f64)> {
-        let rate = self.schedule.next(|| x.norm(Norm::L2));
         self.score(x);
         let prediction = largest(&self.scores);
+        let (apart, loss) = (!self.joint, &self.setting.loss);
+        // What a self-tuned rate looks at; the slope of a softmax follows from the probability.
+        let own = |class: usize| if class + 1 == classes { 1.0 } else { -1.0 };
+        let (mut steepest, mut farthest) = (0.0, 0.0);
+        if self.schedule.is_tuned() {
+            for (class, &z) in self.scores.iter().enumerate() {
+                steepest = Real::max(steepest, loss.slope(z, own(class)).abs());
+                farthest = Real::max(farthest, z.abs());
+            }
+        }
         softmax(&mut self.scores);
         let probability = self.scores[classes - 1];
+        let strands = &mut self.strands;
+        let rate = self.schedule.next(|| {
+            let gauges = strands.iter_mut().map(|strand| {
+                strand.walk.grow(x.bound());
+                strand.walk.gauge(x)
+            });
+            let slope = if apart { steepest } else { 1.0 - probability };
+            Look::largest(slope, farthest, target.weight, gauges)
+        });
         let mut loss = -target.weight * Real::ln(Real::max(probability, f64::MIN_POSITIVE));
-        let (mut length, mut apart) = (0.0_f64, 0.0);
+        let mut apart = 0.0;
         for (class, strand) in self.strands.iter_mut().enumerate() {
-            let own = class + 1 == classes;
             let round = if self.joint {
-                let slope = self.scores[class] - if own { 1.0 } else { 0.0 };
+                let slope = self.scores[class] - if class + 1 == classes { 1.0 } else { 0.0 };
                 strand.walk.step(x, Target { y: slope, ..target }, &Given, rate)
             } else {
-                let y = if own { 1.0 } else { -1.0 };
+                let y = own(class);
                 strand.walk.step(x, Target { y, ..target }, &self.setting.loss, rate)
             };
             let round = round.map_err(|cause| (cause, rate))?;
             apart += round.loss;
-            length = Real::hypot(length, round.length);
             if let Some(bound) = &mut strand.bound {
                 bound.observe(&round, x);
             }
@@ -129,7 +186,6 @@ impl<W: Walk + Clone> Several<W> {
         if !self.joint {
             loss = apart;
         }
-        self.schedule.saw(rate, length);
         self.loss.add(loss);
         Ok(Outcome { prediction, probability, loss, zero: f64::NAN })
     }
@@ -170,19 +226,17 @@ impl<W: Walk + Clone> Step for Several<W> {
         let classes = target.y as usize + 1;
         self.grow(classes);
         let part = Target { weight: target.weight / parts, ..target };
+        for strand in &mut self.strands {
+            strand.remember(x, target.weight);
+        }
         let first = self.part(x, part, classes)?;
         let mut learned = 1.0;
         while learned < parts {
             self.part(x, part, classes)?;
             learned += 1.0;
         }
-        let zero = if self.joint {
-            Real::ln(self.strands.len() as f64)
-        } else {
-            let rest = (self.strands.len() - 1) as f64;
-            self.setting.loss.value(0.0, 1.0) + rest * self.setting.loss.value(0.0, -1.0)
-        };
-        Ok(Outcome { loss: parts * first.loss, zero: target.weight * zero, ..first })
+        let zero = target.weight * self.zero();
+        Ok(Outcome { loss: parts * first.loss, zero, ..first })
     }
 }
 
@@ -196,9 +250,18 @@ impl<W: Walk + Clone> Learner for Several<W> {
         learn(self, self.setting.intercept, block, rows, out)
     }
 
+    fn examine(&mut self, block: &Block, rows: Range<usize>, out: &mut Vec<Outcome>) {
+        each_row!(block, rows, self.setting.intercept, |i, x| {
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a class number
+            let classes = block.labels()[i] as usize + 1;
+            self.grow(classes);
+            out.push(self.examined(x, block.weights()[i], classes));
+        });
+    }
+
     fn predict(&self, block: &Block, out: &mut Vec<f64>) {
         each_row!(block, 0..block.len(), self.setting.intercept, |i, x| {
-            out.extend(self.strands.iter().map(|strand| strand.walk.predict(x)));
+            out.extend(self.strands.iter().map(|strand| strand.score(x)));
         });
     }
 
@@ -209,7 +272,7 @@ impl<W: Walk + Clone> Learner for Several<W> {
     fn weights(&self, k: usize, w: &mut Vec<f64>) {
         w.clear();
         if let Some(strand) = self.strands.get(k) {
-            strand.walk.read(w);
+            strand.read(w);
         }
     }
 
@@ -220,6 +283,10 @@ impl<W: Walk + Clone> Learner for Several<W> {
 
     fn reach(&self) -> Reach {
         self.setting.reach
+    }
+
+    fn rate(&self) -> f64 {
+        self.schedule.last()
     }
 
     fn save(&self, put: &mut dyn FnMut(String, &[f64])) {

@@ -5,14 +5,14 @@ use std::ops::Range;
 
 use geowalk::certify::{Bound, Certificate};
 use geowalk::loss::Loss;
-use geowalk::row::{Block, Norm, Row};
+use geowalk::row::{Block, Row};
 use geowalk::update::{Round, Target};
 use geowalk::walk::Walk;
 use geowalk::{ConfigError, DomainError};
 
 use super::{Diverged, Intercepted, Learner, Outcome, Reach, Setting, Step, Strand};
 use super::{combined, each_row, learn, restored};
-use crate::rate::Schedule;
+use crate::rate::{Look, Schedule};
 
 /// One score: regression, or two classes.
 #[derive(Debug)]
@@ -27,21 +27,20 @@ impl<W: Walk> Single<W> {
     pub fn new(walk: W, setting: Setting) -> Self {
         let facts = setting.loss.facts();
         Self {
-            strand: Strand::new(walk, setting.certificate.then_some(&facts)),
-            schedule: Schedule::new(setting.rate),
+            strand: Strand::new(walk, &setting, &facts),
+            schedule: Schedule::new(setting.rate, &facts),
             setting,
         }
     }
 
     #[inline]
     fn part<X: Row<f64>>(&mut self, x: X, target: Target) -> Result<Round, (DomainError, f64)> {
-        let rate = self.schedule.next(|| x.norm(Norm::L2));
-        let round = self
-            .strand
-            .walk
-            .step(x, target, &self.setting.loss, rate)
-            .map_err(|cause| (cause, rate))?;
-        self.schedule.saw(rate, round.length);
+        let Self { strand: Strand { walk, .. }, setting: Setting { loss, .. }, schedule } = self;
+        let rate = schedule.next(|| {
+            walk.grow(x.bound());
+            Look::at(walk.predict(x), target, loss, walk.gauge(x))
+        });
+        let round = walk.step(x, target, loss, rate).map_err(|cause| (cause, rate))?;
         if let Some(bound) = &mut self.strand.bound {
             bound.observe(&round, x);
         }
@@ -57,6 +56,7 @@ impl<W: Walk> Step for Single<W> {
         }
         let parts = self.setting.admit(x, target.weight).map_err(|cause| (cause, 0.0))?;
         let part = Target { weight: target.weight / parts, ..target };
+        self.strand.remember(x, target.weight);
         let first = self.part(x, part)?;
         let mut learned = 1.0;
         while learned < parts {
@@ -82,9 +82,22 @@ impl<W: Walk> Learner for Single<W> {
         learn(self, self.setting.intercept, block, rows, out)
     }
 
+    fn examine(&mut self, block: &Block, rows: Range<usize>, out: &mut Vec<Outcome>) {
+        let loss = &self.setting.loss;
+        each_row!(block, rows, self.setting.intercept, |i, x| {
+            let (z, y, weight) = (self.strand.score(x), block.labels()[i], block.weights()[i]);
+            out.push(Outcome {
+                prediction: z,
+                probability: f64::NAN,
+                loss: weight * loss.value(z, y),
+                zero: weight * loss.value(0.0, y),
+            });
+        });
+    }
+
     fn predict(&self, block: &Block, out: &mut Vec<f64>) {
         each_row!(block, 0..block.len(), self.setting.intercept, |i, x| {
-            out.push(self.strand.walk.predict(x));
+            out.push(self.strand.score(x));
         });
     }
 
@@ -93,7 +106,7 @@ impl<W: Walk> Learner for Single<W> {
     }
 
     fn weights(&self, _: usize, w: &mut Vec<f64>) {
-        self.strand.walk.read(w);
+        self.strand.read(w);
     }
 
     fn certificate(&self) -> Option<Certificate> {
@@ -102,6 +115,10 @@ impl<W: Walk> Learner for Single<W> {
 
     fn reach(&self) -> Reach {
         self.setting.reach
+    }
+
+    fn rate(&self) -> f64 {
+        self.schedule.last()
     }
 
     fn save(&self, put: &mut dyn FnMut(String, &[f64])) {

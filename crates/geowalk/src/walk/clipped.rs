@@ -4,6 +4,7 @@
 //! step are those at the clipped prediction. **Cost** none. **Source** \[AW20, thm. 6 and 7\].
 
 use super::Walk;
+use super::gauge::Gauge;
 use crate::Real;
 use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::loss::{Facts, Loss};
@@ -106,6 +107,14 @@ impl<W: Walk> Walk for Clipped<W> {
         let mut round = self.walk.step(x, target, &at, rate)?;
         round.z = self.clip(round.z);
         Ok(round)
+    }
+
+    fn local(&self, i: usize) -> Option<f64> {
+        self.walk.local(i)
+    }
+
+    fn gauge<X: Row<f64>>(&self, x: X) -> Gauge {
+        self.walk.gauge(x)
     }
 
     fn read(&self, w: &mut Vec<f64>) {

@@ -183,6 +183,10 @@ impl Walk for Free {
         Ok(round)
     }
 
+    fn local(&self, i: usize) -> Option<f64> {
+        Some(self.features.get(i).map_or(0.0, |feature| feature.w))
+    }
+
     fn read(&self, w: &mut Vec<f64>) {
         w.clear();
         w.extend(self.features.iter().map(|feature| feature.w));
