@@ -21,7 +21,7 @@ pub(crate) enum Command {
     Predict(Predict),
     /// What is in a model: settings, metrics, certificate, largest weights by name.
     Show(Show),
-    /// What there is: walks, geometries, losses, formats.
+    /// What there is: walks, geometries, losses, theorems, formats.
     List(List),
     /// Examine a loss: which facts hold, and which theorems apply.
     Doctor(Doctor),
@@ -201,6 +201,8 @@ pub(crate) enum Kind {
     Losses,
     /// Permissible functions, each with its balanced convex loss.
     Permissible,
+    /// Theorems that certificates evaluate, with their premises.
+    Theorems,
     /// Formats of data.
     Formats,
 }

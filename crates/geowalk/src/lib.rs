@@ -49,6 +49,7 @@
 
 pub mod certify;
 pub mod error;
+pub mod experts;
 pub mod geometry;
 pub mod laws;
 pub mod loss;
