@@ -14,12 +14,13 @@
 //! | [`GradientDescent`], [`LeastSquares`], [`NaturalEg`] | ℝⁿ and the orthant | ‖u − w₀‖²/2η + … |
 //! | [`MirrorDescent`], [`Ols`], [`LinearEg`] | mirror steps | D(u‖w₀)/η + … |
 //! | [`Winnow`] | Winnow and its twin | mistakes ≤ c·D(u‖w₀) |
-//! | [`Hedge`], [`ReparamHedge`], [`Prod`], [`Mixture`] | experts | (ηL + D)/(1 − e^{−η}) − L and relatives |
+//! | [`Hedge`], [`ReparamHedge`], [`Prod`], [`AdaHedge`], [`Mixture`] | experts | (ηL + D)/(1 − e^{−η}) − L and relatives |
 //! | [`Egu`], [`Eg`], [`ReparamEg`] | squared loss, positive weights | L·c/(1 − c) + D/η |
 //! | [`FreeBets`] | `free` | a sum over coordinates |
 //!
 //! [`entries`] has them all, with premises and sources; `docs/corrections.md` says where a printed theorem had to be corrected.
 
+mod ada_hedge;
 mod eg;
 mod egu;
 mod first_order;
@@ -42,6 +43,7 @@ mod riemannian;
 mod theorem;
 mod winnow;
 
+pub use ada_hedge::AdaHedge;
 pub use eg::Eg;
 pub use egu::Egu;
 pub use first_order::FirstOrder;

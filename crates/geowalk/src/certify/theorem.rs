@@ -93,6 +93,7 @@ const TABLE: &[&Theorem] = &[
     &super::hedge::THEOREM,
     &super::reparam_hedge::THEOREM,
     &super::prod::THEOREM,
+    &super::ada_hedge::THEOREM,
     &super::mixture::THEOREM,
     &super::egu::EGU,
     &super::egu::TWIN,

@@ -1,9 +1,9 @@
 //! Each premise of the theorems that see rounds alone has a stream that breaks it, at a known row.
 
 use geowalk::certify::{
-    Bound, Certificate, Comparator, Eg, Egu, FreeBets, GradientDescent, Hedge, LeastSquares,
-    LinearEg, MirrorDescent, Mixture, NaturalEg, Ols, Prod, ReparamEg, ReparamHedge, Status,
-    Winnow,
+    AdaHedge, Bound, Certificate, Comparator, Eg, Egu, FreeBets, GradientDescent, Hedge,
+    LeastSquares, LinearEg, MirrorDescent, Mixture, NaturalEg, Ols, Prod, ReparamEg, ReparamHedge,
+    Status, Winnow,
 };
 use geowalk::geometry::{Event, generators};
 use geowalk::loss::{AnyLoss, Geodesic, Hinge, Logistic, Loss, Space, Squared};
@@ -234,6 +234,21 @@ fn of_experts() {
     let positive = "probabilities or relatives >= 0";
     void(&changed(mixture.clone(), round, &row, |_, x| x[0] = -0.1, &u), 2, positive);
     void(&changed(mixture, round, &row, |_, x| x.push(0.1), &u), 2, MORE);
+}
+
+#[test]
+fn of_ada_hedge() {
+    let ada = AdaHedge::new(2).unwrap();
+    let u = Comparator::Given(&[1.0, 0.0]);
+    let round =
+        Round { z: 0.5, loss: 0.5, slope: 1.0, rate: 1.0, length: 0.0, event: Event::Inside };
+    // Equal losses leave the weights equal.
+    common(&ada, round, &[0.5, 0.5], &u, false);
+    let own = "a loss no larger than the mean under its weights";
+    void(&changed(ada.clone(), round, &[0.5, 0.5], |r, _| r.loss = 0.6, &u), 2, own);
+    void(&changed(ada.clone(), round, &[0.5, 0.5], |_, x| x.push(0.1), &u), 2, MORE);
+    let all = "a loss of every expert";
+    void(&changed(ada, round, &[0.5, 0.5], |_, x| x.truncate(1), &u), 2, all);
 }
 
 #[test]
