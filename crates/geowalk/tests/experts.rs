@@ -162,7 +162,7 @@ fn eg_without_a_rate_is_near_the_best_combination() {
             outcomes.push(y);
         }
         let best = best_combination(&Table { n, rows: &rows, y: &outcomes }, &loss);
-        assert!(best.gap <= 1e-3 * best.loss, "{best:?}");
+        assert!(best.gap <= 2e-3 * best.loss, "{best:?}");
         assert!(best.loss < experts.loss_of(experts.best()));
         let standing = experts.against(&best).unwrap();
         assert_eq!(standing.certificate.status, Status::Valid);

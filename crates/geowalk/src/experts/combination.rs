@@ -61,11 +61,11 @@ pub fn best_combination<L: Loss + ?Sized>(table: &Table<'_>, loss: &L) -> Combin
     if loss.spec() != Absolute.spec() {
         return descend(table, loss);
     }
-    // Smooth on the scale of a hundred-thousandth of the mean residual.
+    // Smooth on the scale of a thousandth of the mean residual: less would cost many more steps.
     let mut z = Vec::new();
     table.predict(&vec![1.0 / table.n as f64; table.n], &mut z);
     let scale = table.value(&z, loss) / table.y.len().max(1) as f64;
-    let delta = Real::max(1e-5 * scale, 1e-100);
+    let delta = Real::max(1e-3 * scale, 1e-100);
     let Ok(huber) = Huber::new(delta) else { return descend(table, loss) };
     let smooth = descend(table, &Scaled { loss: AnyLoss::from(huber), factor: delta.recip() });
     table.predict(&smooth.w, &mut z);

@@ -5,7 +5,7 @@ use super::promise::{self, Promise};
 use super::weights::Weights;
 use super::{Combination, Kind, Rule, Settings};
 use crate::Real;
-use crate::certify::{AdaHedge, Bound, Certificate, Comparator, Status};
+use crate::certify::{AdaHedge, Bound, Certificate, Comparator, FirstOrder, Status};
 use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::geometry::Event;
 use crate::loss::Loss;
@@ -33,6 +33,8 @@ pub struct Standing {
     pub comparator_loss: f64,
     /// The learner's loss less that.
     pub regret: f64,
+    /// The first-order certificate against the same comparator.
+    pub first_order: Certificate,
 }
 
 #[derive(Debug, Clone)]
@@ -67,6 +69,7 @@ pub struct Experts {
     engine: Engine,
     n: usize,
     loss: Sum,
+    first: FirstOrder,
     sums: Vec<Sum>,
     /// For each expert, the bounds on the regret in the epochs that are over.
     past: Vec<f64>,
@@ -104,11 +107,13 @@ impl Experts {
             // The mixture takes logarithms as they are.
             settings.range = None;
         }
+        let first = FirstOrder::new(&settings.kind.loss().facts());
         let mut experts = Self {
             settings,
             engine,
             n,
             loss: Sum::default(),
+            first,
             sums: vec![Sum::default(); n],
             past: vec![0.0; n],
             epochs: 1,
@@ -226,6 +231,8 @@ impl Experts {
         let slope = self.settings.kind.loss().slope(z, y);
         let mean = |losses: &[f64]| losses.iter().zip(&self.w).map(|(l, w)| l * w).sum::<f64>();
         let (length, event) = (0.0, Event::Inside);
+        let seen = Round { z, loss, slope, rate: 0.0, length, event };
+        self.first.observe(&seen, Dense(&self.row));
         let (lo, hi) = self.settings.range.unwrap_or((0.0, 1.0));
         match &mut self.engine {
             Engine::Ada(ada) => {
@@ -340,7 +347,12 @@ impl Experts {
     pub fn against_expert(&self, i: usize) -> Standing {
         let (certificate, bound) = self.of_epoch(i);
         let past = self.past.get(i).copied().unwrap_or(f64::NAN);
-        self.standing(certificate, past + bound, self.loss_of(i))
+        let mut u = vec![0.0; self.n];
+        if let Some(place) = u.get_mut(i) {
+            *place = 1.0;
+        }
+        let first = self.first.certify(&Comparator::Given(&u));
+        self.standing(certificate, past + bound, self.loss_of(i), first)
     }
 
     /// The theorem against a convex combination of forecasts; `None` for rules that have none.
@@ -349,10 +361,17 @@ impl Experts {
             return None;
         }
         let (certificate, bound) = self.certify(&best.w, best.loss);
-        Some(self.standing(certificate, bound, best.loss))
+        let first = self.first.certify(&Comparator::Given(&best.w));
+        Some(self.standing(certificate, bound, best.loss, first))
     }
 
-    fn standing(&self, certificate: Certificate, bound: f64, comparator_loss: f64) -> Standing {
+    fn standing(
+        &self,
+        certificate: Certificate,
+        bound: f64,
+        comparator_loss: f64,
+        first_order: Certificate,
+    ) -> Standing {
         let (mut certificate, began) = self.void.clone().unwrap_or((certificate, self.began));
         if let Status::Void(broken) = &mut certificate.status
             && broken.row > 0
@@ -364,7 +383,7 @@ impl Experts {
         certificate.bound =
             if certificate.status == Status::Valid { bound.next_up() } else { f64::NAN };
         let regret = certificate.loss - comparator_loss;
-        Standing { certificate, comparator_loss, regret }
+        Standing { certificate, comparator_loss, regret, first_order }
     }
 }
 
