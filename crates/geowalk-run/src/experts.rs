@@ -158,7 +158,7 @@ pub fn play(
                     average: loss / rounds as f64,
                     since_last: (loss - since.0) / (rounds - since.1) as f64,
                     rounds,
-                    outcome: columns.outcome(block.labels()[i], source.schema()),
+                    outcome: Columns::outcome(block.labels()[i], source.schema()),
                     prediction: round.prediction,
                     best: columns.experts()[best].clone(),
                     standing: experts.against_expert(best),
@@ -248,10 +248,9 @@ impl Wanted {
     fn kind(&self, labelled: bool, columns: &Columns) -> Result<Kind, RunError> {
         Ok(match self {
             Self::Portfolio => Kind::Relatives,
-            Self::Losses => Kind::Losses,
             Self::Log => Kind::Probabilities,
             Self::Infer if labelled => Kind::Forecasts(AnyLoss::from(geowalk::loss::Squared)),
-            Self::Infer => Kind::Losses,
+            Self::Infer | Self::Losses => Kind::Losses,
             Self::Loss(loss) if labelled => Kind::Forecasts(loss.clone()),
             Self::Loss(_) => {
                 return Err(RunError::Experts {

@@ -109,7 +109,7 @@ impl Columns {
     }
 
     /// An outcome as a person reads it.
-    pub(super) fn outcome(&self, label: f64, schema: &Schema) -> String {
+    pub(super) fn outcome(label: f64, schema: &Schema) -> String {
         match schema.labels().name(label) {
             Some(name) => name.to_owned(),
             None if label.is_nan() => "-".to_owned(),

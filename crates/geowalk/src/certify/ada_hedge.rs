@@ -133,7 +133,7 @@ impl Bound for AdaHedge {
             size = Real::max(size, x.f64().abs());
             seen += 1;
         });
-        self.watch.demand(ALL, seen == n, f64::from(seen as u32));
+        self.watch.demand(ALL, seen == n, seen as f64);
         let slack = 1e-12 * (1.0 + n as f64) * size;
         self.watch.demand(OWN, round.loss <= mean + slack, round.loss - mean);
         let mut mixed = 0.0;
