@@ -148,6 +148,9 @@ pub(crate) struct Experts {
     /// Spread this part of the weight evenly after each round: for experts that change.
     #[arg(long, default_value_t = 0.0, value_name = "PART")]
     pub(crate) share: f64,
+    /// Compare with the best sequence of experts with so many switches, too (with --share).
+    #[arg(long, default_value_t = 0, value_name = "M", value_parser = clap::value_parser!(u16))]
+    pub(crate) switches: u16,
     /// Range of the losses (of the forecasts, for eg and reparam-eg); losses are in 0,1 otherwise.
     #[arg(long, value_name = "LO,HI", value_parser = range, allow_hyphen_values = true)]
     pub(crate) range: Option<(f64, f64)>,

@@ -20,6 +20,7 @@ pub(crate) fn run(args: &Experts, out: &mut dyn Write) -> Result<(), Failure> {
         range: args.range,
         odds: args.odds.clone(),
         combination: !args.no_combination,
+        switches: usize::from(args.switches),
     };
     let mut predictions = match &args.predictions {
         None => None,
@@ -141,6 +142,17 @@ fn print(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         match standing {
             Some(standing) => against(standing, out)?,
             None => writeln!(out, "               no theorem compares {} with it", summary.walk)?,
+        }
+    }
+    if let Some((switches, loss, standing)) = &summary.sequence {
+        writeln!(out, "best sequence of experts with {switches} switches loses {}", short(*loss))?;
+        match standing {
+            Some(standing) => against(standing, out)?,
+            None => writeln!(
+                out,
+                "               no theorem compares {} at this rate with it",
+                summary.walk
+            )?,
         }
     }
     let mut order: Vec<_> = summary.experts.iter().collect();

@@ -94,6 +94,26 @@ fn losses_as_they_are() {
 }
 
 #[test]
+fn experts_that_change() {
+    let mut table = "a,b\n".to_owned();
+    for t in 0..200 {
+        table.push_str(if t / 50 % 2 == 0 { "0,1\n" } else { "1,0\n" });
+    }
+    let flags = ["--rate", "0.5", "--share", "0.02", "--switches", "3", "--json"];
+    let summary = json(&run("change.csv", &table, &flags));
+    let sequence = &summary["best_sequence"];
+    assert_eq!(
+        (sequence["loss"].as_f64(), sequence["certificate"]["theorem"]["status"].as_str()),
+        (Some(0.0), Some("valid"))
+    );
+    let number = |name: &str| sequence["certificate"][name].as_f64().unwrap();
+    assert!(number("regret") <= number("bound") && number("bound") < 100.0, "{sequence}");
+    let text = run("change.csv", &table, &flags[..6]);
+    let text = String::from_utf8_lossy(&text.stdout).into_owned();
+    assert!(text.contains("best sequence of experts with 3 switches loses 0.00000"), "{text}");
+}
+
+#[test]
 fn a_broken_premise_is_named_with_its_row() {
     let table = "a,b\n0.1,0.9\n0.5,1.5\n0.1,0.2\n";
     let summary = json(&run("broken.csv", table, &["--rate", "0.5", "--json"]));

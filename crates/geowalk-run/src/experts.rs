@@ -13,7 +13,8 @@ use std::time::Instant;
 use geowalk::ConfigError;
 use geowalk::DomainError;
 use geowalk::experts::{
-    Combination, Experts, Kind, Rule, Settings, Standing, Table, Tuning, best_combination,
+    Combination, Experts, Kind, Rule, Sequences, Settings, Standing, Table, Tuning,
+    best_combination,
 };
 use geowalk::loss::AnyLoss;
 use geowalk::row::Block;
@@ -41,6 +42,8 @@ pub struct Plan {
     pub odds: Vec<String>,
     /// Solve for the best convex combination.
     pub combination: bool,
+    /// Track the best sequence of experts with up to so many switches.
+    pub switches: usize,
 }
 
 impl Default for Plan {
@@ -53,6 +56,7 @@ impl Default for Plan {
             range: None,
             odds: Vec::new(),
             combination: true,
+            switches: 0,
         }
     }
 }
@@ -131,6 +135,7 @@ pub fn play(
     let (mut kept, mut rows, mut silent) = (Kept::default(), 0_u64, 0_u64);
     let (mut rounds, mut since) = (0_u64, (0.0, 0_u64));
     let mut row = Vec::new();
+    let mut sequences = Sequences::new(n, plan.switches);
     while first > 0 {
         for i in 0..block.len() {
             rows += 1;
@@ -147,6 +152,9 @@ pub fn play(
                 continue;
             };
             rounds += 1;
+            if plan.switches > 0 {
+                sequences.add(experts.last_losses());
+            }
             kept.add(plan.combination, &experts, y);
             if let Some(out) = &mut predictions {
                 writeln!(out, "{}", round.prediction).map_err(RunError::Predictions)?;
@@ -179,21 +187,30 @@ pub fn play(
     let mut summary = Summary::new(&experts, &columns, best, start.elapsed().as_secs_f64());
     (summary.walk, summary.rate) = (name(rule).to_owned(), plan.rate.clone());
     summary.loss_name = meaning(&kind);
+    if let Some(loss) = sequences.loss(plan.switches).filter(|_| plan.switches > 0) {
+        let standing = experts.against_sequence(loss, plan.switches as u64);
+        summary.sequence = Some((plan.switches, loss, standing));
+    }
     if matches!(kind, Kind::Relatives) {
         summary.portfolio();
     }
+    summary.notes = notes(&kept, silent);
+    summary.skipped = source.skipped().rows();
+    Ok(summary)
+}
+
+/// What the user should know at the end.
+fn notes(kept: &Kept, silent: u64) -> Vec<String> {
+    let mut notes = Vec::new();
     if kept.full {
-        summary.notes.push(format!(
+        notes.push(format!(
             "the best combination was not solved for: more than {KEPT} values would have to be kept"
         ));
     }
     if silent > 0 {
-        summary
-            .notes
-            .push(format!("{silent} rows in which no expert says anything were passed over"));
+        notes.push(format!("{silent} rows in which no expert says anything were passed over"));
     }
-    summary.skipped = source.skipped().rows();
-    Ok(summary)
+    notes
 }
 
 impl Kept {

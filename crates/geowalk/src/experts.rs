@@ -19,17 +19,20 @@
 //!
 //! **Epochs** The tuned rates need a bound L on the loss of the best expert. The doubling scheme begins with L = ln n, and once every expert has lost more in an epoch
 //! it begins a new one with 4L and equal weights. The bound is the sum of the bounds of the epochs, so its price is in it.
-//! **Drift** With a share α > 0 a part of the weight is spread evenly after each round, so that no expert falls far behind; the bounds count what that costs.
+//! **Drift** With a share α > 0 a part of the weight is spread evenly after each round, so that no expert falls far behind; the bounds count what that costs, and there are bounds against
+//! *sequences* of experts with few switches ([`Sequences`] tracks the best ones).
 //! **Silence** An expert that says nothing (NaN) loses what the learner loses (under the mixture its weight stays exactly what it is), and regret against it counts the rounds in which it spoke.
 //! **Cost** O(n) per round. **Source** \[AW20, sec. 4 and 5\]; \[REGK14\]; \[HW98\].
 
 mod combination;
 mod game;
 mod promise;
+mod sequences;
 mod weights;
 
 pub use combination::{Combination, Table, best_combination};
 pub use game::{Experts, Play, Standing};
+pub use sequences::Sequences;
 
 use crate::Real;
 use crate::error::{Allowed, ConfigError};

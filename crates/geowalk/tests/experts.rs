@@ -5,7 +5,7 @@
 
 use geowalk::certify::{Hedge, ReparamHedge, Status};
 use geowalk::experts::{
-    Experts, Kind, Linear, Logarithmic, Rule, Settings, Table, Tuning, best_combination,
+    Experts, Kind, Linear, Logarithmic, Rule, Sequences, Settings, Table, Tuning, best_combination,
 };
 use geowalk::laws::Sampler;
 use geowalk::loss::{Absolute, AnyLoss, Squared};
@@ -83,6 +83,42 @@ fn every_rule_meets_its_bound_on_losses() {
                         );
                     }
                 }
+            }
+        }
+    }
+}
+
+#[test]
+fn shares_follow_experts_that_change() {
+    for seed in 0..20_u64 {
+        let mut random = Sampler::new(seed);
+        let (n, k) = (4, 400);
+        for (kind, rule, tuning) in [
+            (Kind::Losses, Rule::Hedge, Tuning::Rate(0.5)),
+            (Kind::Losses, Rule::ReparamHedge, Tuning::Rate(0.2)),
+            (Kind::Losses, Rule::Prod, Tuning::Rate(0.3)),
+            (Kind::Probabilities, Rule::Hedge, Tuning::Auto),
+        ] {
+            let settings = Settings { share: 0.01, ..settings(kind, rule, tuning) };
+            let mut experts = Experts::new(n, settings).unwrap();
+            let mut best = Sequences::new(n, 3);
+            for t in 0..k {
+                // The good expert changes three times.
+                let row: Vec<f64> = (0..n)
+                    .map(|i| if i == t / 100 { 0.5 * random.unit() } else { random.unit() })
+                    .collect();
+                let row: Vec<f64> = row.iter().map(|x| x.clamp(0.01, 0.99)).collect();
+                experts.learn(&row, if rule == Rule::Hedge { 0.0 } else { f64::NAN }).unwrap();
+                best.add(experts.last_losses());
+            }
+            for m in 0..=3_u64 {
+                let loss = best.loss(usize::try_from(m).unwrap()).unwrap();
+                let standing = experts.against_sequence(loss, m).unwrap();
+                assert_eq!(standing.certificate.status, Status::Valid);
+                assert!(
+                    standing.regret <= standing.certificate.bound,
+                    "{rule:?} {m}: {standing:?}"
+                );
             }
         }
     }

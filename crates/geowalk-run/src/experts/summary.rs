@@ -42,6 +42,8 @@ pub struct Summary {
     pub against_best: Standing,
     /// The best convex combination in hindsight, and the theorem against it where the rule has one.
     pub combination: Option<(Combination, Option<Standing>)>,
+    /// The best sequence of experts with so many switches: what it lost, and the theorem against it where the rule has one.
+    pub sequence: Option<(usize, f64, Option<Standing>)>,
     /// Further figures, by name.
     pub metrics: Vec<(&'static str, f64)>,
     /// Rows left out.
@@ -88,6 +90,7 @@ impl Summary {
                 let standing = experts.against(&best);
                 (best, standing)
             }),
+            sequence: None,
             skipped: 0,
             notes: Vec::new(),
             seconds,
@@ -145,6 +148,10 @@ impl Summary {
             "certificate": certificate(standing, &comparator),
             "best_expert": {"name": self.experts[self.best].name, "certificate": certificate(&self.against_best, &best)},
             "best_combination": combination,
+            "best_sequence": self.sequence.as_ref().map(|(switches, loss, standing)| {
+                let standing = standing.as_ref().map(|standing| certificate(standing, "the best sequence of experts"));
+                serde_json::json!({"switches": switches, "loss": loss, "certificate": standing})
+            }),
             "experts": experts,
             "skipped": self.skipped,
             "notes": self.notes,

@@ -7,7 +7,8 @@
 //! **Source** \[KMWW07, ex. 6\], with ≤ in place of =.
 
 use super::theorem::{
-    AS_WRITTEN, CONSTANT, CONVEX, Declared, FINITE, Theorem, Watch, checked, farthest, outward,
+    AS_WRITTEN, CONSTANT, CONVEX, Declared, FINITE, Theorem, Watch, checked, declared, farthest,
+    outward,
 };
 use super::{Bound, Certificate, Comparator};
 use crate::Real;
@@ -31,6 +32,7 @@ pub(super) const THEOREM: Theorem = Theorem {
         checked(LENGTH),
         checked(AS_WRITTEN),
         checked(FINITE),
+        declared("predictions are not clipped"),
     ],
     bound: "|u - w0|^2/(2 eta) + eta/2 sum g^2 |x|^2, or with k Z^2 R^2 for the sum",
     source: "KMWW07, ex. 6",

@@ -81,6 +81,14 @@ impl Hedge {
         &self.losses
     }
 
+    /// Against a sequence of experts with `switches` switches that loses `loss`.
+    pub fn switching(&self, loss: f64, switches: u64) -> Certificate {
+        let d = self.losses.divergence_of_sequence(switches, self.watch.rounds);
+        let eta = self.watch.rate;
+        let gain = -Real::exp_m1(-eta);
+        self.watch.issue(outward((eta * loss + d) / gain - loss, loss / gain))
+    }
+
     /// The tuned form: void unless the rate is [`Hedge::rate`] and the comparators have divergence ≤ d and lose at most l.
     pub fn tuned(&self, u: &Comparator<'_>, d: f64, l: f64) -> Certificate {
         let rate = Self::rate(d, l);

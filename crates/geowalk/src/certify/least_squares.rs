@@ -28,6 +28,7 @@ pub(super) const EXPLICIT: Theorem = Theorem {
         checked(LENGTH),
         checked(AS_WRITTEN),
         checked(FINITE),
+        declared("predictions are not clipped"),
     ],
     bound: "sqrt A <= (sqrt L + sqrt(L + W^2 (1 - c)/eta))/(2 (1 - c)), c = eta X^2",
     source: "KMWW07, ex. 4",

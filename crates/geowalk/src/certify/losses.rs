@@ -2,8 +2,8 @@
 //! The sums that the theorems about experts share: the loss of every expert, exactly, and what shares cost.
 //!
 //! **Fixed share** After each round a part α of the weight is spread evenly. The weight of staying with one expert is then at least
-//! $w_{1,i}(1 - \alpha)^{k-1}$ times its factors, so every bound below holds with $D(u\Vert w_1) - (k - 1)\ln(1 - \alpha)$ in place of D, and against a sequence of experts with m
-//! switches with $m \ln(n/\alpha)$ more. **Source** \[HW98\].
+//! $w_{1,i}(1 - \alpha)^{k-1}$ times its factors, so every bound below holds with $D(u\Vert w_1) - (k - 1)\ln(1 - \alpha)$ in place of D, and against a *sequence* of experts with m
+//! switches, of which each has at least the weight α/n, with $\ln n + m\ln(n/\alpha) - (k - 1 - m)\ln(1 - \alpha)$. **Source** \[HW98\].
 
 use super::Comparator;
 use super::theorem::{Watch, farthest_entropy, outward};
@@ -96,12 +96,12 @@ impl Losses {
             let mut sum = Sum::default();
             for ((u, loss), square) in u.iter().zip(&self.sums).zip(&self.squares) {
                 if *u > 0.0 {
-                    sum.add(a * u * loss.total());
-                    sum.add(b * u * square.total());
+                    sum.add(times(a, u * loss.total()));
+                    sum.add(times(b, u * square.total()));
                 }
             }
-            sum.add(d * divergence);
-            sum.add(d * shares);
+            sum.add(times(d, divergence));
+            sum.add(times(d, shares));
             outward(sum.upper(), sum.magnitude())
         };
         match *u {
@@ -110,7 +110,8 @@ impl Losses {
                 let vertex = |i: usize| {
                     let (loss, square) = (&self.sums[i], &self.squares[i]);
                     let divergence = -Real::ln(self.start[i]) + shares;
-                    let terms = [a * loss.total(), b * square.total(), d * divergence];
+                    let terms =
+                        [times(a, loss.total()), times(b, square.total()), times(d, divergence)];
                     let size: f64 = terms.iter().map(|term| term.abs()).sum();
                     outward(terms.iter().sum(), size)
                 };
@@ -120,11 +121,28 @@ impl Losses {
         }
     }
 
+    /// What takes the place of D(u‖w₁) against a sequence of experts with m switches in k rounds, of an even start. Infinite without shares, unless m = 0.
+    pub(super) fn divergence_of_sequence(&self, m: u64, k: u64) -> f64 {
+        let n = self.start.len() as f64;
+        let stays = k.max(1).saturating_sub(1 + m) as f64;
+        let switches = times(m as f64, Real::ln(n / self.share));
+        let even = self.start.iter().all(|w| *w == self.start[0]);
+        if !even || m >= k.max(1) {
+            return f64::NAN;
+        }
+        outward(Real::ln(n) + switches - stays * Real::ln_1p(-self.share), 0.0)
+    }
+
     /// sup L_u and sup D(u‖w₁) over the comparators.
     pub(super) fn most(&self, u: &Comparator<'_>) -> (f64, f64) {
         let zero = Self { share: 0.0, ..self.clone() };
         (zero.worst(u, [1.0, 0.0, 0.0], 1), zero.worst(u, [0.0, 0.0, 1.0], 1))
     }
+}
+
+/// A product in which 0 wins against an infinite loss or divergence.
+fn times(factor: f64, x: f64) -> f64 {
+    if factor == 0.0 { 0.0 } else { factor * x }
 }
 
 /// Refuses what are no probabilities.

@@ -55,6 +55,12 @@ impl Mixture {
         Ok(Self { losses: Losses::new(start, share)?, watch: Watch::new(&THEOREM) })
     }
 
+    /// Against a sequence of experts with `switches` switches (its loss does not matter).
+    pub fn switching(&self, switches: u64) -> Certificate {
+        let d = self.losses.divergence_of_sequence(switches, self.watch.rounds);
+        self.watch.issue(d)
+    }
+
     /// What the experts lost.
     pub fn losses(&self) -> &Losses {
         &self.losses

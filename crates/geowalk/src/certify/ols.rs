@@ -48,11 +48,13 @@ pub(super) const THEOREM: Theorem = Theorem {
 ///
 /// let mut walk = PNorm::new(1.5)?;
 /// let mut bound = Ols::new(3.0, &Logistic.facts())?;
-/// let round = walk.step(Dense(&[1.0]), 1.0.into(), &Logistic, 1.0)?;
-/// bound.observe(&round, Dense(&[1.0]));
-/// // c = 1·2·1·¼ = ½: regret ≤ ½·ln 2 + ½·½.
+/// for _ in 0..20 {
+///     let round = walk.step(Dense(&[1.0]), 1.0.into(), &Logistic, 1.0)?;
+///     bound.observe(&round, Dense(&[1.0]));
+/// }
+/// // c = 1·2·1·¼ = ½: regret ≤ ½A + ‖u‖²/2η.
 /// let certificate = bound.certify(&Comparator::Given(&[1.0]));
-/// assert!((certificate.bound - (0.5 * 2.0_f64.ln() + 0.25)).abs() < 1e-9);
+/// assert!((certificate.bound - (0.5 * certificate.loss + 0.5)).abs() < 1e-9);
 /// # Ok::<(), geowalk::ConfigError>(())
 /// ```
 #[derive(Debug, Clone)]

@@ -5,7 +5,7 @@
 //! **Source** \[CMS07\].
 
 use super::losses::{self, DOT, Losses, NO_MORE, UNIT};
-use super::theorem::{AS_WRITTEN, CONSTANT, FINITE, Theorem, Watch, checked, declared};
+use super::theorem::{AS_WRITTEN, CONSTANT, FINITE, Theorem, Watch, checked, declared, outward};
 use super::{Bound, Certificate, Comparator};
 use crate::Real;
 use crate::error::ConfigError;
@@ -62,6 +62,14 @@ impl Prod {
     /// The rate √(D/L), at most ½: best for comparators whose losses are 0 or 1.
     pub fn rate(d: f64, l: f64) -> f64 {
         Real::min((d / l).sqrt(), 0.5)
+    }
+
+    /// Against a sequence of experts with `switches` switches that loses `loss`.
+    pub fn switching(&self, loss: f64, switches: u64) -> Certificate {
+        let d = self.losses.divergence_of_sequence(switches, self.watch.rounds);
+        // ℓ² ≤ ℓ on [0, 1].
+        let eta = self.watch.rate;
+        self.watch.issue(outward(d / eta + eta * loss, 0.0))
     }
 
     /// What the experts lost.

@@ -14,7 +14,7 @@
 use super::Certificate;
 use super::theorem::{AS_WRITTEN, FINITE, Theorem, Watch, checked, declared, outward};
 use crate::Real;
-use crate::error::{ConfigError, DomainError};
+use crate::error::ConfigError;
 use crate::geometry::{ExpLog, Work};
 use crate::row::Row;
 use crate::sum::Sum;
@@ -70,7 +70,7 @@ pub(super) const DEFECT: Theorem = Theorem {
 /// for _ in 0..3 {
 ///     gd.read(&state, &mut w);
 ///     let round = gd.step(&mut state, Dense(&x), y.into(), &Squared, 0.25)?;
-///     bound.observe(&w, &round, Dense(&x), Squared.value(Dense(&x).dot(&u), y))?;
+///     bound.observe(&w, &round, Dense(&x), Squared.value(Dense(&x).dot(&u), y));
 /// }
 /// // 1 + ¼ + 1/16 lost; D₀/η = 2, and Σ s²/2η = ½(1 + ¼ + 1/16).
 /// let certificate = bound.certificate();
@@ -119,13 +119,7 @@ impl<M: ExpLog<f64>> Riemannian<M> {
     }
 
     /// Sees a round that began at the weights `w`, in which the comparator lost `comparator` (importance weight included).
-    pub fn observe<X: Row<f64>>(
-        &mut self,
-        w: &[f64],
-        round: &Round,
-        x: X,
-        comparator: f64,
-    ) -> Result<(), DomainError> {
+    pub fn observe<X: Row<f64>>(&mut self, w: &[f64], round: &Round, x: X, comparator: f64) {
         let distance = self.manifold.distance(w, &self.u, &mut self.work);
         let reachable = self.manifold.log(w, &self.u, &mut self.log, &mut self.work).is_ok();
         let inner = round.slope * x.dot(&self.log);
@@ -148,7 +142,6 @@ impl<M: ExpLog<f64>> Riemannian<M> {
         self.convex.demand(CONVEX, defect <= 1e-12 * size, defect);
         self.signed.add(defect);
         self.defect.add(Real::max(defect, 0.0) + 1e-15 * size);
-        Ok(())
     }
 
     /// τ coth τ where the manifold is curved negatively.

@@ -82,6 +82,8 @@ pub struct Experts {
     logs: Vec<f64>,
     row: Vec<f64>,
     losses: Vec<f64>,
+    /// The losses of the last round, as they are.
+    lost: Vec<f64>,
 }
 
 impl Experts {
@@ -123,6 +125,7 @@ impl Experts {
             logs: Vec::new(),
             row: Vec::new(),
             losses: Vec::new(),
+            lost: Vec::new(),
         };
         experts.refresh();
         Ok(experts)
@@ -219,6 +222,7 @@ impl Experts {
             }
         }
         self.loss.add(loss);
+        self.lost.clone_from(&self.losses);
         for (sum, loss) in self.sums.iter_mut().zip(&self.losses) {
             sum.add(*loss);
         }
@@ -353,6 +357,23 @@ impl Experts {
         }
         let first = self.first.certify(&Comparator::Given(&u));
         self.standing(certificate, past + bound, self.loss_of(i), first)
+    }
+
+    /// The theorem against a sequence of experts with `switches` switches that lost `loss`; `None` for rules and rates that have none. There is no first-order
+    /// certificate against sequences: that field is void.
+    pub fn against_sequence(&self, loss: f64, switches: u64) -> Option<Standing> {
+        let Engine::Constant { promise, budget: None, .. } = &self.engine else { return None };
+        let (lo, hi) = self.settings.range.unwrap_or((0.0, 1.0));
+        let scaled = (loss - lo * self.loss.count() as f64) / (hi - lo);
+        let (certificate, scaled) = promise.switching(scaled, switches)?;
+        let bound = certificate.bound * if scaled { hi - lo } else { 1.0 };
+        let none = self.first.certify(&Comparator::Given(&[f64::NAN]));
+        Some(self.standing(certificate, bound.next_up(), loss, none))
+    }
+
+    /// What the experts lost in the last round.
+    pub fn last_losses(&self) -> &[f64] {
+        &self.lost
     }
 
     /// The theorem against a convex combination of forecasts; `None` for rules that have none.

@@ -74,6 +74,17 @@ impl Promise {
         }
     }
 
+    /// Against a sequence of experts with so many switches that lost `loss` (scaled); `None` for rules on gradients.
+    pub(super) fn switching(&self, loss: f64, switches: u64) -> Option<(Certificate, bool)> {
+        match self {
+            Self::Hedge(bound) => Some((bound.switching(loss, switches), true)),
+            Self::ReparamHedge(bound) => Some((bound.switching(loss, switches), true)),
+            Self::Prod(bound) => Some((bound.switching(loss, switches), true)),
+            Self::Mixture(bound) => Some((bound.switching(switches), false)),
+            _ => None,
+        }
+    }
+
     /// The tighter valid certificate against `u`, which lost `loss`; and is its bound in scaled units?
     pub(super) fn certify(&self, u: &Comparator<'_>, loss: f64) -> (Certificate, bool) {
         match self {

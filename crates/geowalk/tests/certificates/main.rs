@@ -31,3 +31,19 @@ fn the_table_has_every_theorem_once_with_premises_bound_and_source() {
         }
     }
 }
+
+#[test]
+fn every_premise_that_a_run_checks_is_broken_by_some_test() {
+    let tests = [
+        include_str!("experts.rs"),
+        include_str!("premises.rs"),
+        include_str!("printed.rs"),
+        include_str!("riemannian.rs"),
+    ];
+    for theorem in certify::entries().filter(|theorem| theorem.name != "first-order") {
+        for premise in theorem.premises.iter().filter(|premise| !premise.declared) {
+            let named = tests.iter().any(|text| text.contains(&format!("\"{}\"", premise.text)));
+            assert!(named, "{}: no test breaks '{}'", theorem.name, premise.text);
+        }
+    }
+}

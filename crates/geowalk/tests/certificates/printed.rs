@@ -93,7 +93,7 @@ fn paper_1_example_7() {
         let printed = (far * far - near * near + round.length * round.length) / (2.0 * rate);
         assert!((printed - 41.45).abs() < 0.01 && round.loss == 81.0, "{printed}");
         let mut bound = Riemannian::new(PositiveOrthant::new(1).unwrap(), &[10.0], 0.0).unwrap();
-        bound.observe(&[1.0], &round, Dense(&[1.0]), 0.0).unwrap();
+        bound.observe(&[1.0], &round, Dense(&[1.0]), 0.0);
         void(&bound.certificate(), 1, "convexity of the loss along the geodesic to the comparator");
         holds(&bound.with_defect(), 81.0);
         let mut own = NaturalEg::new(&[1.0], &Squared.facts()).unwrap();

@@ -29,7 +29,7 @@ fn explicit<M: ExpLog<f64> + Clone, L: Loss>(
         update.read(&state, &mut w);
         let Ok(round) = update.step(&mut state, Dense(&x), y.into(), loss, rate) else { break };
         let comparator = loss.value(dot(u, &x), y);
-        bound.observe(&w, &round, Dense(&x), comparator).unwrap();
+        bound.observe(&w, &round, Dense(&x), comparator);
         regret += round.loss - comparator;
         events.push(round.event);
     }
@@ -349,7 +349,7 @@ fn premises_of_the_manifolds() {
         let round = update.step(&mut state, Dense(&x), 1.0.into(), &Logistic, rate).unwrap();
         let mut bound = Riemannian::new(Sphere::new(3, 1.0).unwrap(), &target, 0.0).unwrap();
         let value = Logistic.value(dot(&target, &x), 1.0);
-        bound.observe(&w0, &round, Dense(&x), value).unwrap();
+        bound.observe(&w0, &round, Dense(&x), value);
         void(&bound.with_defect(), row, premise);
         void(&bound.certificate(), row, premise);
     }
@@ -362,7 +362,7 @@ fn premises_of_the_manifolds() {
             update.step(&mut state, Dense(&[0.5, 0.0, 0.0]), 1.0.into(), &Logistic, 0.1).unwrap();
         (round.event, round.loss) = (event, if loss == 1.0 { round.loss } else { loss });
         let mut bound = Riemannian::new(Sphere::new(3, 1.0).unwrap(), &u, 0.0).unwrap();
-        bound.observe(&w0, &round, Dense(&[0.5, 0.0, 0.0]), 0.1).unwrap();
+        bound.observe(&w0, &round, Dense(&[0.5, 0.0, 0.0]), 0.1);
         void(&bound.with_defect(), 1, premise);
     }
 }
