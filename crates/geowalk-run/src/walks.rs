@@ -37,7 +37,7 @@ macro_rules! walks {
 }
 
 walks! {
-    "free:euclidean"("epsilon=1") ["free"] "a bet on each coordinate: no rate, any scale of the features; the default for losses with bounded slope" "KKW19";
+    "free:euclidean"("epsilon=0.125, step=0.5") ["free"] "a bet on each coordinate, the stakes follow the stream: no rate, any scale of the features; the default for losses with bounded slope; step=0: stakes stay" "KKW19";
     "explicit:adaptive"("") ["adagrad"] "diagonal metric learned from the stream, normalised by each feature's scale; the default for other losses" "DHS11; RML13";
     "explicit:euclidean"("") ["gd", "mirror:euclidean", "perceptron"] "gradient descent (Widrow-Hoff); perceptron: with the loss winnow-hinge(theta=0)" "KMWW07, ex. 4";
     "explicit:sphere"("radius=1") ["sphere"] "geodesic step on the sphere" "KMWW07s, eq. (11)";
@@ -183,7 +183,8 @@ impl Builder {
     fn walk(mut self, name: &str, args: &mut Args<'_>) -> Result<Built, ConfigError> {
         match name {
             "free:euclidean" => {
-                let epsilon = args.number("epsilon", 1.0)?;
+                let epsilon = args.number("epsilon", Free::WEALTH)?;
+                let step = args.number("step", Free::STEP)?;
                 let Some(slope) = self.request.setting.loss.facts().lipschitz else {
                     return Err(ConfigError::Missing {
                         name: "a bound on the slope of the loss",
@@ -191,7 +192,7 @@ impl Builder {
                     });
                 };
                 self.request.setting.splits_weights = true;
-                self.plain(Free::new(epsilon, slope)?, "none needed", Reach::Box)
+                self.plain(Free::new(epsilon, step, slope)?, "none needed", Reach::Box)
             }
             "explicit:adaptive" => {
                 let rate = match self.request.setting.rate {
