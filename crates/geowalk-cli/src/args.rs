@@ -23,6 +23,8 @@ pub(crate) enum Command {
     Show(Show),
     /// What there is: walks, geometries, losses, formats.
     List(List),
+    /// The null vector of a stream, or the recurrence of a series, learned on the sphere.
+    Track(Track),
     /// Examine a loss: which facts hold, and which theorems apply.
     Doctor(Doctor),
     /// Completions for a shell, on standard output.
@@ -154,6 +156,30 @@ pub(crate) enum Switch {
 pub(crate) enum Shown {
     Auto,
     None,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Track {
+    #[command(flatten)]
+    pub(crate) data: Data,
+    /// Track the recurrence of a series, looking back so many values; the series is the label column.
+    #[arg(long, value_name = "P", value_parser = clap::value_parser!(u16).range(1..=511))]
+    pub(crate) order: Option<u16>,
+    /// Subtract the mean of the series first.
+    #[arg(long, requires = "order")]
+    pub(crate) center: bool,
+    /// sphere, implicit:sphere or projected-sphere.
+    #[arg(long, default_value = "sphere")]
+    pub(crate) walk: String,
+    /// auto, a number, inv(c, t0) or power(c, t0, p).
+    #[arg(long, default_value = "inv(0.5, 10)")]
+    pub(crate) rate: String,
+    /// Seed of the starting point.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Print the result as one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, ClapArgs)]

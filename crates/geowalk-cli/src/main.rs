@@ -9,6 +9,7 @@ mod list;
 mod manual;
 mod predict;
 mod show;
+mod track;
 mod train;
 
 use std::io::{self, Write};
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
         Command::Predict(what) => predict::run(what, &mut out).map(|()| ExitCode::SUCCESS),
         Command::Show(what) => show::run(what, &mut out).map(|()| ExitCode::SUCCESS),
         Command::List(what) => list::run(what, &mut out).map(|()| ExitCode::SUCCESS),
+        Command::Track(what) => track::run(what, &mut out).map(|()| ExitCode::SUCCESS),
         Command::Doctor(what) => doctor::run(what, &mut out),
         Command::Completions(what) => {
             manual::completions(what, &mut out).map(|()| ExitCode::SUCCESS)

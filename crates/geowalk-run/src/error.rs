@@ -63,6 +63,17 @@ pub enum RunError {
         /// The columns of the model.
         columns: Vec<String>,
     },
+    /// A walk that does not stay on the unit sphere where one is needed.
+    #[error(
+        "a null vector is tracked on the unit sphere; the walk '{walk}' is not on it: use sphere, implicit:sphere or projected-sphere"
+    )]
+    NotOnTheSphere {
+        /// The walk.
+        walk: String,
+    },
+    /// A series of names.
+    #[error("the values of a series must be numbers; choose its column with --label")]
+    NotASeries,
     /// No examples.
     #[error("there are no examples in the input")]
     Empty,

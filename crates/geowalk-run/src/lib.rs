@@ -11,5 +11,6 @@ pub mod model;
 pub mod predict;
 pub mod pump;
 pub mod rate;
+pub mod track;
 pub mod train;
 pub mod walks;

@@ -153,7 +153,10 @@ impl Summary {
 }
 
 /// The certificate as JSON; its `status` is `none` if none was kept.
-fn certificate_json(certificate: Option<&Certificate>, reach: Reach) -> serde_json::Value {
+pub(crate) fn certificate_json(
+    certificate: Option<&Certificate>,
+    reach: Reach,
+) -> serde_json::Value {
     let Some(c) = certificate else {
         return serde_json::json!({"theorem": null, "status": "none", "reason": "certificates are off",
             "loss": null, "comparator_loss": null, "regret": null, "bound": null});

@@ -56,6 +56,7 @@ mod real;
 pub mod row;
 pub mod spec;
 pub mod sum;
+pub mod track;
 pub mod update;
 pub mod walk;
 
