@@ -93,6 +93,17 @@ pub trait Walk: Send {
         rate: f64,
     ) -> Result<Round, DomainError>;
 
+    /// How the last step pulled at what this walk shares with the walks of the other classes of one softmax: 0 if it shares nothing.
+    fn pull(&self) -> f64 {
+        0.0
+    }
+
+    /// Makes the shared part of the last step again, with the pull of all classes in place of its own.
+    fn follow(&mut self, _pull: f64) {}
+
+    /// Takes over what walks of one softmax share.
+    fn share(&mut self, _other: &Self) {}
+
     /// w ← the weights, one for each feature.
     fn read(&self, w: &mut Vec<f64>);
 

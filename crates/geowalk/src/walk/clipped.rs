@@ -108,6 +108,18 @@ impl<W: Walk> Walk for Clipped<W> {
         Ok(round)
     }
 
+    fn pull(&self) -> f64 {
+        self.walk.pull()
+    }
+
+    fn follow(&mut self, pull: f64) {
+        self.walk.follow(pull);
+    }
+
+    fn share(&mut self, other: &Self) {
+        self.walk.share(&other.walk);
+    }
+
     fn read(&self, w: &mut Vec<f64>) {
         self.walk.read(w);
     }

@@ -66,6 +66,8 @@ pub struct Free {
     common: f64,
     /// Q.
     squares: f64,
+    /// g z of the last step, and c and Q before it.
+    last: [f64; 3],
     /// A, in units of L.
     a: Sum,
     features: Vec<Feature>,
@@ -126,6 +128,7 @@ impl Free {
             step,
             common: epsilon,
             squares: 1.0,
+            last: [0.0, epsilon, 1.0],
             a: Sum::default(),
             features: Vec::new(),
         })
@@ -216,13 +219,28 @@ impl Walk for Free {
         });
         let gradient = g * round.z;
         self.a.add(gradient);
-        self.squares += gradient * gradient;
-        let step = Real::exp(-self.step * gradient / self.squares.sqrt());
-        self.common = (self.common * step).clamp(LEAST, MOST);
+        self.last = [gradient, self.common, self.squares];
+        self.follow(gradient);
         if clamped > 0 {
             round.event = Event::Clamped { coordinates: clamped };
         }
         Ok(round)
+    }
+
+    fn pull(&self) -> f64 {
+        self.last[0]
+    }
+
+    fn follow(&mut self, pull: f64) {
+        let [_, common, squares] = self.last;
+        self.squares = squares + pull * pull;
+        let step = Real::exp(-self.step * pull / self.squares.sqrt());
+        self.common = (common * step).clamp(LEAST, MOST);
+    }
+
+    /// The classes of one softmax have one wealth in common.
+    fn share(&mut self, other: &Self) {
+        (self.common, self.squares) = (other.common, other.squares);
     }
 
     fn read(&self, w: &mut Vec<f64>) {
@@ -253,6 +271,7 @@ impl Walk for Free {
         let a = walk::numbers(get, "a", Allowed::Finite)?;
         self.common = common;
         self.squares = steps;
+        self.last = [0.0, common, steps];
         self.a = Sum::load(a);
         self.features = scale
             .into_iter()
