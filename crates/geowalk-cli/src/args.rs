@@ -101,12 +101,22 @@ pub(crate) struct Train {
     /// How often to go through the data.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) passes: u64,
+    /// Never learn from every N-th row, or from this FRACTION of the rows: their losses and metrics are reported by themselves.
+    #[arg(long, value_name = "N|FRACTION")]
+    pub(crate) holdout: Option<String>,
+    /// Predict with the average of the weights of the whole run (Polyak's) instead of the last ones.
+    #[arg(long)]
+    pub(crate) average: bool,
+    /// Also measure the last N examples by themselves.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
+    pub(crate) window: Option<u32>,
     /// Write the model here.
     #[arg(long, value_name = "FILE")]
     pub(crate) model: Option<PathBuf>,
     /// Continue this model, with its settings: the same bits as if there had been no interruption.
     #[arg(long, value_name = "MODEL", conflicts_with_all =
-        ["walk", "loss", "task", "rate", "seed", "y_range", "no_intercept", "certificate", "bits", "exact"])]
+        ["walk", "loss", "task", "rate", "seed", "y_range", "no_intercept", "certificate", "bits", "exact",
+        "holdout", "average", "window"])]
     pub(crate) resume: Option<PathBuf>,
     /// Write the prediction made for each example before it was learned from.
     #[arg(long, value_name = "FILE")]
@@ -123,7 +133,7 @@ pub(crate) struct Train {
     /// Keep the sums of the certificate, or not (faster).
     #[arg(long, value_enum, default_value_t = Switch::On)]
     pub(crate) certificate: Switch,
-    /// Progress table on standard error.
+    /// Progress table on standard error, and if that is a terminal a bar below it.
     #[arg(long, value_enum, default_value_t = Shown::Auto)]
     pub(crate) progress: Shown,
     /// The summary as one JSON object.

@@ -8,6 +8,7 @@ mod doctor;
 mod list;
 mod manual;
 mod predict;
+mod progress;
 mod show;
 mod track;
 mod train;

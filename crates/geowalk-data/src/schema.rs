@@ -139,6 +139,14 @@ impl Features {
         }
     }
 
+    /// Of hashed features, the bits of the hash and how many names share a place.
+    pub fn collisions(&self) -> Option<(u32, Collisions)> {
+        match self {
+            Self::Hashed(hashed) => Some((hashed.bits(), hashed.collisions())),
+            Self::Exact(_) | Self::Index(_) => None,
+        }
+    }
+
     /// The index of the feature `name`, or `name=value`.
     pub(crate) fn joined(&mut self, name: &[u8], value: Option<&[u8]>) -> Result<u32, ErrorKind> {
         let parts: &[&[u8]] = match &value {

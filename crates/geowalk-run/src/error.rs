@@ -44,6 +44,14 @@ pub enum RunError {
         /// What happened.
         cause: Box<Diverged>,
     },
+    /// A matrix that cannot be read.
+    #[error("cannot read the matrix '{path}': {source}")]
+    Sigma {
+        /// The file.
+        path: String,
+        /// What the system says.
+        source: io::Error,
+    },
     /// Another label than the model's.
     #[error(
         "the label of the model is '{own}', not '{asked}'; leave --label out, or train a new model"
@@ -92,7 +100,7 @@ fn of(feature: Option<&String>) -> String {
 fn advice(suggested: Option<f64>, cause: &Diverged) -> String {
     match suggested {
         Some(rate) => format!(
-            "the rate of this step was {:e}: try --rate {rate:.1e}, or the default walk",
+            "the rate of this step was {:e}: try --rate {rate:.1e} or --rate auto, or the default walk",
             cause.rate
         ),
         None => "correct the row, or use another walk".to_owned(),

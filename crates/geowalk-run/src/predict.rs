@@ -17,7 +17,7 @@ use crate::walks::{self, Built};
 
 /// The learner of a model, ready to predict or to go on.
 pub fn restore(model: &Model) -> Result<Built, RunError> {
-    let mut built = walks::of(&model.settings, &model.schema)?;
+    let mut built = walks::of(&model.settings, walks::width(&model.schema))?;
     built.learner.load(&mut |name| model.find(name))?;
     Ok(built)
 }

@@ -131,11 +131,12 @@ impl Tracker {
             intercept: false,
             reach: Reach::Box,
             certificate: true,
+            average: None,
             splits_weights: false,
             values: None,
         };
         let (task, seed) = (Task::Regression, plan.seed);
-        let request = Request { task, setting, seed, features: None, y_range: None };
+        let request = Request { task, setting, seed, features: None, y_range: None, sigma: None };
         let built = walks::build(&plan.walk, request)?;
         if built.learner.reach() != Reach::Sphere(1.0) {
             return Err(RunError::NotOnTheSphere { walk: plan.walk.clone() });
@@ -204,7 +205,7 @@ impl Tracker {
             row: before + diverged.row as u64 + 1,
             walk: self.walk.clone(),
             feature: None,
-            suggested: Some(diverged.suggested()),
+            suggested: None,
             cause: Box::new(diverged),
         })
     }

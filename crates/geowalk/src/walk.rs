@@ -13,12 +13,13 @@
 //! | [`Entropy`] | mirror: w_i exp(−ηg x_i) | ln w |
 //! | [`SimplexEntropy`] | the same, divided by the sum | log-weights, partition |
 //! | [`PNorm`] | mirror: θ − ηg x | θ, Σ∣θ∣^p |
+//! | [`Mahalanobis`] | mirror: w − ½ηg Σ⁻¹x | w |
 //! | [`Burg`] | mirror: θ − ηg x, w = −1/θ | θ |
 //! | [`ReparamEntropy`], [`ReparamSimplex`] | gradient descent on u with w = u² | 2 ln∣u∣ |
 //! | [`Adaptive`] | diagonal metric learned from the stream | w, scale and squared gradients of each feature |
 //! | [`Free`] | a bet on each coordinate; no rate | wealth and sums of each feature |
 //!
-//! [`Implicit`] makes implicit steps with the first nine, in place of the table's. Two more wrappers take any of them: [`Signed`] makes signed weights of positive ones, [`Clipped`] clips predictions to a
+//! [`Implicit`] makes implicit steps with the first nine but [`Mahalanobis`], in place of the table's. Two more wrappers take any of them: [`Signed`] makes signed weights of positive ones, [`Clipped`] clips predictions to a
 //! declared range. [`winnow`] has the constants of the Winnow algorithms.
 //!
 //! **What is common to all**
@@ -27,6 +28,7 @@
 //! * New features may come at any time. They enter with the weight that they would have had if they had been there, always 0,
 //!   from the beginning.
 //! * Running sums know a bound on their own rounding error and are summed anew, in O(n), before it exceeds 1e-13 of their value.
+//! * [`Walk::gauge`] says before a step how strongly the row pulls: what a self-tuned rate needs.
 //! * [`Walk::save`] and [`Walk::load`] continue a run with the same bits.
 
 mod adaptive;
@@ -35,9 +37,11 @@ mod clipped;
 mod entropy;
 mod euclidean;
 mod free;
+mod gauge;
 mod hyperbolic;
 mod implicit;
 mod logarithm;
+mod mahalanobis;
 mod orthant;
 mod p_norm;
 mod partition;
@@ -57,8 +61,10 @@ pub use clipped::Clipped;
 pub use entropy::Entropy;
 pub use euclidean::Euclidean;
 pub use free::Free;
+pub use gauge::Gauge;
 pub use hyperbolic::Hyperbolic;
 pub use implicit::{After, Implicit, Proximal, Solved};
+pub use mahalanobis::Mahalanobis;
 pub use orthant::Orthant;
 pub use p_norm::PNorm;
 pub use reparam::{ReparamEntropy, ReparamSimplex};
@@ -106,6 +112,21 @@ pub trait Walk: Send {
 
     /// w ← the weights, one for each feature.
     fn read(&self, w: &mut Vec<f64>);
+
+    /// A factor that all weights have in common and that any step may change.
+    fn common(&self) -> f64 {
+        1.0
+    }
+
+    /// w_i without the [common](Walk::common) factor, if a step changes no other such weights than those of the row; `None` if it changes all of them.
+    fn local(&self, _i: usize) -> Option<f64> {
+        None
+    }
+
+    /// How strongly a row of features that have weights pulls.
+    fn gauge<X: Row<f64>>(&self, x: X) -> Gauge {
+        Gauge::euclidean(x)
+    }
 
     /// Gives away everything that changes, as named arrays.
     fn save(&self, put: &mut dyn FnMut(&'static str, &[f64]));

@@ -48,6 +48,11 @@ impl Feature {
     fn relative(&self, x: f64) -> f64 {
         x / self.scale.max(x.abs())
     }
+
+    /// The weight in the unit of the feature.
+    fn weight(&self) -> f64 {
+        if self.scale > 0.0 { self.w / self.scale } else { 0.0 }
+    }
 }
 
 impl Adaptive {
@@ -118,9 +123,13 @@ impl Walk for Adaptive {
         Ok(round)
     }
 
+    fn local(&self, i: usize) -> Option<f64> {
+        Some(self.features.get(i).map_or(0.0, Feature::weight))
+    }
+
     fn read(&self, w: &mut Vec<f64>) {
         w.clear();
-        w.extend(self.features.iter().map(|f| if f.scale > 0.0 { f.w / f.scale } else { 0.0 }));
+        w.extend(self.features.iter().map(Feature::weight));
     }
 
     fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {

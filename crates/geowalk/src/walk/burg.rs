@@ -5,6 +5,7 @@
 //! is an error, and is not made. **Source** \[NN09, table 1\].
 
 use super::Walk;
+use super::gauge::Gauge;
 use super::partition::beyond_logarithm;
 use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::loss::Loss;
@@ -105,6 +106,15 @@ impl Walk for Burg {
         let mut round = walk::judge(self.predict(x), target, loss, rate)?;
         round.length = (2.0 * self.advance(-rate * round.slope, x)?).sqrt();
         Ok(round)
+    }
+
+    fn local(&self, i: usize) -> Option<f64> {
+        Some(-1.0 / self.theta.get(i).copied().unwrap_or(self.start))
+    }
+
+    fn gauge<X: Row<f64>>(&self, x: X) -> Gauge {
+        let theta = |i| self.theta.get(i).copied().unwrap_or(self.start);
+        Gauge::positive(x, |i| -1.0 / theta(i), true)
     }
 
     fn read(&self, w: &mut Vec<f64>) {

@@ -4,6 +4,7 @@
 //! step are those at the clipped prediction. **Cost** none. **Source** \[AW20, thm. 6 and 7\].
 
 use super::Walk;
+use super::gauge::Gauge;
 use crate::Real;
 use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::loss::{Facts, Loss};
@@ -118,6 +119,18 @@ impl<W: Walk> Walk for Clipped<W> {
 
     fn share(&mut self, other: &Self) {
         self.walk.share(&other.walk);
+    }
+
+    fn common(&self) -> f64 {
+        self.walk.common()
+    }
+
+    fn local(&self, i: usize) -> Option<f64> {
+        self.walk.local(i)
+    }
+
+    fn gauge<X: Row<f64>>(&self, x: X) -> Gauge {
+        self.walk.gauge(x)
     }
 
     fn read(&self, w: &mut Vec<f64>) {

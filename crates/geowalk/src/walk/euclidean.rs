@@ -73,6 +73,10 @@ impl Walk for Euclidean {
         Ok(round)
     }
 
+    fn local(&self, i: usize) -> Option<f64> {
+        Some(self.w.get(i).copied().unwrap_or_default())
+    }
+
     fn read(&self, w: &mut Vec<f64>) {
         w.clone_from(&self.w);
     }

@@ -134,11 +134,6 @@ impl Free {
         })
     }
 
-    /// c, the wealth that all coordinates have in common.
-    pub fn common(&self) -> f64 {
-        self.common
-    }
-
     /// A = Σ g_t z_t of the run so far.
     pub fn a(&self) -> f64 {
         self.lipschitz * self.a.total()
@@ -241,6 +236,14 @@ impl Walk for Free {
     /// The classes of one softmax have one wealth in common.
     fn share(&mut self, other: &Self) {
         (self.common, self.squares) = (other.common, other.squares);
+    }
+
+    fn common(&self) -> f64 {
+        self.common
+    }
+
+    fn local(&self, i: usize) -> Option<f64> {
+        Some(self.features.get(i).map_or(0.0, |feature| feature.bet))
     }
 
     fn read(&self, w: &mut Vec<f64>) {

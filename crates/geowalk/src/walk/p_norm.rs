@@ -9,11 +9,12 @@
 //! **Source** \[GLS01\]; \[NN09, sec. 5.2\].
 
 use super::Walk;
+use super::gauge::Gauge;
 use super::tally::Tally;
 use crate::Real;
 use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::loss::Loss;
-use crate::row::Row;
+use crate::row::{Norm, Row};
 use crate::update::{Round, Target};
 use crate::walk;
 
@@ -179,6 +180,11 @@ impl Walk for PNorm {
         }
         round.length = (2.0 * self.advance(a, x, round.z)).sqrt();
         Ok(round)
+    }
+
+    fn gauge<X: Row<f64>>(&self, x: X) -> Gauge {
+        let norm = x.norm(Norm::Lp(self.p));
+        Gauge { square: (self.p - 1.0) * norm * norm, stretch: 0.0, local: false }
     }
 
     fn read(&self, w: &mut Vec<f64>) {
