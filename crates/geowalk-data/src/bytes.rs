@@ -209,6 +209,12 @@ impl Bytes {
         &self.name
     }
 
+    /// The line on which the record begins.
+    #[inline]
+    pub(crate) fn line(&self) -> u64 {
+        self.line
+    }
+
     /// Goes on to the next line; `false` at the end of the file.
     #[inline]
     pub(crate) fn advance(&mut self) -> Result<bool, DataError> {

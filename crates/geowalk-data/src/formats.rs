@@ -4,6 +4,7 @@
 mod csv;
 mod jsonl;
 mod libsvm;
+mod table;
 mod vw;
 
 use geowalk::spec;

@@ -37,15 +37,20 @@
 //! **Care** Values and labels that are NaN or infinite are errors. A label of NaN in a block marks a row without label.
 
 mod bytes;
+mod decision;
 mod error;
 mod formats;
 mod number;
+mod place;
 mod schema;
 mod source;
+mod words;
 
 pub use bytes::Input;
-pub use error::{Compression, DataError, ErrorKind, Position, What};
+pub use decision::Decision;
+pub use error::{Base, Compression, DataError, ErrorKind, Position, What};
 pub use formats::{FORMATS, Format, open};
+pub use place::{Place, Places};
 pub use schema::{
     Collisions, Column, Dictionary, Features, Hashed, Index, Inference, Kind, Labels, Reason,
     Schema, Task,
@@ -113,6 +118,10 @@ pub struct Options {
     pub header: bool,
     /// Columns that are names even if they look like numbers.
     pub nominal: Vec<String>,
+    /// Columns that are free text, split into words.
+    pub text: Vec<String>,
+    /// The column of the importance weight; 1 without one.
+    pub weight: Option<String>,
     /// Columns that are not read.
     pub ignore: Vec<String>,
     /// Fields of a table that count as missing, besides the empty one.
@@ -138,6 +147,8 @@ impl Options {
             duplicates: Duplicates::Refuse,
             header: true,
             nominal: Vec::new(),
+            text: Vec::new(),
+            weight: None,
             ignore: Vec::new(),
             missing: Vec::new(),
             on_error: OnError::Fail,

@@ -142,7 +142,7 @@ fn libsvm_indices() {
     let rows = "1 1:1\n".repeat(2000);
     assert_eq!(
         message("a.svm", format!("{rows}1 0:1 1:1\n")),
-        "a.svm:2001:3: index 0, while the first rows have indices from 1; indices from 1 expected; read the file with --index-base 0"
+        "a.svm:2001:3: index 0, while the first 1000 rows have indices from 1; indices from 1 expected; read the file with --index-base 0"
     );
     assert_eq!(
         message("a.svm", "1 3:1 1:1 3:2\n"),

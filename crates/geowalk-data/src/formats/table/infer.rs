@@ -1,60 +1,72 @@
 //! From names and a sample to types and indices.
 
-use super::{Csv, Role};
+use super::{Role, Table};
 use crate::Label;
+use crate::decision::Decision;
 use crate::error::ErrorKind;
 use crate::number;
 use crate::schema::{Column, Dictionary, Features, Kind, Labels};
+use crate::words::Texts;
 
 /// What the first rows show of each column.
 #[derive(Debug, Default)]
-pub(super) struct Sample {
-    /// Number of fields of the first row.
-    pub(super) width: usize,
+pub(in crate::formats) struct Sample {
+    /// Number of cells of the first row.
+    pub(in crate::formats) width: usize,
     rows: usize,
     columns: Vec<Seen>,
 }
 
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 struct Seen {
     numbers: usize,
-    texts: usize,
     missing: usize,
+    texts: Texts,
+}
+
+/// A cell as the sample sees it.
+pub(in crate::formats) enum Sight<'a> {
+    Missing,
+    /// A number, of whatever value.
+    Number,
+    Text(&'a [u8]),
+}
+
+impl<'a> Sight<'a> {
+    /// What a text is whose type nobody has declared.
+    pub(in crate::formats) fn of(text: &'a [u8]) -> Self {
+        if number::field(text).is_some() { Self::Number } else { Self::Text(text) }
+    }
 }
 
 impl Sample {
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::formats) fn is_empty(&self) -> bool {
         self.rows == 0
     }
 
     /// Counts a row. Rows of another width than the first are faults, found later.
-    pub(super) fn add<'a>(
-        &mut self,
-        fields: impl ExactSizeIterator<Item = &'a [u8]>,
-        missing: &[String],
-    ) {
+    pub(in crate::formats) fn add<'a>(&mut self, cells: impl ExactSizeIterator<Item = Sight<'a>>) {
         if self.rows == 0 {
-            self.width = fields.len();
+            self.width = cells.len();
             self.columns = vec![Seen::default(); self.width];
         }
-        if fields.len() != self.width {
+        if cells.len() != self.width {
             return;
         }
         self.rows += 1;
-        for (seen, field) in self.columns.iter_mut().zip(fields) {
-            if field.is_empty() || missing.iter().any(|m| m.as_bytes() == field) {
-                seen.missing += 1;
-            } else if number::field(field).is_some() {
-                seen.numbers += 1;
-            } else {
-                seen.texts += 1;
+        for (seen, cell) in self.columns.iter_mut().zip(cells) {
+            match cell {
+                Sight::Missing => seen.missing += 1,
+                Sight::Number => seen.numbers += 1,
+                Sight::Text(text) => seen.texts.add(text),
             }
         }
     }
 
     fn kind(&self, column: usize) -> Kind {
         match self.columns.get(column) {
-            Some(Seen { texts: 1.., .. }) => Kind::Nominal,
+            Some(Seen { texts, .. }) if texts.are_free() => Kind::Text,
+            Some(Seen { texts: Texts { values: 1.., .. }, .. }) => Kind::Nominal,
             Some(Seen { numbers: 1.., .. }) => Kind::Numeric,
             _ => Kind::Undecided,
         }
@@ -65,25 +77,24 @@ impl Sample {
     }
 }
 
-impl Csv {
+impl Table {
     /// Takes the names of the file's columns; finds the label among them.
-    pub(super) fn name_columns(&mut self, names: Vec<String>) -> Result<(), ErrorKind> {
+    pub(in crate::formats) fn name_columns(&mut self, names: Vec<String>) -> Result<(), ErrorKind> {
         if let Some(k) = (1..names.len()).find(|&k| names[..k].contains(&names[k])) {
             return Err(ErrorKind::DuplicateColumn { name: names[k].clone() });
         }
-        for asked in self.rules.nominal.iter().chain(&self.rules.ignore) {
-            if !names.contains(asked) {
-                return Err(ErrorKind::NoColumn { name: asked.clone(), columns: names });
-            }
-        }
+        self.check_asked(&names)?;
         if self.inferred {
             self.match_columns(&names)?;
         } else {
             let label = self.find_label(&names)?;
+            let rules = &self.rules;
             let kind = |k: usize, name: &String| match () {
                 () if Some(k) == label => Kind::Label,
-                () if self.rules.ignore.contains(name) => Kind::Ignored,
-                () if self.rules.nominal.contains(name) => Kind::Nominal,
+                () if rules.weight.as_ref() == Some(name) => Kind::Weight,
+                () if rules.ignore.contains(name) => Kind::Ignored,
+                () if rules.nominal.contains(name) => Kind::Nominal,
+                () if rules.text.contains(name) => Kind::Text,
                 () => Kind::Undecided,
             };
             self.schema.columns = names
@@ -96,12 +107,55 @@ impl Csv {
         Ok(())
     }
 
+    /// A later file must have the same columns.
+    pub(in crate::formats) fn same_names(&self, names: &[String]) -> Result<(), ErrorKind> {
+        let own = &self.names;
+        match (0..names.len().max(own.len())).find(|&k| names.get(k) != own.get(k)) {
+            None => Ok(()),
+            Some(k) => Err(ErrorKind::Header {
+                column: k + 1,
+                found: names.get(k).cloned().unwrap_or_default(),
+                expected: own.get(k).cloned().unwrap_or_default(),
+            }),
+        }
+    }
+
+    /// Every column that was asked for must be there, and be asked for one thing.
+    fn check_asked(&self, names: &[String]) -> Result<(), ErrorKind> {
+        let rules = &self.rules;
+        let label = match &rules.label {
+            Label::Named(name) => Some(name),
+            _ => None,
+        };
+        let lists = [(&rules.nominal, "nominal"), (&rules.text, "text"), (&rules.ignore, "ignore")];
+        let listed = lists.iter().flat_map(|(list, flag)| list.iter().map(move |name| (name, *flag)));
+        let weight = rules.weight.iter().map(|name| (name, "weight"));
+        let asked: Vec<(&String, &'static str)> = weight.chain(listed).collect();
+        for (k, &(name, flag)) in asked.iter().enumerate() {
+            // A label may hold names, whatever they look like.
+            let as_label = (label == Some(name) && flag != "nominal").then_some("label");
+            let before = asked[..k].iter().find(|(other, as_what)| *other == name && *as_what != flag);
+            if let Some(first) = as_label.or(before.map(|(_, flag)| *flag)) {
+                return Err(ErrorKind::TwoRoles { column: name.clone(), first, second: flag });
+            }
+            let optional = flag == "weight" && rules.unlabelled;
+            if !optional && !names.contains(name) {
+                return Err(ErrorKind::NoColumn { name: name.clone(), columns: names.to_vec() });
+            }
+        }
+        Ok(())
+    }
+
     fn find_label(&self, names: &[String]) -> Result<Option<usize>, ErrorKind> {
         let find = |wanted: &str| names.iter().position(|name| name == wanted);
+        let free = |guess: &&str| {
+            let taken = self.rules.ignore.iter().chain(&self.rules.weight).chain(&self.rules.text);
+            !taken.into_iter().any(|name| name == guess)
+        };
         let (found, wanted) = match &self.rules.label {
             Label::Absent => return Ok(None),
             Label::Named(wanted) => (find(wanted), Some(wanted.clone())),
-            Label::Guess => (Labels::GUESSES.into_iter().find_map(find), None),
+            Label::Guess => (Labels::GUESSES.into_iter().filter(free).find_map(find), None),
         };
         if found.is_none() && !(self.rules.unlabelled && wanted.is_none()) {
             return Err(ErrorKind::NoLabelColumn { wanted, columns: names.to_vec() });
@@ -116,6 +170,7 @@ impl Csv {
             let optional = match column.kind {
                 Kind::Ignored => true,
                 Kind::Label => self.rules.unlabelled || self.rules.label == Label::Absent,
+                Kind::Weight => self.rules.unlabelled,
                 _ => false,
             };
             if !optional && !names.contains(&column.name) {
@@ -128,23 +183,29 @@ impl Csv {
         let extra = |name: &&String| {
             !columns.iter().any(|c| c.name == **name) && !self.rules.ignore.contains(*name)
         };
-        match names.iter().find(extra) {
-            Some(name) => Err(ErrorKind::ExtraColumn {
+        if let Some(name) = names.iter().find(extra) {
+            return Err(ErrorKind::ExtraColumn {
                 name: name.clone(),
                 columns: columns.iter().map(|c| c.name.clone()).collect(),
-            }),
-            None => Ok(()),
+            });
         }
+        self.schema.agrees(&self.rules.nominal, &self.rules.text, self.rules.weight.as_ref())
     }
 
     /// Types from the sample.
-    pub(super) fn infer(&mut self) {
+    fn infer(&mut self) {
         for (k, column) in self.schema.columns.iter_mut().enumerate() {
             match column.kind {
-                Kind::Undecided => column.kind = self.sample.kind(k),
+                Kind::Undecided => {
+                    column.kind = self.sample.kind(k);
+                    if column.kind == Kind::Text {
+                        let texts = &self.sample.columns[k].texts;
+                        self.decisions.push(Decision::text(&column.name, texts));
+                    }
+                }
                 Kind::Label => {
                     let names = self.rules.nominal.contains(&column.name);
-                    if names || self.sample.kind(k) == Kind::Nominal {
+                    if names || matches!(self.sample.kind(k), Kind::Nominal | Kind::Text) {
                         self.schema.labels = Labels::Names(Dictionary::default());
                     }
                 }
@@ -154,8 +215,12 @@ impl Csv {
         self.inferred = true;
     }
 
-    /// What each field of the file is for. Numeric columns get their indices now, in their order.
-    pub(super) fn assign_roles(&mut self) -> Result<(), ErrorKind> {
+    /// Draws the conclusions from names and sample: what each cell of the file is for. Numeric columns get their indices now, in their
+    /// order.
+    pub(in crate::formats) fn settle(&mut self) -> Result<(), ErrorKind> {
+        if !self.inferred {
+            self.infer();
+        }
         let mut roles = Vec::with_capacity(self.names.len());
         for k in 0..self.names.len() {
             let column = self.schema.columns.iter().position(|c| c.name == self.names[k]);
@@ -167,7 +232,7 @@ impl Csv {
         let features = roles.iter().filter(|role| matches!(role, Role::Number { .. })).count();
         let plain = |(k, role): (usize, &Role)| match role {
             Role::Number { .. } => self.sample.is_empty() || !self.sample.has_missing(k),
-            Role::Label | Role::Ignored => true,
+            Role::Label | Role::Weight | Role::Ignored => true,
             _ => false,
         };
         let exact =
@@ -183,8 +248,10 @@ impl Csv {
         Ok(match self.schema.columns[column].kind {
             Kind::Label if self.rules.label == Label::Absent => Role::Ignored,
             Kind::Label => Role::Label,
+            Kind::Weight => Role::Weight,
             Kind::Ignored => Role::Ignored,
             Kind::Nominal => Role::Name { column },
+            Kind::Text => Role::Text { column },
             Kind::Undecided => Role::Undecided { column },
             Kind::Numeric => {
                 let name = self.schema.columns[column].name.as_bytes();
