@@ -134,13 +134,17 @@ pub enum ErrorKind {
         source: io::Error,
     },
     /// A binary file that stops early.
-    #[error("the {format} file stops in the middle; a whole file expected; fetch or write it again")]
+    #[error(
+        "the {format} file stops in the middle; a whole file expected; fetch or write it again"
+    )]
     Cut {
         /// Its format.
         format: &'static str,
     },
     /// A binary file that is something else, or damaged.
-    #[error("this is no {format} file that can be read ({what}); a whole one expected; write it again, or name another format with --format")]
+    #[error(
+        "this is no {format} file that can be read ({what}); a whole one expected; write it again, or name another format with --format"
+    )]
     Broken {
         /// The format.
         format: &'static str,
@@ -183,16 +187,6 @@ pub enum ErrorKind {
         /// All formats.
         known: String,
     },
-    /// A format that this build does not read.
-    #[error(
-        "this is {format}, which this build does not read; one of {known} expected; convert it"
-    )]
-    Unsupported {
-        /// The format.
-        format: &'static str,
-        /// All formats that are read.
-        known: String,
-    },
     /// An option that cannot be.
     #[error(transparent)]
     Config(#[from] geowalk::ConfigError),
@@ -223,7 +217,9 @@ pub enum ErrorKind {
         columns: Vec<String>,
     },
     /// A column that was asked for twice, as different things.
-    #[error("column '{column}' is asked for with --{first} and with --{second}; one of them expected; leave the other out")]
+    #[error(
+        "column '{column}' is asked for with --{first} and with --{second}; one of them expected; leave the other out"
+    )]
     TwoRoles {
         /// Its name.
         column: String,
@@ -233,7 +229,9 @@ pub enum ErrorKind {
         second: &'static str,
     },
     /// A column that the model knows as something else.
-    #[error("column '{column}' is {known} in the model, not {asked}; leave the option out, or train a new model")]
+    #[error(
+        "column '{column}' is {known} in the model, not {asked}; leave the option out, or train a new model"
+    )]
     OtherKind {
         /// Its name.
         column: String,

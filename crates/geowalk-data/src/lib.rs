@@ -102,7 +102,7 @@ pub enum Duplicates {
 pub struct Options {
     /// The inputs, read one after the other.
     pub inputs: Vec<Input>,
-    /// Name of the format; otherwise told by the name of the first file, then by its content.
+    /// Name of the format; otherwise told by the first bytes of the first file if they are those of a binary format, then by its name, then by its first line.
     pub format: Option<String>,
     /// Which column is the label.
     pub label: Label,

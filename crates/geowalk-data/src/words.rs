@@ -112,18 +112,14 @@ mod tests {
     #[test]
     fn the_rule() {
         assert_eq!(split("Go, until 2morrow!"), ["t=go", "t=until", "t=2morrow"]);
-        assert_eq!(split("Don\u{2019}t 'quote' rock'n'roll x'"), [
-            "t=don't",
-            "t=quote",
-            "t=rock'n'roll",
-            "t=x"
-        ]);
-        assert_eq!(split("ÉTÉ e\u{301}te\u{301} Straße ΣΑΣ"), [
-            "t=été",
-            "t=e\u{301}te\u{301}",
-            "t=straße",
-            "t=σασ"
-        ]);
+        assert_eq!(
+            split("Don\u{2019}t 'quote' rock'n'roll x'"),
+            ["t=don't", "t=quote", "t=rock'n'roll", "t=x"]
+        );
+        assert_eq!(
+            split("ÉTÉ e\u{301}te\u{301} Straße ΣΑΣ"),
+            ["t=été", "t=e\u{301}te\u{301}", "t=straße", "t=σασ"]
+        );
         assert_eq!(split("a\u{a0}b—c_d 漢字"), ["t=a", "t=b", "t=c", "t=d", "t=漢字"]);
         assert_eq!(split(" ... ''"), [""; 0]);
     }

@@ -298,7 +298,9 @@ impl Jsonl {
                         return self.text(&text, block).map_err(|kind| kind.at(at));
                     }
                     Token::Null if self.named_in(&self.text) => return Ok(()),
-                    Token::Number { text, .. } if self.named_in(&self.nominal) => (1.0, Some(text.into())),
+                    Token::Number { text, .. } if self.named_in(&self.nominal) => {
+                        (1.0, Some(text.into()))
+                    }
                     Token::Number { value, .. } if value.is_finite() => (value, None),
                     Token::Number { text, .. } => {
                         let what = What::Value(excerpt(&self.path));

@@ -87,6 +87,35 @@ impl Cell<'_> {
         }
     }
 
+    /// What the sample sees; a text whose type is declared is text whatever it looks like.
+    pub(super) fn sight(&self, rules: &Rules) -> Sight<'_> {
+        match self {
+            Self::Number(_) => Sight::Number,
+            Self::Text(text) if !rules.is_missing(text) => Sight::Text(text),
+            Self::Missing | Self::Text(_) => Sight::Missing,
+        }
+    }
+
+    /// About so many bytes it takes in a text file.
+    pub(super) fn size(self) -> usize {
+        match self {
+            Self::Missing => 1,
+            Self::Number(_) => 8,
+            Self::Text(text) => text.len() + 1,
+        }
+    }
+
+    /// A field of CSV.
+    pub(super) fn csv(self) -> String {
+        match self {
+            Self::Missing => String::new(),
+            Self::Number(number) => number.to_string(),
+            Self::Text(text) => {
+                format!("\"{}\"", String::from_utf8_lossy(text).replace('"', "\"\""))
+            }
+        }
+    }
+
     fn excerpt(self) -> String {
         match self {
             Self::Missing => String::new(),
@@ -281,7 +310,8 @@ impl Table {
                         number.as_bytes()
                     }
                 };
-                let (name, features) = (schema.columns[column].name.as_bytes(), &mut schema.features);
+                let (name, features) =
+                    (schema.columns[column].name.as_bytes(), &mut schema.features);
                 if role == (Role::Name { column }) {
                     block.feature(features.joined(name, Some(text))?, 1.0);
                     return Ok(());

@@ -128,13 +128,15 @@ impl Table {
             _ => None,
         };
         let lists = [(&rules.nominal, "nominal"), (&rules.text, "text"), (&rules.ignore, "ignore")];
-        let listed = lists.iter().flat_map(|(list, flag)| list.iter().map(move |name| (name, *flag)));
+        let listed =
+            lists.iter().flat_map(|(list, flag)| list.iter().map(move |name| (name, *flag)));
         let weight = rules.weight.iter().map(|name| (name, "weight"));
         let asked: Vec<(&String, &'static str)> = weight.chain(listed).collect();
         for (k, &(name, flag)) in asked.iter().enumerate() {
             // A label may hold names, whatever they look like.
             let as_label = (label == Some(name) && flag != "nominal").then_some("label");
-            let before = asked[..k].iter().find(|(other, as_what)| *other == name && *as_what != flag);
+            let before =
+                asked[..k].iter().find(|(other, as_what)| *other == name && *as_what != flag);
             if let Some(first) = as_label.or(before.map(|(_, flag)| *flag)) {
                 return Err(ErrorKind::TwoRoles { column: name.clone(), first, second: flag });
             }
@@ -240,6 +242,27 @@ impl Table {
         self.dense = (exact && features > 0 && roles.iter().enumerate().all(plain))
             .then(|| vec![0.0; features]);
         self.roles = roles;
+        Ok(())
+    }
+
+    /// Is this column of the file one that is not read, whatever it holds?
+    pub(in crate::formats) fn ignores(&self, k: usize) -> bool {
+        let Some(name) = self.names.get(k) else { return true };
+        let known = self.schema.columns.iter().find(|column| column.name == *name);
+        self.rules.ignore.contains(name)
+            || known.is_none_or(|column| match column.kind {
+                Kind::Ignored => true,
+                Kind::Label => self.rules.label == Label::Absent,
+                _ => false,
+            })
+    }
+
+    /// Decides what is in a column of the file, if that is open.
+    pub(in crate::formats) fn decide(&mut self, k: usize, kind: Kind) -> Result<(), ErrorKind> {
+        if let Some(&Role::Undecided { column }) = self.roles.get(k) {
+            self.schema.columns[column].kind = kind;
+            self.roles[k] = self.role(column)?;
+        }
         Ok(())
     }
 
