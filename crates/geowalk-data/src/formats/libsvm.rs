@@ -87,6 +87,9 @@ impl Parser for Libsvm {
     }
 
     fn sample(&mut self, record: Record<'_>) {
+        if !self.infer {
+            return; // the base is known, whatever the first row says
+        }
         self.sampled += 1;
         let zero = |token: &[u8]| matches!(number::whole(token, 0), Some((0, end)) if token.get(end) == Some(&b':'));
         let mut tokens = record.bytes().split(u8::is_ascii_whitespace);
