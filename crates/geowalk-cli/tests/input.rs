@@ -81,6 +81,10 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
+fn column<T>(rows: usize, value: impl Fn(usize) -> T) -> Vec<T> {
+    (0..rows).map(value).collect()
+}
+
 /// A table with numbers, missing ones, names, truth values and free text; and the same as CSV.
 fn table(rows: usize) -> (RecordBatch, String) {
     let size = |k: usize| (!k.is_multiple_of(4)).then_some((k % 10) as f64 / 7.0);
@@ -88,9 +92,6 @@ fn table(rows: usize) -> (RecordBatch, String) {
     let color = |k: usize| (!k.is_multiple_of(5)).then_some(["red", "green", "blue"][k % 3]);
     let note = |k: usize| format!("Note {k}, it's about {}", ["cats", "dogs"][k % 2]);
     let class = |k: usize| ["spam", "ham"][k % 2];
-    fn column<T>(rows: usize, value: impl Fn(usize) -> T) -> Vec<T> {
-        (0..rows).map(value).collect()
-    }
     let batch = RecordBatch::try_from_iter([
         ("size", Arc::new(Float64Array::from(column(rows, size))) as ArrayRef),
         ("count", Arc::new(Int32Array::from(column(rows, count))) as ArrayRef),
@@ -133,7 +134,7 @@ fn the_same_table_leaves_the_same_model() {
     let place = Place::new("table");
     let (batch, csv) = table(3000);
     place.write("a.csv", &csv);
-    place.write("a.tsv", csv.replace("\"", "").replace(", it", "; it").replace(',', "\t"));
+    place.write("a.tsv", csv.replace('"', "").replace(", it", "; it").replace(',', "\t"));
     place.write("a.parquet", parquet(&batch));
     place.write("a.arrow", stream(&batch));
     place.write("a.feather", feather(&batch));

@@ -6,6 +6,7 @@
 //!   │  Record
 //!   ▼
 //! Parser           libsvm vw csv tsv jsonl          formats/     one file per format, one line in the table
+//! Batches          parquet arrow                    formats/     whole streams instead of lines
 //!   │  features by name or number → index            schema.rs    Features, Labels, Columns, Task
 //!   ▼
 //! Source           read(&mut Block, rows)           source.rs    faults: fail, skip, quarantine
@@ -30,9 +31,9 @@
 //! # Ok::<(), geowalk_data::DataError>(())
 //! ```
 //!
-//! **Missing values** An empty CSV field or a JSON `null` is missing. A missing number counts as 0, and the feature
-//! `name=missing` is 1; a missing name is the feature `name=missing` alone, the same as a value spelled `missing`. So
-//! a linear learner has a weight for "not known" and nothing is imputed.
+//! **Missing values** An empty field of a table, a null or a JSON `null` is missing. A missing number counts as 0, and the feature
+//! `name=missing` is 1; a missing name is the feature `name=missing` alone, the same as a value spelled `missing`; a
+//! missing text has no words. So a linear learner has a weight for "not known" and nothing is imputed.
 //!
 //! **Care** Values and labels that are NaN or infinite are errors. A label of NaN in a block marks a row without label.
 

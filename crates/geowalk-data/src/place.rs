@@ -85,7 +85,9 @@ mod tests {
         let mut places = Places::default();
         for _ in 0..2 {
             places.clear();
-            rows.iter().for_each(|(file, line)| places.push(file, *line));
+            for (file, line) in rows {
+                places.push(file, line);
+            }
             for (row, (file, line)) in rows.iter().enumerate() {
                 assert_eq!(places.get(row), Some(Place { file: Arc::clone(file), line: *line }));
             }

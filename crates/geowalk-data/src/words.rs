@@ -34,7 +34,6 @@ impl Words {
         while let Some(c) = chars.next() {
             let inside = self.name.len() > stem;
             if c.is_ascii_alphanumeric() {
-                #[expect(clippy::cast_possible_truncation, reason = "ASCII")]
                 self.name.push(c.to_ascii_lowercase() as u8);
             } else if !c.is_ascii() && belongs(c) {
                 for small in c.to_lowercase() {

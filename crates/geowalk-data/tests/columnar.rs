@@ -2,7 +2,7 @@
 //! read says why.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "tests")]
-#![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small numbers")]
+#![allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "small numbers")]
 
 use std::io::Write;
 use std::sync::Arc;
@@ -316,7 +316,9 @@ fn a_later_reading_knows_the_columns() {
             let start = row.find('[').unwrap();
             let mut names: Vec<&str> =
                 row[start..].trim_matches(['[', ']']).split(", \"").collect();
-            names.iter_mut().for_each(|name| *name = name.trim_matches('"'));
+            for name in &mut names {
+                *name = name.trim_matches('"');
+            }
             names.sort_unstable();
             names.join(";")
         };

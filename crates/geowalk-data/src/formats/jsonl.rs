@@ -166,7 +166,7 @@ impl Parser for Jsonl {
                 return Ok(());
             }
             if self.weight.as_ref().is_some_and(|w| w.as_bytes() == key) {
-                weight = self.weight(cursor)?;
+                weight = weight_of(cursor)?;
                 return Ok(());
             }
             if self.ignore.iter().any(|name| name.as_bytes() == key) {
@@ -224,21 +224,6 @@ impl Jsonl {
         self.path.truncate(length);
         self.path.push(b'.');
         self.path.extend_from_slice(key);
-    }
-
-    fn weight(&mut self, cursor: &mut Cursor<'_>) -> Result<f64, Fault> {
-        let at = cursor.at();
-        let found = match cursor.scalar()? {
-            Token::Number { value, .. } if value.is_finite() && value >= 0.0 => return Ok(value),
-            Token::Number { value, .. } if value.is_finite() => {
-                return Err(ErrorKind::Weight { found: value }.at(at));
-            }
-            Token::Null => return Ok(f64::NAN), // missing, as if it were not there
-            Token::Number { text, .. } => excerpt(text),
-            Token::Text(text) => excerpt(&text),
-            Token::Bool(value) => value.to_string(),
-        };
-        Err(ErrorKind::Number { what: What::Weight, found }.at(at))
     }
 
     fn label(&mut self, cursor: &mut Cursor<'_>) -> Result<f64, Fault> {
@@ -331,4 +316,20 @@ impl Jsonl {
             Ok(())
         })
     }
+}
+
+/// An importance weight; NaN if it is missing.
+fn weight_of(cursor: &mut Cursor<'_>) -> Result<f64, Fault> {
+    let at = cursor.at();
+    let found = match cursor.scalar()? {
+        Token::Number { value, .. } if value.is_finite() && value >= 0.0 => return Ok(value),
+        Token::Number { value, .. } if value.is_finite() => {
+            return Err(ErrorKind::Weight { found: value }.at(at));
+        }
+        Token::Null => return Ok(f64::NAN),
+        Token::Number { text, .. } => excerpt(text),
+        Token::Text(text) => excerpt(&text),
+        Token::Bool(value) => value.to_string(),
+    };
+    Err(ErrorKind::Number { what: What::Weight, found }.at(at))
 }

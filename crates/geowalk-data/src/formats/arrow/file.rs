@@ -28,14 +28,13 @@ struct Blocks {
 
 /// Opens a file of which the first bytes have been read.
 pub(super) fn open(mut stream: Stream, head: &[u8]) -> Result<Box<dyn Batches>, ErrorKind> {
-    let reader: Box<dyn Search> = match &stream.path {
-        Some(path) => Box::new(File::open(path).map_err(|source| ErrorKind::Io { source })?),
-        None => {
-            let mut memory = head.to_vec();
-            let read = stream.reader.read_to_end(&mut memory);
-            read.map_err(|source| Stream::fault(stream.compression, source))?;
-            Box::new(Cursor::new(memory))
-        }
+    let reader: Box<dyn Search> = if let Some(path) = &stream.path {
+        Box::new(File::open(path).map_err(|source| ErrorKind::Io { source })?)
+    } else {
+        let mut memory = head.to_vec();
+        let read = stream.reader.read_to_end(&mut memory);
+        read.map_err(|source| Stream::fault(stream.compression, source))?;
+        Box::new(Cursor::new(memory))
     };
     let mut blocks = Blocks {
         reader,
