@@ -203,6 +203,7 @@ impl Tracker {
         self.block.clear();
         learned.map_err(|diverged| RunError::Diverged {
             row: before + diverged.row as u64 + 1,
+            place: None,
             walk: self.walk.clone(),
             feature: None,
             suggested: None,

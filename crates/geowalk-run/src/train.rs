@@ -21,7 +21,7 @@ use crate::error::RunError;
 use crate::holdout::Holdout;
 use crate::input;
 use crate::model::{Model, Settings};
-use crate::pump::{Pump, ROWS};
+use crate::pump::{Filled, Pump, ROWS};
 use crate::walks;
 use run::{Run, Sink};
 
@@ -201,24 +201,28 @@ fn pass(
     }
     let mut labels = source.schema().labels().clone();
     if run.is_none() {
+        for decision in source.decisions() {
+            (sink.said)(Said::Note(decision.to_string()));
+        }
         *run = Some(Run::new(plan, resumed, source.schema(), block.labels(), sink.said)?);
     }
     let Some(run) = run else { return Err(RunError::Empty) };
     let intercept = run.settings.intercept;
     run.begin_pass();
-    run.block(&mut block, &labels, sink)
+    run.block(&mut block, source.places(), &labels, sink)
         .map_err(|error| error.named(source.schema().features(), intercept))?;
     let pump = Pump::start(source);
     let outcome = loop {
         match pump.next() {
             None => break Ok(()),
             Some(Err(error)) => break Err(RunError::from(error)),
-            Some(Ok((mut block, new))) => {
-                labels = new.unwrap_or(labels);
-                if let Err(error) = run.block(&mut block, &labels, sink) {
+            Some(Ok(mut filled)) => {
+                labels = filled.labels.take().unwrap_or(labels);
+                let Filled { block, places, .. } = &mut filled;
+                if let Err(error) = run.block(block, places, &labels, sink) {
                     break Err(error);
                 }
-                pump.recycle(block);
+                pump.recycle(filled);
             }
         }
     };
