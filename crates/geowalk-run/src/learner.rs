@@ -19,7 +19,7 @@ use geowalk::certify::{Bound, Certificate, Comparator, FirstOrder, Status};
 use geowalk::error::Allowed;
 use geowalk::loss::{AnyLoss, Facts};
 use geowalk::row::{Block, Norm, Row};
-use geowalk::update::Target;
+use geowalk::update::{Round, Target};
 use geowalk::walk::Walk;
 use geowalk::{ConfigError, DomainError};
 
@@ -265,11 +265,40 @@ fn learn<S: Step>(
 struct Strand<W> {
     walk: W,
     bound: Option<FirstOrder>,
+    /// The rate of every step, if the walk keeps the certificate's Γ at this rate.
+    keeps: Option<f64>,
 }
 
 impl<W: Walk> Strand<W> {
-    fn new(walk: W, facts: Option<&Facts>) -> Self {
-        Self { walk, bound: facts.map(FirstOrder::new) }
+    /// A walk at its beginning, of a run for losses with these facts.
+    fn new(walk: W, setting: &Setting, facts: &Facts) -> Self {
+        let keeps = match setting.rate {
+            Rate::Constant(rate) if walk.gamma(rate, &mut Vec::new()) => Some(rate),
+            _ => None,
+        };
+        Self { walk, bound: setting.certificate.then(|| FirstOrder::new(facts)), keeps }
+    }
+
+    /// Shows the certificate a step that was made.
+    #[inline]
+    fn observe<X: Row<f64>>(&mut self, round: &Round, x: X) {
+        match (&mut self.bound, self.keeps) {
+            (Some(bound), Some(rate)) => bound.observe_gradient(round, round.length / rate),
+            (Some(bound), None) => bound.observe(round, x),
+            (None, _) => {}
+        }
+    }
+
+    /// The certificate against these comparators. `None` if it was not kept.
+    fn certify(&self, comparators: &Comparator<'_>) -> Option<Certificate> {
+        let bound = self.bound.as_ref()?;
+        let mut gamma = Vec::new();
+        Some(match self.keeps {
+            Some(rate) if self.walk.gamma(rate, &mut gamma) => {
+                bound.certify_with(&gamma, comparators)
+            }
+            _ => bound.certify(comparators),
+        })
     }
 
     fn save(&self, prefix: &str, put: &mut dyn FnMut(String, &[f64])) {
@@ -297,6 +326,7 @@ fn combined<W: Walk>(strands: &[Strand<W>], reach: Reach) -> Option<Certificate>
     let mut all: Option<Certificate> = None;
     let mut w = Vec::new();
     for strand in strands {
+        strand.bound.as_ref()?;
         strand.walk.read(&mut w);
         let comparators = match reach {
             Reach::Box => Comparator::Box { radii: &w },
@@ -305,7 +335,7 @@ fn combined<W: Walk>(strands: &[Strand<W>], reach: Reach) -> Option<Certificate>
             Reach::Simplex => Comparator::Simplex { n: w.len() },
             Reach::Positive => Comparator::Positive { total: Norm::L1.of(&w) },
         };
-        let one = strand.bound.as_ref()?.certify(&comparators);
+        let one = strand.certify(&comparators)?;
         all = Some(match all {
             None => one,
             Some(sum) => Certificate {

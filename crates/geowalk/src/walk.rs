@@ -96,6 +96,13 @@ pub trait Walk: Send {
     /// w ← the weights, one for each feature.
     fn read(&self, w: &mut Vec<f64>);
 
+    /// out ← Γ = Σ g_t x_t of all steps so far, if the state holds it given that every step had this rate, as exact as a plain sum of the
+    /// rounded terms; otherwise `false`. The [first-order certificate](crate::certify::FirstOrder) then needs no vector of its own. Only
+    /// for walks whose [`Round::length`] is η|g|·‖x‖₂.
+    fn gamma(&self, _rate: f64, _out: &mut Vec<f64>) -> bool {
+        false
+    }
+
     /// Gives away everything that changes, as named arrays.
     fn save(&self, put: &mut dyn FnMut(&'static str, &[f64]));
 

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use geowalk::certify::{Bound, Certificate};
+use geowalk::certify::Certificate;
 use geowalk::error::Allowed;
 use geowalk::loss::{Facts, Loss};
 use geowalk::row::{Block, Norm, Row};
@@ -86,8 +86,7 @@ impl<W: Walk + Clone> Several<W> {
     fn grow(&mut self, classes: usize) {
         let facts = if self.joint { Given.facts() } else { self.setting.loss.facts() };
         while self.strands.len() < classes {
-            let facts = self.setting.certificate.then_some(&facts);
-            self.strands.push(Strand::new(self.fresh.clone(), facts));
+            self.strands.push(Strand::new(self.fresh.clone(), &self.setting, &facts));
         }
     }
 
@@ -122,9 +121,7 @@ impl<W: Walk + Clone> Several<W> {
             let round = round.map_err(|cause| (cause, rate))?;
             apart += round.loss;
             length = Real::hypot(length, round.length);
-            if let Some(bound) = &mut strand.bound {
-                bound.observe(&round, x);
-            }
+            strand.observe(&round, x);
         }
         if !self.joint {
             loss = apart;

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use geowalk::certify::{Bound, Certificate};
+use geowalk::certify::Certificate;
 use geowalk::loss::Loss;
 use geowalk::row::{Block, Norm, Row};
 use geowalk::update::{Round, Target};
@@ -27,7 +27,7 @@ impl<W: Walk> Single<W> {
     pub fn new(walk: W, setting: Setting) -> Self {
         let facts = setting.loss.facts();
         Self {
-            strand: Strand::new(walk, setting.certificate.then_some(&facts)),
+            strand: Strand::new(walk, &setting, &facts),
             schedule: Schedule::new(setting.rate),
             setting,
         }
@@ -42,9 +42,7 @@ impl<W: Walk> Single<W> {
             .step(x, target, &self.setting.loss, rate)
             .map_err(|cause| (cause, rate))?;
         self.schedule.saw(rate, round.length);
-        if let Some(bound) = &mut self.strand.bound {
-            bound.observe(&round, x);
-        }
+        self.strand.observe(&round, x);
         Ok(round)
     }
 }

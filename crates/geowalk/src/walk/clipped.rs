@@ -112,6 +112,10 @@ impl<W: Walk> Walk for Clipped<W> {
         self.walk.read(w);
     }
 
+    fn gamma(&self, rate: f64, out: &mut Vec<f64>) -> bool {
+        self.walk.gamma(rate, out)
+    }
+
     fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
         self.walk.save(put);
     }

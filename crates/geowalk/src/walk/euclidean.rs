@@ -77,6 +77,16 @@ impl Walk for Euclidean {
         w.clone_from(&self.w);
     }
 
+    fn gamma(&self, rate: f64, out: &mut Vec<f64>) -> bool {
+        // A rate so small that products with it underflow would leave nothing of Γ.
+        let kept = Allowed::Closed(1e-100, walk::LARGEST).contains(rate);
+        if kept {
+            out.clear();
+            out.extend(self.w.iter().map(|w| -w / rate));
+        }
+        kept
+    }
+
     fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
         put("w", &self.w);
     }

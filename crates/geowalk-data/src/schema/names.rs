@@ -1,0 +1,70 @@
+use std::sync::OnceLock;
+
+/// Names of places, in one piece of memory: some 8 bytes each beside their text.
+///
+/// Names come in any order and are only ever added; what sorts them by place does so when it is first asked.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Names {
+    /// All names, one after the other; the k-th to come ends at `ends[k]` and belongs to `places[k]`.
+    text: String,
+    ends: Vec<u32>,
+    places: Vec<u32>,
+    /// Places and numbers of the names, by place.
+    sorted: OnceLock<Vec<(u32, u32)>>,
+}
+
+impl Names {
+    /// No more names than this are kept,
+    const MOST: usize = 1 << 20;
+    /// and no more text.
+    const LONGEST: usize = 1 << 24;
+
+    pub(super) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Is there room for a name of so many bytes?
+    pub(super) fn admits(&self, length: usize) -> bool {
+        self.len() < Self::MOST && self.text.len() + length <= Self::LONGEST
+    }
+
+    /// Adds the name made of these parts, for a place that has none. Forgotten if there is no room.
+    #[expect(clippy::cast_possible_truncation, reason = "the text is far below 2^32")]
+    pub(super) fn add(&mut self, place: u32, parts: &[&str]) {
+        if self.admits(parts.iter().map(|part| part.len()).sum()) {
+            for part in parts {
+                self.text.push_str(part);
+            }
+            self.ends.push(self.text.len() as u32);
+            self.places.push(place);
+            self.sorted.take();
+        }
+    }
+
+    fn text(&self, number: u32) -> &str {
+        let k = number as usize;
+        let start = k.checked_sub(1).and_then(|before| self.ends.get(before));
+        let (start, end) = (start.copied().unwrap_or(0), self.ends.get(k).copied().unwrap_or(0));
+        self.text.get(start as usize..end as usize).unwrap_or_default()
+    }
+
+    fn sorted(&self) -> &[(u32, u32)] {
+        self.sorted.get_or_init(|| {
+            let mut sorted: Vec<_> = self.places.iter().copied().zip(0..).collect();
+            sorted.sort_unstable();
+            sorted
+        })
+    }
+
+    /// The name of a place.
+    pub(super) fn find(&self, place: u32) -> Option<&str> {
+        let sorted = self.sorted();
+        let found = sorted.binary_search_by_key(&place, |entry| entry.0).ok()?;
+        sorted.get(found).map(|entry| self.text(entry.1))
+    }
+
+    /// All names with their places, by place.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &str)> {
+        self.sorted().iter().map(|&(place, number)| (place, self.text(number)))
+    }
+}
