@@ -37,7 +37,7 @@ pub(crate) struct Data {
     /// Paths, patterns, or - for standard input; read one after the other.
     #[arg(required = true, value_name = "DATA")]
     pub(crate) inputs: Vec<String>,
-    /// Format; otherwise told by the name, then by the content: see `geowalk list formats`.
+    /// Format; otherwise told by the name and the content: see `geowalk list formats`.
     #[arg(long)]
     pub(crate) format: Option<String>,
     /// Label column; otherwise class, label, target or y.
@@ -49,6 +49,12 @@ pub(crate) struct Data {
     /// Column that holds names even if they look like numbers (repeatable).
     #[arg(long, value_name = "COL")]
     pub(crate) nominal: Vec<String>,
+    /// Column of free text, split into lower-case words (repeatable).
+    #[arg(long, value_name = "COL")]
+    pub(crate) text: Vec<String>,
+    /// Column of the importance weight.
+    #[arg(long, value_name = "COL")]
+    pub(crate) weight: Option<String>,
     /// Column that is not read (repeatable).
     #[arg(long, value_name = "COL")]
     pub(crate) ignore: Vec<String>,

@@ -38,15 +38,20 @@
 
 mod batch;
 mod bytes;
+mod decision;
 mod error;
 mod formats;
 mod number;
+mod place;
 mod schema;
 mod source;
+mod words;
 
 pub use bytes::Input;
-pub use error::{Compression, DataError, ErrorKind, Position, What};
+pub use decision::Decision;
+pub use error::{Base, Compression, DataError, ErrorKind, Position, What};
 pub use formats::{FORMATS, Format, open};
+pub use place::{Place, Places};
 pub use schema::{
     Collisions, Column, Dictionary, Features, Hashed, Index, Inference, Kind, Labels, Reason,
     Schema, Task,
@@ -98,7 +103,7 @@ pub enum Duplicates {
 pub struct Options {
     /// The inputs, read one after the other.
     pub inputs: Vec<Input>,
-    /// Name of the format; otherwise told by the name of the first file, then by its content.
+    /// Name of the format; otherwise told by the first bytes of the first file if they are those of a binary format, then by its name, then by its first line.
     pub format: Option<String>,
     /// Which column is the label.
     pub label: Label,
@@ -114,6 +119,10 @@ pub struct Options {
     pub header: bool,
     /// Columns that are names even if they look like numbers.
     pub nominal: Vec<String>,
+    /// Columns that are free text, split into words.
+    pub text: Vec<String>,
+    /// The column of the importance weight; 1 without one.
+    pub weight: Option<String>,
     /// Columns that are not read.
     pub ignore: Vec<String>,
     /// Fields of a table that count as missing, besides the empty one.
@@ -139,6 +148,8 @@ impl Options {
             duplicates: Duplicates::Refuse,
             header: true,
             nominal: Vec::new(),
+            text: Vec::new(),
+            weight: None,
             ignore: Vec::new(),
             missing: Vec::new(),
             on_error: OnError::Fail,

@@ -3,7 +3,7 @@
 use std::io;
 
 use geowalk::{ConfigError, DomainError};
-use geowalk_data::{DataError, Features};
+use geowalk_data::{DataError, Features, Place};
 
 use crate::label::LabelError;
 use crate::learner::Diverged;
@@ -23,18 +23,22 @@ pub enum RunError {
     #[error(transparent)]
     Model(#[from] ModelError),
     /// A label that does not fit.
-    #[error("row {row}: {cause}")]
+    #[error("{}: {cause}", at(place.as_ref(), *row))]
     Label {
-        /// Row of the data, from 1.
+        /// Row of all data, from 1.
         row: u64,
+        /// Where it was read, if it was.
+        place: Option<Place>,
         /// What is wrong with it.
         cause: LabelError,
     },
     /// A step that cannot be made.
-    #[error("row {row}: the walk '{walk}' cannot go on: {cause}{}; {}", of(feature.as_ref()), advice(*suggested, cause))]
+    #[error("{}: the walk '{walk}' cannot go on: {cause}{}; {}", at(place.as_ref(), *row), of(feature.as_ref()), advice(*suggested, cause))]
     Diverged {
-        /// Row of the data, from 1.
+        /// Row of all data, from 1.
         row: u64,
+        /// Where it was read, if it was.
+        place: Option<Place>,
         /// The walk.
         walk: String,
         /// The feature at fault, if it is one.
@@ -74,6 +78,10 @@ pub enum RunError {
     Reader,
 }
 
+fn at(place: Option<&Place>, row: u64) -> String {
+    place.map_or_else(|| format!("row {row}"), Place::to_string)
+}
+
 fn of(feature: Option<&String>) -> String {
     feature.map(|name| format!(" (feature '{name}')")).unwrap_or_default()
 }
@@ -92,7 +100,7 @@ impl RunError {
     /// The same, with the name of the feature at fault instead of its number alone.
     pub(crate) fn named(self, features: &Features, intercept: bool) -> Self {
         match self {
-            Self::Diverged { row, walk, suggested, cause, .. } => {
+            Self::Diverged { row, place, walk, suggested, cause, .. } => {
                 let feature = match cause.cause {
                     DomainError::Coordinate { index, .. } => index
                         .checked_sub(usize::from(intercept))
@@ -100,7 +108,7 @@ impl RunError {
                         .map(std::borrow::Cow::into_owned),
                     _ => None,
                 };
-                Self::Diverged { row, walk, feature, suggested, cause }
+                Self::Diverged { row, place, walk, feature, suggested, cause }
             }
             other => other,
         }

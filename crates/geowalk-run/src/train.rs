@@ -9,7 +9,7 @@ use geowalk::DomainError;
 use geowalk::certify::{Certificate, Status};
 use geowalk::loss::{AnyLoss, Loss};
 use geowalk::row::{Block, Row};
-use geowalk_data::{Inference, Labels, Options, Schema, Skipped, Source, Task};
+use geowalk_data::{Inference, Labels, Options, Places, Schema, Skipped, Source, Task};
 
 use crate::error::RunError;
 use crate::input;
@@ -18,7 +18,7 @@ use crate::learner::{Diverged, Outcome, Reach};
 use crate::link::probability;
 use crate::metrics::{Metrics, Seen};
 use crate::model::{Model, Settings};
-use crate::pump::{Pump, ROWS};
+use crate::pump::{Filled, Pump, ROWS};
 use crate::walks::{self, Built};
 
 /// What to train, and how. What is left out is inferred and said.
@@ -238,6 +238,7 @@ impl Run {
     fn block(
         &mut self,
         block: &mut Block,
+        places: &Places,
         labels: &Labels,
         rows_before: u64,
         sink: &mut Sink<'_>,
@@ -253,7 +254,7 @@ impl Run {
                 Err(LabelError::Outside { found: y, loss, allowed })
             });
             let row = rows_before + i as u64 + 1;
-            *label = coded.map_err(|cause| RunError::Label { row, cause })?;
+            *label = coded.map_err(|cause| RunError::Label { row, place: places.get(i), cause })?;
         }
         let mut from = 0;
         while from < block.len() {
@@ -265,6 +266,7 @@ impl Run {
             self.measure(block, from, labels, sink)?;
             learned.map_err(|diverged| RunError::Diverged {
                 row: rows_before + diverged.row as u64 + 1,
+                place: places.get(diverged.row),
                 suggested: self.suggested(&diverged),
                 feature: None,
                 walk: self.settings.walk.clone(),
@@ -493,24 +495,28 @@ fn pass(
     }
     let mut labels = source.schema().labels().clone();
     if run.is_none() {
+        for decision in source.decisions() {
+            (sink.said)(Said::Note(decision.to_string()));
+        }
         *run = Some(Run::new(plan, resumed, source.schema(), block.labels(), sink.said)?);
     }
     let Some(run) = run else { return Err(RunError::Empty) };
     let intercept = run.settings.intercept;
-    run.block(&mut block, &labels, 0, sink)
+    run.block(&mut block, source.places(), &labels, 0, sink)
         .map_err(|error| error.named(source.schema().features(), intercept))?;
     let pump = Pump::start(source);
     let outcome = loop {
         match pump.next() {
             None => break Ok(()),
             Some(Err(error)) => break Err(RunError::from(error)),
-            Some(Ok((mut block, new))) => {
-                labels = new.unwrap_or(labels);
-                if let Err(error) = run.block(&mut block, &labels, rows, sink) {
+            Some(Ok(mut filled)) => {
+                labels = filled.labels.take().unwrap_or(labels);
+                let Filled { block, places, .. } = &mut filled;
+                if let Err(error) = run.block(block, places, &labels, rows, sink) {
                     break Err(error);
                 }
                 rows += block.len() as u64;
-                pump.recycle(block);
+                pump.recycle(filled);
             }
         }
     };
