@@ -21,7 +21,7 @@ use geowalk::loss::{AnyLoss, Facts};
 use geowalk::row::{Block, Norm, Row};
 use geowalk::update::{Round, Target};
 use geowalk::walk::Walk;
-use geowalk::{ConfigError, DomainError};
+use geowalk::{ConfigError, DomainError, Real};
 
 pub use several::{Several, largest, softmax};
 pub use single::Single;
@@ -195,8 +195,14 @@ impl<X: Row<f64>> Row<f64> for Intercepted<X> {
         self.0.each(|i, x| f(i + 1, x));
     }
 
+    #[inline]
     fn bound(self) -> usize {
         self.0.bound() + 1
+    }
+
+    #[inline]
+    fn length(self) -> f64 {
+        Real::hypot(1.0, self.0.length())
     }
 }
 
@@ -265,27 +271,32 @@ fn learn<S: Step>(
 struct Strand<W> {
     walk: W,
     bound: Option<FirstOrder>,
-    /// The rate of every step, if the walk keeps the certificate's Γ at this rate.
-    keeps: Option<f64>,
+    /// The rate of every step, if they all have the same.
+    rate: Option<f64>,
+    /// The walk keeps the certificate's Γ.
+    keeps: bool,
 }
 
 impl<W: Walk> Strand<W> {
     /// A walk at its beginning, of a run for losses with these facts.
     fn new(walk: W, setting: &Setting, facts: &Facts) -> Self {
-        let keeps = match setting.rate {
-            Rate::Constant(rate) if walk.gamma(rate, &mut Vec::new()) => Some(rate),
+        let rate = match setting.rate {
+            Rate::Constant(rate) => Some(rate),
             _ => None,
         };
-        Self { walk, bound: setting.certificate.then(|| FirstOrder::new(facts)), keeps }
+        let keeps = walk.gamma(rate, &mut Vec::new()).is_some();
+        Self { walk, bound: setting.certificate.then(|| FirstOrder::new(facts)), rate, keeps }
     }
 
     /// Shows the certificate a step that was made.
     #[inline]
     fn observe<X: Row<f64>>(&mut self, round: &Round, x: X) {
-        match (&mut self.bound, self.keeps) {
-            (Some(bound), Some(rate)) => bound.observe_gradient(round, round.length / rate),
-            (Some(bound), None) => bound.observe(round, x),
-            (None, _) => {}
+        match &mut self.bound {
+            Some(bound) if self.keeps => {
+                bound.observe_gradient(round, self.walk.gradient(round, x));
+            }
+            Some(bound) => bound.observe(round, x),
+            None => {}
         }
     }
 
@@ -293,11 +304,9 @@ impl<W: Walk> Strand<W> {
     fn certify(&self, comparators: &Comparator<'_>) -> Option<Certificate> {
         let bound = self.bound.as_ref()?;
         let mut gamma = Vec::new();
-        Some(match self.keeps {
-            Some(rate) if self.walk.gamma(rate, &mut gamma) => {
-                bound.certify_with(&gamma, comparators)
-            }
-            _ => bound.certify(comparators),
+        Some(match self.walk.gamma(self.rate, &mut gamma) {
+            Some(size) => bound.certify_with(&gamma, size, comparators),
+            None => bound.certify(comparators),
         })
     }
 
@@ -330,10 +339,10 @@ fn combined<W: Walk>(strands: &[Strand<W>], reach: Reach) -> Option<Certificate>
         strand.walk.read(&mut w);
         let comparators = match reach {
             Reach::Box => Comparator::Box { radii: &w },
-            Reach::Ball(norm) => Comparator::Ball { norm, radius: norm.of(&w) },
+            Reach::Ball(norm) => Comparator::Ball { norm, radius: norm.above(&w) },
             Reach::Sphere(radius) => Comparator::Sphere { radius },
             Reach::Simplex => Comparator::Simplex { n: w.len() },
-            Reach::Positive => Comparator::Positive { total: Norm::L1.of(&w) },
+            Reach::Positive => Comparator::Positive { total: Norm::L1.above(&w) },
         };
         let one = strand.certify(&comparators)?;
         all = Some(match all {

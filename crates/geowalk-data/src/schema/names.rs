@@ -9,8 +9,8 @@ pub(super) struct Names {
     text: String,
     ends: Vec<u32>,
     places: Vec<u32>,
-    /// Places and numbers of the names, by place.
-    sorted: OnceLock<Vec<(u32, u32)>>,
+    /// The names by place: the place in the high half, the number of the name in the low one.
+    sorted: OnceLock<Vec<u64>>,
 }
 
 impl Names {
@@ -41,16 +41,16 @@ impl Names {
         }
     }
 
-    fn text(&self, number: u32) -> &str {
-        let k = number as usize;
+    fn text(&self, k: usize) -> &str {
         let start = k.checked_sub(1).and_then(|before| self.ends.get(before));
         let (start, end) = (start.copied().unwrap_or(0), self.ends.get(k).copied().unwrap_or(0));
         self.text.get(start as usize..end as usize).unwrap_or_default()
     }
 
-    fn sorted(&self) -> &[(u32, u32)] {
+    fn sorted(&self) -> &[u64] {
         self.sorted.get_or_init(|| {
-            let mut sorted: Vec<_> = self.places.iter().copied().zip(0..).collect();
+            let entry = |(&place, number)| (u64::from(place) << 32) | number;
+            let mut sorted: Vec<u64> = self.places.iter().zip(0..).map(entry).collect();
             sorted.sort_unstable();
             sorted
         })
@@ -59,12 +59,21 @@ impl Names {
     /// The name of a place.
     pub(super) fn find(&self, place: u32) -> Option<&str> {
         let sorted = self.sorted();
-        let found = sorted.binary_search_by_key(&place, |entry| entry.0).ok()?;
-        sorted.get(found).map(|entry| self.text(entry.1))
+        let at = sorted.partition_point(|entry| (entry >> 32) < u64::from(place));
+        sorted
+            .get(at)
+            .filter(|entry| **entry >> 32 == u64::from(place))
+            .map(|&entry| self.named(entry))
     }
 
     /// All names with their places, by place.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &str)> {
-        self.sorted().iter().map(|&(place, number)| (place, self.text(number)))
+        #[expect(clippy::cast_possible_truncation, reason = "the high half")]
+        self.sorted().iter().map(|&entry| ((entry >> 32) as u32, self.named(entry)))
+    }
+
+    /// The name of an entry of the sorted list.
+    fn named(&self, entry: u64) -> &str {
+        self.text((entry & u64::from(u32::MAX)) as usize)
     }
 }

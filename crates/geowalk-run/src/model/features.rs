@@ -59,12 +59,15 @@ impl Names {
 
 /// The names as an object, by place: written one by one, not as a map of them all.
 fn by_place(hashed: &Hashed) -> serde_json::Result<Vec<u8>> {
-    let mut text = vec![b'{'];
+    let mut text = Vec::with_capacity(24 * hashed.known() + 2);
+    text.push(b'{');
     for (place, name) in hashed.names() {
         if text.len() > 1 {
             text.push(b',');
         }
-        text.extend_from_slice(format!("\"{place}\":").as_bytes());
+        text.push(b'"');
+        serde_json::to_writer(&mut text, &place)?;
+        text.extend_from_slice(b"\":");
         serde_json::to_writer(&mut text, name)?;
     }
     text.push(b'}');

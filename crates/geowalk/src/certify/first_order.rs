@@ -14,7 +14,7 @@
 //!
 //! **Proof** Convexity of ℓ in z, round by round. **Cost** O(nnz) per round, one vector
 //! (coordinates from 2²⁴ on are kept one by one); O(1) per round and no vector where the walk itself
-//! [keeps Γ](crate::walk::Walk::gamma), as gradient descent does with a constant rate: Γ = (w₀ − w)/η.
+//! [keeps Γ](crate::walk::Walk::gamma), as gradient descent does with a constant rate: Γ = (w₀ − w)/η. Mirror descent does in its dual coordinates, `free` in its bets.
 //! **Care** Γ is summed in plain `f64`; what rounding can have done to it is added to the bound:
 //! $$|\hat\Gamma_i - \Gamma_i| \;\le\; (T + 4)\,\varepsilon \sum_t |g_t|\, \Vert x_t\Vert \;+\; 10^{-150} \sum_t |g_t|$$
 //! after T rounds. A plain sum of T terms errs by less than T·ε/2 of the sum of their magnitudes \[Higham02, sec. 4.2\], each term ηg·x was rounded twice before it
@@ -148,13 +148,13 @@ impl FirstOrder {
     ///     (Euclidean::new(), FirstOrder::new(&Squared.facts()), FirstOrder::new(&Squared.facts()));
     /// for x in [&[1.0, 2.0], &[0.5, -1.0]] {
     ///     let round = gd.step(Dense(x), 1.0.into(), &Squared, 0.125)?;
-    ///     short.observe_gradient(&round, round.length / round.rate);
+    ///     short.observe_gradient(&round, gd.gradient(&round, Dense(x)));
     ///     long.observe(&round, Dense(x));
     /// }
     /// let mut gamma = Vec::new();
-    /// assert!(gd.gamma(0.125, &mut gamma));
+    /// assert_eq!(gd.gamma(Some(0.125), &mut gamma), Some(0.0));
     /// let u = Comparator::Given(&[0.5, 0.5]);
-    /// let (short, long) = (short.certify_with(&gamma, &u), long.certify(&u));
+    /// let (short, long) = (short.certify_with(&gamma, 0.0, &u), long.certify(&u));
     /// assert!((short.bound - long.bound).abs() < 1e-13 && (long.bound - 1.9375).abs() < 1e-13);
     /// # Ok::<(), geowalk::DomainError>(())
     /// ```
@@ -176,9 +176,9 @@ impl FirstOrder {
         }
     }
 
-    /// The certificate, with Γ from the walk that kept it.
-    pub fn certify_with(&self, gamma: &[f64], u: &Comparator<'_>) -> Certificate {
-        self.verdict(&Gamma { near: gamma, far: &BTreeMap::new() }, u)
+    /// The certificate, with Γ from the walk that kept it, and what [its method](crate::walk::Walk::gamma) returned.
+    pub fn certify_with(&self, gamma: &[f64], size: f64, u: &Comparator<'_>) -> Certificate {
+        self.verdict(&Gamma { near: gamma, far: &BTreeMap::new() }, size, u)
     }
 
     /// Adds a row with an index that is kept by itself.
@@ -197,13 +197,13 @@ impl FirstOrder {
         });
     }
 
-    fn verdict(&self, gamma: &Gamma<'_>, u: &Comparator<'_>) -> Certificate {
+    fn verdict(&self, gamma: &Gamma<'_>, size: f64, u: &Comparator<'_>) -> Certificate {
         let (status, bound) = if let Some(broken) = &self.broken {
             (Status::Void(broken.clone()), f64::NAN)
         } else {
             // Each product g·z was rounded once before it was added.
             let products = f64::EPSILON * self.a.magnitude();
-            let support = gamma.support(self.slip(), u);
+            let support = gamma.support(self.slip(size), u);
             (Status::Valid, (self.a.upper() + products + support).next_up())
         };
         Certificate {
@@ -215,10 +215,11 @@ impl FirstOrder {
         }
     }
 
-    /// No less than the rounding error of any coordinate of Γ.
-    fn slip(&self) -> f64 {
-        // A hundredth more than the formula, for the rounding of the sums in it.
-        1.01 * ((self.rounds as f64 + 4.0) * f64::EPSILON * self.magnitude + 1e-150 * self.slopes)
+    /// No less than the rounding error of any coordinate of Γ, if it is a sum of the terms and of one of this size.
+    fn slip(&self, size: f64) -> f64 {
+        let relative = (self.rounds as f64 + 4.0) * f64::EPSILON;
+        // More than the formula by a few hundredths, for the rounding of the sums in it.
+        1.03 * (relative * (self.magnitude + size) + 1e-150 * self.slopes)
     }
 }
 
@@ -239,9 +240,9 @@ impl Gamma<'_> {
 
     fn norm(&self, norm: Norm) -> f64 {
         if self.far.is_empty() {
-            return norm.of(self.near);
+            return norm.above(self.near);
         }
-        norm.of(&self.all().collect::<Vec<_>>())
+        norm.above(&self.all().collect::<Vec<_>>())
     }
 
     fn at(&self, i: usize) -> f64 {
@@ -305,30 +306,110 @@ impl Bound for FirstOrder {
     fn observe<F: Real, X: Row<F>>(&mut self, round: &Round, x: X) {
         let slope = round.slope;
         let bound = x.bound();
-        let mut square = 0.0;
         if bound > FAR {
             self.observe_far(slope, x);
-            x.each(|_, x| square += x.f64() * x.f64());
         } else {
             if bound > self.near.len() {
                 self.near.resize(bound, 0.0);
             }
             let near = &mut self.near;
             x.each(|i, x| {
-                let x = x.f64();
-                square += x * x;
                 if let Some(gamma) = near.get_mut(i) {
-                    *gamma += slope * x;
+                    *gamma += slope * x.f64();
                 }
             });
         }
-        // A square out of this range has lost digits or is not a number.
-        let safe = (1e-290..1e290).contains(&square);
-        let norm = if safe { square.sqrt() } else { x.norm(Norm::L2).f64() };
-        self.observe_gradient(round, slope.abs() * norm);
+        self.observe_gradient(round, slope.abs() * x.length());
     }
 
     fn certify(&self, u: &Comparator<'_>) -> Certificate {
-        self.verdict(&Gamma { near: &self.near, far: &self.far }, u)
+        self.verdict(&Gamma { near: &self.near, far: &self.far }, 0.0, u)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::laws::Sampler;
+    use crate::loss::{Logistic, Loss};
+    use crate::row::Dense;
+    use crate::walk::{Euclidean, Walk};
+
+    /// Gradient descent on random rows of very unequal columns; what both certificates, an exact Γ and a comparator say of it.
+    fn run(rate: f64, rounds: usize) -> (FirstOrder, FirstOrder, Vec<f64>, [Sum; 6], f64) {
+        let mut sampler = Sampler::new(11);
+        let mut gd = Euclidean::new();
+        let facts = Logistic.facts();
+        let (mut short, mut long) = (FirstOrder::new(&facts), FirstOrder::new(&facts));
+        let (mut exact, mut regret) = ([Sum::default(); 6], Sum::default());
+        for _ in 0..rounds {
+            let mut x = [1e-3, 1e3, 1.0, 0.1, 1e-170, 1.0].map(|scale| scale * sampler.normal());
+            x[5] = 1.0; // always the same sign: its sum grows
+            let y = if x[2] - x[3] + 0.5 * sampler.normal() > 0.0 { 1.0 } else { -1.0 };
+            let round = gd.step(Dense(&x), y.into(), &Logistic, rate).unwrap();
+            short.observe_gradient(&round, gd.gradient(&round, Dense(&x)));
+            long.observe(&round, Dense(&x));
+            for (sum, x) in exact.iter_mut().zip(x) {
+                sum.add(round.slope * x);
+            }
+            regret.add(round.loss - Logistic.value(x[2] - x[3], y));
+        }
+        let mut gamma = Vec::new();
+        assert_eq!(gd.gamma(Some(rate), &mut gamma), Some(0.0));
+        (short, long, gamma, exact, regret.total())
+    }
+
+    #[test]
+    fn sums_read_off_the_weights_are_as_good_as_sums_that_were_kept() {
+        for rate in [1e-90, 1e-3, 0.7, 3e4] {
+            let (short, long, gamma, exact, regret) = run(rate, 20_000);
+            for (found, exact) in gamma.iter().zip(&exact) {
+                let off = (found - exact.total()).abs();
+                assert!(off <= short.slip(0.0), "{rate}: {off:e} > {:e}", short.slip(0.0));
+            }
+            let kept =
+                long.near.iter().zip(&exact).map(|(kept, exact)| (kept - exact.total()).abs());
+            assert!(kept.fold(0.0, f64::max) <= long.slip(0.0));
+            let u = [0.0, 0.0, 1.0, -1.0];
+            for comparators in [
+                Comparator::Given(&u),
+                Comparator::Ball { norm: Norm::L2, radius: 1.5 },
+                Comparator::Box { radii: &u },
+            ] {
+                let short = short.certify_with(&gamma, 0.0, &comparators);
+                let long = long.certify(&comparators);
+                assert!(regret <= short.bound && regret <= long.bound);
+                let close = 1e-9 * long.bound.abs();
+                assert!((short.bound - long.bound).abs() <= close, "{rate}: {short} {long}");
+                assert_eq!((short.loss, short.rounds), (long.loss, long.rounds));
+            }
+        }
+    }
+
+    #[test]
+    fn the_error_that_is_allowed_for_is_needed() {
+        // Without it a bound would be too small: the coordinate that always grows does lose digits.
+        let (short, _, gamma, exact, _) = run(1e-3, 20_000);
+        let off = (gamma[1] - exact[1].total()).abs();
+        assert!(off > 0.0 && off <= short.slip(0.0), "{off:e} {:e}", short.slip(0.0));
+    }
+
+    #[test]
+    fn a_far_index_costs_no_vector() {
+        let mut bound = FirstOrder::new(&Logistic.facts());
+        let round = Round {
+            z: 0.5,
+            loss: 1.0,
+            slope: -0.5,
+            rate: 1.0,
+            length: 0.0,
+            event: crate::geometry::Event::Inside,
+        };
+        let x = crate::row::Sparse::new(&[1, 1 << 30], &[2.0, 4.0]).unwrap();
+        bound.observe(&round, x);
+        bound.observe(&round, Dense(&[1.0, 1.0]));
+        assert_eq!((bound.near.as_slice(), bound.far.len()), (&[-0.5, -1.5][..], 1));
+        let far = bound.certify(&Comparator::Ball { norm: Norm::L1, radius: 1.0 });
+        assert!((far.bound - 1.5).abs() < 1e-12, "A + max|Γ| = −½ + 2: {far}");
     }
 }

@@ -55,4 +55,9 @@ impl<F: Real> Row<F> for Sparse<'_, F> {
     fn bound(self) -> usize {
         self.bound
     }
+
+    #[inline]
+    fn length(self) -> f64 {
+        super::length(&self.values[..self.values.len().min(self.indices.len())])
+    }
 }

@@ -77,14 +77,13 @@ impl Walk for Euclidean {
         w.clone_from(&self.w);
     }
 
-    fn gamma(&self, rate: f64, out: &mut Vec<f64>) -> bool {
-        // A rate so small that products with it underflow would leave nothing of Γ.
-        let kept = Allowed::Closed(1e-100, walk::LARGEST).contains(rate);
-        if kept {
-            out.clear();
-            out.extend(self.w.iter().map(|w| -w / rate));
-        }
-        kept
+    fn gamma(&self, rate: Option<f64>, out: &mut Vec<f64>) -> Option<f64> {
+        walk::dual_gamma(&self.w, 0.0, rate, out)
+    }
+
+    #[inline]
+    fn gradient<X: Row<f64>>(&self, round: &Round, _: X) -> f64 {
+        round.length / round.rate
     }
 
     fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
