@@ -315,7 +315,8 @@ fn a_run_that_diverges_suggests_a_rate_that_works() {
         ("mirror:burg", "10"),
     ] {
         let args = ["--walk", walk, "--task", "regression", "--rate", rate];
-        let parts = ["geowalk: a.csv:", "cannot go on", &format!("the walk '{walk}'"), "try --rate "];
+        let parts =
+            ["geowalk: a.csv:", "cannot go on", &format!("the walk '{walk}'"), "try --rate "];
         place.refuses("a.csv", numbers(), &args, &parts);
         let message = place.fails(&[&["train", "a.csv", "--progress", "none"], &args[..]].concat());
         let suggested = message.split("try --rate ").nth(1).unwrap().split(' ').next().unwrap();

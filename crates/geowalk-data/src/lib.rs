@@ -37,6 +37,7 @@
 //!
 //! **Care** Values and labels that are NaN or infinite are errors. A label of NaN in a block marks a row without label.
 
+mod batch;
 mod bytes;
 mod decision;
 mod error;

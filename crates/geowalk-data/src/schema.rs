@@ -6,6 +6,7 @@
 
 mod dictionary;
 mod hashed;
+mod names;
 mod task;
 
 use std::borrow::Cow;

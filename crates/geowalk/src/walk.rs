@@ -128,6 +128,19 @@ pub trait Walk: Send {
         Gauge::euclidean(x)
     }
 
+    /// out ← Γ = Σ g_t x_t of all steps so far, if the state holds it; `rate` is that of every step, if they all had the same. The
+    /// [first-order certificate](crate::certify::FirstOrder) then needs no vector of its own. Returns b ≥ 0 such that each coordinate is as exact as the plain sum of the
+    /// terms and of one more of size b, each rounded at most four times, values of the row below 1e-150 left out; `None` if Γ is not there.
+    fn gamma(&self, _rate: Option<f64>, _out: &mut Vec<f64>) -> Option<f64> {
+        None
+    }
+
+    /// ‖g·x‖₂ of a round that was made on this row, for the same certificate.
+    #[inline]
+    fn gradient<X: Row<f64>>(&self, round: &Round, x: X) -> f64 {
+        round.slope.abs() * x.length()
+    }
+
     /// Gives away everything that changes, as named arrays.
     fn save(&self, put: &mut dyn FnMut(&'static str, &[f64]));
 
@@ -200,6 +213,15 @@ fn in_range<X: Row<f64>>(x: X) -> Result<(), DomainError> {
             Err(DomainError::Coordinate { what: "the row", index, value, allowed })
         }
     }
+}
+
+/// out ← (start − θ)/η, the Γ of a walk whose dual coordinates θ began at `start` and moved by −ηg x; see [`Walk::gamma`].
+fn dual_gamma(theta: &[f64], start: f64, rate: Option<f64>, out: &mut Vec<f64>) -> Option<f64> {
+    // A rate so small that products with it underflow would leave nothing of Γ.
+    let rate = rate.filter(|&rate| Allowed::Closed(1e-100, LARGEST).contains(rate))?;
+    out.clear();
+    out.extend(theta.iter().map(|theta| (start - theta) / rate));
+    Some(start.abs() / rate)
 }
 
 /// An array of a saved state, checked coordinate by coordinate.

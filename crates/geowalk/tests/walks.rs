@@ -12,7 +12,7 @@ use geowalk::Real;
 use geowalk::certify::{Bound, Comparator, FirstOrder};
 use geowalk::geometry::Event;
 use geowalk::loss::{Loss, Squared};
-use geowalk::row::{Dense, Sparse};
+use geowalk::row::{Dense, Row, Sparse};
 use geowalk::update::Target;
 use geowalk::walk::{
     Adaptive, Entropy, Euclidean, Free, Hyperbolic, ReparamEntropy, ReparamSimplex, Simplex,
@@ -52,6 +52,46 @@ fn dense_rows_and_sparse_rows_give_the_same_bits() {
         }
     }
     all(&mut Rows);
+}
+
+#[test]
+fn sums_that_a_walk_keeps_are_those_of_its_rounds() {
+    struct Sums(Vec<String>);
+    impl Visit for Sums {
+        fn visit<W: Walk + Clone + PartialEq + Debug>(&mut self, name: &str, walk: W, rate: f64) {
+            let (mut walk, mut stream) = (walk, Stream::new(8, 40, 6));
+            let mut exact = vec![geowalk::sum::Sum::default(); 40];
+            let (mut long, mut short) =
+                (FirstOrder::new(&Logistic.facts()), FirstOrder::new(&Logistic.facts()));
+            for t in 0..2000 {
+                stream.next();
+                if t % 7 == 0 {
+                    stream.values.iter_mut().for_each(|x| *x *= 1e-160); // too small for some walks to see
+                }
+                let x = Sparse::new(&stream.indices, &stream.values).unwrap();
+                let round = walk.step(x, stream.y.into(), &Logistic, rate).unwrap();
+                x.each(|i, x| exact[i].add(round.slope * x));
+                long.observe(&round, x);
+                short.observe_gradient(&round, walk.gradient(&round, x));
+            }
+            let mut gamma = Vec::new();
+            let Some(size) = walk.gamma(Some(rate), &mut gamma) else { return };
+            self.0.push(name.to_owned());
+            for (found, exact) in gamma.iter().zip(&exact) {
+                let off = (found - exact.total()).abs();
+                let allowed = 2004.0 * f64::EPSILON * (exact.magnitude() + size) + 1e-147;
+                assert!(off <= allowed, "{name}: {found} for {}", exact.total());
+            }
+            let u = [0.5; 40];
+            for u in [Comparator::Given(&u), Comparator::Simplex { n: 40 }] {
+                let (short, long) = (short.certify_with(&gamma, size, &u), long.certify(&u));
+                assert!((short.bound - long.bound).abs() < 1e-6, "{name}: {short}, {long}");
+            }
+        }
+    }
+    let mut sums = Sums(Vec::new());
+    all(&mut sums);
+    assert_eq!(sums.0, ["gd", "p-norm", "burg", "adagrad", "free"]);
 }
 
 #[test]

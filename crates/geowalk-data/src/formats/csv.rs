@@ -143,28 +143,24 @@ fn fast(
     let Record { text, end } = record;
     let (mut label, mut weight) = (f64::NAN, 1.0);
     let mut at = 0;
-    for role in roles {
-        if at > end {
-            return None;
-        }
-        let (value, after) = match role {
-            Role::Number { .. } | Role::Label | Role::Weight => {
-                number::separated(text, at, separator)?
-            }
-            _ => return None,
-        };
-        if !value.is_finite() || (after != end && text[after] != separator) {
-            return None;
-        }
+    let mut put = |role: &Role, value: f64| {
         match role {
             Role::Number { index, .. } => *dense.get_mut(*index as usize)? = value,
             Role::Weight if value < 0.0 => return None,
             Role::Weight => weight = value,
-            _ => label = value,
+            Role::Label => label = value,
+            _ => return None,
         }
+        Some(())
+    };
+    let (last, roles) = roles.split_last()?;
+    for role in roles {
+        let (value, after) = number::separated(text, at, separator)?;
+        put(role, value)?;
         at = after + 1;
     }
-    (at == end + 1).then_some((label, weight))
+    put(last, number::ending(text, at, end)?)?;
+    Some((label, weight))
 }
 
 impl Csv {

@@ -12,6 +12,7 @@
 use geowalk::row::Block;
 
 use super::reader;
+use crate::batch::Batch;
 use crate::bytes::{Bytes, Record};
 use crate::decision::Decision;
 use crate::error::{Base, DataError, ErrorKind, Fault, What, excerpt};
@@ -207,11 +208,13 @@ fn common<P: Place>(
     order: &mut Order,
 ) -> Result<usize, Fault> {
     let mut now = Order { ..*order };
-    let next = number::pairs(record.text, at, record.end, |name, index, value| {
-        block.feature(place.number(Namespace::NONE, name, index)?, value);
+    let mut batch = Batch::new();
+    let next = number::pairs(record.text, at, record.end, f64::MAX, |name, index, value| {
+        batch.push(place.number(Namespace::NONE, name, index)?, value, block);
         now.add(index);
         Ok(())
     });
+    batch.flush(block);
     *order = now;
     next.map_err(|(offset, kind): (usize, ErrorKind)| kind.at(offset))
 }

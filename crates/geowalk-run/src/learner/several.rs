@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use geowalk::certify::{Bound, Certificate};
+use geowalk::certify::Certificate;
 use geowalk::error::Allowed;
 use geowalk::loss::{Facts, Loss};
 use geowalk::row::{Block, Row};
@@ -179,9 +179,7 @@ impl<W: Walk + Clone> Several<W> {
             };
             let round = round.map_err(|cause| (cause, rate))?;
             apart += round.loss;
-            if let Some(bound) = &mut strand.bound {
-                bound.observe(&round, x);
-            }
+            strand.observe(&round, x);
         }
         if self.joint {
             self.agree();

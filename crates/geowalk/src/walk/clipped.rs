@@ -137,6 +137,15 @@ impl<W: Walk> Walk for Clipped<W> {
         self.walk.read(w);
     }
 
+    fn gamma(&self, rate: Option<f64>, out: &mut Vec<f64>) -> Option<f64> {
+        self.walk.gamma(rate, out)
+    }
+
+    #[inline]
+    fn gradient<X: Row<f64>>(&self, round: &Round, x: X) -> f64 {
+        self.walk.gradient(round, x)
+    }
+
     fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
         self.walk.save(put);
     }

@@ -251,6 +251,11 @@ impl Walk for Free {
         w.extend(self.features.iter().map(|feature| self.common * feature.bet));
     }
 
+    fn gamma(&self, _: Option<f64>, out: &mut Vec<f64>) -> Option<f64> {
+        Free::gamma(self, out);
+        Some(0.0)
+    }
+
     fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
         let column = |f: fn(&Feature) -> f64| self.features.iter().map(f).collect::<Vec<_>>();
         put("scale", &column(|f| f.scale));
