@@ -59,10 +59,11 @@ fn diagonal(values: impl ExactSizeIterator<Item = f64>, out: &mut Vec<f64>) {
     }
 }
 
-/// r_j ← r_j/(p v_j + λ).
+/// r_j ← r_j/(p v_j + λ); 0 for a feature that has not varied: it does not move.
 fn divide(r: &mut [f64], p: f64, ridge: f64, variance: impl Fn(usize) -> f64) {
     for (j, r) in r.iter_mut().enumerate() {
-        *r /= p * variance(j) + ridge;
+        let v = variance(j);
+        *r = if v > 0.0 { *r / (p * v + ridge) } else { 0.0 };
     }
 }
 

@@ -83,9 +83,12 @@ impl Means {
         self.n.iter().filter(|&&n| n > 0.0).count() as f64
     }
 
-    /// The variance of a feature over all examples.
+    /// The variance of a feature over all examples; 0 where it is no more than the rounding errors of a constant.
     pub(crate) fn variance(&self, j: usize) -> f64 {
-        if self.total > 0.0 { self.spread.get(j).copied().unwrap_or(0.0) / self.total } else { 0.0 }
+        let (Some(spread), Some(mean)) = (self.spread.get(j), self.overall.get(j)) else {
+            return 0.0;
+        };
+        if *spread > 1e-24 * self.total * mean * mean { spread / self.total } else { 0.0 }
     }
 
     /// Sees an example of a class; `old` ← x − θ before. Gives the part of it by which θ moved.
@@ -96,6 +99,12 @@ impl Means {
         weight: f64,
         old: &mut Vec<f64>,
     ) -> f64 {
+        if self.total == 0.0 && self.start == Start::Seen {
+            // The mean of all begins with the first example.
+            for (row, &x) in self.theta.each_mut().zip(x) {
+                row.fill(x);
+            }
+        }
         let n = self.n.get(class).copied().unwrap_or(0.0);
         let part = weight / (n + weight + self.kappa);
         old.clear();
@@ -169,6 +178,16 @@ mod tests {
         assert!((means.overall[0] - 1.5).abs() < 1e-15);
         assert!((means.variance(0) - 5.25).abs() < 1e-14);
         assert_eq!(means.seen(), 2.0);
+    }
+
+    #[test]
+    fn a_constant_has_no_variance() {
+        let mut means = Means::new(0.05, Start::Seen);
+        means.grow(1, 1);
+        for _ in 0..1000 {
+            means.observe(&[0.1], 0, 0.3, &mut Vec::new());
+        }
+        assert_eq!(means.variance(0), 0.0, "spread {:?}", means.spread);
     }
 
     #[test]

@@ -181,3 +181,107 @@ pub(crate) fn kinds() -> [Kind; 6] {
         },
     ]
 }
+
+/// Rows with their classes.
+pub(crate) struct Sample {
+    pub(crate) rows: Vec<Vec<f64>>,
+    pub(crate) classes: Vec<usize>,
+    pub(crate) s: usize,
+}
+
+impl Sample {
+    /// Mean loss of coefficients, α and β of class after class, and the gradient with the ridge, and the Hessian.
+    fn quadratic(&self, w: &[f64], ridge: f64) -> (f64, Vec<f64>, Vec<f64>) {
+        let (s, d) = (self.s, self.rows[0].len() + 1);
+        let k = s * d;
+        let (mut loss, mut gradient, mut hessian) = (0.0, vec![0.0; k], vec![0.0; k * k]);
+        for (x, &y) in self.rows.iter().zip(&self.classes) {
+            let phi: Vec<f64> = std::iter::once(1.0).chain(x.iter().copied()).collect();
+            let z: Vec<f64> =
+                w.chunks_exact(d).map(|w| w.iter().zip(&phi).map(|(w, x)| w * x).sum()).collect();
+            let top = z.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let sum: f64 = z.iter().map(|z| Real::exp(z - top)).sum();
+            let q: Vec<f64> = z.iter().map(|z| Real::exp(z - top) / sum).collect();
+            loss += top + Real::ln(sum) - z[y];
+            for c in 0..s {
+                let v = q[c] - f64::from(u8::from(c == y));
+                for i in 0..d {
+                    gradient[c * d + i] += v * phi[i];
+                    for b in 0..=c {
+                        let curvature = q[c] * (f64::from(u8::from(b == c)) - q[b]) * phi[i];
+                        for j in 0..d {
+                            hessian[(c * d + i) * k + b * d + j] += curvature * phi[j];
+                        }
+                    }
+                }
+            }
+        }
+        let n = self.rows.len() as f64;
+        hessian.iter_mut().for_each(|h| *h /= n);
+        for i in 0..k {
+            for j in i / d * d + d..k {
+                // The blocks above the diagonal.
+                hessian[i * k + j] = hessian[j * k + i];
+            }
+        }
+        loss /= n;
+        for (i, (g, w)) in gradient.iter_mut().zip(w).enumerate() {
+            *g /= n;
+            // A little of everything, for the directions that change nothing.
+            hessian[i * k + i] += 1e-9;
+            if i % d > 0 {
+                *g += ridge * w;
+                hessian[i * k + i] += ridge;
+                loss += 0.5 * ridge * w * w;
+            }
+        }
+        (loss, gradient, hessian)
+    }
+
+    /// The best coefficients and their loss, by Newton's method.
+    pub(crate) fn best(&self, ridge: f64) -> (f64, Vec<f64>) {
+        let mut w = vec![0.0; self.s * (self.rows[0].len() + 1)];
+        for _ in 0..60 {
+            let (loss, gradient, hessian) = self.quadratic(&w, ridge);
+            let step = solve(hessian, gradient.clone());
+            let decrease: f64 = step.iter().zip(&gradient).map(|(a, b)| a * b).sum();
+            if decrease < 1e-14 {
+                return (loss, w);
+            }
+            let mut t = 1.0;
+            loop {
+                let new: Vec<f64> = w.iter().zip(&step).map(|(w, step)| w - t * step).collect();
+                if self.loss(&new, ridge) <= loss - 1e-4 * t * decrease || t < 1e-6 {
+                    w = new;
+                    break;
+                }
+                t *= 0.5;
+            }
+        }
+        (self.loss(&w, ridge), w)
+    }
+
+    /// Mean loss of coefficients, with the ridge.
+    pub(crate) fn loss(&self, w: &[f64], ridge: f64) -> f64 {
+        let d = self.rows[0].len() + 1;
+        let mut loss = 0.0;
+        for (x, &y) in self.rows.iter().zip(&self.classes) {
+            let logit = |w: &[f64]| w[0] + w[1..].iter().zip(x).map(|(w, x)| w * x).sum::<f64>();
+            let z: Vec<f64> = w.chunks_exact(d).map(logit).collect();
+            let top = z.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            loss += top + Real::ln(z.iter().map(|z| Real::exp(z - top)).sum::<f64>()) - z[y];
+        }
+        let squares: f64 = w.chunks_exact(d).flat_map(|w| &w[1..]).map(|w| w * w).sum();
+        loss / self.rows.len() as f64 + 0.5 * ridge * squares
+    }
+
+    /// The coefficients of a walk, as `best` gives them.
+    pub(crate) fn coefficients(&self, walk: &Natural) -> Vec<f64> {
+        let (mut all, mut beta) = (Vec::new(), Vec::new());
+        for c in 0..self.s {
+            all.push(walk.coefficients(c, &mut beta));
+            all.extend_from_slice(&beta);
+        }
+        all
+    }
+}

@@ -137,7 +137,12 @@ impl Family for GaussianDiagonal {
 
     fn damp(&mut self, class: usize, p: f64, ridge: f64, r: &mut [f64]) {
         for (j, r) in r.chunks_exact_mut(2).enumerate() {
-            let [a, b, c] = block(self.means.theta.at(j, class), self.variance(j, class));
+            let v = self.variance(j, class);
+            if v <= 0.0 {
+                r.fill(0.0);
+                continue;
+            }
+            let [a, b, c] = block(self.means.theta.at(j, class), v);
             let (a, b, c) = (p * a + ridge, p * b, p * c + ridge);
             // a c − b² = p²·2v³ + λ(…): no cancellation of what matters as λ > 0.
             let determinant = a * c - b * b;

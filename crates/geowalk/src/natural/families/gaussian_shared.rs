@@ -237,7 +237,8 @@ impl Family for GaussianShared {
         self.scratch.clear();
         for (column, value) in vectors.chunks_exact(d.max(1)).zip(values) {
             let inside: f64 = column.iter().zip(&*r).map(|(u, r)| u * r).sum();
-            self.scratch.push(inside / (p * value.max(0.0) + ridge));
+            let moves = *value > 0.0;
+            self.scratch.push(if moves { inside / (p * value + ridge) } else { 0.0 });
         }
         r.fill(0.0);
         for (column, &inside) in vectors.chunks_exact(d.max(1)).zip(&self.scratch) {
