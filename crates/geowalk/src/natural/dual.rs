@@ -82,7 +82,7 @@ pub struct Scratch {
 ///     walk.step(Dense(&x), y, 1.0)?;
 /// }
 /// let mut z = Vec::new();
-/// walk.logits(Dense(&[9.0, 2e4]), &mut Scratch::default(), &mut z)?;
+/// walk.logits(Dense(&[9.0, 2e4]), &mut Scratch::default(), &mut z);
 /// assert!(z[1] - z[0] > 2.0, "{z:?}");
 /// # Ok::<(), geowalk::ConfigError>(())
 /// ```
@@ -293,21 +293,30 @@ impl Natural {
         self.settings.average && self.weight > 0.0
     }
 
-    /// out ← α_c + β_c·T(x) of every class, of the average if there is one. Features without a coefficient count as 0.
-    pub fn logits<X: Row<f64>>(
-        &self,
-        x: X,
-        scratch: &mut Scratch,
-        out: &mut Vec<f64>,
-    ) -> Result<(), DomainError> {
-        self.statistics(x, &mut scratch.statistics)?;
+    /// out ← α_c + β_c·T(x) of every class, of the average if there is one. Features without a coefficient count as 0; rows outside the family's domain
+    /// are scored all the same, and a NaN comes out as NaN.
+    pub fn logits<X: Row<f64>>(&self, x: X, scratch: &mut Scratch, out: &mut Vec<f64>) {
+        scratch.statistics.resize_with(self.parts.len(), Statistic::default);
+        for (k, (part, t)) in self.parts.iter().zip(&mut scratch.statistics).enumerate() {
+            // The statistic is there, whatever else is said of it.
+            let _ = match &self.layout {
+                Layout::One => part.family.statistic(x, t),
+                Layout::Split { of, .. } => {
+                    part.family.statistic(Picked { row: x, of, part: k }, t)
+                }
+            };
+        }
         self.score(&scratch.statistics, out, &mut scratch.sums);
         if self.averages() {
             for (z, sum) in out.iter_mut().zip(&scratch.sums) {
                 *z -= sum / self.weight;
             }
         }
-        Ok(())
+    }
+
+    /// The logits with which the last step predicted, before it learned.
+    pub fn predicted(&self) -> &[f64] {
+        &self.scratch.z
     }
 
     /// Predicts, then learns that a row is of a class. Features and classes that are new get their place first. On an error nothing
@@ -534,6 +543,11 @@ pub(super) fn capped(
 }
 
 impl Scratch {
+    /// The logits.
+    pub(super) fn z(&self) -> &[f64] {
+        &self.z
+    }
+
     /// The statistic of the only family, the sums of the average, the logits.
     pub(super) fn all(&mut self) -> (&mut Statistic, &mut Vec<f64>, &mut Vec<f64>) {
         if self.statistics.is_empty() {

@@ -91,7 +91,7 @@ pub(crate) fn direction(walk: &Natural, family: &str, x: &[f64], y: usize) -> Ve
     let size = t.len();
     let (mut p, mut z) = (Vec::new(), Vec::new());
     walk.prior(&mut p);
-    walk.logits(Dense(x), &mut Scratch::default(), &mut z).unwrap();
+    walk.logits(Dense(x), &mut Scratch::default(), &mut z);
     let top = z.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let sum: f64 = z.iter().map(|z| Real::exp(z - top)).sum();
     let v: Vec<f64> =

@@ -134,7 +134,7 @@ impl Family for Gaussian {
 
     fn statistic<X: Row<f64>>(&self, x: X, t: &mut Statistic) -> Result<(), DomainError> {
         let d = self.features();
-        t.dense(x, d, NUMBERS)?;
+        let said = t.dense(x, d, NUMBERS);
         t.value.resize(self.size(), 0.0);
         for i in (0..d).rev() {
             let x = t.value[i];
@@ -146,7 +146,7 @@ impl Family for Gaussian {
                 t.value[linear(i)] = x;
             }
         }
-        Ok(())
+        said
     }
 
     fn score(&mut self, t: &Statistic, dots: &mut [f64], excess: &mut [f64]) {

@@ -64,14 +64,14 @@ impl Family for GaussianDiagonal {
 
     fn statistic<X: Row<f64>>(&self, x: X, t: &mut Statistic) -> Result<(), DomainError> {
         let d = self.means.theta.rows();
-        t.dense(x, d, NUMBERS)?;
+        let said = t.dense(x, d, NUMBERS);
         t.value.resize(2 * d, 0.0);
         for j in (0..d).rev() {
             let x = t.value[j];
             t.value[2 * j + 1] = x * x;
             t.value[2 * j] = x;
         }
-        Ok(())
+        said
     }
 
     fn score(&mut self, t: &Statistic, dots: &mut [f64], excess: &mut [f64]) {
