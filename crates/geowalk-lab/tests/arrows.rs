@@ -4,8 +4,8 @@ use geowalk_lab::{files, shown};
 
 /// Modules of `geowalk`, each allowed to use those before it (and itself).
 const MODULES: [&str; 12] = [
-    "real", "error", "spec", "sum", "row", "geometry", "loss", "update", "walk", "natural", "certify",
-    "laws",
+    "real", "error", "spec", "sum", "row", "geometry", "loss", "update", "walk", "natural",
+    "certify", "laws",
 ];
 
 /// Crates, each allowed to depend on those before it.

@@ -14,6 +14,7 @@
 //! **Source** \[SC21\].
 
 mod baseline;
+mod cap;
 mod coefficients;
 mod dual;
 mod families;

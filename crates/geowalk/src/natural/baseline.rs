@@ -15,6 +15,7 @@
 mod chart;
 mod dense;
 
+use super::cap::Cap;
 use super::coefficients::{Coefficients, table};
 use super::dual::{Scratch, Settings};
 use super::family::{AnyFamily, Family};
@@ -84,6 +85,7 @@ pub struct Baseline {
     beta: Coefficients,
     /// Σ(∇ℓ)² of α and β, for Adagrad.
     squares: (Vec<f64>, Table),
+    cap: Cap,
     n: Vec<f64>,
     total: f64,
     t: u64,
@@ -115,6 +117,7 @@ impl Baseline {
             family,
             chart,
             beta: Coefficients::new(settings.average),
+            cap: Cap::new(settings.cap),
             settings,
             features: 0,
             alpha: Vec::new(),
@@ -305,6 +308,7 @@ impl Baseline {
         put("class-counts", &self.n);
         put("alpha", &self.alpha);
         put("alpha-sums", &self.alpha_sums);
+        put("cap", &self.cap.save());
         if self.method == Method::Adagrad {
             put("squares", &self.squares.0);
             put("beta-squares", self.squares.1.cells());
@@ -331,6 +335,8 @@ impl Baseline {
             (new.features, new.t) = (features.min(4_294_967_296.0) as usize, t as u64);
         }
         (new.weight, new.total) = (weight, total);
+        let top = &mut |name: &'static str| get(name);
+        new.cap.load(walk::numbers(top, "cap", Allowed::NonNegative)?);
         let own = &mut |name: &'static str| get(&format!("0.{name}"));
         new.family.load(own, new.features, s)?;
         new.beta.load(own, new.family.size(), s)?;

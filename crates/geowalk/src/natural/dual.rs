@@ -5,10 +5,7 @@
 //! sees the example. **For every ζ** this is $G_\zeta^{-1}\nabla\ell$, a step of natural gradient in the Fisher metric of ζ, at O(k) and without a matrix: the loss
 //! converges to that of the best logistic regression, whether or not the family is the right one.
 //!
-//! **Cap** One step changes the logit of its own row by $-\gamma\,v_c K_c/p_c$, $v = q - e_y$, $K_c = 1 + (T-\theta_c)\cdot g_c$. The rate is at most
-//! $$\gamma \le \frac{\sum_c v_c^2}{\sum_c v_c^2 K_c/p_c},$$
-//! the largest step that the residual can bear. Without it the method fails (an excess loss of 10 to 90 where it has 0.001 with it). Weighted by v²,
-//! it does not collapse when a class is rare: a cap by the largest $K_c/p_c$ would.
+//! **Cap** γ is at most what the residual can bear: see `cap.rs`. Without it the method fails (an excess loss of 10 to 90 where it has 0.001 with it).
 //!
 //! **Ridge** The gradient λβ is preconditioned too, by $(B_c + \lambda I_\beta)^{-1}$ with $B_c = p_c E_c[\varphi\varphi^\top]$, φ = (1, T):
 //! $$d\beta = (p_c C_c + \lambda I)^{-1}\bigl(v_c(T - \theta_c) + \lambda\beta_c\bigr), \qquad d\alpha = v_c/p_c - \theta_c\cdot d\beta .$$
@@ -20,6 +17,7 @@
 
 mod saved;
 
+use super::cap::Cap;
 use super::coefficients::Coefficients;
 use super::family::{AnyFamily, Family};
 use super::layout::{Layout, Picked};
@@ -47,10 +45,10 @@ pub struct Settings {
 }
 
 impl Default for Settings {
-    /// One pseudo-example, γ = (1 + t)^(-2/3), cap 1, averages, no ridge.
+    /// One pseudo-example, γ = (1 + t)^(-3/4), cap 2, averages, no ridge.
     fn default() -> Self {
-        let schedule = Schedule::Power { c: 1.0, t0: 1.0, p: 2.0 / 3.0 };
-        Self { a: 1.0, schedule, cap: Some(1.0), average: true, ridge: 0.0 }
+        let schedule = Schedule::Power { c: 1.0, t0: 1.0, p: 0.75 };
+        Self { a: 1.0, schedule, cap: Some(2.0), average: true, ridge: 0.0 }
     }
 }
 
@@ -100,6 +98,7 @@ pub struct Natural {
     /// Examples, and Σ of their weights in the average.
     t: u64,
     weight: f64,
+    cap: Cap,
     monitor: Monitor,
     scratch: Scratch,
     work: Work,
@@ -165,7 +164,7 @@ impl Natural {
             };
             return Err(ConfigError::OutOfRange { name, value: settings.ridge, allowed });
         }
-        let average = settings.average;
+        let (average, cap) = (settings.average, Cap::new(settings.cap));
         let part = |family| Part { family, beta: Coefficients::new(average) };
         Ok(Self {
             settings,
@@ -178,6 +177,7 @@ impl Natural {
             alpha_sums: Vec::new(),
             t: 0,
             weight: 0.0,
+            cap,
             monitor: Monitor::default(),
             scratch: Scratch::default(),
             work: Work::default(),
@@ -409,11 +409,11 @@ impl Natural {
     }
 
     /// γ, capped.
-    fn rate(&self, work: &Work, weight: f64) -> Result<(f64, bool), DomainError> {
+    fn rate(&mut self, work: &Work, weight: f64) -> Result<(f64, bool), DomainError> {
         let size = self.parts.iter().map(|part| part.family.size()).sum();
         let schedule = self.settings.schedule;
         let rate = weight * schedule.rate(self.total, self.n.len(), size, self.pseudo());
-        let (used, capped) = capped(&work.v, &work.p, &work.excess, rate, self.settings.cap);
+        let (used, capped) = self.cap.limit(&work.v, &work.p, &work.excess, rate);
         let safe = |value: f64| value.abs() <= walk::LARGEST;
         let steps = work.v.iter().zip(&work.p).map(|(v, p)| used * v / p);
         let mut length = 0.0;
@@ -523,23 +523,6 @@ impl Natural {
         part.family.covariance(class, covariance);
         Some(())
     }
-}
-
-/// γ and whether the cap made it smaller: min(γ, c Σv² / Σv²K/p).
-pub(super) fn capped(
-    v: &[f64],
-    p: &[f64],
-    excess: &[f64],
-    rate: f64,
-    cap: Option<f64>,
-) -> (f64, bool) {
-    let Some(cap) = cap else { return (rate, false) };
-    let (mut squares, mut curvature) = (0.0, 0.0);
-    for ((v, p), excess) in v.iter().zip(p).zip(excess) {
-        squares += v * v;
-        curvature += v * v * (1.0 + excess) / p;
-    }
-    if curvature * rate > cap * squares { (cap * squares / curvature, true) } else { (rate, false) }
 }
 
 impl Scratch {

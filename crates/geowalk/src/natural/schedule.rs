@@ -1,7 +1,7 @@
 //! # Schedules
 //! | text | γ_t | for |
 //! |---|---|---|
-//! | `power(c, t0, p)` | c/(1 + t/t0)^p, ½ < p ≤ 1 | p = ⅔ with averages: needs no eigenvalue |
+//! | `power(c, t0, p)` | c/(1 + t/t0)^p, ½ < p ≤ 1 | p = ¾ with averages: needs no eigenvalue |
 //! | `inv(c, t0)` | c/(1 + t/t0) | `inv(1, 3)` is 3/(t + 3): noisy labels, sparse counts |
 //! | `counting` | 1/(t + a·s·m) | one categorical variable: the step is (q − e)/N, self-normalising |
 //! | `warm(c)` | c/(t + c·s(1 + dim T)) | a warm-up that replaces the cap |
@@ -72,7 +72,7 @@ impl Schedule {
             "power" => {
                 let c = c(1.0)?;
                 let t0 = error::parameter("t0", args.number("t0", 1.0)?, allowed)?;
-                let p = args.number("p", 2.0 / 3.0)?;
+                let p = args.number("p", 0.75)?;
                 let p = error::parameter("p", p, Allowed::OpenClosed(0.5, 1.0))?;
                 Self::Power { c, t0, p }
             }

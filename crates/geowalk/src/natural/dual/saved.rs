@@ -17,6 +17,7 @@ impl Natural {
         put("class-counts", &self.n);
         put("alpha", &self.alpha);
         put("alpha-sums", &self.alpha_sums);
+        put("cap", &self.cap.save());
         put("monitor", &self.monitor.save());
         put("probe", &self.monitor.residual);
         for (k, part) in self.parts.iter().enumerate() {
@@ -41,6 +42,7 @@ impl Natural {
         let s = new.n.len();
         new.alpha = walk::array_of(top, "alpha", Allowed::Finite, s)?;
         new.alpha_sums = walk::array_of(top, "alpha-sums", Allowed::Finite, s)?;
+        new.cap.load(walk::numbers(top, "cap", Allowed::NonNegative)?);
         new.monitor = Monitor::load(walk::numbers(top, "monitor", Allowed::Finite)?);
         new.monitor.residual = walk::array(top, "probe", Allowed::Finite)?;
         let allowed = Allowed::Closed(0.0, 4_294_967_296.0);

@@ -5,7 +5,7 @@
 //! $$\theta\cdot g = \mu^\top P r - \tfrac12\bigl((\mu^\top P r)^2 - \mu^\top P\mu\bigr) + \tfrac12(m - d), \qquad
 //!   (T-\theta)\cdot g = m + \tfrac12(m^2 - 2m + d).$$
 //! **Cost** O(s·d²) = O(k): $P$ of a class is computed anew, at d³, when its number of examples has grown by 5 %. **Care** The prior is the diagonal
-//! of the variances over all classes. At most 256 features. No ridge. **Source** \[SC21, prop. 3\].
+//! of the variances over all classes, with the falling strength of `gaussian-shared`. At most 256 features. No ridge. **Source** \[SC21, prop. 3\].
 
 use super::{NUMBERS, column, gaussian_shared};
 use crate::error::{self, Allowed, ConfigError, DomainError};
@@ -71,12 +71,13 @@ impl Gaussian {
         let d = self.features();
         let n = self.means.n.get(class).copied().unwrap_or(0.0);
         let Some(own) = self.classes.get_mut(class) else { return };
+        let kappa = self.kappa + gaussian_shared::strength(d, n);
         own.covariance.clone_from(&own.scatter);
         for j in 0..d {
-            own.covariance[j * d + j] += self.kappa * self.means.variance(j);
+            own.covariance[j * d + j] += kappa * self.means.variance(j);
         }
         for a in &mut own.covariance {
-            *a /= n + self.kappa;
+            *a /= n + kappa;
         }
         self.spoilt.clone_from(&own.covariance);
         matrix::inverse(&mut self.spoilt, d, &mut self.scratch, &mut own.inverse);

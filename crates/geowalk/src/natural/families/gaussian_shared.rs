@@ -1,8 +1,9 @@
 //! # Numbers, one covariance
 //! $$T(x) = x, \qquad g = \Sigma^{-1}(x - \mu_c), \qquad \Sigma = \frac{S + \kappa\Sigma_0}{n - s + \kappa}, \quad S \mathrel{+}= (x-\mu_{old})(x-\mu_{new})^\top$$
 //! Ordinary multinomial regression, linear log-odds, and the family to use for real-valued tables: the steps do not depend on the condition number of the
-//! features. $\Sigma_0$ is the diagonal of the variances over all classes, s the number of classes seen, unless a prior is given (then s = 0): units
-//! and origins of the features do not matter.
+//! features. $\Sigma_0$ is the diagonal of the variances over all classes, s the number of classes seen, and the strength of the prior falls from κ + d, as much as
+//! d features need at the beginning, to κ: $\kappa_n = \kappa + d^2/(n + d)$. Units and origins of the features do not matter. Where a prior is given,
+//! s = 0 and the strength is κ.
 //!
 //! **Cost** O(d² + s·d): $P = \Sigma^{-1}$ is computed anew, at d³, when n has grown by 5 %, and kept in between; $Px$ is computed once per row,
 //! and $P\mu_c$ follows $\mu_c$ at O(d). Any convergent sequence will do for ζ. **Care** κ must be small: a prior of κ = 5 examples slows a
@@ -27,6 +28,12 @@ pub(super) const WIDEST: usize = 4096;
 
 /// How much n grows until the inverse is computed anew.
 pub(super) const GROWTH: f64 = 1.05;
+
+/// How many examples' worth of prior d features need after n examples: d at first, and a share of (d/n)² in the end.
+pub(super) fn strength(d: usize, n: f64) -> f64 {
+    let d = d as f64;
+    if d > 0.0 { d * d / (n + d) } else { 0.0 }
+}
 
 /// The means of every class, and the covariance.
 #[derive(Debug, Clone)]
@@ -94,21 +101,25 @@ impl GaussianShared {
             Some(_) => self.means.total,
             None => (self.means.total - self.means.seen()).max(0.0),
         };
+        let kappa = match self.prior {
+            Some(_) => self.kappa,
+            None => self.kappa + strength(d, degrees),
+        };
         self.covariance.clone_from(&self.within);
         match &self.prior {
             Some(prior) => {
                 for (a, p) in self.covariance.iter_mut().zip(prior) {
-                    *a += self.kappa * p;
+                    *a += kappa * p;
                 }
             }
             None => {
                 for j in 0..d {
-                    self.covariance[j * d + j] += self.kappa * self.means.variance(j);
+                    self.covariance[j * d + j] += kappa * self.means.variance(j);
                 }
             }
         }
         for a in &mut self.covariance {
-            *a /= degrees + self.kappa;
+            *a /= degrees + kappa;
         }
         self.spoilt.clone_from(&self.covariance);
         matrix::inverse(&mut self.spoilt, d, &mut self.scratch, &mut self.inverse);
