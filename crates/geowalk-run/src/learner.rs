@@ -94,6 +94,11 @@ pub trait Learner: Send {
     /// The rate of the last step.
     fn rate(&self) -> f64;
 
+    /// What the user should know at the end of a run.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Gives away everything that changes, as named arrays.
     fn save(&self, put: &mut dyn FnMut(String, &[f64]));
 
@@ -184,7 +189,7 @@ impl Setting {
 
 /// A row with a constant 1 at coordinate 0 and the features behind it.
 #[derive(Debug, Clone, Copy)]
-struct Intercepted<X>(X);
+pub(crate) struct Intercepted<X>(pub(crate) X);
 
 impl<X: Row<f64>> Row<f64> for Intercepted<X> {
     #[inline]

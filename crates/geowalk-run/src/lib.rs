@@ -9,6 +9,7 @@ pub mod learner;
 pub mod link;
 pub mod metrics;
 pub mod model;
+mod natural;
 pub mod predict;
 pub mod pump;
 pub mod rate;

@@ -204,7 +204,7 @@ fn pass(
         for decision in source.decisions() {
             (sink.said)(Said::Note(decision.to_string()));
         }
-        *run = Some(Run::new(plan, resumed, source.schema(), block.labels(), sink.said)?);
+        *run = Some(Run::new(plan, resumed, source.schema(), &block, sink.said)?);
     }
     let Some(run) = run else { return Err(RunError::Empty) };
     let intercept = run.settings.intercept;

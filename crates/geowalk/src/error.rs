@@ -149,6 +149,8 @@ pub enum Allowed {
     Whole(usize),
     /// −1 or +1.
     Sign,
+    /// 0 or 1.
+    Indicator,
 }
 
 impl Allowed {
@@ -166,6 +168,7 @@ impl Allowed {
                 Self::ClosedOpen(lo, hi) => lo <= x && x < hi,
                 Self::Whole(least) => x >= least as f64 && x == x.floor(),
                 Self::Sign => x == 1.0 || x == -1.0,
+                Self::Indicator => x == 0.0 || x == 1.0,
             }
     }
 }
@@ -189,6 +192,7 @@ impl fmt::Display for Allowed {
             Self::ClosedOpen(lo, hi) => write!(f, "in [{}, {})", short(*lo), short(*hi)),
             Self::Whole(least) => write!(f, "a whole number >= {least}"),
             Self::Sign => write!(f, "-1 or +1"),
+            Self::Indicator => write!(f, "0 or 1"),
         }
     }
 }

@@ -153,7 +153,7 @@ pub trait Walk: Send {
 }
 
 /// No weight, rate or slope may be larger: products of two stay finite, and so do sums of many.
-const LARGEST: f64 = 1e150;
+pub(crate) const LARGEST: f64 = 1e150;
 
 /// Values of features nearer to 0 are taken for 0 by the walks that divide by a feature's scale.
 const SMALLEST: f64 = 1e-150;
@@ -199,7 +199,7 @@ fn present(x: f64) -> bool {
 }
 
 /// Refuses rows with values beyond 1e150, and NaN.
-fn in_range<X: Row<f64>>(x: X) -> Result<(), DomainError> {
+pub(crate) fn in_range<X: Row<f64>>(x: X) -> Result<(), DomainError> {
     let mut bad = None;
     x.each(|i, x| {
         if x.is_nan() || x.abs() > LARGEST {
@@ -225,7 +225,7 @@ fn dual_gamma(theta: &[f64], start: f64, rate: Option<f64>, out: &mut Vec<f64>) 
 }
 
 /// An array of a saved state, checked coordinate by coordinate.
-fn array(
+pub(crate) fn array(
     get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
     name: &'static str,
     allowed: Allowed,
@@ -237,7 +237,7 @@ fn array(
 }
 
 /// N numbers of a saved state.
-fn numbers<const N: usize>(
+pub(crate) fn numbers<const N: usize>(
     get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
     name: &'static str,
     allowed: Allowed,
@@ -250,7 +250,7 @@ fn numbers<const N: usize>(
 }
 
 /// A count of a saved state.
-fn count(
+pub(crate) fn count(
     get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
     name: &'static str,
 ) -> Result<u64, ConfigError> {
@@ -261,7 +261,7 @@ fn count(
 }
 
 /// An array of a saved state that has as many coordinates as another.
-fn array_of(
+pub(crate) fn array_of(
     get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
     name: &'static str,
     allowed: Allowed,

@@ -18,6 +18,7 @@ use crate::learner::{Diverged, Outcome};
 use crate::link::probability;
 use crate::metrics::{Metrics, Seen, Window};
 use crate::model::{Arrays, Model, Settings};
+use crate::natural;
 use crate::walks::{self, Built};
 
 /// Where things go while training.
@@ -158,12 +159,20 @@ impl Run {
         plan: &Plan,
         resumed: Option<&Model>,
         schema: &Schema,
-        values: &[f64],
+        block: &Block,
         said: &mut dyn FnMut(Said<'_>),
     ) -> Result<Self, RunError> {
         let width = walks::width(schema);
         let settings = match resumed {
-            None => plan.decide(schema.labels(), values, said)?,
+            None => {
+                let mut settings = plan.decide(schema.labels(), block.labels(), said)?;
+                if let Some(choice) = natural::choose(&settings.walk, schema, block) {
+                    said(Said::Note(format!("family: {} ({})", choice.walk, choice.reason)));
+                    settings.extras.insert("family".to_owned(), choice.reason);
+                    settings.walk = choice.walk;
+                }
+                settings
+            }
             Some(model) => model.settings.clone(),
         };
         let mut run = Self {
@@ -354,6 +363,7 @@ impl Run {
     /// What the user should know at the end.
     fn notes(&self) -> Vec<String> {
         let mut notes = self.notes.clone();
+        notes.extend(self.study.built.learner.notes());
         let (loss, zero) = (self.study.metrics.loss(), self.study.metrics.zero());
         // Losses that are 0 at 0 measure something else than predictions.
         if zero > 0.0 && loss > zero {
