@@ -17,11 +17,13 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Learn from a stream or table in one pass, and write a model.
     Train(Train),
+    /// Weigh experts: Hedge and its relatives on a table of losses, forecasts, probabilities, odds or price relatives.
+    Experts(Experts),
     /// Predict with a model.
     Predict(Predict),
     /// What is in a model: settings, metrics, certificate, largest weights by name.
     Show(Show),
-    /// What there is: walks, geometries, losses, formats.
+    /// What there is: walks, geometries, losses, theorems, formats.
     List(List),
     /// The null vector of a stream, or the recurrence of a series, learned on the sphere.
     Track(Track),
@@ -147,6 +149,43 @@ pub(crate) struct Train {
     pub(crate) json: bool,
 }
 
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Experts {
+    #[command(flatten)]
+    pub(crate) data: Data,
+    /// hedge, reparam-hedge, prod, eg or reparam-eg; otherwise eg for forecasts and prices, hedge for losses and probabilities.
+    #[arg(long)]
+    pub(crate) walk: Option<String>,
+    /// What the numbers mean: forecasts of the label under a loss of `geowalk list losses`, given (losses), log (probabilities),
+    /// portfolio (price relatives); otherwise squared where there is a label, else given.
+    #[arg(long)]
+    pub(crate) loss: Option<String>,
+    /// auto, a number, tuned(loss=L) for a comparator that loses at most L, or doubling.
+    #[arg(long, default_value = "auto", allow_negative_numbers = true)]
+    pub(crate) rate: String,
+    /// Spread this part of the weight evenly after each round: for experts that change.
+    #[arg(long, default_value_t = 0.0, value_name = "PART")]
+    pub(crate) share: f64,
+    /// Range of the losses (of the forecasts, for eg and reparam-eg); losses are in 0,1 otherwise.
+    #[arg(long, value_name = "LO,HI", value_parser = range, allow_hyphen_values = true)]
+    pub(crate) range: Option<(f64, f64)>,
+    /// Columns are decimal odds, named expert and outcome, and the label is the outcome: the outcomes, as H,D,A.
+    #[arg(long, value_name = "OUTCOMES", value_delimiter = ',')]
+    pub(crate) odds: Vec<String>,
+    /// Do not solve for the best convex combination in hindsight (it keeps all rows in memory).
+    #[arg(long)]
+    pub(crate) no_combination: bool,
+    /// Write the prediction of each round.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) predictions: Option<PathBuf>,
+    /// Progress table on standard error.
+    #[arg(long, value_enum, default_value_t = Shown::Auto)]
+    pub(crate) progress: Shown,
+    /// The summary as one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 fn range(text: &str) -> Result<(f64, f64), String> {
     let parts = text.split_once(',').map(|(lo, hi)| (lo.trim().parse(), hi.trim().parse()));
     match parts {
@@ -243,6 +282,8 @@ pub(crate) enum Kind {
     Losses,
     /// Permissible functions, each with its balanced convex loss.
     Permissible,
+    /// Theorems that certificates evaluate, with their premises.
+    Theorems,
     /// Formats of data.
     Formats,
 }

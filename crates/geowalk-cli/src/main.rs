@@ -5,6 +5,7 @@
 mod args;
 mod data;
 mod doctor;
+mod experts;
 mod list;
 mod manual;
 mod predict;
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
     let mut out = io::BufWriter::new(io::stdout().lock());
     let result = match &args.command {
         Command::Train(what) => train::run(what, &mut out).map(|()| ExitCode::SUCCESS),
+        Command::Experts(what) => experts::run(what, &mut out).map(|()| ExitCode::SUCCESS),
         Command::Predict(what) => predict::run(what, &mut out).map(|()| ExitCode::SUCCESS),
         Command::Show(what) => show::run(what, &mut out).map(|()| ExitCode::SUCCESS),
         Command::List(what) => list::run(what, &mut out).map(|()| ExitCode::SUCCESS),

@@ -86,6 +86,26 @@ pub enum RunError {
     /// A series of names.
     #[error("the values of a series must be numbers; choose its column with --label")]
     NotASeries,
+    /// Experts that cannot be told from the columns.
+    #[error("{file}: {found}; {advice}")]
+    Experts {
+        /// The file.
+        file: String,
+        /// What is wrong.
+        found: String,
+        /// What to do.
+        advice: &'static str,
+    },
+    /// A round of experts that cannot be played.
+    #[error("row {row}: {cause}{}; correct the row, or choose another --loss, --range or --rate", of(expert.as_ref()))]
+    Round {
+        /// Row of the data, from 1.
+        row: u64,
+        /// The expert at fault, if it is one.
+        expert: Option<String>,
+        /// What happened.
+        cause: DomainError,
+    },
     /// No examples.
     #[error("there are no examples in the input")]
     Empty,

@@ -13,7 +13,7 @@
 //! * [`loss`]: losses of the prediction z = ⟨w, x⟩, permissible functions and their balanced convex losses, and a doctor for losses of your own.
 //! * [`update`]: rules that move weights, for any geometry: the definitions. [`walk`]: the same moves as learners make them, at O(nnz) per example.
 //! * [`natural`]: natural gradient for several classes, at the price of plain gradient descent.
-//! * [`certify`]: theorems, evaluated on the run that was made.
+//! * [`certify`]: theorems, evaluated on the run that was made. [`experts`]: whom to trust, with theorems whose comparators are tracked exactly.
 //! * [`laws`]: what must be true of all of these, as functions to call on your own.
 //!
 //! ## A first walk
@@ -50,6 +50,7 @@
 
 pub mod certify;
 pub mod error;
+pub mod experts;
 pub mod geometry;
 pub mod laws;
 pub mod loss;
