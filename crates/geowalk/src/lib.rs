@@ -47,6 +47,7 @@
 //! \[MW01\] that a metric is a prior. Keys are those of `REFERENCES.bib`; symbols are those of `NOTATION.md`. Where a printed statement needed a
 //! correction, the file says so.
 
+pub mod boost;
 pub mod certify;
 pub mod error;
 pub mod geometry;
