@@ -12,6 +12,7 @@
 //!   where the two meet.
 //! * [`loss`]: losses of the prediction z = ⟨w, x⟩, permissible functions and their balanced convex losses, and a doctor for losses of your own.
 //! * [`update`]: rules that move weights, for any geometry: the definitions. [`walk`]: the same moves as learners make them, at O(nnz) per example.
+//! * [`boost`]: batch learning on a table of columns: rules and trees.
 //! * [`certify`]: theorems, evaluated on the run that was made.
 //! * [`laws`]: what must be true of all of these, as functions to call on your own.
 //!
@@ -47,6 +48,7 @@
 //! \[MW01\] that a metric is a prior. Keys are those of `REFERENCES.bib`; symbols are those of `NOTATION.md`. Where a printed statement needed a
 //! correction, the file says so.
 
+pub mod boost;
 pub mod certify;
 pub mod error;
 pub mod geometry;
