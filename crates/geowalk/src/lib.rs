@@ -12,6 +12,7 @@
 //!   where the two meet.
 //! * [`loss`]: losses of the prediction z = ⟨w, x⟩, permissible functions and their balanced convex losses, and a doctor for losses of your own.
 //! * [`update`]: rules that move weights, for any geometry: the definitions. [`walk`]: the same moves as learners make them, at O(nnz) per example.
+//! * [`boost`]: batch learning on a table of columns: rules and trees.
 //! * [`certify`]: theorems, evaluated on the run that was made.
 //! * [`laws`]: what must be true of all of these, as functions to call on your own.
 //!
