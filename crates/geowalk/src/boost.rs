@@ -4,17 +4,26 @@
 //!
 //! * [`table`]: the data: columns with names, classes, weights of examples. [`sorted`] and [`binned`]: the two orders in which a column is
 //!   scanned for a threshold.
-//! * [`surrogate`]: the losses; [`line`]: the leverage of one feature.
+//! * [`surrogate`]: the losses. [`line`] and [`block`]: the leverage of one feature, of several. [`state`]: what a round does, and what it must achieve.
+//! * [`uls`]: given features. [`dual`]: how far from the best. [`stop`]: when to stop.
 //!
 //! **Threads** Work on a table is spread over its columns (rayon). Each column is worked on by one thread in one order, and the results are
 //! combined in the order of the columns: the bits do not depend on the number of threads.
 //! **Source** \[NN09\], with the corrections that each file states.
 
 pub mod binned;
+pub mod block;
+pub mod dual;
 pub mod line;
 pub mod sorted;
+pub mod state;
+pub mod stop;
 pub mod surrogate;
 pub mod table;
+pub mod uls;
 
 pub use line::{Outcome, Separable, Step};
+pub use state::Round;
+pub use stop::{Ended, Stop, Watched};
 pub use surrogate::Surrogate;
+pub use uls::{Fit, HeldOut, Leverage, Order, Uls};

@@ -48,6 +48,8 @@ pub enum Outcome {
     Flat,
     /// The feature never errs: the step was capped.
     Separable,
+    /// Several features at once, and the iteration ended before its goal; the risk has not grown.
+    Short,
 }
 
 /// A leverage.
@@ -237,7 +239,11 @@ fn search<P: Psi>(
     let mut g = |delta: f64| {
         evaluations += 1;
         last = slope(psi, u, m, c, delta);
-        if last.g.abs() <= goal * last.scale { (0.0, last.curvature) } else { (last.g, last.curvature) }
+        if last.g.abs() <= goal * last.scale {
+            (0.0, last.curvature)
+        } else {
+            (last.g, last.curvature)
+        }
     };
     let (start, _) = g(0.0);
     if start == 0.0 {
@@ -326,7 +332,8 @@ pub(crate) fn least_risk<P: Psi>(
             break;
         } else {
             // Nothing has turned yet: as far as Newton would go, at least twice as far, at most to the cap.
-            let far = Real::max(2.0 * delta.abs(), if newton.is_finite() { newton.abs() } else { 0.0 });
+            let far =
+                Real::max(2.0 * delta.abs(), if newton.is_finite() { newton.abs() } else { 0.0 });
             sign * Real::min(far, cap)
         };
         if next == delta {
