@@ -5,6 +5,8 @@
 //! * [`table`]: the data: columns with names, classes, weights of examples. [`sorted`] and [`binned`]: the two orders in which a column is
 //!   scanned for a threshold.
 //! * [`surrogate`]: the losses. [`line`] and [`block`]: the leverage of one feature, of several. [`state`]: what a round does, and what it must achieve.
+//! * [`weak`]: learners of features: [`rules`] and plain [`columns`].
+//! * [`booster`]: rounds with a weak learner. [`flavour`]: several losses. [`multiclass`]: several classes.
 //! * [`uls`]: given features. [`dual`]: how far from the best. [`stop`]: when to stop.
 //!
 //! **Threads** Work on a table is spread over its columns (rayon). Each column is worked on by one thread in one order, and the results are
@@ -13,15 +15,24 @@
 
 pub mod binned;
 pub mod block;
+pub mod booster;
+pub mod columns;
 pub mod dual;
+pub mod flavour;
 pub mod line;
+pub mod multiclass;
+pub mod rule;
+pub mod rules;
 pub mod sorted;
 pub mod state;
 pub mod stop;
 pub mod surrogate;
 pub mod table;
 pub mod uls;
+pub mod weak;
 
+pub use booster::{BoostError, Booster, Choice, Ensemble, HeldTable};
+pub use flavour::Flavour;
 pub use line::{Outcome, Separable, Step};
 pub use state::Round;
 pub use stop::{Ended, Stop, Watched};

@@ -6,8 +6,10 @@
 //!
 //! A bound sees [`Round`]s and rows, never an update: it can judge a log that another program wrote.
 
+mod boosting;
 mod first_order;
 
+pub use boosting::Boosting;
 pub use first_order::FirstOrder;
 
 use crate::Real;
