@@ -11,4 +11,7 @@
 
 pub mod binned;
 pub mod sorted;
+pub mod split;
+pub mod stump;
 pub mod table;
+pub mod tree;
