@@ -44,10 +44,20 @@ pub enum Bin {
 pub struct BinnedColumn {
     codes: Vec<u8>,
     bins: Vec<Bin>,
-    missing: u32,
+    /// The rows of each bin, then those without a value.
+    sizes: Vec<usize>,
 }
 
 impl BinnedColumn {
+    fn new(codes: Vec<u8>, bins: Vec<Bin>) -> Self {
+        let mut sizes = [0; 256];
+        for code in &codes {
+            sizes[usize::from(*code)] += 1;
+        }
+        let sizes = sizes[..=bins.len()].to_vec();
+        Self { codes, bins, sizes }
+    }
+
     /// The bin of each row; [`missing`](Self::missing) where the value is missing.
     pub fn codes(&self) -> &[u8] {
         &self.codes
@@ -66,7 +76,12 @@ impl BinnedColumn {
 
     /// In how many rows the value is missing.
     pub fn missing_rows(&self) -> usize {
-        self.missing as usize
+        self.sizes.last().copied().unwrap_or(0)
+    }
+
+    /// How many rows a bin has; the bin after the last one is that of missing values.
+    pub fn rows(&self, bin: usize) -> usize {
+        self.sizes.get(bin).copied().unwrap_or(0)
     }
 
     /// The threshold between a numeric bin and the next one; `None` after the last and for other columns.
@@ -82,7 +97,7 @@ impl BinnedColumn {
 
 /// A number θ with below ≤ θ < above, the middle where rounding allows. The test `x ≤ θ` then separates the two.
 #[inline]
-pub(crate) fn midpoint(below: f64, above: f64) -> f64 {
+pub fn midpoint(below: f64, above: f64) -> f64 {
     let middle = 0.5 * below + 0.5 * above;
     if middle < above && middle >= below { middle } else { below }
 }
@@ -129,16 +144,10 @@ fn bin(column: &Column, most: usize) -> BinnedColumn {
         Values::Nominal { codes, names } => nominal(codes, names.len(), most),
         Values::Boolean(values) => {
             let code = |value: &Option<bool>| value.map_or(2, u8::from);
-            let codes: Vec<u8> = values.iter().map(code).collect();
-            let missing = count(&codes, 2);
-            BinnedColumn { codes, bins: vec![Bin::Truth(false), Bin::Truth(true)], missing }
+            let bins = vec![Bin::Truth(false), Bin::Truth(true)];
+            BinnedColumn::new(values.iter().map(code).collect(), bins)
         }
     }
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "a table has fewer than 2^32 rows")]
-fn count(codes: &[u8], missing: u8) -> u32 {
-    codes.iter().map(|code| usize::from(*code == missing)).sum::<usize>() as u32
 }
 
 /// The number whose [`key`] this is.
@@ -173,9 +182,7 @@ fn numeric(values: &[f64], most: usize) -> BinnedColumn {
         }
         at as u8
     };
-    let codes: Vec<u8> = values.iter().map(find).collect();
-    let missing = (values.len() - keys.len()) as u32;
-    BinnedColumn { codes, bins, missing }
+    BinnedColumn::new(values.iter().map(find).collect(), bins)
 }
 
 /// The first and last key of each bin. A bin is closed when it has its share of what is left; a value that has more than a share by itself
@@ -238,9 +245,7 @@ fn nominal(codes: &[u32], names: usize, most: usize) -> BinnedColumn {
         MISSING => missing,
         code => places.get(code as usize).copied().unwrap_or(rest),
     };
-    let codes: Vec<u8> = codes.iter().map(find).collect();
-    let missing = count(&codes, missing);
-    BinnedColumn { codes, bins, missing }
+    BinnedColumn::new(codes.iter().map(find).collect(), bins)
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@
 //! the coordinates with the [line search](super::line). The squared loss is least squares, the solution of least norm.
 //!
 //! **Separable** Two features that both err may together never err: $M = \begin{pmatrix}-2 & 1\cr 1 & -2\end{pmatrix}$. For a loss without a finite minimiser
-//! the leverages would then grow for ever; the iteration ends when the margin of every example is at least [`Surrogate::cap`].
+//! the leverages would then grow for ever; the iteration ends when the margin of every example is at least [`Surrogate::cap`], or when a score has moved by 100 times as much, which happens where only
+//! some of the examples can be told apart for good. The risk is then below where it started, but not at its infimum.
 //! **Care** if the features depend on each other δ is not unique; the scores and the risk are.
 //! **Cost** O(mk² + k³) per iteration, 5 to 40 iterations. **Source** \[NN09, eq. (70), lemma 8\], as corrected.
 
@@ -29,6 +30,8 @@ pub struct Block {
 
 const MOST: usize = 200;
 const GOAL: f64 = 1e-12;
+/// Scores that move by so many caps have no place to go to.
+const FAR: f64 = 100.0;
 
 /// The gradient and its scale, the Hessian (lower triangle by columns) and the risk.
 struct Sums {
@@ -169,7 +172,9 @@ fn descend(loss: &Surrogate, u: &[f64], m: &[&[f64]], c: &[f64]) -> Result<Block
             break;
         }
         let apart = |(&u, &d): (&f64, &f64)| u + d <= -cap;
-        if unbounded && change.iter().any(|d| *d != 0.0) && u.iter().zip(&change).all(apart) {
+        let moved = change.iter().any(|d| *d != 0.0);
+        let far = change.iter().any(|d| d.abs() > FAR * cap);
+        if unbounded && (far || (moved && u.iter().zip(&change).all(apart))) {
             outcome = Outcome::Separable;
             break;
         }

@@ -4,10 +4,13 @@
 //! | learner | h | file |
 //! |---|---|---|
 //! | rules | conjunctions of at most l literals | [`rules`](super::rules) |
+//! | stumps, trees | one test; a few tests, and a vote in every leaf | [`stumps`](super::stumps) |
 //! | columns | the columns themselves, and a constant | [`columns`](super::columns) |
 
 use super::columns::Plain;
 use super::rule::Rule;
+use super::split::Split;
+use super::stumps::Votes;
 use super::surrogate::Surrogate;
 use super::table::Table;
 
@@ -32,6 +35,10 @@ pub struct View<'a> {
 pub enum Hypothesis {
     /// A conjunction.
     Rule(Rule),
+    /// +1 where the test passes, −1 elsewhere.
+    Stump(Split),
+    /// The vote of a leaf.
+    Tree(Votes),
     /// A column.
     Plain(Plain),
 }
@@ -43,6 +50,19 @@ impl Hypothesis {
             Self::Rule(rule) => {
                 for (row, h) in h.iter_mut().enumerate() {
                     *h = rule.value(table, row);
+                }
+            }
+            Self::Stump(split) => match table.columns().get(split.column) {
+                Some(column) => split.test.each(column, |row, passes| {
+                    if let Some(h) = h.get_mut(row) {
+                        *h = if passes { 1.0 } else { -1.0 };
+                    }
+                }),
+                None => h.fill(-1.0),
+            },
+            Self::Tree(votes) => {
+                for (row, h) in h.iter_mut().enumerate() {
+                    *h = votes.value(table, row);
                 }
             }
             Self::Plain(plain) => plain.values(table, h),
