@@ -3,6 +3,7 @@
 //! Exit codes: 0 ok, 1 a certificate or a check failed, 2 an error of input or use. A reader that goes away (a closed pipe) is no error.
 
 mod args;
+mod boost;
 mod data;
 mod doctor;
 mod list;
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
     let mut out = io::BufWriter::new(io::stdout().lock());
     let result = match &args.command {
         Command::Train(what) => train::run(what, &mut out).map(|()| ExitCode::SUCCESS),
+        Command::Boost(what) => boost::run(what, &mut out).map(|()| ExitCode::SUCCESS),
         Command::Predict(what) => predict::run(what, &mut out).map(|()| ExitCode::SUCCESS),
         Command::Show(what) => show::run(what, &mut out).map(|()| ExitCode::SUCCESS),
         Command::List(what) => list::run(what, &mut out).map(|()| ExitCode::SUCCESS),

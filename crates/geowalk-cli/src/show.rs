@@ -3,18 +3,28 @@
 use std::io::Write;
 
 use geowalk_data::Task;
+use geowalk_run::boost::Boosted;
 use geowalk_run::error::RunError;
 use geowalk_run::label::Coding;
 use geowalk_run::model::Model;
 use geowalk_run::predict::restore;
 use serde_json::json;
 
-use crate::Failure;
 use crate::args::Show;
+use crate::{Failure, boost};
 
 /// Prints a model.
 pub(crate) fn run(args: &Show, out: &mut dyn Write) -> Result<(), Failure> {
     let model = Model::load(&args.model).map_err(RunError::from)?;
+    if Boosted::is_model(&model) {
+        return boost::show(args, &model, out);
+    }
+    if args.format.is_some() {
+        return Err(Failure::Use(
+            "--format: a walk has weights, neither rules nor trees; leave it out, or use --json"
+                .to_owned(),
+        ));
+    }
     let built = restore(&model)?;
     let coding = Coding::restore(model.settings.task, model.classes.clone());
     let labels = model.schema.labels();

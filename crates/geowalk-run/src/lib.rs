@@ -1,6 +1,7 @@
 //! # geowalk-run
 //! What the command line, the Python package and the service share: the language of walks, the loop, metrics, the model file.
 
+pub mod boost;
 pub mod error;
 mod input;
 pub mod label;
@@ -11,5 +12,6 @@ pub mod model;
 pub mod predict;
 pub mod pump;
 pub mod rate;
+pub mod table;
 pub mod train;
 pub mod walks;

@@ -6,6 +6,7 @@ use std::io::Write;
 use geowalk::row::Block;
 use geowalk_data::{Label, Options, Task};
 
+use crate::boost::{Boosted, answer};
 use crate::error::RunError;
 use crate::input;
 use crate::label::Coding;
@@ -29,6 +30,9 @@ pub fn predict(
     proba: bool,
     out: &mut dyn Write,
 ) -> Result<u64, RunError> {
+    if Boosted::is_model(model) {
+        return answer::predict(model, options, proba, out);
+    }
     let built = restore(model)?;
     let learner: &dyn Learner = built.learner.as_ref();
     let coding = Coding::restore(model.settings.task, model.classes.clone());

@@ -443,6 +443,9 @@ pub fn train<'a>(
 ) -> Result<Summary, RunError> {
     let start = Instant::now();
     let resumed = plan.resume.as_deref().map(Model::load).transpose()?;
+    if resumed.as_ref().is_some_and(crate::boost::Boosted::is_model) {
+        return Err(RunError::Batch { kind: "booster".to_owned() });
+    }
     model.map(Model::check_path).transpose()?;
     let mut sink = Sink { said, predictions };
     let mut run: Option<Run> = None;

@@ -89,7 +89,7 @@ pub struct RuleOptions {
 
 impl Default for RuleOptions {
     fn default() -> Self {
-        Self { literals: 2, search: Search::Screened(8), bins: Some(255), abstains: false }
+        Self { literals: 2, search: Search::Edge, bins: Some(255), abstains: false }
     }
 }
 
