@@ -212,6 +212,7 @@ impl Plan {
         (stop.bound, stop.patience) = (self.bound, self.patience);
         let bag = self.adapt.bag(&loss, self.mu, self.nu)?;
         let mut booster = Booster::new(loss, stop);
+        booster.bag.clone_from(&bag);
         (booster.leverage, booster.separable) = (self.leverage, self.separable);
         Ok((booster, bag))
     }
@@ -287,14 +288,8 @@ impl Plan {
             }
             let losses: Vec<String> = bag.iter().map(Surrogate::spec).collect();
             let mut star = 0;
-            let chosen = self.adapt.fit(
-                &booster,
-                bag.clone(),
-                weak,
-                labels,
-                weights,
-                held,
-                &mut |round, feature| {
+            let chosen =
+                self.adapt.fit(&booster, weak, labels, weights, held, &mut |round, feature| {
                     // F* runs one loss after the other.
                     if self.adapt == Flavour::FStar && round.round == 1 {
                         star += 1;
@@ -302,8 +297,7 @@ impl Plan {
                     let at = if star > 0 { star - 1 } else { round.loss };
                     let loss = losses.get(at).map_or("", String::as_str);
                     say(&Said::Round { round, feature, loss });
-                },
-            )?;
+                })?;
             let ensemble = chosen.ensemble;
             let mut bound = Boosting::new(&ensemble.loss);
             for round in ensemble.rounds.iter().take(ensemble.kept) {

@@ -16,6 +16,7 @@
 pub mod binned;
 pub mod block;
 pub mod booster;
+mod chunks;
 pub mod columns;
 pub mod dual;
 pub mod flavour;

@@ -1,5 +1,7 @@
 //! What must be true of rules, of boosting with them, and of flavours and reductions.
 
+#![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests are tests
+
 use geowalk::Real;
 use geowalk::boost::columns::Columns;
 use geowalk::boost::line::{self, Separable};
@@ -439,7 +441,9 @@ fn mh_with_the_exponential_loss_is_adaboost_mh() {
             d[i] *= Real::exp(-alpha * labels[i] * h[i]);
             z += d[i];
         }
-        d.iter_mut().for_each(|d| *d /= z);
+        for d in &mut d {
+            *d /= z;
+        }
         product *= z;
         assert!((round.edge - r).abs() < 1e-12 && (round.leverage - alpha).abs() < 1e-11);
         assert!((round.surrogate - product).abs() < 1e-12);
@@ -462,7 +466,8 @@ fn flavours() {
     let mut weak = Rules::new(&table, options(2, Search::Edge)).unwrap();
     let mut run = |flavour: Flavour| {
         let bag = flavour.bag(&plain, 0.5, 0.25).unwrap();
-        flavour.fit(&booster, bag, &mut weak, &labels, None, None, &mut |_, _| {}).unwrap()
+        let booster = Booster { bag, ..booster.clone() };
+        flavour.fit(&booster, &mut weak, &labels, None, None, &mut |_, _| {}).unwrap()
     };
     let single = run(Flavour::None);
     assert!(same(&single.ensemble, &fit(&booster, &table, &labels, options(2, Search::Edge))));

@@ -1,5 +1,7 @@
 //! What must be true of ULS on given features, for every loss.
 
+#![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests are tests
+
 use std::sync::Arc;
 
 use geowalk::Real;
@@ -242,7 +244,9 @@ fn the_exponential_loss_is_adaboost() {
             d[i] *= Real::exp(-step * labels[i] * features[t][i]);
             z += d[i];
         }
-        d.iter_mut().for_each(|d| *d /= z);
+        for d in &mut d {
+            *d /= z;
+        }
         risk *= z;
         assert_eq!(round.feature, t);
         assert!((round.leverage - step).abs() < 1e-12);

@@ -156,12 +156,11 @@ impl Booster {
             length("the list of held-out labels", held.labels.len(), held.table.rows())?;
         }
         let ones;
-        let c = match weights {
-            Some(c) => c,
-            None => {
-                ones = vec![1.0; rows];
-                &ones
-            }
+        let c = if let Some(weights) = weights {
+            weights
+        } else {
+            ones = vec![1.0; rows];
+            &ones
         };
         let mut run = Run::new(self, labels, c, held_out);
         for round in 1..=self.stop.rounds {

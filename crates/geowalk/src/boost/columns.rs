@@ -7,7 +7,7 @@
 
 use rayon::prelude::*;
 
-use super::table::{MISSING, Table, Values};
+use super::table::{Column, MISSING, Table, Values};
 use super::weak::{Hypothesis, View, Weak};
 
 /// A column as a feature.
@@ -28,7 +28,7 @@ impl Plain {
         h.fill(0.0);
         match *self {
             Self::Constant => h.fill(1.0),
-            Self::Value(column) => match table.columns().get(column).map(|c| c.values()) {
+            Self::Value(column) => match table.columns().get(column).map(Column::values) {
                 Some(Values::Numeric(x)) => {
                     for (h, &x) in h.iter_mut().zip(x) {
                         *h = if x.is_nan() { 0.0 } else { x };
@@ -43,7 +43,7 @@ impl Plain {
             },
             Self::Name(column, code) => {
                 if let Some(Values::Nominal { codes, .. }) =
-                    table.columns().get(column).map(|c| c.values())
+                    table.columns().get(column).map(Column::values)
                 {
                     for (h, &own) in h.iter_mut().zip(codes) {
                         *h = if own == MISSING { 0.0 } else { sign(own == code) };

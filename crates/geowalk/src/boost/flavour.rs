@@ -78,11 +78,10 @@ impl Flavour {
         names.iter().map(|name| Surrogate::parse(&text(name))).collect()
     }
 
-    /// Boosts with `booster`, whose bag is replaced by `bag`.
+    /// Boosts with `booster`, whose bag should be that of the flavour.
     pub fn fit(
         self,
         booster: &Booster,
-        bag: Vec<Surrogate>,
         weak: &mut dyn Weak,
         labels: &[f64],
         weights: Option<&[f64]>,
@@ -94,14 +93,14 @@ impl Flavour {
             _ => Choice::Error,
         };
         if self != Self::FStar {
-            let booster = Booster { bag, choice, ..booster.clone() };
+            let booster = Booster { choice, ..booster.clone() };
             let ensemble = booster.fit(weak, labels, weights, held_out, watch)?;
             return Ok(Chosen { ensemble, ties: 0 });
         }
         let mut best: Option<((f64, f64), Ensemble)> = None;
         let mut ties = 0;
-        for loss in bag {
-            let booster = Booster { bag: vec![loss], choice, ..booster.clone() };
+        for loss in &booster.bag {
+            let booster = Booster { bag: vec![loss.clone()], choice, ..booster.clone() };
             let ensemble = booster.fit(weak, labels, weights, held_out, watch)?;
             let reached =
                 ensemble.last().map_or((1.0, 1.0), |round| (round.error, round.surrogate));

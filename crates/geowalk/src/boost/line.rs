@@ -10,7 +10,10 @@
 //! **Cost** O(m) per evaluation, 4 to 12 evaluations; one for the closed forms.
 //! **Source** \[NN09, eq. (70)\].
 
+use std::ops::Range;
+
 use crate::Real;
+use crate::boost::chunks;
 use crate::boost::surrogate::{Psi, Surrogate, with_psi};
 use crate::error::DomainError;
 use crate::walk::solve;
@@ -88,18 +91,26 @@ fn slope<P: Psi>(psi: &P, u: &[f64], m: &[f64], c: &[f64], delta: f64) -> Slope 
     } else {
         0.0
     };
-    let (mut g, mut curvature, mut scale) = (0.0, 0.0, 0.0);
-    for ((&u, &m), &c) in u.iter().zip(m).zip(c) {
-        if m == 0.0 {
-            continue;
+    let part = |rows: Range<usize>| {
+        let mut sums = Slope { g: 0.0, curvature: 0.0, scale: 0.0 };
+        for ((&u, &m), &c) in u[rows.clone()].iter().zip(&m[rows.clone()]).zip(&c[rows]) {
+            if m == 0.0 {
+                continue;
+            }
+            let (w, bend) = psi.both(u + delta * m - shift);
+            let term = c * m * w;
+            sums.g += term;
+            sums.scale += term.abs();
+            sums.curvature += c * m * m * bend;
         }
-        let (w, bend) = psi.both(u + delta * m - shift);
-        let term = c * m * w;
-        g += term;
-        scale += term.abs();
-        curvature += c * m * m * bend;
-    }
-    Slope { g, curvature, scale }
+        sums
+    };
+    let start = Slope { g: 0.0, curvature: 0.0, scale: 0.0 };
+    chunks::fold(u.len(), part, start, |a, b| Slope {
+        g: a.g + b.g,
+        curvature: a.curvature + b.curvature,
+        scale: a.scale + b.scale,
+    })
 }
 
 /// What the features look like from afar.
@@ -203,14 +214,18 @@ fn squared(u: &[f64], m: &[f64], c: &[f64]) -> Result<Step, DomainError> {
 
 fn exponential(u: &[f64], m: &[f64], c: &[f64], size: f64) -> Result<Step, DomainError> {
     let shift = u.iter().copied().fold(f64::NEG_INFINITY, Real::max);
-    let (mut right, mut wrong) = (0.0, 0.0);
-    for ((&u, &m), &c) in u.iter().zip(m).zip(c) {
-        if m < 0.0 {
-            right += c * Real::exp(u - shift);
-        } else if m > 0.0 {
-            wrong += c * Real::exp(u - shift);
+    let part = |rows: Range<usize>| {
+        let (mut right, mut wrong) = (0.0, 0.0);
+        for ((&u, &m), &c) in u[rows.clone()].iter().zip(&m[rows.clone()]).zip(&c[rows]) {
+            if m < 0.0 {
+                right += c * Real::exp(u - shift);
+            } else if m > 0.0 {
+                wrong += c * Real::exp(u - shift);
+            }
         }
-    }
+        (right, wrong)
+    };
+    let (right, wrong) = chunks::fold(u.len(), part, (0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1));
     let delta = 0.5 * (Real::ln(right) - Real::ln(wrong)) / size;
     if delta.is_finite() {
         // After the step both sides weigh the same: √(W₊W₋).

@@ -189,12 +189,8 @@ impl<'a> Rules<'a> {
     fn grow(&mut self, view: &View<'_>, by_edge: bool) {
         let scale: f64 = self.signed.iter().map(|v| v.abs()).sum();
         let total: f64 = self.signed.iter().sum();
-        for side in 0..2 {
-            let value = if by_edge {
-                SIGNS[side] * total
-            } else {
-                self.risk_of_constant(view, SIGNS[side])
-            };
+        for (side, sign) in SIGNS.into_iter().enumerate() {
+            let value = if by_edge { sign * total } else { self.risk_of_constant(view, sign) };
             let known = if self.options.abstains { self.signed.len() } else { 0 };
             let own = &mut self.sides[side];
             (own.whole, own.value) = (true, value);
@@ -205,8 +201,8 @@ impl<'a> Rules<'a> {
         // The first literals of both polarities come from the same sums.
         self.sum(0);
         let grows = [0, 1].map(|side| self.extend(view, side, by_edge, total, scale));
-        for side in 0..2 {
-            if !grows[side] {
+        for (side, grows) in grows.into_iter().enumerate() {
+            if !grows {
                 continue;
             }
             for _ in 1..self.options.literals {

@@ -11,6 +11,9 @@
 //! **Care** u is moved, never recovered from w; it is recomputed from the leverages every [`REFRESH`] rounds.
 //! **Source** \[NN09, eq. (74), (75), (86), (89)\], as corrected.
 
+use rayon::prelude::*;
+
+use super::chunks::{self, ROWS};
 use super::line::Outcome;
 use super::surrogate::{Psi, Surrogate, with_psi};
 use crate::Real;
@@ -67,6 +70,9 @@ pub(crate) struct State<'a> {
     /// Σ c ψ(−(u − shift)).
     risk: f64,
 }
+
+/// Scores, weights, changes and given weights of some rows.
+type Part<'a> = (((&'a [f64], &'a mut [f64]), &'a [f64]), &'a [f64]);
 
 /// The edge of a feature before a step.
 #[derive(Debug, Clone, Copy)]
@@ -140,15 +146,26 @@ impl<'a> State<'a> {
         let shift = loss.shift(self.u.iter().copied());
         let before =
             if shift == self.shift { self.risk } else { self.risk * Real::exp(self.shift - shift) };
-        let (mut risk, mut young) = (0.0, 0.0);
-        with_psi!(loss, psi => {
-            let rows = self.u.iter().zip(change).zip(self.c).zip(&mut self.w);
-            for (((&u, &change), &c), w) in rows {
-                let u = u - shift;
-                *w = psi.weight(u);
-                risk += c * psi.risk(u);
-                young += c * (psi.dual(u, *w) - *w * (u - change));
-            }
+        let (risk, young) = with_psi!(loss, psi => {
+            let part = |(((u, w), change), c): Part<'_>| {
+                let (mut risk, mut young) = (0.0, 0.0);
+                for (((&u, w), &change), &c) in u.iter().zip(w).zip(change).zip(c) {
+                    let u = u - shift;
+                    *w = psi.weight(u);
+                    risk += c * psi.risk(u);
+                    young += c * (psi.dual(u, *w) - *w * (u - change));
+                }
+                (risk, young)
+            };
+            let parts: Vec<(f64, f64)> = if self.u.len() < chunks::WORTH {
+                let parts = self.u.chunks(ROWS).zip(self.w.chunks_mut(ROWS));
+                parts.zip(change.chunks(ROWS)).zip(self.c.chunks(ROWS)).map(part).collect()
+            } else {
+                let parts = self.u.par_chunks(ROWS).zip(self.w.par_chunks_mut(ROWS));
+                let parts = parts.zip(change.par_chunks(ROWS)).zip(self.c.par_chunks(ROWS));
+                parts.map(part).collect()
+            };
+            parts.into_iter().fold((0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1))
         });
         (self.shift, self.risk) = (shift, risk);
         // decrease = before − risk, and Σ[…] = before + young.

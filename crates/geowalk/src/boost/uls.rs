@@ -198,12 +198,11 @@ impl Uls {
             }
         }
         let ones;
-        let c = match weights {
-            Some(c) => c,
-            None => {
-                ones = vec![1.0; labels.len()];
-                &ones
-            }
+        let c = if let Some(weights) = weights {
+            weights
+        } else {
+            ones = vec![1.0; labels.len()];
+            &ones
         };
         let m: Vec<Vec<f64>> =
             features.iter().map(|h| h.iter().zip(labels).map(|(h, y)| -y * h).collect()).collect();
@@ -285,14 +284,7 @@ impl Uls {
             });
             fit.kept = round;
             let watched = match held_out {
-                Some(held) => {
-                    let mut u = vec![0.0; held.labels.len()];
-                    scores(held.features, &alpha, &mut u);
-                    for (u, y) in u.iter_mut().zip(held.labels) {
-                        *u *= -y;
-                    }
-                    judge(self.stop.watched, loss, held.labels, &u)
-                }
+                Some(held) => self.judge(held, &alpha),
                 None => (surrogate, 0.0),
             };
             if watch.see(round, watched, self.stop.patience) {
@@ -323,6 +315,16 @@ impl Uls {
             fit.kept = watch.round;
         }
         Ok(fit)
+    }
+
+    /// What is watched of a held-out set.
+    fn judge(&self, held: HeldOut<'_>, alpha: &[f64]) -> (f64, f64) {
+        let mut u = vec![0.0; held.labels.len()];
+        scores(held.features, alpha, &mut u);
+        for (u, y) in u.iter_mut().zip(held.labels) {
+            *u *= -y;
+        }
+        judge(self.stop.watched, &self.loss, held.labels, &u)
     }
 
     /// The features of this round.

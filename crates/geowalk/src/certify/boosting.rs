@@ -89,8 +89,11 @@ impl Boosting {
         };
         if loss.renormalises() {
             own.break_at(DESCENT, 0, f64::NAN);
-        } else if !own.exponential && !(floor > 0.0 && floor.is_finite()) {
-            own.break_at(CURVED, 0, floor);
+        } else {
+            let curved = floor > 0.0 && floor.is_finite();
+            if !own.exponential && !curved {
+                own.break_at(CURVED, 0, floor);
+            }
         }
         own
     }

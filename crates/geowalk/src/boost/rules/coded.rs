@@ -355,10 +355,10 @@ impl Scratch {
                 }
             }
             Kind::Nominal(names) => {
-                for name in 0..names.len() {
+                for (name, sum) in sums.iter().enumerate().take(names.len()) {
                     if column.exists(2 * name) {
-                        offer(2 * name, sums[name], known);
-                        offer(2 * name + 1, present - sums[name], known);
+                        offer(2 * name, *sum, known);
+                        offer(2 * name + 1, present - sum, known);
                     }
                 }
             }
