@@ -2,6 +2,7 @@
 //! What the command line, the Python package and the service share: the language of walks, the loop, metrics, the model file.
 
 pub mod error;
+pub mod folds;
 mod input;
 pub mod label;
 pub mod learner;
@@ -11,5 +12,7 @@ pub mod model;
 pub mod predict;
 pub mod pump;
 pub mod rate;
+pub mod table;
 pub mod train;
+pub mod tree;
 pub mod walks;
