@@ -19,9 +19,11 @@ pub(crate) enum Command {
     Train(Train),
     /// Boost rules, stumps, small trees or columns, with any convex loss.
     Boost(Boost),
+    /// Grow a decision tree on a table, and write a model.
+    Tree(Tree),
     /// Predict with a model.
     Predict(Predict),
-    /// What is in a model: settings, metrics, certificate, largest weights by name.
+    /// What is in a model: settings, metrics, certificate, largest weights by name, trees.
     Show(Show),
     /// What there is: walks, geometries, losses, formats.
     List(List),
@@ -129,6 +131,65 @@ pub(crate) struct Train {
     /// The summary as one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Tree {
+    #[command(flatten)]
+    pub(crate) data: Data,
+    /// The criterion: a permissible function (see `geowalk list permissible`), or exponential, squared, logistic.
+    #[arg(long, default_value = "matsushita")]
+    pub(crate) loss: String,
+    /// At most so many leaves.
+    #[arg(long, value_name = "N")]
+    pub(crate) leaves: Option<usize>,
+    /// At most so many tests on the way to a leaf.
+    #[arg(long, value_name = "D")]
+    pub(crate) depth: Option<usize>,
+    /// At least so many rows in each leaf.
+    #[arg(long, value_name = "M", default_value_t = 1)]
+    pub(crate) min_leaf: usize,
+    /// Which leaf is split next; it matters only with --leaves.
+    #[arg(long, value_enum, default_value_t = Order::Best)]
+    pub(crate) order: Order,
+    /// Allow splits that gain nothing: XOR needs them.
+    #[arg(long)]
+    pub(crate) zero_gain: bool,
+    /// Seek thresholds between so many bins of each column, 2 to 255, instead of between all values: faster.
+    #[arg(long, value_name = "B")]
+    pub(crate) bins: Option<usize>,
+    /// Keep this part of the data aside (at most 0.5) and prune the tree by its errors there.
+    #[arg(long, value_name = "PART", allow_negative_numbers = true)]
+    pub(crate) prune: Option<f64>,
+    /// Added to the weight of each class in a leaf when it gives probabilities.
+    #[arg(long, value_name = "K", default_value_t = 1.0, allow_negative_numbers = true)]
+    pub(crate) smoothing: f64,
+    /// Cross-validation with so many folds, stratified.
+    #[arg(long, value_name = "K")]
+    pub(crate) folds: Option<usize>,
+    /// Seed of folds and of the part for pruning.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Two classes or more; otherwise told by the labels.
+    #[arg(long, value_enum)]
+    pub(crate) task: Option<What>,
+    /// Write the model here.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) model: Option<PathBuf>,
+    /// What is decided, and the folds, on standard error.
+    #[arg(long, value_enum, default_value_t = Shown::Auto)]
+    pub(crate) progress: Shown,
+    /// The summary as one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Order {
+    /// The one that gains most.
+    Best,
+    /// The leftmost.
+    Depth,
 }
 
 fn range(text: &str) -> Result<(f64, f64), String> {
@@ -257,18 +318,21 @@ pub(crate) struct Show {
     /// One JSON object.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Rules and trees in another language.
-    #[arg(long, value_enum)]
-    pub(crate) format: Option<Language>,
+    /// What is learned, and nothing else, in this form.
+    #[arg(long, value_enum, conflicts_with = "json")]
+    pub(crate) format: Option<Format>,
 }
 
+/// A form in which rules and trees can be taken elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Language {
-    /// A query over a table called data.
+pub(crate) enum Format {
+    /// For people.
+    Text,
+    /// A query for a database.
     Sql,
-    /// One object.
+    /// For programs.
     Json,
-    /// A graph for Graphviz.
+    /// A drawing for Graphviz.
     Dot,
 }
 

@@ -11,13 +11,13 @@ use geowalk::certify::{Certificate, Status};
 use geowalk::spec;
 use geowalk_data::Task;
 use geowalk_run::boost::words::{self, Names};
-use geowalk_run::boost::{Boosted, History, Kind, Plan, Said, folds};
+use geowalk_run::boost::{Boosted, History, Kind, Plan, Said, validate};
 use geowalk_run::error::RunError;
 use geowalk_run::model::Model;
 use geowalk_run::table::{Examples, examples, headings};
 use serde_json::{Value, json};
 
-use crate::args::{Boost, Language, Show, Shown, What};
+use crate::args::{Boost, Format, Show, Shown, What};
 use crate::{Failure, data};
 
 fn plan(args: &Boost) -> Result<Plan, Failure> {
@@ -97,7 +97,7 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<(), Failure> {
         boosted.error(&examples.table, examples.classes.codes(), examples.weights.as_deref())?;
     let validation = match args.folds {
         None => None,
-        Some(count) => Some(folds::validate(&plan, &examples, count, &mut |fold, error| {
+        Some(count) => Some(validate::validate(&plan, &examples, count, &mut |fold, error| {
             log.note(&format!("fold {fold}: error {error:.6}"));
         })?),
     };
@@ -311,20 +311,20 @@ pub(crate) fn show(args: &Show, model: &Model, out: &mut dyn Write) -> Result<()
     let boosted = Boosted::of(model)?;
     let names = Names::new(headings(&model.schema, boosted.columns), &boosted);
     match args.format {
-        Some(Language::Sql) => {
+        Some(Format::Sql) => {
             let text = words::to_sql(&boosted, &names).map_err(Failure::Use)?;
             writeln!(out, "{text}")?;
             return Ok(());
         }
-        Some(Language::Json) => {
+        Some(Format::Json) => {
             writeln!(out, "{}", words::to_json(&boosted, &names))?;
             return Ok(());
         }
-        Some(Language::Dot) => {
+        Some(Format::Dot) => {
             write!(out, "{}", words::to_dot(&boosted, &names))?;
             return Ok(());
         }
-        None => {}
+        Some(Format::Text) | None => {}
     }
     let s = &model.settings;
     if args.json {

@@ -11,6 +11,7 @@ mod manual;
 mod predict;
 mod show;
 mod train;
+mod tree;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
     let result = match &args.command {
         Command::Train(what) => train::run(what, &mut out).map(|()| ExitCode::SUCCESS),
         Command::Boost(what) => boost::run(what, &mut out).map(|()| ExitCode::SUCCESS),
+        Command::Tree(what) => tree::run(what, &mut out).map(|()| ExitCode::SUCCESS),
         Command::Predict(what) => predict::run(what, &mut out).map(|()| ExitCode::SUCCESS),
         Command::Show(what) => show::run(what, &mut out).map(|()| ExitCode::SUCCESS),
         Command::List(what) => list::run(what, &mut out).map(|()| ExitCode::SUCCESS),

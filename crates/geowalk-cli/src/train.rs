@@ -120,7 +120,7 @@ impl Table {
 }
 
 /// A number as a person reads it.
-fn number(value: f64) -> String {
+pub(crate) fn number(value: f64) -> String {
     match value {
         _ if value.is_nan() => "undefined".to_owned(),
         _ if value.abs() < 1e12 => format!("{value:.6}"),

@@ -2,13 +2,13 @@
 //! Reads a table, boosts a weak learner for two or more classes, estimates the error by cross-validation, writes the model, and predicts with it.
 //!
 //! * [`Plan`]: what is asked for. [`Boosted`]: what was learned; [`Said`]: what happens in between.
-//! * [`folds`](mod@folds): stratified folds. [`words`]: rules as sentences; SQL, JSON, Graphviz.
+//! * [`validate`](mod@validate): cross-validation, held-out rows. [`words`]: rules as sentences; SQL, JSON, Graphviz.
 //!
 //! **Determinism** the same data, plan and seed give the same model, for any number of threads.
 
 pub mod answer;
 mod file;
-pub mod folds;
+pub mod validate;
 pub mod words;
 
 use geowalk::boost::columns::Columns;
@@ -244,7 +244,7 @@ impl Plan {
             classes.check_weights(weights)?;
         }
         if let Some(share) = self.held_out {
-            let (kept, held) = folds::hold_out(classes.codes(), share, self.seed);
+            let (kept, held) = validate::hold_out(classes.codes(), share, self.seed);
             let part = |rows: &[u32]| -> Result<_, RunError> {
                 let codes = rows.iter().map(|row| classes.codes()[*row as usize]).collect();
                 Ok((table.select(rows)?, codes))

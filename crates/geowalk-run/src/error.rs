@@ -74,6 +74,14 @@ pub enum RunError {
     /// A tree that cannot be grown or read.
     #[error(transparent)]
     Tree(#[from] TreeError),
+    /// A fold that cannot be learned from.
+    #[error("fold {fold}: {cause}; use fewer --folds")]
+    Fold {
+        /// Its number, from 1.
+        fold: usize,
+        /// What is wrong.
+        cause: Box<RunError>,
+    },
     /// Labels that are not classes.
     #[error(
         "the task is {why}; this learns classes: use --task multiclass, or --nominal with the label"

@@ -3,6 +3,7 @@
 
 pub mod boost;
 pub mod error;
+pub mod folds;
 mod input;
 pub mod label;
 pub mod learner;
@@ -14,4 +15,5 @@ pub mod pump;
 pub mod rate;
 pub mod table;
 pub mod train;
+pub mod tree;
 pub mod walks;

@@ -14,10 +14,14 @@ use crate::learner::{Learner, largest, softmax};
 use crate::link::probability;
 use crate::model::Model;
 use crate::pump::ROWS;
+use crate::tree;
 use crate::walks::{self, Built};
 
-/// The learner of a model, ready to predict or to go on.
+/// The learner of a model, ready to predict or to go on. Models of batch learners have none.
 pub fn restore(model: &Model) -> Result<Built, RunError> {
+    if model.settings.walk == tree::KIND || Boosted::is_model(model) {
+        return Err(RunError::Batch { kind: model.settings.walk.clone() });
+    }
     let mut built = walks::of(&model.settings, &model.schema)?;
     built.learner.load(&mut |name| model.find(name))?;
     Ok(built)
@@ -32,6 +36,9 @@ pub fn predict(
 ) -> Result<u64, RunError> {
     if Boosted::is_model(model) {
         return answer::predict(model, options, proba, out);
+    }
+    if model.settings.walk == tree::KIND {
+        return tree::predict(model, options, proba, out);
     }
     let built = restore(model)?;
     let learner: &dyn Learner = built.learner.as_ref();

@@ -12,6 +12,8 @@
 //! know get new codes, equal to none of the old ones.
 //! **Care** everything is in memory, 8 bytes per number and 4 per name: data with very many sparse features are refused.
 
+use std::collections::BTreeMap;
+
 use geowalk::boost::table::{Classes, Column, MISSING, Table, TableError};
 use geowalk::row::{Block, Row};
 use geowalk_data::{Features, Indexing, Kind, Labels, Options, Reason, Schema, Source, Task};
@@ -23,6 +25,9 @@ use crate::pump::ROWS;
 
 /// Values that fit: 2 GB of numbers.
 const MOST_VALUES: usize = 1 << 28;
+
+/// Columns that can be searched one by one.
+const MOST_COLUMNS: usize = 1 << 17;
 
 /// A column as it grows.
 #[derive(Debug, Clone)]
@@ -56,6 +61,8 @@ enum Slot {
 #[derive(Debug, Clone)]
 struct Layout {
     columns: Vec<Growing>,
+    /// Where the column of a name is.
+    places: BTreeMap<String, usize>,
     slots: Vec<Slot>,
     /// The rest of the schema: columns whose features stand for themselves.
     others: Vec<String>,
@@ -79,8 +86,10 @@ impl Layout {
             name: column.name.clone(),
             values: values(column.kind),
         };
+        let columns: Vec<Growing> = own.iter().map(column).collect();
         let mut layout = Self {
-            columns: own.iter().map(column).collect(),
+            places: columns.iter().map(|column| column.name.clone()).zip(0..).collect(),
+            columns,
             slots: Vec::new(),
             others: others.into_iter().map(|column| column.name.clone()).collect(),
             tabular: !schema.columns().is_empty(),
@@ -98,7 +107,7 @@ impl Layout {
             Features::Index(_) if index < usize::MAX => index.saturating_add(1),
             _ => 0,
         };
-        while self.slots.len() < known.min(index.saturating_add(1)) {
+        while self.slots.len() < known.min(index.saturating_add(1)) && !self.full() {
             let next = u32::try_from(self.slots.len()).unwrap_or(u32::MAX);
             let name = features.name(next).unwrap_or_default();
             let slot = self.slot(&name, rows);
@@ -106,18 +115,21 @@ impl Layout {
         }
     }
 
+    /// Are there more columns than can be searched?
+    fn full(&self) -> bool {
+        self.columns.len() > MOST_COLUMNS
+    }
+
     fn slot(&mut self, name: &str, rows: usize) -> Slot {
-        // The column with the longest name that fits.
-        let fits = |column: &Growing| {
-            name.strip_prefix(column.name.as_str())
-                .is_some_and(|r| r.is_empty() || r.starts_with('='))
-        };
-        let best = (0..self.columns.len())
-            .filter(|at| self.tabular && fits(&self.columns[*at]))
-            .max_by_key(|at| self.columns[*at].name.len());
-        if let Some(at) = best {
-            let value = name[self.columns[at].name.len()..].strip_prefix('=');
-            if let Some(slot) = self.put(at, value, rows) {
+        if self.tabular {
+            // The column with the longest name that fits.
+            let ends = name.rmatch_indices('=').map(|(at, _)| at);
+            let best = std::iter::once(name.len())
+                .chain(ends)
+                .find_map(|end| self.places.get(&name[..end]).map(|at| (*at, name.get(end + 1..))));
+            if let Some((at, value)) = best
+                && let Some(slot) = self.put(at, value, rows)
+            {
                 return slot;
             }
         }
@@ -127,13 +139,14 @@ impl Layout {
         let (column, value) = match name.split_once('=') {
             Some((column, value)) if self.tabular && !self.others.iter().any(|o| o == column) => {
                 // A key with numbers and names has two columns.
-                let taken = self.columns.iter().any(|known| known.name == column);
+                let taken = self.places.contains_key(column);
                 (if taken { format!("{column}=") } else { column.to_owned() }, Some(value))
             }
             _ => (name.to_owned(), None),
         };
-        let known = self.columns.iter().position(|known| known.name == column);
+        let known = self.places.get(&column).copied();
         let at = known.unwrap_or_else(|| {
+            self.places.insert(column.clone(), self.columns.len());
             self.columns.push(Growing { name: column, values: Grown::Nothing(rows) });
             self.columns.len() - 1
         });
@@ -332,7 +345,7 @@ impl Reader {
             labels.extend_from_slice(self.block.labels());
             weights.extend_from_slice(self.block.weights());
             let (rows, columns) = (labels.len(), self.layout.columns.len());
-            if rows.saturating_mul(columns) > MOST_VALUES {
+            if self.layout.full() || rows.saturating_mul(columns) > MOST_VALUES {
                 return Err(RunError::TooLarge { rows, columns, most: MOST_VALUES });
             }
         }
@@ -393,6 +406,11 @@ pub fn examples(options: Options, task: Option<Task>) -> Result<Examples, RunErr
         return Err(RunError::NotClasses { why: inference.to_string() });
     }
     let values = distinct(names, &labels);
+    if task == Some(Task::Binary) && values.len() > 2 {
+        let text = |label: &f64| names.name(*label).map_or(label.to_string(), str::to_owned);
+        let first: Vec<String> = values.iter().take(3).map(text).collect();
+        return Err(TableError::NotTwo { found: values.len(), first: first.join(", ") }.into());
+    }
     let task = if values.len() > 2 { Task::Multiclass } else { task.unwrap_or(inference.task) };
     let coding = Coding::restore(task, values);
     let kept: Vec<u32> =
@@ -453,8 +471,7 @@ mod tests {
 
     #[test]
     fn columns_of_a_table_stay_columns() {
-        let text =
-            "size,color,empty,zero,class\n1.5,red,,0,yes\n,blue,,0,no\n0,,,0,yes\n2,red,,1,\n";
+        let text = "size,color,empty,zero,class\n1.5,red,,0,yes\n,blue,,0,no\n0,,,0,yes\n";
         let loaded = load("a.csv", text);
         let table = &loaded.table;
         let header: Vec<&str> = table.columns().iter().map(Column::name).collect();
@@ -463,7 +480,7 @@ mod tests {
         assert_eq!(names(table, 1), (vec![0, 1, MISSING], vec!["red".into(), "blue".into()]));
         assert!(same(&numbers(table, 2), &[f64::NAN; 3]));
         assert!(same(&numbers(table, 3), &[0.0, 0.0, 0.0]));
-        assert_eq!((loaded.classes.codes(), loaded.unlabelled), (&[1, 0, 1][..], 1));
+        assert_eq!(loaded.classes.codes(), [1, 0, 1]);
         assert_eq!(loaded.classes.names(), ["no", "yes"]);
     }
 
@@ -492,8 +509,9 @@ mod tests {
             [0, 1, 2].map(|at| numbers(&vw, at)),
             [vec![2.0, 0.0], vec![1.0, 3.0], vec![0.0, 1.0]]
         );
-        let loaded = load("a.vw", "1 2 |f a:2 b\n-1 |f b:3 c=d\n");
-        assert_eq!(loaded.weights, Some(vec![2.0, 1.0]));
+        let loaded = load("a.vw", "1 2 |f a:2 b\n|f a:9\n-1 |f b:3 c=d\n");
+        assert_eq!((loaded.weights, loaded.unlabelled), (Some(vec![2.0, 1.0]), 1));
+        assert_eq!(numbers(&loaded.table, 0), [2.0, 0.0]);
         let svm = load("a.svm", "1 3:5\n-1 1:2\n").table;
         let header: Vec<&str> = svm.columns().iter().map(Column::name).collect();
         assert_eq!(header, ["1", "2", "3"]);

@@ -19,6 +19,7 @@ use crate::link::probability;
 use crate::metrics::{Metrics, Seen};
 use crate::model::{Model, Settings};
 use crate::pump::{Pump, ROWS};
+use crate::tree;
 use crate::walks::{self, Built};
 
 /// What to train, and how. What is left out is inferred and said.
@@ -445,6 +446,9 @@ pub fn train<'a>(
     let resumed = plan.resume.as_deref().map(Model::load).transpose()?;
     if resumed.as_ref().is_some_and(crate::boost::Boosted::is_model) {
         return Err(RunError::Batch { kind: "booster".to_owned() });
+    }
+    if let Some(model) = resumed.as_ref().filter(|model| model.settings.walk == tree::KIND) {
+        return Err(RunError::Batch { kind: model.settings.walk.clone() });
     }
     model.map(Model::check_path).transpose()?;
     let mut sink = Sink { said, predictions };

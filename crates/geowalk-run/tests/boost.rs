@@ -8,7 +8,7 @@ use geowalk::boost::multiclass::Reduction;
 use geowalk::boost::{Flavour, Leverage};
 use geowalk_data::{Input, Options};
 use geowalk_run::boost::words::{self, Names};
-use geowalk_run::boost::{Boosted, Kind, Plan, folds};
+use geowalk_run::boost::{Boosted, Kind, Plan, validate};
 use geowalk_run::model::Model;
 use geowalk_run::predict::predict;
 use geowalk_run::table::{Examples, examples, headings};
@@ -101,13 +101,14 @@ fn folds_estimate_the_error() {
     let plan = Plan { rounds: 20, ..Plan::default() };
     let mut heard = Vec::new();
     let found =
-        folds::validate(&plan, &examples, 5, &mut |fold, error| heard.push((fold, error))).unwrap();
+        validate::validate(&plan, &examples, 5, &mut |fold, error| heard.push((fold, error)))
+            .unwrap();
     assert_eq!(heard.len(), 5);
     assert_eq!(found.errors, heard.iter().map(|(_, e)| *e).collect::<Vec<_>>());
     assert!(found.mean() < 0.1, "{found:?}");
-    assert_eq!(found, folds::validate(&plan, &examples, 5, &mut |_, _| {}).unwrap());
+    assert_eq!(found, validate::validate(&plan, &examples, 5, &mut |_, _| {}).unwrap());
     for count in [0, 1, 121] {
-        let error = folds::validate(&plan, &examples, count, &mut |_, _| {}).unwrap_err();
+        let error = validate::validate(&plan, &examples, count, &mut |_, _| {}).unwrap_err();
         assert!(error.to_string().starts_with("folds = "), "{error}");
     }
 }
