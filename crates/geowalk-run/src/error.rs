@@ -2,6 +2,8 @@
 
 use std::io;
 
+use geowalk::boost::table::TableError;
+use geowalk::boost::tree::TreeError;
 use geowalk::{ConfigError, DomainError};
 use geowalk_data::{DataError, Features, Place};
 
@@ -105,6 +107,63 @@ pub enum RunError {
         expert: Option<String>,
         /// What happened.
         cause: DomainError,
+    },
+    /// A table that cannot be learned from.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// A booster that cannot go on.
+    #[error(transparent)]
+    Boost(#[from] geowalk::boost::BoostError),
+    /// A tree that cannot be grown or read.
+    #[error(transparent)]
+    Tree(#[from] TreeError),
+    /// A fold that cannot be learned from.
+    #[error("fold {fold}: {cause}; use fewer --folds")]
+    Fold {
+        /// Its number, from 1.
+        fold: usize,
+        /// What is wrong.
+        cause: Box<RunError>,
+    },
+    /// Labels that are not classes.
+    #[error(
+        "the task is {why}; this learns classes: use --task multiclass, or --nominal with the label"
+    )]
+    NotClasses {
+        /// The task, and why.
+        why: String,
+    },
+    /// No labels.
+    #[error("none of the {rows} rows has a label; give the column with --label")]
+    NoLabels {
+        /// How many rows there are.
+        rows: usize,
+    },
+    /// More values than fit in memory as columns.
+    #[error(
+        "{rows} rows and {columns} columns or more do not fit in memory (at most {most} values); use 'geowalk train', which takes sparse features as they are"
+    )]
+    TooLarge {
+        /// Rows so far.
+        rows: usize,
+        /// Columns so far.
+        columns: usize,
+        /// The largest number of values.
+        most: usize,
+    },
+    /// Hashed features where names are needed.
+    #[error("--bits {bits}: columns need their names; leave it out")]
+    Bits {
+        /// The bits of the hash.
+        bits: u32,
+    },
+    /// A model that cannot be continued.
+    #[error(
+        "the model is a {kind}, learned from all data at once: it cannot be continued; learn a new one"
+    )]
+    Batch {
+        /// What it is.
+        kind: String,
     },
     /// No examples.
     #[error("there are no examples in the input")]

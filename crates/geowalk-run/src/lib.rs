@@ -1,8 +1,10 @@
 //! # geowalk-run
 //! What the command line, the Python package and the service share: the language of walks, the loop, metrics, the model file.
 
+pub mod boost;
 pub mod error;
 pub mod experts;
+pub mod folds;
 pub mod holdout;
 mod input;
 pub mod label;
@@ -15,6 +17,8 @@ pub mod predict;
 pub mod pump;
 pub mod rate;
 mod sigma;
+pub mod table;
 pub mod track;
 pub mod train;
+pub mod tree;
 pub mod walks;

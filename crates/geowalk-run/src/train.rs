@@ -21,6 +21,7 @@ use crate::error::RunError;
 use crate::holdout::Holdout;
 use crate::input;
 use crate::model::{Model, Settings};
+use crate::predict;
 use crate::pump::{Filled, Pump, ROWS};
 use crate::walks;
 use run::{Run, Sink};
@@ -167,6 +168,9 @@ pub fn train<'a>(
 ) -> Result<Summary, RunError> {
     let start = Instant::now();
     let resumed = plan.resume.as_deref().map(Model::load).transpose()?;
+    if let Some(model) = resumed.as_ref().filter(|model| predict::is_batch(model)) {
+        return Err(RunError::Batch { kind: model.settings.walk.clone() });
+    }
     model.map(Model::check_path).transpose()?;
     let mut sink = Sink { said, predictions };
     let mut run: Option<Run> = None;

@@ -117,6 +117,14 @@ pub enum DomainError {
         /// The function at `hi`.
         at_hi: f64,
     },
+    /// A feature that never errs, for a loss without a finite minimiser.
+    #[error(
+        "the feature never errs on the {examples} examples: its best leverage is infinite; allow a cap, or stop there"
+    )]
+    Separable {
+        /// How many examples there are.
+        examples: usize,
+    },
     /// A computation on empty input.
     #[error("{what} is empty")]
     Empty {
