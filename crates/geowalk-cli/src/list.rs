@@ -27,17 +27,16 @@ fn lines(kind: Kind) -> Vec<Line> {
             walks::entries().map(|walk| Line { kind: "walk", entry: walk.entry }).collect()
         }
         Kind::Formats => {
-            let read = FORMATS.iter().filter(|format| format.is_read());
-            read.map(|format| Line {
+            let line = |format: &geowalk_data::Format| Line {
                 kind: "format",
                 entry: Entry {
                     name: format.name,
                     parameters: "",
                     summary: format.example,
-                    source: format.extensions.first().copied().unwrap_or_default(),
+                    source: format.endings,
                 },
-            })
-            .collect()
+            };
+            FORMATS.iter().map(line).collect()
         }
         Kind::Geometries => {
             let generators = generators::entries().map(of("generator"));

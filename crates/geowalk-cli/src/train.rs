@@ -3,11 +3,11 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
-use geowalk::certify::Status;
-use geowalk_data::Task;
-use geowalk_run::train::{Plan, Progress, Said, Summary, train};
+use geowalk_data::{Collisions, Task};
+use geowalk_run::train::{Plan, Summary, train};
 
 use crate::args::{Shown, Switch, Train, What};
+use crate::progress::Table;
 use crate::{Failure, data};
 
 /// Trains, and prints the summary.
@@ -26,6 +26,9 @@ pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
         intercept: !args.no_intercept,
         certificate: args.certificate == Switch::On,
         y_range: args.y_range,
+        holdout: args.holdout.clone(),
+        average: args.average,
+        window: args.window.map(|size| size as usize),
         resume: args.resume.clone(),
     };
     if args.passes > 1 && args.data.inputs.iter().any(|name| name == "-") {
@@ -42,7 +45,7 @@ pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
             Some(BufWriter::new(file))
         }
     };
-    let mut table = Table { shown: args.progress == Shown::Auto, headed: false };
+    let mut table = Table::new(args.progress == Shown::Auto);
     let summary = train(
         &plan,
         || {
@@ -53,7 +56,9 @@ pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
         args.model.as_deref(),
         predictions.as_mut().map(|file| file as &mut dyn Write),
         &mut |said| table.say(&said),
-    )?;
+    );
+    table.end();
+    let summary = summary?;
     if let Some(mut file) = predictions {
         file.flush()?;
     }
@@ -68,59 +73,8 @@ pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The table of progress, in the columns that users of Vowpal Wabbit know, and ours behind them.
-struct Table {
-    shown: bool,
-    headed: bool,
-}
-
-const HEAD: [[&str; 8]; 2] = [
-    ["average", "since", "example", "current", "current", "current", "regret", "certificate"],
-    ["loss", "last", "counter", "label", "predict", "features", "bound", "status"],
-];
-
-impl Table {
-    fn say(&mut self, said: &Said<'_>) {
-        if !self.shown {
-            return;
-        }
-        // Progress is for people who watch: if nobody can, training goes on.
-        let _ = match said {
-            Said::Note(text) => writeln!(io::stderr(), "{text}"),
-            Said::Progress(row) => self.row(row),
-        };
-    }
-
-    fn row(&mut self, row: &Progress) -> io::Result<()> {
-        let mut err = io::stderr().lock();
-        if !self.headed {
-            self.headed = true;
-            for [a, b, c, d, e, f, g, h] in HEAD {
-                writeln!(err, "{a:>10} {b:>10} {c:>10} {d:>12} {e:>12} {f:>9} {g:>12}  {h}")?;
-            }
-        }
-        let (bound, status) = match &row.certificate {
-            None => ("-".to_owned(), "none"),
-            Some(c) if c.status == Status::Valid => (format!("{:.4}", c.bound), "valid"),
-            Some(_) => ("-".to_owned(), "void"),
-        };
-        writeln!(
-            err,
-            "{:>10.6} {:>10.6} {:>10} {:>12.12} {:>12.12} {:>9} {:>12}  {}",
-            row.average,
-            row.since_last,
-            row.examples,
-            row.label,
-            row.prediction,
-            row.features,
-            bound,
-            status
-        )
-    }
-}
-
 /// A number as a person reads it.
-fn number(value: f64) -> String {
+pub(crate) fn number(value: f64) -> String {
     match value {
         _ if value.is_nan() => "undefined".to_owned(),
         _ if value.abs() < 1e12 => format!("{value:.6}"),
@@ -129,17 +83,38 @@ fn number(value: f64) -> String {
 }
 
 fn print(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "\nexamples       {}", summary.examples)?;
-    writeln!(out, "average loss   {}  ({})", number(summary.loss), summary.loss_name)?;
-    for (name, value) in &summary.metrics {
+    writeln!(out, "\nexamples       {}", summary.seen.examples)?;
+    writeln!(out, "average loss   {}  ({})", number(summary.seen.loss), summary.loss_name)?;
+    for (name, value) in &summary.seen.metrics {
         writeln!(out, "{name:<14} {}", number(*value))?;
     }
+    if let Some((examples, metrics)) = &summary.window {
+        let metrics: Vec<_> =
+            metrics.iter().map(|(name, value)| format!("{name} {}", number(*value))).collect();
+        writeln!(out, "last {examples:<9} {}", metrics.join(", "))?;
+    }
+    if let Some(held) = &summary.holdout {
+        let which = if summary.holdout_passes.len() > 1 { " in the last pass" } else { "" };
+        writeln!(out, "held out       {} examples{which}", held.examples)?;
+        writeln!(out, "  average loss {}", number(held.loss))?;
+        for (name, value) in &held.metrics {
+            writeln!(out, "  {name:<12} {}", number(*value))?;
+        }
+        if summary.holdout_passes.len() > 1 {
+            let passes: Vec<_> = summary.holdout_passes.iter().map(|loss| number(*loss)).collect();
+            writeln!(out, "  by pass      {}", passes.join(" "))?;
+        }
+    }
     writeln!(out, "task           {}", summary.task.name())?;
-    writeln!(out, "walk           {}", summary.walk)?;
+    let averaged = if summary.average { ", averaged weights" } else { "" };
+    writeln!(out, "walk           {}{averaged}", summary.walk)?;
     writeln!(out, "rate           {}", summary.rate)?;
     match &summary.certificate {
         None => writeln!(out, "certificate    none (off)")?,
         Some(c) => writeln!(out, "certificate    {c}\n               against {}", summary.reach)?,
+    }
+    if let Some((bits, collisions)) = summary.collisions.filter(|(_, c)| c.shared > 0) {
+        writeln!(out, "hash           {}", shared(bits, &collisions))?;
     }
     for note in &summary.notes {
         writeln!(out, "note           {note}")?;
@@ -151,4 +126,16 @@ fn print(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         }
     }
     writeln!(out, "seconds        {:.3}", summary.seconds)
+}
+
+/// How many features share a place, and what can be done about it.
+fn shared(bits: u32, collisions: &Collisions) -> String {
+    let Collisions { names, shared, exact, every } = *collisions;
+    let least = if exact { "" } else { "at least " };
+    let where_ =
+        if every > 1 { format!(" (counted in every {every}th place)") } else { String::new() };
+    format!(
+        "{least}{shared} of {names} features share a place with another in 2^{bits}{where_}; --bits {} or --exact separates them",
+        (bits + 3).min(30)
+    )
 }

@@ -2,56 +2,17 @@
 
 #![allow(clippy::unwrap_used, clippy::format_collect)] // test code
 
+mod support;
+
 use std::fs;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Stdio;
 
 use serde_json::Value;
+use support::{Place, cancer, text};
 
-/// A directory of its own, in which commands run.
-struct Place(PathBuf);
-
+/// What is refused.
 impl Place {
-    fn new(name: &str) -> Self {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("cli-{name}"));
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(&folder).unwrap();
-        Self(folder)
-    }
-
-    fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
-        fs::write(self.0.join(name), bytes).unwrap();
-    }
-
-    fn read(&self, name: &str) -> Vec<u8> {
-        fs::read(self.0.join(name)).unwrap()
-    }
-
-    fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_geowalk"));
-        command.current_dir(&self.0).args(args);
-        command
-    }
-
-    fn run(&self, args: &[&str]) -> Output {
-        self.command(args).output().unwrap()
-    }
-
-    /// Standard output of a command that succeeds.
-    fn ok(&self, args: &[&str]) -> String {
-        let output = self.run(args);
-        assert_eq!(output.status.code(), Some(0), "{args:?}: {}", text(&output.stderr));
-        text(&output.stdout)
-    }
-
-    /// Standard error of a command that fails.
-    fn fails(&self, args: &[&str]) -> String {
-        let output = self.run(args);
-        assert_eq!(output.status.code(), Some(2), "{args:?}: {}", text(&output.stdout));
-        text(&output.stderr)
-    }
-
     /// Training on this text fails with one line that has these parts, and leaves an old model as it was.
     fn refuses(&self, file: &str, bytes: impl AsRef<[u8]>, flags: &[&str], parts: &[&str]) {
         self.write(file, bytes);
@@ -67,15 +28,6 @@ impl Place {
         let mut names = fs::read_dir(&self.0).unwrap().map(|entry| entry.unwrap().file_name());
         assert!(!names.any(|name| name.to_string_lossy().ends_with(".tmp")));
     }
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-fn cancer() -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/breast-cancer.csv");
-    path.to_str().unwrap().to_owned()
 }
 
 const TABLE: &str = "size,color,y\n1,red,1\n0,blue,0\n2,red,1\n0.5,blue,0\n";
@@ -117,7 +69,18 @@ fn the_summary_as_json() {
     let place = Place::new("json");
     let out = place.ok(&["train", &cancer(), "--json", "--progress", "none", "--predictions", "p"]);
     let summary: Value = serde_json::from_str(&out).unwrap();
-    for key in ["examples", "loss", "metrics", "walk", "rate", "certificate", "seconds", "notes"] {
+    for key in [
+        "examples",
+        "loss",
+        "since_last",
+        "metrics",
+        "task",
+        "walk",
+        "rate",
+        "certificate",
+        "seconds",
+        "notes",
+    ] {
         assert!(!summary[key].is_null(), "{key}");
     }
     for key in ["theorem", "status", "reason", "loss", "comparator_loss", "regret", "bound"] {
@@ -177,7 +140,10 @@ fn lists_doctor_completions_and_manual() {
         assert!(place.ok(&["completions", shell]).contains("train"), "{shell}");
     }
     assert!(place.ok(&["man"]).contains("train"));
-    assert!(place.ok(&["man", "train"]).contains("resume"));
+    let (man, bash) = (place.ok(&["man", "train"]), place.ok(&["completions", "bash"]));
+    for flag in ["resume", "holdout", "average", "window", "progress"] {
+        assert!(man.contains(flag) && bash.contains(&format!("--{flag}")), "{flag}");
+    }
     assert!(place.fails(&["man", "tran"]).contains("did you mean 'train'?"));
     assert!(place.ok(&["--help"]).contains("train"));
     assert!(place.ok(&["--version"]).contains("geowalk"));
@@ -269,14 +235,14 @@ fn rows_that_cannot_be_read() {
 fn labels_that_do_not_fit() {
     let place = Place::new("labels");
     let rows: String = (0..1100).map(|k| format!("{k},{}\n", k % 2)).collect();
-    let third = ["row 1101: the label 2 is neither 0 nor 1", "--task multiclass"];
+    let third = ["a.csv:1102: the label 2 is neither 0 nor 1", "--task multiclass"];
     place.refuses("a.csv", format!("x,y\n{rows}5,2\n"), &[], &third);
     let names = "x,y\n1,yes\n2,no\n";
     let regression = ["--task", "regression"];
-    place.refuses("a.csv", names, &regression, &["row 1: the label 'yes' is not a number"]);
+    place.refuses("a.csv", names, &regression, &["a.csv:2: the label 'yes' is not a number"]);
     for flags in [["--loss", "logistic"], ["--walk", "winnow(n=2)"]] {
         let flags = [&regression[..], &flags].concat();
-        let parts = ["row 1: the label is 0.5; with the loss", "-1 or +1", "--task binary"];
+        let parts = ["a.csv:2: the label is 0.5; with the loss", "-1 or +1", "--task binary"];
         place.refuses("a.csv", "x,y\n1,0.5\n2,3\n", &flags, &parts);
     }
 }
@@ -302,9 +268,9 @@ fn walks_losses_and_rates_that_are_none() {
     let bound = ["a bound on the slope of the loss is missing", "adagrad"];
     place.refuses("a.csv", TABLE, &free, &bound);
     let negative = "a,b,y\n1,0,1\n0,1,0\n1,-1,1\n";
-    let outside = ["row 3: ", "is -1; it must be in [0, 1] (feature 'b')"];
+    let outside = ["a.csv:4: ", "is -1; it must be in [0, 1] (feature 'b')"];
     place.refuses("a.csv", negative, &["--walk", "winnow(n=2)"], &outside);
-    let heavy = ["row 1: ", "the importance weight is 1000000000", "use another walk"];
+    let heavy = ["a.vw:1: ", "the importance weight is 1000000000", "use another walk"];
     place.refuses("a.vw", "1 1e9 |f a\n", &[], &heavy);
 }
 
@@ -331,22 +297,45 @@ fn flags_without_effect_are_said() {
     place.ok(&["train", "b.csv", "--walk", "ols(q=auto)", "--bits", "10"]);
 }
 
-#[test]
-fn runs_that_diverge() {
-    let place = Place::new("diverge");
+/// The data with numbers as labels.
+fn numbers() -> String {
     let data = fs::read_to_string(cancer()).unwrap();
-    let data = data.replace("malignant", "1").replace("benign", "0");
-    let gd = |rate: &'static str| ["--walk", "gd", "--task", "regression", "--rate", rate];
-    for rate in ["1e200", "0.1"] {
-        let parts = ["geowalk: row ", "the walk 'gd' cannot go on", "try --rate "];
-        place.refuses("a.csv", &data, &gd(rate), &parts);
+    data.replace("malignant", "1").replace("benign", "0")
+}
+
+#[test]
+fn a_run_that_diverges_suggests_a_rate_that_works() {
+    let place = Place::new("diverge");
+    place.write("a.csv", numbers());
+    for (walk, rate) in [
+        ("gd", "1e200"),
+        ("gd", "0.1"),
+        ("mirror:p-norm", "1"),
+        ("explicit:hyperbolic", "0.1"),
+        ("mirror:burg", "10"),
+    ] {
+        let args = ["--walk", walk, "--task", "regression", "--rate", rate];
+        let parts =
+            ["geowalk: a.csv:", "cannot go on", &format!("the walk '{walk}'"), "try --rate "];
+        place.refuses("a.csv", numbers(), &args, &parts);
+        let message = place.fails(&[&["train", "a.csv", "--progress", "none"], &args[..]].concat());
+        let suggested = message.split("try --rate ").nth(1).unwrap().split(' ').next().unwrap();
+        let again = ["--walk", walk, "--task", "regression", "--rate", suggested];
+        let out = place.ok(&[&["train", "a.csv"], &again[..]].concat());
+        // Where all weights begin at 0.1 the first predictions are far off, whatever the rate.
+        let far = out.contains("exceeds that of predicting 0");
+        assert_eq!(far, walk == "mirror:burg", "{walk} {suggested}: {out}");
     }
-    // What is suggested for the row that failed is a rate that can be typed.
-    let message = place.fails(&[&["train", "a.csv"], &gd("0.1")[..]].concat());
-    let suggested = message.split("try --rate ").nth(1).unwrap().split(',').next().unwrap();
-    assert!(suggested.parse::<f64>().unwrap() < 1e-4, "{message}");
+    // The coordinate at fault has a name.
+    let burg = ["--walk", "mirror:burg", "--rate", "10", "--task", "regression"];
+    let message = place.fails(&[&["train", "a.csv"], &burg[..]].concat());
+    assert!(
+        message.contains("of the dual weights is ") && message.contains("(feature '"),
+        "{message}"
+    );
     // A loss that explodes without overflowing is reported.
-    let out = place.ok(&["train", "a.csv", "--walk", "egu", "--task", "regression"]);
+    let egu = ["--walk", "egu", "--task", "regression", "--rate", "1"];
+    let out = place.ok(&[&["train", "a.csv"], &egu[..]].concat());
     assert!(out.contains("exceeds that of predicting 0"), "{out}");
     assert!(out.contains("try a smaller --rate"), "{out}");
 }

@@ -41,41 +41,41 @@ pub enum LabelError {
     },
 }
 
-/// How labels are coded for the learner. Classes are kept in the order in which they got their codes.
+/// How labels are coded for the learner.
+///
+/// **Two classes** The larger number, or the name that sorts last, is +1: whichever comes first in the data. While only one class has been seen, its side is a guess (positive
+/// numbers are +1, all else −1), and whoever learns must be ready to hear that it was wrong ([`Coding::code`] says so).
+///
+/// **Several classes** are numbered in the order in which they come.
+///
+/// ```
+/// use geowalk_data::{Labels, Task};
+/// use geowalk_run::label::Coding;
+/// let mut coding = Coding::new(Task::Binary);
+/// let (mut first, mut second) = ([2.0], [1.0, 2.0]);
+/// assert_eq!(coding.code(&mut first, &Labels::Numbers), Ok(false));
+/// assert_eq!((first, coding.is_open()), ([1.0], true));
+/// assert_eq!(coding.code(&mut second, &Labels::Numbers), Ok(false));
+/// assert_eq!((second, coding.is_open()), ([-1.0, 1.0], false));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Coding {
     task: Task,
-    /// The labels of the classes, as the reader gives them.
+    /// The labels of the classes, as the reader gives them; of two, NaN for one that has not been seen.
     classes: Vec<f64>,
 }
 
 impl Coding {
-    /// The coding for a task, from the labels of a first block. Of two classes the larger number, or the name that sorts last, is +1.
-    pub fn new(task: Task, labels: &Labels, values: &[f64]) -> Self {
-        let mut classes: Vec<f64> = Vec::new();
-        if task == Task::Binary {
-            for &value in values.iter().filter(|value| !value.is_nan()) {
-                if classes.len() < 2 && !classes.contains(&value) {
-                    classes.push(value);
-                }
-            }
-            match labels {
-                Labels::Names(_) => {
-                    classes.sort_by_key(|&class| labels.name(class).map(str::to_owned));
-                }
-                Labels::Numbers => classes.sort_by(f64::total_cmp),
-            }
-            // One value so far: −1, 0 and 1 say themselves which side they are on.
-            match classes.as_slice() {
-                [1.0] if matches!(labels, Labels::Numbers) => classes.insert(0, f64::NAN),
-                _ => {}
-            }
-        }
-        Self { task, classes }
+    /// The coding for a task, with no class known.
+    pub fn new(task: Task) -> Self {
+        Self::restore(task, Vec::new())
     }
 
     /// The coding with these classes, from a model file.
-    pub fn restore(task: Task, classes: Vec<f64>) -> Self {
+    pub fn restore(task: Task, mut classes: Vec<f64>) -> Self {
+        if task == Task::Binary {
+            classes.resize(2, f64::NAN);
+        }
         Self { task, classes }
     }
 
@@ -89,47 +89,65 @@ impl Coding {
         &self.classes
     }
 
-    /// The code of a label; new classes get one where the task allows it.
-    pub fn code(&mut self, label: f64, labels: &Labels) -> Result<f64, LabelError> {
-        if label.is_nan() {
-            return Ok(label);
+    /// Is one of two classes known, and the other not?
+    pub fn is_open(&self) -> bool {
+        self.task == Task::Binary && self.classes.iter().filter(|class| class.is_nan()).count() == 1
+    }
+
+    /// Codes the labels of a block; new classes get a code where the task allows it. True if the class that was known alone is now on the other side
+    /// than before. On an error the place of the label in the block comes with it.
+    pub fn code(
+        &mut self,
+        values: &mut [f64],
+        labels: &Labels,
+    ) -> Result<bool, (usize, LabelError)> {
+        let turned = self.task == Task::Binary && self.meet(values, labels);
+        for (i, value) in values.iter_mut().enumerate().filter(|(_, value)| !value.is_nan()) {
+            *value = self.one(*value, labels).map_err(|error| (i, error))?;
         }
-        match self.task {
-            Task::Regression => match labels.name(label) {
+        Ok(turned)
+    }
+
+    fn one(&mut self, label: f64, labels: &Labels) -> Result<f64, LabelError> {
+        let place = self.classes.iter().position(|&class| class == label);
+        let name = |label: f64| labels.name(label).map_or_else(|| label.to_string(), str::to_owned);
+        match (self.task, place) {
+            (Task::Regression, _) => match labels.name(label) {
                 None => Ok(label),
                 Some(name) => Err(LabelError::NotANumber { found: name.to_owned() }),
             },
-            Task::Binary => self.two(label, labels),
-            Task::Multiclass => {
-                let known = self.classes.iter().position(|&class| class == label);
-                let place = known.unwrap_or_else(|| {
-                    self.classes.push(label);
-                    self.classes.len() - 1
-                });
-                Ok(place as f64)
+            (Task::Binary, Some(place)) => Ok([-1.0, 1.0][place]),
+            (Task::Binary, None) => Err(LabelError::Third {
+                found: name(label),
+                negative: name(self.classes[0]),
+                positive: name(self.classes[1]),
+            }),
+            (Task::Multiclass, Some(place)) => Ok(place as f64),
+            (Task::Multiclass, None) => {
+                self.classes.push(label);
+                Ok((self.classes.len() - 1) as f64)
             }
         }
     }
 
-    fn two(&mut self, label: f64, labels: &Labels) -> Result<f64, LabelError> {
-        const CODES: [f64; 2] = [-1.0, 1.0];
-        if let Some(place) = self.classes.iter().position(|&class| class == label) {
-            return Ok(CODES[place]);
+    /// Takes note of the classes in a block, two at most.
+    fn meet(&mut self, values: &[f64], labels: &Labels) -> bool {
+        let before = self.classes.clone();
+        let mut known: Vec<f64> = before.iter().copied().filter(|class| !class.is_nan()).collect();
+        for &value in values.iter().filter(|value| !value.is_nan()) {
+            if known.len() < 2 && !known.contains(&value) {
+                known.push(value);
+            }
         }
-        if let Some(place) = self.classes.iter().position(|class| class.is_nan()) {
-            self.classes[place] = label;
-            return Ok(CODES[place]);
+        let is_name = |class: f64| labels.name(class).is_some();
+        known.sort_by(|&a, &b| labels.name(a).cmp(&labels.name(b)).then(a.total_cmp(&b)));
+        match known.as_slice() {
+            &[alone] if alone > 0.0 && !is_name(alone) => known.insert(0, f64::NAN),
+            _ => known.resize(2, f64::NAN),
         }
-        if self.classes.len() < 2 {
-            self.classes.push(label);
-            return Ok(CODES[self.classes.len() - 1]);
-        }
-        let name = |label: f64| labels.name(label).map_or_else(|| label.to_string(), str::to_owned);
-        Err(LabelError::Third {
-            found: name(label),
-            negative: name(self.classes[0]),
-            positive: name(self.classes[1]),
-        })
+        self.classes = known;
+        let moved = |(old, new): (&f64, &f64)| !old.is_nan() && old != new;
+        before.iter().zip(&self.classes).any(moved)
     }
 
     /// The texts of all classes, in the order of their codes; of two classes always both.
@@ -150,30 +168,55 @@ impl Coding {
 
 #[cfg(test)]
 mod tests {
+    use geowalk_data::Dictionary;
+
     use super::*;
 
     #[test]
     fn two_numbers_become_signs() {
         let labels = Labels::Numbers;
-        let mut coding = Coding::new(Task::Binary, &labels, &[1.0, 0.0, 1.0]);
-        assert_eq!(coding.code(0.0, &labels), Ok(-1.0));
-        assert_eq!(coding.code(1.0, &labels), Ok(1.0));
-        assert!(coding.code(f64::NAN, &labels).unwrap().is_nan());
-        let error = coding.code(2.0, &labels).unwrap_err();
-        assert!(error.to_string().starts_with("the label 2 is neither 0 nor 1"));
+        let mut coding = Coding::new(Task::Binary);
+        let mut values = [1.0, 0.0, f64::NAN];
+        assert_eq!(coding.code(&mut values, &labels), Ok(false));
+        assert!(values[..2] == [1.0, -1.0] && values[2].is_nan());
+        let (place, error) = coding.code(&mut [0.0, 2.0], &labels).unwrap_err();
+        assert!(error.to_string().starts_with("the label 2 is neither 0 nor 1"), "{error}");
+        assert_eq!(place, 1);
     }
 
     #[test]
-    fn a_class_that_comes_late_gets_the_free_side() {
-        let labels = Labels::Numbers;
-        let mut coding = Coding::new(Task::Binary, &labels, &[1.0]);
-        assert_eq!(coding.code(-1.0, &labels), Ok(-1.0));
-        assert_eq!(coding.code(1.0, &labels), Ok(1.0));
-        let mut coding = Coding::new(Task::Binary, &labels, &[0.0]);
-        assert_eq!(coding.code(5.0, &labels), Ok(1.0));
-        let mut coding = Coding::new(Task::Multiclass, &labels, &[]);
-        assert_eq!(coding.code(7.0, &labels), Ok(0.0));
-        assert_eq!(coding.code(3.0, &labels), Ok(1.0));
-        assert_eq!(coding.text(1, &labels), "3");
+    fn sides_depend_on_the_classes_and_not_on_their_order() {
+        let names = Labels::Names(Dictionary::from_names(["spam", "ham"]).unwrap());
+        for (labels, first, second, turns) in [
+            (&Labels::Numbers, 0.0, 1.0, false),
+            (&Labels::Numbers, 1.0, 0.0, false),
+            (&Labels::Numbers, -1.0, 1.0, false),
+            (&Labels::Numbers, 1.0, 2.0, true),
+            (&Labels::Numbers, 2.0, 1.0, false),
+            (&Labels::Numbers, -1.0, -2.0, true),
+            (&names, 0.0, 1.0, true),
+            (&names, 1.0, 0.0, false),
+        ] {
+            let mut together = Coding::new(Task::Binary);
+            together.code(&mut [first, second], labels).unwrap();
+            let mut coding = Coding::new(Task::Binary);
+            assert!(!coding.is_open());
+            assert_eq!(coding.code(&mut [first, first], labels), Ok(false));
+            assert!(coding.is_open());
+            let mut restored = Coding::restore(Task::Binary, coding.classes().to_vec());
+            for coding in [&mut coding, &mut restored] {
+                assert_eq!(coding.code(&mut [second], labels), Ok(turns), "{first} {second}");
+                assert_eq!((&*coding, coding.is_open()), (&together, false));
+            }
+        }
+    }
+
+    #[test]
+    fn several_classes_are_numbered_as_they_come() {
+        let mut coding = Coding::new(Task::Multiclass);
+        let mut values = [7.0, 3.0, 7.0];
+        coding.code(&mut values, &Labels::Numbers).unwrap();
+        assert_eq!(values, [0.0, 1.0, 0.0]);
+        assert_eq!(coding.text(1, &Labels::Numbers), "3");
     }
 }

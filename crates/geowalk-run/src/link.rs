@@ -5,7 +5,8 @@ use geowalk::Real;
 use geowalk::loss::AnyLoss;
 use geowalk::loss::permissible::Permissible;
 
-/// P(y = +1) for the score `z`; `None` if the loss estimates no probabilities.
+/// P(y = +1) for the score `z`; `None` if the loss estimates no probabilities. All are symmetric, P(y = −1) is that of −z, which has more digits than
+/// 1 − P(y = +1).
 pub fn probability(loss: &AnyLoss, z: f64) -> Option<f64> {
     match loss {
         AnyLoss::Logistic(_) => Some(sigmoid(z)),
@@ -36,5 +37,12 @@ mod tests {
         let (a, b) = (probability(&entropy, 1.3).unwrap(), probability(&logistic, 1.3).unwrap());
         assert!((a - b).abs() < 1e-15);
         assert_eq!(probability(&AnyLoss::parse("hinge").unwrap(), 1.0), None);
+        for spec in ["logistic", "exponential", "squared", "gini", "matsushita", "entropy"] {
+            let loss = AnyLoss::parse(spec).unwrap();
+            for z in [0.1, 0.7, 3.0] {
+                let sum = probability(&loss, z).unwrap() + probability(&loss, -z).unwrap();
+                assert!((sum - 1.0).abs() < 1e-15, "{spec} {z}");
+            }
+        }
     }
 }

@@ -2,17 +2,39 @@
 //! Every example is predicted before it is learned from. The sums here are part of the model file, so that a resumed run reports what
 //! one run would have.
 //!
-//! **AUC** is computed from two histograms of the score (4096 bins, equal in 1/(1 + e⁻ᶻ)): exact up to ties within a bin, in constant memory.
+//! **AUC** is computed from two histograms of the score: exact up to ties within a bin, in constant memory. Scores between −8 and 8 have 4096 bins, equal in
+//! 1/(1 + e⁻ᶻ); beyond, a bin is a sixteenth of an octave.
+
+mod window;
 
 use geowalk::Real;
 use geowalk::sum::Sum;
 use geowalk_data::Task;
 
 use crate::link::sigmoid;
-
 use crate::model::{self, Arrays, ModelError};
 
-const BINS: usize = 4096;
+pub use window::Window;
+
+/// Bins of scores between −8 and 8.
+const MIDDLE: usize = 4096;
+
+/// Bins of scores beyond, on each side: 64 octaves.
+const TAIL: usize = 1024;
+
+const BINS: usize = MIDDLE + 2 * TAIL;
+
+/// The bin of a score. Any increasing function of the score ranks alike.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // in 0..BINS
+fn bin(z: f64) -> usize {
+    let size = z.abs();
+    if size < 8.0 {
+        return TAIL + ((sigmoid(z) * MIDDLE as f64) as usize).min(MIDDLE - 1);
+    }
+    let octaves = Real::ln(size / 8.0) / std::f64::consts::LN_2;
+    let beyond = ((16.0 * octaves) as usize).min(TAIL - 1);
+    if z > 0.0 { TAIL + MIDDLE + beyond } else { TAIL - 1 - beyond }
+}
 
 /// Sums of a run.
 ///
@@ -21,7 +43,7 @@ const BINS: usize = 4096;
 /// use geowalk_run::metrics::{Metrics, Seen};
 /// let mut metrics = Metrics::new(Task::Regression);
 /// metrics.see(&Seen { y: 1.0, prediction: 3.0, probability: f64::NAN, loss: 4.0, zero: 1.0, weight: 1.0 });
-/// let again = Metrics::load(Task::Regression, &metrics.save())?;
+/// let again = Metrics::load(Task::Regression, "metrics", &metrics.save("metrics"))?;
 /// assert_eq!(again.named(), [("rmse", 2.0), ("mae", 2.0)]);
 /// # Ok::<(), geowalk_run::model::ModelError>(())
 /// ```
@@ -49,7 +71,7 @@ pub struct Seen {
     pub y: f64,
     /// The prediction: a number, a score, or a class.
     pub prediction: f64,
-    /// Probability of the positive class (binary) or of the true one (multiclass); NaN if there is none.
+    /// Probability of the true class; NaN if there is none.
     pub probability: f64,
     /// Weighted loss.
     pub loss: f64,
@@ -57,6 +79,25 @@ pub struct Seen {
     pub zero: f64,
     /// Importance weight.
     pub weight: f64,
+}
+
+impl Seen {
+    /// Its weight if the prediction is right, of a regression its weighted squared error.
+    fn score(&self, task: Task) -> f64 {
+        let right = match task {
+            Task::Regression => {
+                let error = self.prediction - self.y;
+                return self.weight * error * error;
+            }
+            Task::Binary => (self.prediction >= 0.0) == (self.y > 0.0),
+            Task::Multiclass => self.prediction == self.y,
+        };
+        if right { self.weight } else { 0.0 }
+    }
+
+    fn log_loss(&self) -> f64 {
+        -self.weight * Real::ln(Real::max(self.probability, f64::MIN_POSITIVE))
+    }
 }
 
 impl Metrics {
@@ -90,29 +131,20 @@ impl Metrics {
         match self.task {
             Task::Regression => {
                 let error = seen.prediction - seen.y;
-                self.squares.add(seen.weight * error * error);
+                self.squares.add(seen.score(self.task));
                 self.absolutes.add(seen.weight * error.abs());
             }
             Task::Binary => {
-                if (seen.prediction >= 0.0) == (seen.y > 0.0) {
-                    self.right += seen.weight;
-                }
+                self.right += seen.score(self.task);
                 if !seen.probability.is_nan() {
-                    let p = if seen.y > 0.0 { seen.probability } else { 1.0 - seen.probability };
-                    self.log_loss.add(-seen.weight * Real::ln(p.max(f64::MIN_POSITIVE)));
+                    self.log_loss.add(seen.log_loss());
                 }
-                // Any increasing function of the score ranks alike.
-                let rank = sigmoid(seen.prediction) * BINS as f64;
-                #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // in 0..BINS
-                let bin = (rank as usize).min(BINS - 1);
                 let side = if seen.y > 0.0 { 0 } else { BINS };
-                self.bins[side + bin] += seen.weight;
+                self.bins[side + bin(seen.prediction)] += seen.weight;
             }
             Task::Multiclass => {
-                if seen.prediction == seen.y {
-                    self.right += seen.weight;
-                }
-                self.log_loss.add(-seen.weight * Real::ln(seen.probability.max(f64::MIN_POSITIVE)));
+                self.right += seen.score(self.task);
+                self.log_loss.add(seen.log_loss());
             }
         }
     }
@@ -137,12 +169,15 @@ impl Metrics {
         self.zero.total() / self.weight
     }
 
-    /// Average loss since the last call; forgets it.
-    pub fn since_last(&mut self) -> f64 {
-        let loss = self.last_loss.total() / self.last_weight;
+    /// Average loss since the last [`mark`](Metrics::mark).
+    pub fn since_last(&self) -> f64 {
+        self.last_loss.total() / self.last_weight
+    }
+
+    /// Begins a new stretch of [`since_last`](Metrics::since_last).
+    pub fn mark(&mut self) {
         self.last_loss = Sum::default();
         self.last_weight = 0.0;
-        loss
     }
 
     /// The metrics that the task asks for, by name.
@@ -165,15 +200,15 @@ impl Metrics {
         }
     }
 
-    /// All that they hold, for the model file: `metrics`, and of a binary task `metrics.bins`.
-    pub fn save(&self) -> Arrays {
+    /// All that they hold, for the model file: an array of that name, and of a binary task another with `.bins` behind it.
+    pub fn save(&self, name: &str) -> Arrays {
         let counts = [self.examples as f64, self.weight, self.last_weight, self.right];
         let sums =
             [self.loss, self.last_loss, self.log_loss, self.squares, self.absolutes, self.zero];
         let numbers = counts.into_iter().chain(sums.iter().flat_map(Sum::save)).collect();
-        let mut arrays = vec![("metrics".to_owned(), numbers)];
+        let mut arrays = vec![(name.to_owned(), numbers)];
         if self.task == Task::Binary {
-            arrays.push(("metrics.bins".to_owned(), self.bins.clone()));
+            arrays.push((format!("{name}.bins"), self.bins.clone()));
         }
         arrays
     }
@@ -184,11 +219,11 @@ impl Metrics {
         clippy::cast_sign_loss,
         reason = "a count below 2^53"
     )]
-    pub fn load(task: Task, arrays: &[(String, Vec<f64>)]) -> Result<Self, ModelError> {
-        let numbers = model::array(arrays, "metrics", Some(4 + 6 * 4))?;
+    pub fn load(task: Task, name: &str, arrays: &[(String, Vec<f64>)]) -> Result<Self, ModelError> {
+        let numbers = model::array(arrays, name, Some(4 + 6 * 4))?;
         let sum = |k: usize| Sum::load(std::array::from_fn(|i| numbers[4 + 4 * k + i]));
         let bins = match task {
-            Task::Binary => model::array(arrays, "metrics.bins", Some(2 * BINS))?.to_vec(),
+            Task::Binary => model::array(arrays, &format!("{name}.bins"), Some(2 * BINS))?.to_vec(),
             Task::Regression | Task::Multiclass => Vec::new(),
         };
         Ok(Self {
@@ -223,42 +258,126 @@ impl Metrics {
 mod tests {
     use super::*;
 
+    /// Examples that look random, of all sizes and importances.
+    fn examples(task: Task) -> Vec<Seen> {
+        let example = |k: u32| {
+            let (x, noise) = (Real::sin(f64::from(k)), Real::sin(f64::from(k * k % 997)));
+            let y = if task == Task::Multiclass { f64::from(k % 3) } else { (x + noise).signum() };
+            let size = [0.1, 1.0, 20.0, 1e3][(k % 4) as usize];
+            let prediction = if task == Task::Multiclass { f64::from(k * k % 3) } else { size * x };
+            let probability = sigmoid(if task == Task::Binary { y * prediction } else { x });
+            let weight = 0.3 + f64::from(k % 5);
+            Seen { y, prediction, probability, loss: weight * x * x, zero: weight, weight }
+        };
+        (0..500).map(example).collect()
+    }
+
     #[test]
     fn saved_metrics_continue_bit_for_bit() {
         for task in [Task::Regression, Task::Binary, Task::Multiclass] {
             let (mut whole, mut cut) = (Metrics::new(task), Metrics::new(task));
-            for k in 0..500_u32 {
-                let x = Real::sin(f64::from(k));
-                let y = if task == Task::Multiclass { f64::from(k % 3) } else { x.signum() };
-                let probability = 1.0 / (1.0 + Real::exp(-x));
-                let seen = Seen {
-                    y,
-                    prediction: x,
-                    probability,
-                    loss: x * x,
-                    zero: 1.0,
-                    weight: 0.3 + x.abs(),
-                };
+            for (k, seen) in examples(task).iter().enumerate() {
                 if k % 7 == 0 {
-                    cut = Metrics::load(task, &cut.save()).unwrap();
+                    cut = Metrics::load(task, "m", &cut.save("m")).unwrap();
                 }
                 if k % 50 == 0 {
                     assert_eq!(whole.since_last().to_bits(), cut.since_last().to_bits());
+                    whole.mark();
+                    cut.mark();
                 }
-                whole.see(&seen);
-                cut.see(&seen);
+                whole.see(seen);
+                cut.see(seen);
             }
             assert_eq!(cut, whole);
             assert!(whole.named().iter().all(|(_, value)| value.is_finite()));
         }
     }
 
+    /// Each metric by its definition, from all examples at once.
+    fn direct(task: Task, all: &[Seen], name: &str) -> f64 {
+        let weight: f64 = all.iter().map(|seen| seen.weight).sum();
+        let mean = |f: &dyn Fn(&Seen) -> f64| {
+            all.iter().map(|seen| seen.weight * f(seen)).sum::<f64>() / weight
+        };
+        let sign = |x: f64| if x >= 0.0 { 1.0 } else { -1.0 };
+        match (name, task) {
+            ("rmse", _) => {
+                mean(&|seen| (seen.y - seen.prediction) * (seen.y - seen.prediction)).sqrt()
+            }
+            ("mae", _) => mean(&|seen| (seen.y - seen.prediction).abs()),
+            ("accuracy", Task::Binary) => {
+                mean(&|seen| f64::from(u8::from(sign(seen.prediction) == seen.y)))
+            }
+            ("accuracy", _) => mean(&|seen| f64::from(u8::from(seen.prediction == seen.y))),
+            ("log_loss", Task::Binary) => mean(&|seen| {
+                let p = sigmoid(seen.y * seen.prediction);
+                -Real::ln(p.max(f64::MIN_POSITIVE))
+            }),
+            ("log_loss", _) => mean(&|seen| -Real::ln(seen.probability)),
+            _ => {
+                let (mut above, mut pairs) = (0.0, 0.0);
+                for positive in all.iter().filter(|seen| seen.y > 0.0) {
+                    for negative in all.iter().filter(|seen| seen.y < 0.0) {
+                        let weight = positive.weight * negative.weight;
+                        let order = positive.prediction.total_cmp(&negative.prediction) as i8;
+                        above += weight * f64::midpoint(1.0, f64::from(order));
+                        pairs += weight;
+                    }
+                }
+                above / pairs
+            }
+        }
+    }
+
+    #[test]
+    fn metrics_are_what_their_definitions_say() {
+        for task in [Task::Regression, Task::Binary, Task::Multiclass] {
+            let all = examples(task);
+            let (mut metrics, mut window) = (Metrics::new(task), Window::new(task, 60));
+            for seen in &all {
+                metrics.see(seen);
+                window.see(seen);
+            }
+            for (name, value) in metrics.named() {
+                // 1 − p of a probability near 1 has few digits; scores in one bin are ties.
+                let tolerance = if name == "auc" { 2e-3 } else { 1e-9 };
+                let direct = direct(task, &all, name);
+                assert!(
+                    (value - direct).abs() < tolerance * (1.0 + direct),
+                    "{name}: {value} {direct}"
+                );
+            }
+            let last = &all[all.len() - 60..];
+            assert_eq!(window.examples(), 60);
+            for (name, value) in window.named() {
+                let weight: f64 = last.iter().map(|seen| seen.weight).sum();
+                let loss = last.iter().map(|seen| seen.loss).sum::<f64>() / weight;
+                let direct = if name == "loss" { loss } else { direct(task, last, name) };
+                assert!(
+                    (value - direct).abs() < 1e-12 * (1.0 + direct),
+                    "{name}: {value} {direct}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn scores_of_all_sizes_keep_their_order() {
+        let scores: Vec<f64> = (-300..300).map(|k| Real::sinh(f64::from(k) / 10.0)).collect();
+        let bins: Vec<usize> = scores.iter().map(|&z| bin(z)).collect();
+        assert!(bins.is_sorted());
+        let distinct = bins.windows(2).filter(|pair| pair[0] < pair[1]).count();
+        assert!(distinct > 550, "only {distinct} of 600");
+        assert_eq!((bin(f64::MAX), bin(f64::MIN)), (BINS - 1, 0));
+    }
+
     #[test]
     fn arrays_that_do_not_fit_are_refused() {
-        let saved = Metrics::new(Task::Regression).save();
-        let error = Metrics::load(Task::Binary, &saved).unwrap_err();
+        let saved = Metrics::new(Task::Regression).save("metrics");
+        let error = Metrics::load(Task::Binary, "metrics", &saved).unwrap_err();
         assert!(matches!(error, ModelError::Missing { what } if what == "metrics.bins"));
-        let error = Metrics::load(Task::Binary, &[("metrics".into(), vec![1.0])]).unwrap_err();
+        let one = [("metrics".into(), vec![1.0])];
+        let error = Metrics::load(Task::Binary, "metrics", &one).unwrap_err();
         assert!(matches!(error, ModelError::Length { found: 1, expected: 28, .. }));
     }
 }

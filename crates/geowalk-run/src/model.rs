@@ -31,10 +31,14 @@ use std::io::Read;
 use std::path::Path;
 
 pub use error::ModelError;
+use geowalk::ConfigError;
+use geowalk::error::Allowed;
 use geowalk_data::{Schema, Task};
 use safetensors::Dtype;
 use serde_json::Value;
 
+use crate::holdout::Holdout;
+use crate::metrics::Window;
 use about::About;
 use container::{Data, Tensor};
 use features::Names;
@@ -66,6 +70,37 @@ pub struct Settings {
     pub y_range: Option<(f64, f64)>,
     /// Anything else, by name.
     pub extras: BTreeMap<String, String>,
+}
+
+impl Settings {
+    /// Key of the extra that says which rows are never learned from.
+    pub(crate) const HOLDOUT: &str = "holdout";
+    /// Key of the extra that says that the model predicts with averaged weights.
+    pub(crate) const AVERAGE: &str = "average";
+    /// Key of the extra that says how many of the last examples are measured by themselves.
+    pub(crate) const WINDOW: &str = "window";
+    /// Key of the extra with the matrix of the walk, as it stood in its file.
+    pub(crate) const SIGMA: &str = "sigma";
+
+    /// Which rows are never learned from.
+    pub(crate) fn holdout(&self) -> Result<Option<Holdout>, ConfigError> {
+        self.extras.get(Self::HOLDOUT).map(|text| Holdout::parse(text)).transpose()
+    }
+
+    /// Does the model predict with averaged weights?
+    pub(crate) fn average(&self) -> bool {
+        self.extras.contains_key(Self::AVERAGE)
+    }
+
+    /// How many of the last examples are measured by themselves.
+    pub(crate) fn window(&self) -> Result<Option<usize>, ConfigError> {
+        let Some(text) = self.extras.get(Self::WINDOW) else { return Ok(None) };
+        let size = text.parse().ok().filter(|size| (1..=Window::LARGEST).contains(size));
+        let (value, allowed) =
+            (text.parse().unwrap_or(f64::NAN), Allowed::Closed(1.0, Window::LARGEST as f64));
+        let error = ConfigError::OutOfRange { name: "window", value, allowed };
+        size.map(Some).ok_or(error)
+    }
 }
 
 /// All that a run knows.

@@ -4,19 +4,35 @@
 //! | `0.5` | 0.5 |
 //! | `inv(c, t0)` | c / (1 + t/t0) |
 //! | `power(c, t0, p)` | c / (1 + t/t0)^p |
-//! | `auto` | self-tuned: c / √(Σ_{s<t} ‖grad_s‖²), with c = 1 and the length of each walk per unit of rate as ‖grad‖ |
+//! | `auto` | self-tuned, from what the run has seen |
 //!
-//! The self-tuned rate needs no constant of the data: where the domain has diameter D, its regret is within a constant of D√(Σ‖grad‖²)
-//! \[SM10\]. Walks that need no rate (`free`, `adagrad`) ignore it.
+//! **The self-tuned rate** With slopes $g_s$ (importance included), $\Vert x_s\Vert_\star$ the size of the row in the geometry of the walk
+//! ([`Gauge`]), $P$ the root mean square of those, $\hat g$ the bound of the slopes or, without one, $\max|g_s|$, and S the range of predictions that the loss asks for:
+//! $$\eta_t = \min\Bigl( \frac{S/P}{\sqrt{\max(\hat g^2 P^2, \sum_{s \le t} g_s^2 \Vert x_s\Vert_\star^2)}},\; \frac{S}{\hat g\, \Vert x_t\Vert_\star^2},\;
+//!   \frac{1}{2 |g_t|\, s_t} \Bigr)$$
+//! * The first is AdaGrad's for one common rate: its regret against weights within D of the start is within a constant of
+//!   $D \sqrt{\sum g^2 \Vert x\Vert_\star^2}$ where D is known \[SM10\]. D = S/P are the weights that give rows of the usual size predictions up to S. Where the norm depends
+//!   on the weights, P is the size of the present row.
+//! * The second moves no prediction by more than S, and not beyond the best one for its example. For the squared loss that makes each step a part of a projection, so the weights can
+//!   grow, but not explode, whatever the scale of the features.
+//! * The third, with the stretch s of the walk, keeps steps on positive weights, spheres and in hyperbolic space where the metric is nearly constant.
+//! * S is $\hat g/\beta$ with β = sup ℓ″ of the loss, or the largest ℓ″ seen if there is no such bound; for losses with bounded slopes it is at least the largest label (1 for ±1),
+//!   and for walks that do not begin at 0 (those with a stretch) at least the present prediction.
+//!
+//! A change of the unit of all features, or of the labels with the squared loss, changes the weights of walks that begin at 0, and nothing else. **Cost** O(nnz): one more prediction
+//! and the size of the row. Any rates at all leave the first-order certificate valid. Walks that need no rate (`free`, `adagrad`) ignore `auto`.
 
 use geowalk::error::Allowed;
+use geowalk::loss::{Facts, Loss};
 use geowalk::spec::{self, Spec};
+use geowalk::update::Target;
+use geowalk::walk::Gauge;
 use geowalk::{ConfigError, Real};
 
 /// How the rate of a step is chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Rate {
-    /// Self-tuned from the lengths of the walks so far.
+    /// Self-tuned from what the run has seen.
     Auto,
     /// Always the same.
     Constant(f64),
@@ -81,65 +97,179 @@ fn positive(name: &'static str, value: f64) -> Result<f64, ConfigError> {
     }
 }
 
+/// No self-tuned rate is larger.
+const LARGEST: f64 = 1e100;
+
+/// An example, as the self-tuned rate sees it before the step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Look {
+    /// |g|, importance included.
+    pub slope: f64,
+    /// ℓ″ at the prediction, importance not included.
+    pub curvature: f64,
+    /// The magnitude of the label.
+    pub label: f64,
+    /// The magnitude of the prediction.
+    pub prediction: f64,
+    /// The importance.
+    pub weight: f64,
+    /// How strongly the row pulls.
+    pub gauge: Gauge,
+}
+
+impl Look {
+    /// At an example with the prediction z.
+    pub fn at<L: Loss>(z: f64, target: Target, loss: &L, gauge: Gauge) -> Self {
+        Self {
+            slope: (target.weight * loss.slope(z, target.y)).abs(),
+            curvature: loss.curvature(z, target.y),
+            label: target.y.abs(),
+            prediction: z.abs(),
+            weight: target.weight,
+            gauge,
+        }
+    }
+
+    /// At an example of several classes: the steepest slope and the largest prediction of any, labels ±1, and a walk for each.
+    pub fn largest(
+        slope: f64,
+        prediction: f64,
+        weight: f64,
+        gauges: impl Iterator<Item = Gauge>,
+    ) -> Self {
+        let larger = |a: Gauge, b: Gauge| Gauge {
+            square: Real::max(a.square, b.square),
+            stretch: Real::max(a.stretch, b.stretch),
+            local: a.local || b.local,
+        };
+        let gauge = gauges.fold(Gauge { square: 0.0, stretch: 0.0, local: false }, larger);
+        let (slope, curvature) = (weight * slope, f64::NAN);
+        Self { slope, curvature, label: 1.0, prediction, weight, gauge }
+    }
+}
+
 /// A rate in use: what it has seen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Schedule {
     rate: Rate,
+    /// sup ℓ″.
+    smooth: Option<f64>,
+    /// The slopes of the loss are bounded.
+    bounded: bool,
     t: u64,
+    last: f64,
+    /// Σ of the importances of examples.
+    weight: f64,
+    /// Σa‖x‖⋆².
     squares: f64,
+    /// Σg²‖x‖⋆².
+    gradients: f64,
+    /// The bound of |g| if there is one, and no less than any seen.
+    slope: f64,
+    /// max |y|.
+    label: f64,
+    /// max ℓ″.
+    curvature: f64,
 }
 
 impl Schedule {
-    /// A schedule at its beginning.
-    pub fn new(rate: Rate) -> Self {
-        Self { rate, t: 0, squares: 0.0 }
+    /// A schedule at its beginning, for a loss with these facts.
+    pub fn new(rate: Rate, facts: &Facts) -> Self {
+        Self {
+            rate,
+            smooth: facts.smooth.filter(|smooth| *smooth > 0.0),
+            bounded: facts.lipschitz.is_some(),
+            t: 0,
+            last: 0.0,
+            weight: 0.0,
+            squares: 0.0,
+            gradients: 0.0,
+            slope: facts.lipschitz.unwrap_or(0.0),
+            label: 0.0,
+            curvature: 0.0,
+        }
     }
 
-    /// The rate of the next step, on a row with ‖x‖₂ = `norm`.
+    /// Is it self-tuned? Only then it looks at examples.
     #[inline]
-    pub fn next(&self, norm: impl FnOnce() -> f64) -> f64 {
-        match self.rate {
+    pub fn is_tuned(&self) -> bool {
+        self.rate == Rate::Auto
+    }
+
+    /// The rate of the next step.
+    #[inline]
+    pub fn next(&mut self, look: impl FnOnce() -> Look) -> f64 {
+        let rate = match self.rate {
             Rate::Constant(rate) => rate,
             Rate::Power { c, t0, p } => {
                 let base = 1.0 + self.t as f64 / t0;
                 c / if p == 1.0 { base } else { Real::powf(base, p) }
             }
-            Rate::Auto if self.squares > 0.0 => 1.0 / self.squares.sqrt(),
-            // Nothing seen yet: the step that a slope of 1 turns into a change of the prediction by at most 1.
-            Rate::Auto => {
-                let norm = norm();
-                if norm > 0.0 { 1.0 / (norm * norm) } else { 1.0 }
-            }
-        }
+            Rate::Auto => self.tune(&look()),
+        };
+        self.t += 1;
+        self.last = rate;
+        rate
     }
 
-    /// Sees that a step of this rate walked this far.
-    #[inline]
-    pub fn saw(&mut self, rate: f64, length: f64) {
-        self.t += 1;
-        if self.rate == Rate::Auto && rate > 0.0 {
-            let gradient = length / rate;
-            self.squares += gradient * gradient;
+    /// The self-tuned rate for this example.
+    fn tune(&mut self, look: &Look) -> f64 {
+        let Gauge { square, stretch, local } = look.gauge;
+        if square == 0.0 || look.slope == 0.0 {
+            // The step does not move.
+            return self.last;
         }
+        self.weight += look.weight;
+        self.squares += look.weight * square;
+        self.gradients += look.slope * look.slope * square;
+        self.slope = Real::max(self.slope, look.slope / look.weight);
+        self.label = Real::max(self.label, look.label);
+        if self.smooth.is_none() && !self.bounded {
+            self.curvature = Real::max(self.curvature, look.curvature);
+        }
+        let flat = if self.curvature > 0.0 { self.curvature } else { 1.0 };
+        let mut range = self.slope / self.smooth.unwrap_or(flat);
+        if self.bounded {
+            range = Real::max(range, self.label);
+        }
+        if stretch > 0.0 {
+            range = Real::max(range, look.prediction);
+        }
+        let size = if local { look.weight * square } else { self.squares / self.weight };
+        let usual =
+            range / (size * Real::max(self.gradients, self.slope * self.slope * size)).sqrt();
+        let whole = range / (self.slope * look.weight * square);
+        let near = if stretch > 0.0 { 0.5 / (look.slope * stretch) } else { f64::INFINITY };
+        Real::min(Real::min(usual, Real::min(whole, near)), LARGEST)
+    }
+
+    /// The rate of the last step.
+    pub fn last(&self) -> f64 {
+        self.last
     }
 
     /// Everything that changes, for the model file.
-    pub fn save(&self) -> [f64; 2] {
-        [self.t as f64, self.squares]
+    pub fn save(&self) -> [f64; 8] {
+        let Self { t, last, weight, squares, gradients, slope, label, curvature, .. } = *self;
+        [t as f64, last, weight, squares, gradients, slope, label, curvature]
     }
 
     /// Continues from what [`Schedule::save`] gave.
     #[must_use]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a count below 2^53
-    pub fn load(mut self, [t, squares]: [f64; 2]) -> Self {
-        self.t = t as u64;
-        self.squares = squares;
-        self
+    pub fn load(self, saved: [f64; 8]) -> Self {
+        let [t, last, weight, squares, gradients, slope, label, curvature] = saved;
+        let t = t as u64;
+        Self { t, last, weight, squares, gradients, slope, label, curvature, ..self }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use geowalk::loss::{Absolute, Logistic, Squared};
+    use geowalk::row::Dense;
+    use geowalk::walk::{Euclidean, Walk};
+
     use super::*;
 
     #[test]
@@ -155,13 +285,45 @@ mod tests {
         assert!(Rate::parse("certain").unwrap_err().to_string().contains("unknown rate 'certain'"));
     }
 
+    /// Gradient descent on a stream, features times `unit` and labels times `size`: predictions, in units of the labels.
+    fn run<L: Loss>(loss: &L, unit: f64, size: f64) -> Vec<f64> {
+        let mut walk = Euclidean::new();
+        let mut schedule = Schedule::new(Rate::Auto, &loss.facts());
+        (0..300_u32)
+            .map(|t| {
+                let a = f64::from(t % 7) - 3.0;
+                let x = [unit, unit * a, unit * f64::from(t * t % 11) * 5.0];
+                let sign = if a > 0.0 { size } else { -size };
+                let target = Target { y: sign, weight: 1.0 };
+                let look = Look::at(walk.predict(Dense(&x)), target, loss, walk.gauge(Dense(&x)));
+                let rate = schedule.next(|| look);
+                walk.step(Dense(&x), target, loss, rate).unwrap().z / size
+            })
+            .collect()
+    }
+
     #[test]
-    fn the_self_tuned_rate_falls_with_the_gradients_seen() {
-        let mut schedule = Schedule::new(Rate::Auto);
-        assert_eq!(schedule.next(|| 2.0), 0.25);
-        schedule.saw(0.25, 0.75);
-        assert_eq!(schedule.next(|| 2.0), 1.0 / 3.0);
-        let again = Schedule::new(Rate::Auto).load(schedule.save());
-        assert_eq!(again, schedule);
+    fn units_do_not_matter() {
+        let close = |a: &[f64], b: &[f64]| {
+            a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-9 * (1.0 + a.abs()))
+        };
+        assert!(close(&run(&Squared, 1.0, 1.0), &run(&Squared, 1e4, 1e-3)));
+        assert!(close(&run(&Absolute, 1.0, 1.0), &run(&Absolute, 1e-4, 1e3)));
+        assert!(close(&run(&Logistic, 1.0, 1.0), &run(&Logistic, 1e6, 1.0)));
+    }
+
+    #[test]
+    fn the_first_step_goes_to_the_label_and_no_step_beyond() {
+        let mut schedule = Schedule::new(Rate::Auto, &Squared.facts());
+        let look = |z: f64, y: f64, x: f64| {
+            Look::at(z, y.into(), &Squared, Gauge { square: x * x, stretch: 0.0, local: false })
+        };
+        // z' = z − ηg‖x‖² with g = 2(z − y).
+        assert_eq!(schedule.next(|| look(0.0, 3.0, 2.0)), 1.0 / 8.0);
+        // A row a thousand times as long.
+        let rate = schedule.next(|| look(5.0, 3.0, 2000.0));
+        assert!(rate <= 0.5 / 4e6, "{rate}");
+        assert_eq!(schedule.last(), rate);
+        assert_eq!(Schedule::new(Rate::Auto, &Squared.facts()).load(schedule.save()), schedule);
     }
 }

@@ -7,14 +7,16 @@ use geowalk::loss::{AnyLoss, Loss, WinnowHinge};
 use geowalk::row::Norm;
 use geowalk::spec::{self, Args, Entry, Spec};
 use geowalk::walk::{
-    Adaptive, Burg, Clipped, Entropy, Euclidean, Free, Hyperbolic, Implicit, Orthant, PNorm,
-    ReparamEntropy, ReparamSimplex, Signed, Simplex, SimplexEntropy, Sphere, Walk, winnow,
+    Adaptive, Burg, Clipped, Entropy, Euclidean, Free, Hyperbolic, Implicit, Mahalanobis, Orthant,
+    PNorm, ReparamEntropy, ReparamSimplex, Signed, Simplex, SimplexEntropy, Sphere, Walk, winnow,
 };
 use geowalk_data::{Features, Schema, Task};
 
+use crate::error::RunError;
 use crate::learner::{Learner, Reach, Setting, Several, Single};
 use crate::model::Settings;
 use crate::rate::Rate;
+use crate::sigma::Sigma;
 
 /// A walk with its other names.
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +27,7 @@ pub struct Named {
     pub aliases: &'static [&'static str],
 }
 
+const NATURAL: &str = "schedule=, cap=2, average=true, ridge=0, a=1";
 const SIGNED: &str = "signed=false, scale=1";
 
 macro_rules! walks {
@@ -37,9 +40,9 @@ macro_rules! walks {
 }
 
 walks! {
-    "free:euclidean"("epsilon=1") ["free"] "a bet on each coordinate: no rate, any scale of the features; the default for losses with bounded slope" "KKW19";
+    "free:euclidean"("epsilon=0.125, step=0.5") ["free"] "a bet on each coordinate, the stakes follow the stream: no rate, any scale of the features; the default for losses with bounded slope; step=0: stakes stay" "KKW19";
     "explicit:adaptive"("") ["adagrad"] "diagonal metric learned from the stream, normalised by each feature's scale; the default for other losses" "DHS11; RML13";
-    "explicit:euclidean"("") ["gd", "mirror:euclidean", "perceptron"] "gradient descent (Widrow-Hoff); perceptron: with the loss winnow-hinge(theta=0)" "KMWW07, ex. 4";
+    "explicit:euclidean"("") ["gd", "mirror:euclidean", "reparam:euclidean", "perceptron"] "gradient descent (Widrow-Hoff); perceptron: with the loss winnow-hinge(theta=0)" "KMWW07, ex. 4";
     "explicit:sphere"("radius=1") ["sphere"] "geodesic step on the sphere" "KMWW07s, eq. (11)";
     "projected-sphere"("radius=1") [] "straight step, then back to the sphere: the heuristic to compare with" "KMWW07s";
     "explicit:simplex"(SIGNED) [] "geodesic step on the probability simplex, Fisher metric" "KMWW07, ex. 3";
@@ -47,7 +50,8 @@ walks! {
     "explicit:hyperbolic"("") [] "geodesic step in hyperbolic space" "KMWW07";
     "mirror:entropy"("start=0.0001, signed=false, scale=1") ["egu"] "multiplicative step on positive weights" "AW20; KW97";
     "mirror:simplex-entropy"(SIGNED) ["eg", "eg+-"] "exponentiated gradient on the simplex; eg+- is the signed form" "AW20; KW97";
-    "mirror:p-norm"("q=1.5") ["ols"] "p-norm step; ols: with a balanced convex loss" "NN09, alg. 2; GLS01";
+    "mirror:p-norm"("q=1.5") ["ols"] "p-norm step; ols: with the balanced convex loss of matsushita unless told otherwise" "NN09, alg. 2; GLS01";
+    "mirror:mahalanobis"("sigma=") ["mahalanobis"] "natural gradient of a constant metric: sigma=FILE, a matrix or its diagonal, or sigma=diag(1, 2, ...)" "NN09, table 1";
     "mirror:burg"("start=0.1, signed=false, scale=1") [] "mirror step of Burg's entropy" "NN09, table 1";
     "implicit:euclidean"("") [] "proximal step: the loss after the step, not before; robust at large rates" "KMWW07, eq. (9); CDKSS06";
     "implicit:sphere"("radius=1") [] "implicit geodesic step on the sphere" "KMWW07, eq. (9)";
@@ -63,6 +67,23 @@ walks! {
     "approximated-eg"(SIGNED) [] "first-order EG: w(1 - rate g (x - z))" "AW20";
     "prod"(SIGNED) [] "w(1 - rate g x) / sum" "CMS07";
     "winnow"("margin=0.5, k=1, n=") [] "Winnow with its exact rate and threshold" "AW20, thm 2";
+    "natural:auto"(NATURAL) ["natural", "dsngd"] "dual stochastic natural gradient for classes; the family is chosen from the data" "SC21";
+    "natural:discrete"(NATURAL) [] "one categorical variable: a=1; counting rates" "SC21, sec. 4";
+    "natural:naive-bayes"(NATURAL) [] "independent categorical columns: a=1" "SC21";
+    "natural:bernoulli"(NATURAL) [] "independent features in [0, 1]: kappa=1" "SC21";
+    "natural:poisson"(NATURAL) [] "independent counts: kappa=1, start=1" "SC21";
+    "natural:multinomial"(NATURAL) [] "counts of words: pseudo=1" "SC21";
+    "natural:exponential"(NATURAL) [] "independent positive features: kappa=1" "SC21";
+    "natural:gaussian-shared"(NATURAL) [] "numbers, one full covariance: kappa=0.05; scales and correlations do not matter" "SC21";
+    "natural:gaussian-shared-diagonal"(NATURAL) [] "numbers, one variance per feature: kappa=0.05" "SC21";
+    "natural:gaussian-diagonal"(NATURAL) [] "numbers, variances of each class: quadratic in each feature: kappa=1" "SC21";
+    "natural:gaussian"(NATURAL) [] "numbers, covariance of each class: quadratic in all features: kappa=1" "SC21";
+    "natural:mixed"("FAMILY=0-3+7, rest=naive-bayes") [] "a family for each set of features, by their numbers" "SC21";
+    "natural-sgd"("family=gaussian-shared") [] "baseline of natural gradient: plain gradient descent on the same model" "SC21, eq. (1)";
+    "natural-adagrad"("family=gaussian-shared") [] "baseline: a rate per coordinate" "DHS11";
+    "natural-csngd"("family=gaussian-shared") [] "baseline: the same metric by a dense solve; few parameters" "SC21, eq. (9)";
+    "natural-sngd"("family=bernoulli") [] "baseline: the metric at the parameters themselves; overflows" "SC21, eq. (4)";
+    "natural-mirror"("family=bernoulli") [] "baseline: gradient descent in the dual coordinates; leaves its domain" "SC21, eq. (8)";
     "reparam-winnow"("margin=0.5, k=1, n=") [] "Winnow's gradient-descent twin with its exact rate and threshold" "AW20, thm 3";
 }
 
@@ -77,6 +98,12 @@ fn canonical(name: &str) -> Option<&'static str> {
     Some(found.entry.name)
 }
 
+/// Natural gradient or one of its baselines, with any family?
+fn natural(name: &str) -> bool {
+    let own = name.split(':').next().and_then(canonical);
+    own.is_some_and(|own| own.starts_with("natural"))
+}
+
 /// The walk and loss to use where none is named: `free` for losses with bounded slope, `adagrad` for others.
 pub fn usual(task: Task, loss: Option<&AnyLoss>) -> &'static str {
     let bounded = match loss {
@@ -84,6 +111,31 @@ pub fn usual(task: Task, loss: Option<&AnyLoss>) -> &'static str {
         None => task != Task::Regression,
     };
     if bounded { "free" } else { "adagrad" }
+}
+
+/// The loss to use with a walk where none is named: `ols` is defined with a balanced convex one.
+pub fn usual_loss_of(walk: &str, task: Task) -> Result<&'static str, ConfigError> {
+    let ols = Spec::parse(walk)?.name() == "ols";
+    match task {
+        Task::Binary | Task::Multiclass if ols => Ok("matsushita"),
+        Task::Regression if ols => Err(ConfigError::Missing {
+            name: "a loss for numbers",
+            meaning: "ols has balanced convex losses, which are for classes; give --loss, or use --walk mirror:p-norm",
+        }),
+        _ => Ok(usual_loss(task)),
+    }
+}
+
+/// The text of the matrix that a walk names, if it names a file.
+pub(crate) fn sigma(walk: &str) -> Result<Option<String>, RunError> {
+    let spec = Spec::parse(walk)?;
+    if canonical(spec.name()) != Some("mirror:mahalanobis") {
+        return Ok(None);
+    }
+    match spec.args().text("sigma") {
+        Some(text) if Sigma::inline(text)?.is_none() => Sigma::text(text).map(Some),
+        _ => Ok(None),
+    }
 }
 
 /// The loss to use where none is named.
@@ -107,6 +159,8 @@ pub struct Request {
     pub features: Option<usize>,
     /// Predictions are clipped to this range.
     pub y_range: Option<(f64, f64)>,
+    /// The text of the file with the matrix of the walk, where it has one.
+    pub sigma: Option<String>,
 }
 
 /// A learner, and what was decided while building it.
@@ -135,8 +189,17 @@ impl std::fmt::Debug for Built {
     }
 }
 
-/// Builds the learner of a run with these settings, on data with this schema.
-pub fn of(settings: &Settings, schema: &Schema) -> Result<Built, ConfigError> {
+/// How many features there are, where that is known at the beginning.
+pub fn width(schema: &Schema) -> Option<usize> {
+    match schema.features() {
+        Features::Hashed(hashed) => Some(1 << hashed.bits()),
+        Features::Exact(_) | Features::Index(_) => None,
+    }
+}
+
+/// Builds the learner of a run with these settings, on data with so many features.
+pub fn of(settings: &Settings, width: Option<usize>) -> Result<Built, ConfigError> {
+    let everything = (f64::NEG_INFINITY, f64::INFINITY);
     let setting = Setting {
         loss: AnyLoss::parse(&settings.loss)?,
         rate: Rate::parse(&settings.rate)?,
@@ -145,18 +208,19 @@ pub fn of(settings: &Settings, schema: &Schema) -> Result<Built, ConfigError> {
         certificate: settings.certificate,
         splits_weights: false,
         values: None,
-    };
-    let features = match schema.features() {
-        Features::Hashed(hashed) => Some(1 << hashed.bits()),
-        Features::Exact(_) | Features::Index(_) => None,
+        average: settings.average().then_some(settings.y_range.unwrap_or(everything)),
     };
     let Settings { task, seed, y_range, .. } = *settings;
-    build(&settings.walk, Request { task, setting, seed, features, y_range })
+    let sigma = settings.extras.get(Settings::SIGMA).cloned();
+    build(&settings.walk, Request { task, setting, seed, features: width, y_range, sigma })
 }
 
 /// Builds the learner that a text names. What a [`Setting`] says of reach, split weights and values is decided here.
 pub fn build(text: &str, request: Request) -> Result<Built, ConfigError> {
     let spec = Spec::parse(text)?;
+    if natural(spec.name()) {
+        return crate::natural::build(&spec, &request);
+    }
     let Some(name) = canonical(spec.name()) else {
         let known = entries().flat_map(|w| w.aliases.iter().copied().chain([w.entry.name]));
         return Err(spec::unknown("walk", spec.name(), known));
@@ -183,7 +247,8 @@ impl Builder {
     fn walk(mut self, name: &str, args: &mut Args<'_>) -> Result<Built, ConfigError> {
         match name {
             "free:euclidean" => {
-                let epsilon = args.number("epsilon", 1.0)?;
+                let epsilon = args.number("epsilon", Free::WEALTH)?;
+                let step = args.number("step", Free::STEP)?;
                 let Some(slope) = self.request.setting.loss.facts().lipschitz else {
                     return Err(ConfigError::Missing {
                         name: "a bound on the slope of the loss",
@@ -191,7 +256,7 @@ impl Builder {
                     });
                 };
                 self.request.setting.splits_weights = true;
-                self.plain(Free::new(epsilon, slope)?, "none needed", Reach::Box)
+                self.plain(Free::new(epsilon, step, slope)?, "none needed", Reach::Box)
             }
             "explicit:adaptive" => {
                 let rate = match self.request.setting.rate {
@@ -221,6 +286,11 @@ impl Builder {
                 let rate = self.request.setting.rate.to_string();
                 let norm = Norm::Lp(walk.q());
                 self.plain(walk, &rate, Reach::Ball(norm))
+            }
+            "mirror:mahalanobis" => {
+                let walk = self.mahalanobis(args)?;
+                let rate = self.request.setting.rate.to_string();
+                self.plain(walk, &rate, Reach::Ball(Norm::L2))
             }
             "explicit:orthant" => {
                 let walk = Orthant::new(args.number("start", 0.1)?)?;
@@ -305,6 +375,23 @@ impl Builder {
         }
     }
 
+    /// The walk in the metric that the arguments ask for.
+    fn mahalanobis(&self, args: &mut Args<'_>) -> Result<Mahalanobis, ConfigError> {
+        let missing = ConfigError::Missing {
+            name: "sigma",
+            meaning: "the metric: mahalanobis(sigma=FILE) or mahalanobis(sigma=diag(1, 2, ...)), a number for each feature",
+        };
+        let text = args.text("sigma").ok_or(missing.clone())?;
+        let sigma = match Sigma::inline(text)? {
+            Some(sigma) => sigma,
+            None => Sigma::parse(text, self.request.sigma.as_deref().ok_or(missing)?)?,
+        };
+        match if self.request.setting.intercept { sigma.with_intercept() } else { sigma } {
+            Sigma::Diagonal(entries) => Mahalanobis::diagonal(&entries),
+            Sigma::Full(entries, n) => Mahalanobis::new(entries, n),
+        }
+    }
+
     /// A walk on all of ℝⁿ whose rate is known.
     fn plain<W: Walk + Clone + 'static>(
         mut self,
@@ -381,6 +468,13 @@ impl Builder {
     }
 
     fn finish<W: Walk + Clone + 'static>(self, walk: W, joint: bool) -> Result<Built, ConfigError> {
+        if self.request.setting.average.is_some() && walk.local(0).is_none() {
+            return Err(ConfigError::Missing {
+                name: "a walk that can be averaged",
+                meaning: "a step of this one changes all weights; --average goes with gd, perceptron, free, adagrad, egu, neg, reparam-egu, \
+                          winnow, reparam-winnow, mirror:burg, mahalanobis with a diagonal, and their implicit and signed forms",
+            });
+        }
         match self.request.y_range {
             Some((lo, hi)) => Ok(self.learner(Clipped::new(walk, lo, hi)?, joint)),
             None => Ok(self.learner(walk, joint)),

@@ -99,6 +99,11 @@ fn two(k: usize, random: &mut Random) -> f64 {
     if k < 2 { k as f64 } else { random.below(2) as f64 }
 }
 
+/// Only ones to begin with.
+fn late(k: usize, random: &mut Random) -> f64 {
+    if k < 20 { 1.0 } else { random.below(2) as f64 }
+}
+
 /// The fourth class and the fifth come late.
 fn many(k: usize, random: &mut Random) -> f64 {
     (random.below(3) + if k > 70 { random.below(3) } else { 0 }) as f64
@@ -113,7 +118,7 @@ fn sets() -> Vec<Data> {
         format!("{size},{},{color},{}\n", random.signed(), random.signed() * 2.0)
     });
     let numbers = Data::new("b.csv", Task::Binary, "a,b,c,class\n", |k, random| {
-        let class = if two(k, random) > 0.0 { "yes" } else { "no" };
+        let class = if late(k, random) > 0.0 { "yes" } else { "no" };
         format!("{},{},{},{class}\n", random.signed(), random.signed(), random.signed())
     });
     let mut words = Data::new("c.vw", Task::Binary, "", |k, random| {
@@ -129,7 +134,7 @@ fn sets() -> Vec<Data> {
         table,
         numbers,
         words,
-        svm("d.svm", Task::Binary, two),
+        svm("d.svm", Task::Binary, late),
         svm("e.svm", Task::Multiclass, many),
         svm("f.svm", Task::Regression, |_, random| random.signed()),
         svm("positive.svm", Task::Binary, two),
@@ -143,12 +148,15 @@ fn specs() -> Vec<(String, &'static str)> {
     for walk in walks::entries() {
         let rates: &[&str] = match walk.entry.name {
             "free:euclidean" | "winnow" | "reparam-winnow" => &["auto"],
-            // The self-tuned rate is too bold where lengths explode at the edge of the domain.
-            "explicit:hyperbolic" | "mirror:burg" => &["0.001"],
             _ => &["auto", "power(0.02, 10, 0.5)"],
         };
-        let winnow = walk.entry.name.ends_with("winnow");
-        let own = if winnow { "(n=50)" } else { "" };
+        let diagonal = (1..50).map(|k| (1.0 + f64::from(k) / 10.0).to_string());
+        let diagonal = diagonal.collect::<Vec<_>>().join(", ");
+        let own = match walk.entry.name {
+            name if name.ends_with("winnow") => "(n=50)".to_owned(),
+            "mirror:mahalanobis" => format!("(sigma=diag({diagonal}))"),
+            _ => String::new(),
+        };
         for &rate in rates {
             for name in walk.aliases.iter().chain([&walk.entry.name]) {
                 all.push((format!("{name}{own}"), rate));
@@ -200,6 +208,11 @@ fn plan(walk: &str, rate: &str, task: Task) -> Plan {
 
 /// Winnow is for features in [0, 1], the perceptron for classes.
 fn fits(walk: &str, data: &Data) -> bool {
+    if walk.starts_with("natural") || walk == "dsngd" {
+        // Families for counts and indicators get data of their own below.
+        let numbers = walk.contains("gaussian") || walk.contains("(family=gaussian");
+        return numbers && data.task != Task::Regression && !data.name.starts_with("positive");
+    }
     if walk.contains("winnow") {
         return data.name.starts_with("positive");
     }
@@ -213,14 +226,14 @@ fn interrupted_runs_leave_the_same_file() {
     let mut random = Random(42);
     let mut compared = 0;
     for data in sets() {
-        for (walk, rate) in specs() {
+        for (k, (walk, rate)) in specs().into_iter().enumerate() {
             if !fits(&walk, &data) {
                 continue;
             }
             let plan = plan(&walk, rate, data.task);
             let whole = bytes(&plan, data.options(vec![data.input(0, data.whole())]), &one);
-            // Two cuts, the first after both classes have been seen.
-            let first = 2 + random.below(100) as usize;
+            // Two cuts, the first perhaps before both classes have been seen.
+            let first = 1 + random.below(if k % 2 == 0 { 100 } else { 20 }) as usize;
             let second = first + 1 + random.below((data.whole() - first - 1) as u64) as usize;
             bytes(&plan, data.options(vec![data.input(0, first)]), &part);
             let resumed = Plan { resume: Some(part.clone()), ..Plan::default() };
@@ -235,6 +248,49 @@ fn interrupted_runs_leave_the_same_file() {
         }
     }
     assert!(compared > 250, "only {compared} runs were compared");
+}
+
+/// Rows kept from learning, averaged weights, the last examples; a first class alone for a while, whichever it is and wherever the cut is.
+#[test]
+fn options_and_lone_classes_survive_interruptions() {
+    let folder = folder("options");
+    let (one, part) = (folder.join("one"), folder.join("part"));
+    let mut random = Random(7);
+    let alone = |first: &'static str, second: &'static str| {
+        Data::new("g.csv", Task::Binary, "a,b,class\n", move |k, random| {
+            let class = if k < 30 || random.below(2) == 0 { first } else { second };
+            format!("{},{},{class}\n", random.signed(), random.signed())
+        })
+    };
+    let mut sets = sets();
+    sets.extend([alone("yes", "no"), alone("no", "yes"), alone("1", "2"), alone("-1", "-2")]);
+    for data in sets {
+        for (walk, holdout, average) in [
+            ("gd", Some("3"), true),
+            ("free", Some("0.3"), true),
+            ("egu(signed=true)", None, true),
+            ("adagrad", Some("2"), true),
+            ("egu", Some("5"), false),
+            ("sphere", Some("4"), false),
+            ("eg+-", None, false),
+        ] {
+            let plan = Plan {
+                holdout: holdout.map(str::to_owned),
+                average,
+                window: Some(25),
+                ..plan(walk, "auto", data.task)
+            };
+            let whole = bytes(&plan, data.options(vec![data.input(0, data.whole())]), &one);
+            for _ in 0..3 {
+                let cut = 1 + random.below(60) as usize;
+                bytes(&plan, data.options(vec![data.input(0, cut)]), &part);
+                let resumed = Plan { resume: Some(part.clone()), ..Plan::default() };
+                let rest = data.options(vec![data.input(cut, data.whole())]);
+                let last = bytes(&resumed, rest, &part);
+                assert!(last == whole, "{walk}, {}, {:?}, cut at {cut}", data.name, data.rows[0]);
+            }
+        }
+    }
 }
 
 #[test]
@@ -280,8 +336,10 @@ fn state(
         certificate: true,
         splits_weights: false,
         values: None,
+        average: None,
     };
-    let request = Request { task: data.task, setting, seed: 7, features: None, y_range: None };
+    let request =
+        Request { task: data.task, setting, seed: 7, features: None, y_range: None, sigma: None };
     let mut learner = walks::build(walk, request).unwrap().learner;
     let mut source = open(data.options(vec![data.input(0, data.whole())])).unwrap();
     let (mut block, mut out) = (Block::new(), Vec::new());

@@ -21,6 +21,7 @@
 //! [`entries`] has them all, with premises and sources; `docs/corrections.md` says where a printed theorem had to be corrected.
 
 mod ada_hedge;
+mod boosting;
 mod eg;
 mod egu;
 mod first_order;
@@ -44,6 +45,7 @@ mod theorem;
 mod winnow;
 
 pub use ada_hedge::AdaHedge;
+pub use boosting::Boosting;
 pub use eg::Eg;
 pub use egu::Egu;
 pub use first_order::FirstOrder;

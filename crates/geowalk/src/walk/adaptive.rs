@@ -40,6 +40,8 @@ struct Feature {
     scale: f64,
     squares: f64,
     w: f64,
+    /// Σ g_t x_t, for the first-order certificate: here it is in the cache line that a step needs anyway.
+    gamma: f64,
 }
 
 impl Feature {
@@ -47,6 +49,11 @@ impl Feature {
     #[inline]
     fn relative(&self, x: f64) -> f64 {
         x / self.scale.max(x.abs())
+    }
+
+    /// The weight in the unit of the feature.
+    fn weight(&self) -> f64 {
+        if self.scale > 0.0 { self.w / self.scale } else { 0.0 }
     }
 }
 
@@ -101,6 +108,7 @@ impl Walk for Adaptive {
             if !walk::present(x) {
                 return;
             }
+            feature.gamma += g * x;
             if x.abs() > feature.scale {
                 let unit = feature.scale / x.abs();
                 feature.squares *= unit * unit;
@@ -118,9 +126,19 @@ impl Walk for Adaptive {
         Ok(round)
     }
 
+    fn local(&self, i: usize) -> Option<f64> {
+        Some(self.features.get(i).map_or(0.0, Feature::weight))
+    }
+
     fn read(&self, w: &mut Vec<f64>) {
         w.clear();
-        w.extend(self.features.iter().map(|f| if f.scale > 0.0 { f.w / f.scale } else { 0.0 }));
+        w.extend(self.features.iter().map(Feature::weight));
+    }
+
+    fn gamma(&self, _: Option<f64>, out: &mut Vec<f64>) -> Option<f64> {
+        out.clear();
+        out.extend(self.features.iter().map(|feature| feature.gamma));
+        Some(0.0)
     }
 
     fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
@@ -128,6 +146,7 @@ impl Walk for Adaptive {
         put("w", &column(|f| f.w));
         put("scale", &column(|f| f.scale));
         put("squares", &column(|f| f.squares));
+        put("gamma", &column(|f| f.gamma));
     }
 
     fn load(
@@ -137,11 +156,13 @@ impl Walk for Adaptive {
         let w = walk::array(get, "w", Allowed::Finite)?;
         let scale = walk::array_of(get, "scale", Allowed::Closed(0.0, LARGEST), w.len())?;
         let squares = walk::array_of(get, "squares", Allowed::NonNegative, w.len())?;
+        let gamma = walk::array_of(get, "gamma", Allowed::Finite, w.len())?;
         self.features = w
             .into_iter()
             .zip(scale)
             .zip(squares)
-            .map(|((w, scale), squares)| Feature { scale, squares, w })
+            .zip(gamma)
+            .map(|(((w, scale), squares), gamma)| Feature { scale, squares, w, gamma })
             .collect();
         Ok(())
     }

@@ -5,6 +5,7 @@
 //! is an error, and is not made. **Source** \[NN09, table 1\].
 
 use super::Walk;
+use super::gauge::Gauge;
 use super::partition::beyond_logarithm;
 use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::loss::Loss;
@@ -107,9 +108,22 @@ impl Walk for Burg {
         Ok(round)
     }
 
+    fn local(&self, i: usize) -> Option<f64> {
+        Some(-1.0 / self.theta.get(i).copied().unwrap_or(self.start))
+    }
+
+    fn gauge<X: Row<f64>>(&self, x: X) -> Gauge {
+        let theta = |i| self.theta.get(i).copied().unwrap_or(self.start);
+        Gauge::positive(x, |i| -1.0 / theta(i), true)
+    }
+
     fn read(&self, w: &mut Vec<f64>) {
         w.clear();
         w.extend(self.theta.iter().map(|theta| -1.0 / theta));
+    }
+
+    fn gamma(&self, rate: Option<f64>, out: &mut Vec<f64>) -> Option<f64> {
+        walk::dual_gamma(&self.theta, self.start, rate, out)
     }
 
     fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {

@@ -4,6 +4,7 @@
 //! step are those at the clipped prediction. **Cost** none. **Source** \[AW20, thm. 6 and 7\].
 
 use super::Walk;
+use super::gauge::Gauge;
 use crate::Real;
 use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::loss::{Facts, Loss};
@@ -108,8 +109,41 @@ impl<W: Walk> Walk for Clipped<W> {
         Ok(round)
     }
 
+    fn pull(&self) -> f64 {
+        self.walk.pull()
+    }
+
+    fn follow(&mut self, pull: f64) {
+        self.walk.follow(pull);
+    }
+
+    fn share(&mut self, other: &Self) {
+        self.walk.share(&other.walk);
+    }
+
+    fn common(&self) -> f64 {
+        self.walk.common()
+    }
+
+    fn local(&self, i: usize) -> Option<f64> {
+        self.walk.local(i)
+    }
+
+    fn gauge<X: Row<f64>>(&self, x: X) -> Gauge {
+        self.walk.gauge(x)
+    }
+
     fn read(&self, w: &mut Vec<f64>) {
         self.walk.read(w);
+    }
+
+    fn gamma(&self, rate: Option<f64>, out: &mut Vec<f64>) -> Option<f64> {
+        self.walk.gamma(rate, out)
+    }
+
+    #[inline]
+    fn gradient<X: Row<f64>>(&self, round: &Round, x: X) -> f64 {
+        self.walk.gradient(round, x)
     }
 
     fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {

@@ -8,6 +8,7 @@
 //! **Source** \[KW97\]; \[AW20, sec. 5\]; \[KMWW07s, eq. (6)\].
 
 use super::Walk;
+use super::gauge::Gauge;
 use super::logarithm::Logarithms;
 use super::partition::Factor;
 use crate::error::{ConfigError, DomainError};
@@ -82,6 +83,14 @@ impl Walk for Entropy {
             }
         }
         Ok(round)
+    }
+
+    fn local(&self, i: usize) -> Option<f64> {
+        Some(self.w.weight(i))
+    }
+
+    fn gauge<X: Row<f64>>(&self, x: X) -> Gauge {
+        Gauge::positive(x, |i| self.w.weight(i), false)
     }
 
     fn read(&self, w: &mut Vec<f64>) {

@@ -73,8 +73,21 @@ impl Walk for Euclidean {
         Ok(round)
     }
 
+    fn local(&self, i: usize) -> Option<f64> {
+        Some(self.w.get(i).copied().unwrap_or_default())
+    }
+
     fn read(&self, w: &mut Vec<f64>) {
         w.clone_from(&self.w);
+    }
+
+    fn gamma(&self, rate: Option<f64>, out: &mut Vec<f64>) -> Option<f64> {
+        walk::dual_gamma(&self.w, 0.0, rate, out)
+    }
+
+    #[inline]
+    fn gradient<X: Row<f64>>(&self, round: &Round, _: X) -> f64 {
+        round.length / round.rate
     }
 
     fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {

@@ -8,6 +8,7 @@
 //! **Source** \[KMWW07, eq. (10)\] in the hyperboloid model of \[Boumal23, sec. 7.6\].
 
 use super::Walk;
+use super::gauge::Gauge;
 use super::scaled::Scaled;
 use crate::Real;
 use crate::error::{ConfigError, DomainError};
@@ -95,6 +96,12 @@ impl Walk for Hyperbolic {
             self.w.blend(a, x, b);
         }
         Ok(round)
+    }
+
+    fn gauge<X: Row<f64>>(&self, x: X) -> Gauge {
+        let z = self.predict(x);
+        let square = Gauge::euclidean(x).square + z * z;
+        Gauge { square, stretch: square.sqrt(), local: false }
     }
 
     fn read(&self, w: &mut Vec<f64>) {

@@ -39,6 +39,7 @@ mod simplex_entropy;
 mod sphere;
 
 use super::Walk;
+use super::gauge::Gauge;
 use super::solve::{self, Root};
 use crate::Real;
 use crate::error::{ConfigError, DomainError};
@@ -161,6 +162,14 @@ impl<W: Proximal> Walk for Implicit<W> {
         let value = target.weight * loss.value(z, target.y);
         self.after = Some(After { z, loss: value, slope, evaluations });
         Ok(round)
+    }
+
+    fn local(&self, i: usize) -> Option<f64> {
+        self.walk.local(i)
+    }
+
+    fn gauge<X: Row<f64>>(&self, x: X) -> Gauge {
+        self.walk.gauge(x)
     }
 
     fn read(&self, w: &mut Vec<f64>) {

@@ -66,6 +66,11 @@ impl Logarithms {
         moved
     }
 
+    /// w_i; what it would begin with if it is not there.
+    pub(super) fn weight(&self, i: usize) -> f64 {
+        self.w.get(i).copied().unwrap_or_else(|| Real::exp(self.start))
+    }
+
     /// ln w.
     pub(super) fn logarithms(&self, out: &mut Vec<f64>) {
         out.clone_from(&self.log);

@@ -6,6 +6,7 @@
 //! **Source** \[KMWW07, eq. (22)\].
 
 use super::Walk;
+use super::gauge::Gauge;
 use super::logarithm::Logarithms;
 use super::partition::Factor;
 use crate::error::{ConfigError, DomainError};
@@ -80,6 +81,14 @@ impl Walk for Orthant {
             }
         }
         Ok(round)
+    }
+
+    fn local(&self, i: usize) -> Option<f64> {
+        Some(self.w.weight(i))
+    }
+
+    fn gauge<X: Row<f64>>(&self, x: X) -> Gauge {
+        Gauge::positive(x, |i| self.w.weight(i), true)
     }
 
     fn read(&self, w: &mut Vec<f64>) {

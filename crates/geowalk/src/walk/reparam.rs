@@ -11,8 +11,10 @@
 //! **Source** \[AW20, alg. 4 and 6, eq. (20)\].
 
 use super::Walk;
+use super::gauge::Gauge;
 use super::logarithm::Logarithms;
 use super::partition::{Factor, Moved, Partition};
+use crate::Real;
 use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::geometry::Event;
 use crate::loss::Loss;
@@ -92,6 +94,14 @@ impl Walk for ReparamEntropy {
             round.event = report(&moved, &mut self.folds);
         }
         Ok(round)
+    }
+
+    fn local(&self, i: usize) -> Option<f64> {
+        Some(self.w.weight(i))
+    }
+
+    fn gauge<X: Row<f64>>(&self, x: X) -> Gauge {
+        Gauge::positive(x, |i| self.w.weight(i), false)
     }
 
     fn read(&self, w: &mut Vec<f64>) {
@@ -213,6 +223,14 @@ impl Walk for ReparamSimplex {
         round.length = (2.0 * moved.divergence).sqrt();
         round.event = report(&moved, &mut self.folds);
         Ok(round)
+    }
+
+    fn gauge<X: Row<f64>>(&self, x: X) -> Gauge {
+        // Features that are not in the row are pulled by their distance from the middle as well.
+        let scale = 2.0 * self.scale;
+        let gauge = Gauge::largest(x, |x| scale * (x - self.middle));
+        let stretch = Real::max(gauge.stretch, scale * self.middle.abs());
+        Gauge { square: stretch * stretch, stretch, local: false }
     }
 
     fn read(&self, w: &mut Vec<f64>) {

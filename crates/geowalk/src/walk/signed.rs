@@ -5,6 +5,7 @@
 //! **Start** Both copies alike, so w = 0. **Cost** twice that of the walk. **Source** \[KW97\].
 
 use super::Walk;
+use super::gauge::Gauge;
 use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::loss::Loss;
 use crate::row::Row;
@@ -92,6 +93,14 @@ impl<W: Walk> Walk for Signed<W> {
     ) -> Result<Round, DomainError> {
         let both = self.both(x);
         self.walk.step(both, target, loss, rate)
+    }
+
+    fn local(&self, i: usize) -> Option<f64> {
+        Some(self.scale * (self.walk.local(2 * i)? - self.walk.local(2 * i + 1)?))
+    }
+
+    fn gauge<X: Row<f64>>(&self, x: X) -> Gauge {
+        self.walk.gauge(self.both(x))
     }
 
     fn read(&self, w: &mut Vec<f64>) {

@@ -9,6 +9,7 @@
 //! **Source** \[KMWW07, ex. 3\].
 
 use super::Walk;
+use super::gauge::Gauge;
 use super::partition::{Factor, Partition};
 use crate::Real;
 use crate::error::{ConfigError, DomainError};
@@ -95,6 +96,10 @@ impl Walk for Simplex {
             round.event = Event::Folded { coordinates: folded };
         }
         Ok(round)
+    }
+
+    fn gauge<X: Row<f64>>(&self, x: X) -> Gauge {
+        Gauge::largest(x, |x| x)
     }
 
     fn read(&self, w: &mut Vec<f64>) {

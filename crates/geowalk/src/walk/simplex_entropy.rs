@@ -11,6 +11,7 @@
 //! **Source** \[KW97\], also for approximated EG; \[CMS07\] for Prod; \[AW20, sec. 4 and 5\].
 
 use super::Walk;
+use super::gauge::Gauge;
 use super::partition::{Factor, Partition};
 use crate::error::{Allowed, ConfigError, DomainError};
 use crate::geometry::Event;
@@ -116,6 +117,10 @@ impl Walk for SimplexEntropy {
             round.event = Event::Clamped { coordinates: moved.clamped };
         }
         Ok(round)
+    }
+
+    fn gauge<X: Row<f64>>(&self, x: X) -> Gauge {
+        Gauge::largest(x, |x| x)
     }
 
     fn read(&self, w: &mut Vec<f64>) {

@@ -13,6 +13,7 @@
 use std::f64::consts::PI;
 
 use super::Walk;
+use super::gauge::Gauge;
 use super::scaled::Scaled;
 use crate::Real;
 use crate::error::{self, Allowed, ConfigError, DomainError};
@@ -134,6 +135,11 @@ impl Walk for Sphere {
         self.w.blend(a, x, b);
         self.normalize();
         Ok(round)
+    }
+
+    fn gauge<X: Row<f64>>(&self, x: X) -> Gauge {
+        let square = Gauge::euclidean(x).square;
+        Gauge { square, stretch: square.sqrt() / self.radius, local: false }
     }
 
     fn read(&self, w: &mut Vec<f64>) {

@@ -265,7 +265,7 @@ fn free_against_every_scale() {
         let scale = 10.0_f64.powf(random.uniform(-6.0, 6.0));
         let u: Vec<f64> = (0..N).map(|_| random.normal() / scale).collect();
         let epsilon = random.uniform(0.1, 3.0);
-        let mut walk = Free::new(epsilon, 1.0).unwrap();
+        let mut walk = Free::new(epsilon, 0.0, 1.0).unwrap();
         let mut bound = FreeBets::new(epsilon, 1.0, &Absolute.facts()).unwrap();
         let mut draw = Sampler::new(seed + 1000);
         let game = play(&mut walk, &mut bound, &Absolute, 0.0, 200, &u, seed % 2 == 0, || {

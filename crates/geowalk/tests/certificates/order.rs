@@ -81,7 +81,7 @@ fn theorem_then_first_order_then_regret() {
         let mirror = MirrorDescent::new(generator, &[0.0; N], &facts).unwrap();
         ordered(PNorm::new(q).unwrap(), mirror, &loss, rate, &u, seed, draw(200));
         let free = FreeBets::new(1.0, 1.0, &facts).unwrap();
-        ordered(Free::new(1.0, 1.0).unwrap(), free, &loss, 0.0, &u, seed, draw(300));
+        ordered(Free::new(1.0, 0.0, 1.0).unwrap(), free, &loss, 0.0, &u, seed, draw(300));
         let start = [1.0 / N as f64; N];
         let u = simplex(&mut random, N);
         let linear = LinearEg::new(&start, &facts).unwrap();

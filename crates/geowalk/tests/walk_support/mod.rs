@@ -9,8 +9,8 @@ use geowalk::Real;
 pub(crate) use geowalk::laws::Sampler as Random;
 use geowalk::loss::{Facts, Loss, Squared};
 use geowalk::walk::{
-    Adaptive, Burg, Clipped, Entropy, Euclidean, Free, Hyperbolic, Implicit, Orthant, PNorm,
-    ReparamEntropy, ReparamSimplex, Signed, Simplex, SimplexEntropy, Sphere, Walk,
+    Adaptive, Burg, Clipped, Entropy, Euclidean, Free, Hyperbolic, Implicit, Mahalanobis, Orthant,
+    PNorm, ReparamEntropy, ReparamSimplex, Signed, Simplex, SimplexEntropy, Sphere, Walk,
 };
 
 /// A stream of sparse rows: about `nonzeros` of `n` coordinates, values in (−1, 1), labels of a sparse linear target with noise.
@@ -159,18 +159,26 @@ pub(crate) fn all(visitor: &mut impl Visit) {
     visitor.visit("approximated-eg", SimplexEntropy::approximated(), 0.3);
     visitor.visit("p-norm", PNorm::new(1.2).unwrap(), 0.1);
     visitor.visit("burg", Burg::new(0.1).unwrap(), 0.1);
+    visitor.visit("mahalanobis", Mahalanobis::diagonal(&[0.5; 1000]).unwrap(), 0.1);
+    visitor.visit("mahalanobis, full", Mahalanobis::new(tridiagonal(200), 200).unwrap(), 0.1);
     visitor.visit("reparam-egu", ReparamEntropy::new(0.01).unwrap(), 0.1);
     visitor.visit("reparam-eg", ReparamSimplex::new(), 0.5);
     visitor.visit("centred-reparam-eg", ReparamSimplex::centred(-1.0, 2.0).unwrap(), 0.5);
     visitor.visit("experts-twin", ReparamSimplex::experts(), 0.3);
     visitor.visit("adagrad", Adaptive::new(), Adaptive::RATE);
-    visitor.visit("free", Free::new(1.0, 1.0).unwrap(), 0.0);
+    visitor.visit("free", Free::new(1.0, 0.5, 1.0).unwrap(), 0.0);
     visitor.visit("eg+-", Signed::new(SimplexEntropy::new(), 2.0).unwrap(), 0.2);
     visitor.visit("egu+-", Signed::new(Entropy::new(0.01).unwrap(), 1.0).unwrap(), 0.1);
     visitor.visit("simplex+-", Signed::new(Simplex::new(), 2.0).unwrap(), 0.2);
     let clipped = Clipped::new(Entropy::new(0.01).unwrap(), -0.5, 0.5).unwrap();
     visitor.visit("clipped egu", clipped, 0.1);
     implicit(visitor);
+}
+
+/// 1 on the diagonal, ¼ beside it.
+fn tridiagonal(n: usize) -> Vec<f64> {
+    let entry = |i: usize, j: usize| [1.0, 0.25].get(i.abs_diff(j)).copied().unwrap_or(0.0);
+    (0..n * n).map(|k| entry(k / n, k % n)).collect()
 }
 
 /// Every walk with implicit steps.

@@ -1,0 +1,100 @@
+//! What is seen of a run while it goes on: a table, and on a terminal a bar below it.
+
+use std::io::{self, IsTerminal, Write};
+
+use geowalk::certify::Status;
+use geowalk_run::train::{Progress, Said};
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// The table of progress, in the columns that users of Vowpal Wabbit know, and ours behind them.
+pub(crate) struct Table {
+    shown: bool,
+    headed: bool,
+    /// Only where standard error is a terminal.
+    bar: Option<ProgressBar>,
+}
+
+const HEAD: [[&str; 8]; 2] = [
+    ["average", "since", "example", "current", "current", "current", "regret", "certificate"],
+    ["loss", "last", "counter", "label", "predict", "features", "bound", "status"],
+];
+
+impl Table {
+    pub(crate) fn new(shown: bool) -> Self {
+        let bar = (shown && io::stderr().is_terminal()).then(|| {
+            let bar = ProgressBar::new_spinner();
+            let style =
+                "{spinner} {human_pos} examples, {per_sec:0}, average loss {msg}, {elapsed}";
+            // A style that cannot be read would leave the plain one.
+            if let Ok(style) = ProgressStyle::with_template(style) {
+                bar.set_style(style);
+            }
+            bar
+        });
+        Self { shown, headed: false, bar }
+    }
+
+    /// Shows what is said. Progress is for people who watch: if nobody can, training goes on.
+    pub(crate) fn say(&mut self, said: &Said<'_>) {
+        if !self.shown {
+            return;
+        }
+        match said {
+            Said::Note(text) => self.line(text),
+            Said::Progress(row) => self.row(row),
+            Said::Block { examples, loss } => {
+                if let Some(bar) = &self.bar {
+                    bar.set_position(*examples);
+                    bar.set_message(format!("{loss:.6}"));
+                }
+            }
+        }
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn end(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn line(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.println(text),
+            None => {
+                let _ = writeln!(io::stderr(), "{text}");
+            }
+        }
+    }
+
+    fn row(&mut self, row: &Progress) {
+        // One more column where the last examples are measured by themselves.
+        let window = |text: &str| row.window.map(|_| format!(" {text:>10}")).unwrap_or_default();
+        if !self.headed {
+            self.headed = true;
+            for ([a, b, c, d, e, f, g, h], extra) in HEAD.into_iter().zip(["window", "loss"]) {
+                let extra = window(extra);
+                self.line(&format!(
+                    "{a:>10} {b:>10} {c:>10} {d:>12} {e:>12} {f:>9}{extra} {g:>12}  {h}"
+                ));
+            }
+        }
+        let (bound, status) = match &row.certificate {
+            None => ("-".to_owned(), "none"),
+            Some(c) if c.status == Status::Valid => (format!("{:.4}", c.bound), "valid"),
+            Some(_) => ("-".to_owned(), "void"),
+        };
+        // As in Vowpal Wabbit, h marks the losses of examples that are kept from learning.
+        let mark = if row.held { " h" } else { "" };
+        self.line(&format!(
+            "{:>10.6} {:>10.6} {:>10} {:>12.12} {:>12.12} {:>9}{} {bound:>12}  {status}{mark}",
+            row.average,
+            row.since_last,
+            row.examples,
+            row.label,
+            row.prediction,
+            row.features,
+            window(&format!("{:.6}", row.window.unwrap_or(f64::NAN))),
+        ));
+    }
+}

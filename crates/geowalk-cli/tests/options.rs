@@ -1,0 +1,279 @@
+//! The options of `train`, through the command, on real data: rows kept from learning, averages, windows, new features and classes, every walk of the table.
+
+#![allow(clippy::unwrap_used)] // test code
+
+mod support;
+
+use std::fmt::Write as _;
+use std::fs;
+
+use geowalk_data::Hashed;
+use serde_json::Value;
+use support::{Place, cancer, text};
+
+/// The labels of the data.
+fn labels() -> Vec<String> {
+    let data = fs::read_to_string(cancer()).unwrap();
+    data.lines().skip(1).map(|line| line.rsplit(',').next().unwrap().to_owned()).collect()
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap()
+}
+
+#[test]
+fn kept_rows_are_never_learned_from() {
+    let place = Place::new("holdout");
+    let data = cancer();
+    let train = ["--predictions", "p", "--model", "m"];
+    let summary = place.json(&[&[&data[..], "--holdout", "5"], &train[..]].concat());
+    assert_eq!((&summary["examples"], &summary["holdout"]["examples"]), (&456.into(), &113.into()));
+    // What was measured are the predictions for every fifth row, and for the others.
+    let (predicted, labels) = (text(&place.read("p")), labels());
+    let mut right = [0.0, 0.0];
+    for (i, (predicted, label)) in predicted.lines().zip(&labels).enumerate() {
+        right[usize::from((i + 1) % 5 == 0)] += f64::from(u8::from(predicted == label));
+    }
+    let accuracy = |of: &Value| number(&of["metrics"]["accuracy"]);
+    assert!((right[0] / 456.0 - accuracy(&summary)).abs() < 1e-12);
+    assert!((right[1] / 113.0 - accuracy(&summary["holdout"])).abs() < 1e-12);
+    // A model that never saw those rows is the same but for what was measured of them.
+    let text = fs::read_to_string(&data).unwrap();
+    let others: Vec<&str> =
+        text.lines().enumerate().filter(|(i, _)| i % 5 != 0 || *i == 0).map(|(_, l)| l).collect();
+    place.write("others.csv", &(others.join("\n") + "\n"));
+    let plain = place.json(&["others.csv", "--model", "plain"]);
+    assert_eq!(plain["loss"], summary["loss"]);
+    assert_eq!(
+        place.ok(&["predict", "m", &data, "--proba"]),
+        place.ok(&["predict", "plain", &data, "--proba"])
+    );
+    // In two halves it is the same file.
+    let rows: Vec<&str> = text.lines().collect();
+    place.write("a.csv", &rows[..203].join("\n"));
+    place.write("b.csv", &format!("{}\n{}\n", rows[0], rows[203..].join("\n")));
+    place.ok(&["train", "a.csv", "--holdout", "5", "--model", "part"]);
+    place.ok(&["train", "b.csv", "--resume", "part", "--model", "part"]);
+    assert!(place.read("part") == place.read("m"));
+
+    // Over several passes: the same rows, their loss in each pass, and in the table from the second pass on.
+    let args = ["train", &data, "--holdout", "0.2", "--passes", "3"];
+    let (out, err) = place.both(&args);
+    assert!(out.contains("held out       113 examples in the last pass"), "{out}");
+    assert!(out.contains("  by pass      "), "{out}");
+    assert!(err.contains(" 512 ") && err.lines().any(|line| line.ends_with("valid h")), "{err}");
+    assert!(err.lines().find(|line| line.contains(" 256 ")).unwrap().ends_with("valid"), "{err}");
+    let summary = place.json(&args[1..]);
+    let passes = summary["holdout"]["passes"].as_array().unwrap();
+    assert_eq!((passes.len(), &passes[2]), (3, &summary["holdout"]["loss"]));
+    assert!(number(&passes[2]) < number(&passes[0]));
+    for wrong in ["1", "0", "1.5", "-2", "often"] {
+        let holdout = format!("--holdout={wrong}");
+        assert!(place.fails(&["train", &data, &holdout]).contains("every N-th row"), "{wrong}");
+    }
+}
+
+#[test]
+fn averaged_weights_predict() {
+    let place = Place::new("average");
+    // y = 2a - b + noise: the last weights follow the noise, their average does not.
+    let mut text = "a,b,y\n".to_owned();
+    let mut state = 1_u32;
+    let mut noise = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        f64::from(state >> 8) / f64::from(1 << 23) - 1.0
+    };
+    for _ in 0..2000 {
+        let (a, b) = (noise(), noise());
+        writeln!(text, "{a},{b},{}", 2.0 * a - b + 2.0 * noise()).unwrap();
+    }
+    place.write("a.csv", &text);
+    let args = [
+        "a.csv",
+        "--task",
+        "regression",
+        "--walk",
+        "gd",
+        "--rate",
+        "0.4",
+        "--no-intercept",
+        "--holdout",
+        "4",
+    ];
+    let last = place.json(&[&args[..], &["--model", "last"]].concat());
+    let average = place.json(&[&args[..], &["--model", "average", "--average"]].concat());
+    // The iterates are the same, what is predicted with is not.
+    assert_eq!(last["loss"], average["loss"]);
+    assert!(
+        number(&average["holdout"]["loss"]) < 0.9 * number(&last["holdout"]["loss"]),
+        "{average}"
+    );
+    let shown: Value = serde_json::from_str(&place.ok(&["show", "average", "--json"])).unwrap();
+    let top = shown["weights"][0]["top"].as_array().unwrap();
+    let weight = |name: &str| number(&top.iter().find(|w| w["feature"] == name).unwrap()["weight"]);
+    assert!((weight("a") - 2.0).abs() < 0.2 && (weight("b") + 1.0).abs() < 0.2, "{shown}");
+    place.write("new.csv", "a,b\n3,5\n");
+    let predicted: f64 = place.ok(&["predict", "average", "new.csv"]).trim().parse().unwrap();
+    assert!((predicted - 3.0 * weight("a") - 5.0 * weight("b")).abs() < 1e-12);
+    // The label's range holds for averages too.
+    let clipped = [&args[..], &["--average", "--y-range", "0,1", "--model", "clipped"]].concat();
+    place.json(&clipped);
+    let predicted: f64 = place.ok(&["predict", "clipped", "new.csv"]).trim().parse().unwrap();
+    assert!((0.0..=1.0).contains(&predicted));
+    for walk in ["sphere", "eg", "ols", "explicit:hyperbolic"] {
+        let message = place.fails(&["train", &cancer(), "--walk", walk, "--average"]);
+        assert!(message.contains("--average goes with gd, perceptron, free"), "{message}");
+    }
+    assert!(
+        place
+            .fails(&["train", "a.csv", "--resume", "last", "--average"])
+            .contains("cannot be used")
+    );
+}
+
+#[test]
+fn the_last_examples_are_measured_by_themselves() {
+    let place = Place::new("window");
+    let data = cancer();
+    let args = [&data[..], "--window", "100", "--predictions", "p"];
+    let summary = place.json(&args);
+    let (predicted, labels) = (text(&place.read("p")), labels());
+    let pairs: Vec<_> = predicted.lines().zip(&labels).collect();
+    let right = pairs[pairs.len() - 100..].iter().filter(|(p, l)| p == l).count();
+    assert_eq!(summary["window"]["examples"], 100);
+    assert!((number(&summary["window"]["accuracy"]) - right as f64 / 100.0).abs() < 1e-12);
+    let (out, err) = place.both(&[&["train"], &args[..]].concat());
+    assert!(out.contains("last 100       loss "), "{out}");
+    assert!(err.lines().any(|line| line.contains("current     window       regret")), "{err}");
+    // No bar where nobody sees it.
+    assert!(!err.contains('\r') && !err.contains('\u{1b}'), "{err}");
+}
+
+#[test]
+fn features_and_classes_may_come_in_mid_stream() {
+    let place = Place::new("late");
+    let row = |k: usize, classes: usize| {
+        format!("{} |f w{} common:{}\n", k % classes, k % classes, k % 3)
+    };
+    let rows =
+        |from: usize, to: usize, classes| (from..to).map(|k| row(k, classes)).collect::<String>();
+    place.write("a.vw", &rows(0, 200, 2));
+    place.write("b.vw", &rows(200, 800, 5));
+    let multiclass = ["--task", "multiclass"];
+    for exact in [&[][..], &["--exact"]] {
+        let flags = [&multiclass[..], exact].concat();
+        place.json(&[&["a.vw", "b.vw", "--model", "whole"], &flags[..]].concat());
+        place.json(&[&["a.vw", "--model", "part"], &flags[..]].concat());
+        let summary =
+            place.json(&["b.vw", "--resume", "part", "--model", "part", "--predictions", "p"]);
+        assert!(place.read("part") == place.read("whole"));
+        assert_eq!(summary["examples"], 800);
+        let predicted = text(&place.read("p"));
+        let last = predicted.lines().enumerate().skip(400);
+        let right = last.filter(|(k, p)| *p == ((200 + k) % 5).to_string()).count();
+        assert!(right > 190, "{right} of 200");
+        let proba = place.ok(&["predict", "whole", "b.vw", "--proba"]);
+        assert_eq!(proba.lines().next(), Some("0,1,2,3,4"));
+    }
+}
+
+#[test]
+fn shared_places_are_counted() {
+    let place = Place::new("hash");
+    let names: Vec<String> = (0..300).map(|k| format!("word{k}x")).collect();
+    let rows = names.chunks(3).enumerate();
+    let rows = rows
+        .map(|(k, names)| format!("{} |f {}\n", if k % 2 == 0 { 1 } else { -1 }, names.join(" ")));
+    place.write("a.vw", &rows.collect::<String>());
+    let mut hashed = Hashed::new(8).unwrap();
+    let places: std::collections::BTreeSet<u32> =
+        names.iter().map(|name| hashed.place("f", name).unwrap()).collect();
+    let shared = 300 - places.len();
+    assert!(shared > 50);
+    let summary = place.json(&["a.vw", "--bits", "8"]);
+    assert_eq!(summary["collisions"]["names"], 300);
+    assert_eq!(summary["collisions"]["shared"], shared);
+    let out = place.ok(&["train", "a.vw", "--bits", "8"]);
+    let says = format!("hash           {shared} of 300 features share a place with another in 2^8");
+    assert!(out.contains(&says), "{out}");
+    for flags in [["--bits", "24"].as_slice(), &["--exact"]] {
+        let out = place.ok(&[&["train", "a.vw"], flags].concat());
+        assert!(!out.contains("share a place"), "{out}");
+    }
+    assert!(place.json(&["a.vw", "--exact"])["collisions"].is_null());
+}
+
+/// Every walk of the table and every alias: trains on features of all scales with the self-tuned rate, without exploding, and predicts.
+#[test]
+fn every_walk_learns_from_real_data_untuned() {
+    let place = Place::new("walks");
+    let data = cancer();
+    let table: Value = serde_json::from_str(&place.ok(&["list", "walks", "--json"])).unwrap();
+    let mut specs: Vec<String> = table
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["name"].as_str().unwrap().to_owned())
+        .collect();
+    let aliases = "free adagrad gd eg egu eg+- reparam-eg reparam-egu winnow reparam-winnow perceptron prod ols neg sphere projected-sphere mahalanobis";
+    specs.extend(aliases.split(' ').map(str::to_owned));
+    specs.extend(
+        [
+            "mirror:simplex-entropy(signed=true, scale=2)",
+            "ols(q=1.2)",
+            "sphere(radius=2)",
+            "mirror:euclidean",
+        ]
+        .map(str::to_owned),
+    );
+    assert!(specs.len() > 45, "{specs:?}");
+    let ones = vec!["1"; 30].join(", ");
+    // Winnow is for features between 0 and 1.
+    let (text, mut lines) = (fs::read_to_string(&data).unwrap(), Vec::new());
+    for line in text.lines() {
+        let fields = line.split(',').map(|field| match field.parse::<f64>() {
+            Ok(x) => (x / (1.0 + x)).to_string(),
+            Err(_) => field.to_owned(),
+        });
+        lines.push(fields.collect::<Vec<_>>().join(","));
+    }
+    place.write("unit.csv", &(lines.join("\n") + "\n"));
+    for spec in specs {
+        let (input, spec) = match spec.as_str() {
+            "winnow" | "reparam-winnow" => ("unit.csv", format!("{spec}(n=31)")),
+            "mahalanobis" | "mirror:mahalanobis" => {
+                (&data[..], format!("{spec}(sigma=diag({ones}))"))
+            }
+            _ => (&data[..], spec),
+        };
+        let summary = place.json(&[input, "--walk", &spec, "--model", "m"]);
+        let loss = number(&summary["loss"]);
+        assert!(loss < 100.0, "{spec}: {loss}");
+        assert_eq!(summary["certificate"]["status"], "valid", "{spec}");
+        assert_eq!(place.ok(&["predict", "m", input]).lines().count(), 569, "{spec}");
+        if spec.starts_with("ols") {
+            assert_eq!(summary["loss_name"], "matsushita");
+        }
+    }
+    assert!(place.fails(&["train", &data, "--walk", "mahalanobis"]).contains("sigma is missing"));
+    let message = place.fails(&["train", &data, "--walk", "mahalanobis(sigma=diag(1, 2))"]);
+    assert!(message.contains("the row has ") || message.contains("expected"), "{message}");
+}
+
+#[test]
+fn the_metric_of_a_walk_goes_with_the_model() {
+    let place = Place::new("sigma");
+    place.write("a.csv", "a,b,y\n1,0,1\n0,1,0\n1,1,1\n0,2,0\n");
+    place.write("sigma.csv", "2,0.5\n0.5,1\n");
+    let walk = ["--walk", "mahalanobis(sigma=sigma.csv)", "--rate", "0.5"];
+    place.json(&[&["a.csv", "--model", "m"], &walk[..]].concat());
+    let before = place.ok(&["predict", "m", "a.csv", "--proba"]);
+    fs::remove_file(place.0.join("sigma.csv")).unwrap();
+    assert_eq!(place.ok(&["predict", "m", "a.csv", "--proba"]), before);
+    place.json(&["a.csv", "--resume", "m", "--model", "m"]);
+    let message = place.fails(&[&["train", "a.csv"], &walk[..]].concat());
+    assert!(message.contains("cannot read the matrix 'sigma.csv'"), "{message}");
+    place.write("sigma.csv", "1,2\n2,1\n");
+    let message = place.fails(&[&["train", "a.csv"], &walk[..]].concat());
+    assert!(message.contains("not positive definite"), "{message}");
+}

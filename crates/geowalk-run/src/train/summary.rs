@@ -1,0 +1,125 @@
+//! # What came out of a training
+//! For people and, as JSON, for programs.
+
+use geowalk::certify::{Certificate, Status};
+use geowalk_data::{Collisions, Task};
+use serde_json::{Map, Value, json};
+
+use crate::learner::Reach;
+
+/// Measures of some examples.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    /// How many examples.
+    pub examples: u64,
+    /// Average loss.
+    pub loss: f64,
+    /// Metrics of the task, by name.
+    pub metrics: Vec<(&'static str, f64)>,
+}
+
+impl Measured {
+    fn json(&self) -> Value {
+        json!({"examples": self.examples, "loss": self.loss, "metrics": named(&self.metrics)})
+    }
+}
+
+fn named(metrics: &[(&'static str, f64)]) -> Map<String, Value> {
+    metrics.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect()
+}
+
+/// What came out of a training.
+#[derive(Debug)]
+pub struct Summary {
+    /// Examples learned from, those of a resumed model included; their progressive loss and metrics.
+    pub seen: Measured,
+    /// Average loss since the last row of the table.
+    pub since_last: f64,
+    /// Examples that were kept from learning, in the last pass.
+    pub holdout: Option<Measured>,
+    /// Their loss in each pass of this run.
+    pub holdout_passes: Vec<f64>,
+    /// The last examples; what is measured of them, by name.
+    pub window: Option<(usize, Vec<(&'static str, f64)>)>,
+    /// What was learned.
+    pub task: Task,
+    /// The walk.
+    pub walk: String,
+    /// The loss.
+    pub loss_name: String,
+    /// The rate.
+    pub rate: String,
+    /// The model predicts with averaged weights.
+    pub average: bool,
+    /// The certificate.
+    pub certificate: Option<Certificate>,
+    /// The weights it compares with.
+    pub reach: Reach,
+    /// Bits of the hash of the features, and names that share a place; none if features are not hashed.
+    pub collisions: Option<(u32, Collisions)>,
+    /// Rows left out.
+    pub skipped: u64,
+    /// The errors of the first rows left out.
+    pub skipped_first: Vec<String>,
+    /// What the user should know besides: flags without effect, a loss that exceeds that of predicting nothing.
+    pub notes: Vec<String>,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+impl Summary {
+    /// The summary as one JSON object.
+    pub fn json(&self) -> Value {
+        let mut object = self.record();
+        if self.holdout.is_some() {
+            object["holdout"]["passes"] = self.holdout_passes.clone().into();
+        }
+        object["skipped"] = self.skipped.into();
+        object["notes"] = self.notes.clone().into();
+        object["seconds"] = self.seconds.into();
+        object
+    }
+
+    /// The part that depends on the examples alone: what a model file keeps. One run and two halves of it leave the same record.
+    pub(super) fn record(&self) -> Value {
+        let window = self.window.as_ref().map(|(examples, metrics)| {
+            let mut window = named(metrics);
+            window.insert("examples".to_owned(), (*examples).into());
+            window
+        });
+        let collisions = self.collisions.map(|(bits, c)| {
+            json!({"bits": bits, "names": c.names, "shared": c.shared, "exact": c.exact, "every": c.every})
+        });
+        json!({
+            "examples": self.seen.examples,
+            "loss": self.seen.loss,
+            "since_last": self.since_last,
+            "metrics": named(&self.seen.metrics),
+            "holdout": self.holdout.as_ref().map(Measured::json),
+            "window": window,
+            "task": self.task.name(),
+            "walk": self.walk,
+            "loss_name": self.loss_name,
+            "rate": self.rate,
+            "average": self.average,
+            "collisions": collisions,
+            "certificate": certificate_json(self.certificate.as_ref(), self.reach),
+        })
+    }
+}
+
+/// The certificate as JSON; its `status` is `none` if none was kept.
+pub(crate) fn certificate_json(certificate: Option<&Certificate>, reach: Reach) -> Value {
+    let Some(c) = certificate else {
+        return json!({"theorem": null, "status": "none", "reason": "certificates are off",
+            "loss": null, "comparator_loss": null, "regret": null, "bound": null});
+    };
+    let (status, reason) = match &c.status {
+        Status::Valid => ("valid", None),
+        Status::Void(broken) => ("void", Some(format!("{} (row {})", broken.premise, broken.row))),
+    };
+    let bound = c.bound.is_finite().then_some(c.bound);
+    json!({"theorem": c.theorem, "status": status, "reason": reason, "loss": c.loss,
+        "comparator_loss": null, "regret": null, "bound": bound, "comparators": reach.to_string(),
+        "first_order": {"status": status, "bound": bound}})
+}
