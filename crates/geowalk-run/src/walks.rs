@@ -475,10 +475,12 @@ impl Builder {
                           winnow, reparam-winnow, mirror:burg, mahalanobis with a diagonal, and their implicit and signed forms",
             });
         }
-        match self.request.y_range {
-            Some((lo, hi)) => Ok(self.learner(Clipped::new(walk, lo, hi)?, joint)),
-            None => Ok(self.learner(walk, joint)),
-        }
+        // One learner for both: compiling each walk twice would cost minutes, two comparisons per example cost nothing.
+        let walk = match self.request.y_range {
+            Some((lo, hi)) => Clipped::new(walk, lo, hi)?,
+            None => Clipped::unbounded(walk),
+        };
+        Ok(self.learner(walk, joint))
     }
 
     fn learner<W: Walk + Clone + 'static>(self, walk: W, joint: bool) -> Built {

@@ -38,6 +38,11 @@ impl<W: Walk> Clipped<W> {
         Ok(Self { walk, lo, hi })
     }
 
+    /// `walk` with its own predictions: for programs that would otherwise be compiled for either.
+    pub fn unbounded(walk: W) -> Self {
+        Self { walk, lo: f64::NEG_INFINITY, hi: f64::INFINITY }
+    }
+
     /// The walk inside.
     pub fn inner(&self) -> &W {
         &self.walk
