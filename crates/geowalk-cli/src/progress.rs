@@ -19,6 +19,11 @@ const HEAD: [[&str; 8]; 2] = [
     ["loss", "last", "counter", "label", "predict", "features", "bound", "status"],
 ];
 
+/// A bound in at most twelve characters.
+fn bound(value: f64) -> String {
+    if value.abs() < 1e7 { format!("{value:.4}") } else { format!("{value:.4e}") }
+}
+
 impl Table {
     pub(crate) fn new(shown: bool) -> Self {
         let bar = (shown && io::stderr().is_terminal()).then(|| {
@@ -79,15 +84,15 @@ impl Table {
                 ));
             }
         }
-        let (bound, status) = match &row.certificate {
+        let (regret, status) = match &row.certificate {
             None => ("-".to_owned(), "none"),
-            Some(c) if c.status == Status::Valid => (format!("{:.4}", c.bound), "valid"),
+            Some(c) if c.status == Status::Valid => (bound(c.bound), "valid"),
             Some(_) => ("-".to_owned(), "void"),
         };
         // As in Vowpal Wabbit, h marks the losses of examples that are kept from learning.
         let mark = if row.held { " h" } else { "" };
         self.line(&format!(
-            "{:>10.6} {:>10.6} {:>10} {:>12.12} {:>12.12} {:>9}{} {bound:>12}  {status}{mark}",
+            "{:>10.6} {:>10.6} {:>10} {:>12.12} {:>12.12} {:>9}{} {regret:>12}  {status}{mark}",
             row.average,
             row.since_last,
             row.examples,

@@ -313,6 +313,7 @@ fn a_run_that_diverges_suggests_a_rate_that_works() {
         ("mirror:p-norm", "1"),
         ("explicit:hyperbolic", "0.1"),
         ("mirror:burg", "10"),
+        ("egu", "1"),
     ] {
         let args = ["--walk", walk, "--task", "regression", "--rate", rate];
         let parts =
@@ -334,7 +335,7 @@ fn a_run_that_diverges_suggests_a_rate_that_works() {
         "{message}"
     );
     // A loss that explodes without overflowing is reported.
-    let egu = ["--walk", "egu", "--task", "regression", "--rate", "1"];
+    let egu = ["--walk", "egu", "--task", "regression", "--rate", "0.003"];
     let out = place.ok(&[&["train", "a.csv"], &egu[..]].concat());
     assert!(out.contains("exceeds that of predicting 0"), "{out}");
     assert!(out.contains("try a smaller --rate"), "{out}");

@@ -58,7 +58,7 @@ fn every_example_is_described_and_run() {
         (std::fs::read_to_string(folder.join("README.md")).unwrap(), include_str!("examples.rs"));
     for entry in std::fs::read_dir(&folder).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        if name.ends_with(".sh") && name != "common.sh" {
+        if Path::new(&name).extension().is_some_and(|end| end == "sh") && name != "common.sh" {
             assert!(readme.contains(&name) && own.contains(&name), "{name}");
         }
     }

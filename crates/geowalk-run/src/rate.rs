@@ -12,7 +12,7 @@
 //!   \frac{1}{2 |g_t|\, s_t} \Bigr)$$
 //! * The first is AdaGrad's for one common rate: its regret against weights within D of the start is within a constant of
 //!   $D \sqrt{\sum g^2 \Vert x\Vert_\star^2}$ where D is known \[SM10\]. D = S/P are the weights that give rows of the usual size predictions up to S. Where the norm depends
-//!   on the weights, P is the size of the present row.
+//!   on the weights, P is the size of the present row, and no less than a hundredth of that mean.
 //! * The second moves no prediction by more than S, and not beyond the best one for its example. For the squared loss that makes each step a part of a projection, so the weights can
 //!   grow, but not explode, whatever the scale of the features.
 //! * The third, with the stretch s of the walk, keeps steps on positive weights, spheres and in hyperbolic space where the metric is nearly constant.
@@ -96,6 +96,9 @@ fn positive(name: &'static str, value: f64) -> Result<f64, ConfigError> {
         Err(ConfigError::OutOfRange { name, value, allowed })
     }
 }
+
+/// Where weights shrink to nothing the size of rows does too: but it counts as no less than this part of its mean.
+const FLOOR: f64 = 1e-4;
 
 /// No self-tuned rate is larger.
 const LARGEST: f64 = 1e100;
@@ -235,7 +238,8 @@ impl Schedule {
         if stretch > 0.0 {
             range = Real::max(range, look.prediction);
         }
-        let size = if local { look.weight * square } else { self.squares / self.weight };
+        let mean = self.squares / self.weight;
+        let size = if local { Real::max(look.weight * square, FLOOR * mean) } else { mean };
         let usual =
             range / (size * Real::max(self.gradients, self.slope * self.slope * size)).sqrt();
         let whole = range / (self.slope * look.weight * square);

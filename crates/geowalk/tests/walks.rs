@@ -215,6 +215,50 @@ fn rows_labels_and_weights_that_are_not_numbers_are_refused() {
 }
 
 #[test]
+fn a_gauge_foretells_how_far_a_short_step_moves_the_prediction() {
+    struct Check;
+    impl Visit for Check {
+        fn visit<W: Walk + Clone + PartialEq + Debug>(&mut self, name: &str, walk: W, rate: f64) {
+            // These have a metric of their own for each feature, and no common rate.
+            if ["adagrad", "free", "clipped egu", "experts-twin"].contains(&name) {
+                return;
+            }
+            let mut walk = walk;
+            let mut stream = Stream::new(17, 40, 5);
+            run(&mut walk, &mut stream, 60, rate);
+            for _ in 0..20 {
+                stream.next();
+                let x = Sparse::new(&stream.indices, &stream.values).unwrap();
+                walk.grow(x.bound());
+                let (gauge, before, mut after) = (walk.gauge(x), walk.clone(), walk.clone());
+                let short = 1e-6;
+                let round = after.step(x, 5.0.into(), &Squared, short).unwrap();
+                let moved = (round.z - after.predict(x)) / (short * round.slope);
+                let told = gauge.square * (1.0 + 1e-3) + 1e-6;
+                assert!(moved <= told, "{name}: {moved}, {gauge:?}");
+                if gauge.local || name == "gd" || name.starts_with("mahalanobis") {
+                    assert!(
+                        moved >= gauge.square * (1.0 - 1e-3) - 1e-6,
+                        "{name}: {moved}, {gauge:?}"
+                    );
+                }
+                // No weight changes by more than the stretch says, to first order.
+                if gauge.local {
+                    let (w, moved) = (weights(&before), weights(&after));
+                    let most = short * round.slope.abs() * gauge.stretch * 1.001 + 1e-12;
+                    let signed = name.ends_with("+-");
+                    assert!(
+                        signed || w.iter().zip(&moved).all(|(w, m)| (m / w - 1.0).abs() <= most),
+                        "{name}"
+                    );
+                }
+            }
+        }
+    }
+    all(&mut Check);
+}
+
+#[test]
 fn features_may_come_at_any_time() {
     // Where weights do not depend on one another, a feature that comes late is one that was 0 until then.
     fn check<W: Walk + Clone + PartialEq + Debug>(walk: W, rate: f64) {

@@ -120,12 +120,11 @@ impl Study {
                 zero: outcome.zero,
                 weight: block.weights()[i],
             };
-            match (&mut self.held, kept) {
-                (Some(held), true) => held.see(&seen),
-                _ => {
-                    self.metrics.see(&seen);
-                    self.window.iter_mut().for_each(|window| window.see(&seen));
-                }
+            if let (Some(held), true) = (&mut self.held, kept) {
+                held.see(&seen);
+            } else {
+                self.metrics.see(&seen);
+                self.window.iter_mut().for_each(|window| window.see(&seen));
             }
         }
         learned
