@@ -155,7 +155,7 @@ impl FirstOrder {
     /// assert_eq!(gd.gamma(Some(0.125), &mut gamma), Some(0.0));
     /// let u = Comparator::Given(&[0.5, 0.5]);
     /// let (short, long) = (short.certify_with(&gamma, 0.0, &u), long.certify(&u));
-    /// assert!((short.bound - long.bound).abs() < 1e-13 && (long.bound - 1.9375).abs() < 1e-13);
+    /// assert!((short.bound - long.bound).abs() < 1e-13 && (long.bound - 3.34375).abs() < 1e-13);
     /// # Ok::<(), geowalk::DomainError>(())
     /// ```
     #[inline]
