@@ -92,7 +92,7 @@ fn a_model_in_words() {
     place.ok(&["boost", "fruit.csv", "--rounds", "4", "--model", "m", "--progress", "none"]);
     let shown = place.ok(&["show", "m"]);
     assert!(
-        shown.contains("walk       boost:rules") && shown.contains("if color = red"),
+        shown.contains("walk       boost:rules") && shown.contains("if color = yellow then banana"),
         "{shown}"
     );
     let sql = place.ok(&["show", "m", "--format", "sql"]);
