@@ -372,7 +372,6 @@ impl Plan {
                 one(weak.as_mut(), &labels, weights, held, Some(name))?;
             }
         }
-        drop(one);
         if names.len() > 2 && self.reduction == Reduction::Ova {
             boosted.fill_absent(classes, &bag)?;
         }
