@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stderr)] // test code
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use geowalk::boost::multiclass::Reduction;
@@ -28,7 +29,7 @@ fn text(classes: usize) -> String {
             "no"
         };
         let color = color.replace('"', "\"\"");
-        text.push_str(&format!("{size},\"{color}\",{note},,7,{class}\n"));
+        writeln!(text, "{size},\"{color}\",{note},,7,{class}").unwrap();
     }
     text
 }
