@@ -108,14 +108,17 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<(), Failure> {
         "loss": plan.loss,
         "adapt": plan.adapt.name(),
         "weak": plan.weak.name(),
-        "leverage": plan.leverage.spec(),
-        "metrics": { "training error": error },
+        "walk": format!("boost:{}", plan.weak.name()),
+        "rate": format!("leverage({})", plan.leverage.spec()),
+        "metrics": { "training_error": error },
+        "certificate": histories.first().map(|own| certificate(&own.certificates[0])),
         "members": histories.iter().map(history).collect::<Vec<_>>(),
     });
     if let Some(validation) = &validation {
-        summary["folds"] = json!({
-            "errors": validation.errors,
-            "mean": validation.mean(),
+        let fold = |error: &f64| json!({"error": error, "accuracy": 1.0 - error});
+        summary["cross_validation"] = json!({
+            "folds": validation.errors.iter().map(fold).collect::<Vec<_>>(),
+            "mean": fold(&validation.mean()),
             "deviation": validation.deviation(),
             "seed": plan.seed,
         });
@@ -232,21 +235,22 @@ fn promise(certificate: &Certificate) -> String {
 
 fn history(own: &History) -> Value {
     let rounds: Vec<Value> = own.rounds.iter().map(round_json).collect();
-    let certificates: Vec<Value> = own
-        .certificates
-        .iter()
-        .map(|c| {
-            let finite = |x: f64| if x.is_finite() { json!(x) } else { Value::Null };
-            let (status, reason) = match &c.status {
-                Status::Valid => ("valid", Value::Null),
-                Status::Void(broken) => ("void", json!(format!("{} does not hold", broken.premise))),
-            };
-            json!({"theorem": c.theorem, "status": status, "reason": reason, "loss": finite(c.loss), "bound": finite(c.bound)})
-        })
-        .collect();
+    let certificates: Vec<Value> = own.certificates.iter().map(certificate).collect();
     json!({
         "class": own.class, "loss": own.loss, "ended": own.ended, "forgotten": own.forgotten,
         "ties": own.ties, "capped": own.capped, "rounds": rounds, "certificates": certificates,
+    })
+}
+
+fn certificate(c: &Certificate) -> Value {
+    let finite = |x: f64| if x.is_finite() { json!(x) } else { Value::Null };
+    let (status, reason) = match &c.status {
+        Status::Valid => ("valid", Value::Null),
+        Status::Void(broken) => ("void", json!(format!("{} does not hold", broken.premise))),
+    };
+    json!({
+        "theorem": c.theorem, "status": status, "reason": reason, "loss": finite(c.loss),
+        "comparator_loss": 0.0, "regret": finite(c.loss), "bound": finite(c.bound),
     })
 }
 
@@ -342,10 +346,12 @@ pub(crate) fn show(args: &Show, model: &Model, out: &mut dyn Write) -> Result<()
     writeln!(out, "classes    {}\nexamples   {}", boosted.classes.join(", "), model.examples)?;
     if let Some(metrics) = model.summary.get("metrics").and_then(Value::as_object) {
         for (name, value) in metrics {
-            writeln!(out, "{name}  {value}")?;
+            writeln!(out, "{:<14} {value}", name.replace('_', " "))?;
         }
     }
-    if let Some(mean) = model.summary.pointer("/folds/mean").and_then(Value::as_f64) {
+    if let Some(mean) =
+        model.summary.pointer("/cross_validation/mean/error").and_then(Value::as_f64)
+    {
         writeln!(out, "cross-validated error  {mean:.6}")?;
     }
     for (name, sentences) in words::sentences(&boosted, &names) {

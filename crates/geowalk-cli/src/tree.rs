@@ -64,14 +64,15 @@ fn print(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "criterion      {}", summary.loss_name)?;
     writeln!(out, "leaves         {}", summary.shape.0)?;
     writeln!(out, "depth          {}", summary.shape.1)?;
-    writeln!(out, "training loss  {}", number(summary.loss))?;
+    writeln!(out, "loss           {} in training", number(summary.loss))?;
+    let (folds, validated) = (summary.folds.len(), summary.validated());
     for (name, value) in &summary.metrics {
-        writeln!(out, "{:<14} {}", format!("training {}", short(name)), number(*value))?;
-    }
-    let folds = summary.folds.len();
-    for (name, mean, deviation) in summary.validated() {
-        let (mean, deviation) = (number(mean), number(deviation));
-        writeln!(out, "{name:<14} {mean} +- {deviation} over {folds} folds")?;
+        write!(out, "{name:<14} {} in training", number(*value))?;
+        if let Some((_, mean, deviation)) = validated.iter().find(|(own, ..)| own == name) {
+            let (mean, deviation) = (number(*mean), number(*deviation));
+            write!(out, ", {mean} +- {deviation} in {folds} folds")?;
+        }
+        writeln!(out)?;
     }
     for (at, (column, part)) in summary.importance.iter().take(COLUMNS).enumerate() {
         let head = if at == 0 { "importance" } else { "" };
@@ -84,13 +85,4 @@ fn print(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "rows skipped   {}", summary.skipped)?;
     }
     writeln!(out, "seconds        {:.3}", summary.seconds)
-}
-
-/// Names that fit beside the word `training`.
-fn short(name: &str) -> &str {
-    match name {
-        "accuracy" => "acc.",
-        "log_loss" => "log",
-        other => other,
-    }
 }

@@ -217,6 +217,22 @@ impl Plan {
         Ok((booster, bag))
     }
 
+    /// A feature that asks one question cannot speak of a column and of a class.
+    fn check_mh(&self) -> Result<(), ConfigError> {
+        match self.weak {
+            Kind::Rules if self.literals < 2 => Err(ConfigError::OutOfRange {
+                name: "literals (with mh)",
+                value: self.literals as f64,
+                allowed: Allowed::Whole(2),
+            }),
+            Kind::Rules | Kind::Trees => Ok(()),
+            kind => {
+                let known = [Kind::Rules.name(), Kind::Trees.name()];
+                Err(geowalk::spec::unknown("weak learner for mh", kind.name(), known))
+            }
+        }
+    }
+
     fn weak<'a>(&self, table: &'a Table) -> Result<Box<dyn Weak + 'a>, RunError> {
         let options = RuleOptions {
             literals: self.literals,
@@ -330,6 +346,7 @@ impl Plan {
             let held = held.map(|(table, _)| HeldTable { table, labels: &held_labels });
             one(self.weak(table)?.as_mut(), &labels, weights, held, None)?;
         } else if self.reduction == Reduction::Mh {
+            self.check_mh()?;
             let wide = expand(table, names)?;
             let labels = expand_labels(classes.codes(), names.len());
             let weights = weights.map(|weights| weights.repeat(names.len()));
@@ -355,7 +372,6 @@ impl Plan {
                 one(weak.as_mut(), &labels, weights, held, Some(name))?;
             }
         }
-        drop(one);
         if names.len() > 2 && self.reduction == Reduction::Ova {
             boosted.fill_absent(classes, &bag)?;
         }

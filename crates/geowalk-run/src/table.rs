@@ -261,6 +261,8 @@ pub struct Heading {
     pub name: String,
     /// The names that it knows, by code; `None` for a column of numbers.
     pub names: Option<Vec<String>>,
+    /// Training has seen missing values.
+    pub gaps: bool,
 }
 
 /// The columns of a model, of which there are `count`.
@@ -269,14 +271,16 @@ pub fn headings(schema: &Schema, count: usize) -> Vec<Heading> {
     if let (Features::Index(_), Some(last)) = (schema.features(), count.checked_sub(1)) {
         layout.extend(schema.features(), last, 0);
     }
-    let heading = |column: Growing| Heading {
+    let slots = layout.slots;
+    let heading = |(at, column): (usize, Growing)| Heading {
         name: column.name,
+        gaps: slots.contains(&Slot::Missing(at)),
         names: match column.values {
             Grown::Names { names, .. } => Some(names),
             _ => None,
         },
     };
-    layout.columns.into_iter().map(heading).collect()
+    layout.columns.into_iter().enumerate().map(heading).collect()
 }
 
 /// Reads data as tables.
@@ -524,6 +528,7 @@ mod tests {
         let headings = headings(&loaded.schema, 3);
         assert_eq!(headings[1].names, Some(vec!["red".to_owned(), "blue".to_owned()]));
         assert_eq!((headings[0].names.as_ref(), headings.len()), (None, 3));
+        assert_eq!((headings[0].gaps, headings[2].gaps), (false, true));
         let text = "color,late,size\ngreen,1,5\nblue,,\n,,1\nred,,0\ngreen,,3\n";
         let options = Options { unlabelled: true, ..Options::new([Input::text("b.csv", text)]) };
         let mut reader = Reader::reopen(&loaded.schema, 3, options).unwrap();

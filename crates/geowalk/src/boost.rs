@@ -4,7 +4,7 @@
 //!
 //! * [`table`]: the data: columns with names, classes, weights of examples. [`sorted`] and [`binned`]: the two orders in which a column is
 //!   scanned for a threshold.
-//! * [`surrogate`]: the losses. [`line`] and [`block`]: the leverage of one feature, of several. [`state`]: what a round does, and what it must achieve.
+//! * [`surrogate`]: the losses. [`mod@line`] and [`block`]: the leverage of one feature, of several. [`state`]: what a round does, and what it must achieve.
 //! * [`weak`]: learners of features: [`rules`], [`stumps`] and small trees, plain [`columns`]. [`mod@tree`]: trees by themselves.
 //! * [`booster`]: rounds with a weak learner. [`flavour`]: several losses. [`multiclass`]: several classes.
 //! * [`uls`]: given features. [`dual`]: how far from the best. [`stop`]: when to stop.

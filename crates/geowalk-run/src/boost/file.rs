@@ -316,7 +316,9 @@ mod tests {
             Hypothesis::Plain(Plain::Name(2, 4)),
         ];
         let mut numbers = Vec::new();
-        all.iter().for_each(|hypothesis| write(hypothesis, &mut numbers));
+        for hypothesis in &all {
+            write(hypothesis, &mut numbers);
+        }
         assert_eq!(read(&numbers, 3).unwrap(), all);
         assert!(read(&numbers, 2).is_none(), "a column that does not exist");
         assert!(read(&numbers[..numbers.len() - 1], 3).is_none());

@@ -29,7 +29,8 @@ impl Names {
     pub fn new(mut headings: Vec<Heading>, boosted: &Boosted) -> Self {
         headings.truncate(boosted.columns);
         if boosted.reduction == Reduction::Mh && boosted.classes.len() > 2 {
-            headings.push(Heading { name: ASKED.to_owned(), names: Some(boosted.classes.clone()) });
+            let names = Some(boosted.classes.clone());
+            headings.push(Heading { name: ASKED.to_owned(), names, gaps: false });
         }
         Self { headings }
     }

@@ -1,7 +1,7 @@
 //! # Trees in words
 //! The same tree as text for people, as a query for a database, as JSON for programs, as a drawing for Graphviz.
 //!
-//! **SQL** A `CASE` expression per answer. A missing value is `NULL`, and goes where the tree sends it: a comparison with `NULL` is not true, so the other branch is taken, and where
+//! **SQL** A flat `CASE` expression per answer. A missing value is `NULL`, and goes where the tree sends it: a comparison with `NULL` is not true, so the other branch is taken, and where
 //! missing values go left the query says `OR … IS NULL`. Numbers have all their digits. **Care** a name that no row of the training data had is equal to none.
 
 use std::fmt::Write;
@@ -76,12 +76,15 @@ impl Shown {
         self.classes.get(self.tree.class(node)).map_or("?", String::as_str)
     }
 
-    /// A test as a sentence.
+    /// A test as a sentence. Where missing values go is said if training has seen some.
     fn sentence(&self, split: &Split) -> String {
         let column = self.column(split);
+        let gaps = self.columns.get(split.column).is_some_and(|column| column.gaps);
         match split.test {
-            Test::AtMost { theta, missing: false } => format!("{column} <= {theta:?}"),
-            Test::AtMost { theta, missing: true } => format!("{column} <= {theta:?} or missing"),
+            Test::AtMost { theta, missing: true } if gaps => {
+                format!("{column} <= {theta:?} or missing")
+            }
+            Test::AtMost { theta, .. } => format!("{column} <= {theta:?}"),
             Test::Is { code } => format!("{column} = {}", self.name(split, code)),
             Test::Known => format!("{column} is known"),
         }
@@ -129,42 +132,36 @@ impl Shown {
         match split.test {
             Test::AtMost { theta, missing: false } => format!("{column} <= {theta:?}"),
             Test::AtMost { theta, missing: true } => {
-                format!("{column} <= {theta:?} OR {column} IS NULL")
+                format!("({column} <= {theta:?} OR {column} IS NULL)")
             }
             Test::Is { code } => format!("{column} = {}", text(self.name(split, code))),
             Test::Known => format!("{column} IS NOT NULL"),
         }
     }
 
-    /// A nested expression with one answer per leaf.
+    /// One line per leaf, left before right. Only the tests that are passed on the way to a leaf need to be written: a row that should have failed one of
+    /// the others has been answered by an earlier line. So nothing is nested, and nothing is negated, which `NULL` would not survive.
     fn case(&self, answer: &dyn Fn(usize) -> String) -> String {
-        enum Next {
-            Node(usize, usize),
-            Else(usize),
-            End(usize),
-        }
-        let mut out = String::new();
-        let mut open = vec![Next::Node(0, 1)];
-        while let Some(next) = open.pop() {
-            let _ = match next {
-                Next::Else(depth) => write!(out, "\n{}ELSE\n", "  ".repeat(depth)),
-                Next::End(depth) => write!(out, "\n{}END", "  ".repeat(depth)),
-                Next::Node(node, depth) => {
-                    let pad = "  ".repeat(depth);
-                    match &self.tree.nodes()[node].branch {
-                        None => write!(out, "{pad}{}", answer(node)),
-                        Some(branch) => {
-                            open.push(Next::End(depth));
-                            open.push(Next::Node(branch.right, depth + 1));
-                            open.push(Next::Else(depth));
-                            open.push(Next::Node(branch.left, depth + 1));
-                            writeln!(out, "{pad}CASE WHEN {} THEN", self.condition(&branch.split))
-                        }
-                    }
+        let mut out = String::from("  CASE");
+        let mut open = vec![(0, Vec::<String>::new())];
+        while let Some((node, passed)) = open.pop() {
+            let _ = match &self.tree.nodes()[node].branch {
+                Some(branch) => {
+                    let mut yes = passed.clone();
+                    yes.push(self.condition(&branch.split));
+                    open.push((branch.right, passed));
+                    open.push((branch.left, yes));
+                    Ok(())
                 }
+                None if passed.is_empty() => write!(out, "\n    ELSE {}", answer(node)),
+                None => write!(out, "\n    WHEN {} THEN {}", passed.join(" AND "), answer(node)),
             };
         }
-        out
+        // A tree without a test is its only answer.
+        match out.strip_prefix("  CASE\n    ELSE ") {
+            Some(only) => format!("  {only}"),
+            None => out + "\n  END",
+        }
     }
 
     /// A list of nodes that refer to each other by number: readers of JSON need not be as deep as the tree.

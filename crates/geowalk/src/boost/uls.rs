@@ -10,7 +10,7 @@
 //!
 //! **Converges** to the infimum of the risk for cyclic and greedy orders and every such list in which each feature recurs for ever; the infimum need not be attained.
 //! **Ends** when no feature has a scaled edge $|m^\top w|/\sum|m|w$ above the tolerance, or as [`Stop`] says.
-//! **Cost** O(m) per feature for the edges of a greedy order, and that of a [line search](super::line) or a [block](super::block).
+//! **Cost** O(m) per feature for the edges of a greedy order, and that of a [line search](super::line) or a [block of features](super::block).
 //! **Source** \[NN09, alg. 1, theorem 1\], as corrected.
 
 use super::block;
@@ -80,7 +80,7 @@ pub enum Order {
 /// // Two features; the first errs once, the second twice.
 /// let features = vec![vec![1.0, 1.0, -1.0, 1.0], vec![1.0, -1.0, 1.0, -1.0]];
 /// let labels = [1.0, 1.0, -1.0, -1.0];
-/// let uls = Uls::new(Surrogate::parse("exponential")?, Stop::after(50)?);
+/// let uls = Uls::new(Surrogate::parse("exponential")?, Stop::after(1)?);
 /// let fit = uls.fit(&features, &labels, None, None)?;
 /// assert!((fit.alpha()[0] - 0.5 * 3.0_f64.ln()).abs() < 1e-9);
 /// assert_eq!(fit.rounds.last().map(|round| round.error), Some(0.25));
