@@ -17,12 +17,20 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Learn from a stream or table in one pass, and write a model.
     Train(Train),
+    /// Boost rules, stumps, small trees or columns, with any convex loss.
+    Boost(Boost),
+    /// Grow a decision tree on a table, and write a model.
+    Tree(Tree),
+    /// Weigh experts: Hedge and its relatives on a table of losses, forecasts, probabilities, odds or price relatives.
+    Experts(Experts),
     /// Predict with a model.
     Predict(Predict),
-    /// What is in a model: settings, metrics, certificate, largest weights by name.
+    /// What is in a model: settings, metrics, certificate, largest weights by name, trees.
     Show(Show),
-    /// What there is: walks, geometries, losses, formats.
+    /// What there is: walks, geometries, losses, theorems, formats.
     List(List),
+    /// The null vector of a stream, or the recurrence of a series, learned on the sphere.
+    Track(Track),
     /// Examine a loss: which facts hold, and which theorems apply.
     Doctor(Doctor),
     /// Completions for a shell, on standard output.
@@ -37,7 +45,7 @@ pub(crate) struct Data {
     /// Paths, patterns, or - for standard input; read one after the other.
     #[arg(required = true, value_name = "DATA")]
     pub(crate) inputs: Vec<String>,
-    /// Format; otherwise told by the name, then by the content: see `geowalk list formats`.
+    /// Format; otherwise told by the name and the content: see `geowalk list formats`.
     #[arg(long)]
     pub(crate) format: Option<String>,
     /// Label column; otherwise class, label, target or y.
@@ -49,6 +57,12 @@ pub(crate) struct Data {
     /// Column that holds names even if they look like numbers (repeatable).
     #[arg(long, value_name = "COL")]
     pub(crate) nominal: Vec<String>,
+    /// Column of free text, split into lower-case words (repeatable).
+    #[arg(long, value_name = "COL")]
+    pub(crate) text: Vec<String>,
+    /// Column of the importance weight.
+    #[arg(long, value_name = "COL")]
+    pub(crate) weight: Option<String>,
     /// Column that is not read (repeatable).
     #[arg(long, value_name = "COL")]
     pub(crate) ignore: Vec<String>,
@@ -139,6 +153,105 @@ pub(crate) struct Train {
     pub(crate) json: bool,
 }
 
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Experts {
+    #[command(flatten)]
+    pub(crate) data: Data,
+    /// hedge, reparam-hedge, prod, eg or reparam-eg; otherwise eg for forecasts and prices, hedge for losses and probabilities.
+    #[arg(long)]
+    pub(crate) walk: Option<String>,
+    /// What the numbers mean: forecasts of the label under a loss of `geowalk list losses`, given (losses), log (probabilities),
+    /// portfolio (price relatives); otherwise squared where there is a label, else given.
+    #[arg(long)]
+    pub(crate) loss: Option<String>,
+    /// auto, a number, tuned(loss=L) for a comparator that loses at most L, or doubling.
+    #[arg(long, default_value = "auto", allow_negative_numbers = true)]
+    pub(crate) rate: String,
+    /// Spread this part of the weight evenly after each round: for experts that change.
+    #[arg(long, default_value_t = 0.0, value_name = "PART")]
+    pub(crate) share: f64,
+    /// Compare with the best sequence of experts with so many switches, too (with --share).
+    #[arg(long, default_value_t = 0, value_name = "M", value_parser = clap::value_parser!(u16))]
+    pub(crate) switches: u16,
+    /// Range of the losses (of the forecasts, for eg and reparam-eg); losses are in 0,1 otherwise.
+    #[arg(long, value_name = "LO,HI", value_parser = range, allow_hyphen_values = true)]
+    pub(crate) range: Option<(f64, f64)>,
+    /// Columns are decimal odds, named expert and outcome, and the label is the outcome: the outcomes, as H,D,A.
+    #[arg(long, value_name = "OUTCOMES", value_delimiter = ',')]
+    pub(crate) odds: Vec<String>,
+    /// Do not solve for the best convex combination in hindsight (it keeps all rows in memory).
+    #[arg(long)]
+    pub(crate) no_combination: bool,
+    /// Write the prediction of each round.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) predictions: Option<PathBuf>,
+    /// Progress table on standard error.
+    #[arg(long, value_enum, default_value_t = Shown::Auto)]
+    pub(crate) progress: Shown,
+    /// The summary as one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Tree {
+    #[command(flatten)]
+    pub(crate) data: Data,
+    /// The criterion: a permissible function (see `geowalk list permissible`), or exponential, squared, logistic.
+    #[arg(long, default_value = "matsushita")]
+    pub(crate) loss: String,
+    /// At most so many leaves.
+    #[arg(long, value_name = "N")]
+    pub(crate) leaves: Option<usize>,
+    /// At most so many tests on the way to a leaf.
+    #[arg(long, value_name = "D")]
+    pub(crate) depth: Option<usize>,
+    /// At least so many rows in each leaf.
+    #[arg(long, value_name = "M", default_value_t = 1)]
+    pub(crate) min_leaf: usize,
+    /// Which leaf is split next; it matters only with --leaves.
+    #[arg(long, value_enum, default_value_t = Order::Best)]
+    pub(crate) order: Order,
+    /// Allow splits that gain nothing: XOR needs them.
+    #[arg(long)]
+    pub(crate) zero_gain: bool,
+    /// Seek thresholds between so many bins of each column, 2 to 255, instead of between all values: faster.
+    #[arg(long, value_name = "B")]
+    pub(crate) bins: Option<usize>,
+    /// Keep this part of the data aside (at most 0.5) and prune the tree by its errors there.
+    #[arg(long, value_name = "PART", allow_negative_numbers = true)]
+    pub(crate) prune: Option<f64>,
+    /// Added to the weight of each class in a leaf when it gives probabilities.
+    #[arg(long, value_name = "K", default_value_t = 1.0, allow_negative_numbers = true)]
+    pub(crate) smoothing: f64,
+    /// Cross-validation with so many folds, stratified.
+    #[arg(long, value_name = "K")]
+    pub(crate) folds: Option<usize>,
+    /// Seed of folds and of the part for pruning.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Two classes or more; otherwise told by the labels.
+    #[arg(long, value_enum)]
+    pub(crate) task: Option<What>,
+    /// Write the model here.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) model: Option<PathBuf>,
+    /// What is decided, and the folds, on standard error.
+    #[arg(long, value_enum, default_value_t = Shown::Auto)]
+    pub(crate) progress: Shown,
+    /// The summary as one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Order {
+    /// The one that gains most.
+    Best,
+    /// The leftmost.
+    Depth,
+}
+
 fn range(text: &str) -> Result<(f64, f64), String> {
     let parts = text.split_once(',').map(|(lo, hi)| (lo.trim().parse(), hi.trim().parse()));
     match parts {
@@ -167,6 +280,105 @@ pub(crate) enum Shown {
 }
 
 #[derive(Debug, ClapArgs)]
+pub(crate) struct Track {
+    #[command(flatten)]
+    pub(crate) data: Data,
+    /// Track the recurrence of a series, looking back so many values; the series is the label column.
+    #[arg(long, value_name = "P", value_parser = clap::value_parser!(u16).range(1..=511))]
+    pub(crate) order: Option<u16>,
+    /// Subtract the mean of the series first.
+    #[arg(long, requires = "order")]
+    pub(crate) center: bool,
+    /// sphere, implicit:sphere or projected-sphere.
+    #[arg(long, default_value = "sphere")]
+    pub(crate) walk: String,
+    /// auto, a number, inv(c, t0) or power(c, t0, p).
+    #[arg(long, default_value = "inv(0.5, 10)")]
+    pub(crate) rate: String,
+    /// Seed of the starting point.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Print the result as one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Boost {
+    #[command(flatten)]
+    pub(crate) data: Data,
+    /// The loss: exponential, squared, logistic, gini, matsushita, entropy, mu, nu, zeta, or renorm.
+    #[arg(long, default_value = "matsushita")]
+    pub(crate) loss: String,
+    /// What is boosted: rules, stumps, trees or columns.
+    #[arg(long, default_value = "rules")]
+    pub(crate) weak: String,
+    /// Literals of a rule at most.
+    #[arg(long, default_value_t = 2)]
+    pub(crate) literals: usize,
+    /// Leaves of a small tree at most.
+    #[arg(long, default_value_t = 4)]
+    pub(crate) leaves: usize,
+    /// Rounds at most.
+    #[arg(long, default_value_t = 10)]
+    pub(crate) rounds: usize,
+    /// How many leverages move in a round: one, all, or a number (the newest).
+    #[arg(long, default_value = "one")]
+    pub(crate) leverage: String,
+    /// Choose the loss as the run goes: none, F1, F2, E1, E2 or F*.
+    #[arg(long, default_value = "none")]
+    pub(crate) adapt: String,
+    /// μ of the flavours.
+    #[arg(long, default_value_t = 0.5)]
+    pub(crate) mu: f64,
+    /// ν of the flavours.
+    #[arg(long, default_value_t = 0.25)]
+    pub(crate) nu: f64,
+    /// How literals are compared: edge, screened(K) or exact.
+    #[arg(long, default_value = "edge")]
+    pub(crate) search: String,
+    /// Bins of a column, 2 to 255, or exact: thresholds between all values.
+    #[arg(long, default_value = "255")]
+    pub(crate) bins: String,
+    /// Rules abstain where a value is missing.
+    #[arg(long)]
+    pub(crate) abstain: bool,
+    /// A feature that never errs: cap its leverage, stop there, or error.
+    #[arg(long, default_value = "cap", value_name = "cap|stop|error")]
+    pub(crate) separable: String,
+    /// Several classes: one against the rest, or one row per class.
+    #[arg(long, default_value = "ova", value_name = "ova|mh")]
+    pub(crate) reduction: String,
+    /// Stop when the bound on the training error is this small.
+    #[arg(long, value_name = "ERROR")]
+    pub(crate) until: Option<f64>,
+    /// Hold out this share of the examples, and keep the rounds up to the best on them.
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) hold_out: Option<f64>,
+    /// Stop after so many rounds without improvement (on what is held out, if anything is).
+    #[arg(long, value_name = "ROUNDS")]
+    pub(crate) patience: Option<usize>,
+    /// Estimate the error by stratified cross-validation.
+    #[arg(long, value_name = "K")]
+    pub(crate) folds: Option<usize>,
+    /// What is to be learned; otherwise told by the labels.
+    #[arg(long, value_enum)]
+    pub(crate) task: Option<What>,
+    /// Seed of the folds and of what is held out.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Write the model here.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) model: Option<PathBuf>,
+    /// Log of the rounds on standard error.
+    #[arg(long, value_enum, default_value_t = Shown::Auto)]
+    pub(crate) progress: Shown,
+    /// The summary as one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
 pub(crate) struct Predict {
     /// The model.
     pub(crate) model: PathBuf,
@@ -190,6 +402,22 @@ pub(crate) struct Show {
     /// One JSON object.
     #[arg(long)]
     pub(crate) json: bool,
+    /// What is learned, and nothing else, in this form.
+    #[arg(long, value_enum, conflicts_with = "json")]
+    pub(crate) format: Option<Format>,
+}
+
+/// A form in which rules and trees can be taken elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people.
+    Text,
+    /// A query for a database.
+    Sql,
+    /// For programs.
+    Json,
+    /// A drawing for Graphviz.
+    Dot,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -211,6 +439,8 @@ pub(crate) enum Kind {
     Losses,
     /// Permissible functions, each with its balanced convex loss.
     Permissible,
+    /// Theorems that certificates evaluate, with their premises.
+    Theorems,
     /// Formats of data.
     Formats,
 }

@@ -38,6 +38,8 @@ pub(crate) fn options(data: &Data) -> Result<Options, Failure> {
         },
         header: !data.no_header,
         nominal: data.nominal.clone(),
+        text: data.text.clone(),
+        weight: data.weight.clone(),
         ignore: data.ignore.clone(),
         missing: data.missing.clone(),
         on_error,

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use geowalk::certify;
 use geowalk::geometry::{generators, manifolds};
 use geowalk::loss::{self, permissible};
 use geowalk::spec::Entry;
@@ -26,17 +27,16 @@ fn lines(kind: Kind) -> Vec<Line> {
             walks::entries().map(|walk| Line { kind: "walk", entry: walk.entry }).collect()
         }
         Kind::Formats => {
-            let read = FORMATS.iter().filter(|format| format.is_read());
-            read.map(|format| Line {
+            let line = |format: &geowalk_data::Format| Line {
                 kind: "format",
                 entry: Entry {
                     name: format.name,
                     parameters: "",
                     summary: format.example,
-                    source: format.extensions.first().copied().unwrap_or_default(),
+                    source: format.endings,
                 },
-            })
-            .collect()
+            };
+            FORMATS.iter().map(line).collect()
         }
         Kind::Geometries => {
             let generators = generators::entries().map(of("generator"));
@@ -44,14 +44,65 @@ fn lines(kind: Kind) -> Vec<Line> {
         }
         Kind::Losses => loss::entries().map(of("loss")).collect(),
         Kind::Permissible => permissible::entries().map(of("permissible function")).collect(),
+        // In a list of everything a line each; asked for alone, [`theorems`].
+        Kind::Theorems => certify::entries()
+            .map(|theorem| Line {
+                kind: "theorem",
+                entry: Entry {
+                    name: theorem.name,
+                    parameters: "",
+                    summary: theorem.bound,
+                    source: theorem.source,
+                },
+            })
+            .collect(),
     }
+}
+
+/// The theorems, with premises and corrections.
+fn theorems(json: bool, out: &mut dyn Write) -> Result<(), Failure> {
+    if json {
+        let rows: Vec<_> = certify::entries()
+            .map(|theorem| {
+                let premises: Vec<_> = theorem
+                    .premises
+                    .iter()
+                    .map(|premise| json!({"text": premise.text, "declared": premise.declared}))
+                    .collect();
+                json!({"kind": "theorem", "name": theorem.name, "premises": premises,
+                       "bound": theorem.bound, "source": theorem.source,
+                       "correction": theorem.correction})
+            })
+            .collect();
+        writeln!(out, "{}", serde_json::Value::Array(rows))?;
+        return Ok(());
+    }
+    for theorem in certify::entries() {
+        writeln!(out, "{}  [{}]\n  {}", theorem.name, theorem.source, theorem.bound)?;
+        for premise in theorem.premises {
+            let mark = if premise.declared { "declared" } else { "checked " };
+            writeln!(out, "    {mark}  {}", premise.text)?;
+        }
+        if !theorem.correction.is_empty() {
+            writeln!(out, "  corrected: {}", theorem.correction)?;
+        }
+    }
+    Ok(())
 }
 
 /// Prints the lists that were asked for.
 pub(crate) fn run(list: &List, out: &mut dyn Write) -> Result<(), Failure> {
     let kinds = match list.what {
+        Some(Kind::Theorems) => return theorems(list.json, out),
         Some(kind) => vec![kind],
-        None => vec![Kind::Walks, Kind::Geometries, Kind::Losses, Kind::Permissible, Kind::Formats],
+        None => vec![
+            Kind::Walks,
+            Kind::Geometries,
+            Kind::Losses,
+            Kind::Permissible,
+            Kind::Theorems,
+            Kind::Formats,
+        ],
     };
     let lines: Vec<Line> = kinds.into_iter().flat_map(lines).collect();
     if list.json {

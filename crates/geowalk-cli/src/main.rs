@@ -3,14 +3,18 @@
 //! Exit codes: 0 ok, 1 a certificate or a check failed, 2 an error of input or use. A reader that goes away (a closed pipe) is no error.
 
 mod args;
+mod boost;
 mod data;
 mod doctor;
+mod experts;
 mod list;
 mod manual;
 mod predict;
 mod progress;
 mod show;
+mod track;
 mod train;
+mod tree;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -25,9 +29,13 @@ fn main() -> ExitCode {
     let mut out = io::BufWriter::new(io::stdout().lock());
     let result = match &args.command {
         Command::Train(what) => train::run(what, &mut out).map(|()| ExitCode::SUCCESS),
+        Command::Experts(what) => experts::run(what, &mut out).map(|()| ExitCode::SUCCESS),
+        Command::Boost(what) => boost::run(what, &mut out).map(|()| ExitCode::SUCCESS),
+        Command::Tree(what) => tree::run(what, &mut out).map(|()| ExitCode::SUCCESS),
         Command::Predict(what) => predict::run(what, &mut out).map(|()| ExitCode::SUCCESS),
         Command::Show(what) => show::run(what, &mut out).map(|()| ExitCode::SUCCESS),
         Command::List(what) => list::run(what, &mut out).map(|()| ExitCode::SUCCESS),
+        Command::Track(what) => track::run(what, &mut out).map(|()| ExitCode::SUCCESS),
         Command::Doctor(what) => doctor::run(what, &mut out),
         Command::Completions(what) => {
             manual::completions(what, &mut out).map(|()| ExitCode::SUCCESS)

@@ -3,18 +3,34 @@
 use std::io::Write;
 
 use geowalk_data::Task;
+use geowalk_run::boost::Boosted;
 use geowalk_run::error::RunError;
 use geowalk_run::label::Coding;
 use geowalk_run::model::Model;
 use geowalk_run::predict::restore;
+use geowalk_run::tree::{self, Form};
 use serde_json::json;
 
-use crate::Failure;
-use crate::args::Show;
+use crate::args::{Format, Show};
+use crate::{Failure, boost};
 
 /// Prints a model.
 pub(crate) fn run(args: &Show, out: &mut dyn Write) -> Result<(), Failure> {
     let model = Model::load(&args.model).map_err(RunError::from)?;
+    if Boosted::is_model(&model) {
+        return boost::show(args, &model, out);
+    }
+    if model.settings.walk == tree::KIND {
+        return show_tree(args, &model, out);
+    }
+    if let Some(format @ (Format::Sql | Format::Dot)) = args.format {
+        let form = if format == Format::Sql { "sql" } else { "dot" };
+        return Err(Failure::Use(format!(
+            "--format {form}: the model is a walk, '{}'; its weights can be shown as text or json",
+            model.settings.walk
+        )));
+    }
+    let json = args.json || args.format == Some(Format::Json);
     let built = restore(&model)?;
     let coding = Coding::restore(model.settings.task, model.classes.clone());
     let labels = model.schema.labels();
@@ -31,7 +47,7 @@ pub(crate) fn run(args: &Show, out: &mut dyn Write) -> Result<(), Failure> {
         outputs.push((name, top(&model, &w, args.top)));
     }
     let s = &model.settings;
-    if args.json {
+    if json {
         let weights: Vec<_> = outputs
             .iter()
             .map(|(name, top)| {
@@ -68,6 +84,44 @@ pub(crate) fn run(args: &Show, out: &mut dyn Write) -> Result<(), Failure> {
             writeln!(out, "{weight:>14.6}  {feature}")?;
         }
     }
+    Ok(())
+}
+
+/// Prints a tree, after what is known about it unless only the tree is wanted.
+fn show_tree(args: &Show, model: &Model, out: &mut dyn Write) -> Result<(), Failure> {
+    let shown = tree::Shown::of(model)?;
+    if let Some(format) = args.format {
+        let form = match format {
+            Format::Text => Form::Text,
+            Format::Sql => Form::Sql,
+            Format::Json => Form::Json,
+            Format::Dot => Form::Dot,
+        };
+        write!(out, "{}", shown.write(form))?;
+        return Ok(());
+    }
+    let s = &model.settings;
+    let coding = Coding::restore(s.task, model.classes.clone());
+    let classes = coding.texts(model.schema.labels());
+    if args.json {
+        let object = json!({
+            "walk": s.walk, "loss": s.loss, "rate": null, "task": s.task.name(), "seed": s.seed,
+            "examples": model.examples, "classes": classes, "summary": model.summary,
+        });
+        writeln!(out, "{object}")?;
+        return Ok(());
+    }
+    let (leaves, depth) = (shown.tree().leaves().count(), shown.tree().depth());
+    writeln!(out, "tree       {leaves} leaves, depth {depth}\ncriterion  {}", s.loss)?;
+    writeln!(out, "task       {}\nclasses    {}", s.task.name(), classes.join(", "))?;
+    writeln!(out, "examples   {}", model.examples)?;
+    let importance = model.summary.get("importance").and_then(|list| list.as_array());
+    for (at, one) in importance.into_iter().flatten().take(args.top).enumerate() {
+        let head = if at == 0 { "importance" } else { "" };
+        let part = one["part"].as_f64().unwrap_or(0.0);
+        writeln!(out, "{head:<10} {part:.4}  {}", one["column"].as_str().unwrap_or_default())?;
+    }
+    write!(out, "\n{}", shown.write(Form::Text))?;
     Ok(())
 }
 

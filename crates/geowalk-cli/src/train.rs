@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
 }
 
 /// A number as a person reads it.
-fn number(value: f64) -> String {
+pub(crate) fn number(value: f64) -> String {
     match value {
         _ if value.is_nan() => "undefined".to_owned(),
         _ if value.abs() < 1e12 => format!("{value:.6}"),

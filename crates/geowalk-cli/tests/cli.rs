@@ -235,14 +235,14 @@ fn rows_that_cannot_be_read() {
 fn labels_that_do_not_fit() {
     let place = Place::new("labels");
     let rows: String = (0..1100).map(|k| format!("{k},{}\n", k % 2)).collect();
-    let third = ["row 1101: the label 2 is neither 0 nor 1", "--task multiclass"];
+    let third = ["a.csv:1102: the label 2 is neither 0 nor 1", "--task multiclass"];
     place.refuses("a.csv", format!("x,y\n{rows}5,2\n"), &[], &third);
     let names = "x,y\n1,yes\n2,no\n";
     let regression = ["--task", "regression"];
-    place.refuses("a.csv", names, &regression, &["row 1: the label 'yes' is not a number"]);
+    place.refuses("a.csv", names, &regression, &["a.csv:2: the label 'yes' is not a number"]);
     for flags in [["--loss", "logistic"], ["--walk", "winnow(n=2)"]] {
         let flags = [&regression[..], &flags].concat();
-        let parts = ["row 1: the label is 0.5; with the loss", "-1 or +1", "--task binary"];
+        let parts = ["a.csv:2: the label is 0.5; with the loss", "-1 or +1", "--task binary"];
         place.refuses("a.csv", "x,y\n1,0.5\n2,3\n", &flags, &parts);
     }
 }
@@ -268,9 +268,9 @@ fn walks_losses_and_rates_that_are_none() {
     let bound = ["a bound on the slope of the loss is missing", "adagrad"];
     place.refuses("a.csv", TABLE, &free, &bound);
     let negative = "a,b,y\n1,0,1\n0,1,0\n1,-1,1\n";
-    let outside = ["row 3: ", "is -1; it must be in [0, 1] (feature 'b')"];
+    let outside = ["a.csv:4: ", "is -1; it must be in [0, 1] (feature 'b')"];
     place.refuses("a.csv", negative, &["--walk", "winnow(n=2)"], &outside);
-    let heavy = ["row 1: ", "the importance weight is 1000000000", "use another walk"];
+    let heavy = ["a.vw:1: ", "the importance weight is 1000000000", "use another walk"];
     place.refuses("a.vw", "1 1e9 |f a\n", &[], &heavy);
 }
 
@@ -316,7 +316,8 @@ fn a_run_that_diverges_suggests_a_rate_that_works() {
         ("egu", "1"),
     ] {
         let args = ["--walk", walk, "--task", "regression", "--rate", rate];
-        let parts = ["geowalk: row ", "cannot go on", &format!("the walk '{walk}'"), "try --rate "];
+        let parts =
+            ["geowalk: a.csv:", "cannot go on", &format!("the walk '{walk}'"), "try --rate "];
         place.refuses("a.csv", numbers(), &args, &parts);
         let message = place.fails(&[&["train", "a.csv", "--progress", "none"], &args[..]].concat());
         let suggested = message.split("try --rate ").nth(1).unwrap().split(' ').next().unwrap();

@@ -7,12 +7,15 @@
 //! **Care** The slice of a record goes on past its end: at least [`PADDING`] more bytes, of which the first is a line
 //! end. So a parser may load whole words and need not ask at every digit whether the line is over.
 
+mod stream;
+
 use std::fs::File;
 use std::io::{self, Cursor, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use memchr::{memchr, memchr_iter, memrchr};
 
+pub(crate) use self::stream::{Stream, Streams};
 use crate::error::{Compression, DataError, ErrorKind, Fault, Position};
 
 /// Bytes that can be read after the end of any record.
@@ -82,6 +85,14 @@ impl Input {
         if all.is_empty() { Err(ErrorKind::NoInput.of("geowalk")) } else { Ok(all) }
     }
 
+    /// Its path, if it is a regular file.
+    fn file(&self) -> Option<PathBuf> {
+        match self {
+            Self::Path(path) if path != "-" => Some(PathBuf::from(path)).filter(|p| p.is_file()),
+            _ => None,
+        }
+    }
+
     fn open(self) -> io::Result<Box<dyn Read + Send>> {
         match self {
             Self::Path(path) if path == "-" => Ok(Box::new(io::stdin())),
@@ -136,6 +147,7 @@ struct Pin {
 pub(crate) struct Bytes {
     waiting: std::vec::IntoIter<Input>,
     name: String,
+    path: Option<PathBuf>,
     reader: Box<dyn Read + Send>,
     compression: Option<Compression>,
     /// Data up to `filled`; never shorter than `filled + PADDING`.
@@ -158,11 +170,15 @@ pub(crate) struct Bytes {
 }
 
 impl Bytes {
+    /// So many bytes tell a binary format, or a byte order mark.
+    const HEAD: usize = 8;
+
     /// Opens the first input.
     pub(crate) fn open(inputs: Vec<Input>, size: usize) -> Result<Self, DataError> {
         let mut bytes = Self {
             waiting: Input::expand(inputs)?.into_iter(),
             name: String::new(),
+            path: None,
             reader: Box::new(io::empty()),
             compression: None,
             buffer: vec![0; size.max(1) + PADDING],
@@ -185,6 +201,7 @@ impl Bytes {
     pub(crate) fn next_file(&mut self) -> Result<bool, DataError> {
         let Some(input) = self.waiting.next() else { return Ok(false) };
         input.name().clone_into(&mut self.name);
+        self.path = input.file();
         let (reader, compression) = input.open().and_then(decompressed).map_err(|source| {
             self.reader = Box::new(io::empty());
             ErrorKind::Io { source }.of(&self.name)
@@ -195,7 +212,7 @@ impl Bytes {
         self.exhausted = false;
         self.failure = None;
         self.pin = None;
-        while self.filled < 3 && !self.exhausted {
+        while self.filled < Self::HEAD && !self.exhausted {
             self.fill();
         }
         if self.buffer[..self.filled].starts_with(b"\xEF\xBB\xBF") {
@@ -207,6 +224,17 @@ impl Bytes {
     /// The name of the file.
     pub(crate) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The first bytes of the file; only before anything else is read.
+    pub(crate) fn head(&self) -> &[u8] {
+        &self.buffer[..self.filled.min(Self::HEAD)]
+    }
+
+    /// The line on which the record begins.
+    #[inline]
+    pub(crate) fn line(&self) -> u64 {
+        self.line
     }
 
     /// Goes on to the next line; `false` at the end of the file.
@@ -276,13 +304,7 @@ impl Bytes {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(source) => {
                 self.exhausted = true;
-                self.failure = Some(Box::new(match self.compression {
-                    None => ErrorKind::Io { source },
-                    Some(compression) if source.kind() == io::ErrorKind::UnexpectedEof => {
-                        ErrorKind::Truncated { compression }
-                    }
-                    Some(compression) => ErrorKind::Damaged { compression, source },
-                }));
+                self.failure = Some(Box::new(Stream::fault(self.compression, source)));
             }
         }
         self.buffer[self.filled] = b'\n';

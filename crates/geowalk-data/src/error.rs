@@ -8,11 +8,11 @@ use std::io;
 /// A place in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
-    /// Line, from 1.
+    /// Line, from 1; of a binary table the row.
     pub line: u64,
-    /// Character within the line, from 1.
+    /// Character within the line, from 1; of a binary table the column.
     pub column: u64,
-    /// Byte within the (decompressed) file, from 0.
+    /// Byte within the (decompressed) file, from 0; of a binary table 0.
     pub byte: u64,
 }
 
@@ -133,6 +133,24 @@ pub enum ErrorKind {
         /// What the decompressor says.
         source: io::Error,
     },
+    /// A binary file that stops early.
+    #[error(
+        "the {format} file stops in the middle; a whole file expected; fetch or write it again"
+    )]
+    Cut {
+        /// Its format.
+        format: &'static str,
+    },
+    /// A binary file that is something else, or damaged.
+    #[error(
+        "this is no {format} file that can be read ({what}); a whole one expected; write it again, or name another format with --format"
+    )]
+    Broken {
+        /// The format.
+        format: &'static str,
+        /// What is wrong.
+        what: String,
+    },
     /// A pattern that fits no file.
     #[error(
         "no file fits the pattern; at least one expected; check the directory, or quote the pattern"
@@ -169,16 +187,6 @@ pub enum ErrorKind {
         /// All formats.
         known: String,
     },
-    /// A format that this build does not read.
-    #[error(
-        "this is {format}, which this build does not read; one of {known} expected; convert it"
-    )]
-    Unsupported {
-        /// The format.
-        format: &'static str,
-        /// All formats that are read.
-        known: String,
-    },
     /// An option that cannot be.
     #[error(transparent)]
     Config(#[from] geowalk::ConfigError),
@@ -207,6 +215,42 @@ pub enum ErrorKind {
         name: String,
         /// The columns of the schema.
         columns: Vec<String>,
+    },
+    /// A column that was asked for twice, as different things.
+    #[error(
+        "column '{column}' is asked for with --{first} and with --{second}; one of them expected; leave the other out"
+    )]
+    TwoRoles {
+        /// Its name.
+        column: String,
+        /// One option.
+        first: &'static str,
+        /// The other.
+        second: &'static str,
+    },
+    /// A column that the model knows as something else.
+    #[error(
+        "column '{column}' is {known} in the model, not {asked}; leave the option out, or train a new model"
+    )]
+    OtherKind {
+        /// Its name.
+        column: String,
+        /// What was asked for.
+        asked: &'static str,
+        /// What the model says.
+        known: &'static str,
+    },
+    /// A column of a type that is neither number nor text.
+    #[error(
+        "column '{column}' is of type {found}; numbers, booleans or text expected; {advice}, or leave it out with --ignore '{column}'"
+    )]
+    ColumnType {
+        /// Its name.
+        column: String,
+        /// Its type.
+        found: String,
+        /// What to do.
+        advice: &'static str,
     },
     /// Two columns of one name.
     #[error(
@@ -267,11 +311,12 @@ pub enum ErrorKind {
         /// The text found.
         found: String,
     },
-    /// Index 0 where indices were taken to begin at 1.
-    #[error(
-        "index 0, while the first rows have indices from 1; indices from 1 expected; read the file with --index-base 0"
-    )]
-    IndexZero,
+    /// Index 0 where indices begin at 1.
+    #[error("index 0, while {told}; indices from 1 expected; {}", told.advice())]
+    IndexZero {
+        /// How it is known that they begin at 1.
+        told: Base,
+    },
     /// An index beyond the limit.
     #[error(
         "index {found}; at most {limit} expected; hash the indices with --bits 24, or renumber them"
@@ -365,6 +410,36 @@ pub enum ErrorKind {
         /// The most allowed.
         limit: usize,
     },
+}
+
+/// How it is known that indices begin at 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Base {
+    /// So many rows at the beginning have no index 0.
+    Rows(usize),
+    /// It was said.
+    Option,
+    /// So it was when the model was trained.
+    Model,
+}
+
+impl Base {
+    fn advice(self) -> &'static str {
+        match self {
+            Self::Rows(_) | Self::Option => "read the file with --index-base 0",
+            Self::Model => "add 1 to the indices, or train a new model",
+        }
+    }
+}
+
+impl fmt::Display for Base {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rows(rows) => write!(f, "the first {rows} rows have indices from 1"),
+            Self::Option => write!(f, "--index-base says 1"),
+            Self::Model => write!(f, "the indices of the model begin at 1"),
+        }
+    }
 }
 
 /// Which number of a row.

@@ -1,9 +1,13 @@
 //! # Formats
 //! The table of what can be read. A new format is one file here and one row of [`FORMATS`].
 
+mod arrow;
+mod columnar;
 mod csv;
 mod jsonl;
 mod libsvm;
+mod parquet;
+mod table;
 mod vw;
 
 use geowalk::spec;
@@ -18,80 +22,80 @@ use crate::source::{Parser, Reader, Source};
 pub struct Format {
     /// Its name, as in `--format`.
     pub name: &'static str,
-    /// How file names end, before `.gz` or `.zst`.
-    pub extensions: &'static [&'static str],
+    /// How file names end, before `.gz` or `.zst`; separated by blanks.
+    pub endings: &'static str,
     /// What a row looks like.
     pub example: &'static str,
-    /// Could this be the first line of such a file? Asked in the order of the table.
-    sniff: fn(&[u8]) -> bool,
-    /// Opens it; absent where this build has no reader.
-    open: Option<Open>,
+    /// How it is told by content.
+    sniff: Sniff,
+    /// Opens it.
+    open: fn(Bytes, Options) -> Result<Box<dyn Source>, DataError>,
 }
 
-type Open = fn(Bytes, Options) -> Result<Box<dyn Source>, DataError>;
-
-impl Format {
-    /// Does this build read it?
-    pub fn is_read(&self) -> bool {
-        self.open.is_some()
-    }
+/// How a format is told by content. Asked in the order of the table.
+#[derive(Debug, Clone, Copy)]
+enum Sniff {
+    /// Could these be the first bytes of such a file? So sure that it counts more than the name.
+    Head(fn(&[u8]) -> bool),
+    /// Could this be the first line of such a file?
+    Line(fn(&[u8]) -> bool),
 }
 
 /// All formats; those told most surely by content come first.
 ///
 /// ```
-/// let names: Vec<&str> = geowalk_data::FORMATS.iter().filter(|f| f.is_read()).map(|f| f.name).collect();
-/// assert_eq!(names, ["jsonl", "libsvm", "vw", "tsv", "csv"]);
+/// let names: Vec<&str> = geowalk_data::FORMATS.iter().map(|f| f.name).collect();
+/// assert_eq!(names, ["parquet", "arrow", "jsonl", "libsvm", "vw", "tsv", "csv"]);
 /// ```
 pub static FORMATS: &[Format] = &[
     Format {
         name: "parquet",
-        extensions: &["parquet"],
-        example: "(binary)",
-        sniff: |line| line.starts_with(b"PAR1"),
-        open: None,
+        endings: ".parquet",
+        example: "binary; a table of columns, in row groups",
+        sniff: Sniff::Head(|head| head.starts_with(b"PAR1")),
+        open: parquet::open,
     },
     Format {
         name: "arrow",
-        extensions: &["arrow", "feather"],
-        example: "(binary)",
-        sniff: |line| line.starts_with(b"ARROW1"),
-        open: None,
+        endings: ".arrow .feather",
+        example: "binary; Arrow IPC, a stream or a file (Feather)",
+        sniff: Sniff::Head(arrow::sniff),
+        open: arrow::open,
     },
     Format {
         name: "jsonl",
-        extensions: &["jsonl", "ndjson", "json"],
+        endings: ".jsonl .ndjson .json",
         example: r#"{"size": 1.5, "color": "red", "class": "yes"}"#,
-        sniff: |line| line.trim_ascii_start().starts_with(b"{"),
-        open: Some(jsonl::open),
+        sniff: Sniff::Line(|line| line.trim_ascii_start().starts_with(b"{")),
+        open: jsonl::open,
     },
     Format {
         name: "libsvm",
-        extensions: &["svm", "libsvm", "svmlight"],
+        endings: ".svm .libsvm .svmlight",
         example: "+1 3:0.5 17:1",
-        sniff: libsvm::sniff,
-        open: Some(libsvm::open),
+        sniff: Sniff::Line(libsvm::sniff),
+        open: libsvm::open,
     },
     Format {
         name: "vw",
-        extensions: &["vw"],
+        endings: ".vw",
         example: "1 2.0 'tag |namespace name:0.5 other",
-        sniff: vw::sniff,
-        open: Some(vw::open),
+        sniff: Sniff::Line(vw::sniff),
+        open: vw::open,
     },
     Format {
         name: "tsv",
-        extensions: &["tsv", "tab"],
+        endings: ".tsv .tab",
         example: "size<TAB>color<TAB>class",
-        sniff: |line| line.contains(&b'\t'),
-        open: Some(|bytes, options| csv::open(bytes, options, csv::Dialect::TSV)),
+        sniff: Sniff::Line(|line| line.contains(&b'\t')),
+        open: |bytes, options| csv::open(bytes, options, csv::Dialect::TSV),
     },
     Format {
         name: "csv",
-        extensions: &["csv"],
+        endings: ".csv",
         example: "size,color,class",
-        sniff: |line| line.contains(&b','),
-        open: Some(|bytes, options| csv::open(bytes, options, csv::Dialect::CSV)),
+        sniff: Sniff::Line(|line| line.contains(&b',')),
+        open: |bytes, options| csv::open(bytes, options, csv::Dialect::CSV),
     },
 ];
 
@@ -104,20 +108,15 @@ pub static FORMATS: &[Format] = &[
 pub fn open(mut options: Options) -> Result<Box<dyn Source>, DataError> {
     let mut bytes = Bytes::open(std::mem::take(&mut options.inputs), options.buffer)?;
     let format = choose(&mut bytes, options.format.as_deref())?;
-    match format.open {
-        Some(open) => open(bytes, options),
-        None => {
-            Err(ErrorKind::Unsupported { format: format.name, known: known() }.of(bytes.name()))
-        }
-    }
+    (format.open)(bytes, options)
 }
 
 fn known() -> String {
-    let names: Vec<&str> = FORMATS.iter().filter(|f| f.is_read()).map(|f| f.name).collect();
+    let names: Vec<&str> = FORMATS.iter().map(|f| f.name).collect();
     names.join(", ")
 }
 
-/// The format asked for, or the one of the file's name, or the one of its first line.
+/// The format asked for, or the one of the file's first bytes, of its name, of its first line.
 fn choose(bytes: &mut Bytes, asked: Option<&str>) -> Result<&'static Format, DataError> {
     if let Some(name) = asked {
         return FORMATS.iter().find(|f| f.name == name).ok_or_else(|| {
@@ -125,11 +124,13 @@ fn choose(bytes: &mut Bytes, asked: Option<&str>) -> Result<&'static Format, Dat
             ErrorKind::Config(unknown).of(bytes.name())
         });
     }
+    let head = bytes.head();
+    if let Some(format) = FORMATS.iter().find(|f| matches!(f.sniff, Sniff::Head(is) if is(head))) {
+        return Ok(format);
+    }
     let name = bytes.name().to_ascii_lowercase();
     let stem = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
-    let by_name = stem
-        .rsplit_once('.')
-        .and_then(|(_, extension)| FORMATS.iter().find(|f| f.extensions.contains(&extension)));
+    let by_name = FORMATS.iter().find(|f| f.endings.split(' ').any(|end| stem.ends_with(end)));
     if let Some(format) = by_name {
         return Ok(format);
     }
@@ -139,7 +140,7 @@ fn choose(bytes: &mut Bytes, asked: Option<&str>) -> Result<&'static Format, Dat
         if line.trim_ascii().is_empty() || line.starts_with(b"#") {
             continue;
         }
-        let found = FORMATS.iter().find(|f| (f.sniff)(line));
+        let found = FORMATS.iter().find(|f| matches!(f.sniff, Sniff::Line(is) if is(line)));
         bytes.rewind();
         return found.ok_or_else(|| ErrorKind::UnknownFormat { known: known() }.of(bytes.name()));
     }

@@ -6,6 +6,7 @@
 //!   │  Record
 //!   ▼
 //! Parser           libsvm vw csv tsv jsonl          formats/     one file per format, one line in the table
+//! Batches          parquet arrow                    formats/     whole streams instead of lines
 //!   │  features by name or number → index            schema.rs    Features, Labels, Columns, Task
 //!   ▼
 //! Source           read(&mut Block, rows)           source.rs    faults: fail, skip, quarantine
@@ -30,22 +31,28 @@
 //! # Ok::<(), geowalk_data::DataError>(())
 //! ```
 //!
-//! **Missing values** An empty CSV field or a JSON `null` is missing. A missing number counts as 0, and the feature
-//! `name=missing` is 1; a missing name is the feature `name=missing` alone, the same as a value spelled `missing`. So
-//! a linear learner has a weight for "not known" and nothing is imputed.
+//! **Missing values** An empty field of a table, a null or a JSON `null` is missing. A missing number counts as 0, and the feature
+//! `name=missing` is 1; a missing name is the feature `name=missing` alone, the same as a value spelled `missing`; a
+//! missing text has no words. So a linear learner has a weight for "not known" and nothing is imputed.
 //!
 //! **Care** Values and labels that are NaN or infinite are errors. A label of NaN in a block marks a row without label.
 
+mod batch;
 mod bytes;
+mod decision;
 mod error;
 mod formats;
 mod number;
+mod place;
 mod schema;
 mod source;
+mod words;
 
 pub use bytes::Input;
-pub use error::{Compression, DataError, ErrorKind, Position, What};
+pub use decision::Decision;
+pub use error::{Base, Compression, DataError, ErrorKind, Position, What};
 pub use formats::{FORMATS, Format, open};
+pub use place::{Place, Places};
 pub use schema::{
     Collisions, Column, Dictionary, Features, Hashed, Index, Inference, Kind, Labels, Reason,
     Schema, Task,
@@ -97,7 +104,7 @@ pub enum Duplicates {
 pub struct Options {
     /// The inputs, read one after the other.
     pub inputs: Vec<Input>,
-    /// Name of the format; otherwise told by the name of the first file, then by its content.
+    /// Name of the format; otherwise told by the first bytes of the first file if they are those of a binary format, then by its name, then by its first line.
     pub format: Option<String>,
     /// Which column is the label.
     pub label: Label,
@@ -113,6 +120,10 @@ pub struct Options {
     pub header: bool,
     /// Columns that are names even if they look like numbers.
     pub nominal: Vec<String>,
+    /// Columns that are free text, split into words.
+    pub text: Vec<String>,
+    /// The column of the importance weight; 1 without one.
+    pub weight: Option<String>,
     /// Columns that are not read.
     pub ignore: Vec<String>,
     /// Fields of a table that count as missing, besides the empty one.
@@ -138,6 +149,8 @@ impl Options {
             duplicates: Duplicates::Refuse,
             header: true,
             nominal: Vec::new(),
+            text: Vec::new(),
+            weight: None,
             ignore: Vec::new(),
             missing: Vec::new(),
             on_error: OnError::Fail,

@@ -35,45 +35,47 @@ const fn stops(x: u64) -> u64 {
     (x.wrapping_add(0x7676_7676_7676_7676) | x) & HIGH
 }
 
-/// The number written by the first `count` digits (1 to 8) of a [`word`].
+/// The number written by the first `count` digits (1 to 8) of a [`word`]: neighbours are joined to pairs, to fours, to eights.
 #[inline(always)]
 const fn fold(x: u64, count: u32) -> u64 {
     let x = x << ((64 - 8 * count) & 63);
-    let pairs = x.wrapping_mul(10).wrapping_add(x >> 8);
-    let low = (pairs & 0x0000_00FF_0000_00FF).wrapping_mul(0x000F_4240_0000_0064);
-    let high = ((pairs >> 16) & 0x0000_00FF_0000_00FF).wrapping_mul(0x0000_2710_0000_0001);
-    low.wrapping_add(high) >> 32
+    let x = (x.wrapping_mul(1 + (10 << 8)) >> 8) & 0x00FF_00FF_00FF_00FF;
+    let x = (x.wrapping_mul(1 + (100 << 16)) >> 16) & 0x0000_FFFF_0000_FFFF;
+    x.wrapping_mul(1 + (10_000 << 32)) >> 32
 }
 
-/// The number at the head of a [`word`] and its length, if it is one digit with decimals (`0.12345`) or whole, of seven
-/// digits at most, or six with decimals and a sign. What follows is for the caller to judge: another digit would mean that the number is longer.
-#[inline(always)]
-fn short(x: u64) -> Option<(f64, usize)> {
-    if x & 0xff == u64::from(b'-' ^ b'0') {
-        let (size, length) = unsigned((x >> 8) | (0xF0 << 56))?;
-        return Some((-size, length + 1));
-    }
-    unsigned(x)
-}
-
+/// The number at the head of a [`word`] and its length, if it has seven digits at most and a point, or none.
+/// What follows is for the caller to judge: another digit would mean that the number is longer.
 #[inline(always)]
 fn unsigned(x: u64) -> Option<(f64, usize)> {
-    if (x >> 8) & 0xff == u64::from(b'.' ^ b'0') {
-        // A stop in the byte that the point leaves free, so that there always is one.
-        let joined = (x & 0xff) | ((x >> 8) & !0xff) | (0xF0 << 56);
-        let stop = stops(joined).trailing_zeros();
-        if stop < 8 {
-            return None;
-        }
-        let count = stop as usize / 8;
-        Some((float(fold(joined, stop / 8)) / POWERS[(count - 1) & 31], count + 1))
-    } else {
-        let stop = stops(x).trailing_zeros();
-        if !(8..64).contains(&stop) {
-            return None;
-        }
-        Some((float(fold(x, stop / 8)), stop as usize / 8))
+    let stop = stops(x);
+    let whole = stop.trailing_zeros() / 8;
+    if whole == 8 {
+        return None;
     }
+    if (x >> (8 * whole)) & 0xff != u64::from(b'.' ^ b'0') {
+        return (whole > 0).then(|| (float(fold(x, whole)), whole as usize));
+    }
+    let before = (stop ^ (stop - 1)) >> 8;
+    let joined = (x & before) | ((x >> 8) & !before);
+    // 8 if the next stop is out of sight.
+    let length = (stop & (stop - 1)).trailing_zeros() / 8;
+    let count = length - 1;
+    let scale = POWERS[(count - whole) as usize & 7];
+    (count > 0).then(|| (float(fold(joined, count)) / scale, length as usize))
+}
+
+/// So many bytes from the beginning of a feature or field on need no further look at where the text ends: 7 digits, ':', a sign, "0.", 8
+/// bytes, a blank; and some.
+const WINDOW: usize = 24;
+
+/// The number at a place of the window and its length, as [`unsigned`]. A sign costs no branch: in many files it is as good as random.
+#[inline(always)]
+fn short(window: &[u8; WINDOW], at: usize) -> Option<(f64, usize)> {
+    let negative = window.get(at) == Some(&b'-');
+    let (size, length) = word(window, at + usize::from(negative)).and_then(unsigned)?;
+    let value = f64::from_bits(size.to_bits() | (u64::from(negative) << 63));
+    Some((value, usize::from(negative) + length))
 }
 
 /// An integer of at most 15 digits. Signed conversion is one instruction, unsigned is not.
@@ -83,49 +85,83 @@ const fn float(x: u64) -> f64 {
     x as i64 as f64
 }
 
-/// Takes one `index:value` after the other as long as they have the common form: an index of at most eight digits, a
-/// [`short`] number, a blank or line end. Returns where the first one begins that has not.
+/// Takes one `index:value` after the other as long as they have the common form: an index of at most seven digits, a
+/// number with |value| ≤ `largest` (≥ 1e7), a blank or line end. Returns where the first one begins that has not.
 #[inline(always)]
 pub(crate) fn pairs<E>(
     text: &[u8],
     at: usize,
     end: usize,
+    largest: f64,
     mut take: impl FnMut(&[u8], u64, f64) -> Result<(), E>,
 ) -> Result<usize, (usize, E)> {
-    const WINDOW: usize = 24; // 8 digits, ':', 8 bytes, a blank; and some
     let mut rest = text.get(at..).unwrap_or_default();
     let tail = text.len().saturating_sub(end);
     while rest.len() > tail
         && let Some(window) = rest.first_chunk::<WINDOW>()
     {
         let Some(x) = word(window, 0) else { break };
-        let stop = stops(x).trailing_zeros();
-        let name = stop as usize / 8;
-        if stop < 8 || window[name] != b':' {
+        let name = stops(x).trailing_zeros() / 8;
+        let index = fold(x, name);
+        let name = name as usize;
+        if name == 0 || name == 8 || window[name] != b':' {
             break;
         }
-        let Some((value, length)) = word(window, name + 1).and_then(short) else { break };
-        let length = name + 1 + length;
-        if window[length] > b' ' {
-            break;
-        }
-        if let Err(error) = take(&window[..name], fold(x, stop / 8), value) {
+        // Most numbers are below 1: then nothing but decimals is left.
+        let near = if window[name + 1] == b'0' && window[name + 2] == b'.' {
+            word(window, name + 3).and_then(|y| {
+                let count = stops(y).trailing_zeros() / 8;
+                let value = || float(fold(y, count)) / POWERS[count as usize & 7];
+                (1..8).contains(&count).then(|| (value(), count as usize + 2))
+            })
+        } else {
+            short(window, name + 1)
+        };
+        let (value, next) = match near {
+            Some((value, length)) if window[name + 1 + length] <= b' ' => {
+                (value, &rest[name + 2 + length..]) // within the window
+            }
+            _ => match decimal(rest, name + 1) {
+                Some((value, end))
+                    if value.abs() <= largest && matches!(rest.get(end), Some(0..=b' ')) =>
+                {
+                    (value, rest.get(end + 1..).unwrap_or_default())
+                }
+                _ => break,
+            },
+        };
+        if let Err(error) = take(&window[..name], index, value) {
             return Err((text.len() - rest.len(), error));
         }
-        rest = &rest[length + 1..];
+        rest = next;
     }
     Ok(text.len() - rest.len())
 }
 
-/// The number that begins at `at`, and where it ends, for a number that a separator follows.
+/// The finite number between `at` and the next separator, and where that is.
 #[inline(always)]
 pub(crate) fn separated(text: &[u8], at: usize, separator: u8) -> Option<(f64, usize)> {
-    if let Some((value, length)) = word(text, at).and_then(short)
-        && matches!(text.get(at + length), Some(&byte) if byte == separator || byte == b'\n')
+    if let Some(window) = text.get(at..)?.first_chunk::<WINDOW>()
+        && let Some((value, length)) = short(window, 0)
+        && window[length] == separator
     {
         return Some((value, at + length));
     }
     decimal(text, at)
+        .filter(|(value, after)| value.is_finite() && text.get(*after) == Some(&separator))
+}
+
+/// The finite number between `at` and `end`.
+#[inline(always)]
+pub(crate) fn ending(text: &[u8], at: usize, end: usize) -> Option<f64> {
+    if let Some(window) = text.get(at..)?.first_chunk::<WINDOW>()
+        && let Some((value, length)) = short(window, 0)
+        && at + length == end
+    {
+        return Some(value);
+    }
+    let (value, after) = decimal(text, at)?;
+    (value.is_finite() && after == end).then_some(value)
 }
 
 /// The number that begins at `at`, and where it ends. What follows is for the caller to judge.
@@ -286,8 +322,12 @@ mod tests {
         let (found, end) = decimal(padded, 0).unwrap();
         assert_eq!(found.to_bits(), expected.to_bits(), "{text}");
         assert_eq!(end, text.len(), "{text}");
-        let (found, end) = separated(padded, 0, b' ').unwrap();
-        assert_eq!((found.to_bits(), end), (expected.to_bits(), text.len()), "{text}");
+        let finite = |found: Option<(f64, usize)>| found.map(|(found, end)| (found.to_bits(), end));
+        let wanted = expected.is_finite().then_some((expected.to_bits(), text.len()));
+        assert_eq!(finite(separated(padded, 0, b' ')), wanted, "{text}");
+        let whole = ending(padded, 0, text.len()).map(|found| (found, text.len()));
+        assert_eq!(finite(whole), wanted, "{text}");
+        assert_eq!(ending(padded, 0, text.len() + 1), None, "{text}");
     }
 
     #[test]
@@ -379,11 +419,15 @@ mod tests {
             ("0.123456,", 8),
             ("0.1234567,", 9),
             ("-1.5,", 4),
-            ("12.5\n", 4),
+            ("-12.34567,", 9),
+            ("-123456789.5,", 12),
         ] {
             let padded = format!("{text}12345678");
             let expected: f64 = text[..length].parse().unwrap();
             assert_eq!(separated(padded.as_bytes(), 0, b','), Some((expected, length)), "{text}");
+        }
+        for text in ["12.5\n,      ", "1.2.3,      ", ",        ", "inf,       ", "1 ,       "] {
+            assert_eq!(separated(text.as_bytes(), 0, b','), None, "{text}");
         }
     }
 
@@ -397,27 +441,33 @@ mod tests {
                 28,
             ),
             ("1:2\n", &[(1, 2.0)], 4),
-            ("1:2 12345678:1 ", &[(1, 2.0), (12_345_678, 1.0)], 15),
-            ("1:2 123456789:1 ", &[(1, 2.0)], 4),
-            ("1:2 3:12.5 ", &[(1, 2.0)], 4),
-            ("1:-2 2:-0.12345 3:-123456 ", &[(1, -2.0), (2, -0.12345), (3, -123_456.0)], 26),
-            ("1:-0.123456 ", &[], 0),
-            ("1:-1234567 ", &[(1, -1_234_567.0)], 11),
-            ("1:-12345678 ", &[], 0),
+            ("1:2 1234567:1 ", &[(1, 2.0), (1_234_567, 1.0)], 14),
+            ("1:2 12345678:1 ", &[(1, 2.0)], 4),
+            ("1:2 3:12.5 ", &[(1, 2.0), (3, 12.5)], 11),
+            ("1:-2 2:-0.123456 3:-123456 ", &[(1, -2.0), (2, -0.123_456), (3, -123_456.0)], 27),
+            ("1234567:12345678 ", &[(1_234_567, 12_345_678.0)], 17),
+            ("1234567:123456789 ", &[(1_234_567, 123_456_789.0)], 18),
+            ("1234567:-12345678\r", &[(1_234_567, -12_345_678.0)], 18),
+            ("1:-12345.678901 2:1e9\t", &[(1, -12_345.678_901), (2, 1e9)], 22),
+            ("1:.5 2:5. 3:-0 ", &[(1, 0.5), (2, 5.0), (3, -0.0)], 15),
+            ("1:1e10 2:1e11 ", &[(1, 1e10)], 7),
+            ("1:2 2:inf ", &[(1, 2.0)], 4),
+            ("1:nan ", &[], 0),
             ("1:- ", &[], 0),
             ("1:--1 ", &[], 0),
-            ("1:0.1234567 ", &[], 0),
-            ("1:12345678 ", &[], 0),
+            ("1:1.2.3 ", &[], 0),
             ("1:2|", &[], 0),
-            ("1:2e3 ", &[], 0),
+            ("1:2#3 ", &[], 0),
             ("1: ", &[], 0),
             ("1:. ", &[], 0),
+            ("1:-. ", &[], 0),
             (":1 ", &[], 0),
             ("é:1 ", &[], 0),
+            ("1:é1 ", &[], 0),
         ] {
             let mut found = Vec::new();
             let padded = format!("{text}{tail}");
-            let at = pairs(padded.as_bytes(), 0, text.len(), |name, index, value| {
+            let at = pairs(padded.as_bytes(), 0, text.len(), 1e10, |name, index, value| {
                 assert_eq!(name, index.to_string().as_bytes());
                 found.push((index, value));
                 Ok::<(), ()>(())

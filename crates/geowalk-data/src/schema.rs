@@ -6,6 +6,7 @@
 
 mod dictionary;
 mod hashed;
+mod names;
 mod task;
 
 use std::borrow::Cow;
@@ -14,7 +15,7 @@ pub use dictionary::Dictionary;
 pub use hashed::{Collisions, Hashed};
 pub use task::{Inference, Reason, Task};
 
-use crate::error::{ErrorKind, excerpt};
+use crate::error::{Base, ErrorKind, excerpt};
 
 /// What the numbers of a block mean.
 ///
@@ -52,14 +53,43 @@ impl Schema {
         &self.labels
     }
 
-    /// The columns of a table, in its order; of JSON only the label; none for LIBSVM and VW.
+    /// The columns of a table, in its order; of JSON the label, the weight, text and names that look like numbers; none for
+    /// LIBSVM and VW.
     pub fn columns(&self) -> &[Column] {
         &self.columns
     }
 
     /// Name of the label's column.
     pub fn label(&self) -> Option<&str> {
-        self.columns.iter().find(|c| c.kind == Kind::Label).map(|c| c.name.as_str())
+        self.of_kind(Kind::Label).next()
+    }
+
+    /// Names of the columns of this kind.
+    pub fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &str> {
+        self.columns.iter().filter(move |c| c.kind == kind).map(|c| c.name.as_str())
+    }
+
+    /// Refuses columns that were asked for as something else than they are here.
+    pub(crate) fn agrees(
+        &self,
+        nominal: &[String],
+        text: &[String],
+        weight: Option<&String>,
+    ) -> Result<(), ErrorKind> {
+        let nominal = nominal.iter().map(|name| (name, Kind::Nominal));
+        let text = text.iter().map(|name| (name, Kind::Text));
+        for (name, asked) in nominal.chain(text).chain(weight.map(|name| (name, Kind::Weight))) {
+            let known = self.columns.iter().find(|c| c.name == *name);
+            let known = known.map_or(Kind::Undecided, |column| column.kind);
+            if known != asked && (known, asked) != (Kind::Label, Kind::Nominal) {
+                return Err(ErrorKind::OtherKind {
+                    column: name.clone(),
+                    asked: asked.name(),
+                    known: known.name(),
+                });
+            }
+        }
+        Ok(())
     }
 }
 
@@ -79,12 +109,52 @@ pub enum Kind {
     Numeric,
     /// Names: one feature `column=value` for each.
     Nominal,
+    /// Free text: a feature `column=word` for each word.
+    Text,
     /// Nothing so far; the first value decides.
     Undecided,
     /// The label.
     Label,
+    /// The importance weight.
+    Weight,
     /// Not read.
     Ignored,
+}
+
+impl Kind {
+    const ALL: [Self; 7] = [
+        Self::Numeric,
+        Self::Nominal,
+        Self::Text,
+        Self::Undecided,
+        Self::Label,
+        Self::Weight,
+        Self::Ignored,
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Numeric => "numeric",
+            Self::Nominal => "nominal",
+            Self::Text => "text",
+            Self::Undecided => "undecided",
+            Self::Label => "label",
+            Self::Weight => "weight",
+            Self::Ignored => "ignored",
+        }
+    }
+
+    /// The kind of that name.
+    ///
+    /// ```
+    /// use geowalk_data::Kind;
+    /// assert_eq!(Kind::named("text"), Some(Kind::Text));
+    /// assert_eq!(Kind::named("prose"), None);
+    /// ```
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
 }
 
 /// What a label means.
@@ -155,14 +225,19 @@ impl Features {
         };
         match self {
             Self::Exact(names) => names.insert_joined(parts),
-            Self::Hashed(hashed) => {
-                let whole = parts.concat();
-                match hashed::whole(&whole) {
-                    Some(number) => hashed.claim(number, b"", &whole),
-                    None => hashed.hash(0, b"", &whole),
-                }
-            }
-            Self::Index(_) => Err(ErrorKind::NotAFeature { found: excerpt(&parts.concat()) }),
+            _ => self.named(&parts.concat()),
+        }
+    }
+
+    /// The index of the feature of this name.
+    pub(crate) fn named(&mut self, name: &[u8]) -> Result<u32, ErrorKind> {
+        match self {
+            Self::Exact(names) => names.insert(name),
+            Self::Hashed(hashed) => match hashed::whole(name) {
+                Some(number) => hashed.claim(number, b"", name),
+                None => hashed.hash(0, b"", name),
+            },
+            Self::Index(_) => Err(ErrorKind::NotAFeature { found: excerpt(name) }),
         }
     }
 }
@@ -265,7 +340,7 @@ impl Index {
     #[cold]
     fn refuse(number: u64) -> ErrorKind {
         match number {
-            0 => ErrorKind::IndexZero,
+            0 => ErrorKind::IndexZero { told: Base::Option },
             found => ErrorKind::IndexTooLarge { found, limit: Self::LIMIT },
         }
     }

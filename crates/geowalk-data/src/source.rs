@@ -6,11 +6,14 @@
 //! first, never from what happens to lie in memory.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use geowalk::row::Block;
 
 use crate::bytes::{Bytes, Record};
+use crate::decision::Decision;
 use crate::error::{DataError, ErrorKind, Fault, Position};
+use crate::place::Places;
 use crate::schema::Schema;
 
 /// Rows from which types are inferred.
@@ -45,8 +48,14 @@ pub trait Source: Send {
     /// What is known about columns, features and labels. It grows while reading.
     fn schema(&self) -> &Schema;
 
+    /// What was decided by looking at the first rows.
+    fn decisions(&self) -> &[Decision];
+
     /// The rows left out so far.
     fn skipped(&self) -> &Skipped;
+
+    /// Where the rows of the block that was read last come from. May be taken away.
+    fn places(&mut self) -> &mut Places;
 
     /// Name of the file being read, and the place of the last record in it.
     fn place(&self) -> (&str, Position);
@@ -66,7 +75,7 @@ pub enum OnError {
     Fail,
     /// The row is left out and counted.
     Skip,
-    /// The same, and its text is written here.
+    /// The same, and its text is written here; a row of a binary table as a line of CSV.
     Quarantine(Box<dyn Write + Send>),
 }
 
@@ -100,7 +109,7 @@ impl Skipped {
         &self.first
     }
 
-    fn add(&mut self, error: DataError) {
+    pub(crate) fn add(&mut self, error: DataError) {
         self.rows += 1;
         if self.first.len() < Self::KEPT {
             self.first.push(error);
@@ -162,6 +171,11 @@ pub(crate) trait Parser: Send {
 
     /// What is known.
     fn schema(&self) -> &Schema;
+
+    /// What was decided by looking at the first rows.
+    fn decisions(&self) -> &[Decision] {
+        &[]
+    }
 }
 
 /// A format and the bytes it parses.
@@ -171,6 +185,8 @@ pub(crate) struct Reader<P> {
     on_error: OnError,
     skipped: Skipped,
     rows: u64,
+    file: Arc<str>,
+    places: Places,
     /// An error that waits until the rows before it have been delivered.
     failure: Option<DataError>,
     /// An error that the sample has met; it waits for the end of the file.
@@ -182,6 +198,8 @@ impl<P: Parser> Reader<P> {
     /// Reads headers and sample.
     pub(crate) fn open(bytes: Bytes, parser: P, on_error: OnError) -> Result<Self, DataError> {
         let mut reader = Self {
+            file: bytes.name().into(),
+            places: Places::default(),
             bytes,
             parser,
             on_error,
@@ -223,11 +241,17 @@ impl<P: Parser> Reader<P> {
                 let settled = self.parser.settle();
                 return settled.map_err(|kind| kind.of(self.bytes.name()));
             }
-            if !self.bytes.next_file()? {
+            if !self.next_file()? {
                 let kind = if lines { ErrorKind::NoRows } else { ErrorKind::Empty };
                 return Err(kind.of(self.bytes.name()));
             }
         }
+    }
+
+    fn next_file(&mut self) -> Result<bool, DataError> {
+        let more = self.bytes.next_file()?;
+        self.file = self.bytes.name().into();
+        Ok(more)
     }
 
     /// Reads the header, if there is one; `false` if the file is empty.
@@ -266,7 +290,7 @@ impl<P: Parser> Reader<P> {
     fn fill(&mut self, block: &mut Block, rows: usize) -> Result<(), DataError> {
         while block.len() < rows {
             if !self.record()? {
-                if !self.bytes.next_file()? {
+                if !self.next_file()? {
                     self.over = true;
                     return Ok(());
                 }
@@ -274,7 +298,8 @@ impl<P: Parser> Reader<P> {
                 continue;
             }
             match self.parser.row(self.bytes.record(), block) {
-                Ok(Parsed::Row | Parsed::Nothing) => {}
+                Ok(Parsed::Row) => self.places.push(&self.file, self.bytes.line()),
+                Ok(Parsed::Nothing) => {}
                 Ok(Parsed::NextBlock) => {
                     block.abandon();
                     self.bytes.unread();
@@ -313,6 +338,7 @@ impl<P: Parser> Reader<P> {
 impl<P: Parser> Source for Reader<P> {
     fn read(&mut self, block: &mut Block, rows: usize) -> Result<usize, DataError> {
         block.clear();
+        self.places.clear();
         if let Some(error) = self.failure.take() {
             self.over = true;
             return Err(error);
@@ -339,8 +365,16 @@ impl<P: Parser> Source for Reader<P> {
         self.parser.schema()
     }
 
+    fn decisions(&self) -> &[Decision] {
+        self.parser.decisions()
+    }
+
     fn skipped(&self) -> &Skipped {
         &self.skipped
+    }
+
+    fn places(&mut self) -> &mut Places {
+        &mut self.places
     }
 
     fn place(&self) -> (&str, Position) {

@@ -82,6 +82,11 @@ const SAMPLES: &[(&str, &str)] = &[
     ("csv", "a,b,class\n1,red,x\n2.5,\"b\nlue\",y\n,green,x\n3,\"q\"\"q\",z\n1,2\n"),
     ("csv", "a,b,y\n1,2,3\n4,5,6\n0.25,1e3,-7\n8,,9\n1,\"2\",3\n"),
     ("tsv", "a\tclass\n1\tx\n\"\ty\n2\tx\n"),
+    // Free text, of which a word occurs twice.
+    (
+        "tsv",
+        "t\tclass\nan a or A\tx\nor b c é\ty\na b d\tx\nthe a the b\ty\n\tx\nno é or c\ty\na c x\tx\nb b b\ty\nc d e\tx\nwhat é is\ty\nno é d\tx\n",
+    ),
     (
         "jsonl",
         "{\"y\":1,\"a\":{\"b\":[1,2]},\"s\":\"t\"}\n{\"y\":2,\"s\":null}\n{\"y\":3,}\n{\"y\":4}\n",

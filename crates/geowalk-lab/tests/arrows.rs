@@ -3,8 +3,9 @@
 use geowalk_lab::{files, shown};
 
 /// Modules of `geowalk`, each allowed to use those before it (and itself).
-const MODULES: [&str; 11] = [
-    "real", "error", "spec", "sum", "row", "geometry", "loss", "update", "walk", "certify", "laws",
+const MODULES: [&str; 15] = [
+    "real", "error", "spec", "sum", "row", "geometry", "loss", "update", "walk", "track",
+    "natural", "boost", "certify", "experts", "laws",
 ];
 
 /// Crates, each allowed to depend on those before it.

@@ -2,8 +2,10 @@
 
 use std::io;
 
+use geowalk::boost::table::TableError;
+use geowalk::boost::tree::TreeError;
 use geowalk::{ConfigError, DomainError};
-use geowalk_data::{DataError, Features};
+use geowalk_data::{DataError, Features, Place};
 
 use crate::label::LabelError;
 use crate::learner::Diverged;
@@ -23,18 +25,22 @@ pub enum RunError {
     #[error(transparent)]
     Model(#[from] ModelError),
     /// A label that does not fit.
-    #[error("row {row}: {cause}")]
+    #[error("{}: {cause}", at(place.as_ref(), *row))]
     Label {
-        /// Row of the data, from 1.
+        /// Row of all data, from 1.
         row: u64,
+        /// Where it was read, if it was.
+        place: Option<Place>,
         /// What is wrong with it.
         cause: LabelError,
     },
     /// A step that cannot be made.
-    #[error("row {row}: the walk '{walk}' cannot go on: {cause}{}; {}", of(feature.as_ref()), advice(*suggested, cause))]
+    #[error("{}: the walk '{walk}' cannot go on: {cause}{}; {}", at(place.as_ref(), *row), of(feature.as_ref()), advice(*suggested, cause))]
     Diverged {
-        /// Row of the data, from 1.
+        /// Row of all data, from 1.
         row: u64,
+        /// Where it was read, if it was.
+        place: Option<Place>,
         /// The walk.
         walk: String,
         /// The feature at fault, if it is one.
@@ -71,6 +77,94 @@ pub enum RunError {
         /// The columns of the model.
         columns: Vec<String>,
     },
+    /// A walk that does not stay on the unit sphere where one is needed.
+    #[error(
+        "a null vector is tracked on the unit sphere; the walk '{walk}' is not on it: use sphere, implicit:sphere or projected-sphere"
+    )]
+    NotOnTheSphere {
+        /// The walk.
+        walk: String,
+    },
+    /// A series of names.
+    #[error("the values of a series must be numbers; choose its column with --label")]
+    NotASeries,
+    /// Experts that cannot be told from the columns.
+    #[error("{file}: {found}; {advice}")]
+    Experts {
+        /// The file.
+        file: String,
+        /// What is wrong.
+        found: String,
+        /// What to do.
+        advice: &'static str,
+    },
+    /// A round of experts that cannot be played.
+    #[error("row {row}: {cause}{}; correct the row, or choose another --loss, --range or --rate", of(expert.as_ref()))]
+    Round {
+        /// Row of the data, from 1.
+        row: u64,
+        /// The expert at fault, if it is one.
+        expert: Option<String>,
+        /// What happened.
+        cause: DomainError,
+    },
+    /// A table that cannot be learned from.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// A booster that cannot go on.
+    #[error(transparent)]
+    Boost(#[from] geowalk::boost::BoostError),
+    /// A tree that cannot be grown or read.
+    #[error(transparent)]
+    Tree(#[from] TreeError),
+    /// A fold that cannot be learned from.
+    #[error("fold {fold}: {cause}; use fewer --folds")]
+    Fold {
+        /// Its number, from 1.
+        fold: usize,
+        /// What is wrong.
+        cause: Box<RunError>,
+    },
+    /// Labels that are not classes.
+    #[error(
+        "the task is {why}; this learns classes: use --task multiclass, or --nominal with the label"
+    )]
+    NotClasses {
+        /// The task, and why.
+        why: String,
+    },
+    /// No labels.
+    #[error("none of the {rows} rows has a label; give the column with --label")]
+    NoLabels {
+        /// How many rows there are.
+        rows: usize,
+    },
+    /// More values than fit in memory as columns.
+    #[error(
+        "{rows} rows and {columns} columns or more do not fit in memory (at most {most} values); use 'geowalk train', which takes sparse features as they are"
+    )]
+    TooLarge {
+        /// Rows so far.
+        rows: usize,
+        /// Columns so far.
+        columns: usize,
+        /// The largest number of values.
+        most: usize,
+    },
+    /// Hashed features where names are needed.
+    #[error("--bits {bits}: columns need their names; leave it out")]
+    Bits {
+        /// The bits of the hash.
+        bits: u32,
+    },
+    /// A model that cannot be continued.
+    #[error(
+        "the model is a {kind}, learned from all data at once: it cannot be continued; learn a new one"
+    )]
+    Batch {
+        /// What it is.
+        kind: String,
+    },
     /// No examples.
     #[error("there are no examples in the input")]
     Empty,
@@ -80,6 +174,10 @@ pub enum RunError {
     /// The thread that reads has died.
     #[error("the reader stopped unexpectedly: this is a defect of geowalk, please report it")]
     Reader,
+}
+
+fn at(place: Option<&Place>, row: u64) -> String {
+    place.map_or_else(|| format!("row {row}"), Place::to_string)
 }
 
 fn of(feature: Option<&String>) -> String {
@@ -100,7 +198,7 @@ impl RunError {
     /// The same, with the name of the feature at fault instead of its number alone.
     pub(crate) fn named(self, features: &Features, intercept: bool) -> Self {
         match self {
-            Self::Diverged { row, walk, suggested, cause, .. } => {
+            Self::Diverged { row, place, walk, suggested, cause, .. } => {
                 let feature = match cause.cause {
                     DomainError::Coordinate { index, .. } => index
                         .checked_sub(usize::from(intercept))
@@ -108,7 +206,7 @@ impl RunError {
                         .map(std::borrow::Cow::into_owned),
                     _ => None,
                 };
-                Self::Diverged { row, walk, feature, suggested, cause }
+                Self::Diverged { row, place, walk, feature, suggested, cause }
             }
             other => other,
         }

@@ -79,6 +79,11 @@ impl Coding {
         Self { task, classes }
     }
 
+    /// What is being learned.
+    pub fn task(&self) -> Task {
+        self.task
+    }
+
     /// The labels of the classes, in the order of their codes; NaN for a class that has not been seen.
     pub fn classes(&self) -> &[f64] {
         &self.classes

@@ -20,9 +20,9 @@ use geowalk::certify::{Bound, Certificate, Comparator, FirstOrder, Status};
 use geowalk::error::Allowed;
 use geowalk::loss::{AnyLoss, Facts};
 use geowalk::row::{Block, Norm, Row};
-use geowalk::update::Target;
+use geowalk::update::{Round, Target};
 use geowalk::walk::Walk;
-use geowalk::{ConfigError, DomainError};
+use geowalk::{ConfigError, DomainError, Real};
 
 use average::Average;
 pub use several::{Several, largest, softmax};
@@ -93,6 +93,11 @@ pub trait Learner: Send {
 
     /// The rate of the last step.
     fn rate(&self) -> f64;
+
+    /// What the user should know at the end of a run.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
 
     /// Gives away everything that changes, as named arrays.
     fn save(&self, put: &mut dyn FnMut(String, &[f64]));
@@ -184,7 +189,7 @@ impl Setting {
 
 /// A row with a constant 1 at coordinate 0 and the features behind it.
 #[derive(Debug, Clone, Copy)]
-struct Intercepted<X>(X);
+pub(crate) struct Intercepted<X>(pub(crate) X);
 
 impl<X: Row<f64>> Row<f64> for Intercepted<X> {
     #[inline]
@@ -193,8 +198,14 @@ impl<X: Row<f64>> Row<f64> for Intercepted<X> {
         self.0.each(|i, x| f(i + 1, x));
     }
 
+    #[inline]
     fn bound(self) -> usize {
         self.0.bound() + 1
+    }
+
+    #[inline]
+    fn length(self) -> f64 {
+        Real::hypot(1.0, self.0.length())
     }
 }
 
@@ -264,13 +275,22 @@ struct Strand<W> {
     walk: W,
     bound: Option<FirstOrder>,
     average: Option<Average>,
+    /// The rate of every step, if they all have the same.
+    rate: Option<f64>,
+    /// The walk keeps the certificate's Γ.
+    keeps: bool,
 }
 
 impl<W: Walk> Strand<W> {
     /// A walk at its beginning, of a run for losses with these facts.
     fn new(walk: W, setting: &Setting, facts: &Facts) -> Self {
         let bound = setting.certificate.then(|| FirstOrder::new(facts));
-        Self { walk, bound, average: setting.average.map(Average::new) }
+        let rate = match setting.rate {
+            Rate::Constant(rate) => Some(rate),
+            _ => None,
+        };
+        let keeps = walk.gamma(rate, &mut Vec::new()).is_some();
+        Self { walk, bound, average: setting.average.map(Average::new), rate, keeps }
     }
 
     /// The score with the weights that the model predicts with.
@@ -293,8 +313,30 @@ impl<W: Walk> Strand<W> {
     fn read(&self, w: &mut Vec<f64>) {
         self.walk.read(w);
         if let Some(average) = &self.average {
-            average.read(w);
+            average.read(&self.walk, w);
         }
+    }
+
+    /// Shows the certificate a step that was made.
+    #[inline]
+    fn observe<X: Row<f64>>(&mut self, round: &Round, x: X) {
+        match &mut self.bound {
+            Some(bound) if self.keeps => {
+                bound.observe_gradient(round, self.walk.gradient(round, x));
+            }
+            Some(bound) => bound.observe(round, x),
+            None => {}
+        }
+    }
+
+    /// The certificate against these comparators. `None` if it was not kept.
+    fn certify(&self, comparators: &Comparator<'_>) -> Option<Certificate> {
+        let bound = self.bound.as_ref()?;
+        let mut gamma = Vec::new();
+        Some(match self.walk.gamma(self.rate, &mut gamma) {
+            Some(size) => bound.certify_with(&gamma, size, comparators),
+            None => bound.certify(comparators),
+        })
     }
 
     fn save(&self, prefix: &str, put: &mut dyn FnMut(String, &[f64])) {
@@ -328,15 +370,16 @@ fn combined<W: Walk>(strands: &[Strand<W>], reach: Reach) -> Option<Certificate>
     let mut all: Option<Certificate> = None;
     let mut w = Vec::new();
     for strand in strands {
+        strand.bound.as_ref()?;
         strand.walk.read(&mut w);
         let comparators = match reach {
             Reach::Box => Comparator::Box { radii: &w },
-            Reach::Ball(norm) => Comparator::Ball { norm, radius: norm.of(&w) },
+            Reach::Ball(norm) => Comparator::Ball { norm, radius: norm.above(&w) },
             Reach::Sphere(radius) => Comparator::Sphere { radius },
             Reach::Simplex => Comparator::Simplex { n: w.len() },
-            Reach::Positive => Comparator::Positive { total: Norm::L1.of(&w) },
+            Reach::Positive => Comparator::Positive { total: Norm::L1.above(&w) },
         };
-        let one = strand.bound.as_ref()?.certify(&comparators);
+        let one = strand.certify(&comparators)?;
         all = Some(match all {
             None => one,
             Some(sum) => Certificate {

@@ -1,7 +1,10 @@
 //! # geowalk-run
 //! What the command line, the Python package and the service share: the language of walks, the loop, metrics, the model file.
 
+pub mod boost;
 pub mod error;
+pub mod experts;
+pub mod folds;
 pub mod holdout;
 mod input;
 pub mod label;
@@ -9,9 +12,13 @@ pub mod learner;
 pub mod link;
 pub mod metrics;
 pub mod model;
+mod natural;
 pub mod predict;
 pub mod pump;
 pub mod rate;
 mod sigma;
+pub mod table;
+pub mod track;
 pub mod train;
+pub mod tree;
 pub mod walks;

@@ -6,6 +6,7 @@ use std::io::Write;
 use geowalk::row::Block;
 use geowalk_data::{Label, Options, Task};
 
+use crate::boost::{Boosted, answer};
 use crate::error::RunError;
 use crate::input;
 use crate::label::Coding;
@@ -13,10 +14,19 @@ use crate::learner::{Learner, largest, softmax};
 use crate::link::probability;
 use crate::model::Model;
 use crate::pump::ROWS;
+use crate::tree;
 use crate::walks::{self, Built};
 
-/// The learner of a model, ready to predict or to go on.
+/// Was the model learned from all data at once?
+pub(crate) fn is_batch(model: &Model) -> bool {
+    model.settings.walk == tree::KIND || Boosted::is_model(model)
+}
+
+/// The learner of a model, ready to predict or to go on. Models of batch learners have none.
 pub fn restore(model: &Model) -> Result<Built, RunError> {
+    if is_batch(model) {
+        return Err(RunError::Batch { kind: model.settings.walk.clone() });
+    }
     let mut built = walks::of(&model.settings, walks::width(&model.schema))?;
     built.learner.load(&mut |name| model.find(name))?;
     Ok(built)
@@ -29,6 +39,12 @@ pub fn predict(
     proba: bool,
     out: &mut dyn Write,
 ) -> Result<u64, RunError> {
+    if Boosted::is_model(model) {
+        return answer::predict(model, options, proba, out);
+    }
+    if model.settings.walk == tree::KIND {
+        return tree::predict(model, options, proba, out);
+    }
     let built = restore(model)?;
     let learner: &dyn Learner = built.learner.as_ref();
     let coding = Coding::restore(model.settings.task, model.classes.clone());

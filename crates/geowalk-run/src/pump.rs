@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
 use geowalk::row::Block;
-use geowalk_data::{DataError, Labels, Source};
+use geowalk_data::{DataError, Labels, Places, Source};
 
 /// Rows in a block: enough to amortise handing it over, few enough to stay in the cache.
 pub const ROWS: usize = 1024;
@@ -22,14 +22,22 @@ fn names(labels: &Labels) -> usize {
     }
 }
 
-/// A block, and the names of labels if there are new ones since the block before.
-pub type Filled = (Block, Option<Labels>);
+/// What a reader hands over.
+#[derive(Debug, Default)]
+pub struct Filled {
+    /// The rows.
+    pub block: Block,
+    /// Where they come from.
+    pub places: Places,
+    /// The names of labels, if there are new ones since the block before.
+    pub labels: Option<Labels>,
+}
 
 /// A source that reads ahead in a thread of its own.
 #[derive(Debug)]
 pub struct Pump {
     full: Receiver<Result<Filled, DataError>>,
-    empty: SyncSender<Block>,
+    empty: SyncSender<Filled>,
     reader: JoinHandle<Box<dyn Source>>,
 }
 
@@ -37,21 +45,22 @@ impl Pump {
     /// Starts to read.
     pub fn start(mut source: Box<dyn Source>) -> Self {
         let (give, full) = sync_channel::<Result<Filled, DataError>>(BLOCKS);
-        let (empty, take) = sync_channel::<Block>(BLOCKS);
+        let (empty, take) = sync_channel::<Filled>(BLOCKS);
         for _ in 0..BLOCKS {
             // The channel has room for them all.
-            let _ = empty.try_send(Block::new());
+            let _ = empty.try_send(Filled::default());
         }
         let mut known = names(source.schema().labels());
         let reader = thread::spawn(move || {
-            while let Ok(mut block) = take.recv() {
-                let handed = match source.read(&mut block, ROWS) {
+            while let Ok(mut filled) = take.recv() {
+                let handed = match source.read(&mut filled.block, ROWS) {
                     Ok(0) => break,
                     Ok(_) => {
                         let labels = source.schema().labels();
-                        let new = (names(labels) > known).then(|| labels.clone());
+                        filled.labels = (names(labels) > known).then(|| labels.clone());
                         known = names(labels);
-                        give.send(Ok((block, new)))
+                        std::mem::swap(source.places(), &mut filled.places);
+                        give.send(Ok(filled))
                     }
                     Err(error) => {
                         let _ = give.send(Err(error));
@@ -74,8 +83,8 @@ impl Pump {
     }
 
     /// Gives a block back.
-    pub fn recycle(&self, block: Block) {
-        let _ = self.empty.try_send(block);
+    pub fn recycle(&self, filled: Filled) {
+        let _ = self.empty.try_send(filled);
     }
 
     /// Stops reading and gives the source back, with what it knows. `None` if the reader died.

@@ -14,13 +14,15 @@ use geowalk::loss::{AnyLoss, Loss};
 use geowalk::row::Block;
 use geowalk_data::{Inference, Labels, Options, Source, Task};
 
+pub(crate) use summary::certificate_json;
 pub use summary::{Measured, Summary};
 
 use crate::error::RunError;
 use crate::holdout::Holdout;
 use crate::input;
 use crate::model::{Model, Settings};
-use crate::pump::{Pump, ROWS};
+use crate::predict;
+use crate::pump::{Filled, Pump, ROWS};
 use crate::walks;
 use run::{Run, Sink};
 
@@ -166,6 +168,9 @@ pub fn train<'a>(
 ) -> Result<Summary, RunError> {
     let start = Instant::now();
     let resumed = plan.resume.as_deref().map(Model::load).transpose()?;
+    if let Some(model) = resumed.as_ref().filter(|model| predict::is_batch(model)) {
+        return Err(RunError::Batch { kind: model.settings.walk.clone() });
+    }
     model.map(Model::check_path).transpose()?;
     let mut sink = Sink { said, predictions };
     let mut run: Option<Run> = None;
@@ -200,24 +205,28 @@ fn pass(
     }
     let mut labels = source.schema().labels().clone();
     if run.is_none() {
-        *run = Some(Run::new(plan, resumed, source.schema(), block.labels(), sink.said)?);
+        for decision in source.decisions() {
+            (sink.said)(Said::Note(decision.to_string()));
+        }
+        *run = Some(Run::new(plan, resumed, source.schema(), &block, sink.said)?);
     }
     let Some(run) = run else { return Err(RunError::Empty) };
     let intercept = run.settings.intercept;
     run.begin_pass();
-    run.block(&mut block, &labels, sink)
+    run.block(&mut block, source.places(), &labels, sink)
         .map_err(|error| error.named(source.schema().features(), intercept))?;
     let pump = Pump::start(source);
     let outcome = loop {
         match pump.next() {
             None => break Ok(()),
             Some(Err(error)) => break Err(RunError::from(error)),
-            Some(Ok((mut block, new))) => {
-                labels = new.unwrap_or(labels);
-                if let Err(error) = run.block(&mut block, &labels, sink) {
+            Some(Ok(mut filled)) => {
+                labels = filled.labels.take().unwrap_or(labels);
+                let Filled { block, places, .. } = &mut filled;
+                if let Err(error) = run.block(block, places, &labels, sink) {
                     break Err(error);
                 }
-                pump.recycle(block);
+                pump.recycle(filled);
             }
         }
     };

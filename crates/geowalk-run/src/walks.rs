@@ -27,6 +27,7 @@ pub struct Named {
     pub aliases: &'static [&'static str],
 }
 
+const NATURAL: &str = "schedule=, cap=2, average=true, ridge=0, a=1";
 const SIGNED: &str = "signed=false, scale=1";
 
 macro_rules! walks {
@@ -39,7 +40,7 @@ macro_rules! walks {
 }
 
 walks! {
-    "free:euclidean"("epsilon=1") ["free"] "a bet on each coordinate: no rate, any scale of the features; the default for losses with bounded slope" "KKW19";
+    "free:euclidean"("epsilon=0.125, step=0.5") ["free"] "a bet on each coordinate, the stakes follow the stream: no rate, any scale of the features; the default for losses with bounded slope; step=0: stakes stay" "KKW19";
     "explicit:adaptive"("") ["adagrad"] "diagonal metric learned from the stream, normalised by each feature's scale; the default for other losses" "DHS11; RML13";
     "explicit:euclidean"("") ["gd", "mirror:euclidean", "reparam:euclidean", "perceptron"] "gradient descent (Widrow-Hoff); perceptron: with the loss winnow-hinge(theta=0)" "KMWW07, ex. 4";
     "explicit:sphere"("radius=1") ["sphere"] "geodesic step on the sphere" "KMWW07s, eq. (11)";
@@ -66,6 +67,23 @@ walks! {
     "approximated-eg"(SIGNED) [] "first-order EG: w(1 - rate g (x - z))" "AW20";
     "prod"(SIGNED) [] "w(1 - rate g x) / sum" "CMS07";
     "winnow"("margin=0.5, k=1, n=") [] "Winnow with its exact rate and threshold" "AW20, thm 2";
+    "natural:auto"(NATURAL) ["natural", "dsngd"] "dual stochastic natural gradient for classes; the family is chosen from the data" "SC21";
+    "natural:discrete"(NATURAL) [] "one categorical variable: a=1; counting rates" "SC21, sec. 4";
+    "natural:naive-bayes"(NATURAL) [] "independent categorical columns: a=1" "SC21";
+    "natural:bernoulli"(NATURAL) [] "independent features in [0, 1]: kappa=1" "SC21";
+    "natural:poisson"(NATURAL) [] "independent counts: kappa=1, start=1" "SC21";
+    "natural:multinomial"(NATURAL) [] "counts of words: pseudo=1" "SC21";
+    "natural:exponential"(NATURAL) [] "independent positive features: kappa=1" "SC21";
+    "natural:gaussian-shared"(NATURAL) [] "numbers, one full covariance: kappa=0.05; scales and correlations do not matter" "SC21";
+    "natural:gaussian-shared-diagonal"(NATURAL) [] "numbers, one variance per feature: kappa=0.05" "SC21";
+    "natural:gaussian-diagonal"(NATURAL) [] "numbers, variances of each class: quadratic in each feature: kappa=1" "SC21";
+    "natural:gaussian"(NATURAL) [] "numbers, covariance of each class: quadratic in all features: kappa=1" "SC21";
+    "natural:mixed"("FAMILY=0-3+7, rest=naive-bayes") [] "a family for each set of features, by their numbers" "SC21";
+    "natural-sgd"("family=gaussian-shared") [] "baseline of natural gradient: plain gradient descent on the same model" "SC21, eq. (1)";
+    "natural-adagrad"("family=gaussian-shared") [] "baseline: a rate per coordinate" "DHS11";
+    "natural-csngd"("family=gaussian-shared") [] "baseline: the same metric by a dense solve; few parameters" "SC21, eq. (9)";
+    "natural-sngd"("family=bernoulli") [] "baseline: the metric at the parameters themselves; overflows" "SC21, eq. (4)";
+    "natural-mirror"("family=bernoulli") [] "baseline: gradient descent in the dual coordinates; leaves its domain" "SC21, eq. (8)";
     "reparam-winnow"("margin=0.5, k=1, n=") [] "Winnow's gradient-descent twin with its exact rate and threshold" "AW20, thm 3";
 }
 
@@ -78,6 +96,12 @@ pub fn entries() -> impl Iterator<Item = &'static Named> + Clone {
 fn canonical(name: &str) -> Option<&'static str> {
     let found = entries().find(|walk| walk.entry.name == name || walk.aliases.contains(&name))?;
     Some(found.entry.name)
+}
+
+/// Natural gradient or one of its baselines, with any family?
+fn natural(name: &str) -> bool {
+    let own = name.split(':').next().and_then(canonical);
+    own.is_some_and(|own| own.starts_with("natural"))
 }
 
 /// The walk and loss to use where none is named: `free` for losses with bounded slope, `adagrad` for others.
@@ -194,6 +218,9 @@ pub fn of(settings: &Settings, width: Option<usize>) -> Result<Built, ConfigErro
 /// Builds the learner that a text names. What a [`Setting`] says of reach, split weights and values is decided here.
 pub fn build(text: &str, request: Request) -> Result<Built, ConfigError> {
     let spec = Spec::parse(text)?;
+    if natural(spec.name()) {
+        return crate::natural::build(&spec, &request);
+    }
     let Some(name) = canonical(spec.name()) else {
         let known = entries().flat_map(|w| w.aliases.iter().copied().chain([w.entry.name]));
         return Err(spec::unknown("walk", spec.name(), known));
@@ -220,7 +247,8 @@ impl Builder {
     fn walk(mut self, name: &str, args: &mut Args<'_>) -> Result<Built, ConfigError> {
         match name {
             "free:euclidean" => {
-                let epsilon = args.number("epsilon", 1.0)?;
+                let epsilon = args.number("epsilon", Free::WEALTH)?;
+                let step = args.number("step", Free::STEP)?;
                 let Some(slope) = self.request.setting.loss.facts().lipschitz else {
                     return Err(ConfigError::Missing {
                         name: "a bound on the slope of the loss",
@@ -228,7 +256,7 @@ impl Builder {
                     });
                 };
                 self.request.setting.splits_weights = true;
-                self.plain(Free::new(epsilon, slope)?, "none needed", Reach::Box)
+                self.plain(Free::new(epsilon, step, slope)?, "none needed", Reach::Box)
             }
             "explicit:adaptive" => {
                 let rate = match self.request.setting.rate {
@@ -447,10 +475,12 @@ impl Builder {
                           winnow, reparam-winnow, mirror:burg, mahalanobis with a diagonal, and their implicit and signed forms",
             });
         }
-        match self.request.y_range {
-            Some((lo, hi)) => Ok(self.learner(Clipped::new(walk, lo, hi)?, joint)),
-            None => Ok(self.learner(walk, joint)),
-        }
+        // One learner for both: compiling each walk twice would cost minutes, two comparisons per example cost nothing.
+        let walk = match self.request.y_range {
+            Some((lo, hi)) => Clipped::new(walk, lo, hi)?,
+            None => Clipped::unbounded(walk),
+        };
+        Ok(self.learner(walk, joint))
     }
 
     fn learner<W: Walk + Clone + 'static>(self, walk: W, joint: bool) -> Built {

@@ -208,6 +208,11 @@ fn plan(walk: &str, rate: &str, task: Task) -> Plan {
 
 /// Winnow is for features in [0, 1], the perceptron for classes.
 fn fits(walk: &str, data: &Data) -> bool {
+    if walk.starts_with("natural") || walk == "dsngd" {
+        // Families for counts and indicators get data of their own below.
+        let numbers = walk.contains("gaussian") || walk.contains("(family=gaussian");
+        return numbers && data.task != Task::Regression && !data.name.starts_with("positive");
+    }
     if walk.contains("winnow") {
         return data.name.starts_with("positive");
     }

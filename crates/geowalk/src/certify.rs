@@ -5,10 +5,68 @@
 //! never below what the theorem says.
 //!
 //! A bound sees [`Round`]s and rows, never an update: it can judge a log that another program wrote.
+//!
+//! | theorem | for | bound on the regret against u |
+//! |---|---|---|
+//! | [`FirstOrder`] | every convex loss | A − ⟨u, Γ⟩, measured |
+//! | [`Riemannian`], [`Proximal`] | explicit and implicit steps on a manifold | distances and lengths of steps |
+//! | [`NullVector`] | the sphere, rows orthogonal to u | ln(1/cos c₀)/(2η(1 − η)) |
+//! | [`GradientDescent`], [`LeastSquares`], [`NaturalEg`] | ℝⁿ and the orthant | ‖u − w₀‖²/2η + … |
+//! | [`MirrorDescent`], [`Ols`], [`LinearEg`] | mirror steps | D(u‖w₀)/η + … |
+//! | [`Winnow`] | Winnow and its twin | mistakes ≤ c·D(u‖w₀) |
+//! | [`Hedge`], [`ReparamHedge`], [`Prod`], [`AdaHedge`], [`Mixture`] | experts | (ηL + D)/(1 − e^{−η}) − L and relatives |
+//! | [`Egu`], [`Eg`], [`ReparamEg`] | squared loss, positive weights | L·c/(1 − c) + D/η |
+//! | [`FreeBets`] | `free` | a sum over coordinates |
+//!
+//! [`entries`] has them all, with premises and sources; `docs/corrections.md` says where a printed theorem had to be corrected.
 
+mod ada_hedge;
+mod boosting;
+mod eg;
+mod egu;
 mod first_order;
+mod free_bets;
+mod gradient_descent;
+mod hedge;
+mod least_squares;
+mod linear_eg;
+mod losses;
+mod mirror_descent;
+mod mixture;
+mod natural_eg;
+mod null_vector;
+mod ols;
+mod prod;
+mod proximal;
+mod reparam_eg;
+mod reparam_hedge;
+mod riemannian;
+mod theorem;
+mod winnow;
 
+pub use ada_hedge::AdaHedge;
+pub use boosting::Boosting;
+pub use eg::Eg;
+pub use egu::Egu;
 pub use first_order::FirstOrder;
+pub use free_bets::FreeBets;
+pub use gradient_descent::GradientDescent;
+pub use hedge::Hedge;
+pub use least_squares::LeastSquares;
+pub use linear_eg::LinearEg;
+pub use losses::Losses;
+pub use mirror_descent::MirrorDescent;
+pub use mixture::Mixture;
+pub use natural_eg::NaturalEg;
+pub use null_vector::NullVector;
+pub use ols::Ols;
+pub use prod::Prod;
+pub use proximal::Proximal;
+pub use reparam_eg::ReparamEg;
+pub use reparam_hedge::ReparamHedge;
+pub use riemannian::Riemannian;
+pub use theorem::{Declared, Premise, Theorem, entries};
+pub use winnow::Winnow;
 
 use crate::Real;
 use crate::row::{Norm, Row};
@@ -21,6 +79,18 @@ pub trait Bound {
 
     /// The bound on the regret against the comparators `u`.
     fn certify(&self, u: &Comparator<'_>) -> Certificate;
+
+    /// The same, where the comparator's own loss on the rows is known (an upper bound of it is enough). Theorems whose bound grows with
+    /// that loss are sharper then; without it they use the least loss that their own bound and the learner's loss allow.
+    fn certify_known(&self, u: &Comparator<'_>, loss: f64) -> Certificate {
+        let _ = loss;
+        self.certify(u)
+    }
+
+    /// The premises that nobody but the user can vouch for, with the numbers that were declared.
+    fn declared(&self) -> Vec<Declared> {
+        Vec::new()
+    }
 }
 
 /// Against what the regret is measured.

@@ -117,6 +117,14 @@ pub enum DomainError {
         /// The function at `hi`.
         at_hi: f64,
     },
+    /// A feature that never errs, for a loss without a finite minimiser.
+    #[error(
+        "the feature never errs on the {examples} examples: its best leverage is infinite; allow a cap, or stop there"
+    )]
+    Separable {
+        /// How many examples there are.
+        examples: usize,
+    },
     /// A computation on empty input.
     #[error("{what} is empty")]
     Empty {
@@ -149,6 +157,8 @@ pub enum Allowed {
     Whole(usize),
     /// −1 or +1.
     Sign,
+    /// 0 or 1.
+    Indicator,
 }
 
 impl Allowed {
@@ -166,6 +176,7 @@ impl Allowed {
                 Self::ClosedOpen(lo, hi) => lo <= x && x < hi,
                 Self::Whole(least) => x >= least as f64 && x == x.floor(),
                 Self::Sign => x == 1.0 || x == -1.0,
+                Self::Indicator => x == 0.0 || x == 1.0,
             }
     }
 }
@@ -189,6 +200,7 @@ impl fmt::Display for Allowed {
             Self::ClosedOpen(lo, hi) => write!(f, "in [{}, {})", short(*lo), short(*hi)),
             Self::Whole(least) => write!(f, "a whole number >= {least}"),
             Self::Sign => write!(f, "-1 or +1"),
+            Self::Indicator => write!(f, "0 or 1"),
         }
     }
 }

@@ -12,7 +12,9 @@
 //!   where the two meet.
 //! * [`loss`]: losses of the prediction z = ⟨w, x⟩, permissible functions and their balanced convex losses, and a doctor for losses of your own.
 //! * [`update`]: rules that move weights, for any geometry: the definitions. [`walk`]: the same moves as learners make them, at O(nnz) per example.
-//! * [`certify`]: theorems, evaluated on the run that was made.
+//! * [`natural`]: natural gradient for several classes, at the price of plain gradient descent.
+//! * [`boost`]: batch learning on a table of columns: rules and trees.
+//! * [`certify`]: theorems, evaluated on the run that was made. [`experts`]: whom to trust, with theorems whose comparators are tracked exactly.
 //! * [`laws`]: what must be true of all of these, as functions to call on your own.
 //!
 //! ## A first walk
@@ -47,15 +49,19 @@
 //! \[MW01\] that a metric is a prior. Keys are those of `REFERENCES.bib`; symbols are those of `NOTATION.md`. Where a printed statement needed a
 //! correction, the file says so.
 
+pub mod boost;
 pub mod certify;
 pub mod error;
+pub mod experts;
 pub mod geometry;
 pub mod laws;
 pub mod loss;
+pub mod natural;
 mod real;
 pub mod row;
 pub mod spec;
 pub mod sum;
+pub mod track;
 pub mod update;
 pub mod walk;
 

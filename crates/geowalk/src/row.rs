@@ -58,6 +58,55 @@ impl Norm {
     pub fn of<F: Real>(self, x: &[F]) -> F {
         Dense(x).norm(self)
     }
+
+    /// No less than the norm, and hardly more: what rounding may have taken away is added. Faster than [`of`](Norm::of) for long vectors.
+    ///
+    /// ```
+    /// use geowalk::row::Norm;
+    /// let above = Norm::L2.above(&[3.0, 4.0]);
+    /// assert!(above > 5.0 && above < 5.000_000_000_000_1);
+    /// ```
+    pub fn above(self, x: &[f64]) -> f64 {
+        // Sums of n terms are off by at most a factor 1 ± (n + 4)ε, and so are their roots.
+        let grow = 1.0 + (x.len() as f64 + 8.0) * f64::EPSILON;
+        match self {
+            Self::L1 => lanes(x, f64::abs) * grow,
+            Self::L2 => length(x) * grow,
+            Self::Lp(p) if p == 1.5 || p == 3.0 => {
+                // The default of the p-norm walk, and its dual, without a power per coordinate.
+                let largest = Self::LInf.of(x);
+                if largest == 0.0 || !largest.is_finite() {
+                    return largest;
+                }
+                let sum = lanes(x, |x| {
+                    let r = x.abs() / largest;
+                    r * if p == 3.0 { r * r } else { r.sqrt() }
+                });
+                largest * Real::powf(sum, 1.0 / p) * grow * grow
+            }
+            _ => self.of(x) * grow * grow,
+        }
+    }
+}
+
+/// Σf(x_i) as four sums that do not wait for each other.
+#[inline]
+fn lanes<F: Real>(x: &[F], f: impl Fn(f64) -> f64) -> f64 {
+    let (fours, rest) = x.as_chunks::<4>();
+    let mut sums = [0.0; 4];
+    for four in fours {
+        for (sum, x) in sums.iter_mut().zip(four) {
+            *sum += f(x.f64());
+        }
+    }
+    sums.iter().sum::<f64>() + rest.iter().map(|x| f(x.f64())).sum::<f64>()
+}
+
+/// ‖x‖₂ of a slice in one pass where nothing can overflow or underflow on the way, else as [`Norm::of`].
+#[inline]
+fn length<F: Real>(x: &[F]) -> f64 {
+    let square = lanes(x, |x| x * x);
+    if (1e-280..1e280).contains(&square) { square.sqrt() } else { Norm::L2.of(x).f64() }
 }
 
 /// A feature vector, dense or sparse.
@@ -90,6 +139,12 @@ pub trait Row<F: Real>: Copy {
         });
     }
 
+    /// ‖x‖₂ to within 1 % (a row has less than 10¹⁰ coordinates), in one pass over the values where that is possible: for bounds on rounding errors.
+    #[inline]
+    fn length(self) -> f64 {
+        self.norm(Norm::L2).f64()
+    }
+
     /// ‖x‖, scaled by the largest coordinate so that nothing overflows or underflows on the way.
     fn norm(self, norm: Norm) -> F {
         if matches!(norm, Norm::Lp(p) if p.is_nan() || p < 1.0) {
@@ -119,5 +174,41 @@ pub trait Row<F: Real>: Copy {
                 largest * sum.powf(F::ONE / p)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_norm_above_is_above_and_near() {
+        let x: Vec<f64> =
+            (1..40).map(|k| Real::sin(f64::from(k)) * Real::exp(f64::from(k % 7))).collect();
+        for norm in [Norm::L1, Norm::L2, Norm::LInf, Norm::Lp(1.5), Norm::Lp(3.0), Norm::Lp(2.5)] {
+            for scale in [1.0, 1e-200, 1e200, 0.0] {
+                for n in [0, 1, 4, 39] {
+                    let x: Vec<f64> = x.iter().take(n).map(|x| scale * x).collect();
+                    let (of, above) = (norm.of(&x), norm.above(&x));
+                    assert!(
+                        above >= of && above <= of * (1.0 + 1e-13),
+                        "{norm:?} {scale:e} {n}: {of} {above}"
+                    );
+                }
+            }
+            assert!(norm.above(&[1.0, f64::NAN, 2.0]).is_nan());
+            assert_eq!(norm.above(&[1.0, f64::INFINITY]), f64::INFINITY);
+        }
+    }
+
+    #[test]
+    fn the_length_of_a_row_is_its_norm() {
+        for x in [&[3.0, -4.0][..], &[3e-200, 4e-200], &[3e200, 4e200], &[0.0], &[]] {
+            let norm = Dense(x).norm(Norm::L2);
+            assert!((Dense(x).length() - norm).abs() <= 1e-15 * norm);
+            let indices: Vec<u32> = (0..).step_by(3).take(x.len()).collect();
+            assert_eq!(Sparse::new(&indices, x).unwrap().length(), Dense(x).length());
+        }
+        assert!(Dense(&[1.0, f64::NAN]).length().is_nan());
     }
 }

@@ -99,10 +99,26 @@ pub trait Walk: Send {
         rate: f64,
     ) -> Result<Round, DomainError>;
 
+    /// How the last step pulled at what this walk shares with the walks of the other classes of one softmax: 0 if it shares nothing.
+    fn pull(&self) -> f64 {
+        0.0
+    }
+
+    /// Makes the shared part of the last step again, with the pull of all classes in place of its own.
+    fn follow(&mut self, _pull: f64) {}
+
+    /// Takes over what walks of one softmax share.
+    fn share(&mut self, _other: &Self) {}
+
     /// w ← the weights, one for each feature.
     fn read(&self, w: &mut Vec<f64>);
 
-    /// w_i, if a step changes no other weights than those of the row; `None` if it changes all of them, by a common factor or more.
+    /// A factor that all weights have in common and that any step may change.
+    fn common(&self) -> f64 {
+        1.0
+    }
+
+    /// w_i without the [common](Walk::common) factor, if a step changes no other such weights than those of the row; `None` if it changes all of them.
     fn local(&self, _i: usize) -> Option<f64> {
         None
     }
@@ -110,6 +126,19 @@ pub trait Walk: Send {
     /// How strongly a row of features that have weights pulls.
     fn gauge<X: Row<f64>>(&self, x: X) -> Gauge {
         Gauge::euclidean(x)
+    }
+
+    /// out ← Γ = Σ g_t x_t of all steps so far, if the state holds it; `rate` is that of every step, if they all had the same. The
+    /// [first-order certificate](crate::certify::FirstOrder) then needs no vector of its own. Returns b ≥ 0 such that each coordinate is as exact as the plain sum of the
+    /// terms and of one more of size b, each rounded at most four times, values of the row below 1e-150 left out; `None` if Γ is not there.
+    fn gamma(&self, _rate: Option<f64>, _out: &mut Vec<f64>) -> Option<f64> {
+        None
+    }
+
+    /// ‖g·x‖₂ of a round that was made on this row, for the same certificate.
+    #[inline]
+    fn gradient<X: Row<f64>>(&self, round: &Round, x: X) -> f64 {
+        round.slope.abs() * x.length()
     }
 
     /// Gives away everything that changes, as named arrays.
@@ -124,7 +153,7 @@ pub trait Walk: Send {
 }
 
 /// No weight, rate or slope may be larger: products of two stay finite, and so do sums of many.
-const LARGEST: f64 = 1e150;
+pub(crate) const LARGEST: f64 = 1e150;
 
 /// Values of features nearer to 0 are taken for 0 by the walks that divide by a feature's scale.
 const SMALLEST: f64 = 1e-150;
@@ -170,7 +199,7 @@ fn present(x: f64) -> bool {
 }
 
 /// Refuses rows with values beyond 1e150, and NaN.
-fn in_range<X: Row<f64>>(x: X) -> Result<(), DomainError> {
+pub(crate) fn in_range<X: Row<f64>>(x: X) -> Result<(), DomainError> {
     let mut bad = None;
     x.each(|i, x| {
         if x.is_nan() || x.abs() > LARGEST {
@@ -186,8 +215,17 @@ fn in_range<X: Row<f64>>(x: X) -> Result<(), DomainError> {
     }
 }
 
+/// out ← (start − θ)/η, the Γ of a walk whose dual coordinates θ began at `start` and moved by −ηg x; see [`Walk::gamma`].
+fn dual_gamma(theta: &[f64], start: f64, rate: Option<f64>, out: &mut Vec<f64>) -> Option<f64> {
+    // A rate so small that products with it underflow would leave nothing of Γ.
+    let rate = rate.filter(|&rate| Allowed::Closed(1e-100, LARGEST).contains(rate))?;
+    out.clear();
+    out.extend(theta.iter().map(|theta| (start - theta) / rate));
+    Some(start.abs() / rate)
+}
+
 /// An array of a saved state, checked coordinate by coordinate.
-fn array(
+pub(crate) fn array(
     get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
     name: &'static str,
     allowed: Allowed,
@@ -199,7 +237,7 @@ fn array(
 }
 
 /// N numbers of a saved state.
-fn numbers<const N: usize>(
+pub(crate) fn numbers<const N: usize>(
     get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
     name: &'static str,
     allowed: Allowed,
@@ -212,7 +250,7 @@ fn numbers<const N: usize>(
 }
 
 /// A count of a saved state.
-fn count(
+pub(crate) fn count(
     get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
     name: &'static str,
 ) -> Result<u64, ConfigError> {
@@ -223,7 +261,7 @@ fn count(
 }
 
 /// An array of a saved state that has as many coordinates as another.
-fn array_of(
+pub(crate) fn array_of(
     get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
     name: &'static str,
     allowed: Allowed,

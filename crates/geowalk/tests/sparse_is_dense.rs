@@ -306,10 +306,11 @@ fn normalised_adagrad() {
 
 #[test]
 fn free() {
-    // The four lines of the definition, coordinate by coordinate.
+    // The lines of the definition, coordinate by coordinate.
     let (mut s2, mut sum, mut m, mut wealth) =
         (vec![0.0; N], vec![0.0_f64; N], vec![0.0_f64; N], vec![1.0; N]);
-    let (mut walk, mut stream) = (Free::new(1.0, 1.0).unwrap(), Stream::new(42, N, 5));
+    let (mut common, mut squares): (f64, f64) = (0.3, 1.0);
+    let (mut walk, mut stream) = (Free::new(0.3, 0.5, 1.0).unwrap(), Stream::new(42, N, 5));
     let mut w = vec![0.0; N];
     for _ in 0..100_000 {
         stream.next();
@@ -320,15 +321,18 @@ fn free() {
             let theta: f64 = sum[i] / root;
             w[i] = wealth[i] * theta.signum() * theta.abs().min(1.0) / (2.0 * root);
         }
-        let z: f64 = (0..N).filter(|&i| x[i] != 0.0).map(|i| w[i] * x[i]).sum();
+        let z = common * (0..N).filter(|&i| x[i] != 0.0).map(|i| w[i] * x[i]).sum::<f64>();
         let row = Sparse::new(&stream.indices, &stream.values).unwrap();
         let round = walk.step(row, stream.y.into(), &Logistic, 0.0).unwrap();
-        assert!((round.z - z).abs() <= 1e-12 * (1.0 + z.abs()), "{} {z}", round.z);
+        assert!((round.z - z).abs() <= 1e-11 * (1.0 + z.abs()), "{} {z}", round.z);
         let g = Logistic.slope(z, stream.y);
         for i in (0..N).filter(|&i| x[i] != 0.0) {
             sum[i] -= g * x[i];
             s2[i] += g * x[i] * g * x[i];
             wealth[i] -= g * x[i] * w[i];
         }
+        squares += g * z * g * z;
+        common *= Real::exp(-0.5 * g * z / squares.sqrt());
     }
+    assert!((walk.common() / common - 1.0).abs() < 1e-10);
 }

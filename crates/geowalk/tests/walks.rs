@@ -55,6 +55,46 @@ fn dense_rows_and_sparse_rows_give_the_same_bits() {
 }
 
 #[test]
+fn sums_that_a_walk_keeps_are_those_of_its_rounds() {
+    struct Sums(Vec<String>);
+    impl Visit for Sums {
+        fn visit<W: Walk + Clone + PartialEq + Debug>(&mut self, name: &str, walk: W, rate: f64) {
+            let (mut walk, mut stream) = (walk, Stream::new(8, 40, 6));
+            let mut exact = vec![geowalk::sum::Sum::default(); 40];
+            let (mut long, mut short) =
+                (FirstOrder::new(&Logistic.facts()), FirstOrder::new(&Logistic.facts()));
+            for t in 0..2000 {
+                stream.next();
+                if t % 7 == 0 {
+                    stream.values.iter_mut().for_each(|x| *x *= 1e-160); // too small for some walks to see
+                }
+                let x = Sparse::new(&stream.indices, &stream.values).unwrap();
+                let round = walk.step(x, stream.y.into(), &Logistic, rate).unwrap();
+                x.each(|i, x| exact[i].add(round.slope * x));
+                long.observe(&round, x);
+                short.observe_gradient(&round, walk.gradient(&round, x));
+            }
+            let mut gamma = Vec::new();
+            let Some(size) = walk.gamma(Some(rate), &mut gamma) else { return };
+            self.0.push(name.to_owned());
+            for (found, exact) in gamma.iter().zip(&exact) {
+                let off = (found - exact.total()).abs();
+                let allowed = 2004.0 * f64::EPSILON * (exact.magnitude() + size) + 1e-147;
+                assert!(off <= allowed, "{name}: {found} for {}", exact.total());
+            }
+            let u = [0.5; 40];
+            for u in [Comparator::Given(&u), Comparator::Simplex { n: 40 }] {
+                let (short, long) = (short.certify_with(&gamma, size, &u), long.certify(&u));
+                assert!((short.bound - long.bound).abs() < 1e-6, "{name}: {short}, {long}");
+            }
+        }
+    }
+    let mut sums = Sums(Vec::new());
+    all(&mut sums);
+    assert_eq!(sums.0, ["gd", "p-norm", "burg", "adagrad", "free"]);
+}
+
+#[test]
 fn a_saved_walk_continues_with_the_same_bits() {
     struct Cuts(Random);
     impl Visit for Cuts {
@@ -237,7 +277,7 @@ fn features_may_come_at_any_time() {
     check(Entropy::new(0.01).unwrap(), 0.1);
     check(ReparamEntropy::new(0.01).unwrap(), 0.1);
     check(Adaptive::new(), 0.5);
-    check(Free::new(1.0, 1.0).unwrap(), 0.0);
+    check(Free::new(1.0, 0.5, 1.0).unwrap(), 0.0);
     // Where they do, the constraint holds before and after.
     let mut sphere = Sphere::new(2.0, 9).unwrap();
     for n in [3, 30, 300] {
@@ -414,7 +454,7 @@ fn the_units_of_features_do_not_matter() {
     let close = |a: &[f64], b: &[f64], tolerance: f64| {
         a.iter().zip(b).all(|(a, b)| (a - b).abs() <= tolerance * (1.0 + a.abs()))
     };
-    let free = |scales| predictions(Free::new(1.0, 1.0).unwrap(), scales);
+    let free = |scales| predictions(Free::new(1.0, 0.5, 1.0).unwrap(), scales);
     assert_eq!(free(&ones), free(&binary), "powers of two change no bit");
     assert!(close(&free(&ones), &free(&decimal), 1e-9));
     let adaptive = |scales| predictions(Adaptive::new(), scales);
@@ -427,7 +467,7 @@ fn the_units_of_features_do_not_matter() {
 #[test]
 fn free_carries_its_own_first_order_certificate() {
     for lipschitz in [1.0, 2.5] {
-        let mut walk = Free::new(1.0, lipschitz).unwrap();
+        let mut walk = Free::new(1.0, 0.5, lipschitz).unwrap();
         let mut sums = FirstOrder::new(&Logistic.facts());
         let mut stream = Stream::new(13, 50, 5);
         let mut a = 0.0;
@@ -449,7 +489,7 @@ fn free_carries_its_own_first_order_certificate() {
         assert!((0.0..1e-6).contains(&slack), "{own} {}", certificate.bound);
     }
     // A slope beyond the declared bound could cost wealth that is not there.
-    let mut walk = Free::new(1.0, 1.0).unwrap();
+    let mut walk = Free::new(1.0, 0.5, 1.0).unwrap();
     assert!(walk.step(Dense(&[1.0]), 3.0.into(), &Squared, 0.0).is_err());
 }
 
@@ -458,7 +498,8 @@ fn free_never_bets_more_than_it_has() {
     // An adversary in one dimension: against the bet, then with it, on values of all sizes.
     let mut random = Random::new(6);
     for _ in 0..300 {
-        let mut walk = Free::new(1.0, 1.0).unwrap();
+        // A wealth that stays where it is: what is lost is what was bet.
+        let mut walk = Free::new(1.0, 0.0, 1.0).unwrap();
         let (mut regret_of_zero, mut first) = (0.0, true);
         for _ in 0..400 {
             let x = Real::exp(20.0 * random.unit() - 10.0);
@@ -473,6 +514,60 @@ fn free_never_bets_more_than_it_has() {
                 regret_of_zero <= 1.0 + 1e-12,
                 "more than the wealth is lost: {regret_of_zero}"
             );
+        }
+    }
+}
+
+#[test]
+fn free_keeps_its_promise() {
+    // Rows of three features of very different scales; labels partly against the prediction, partly from a target.
+    let mut random = Random::new(8);
+    for run in 0..200 {
+        let step = [0.0, 0.5, 2.0][run % 3];
+        let mut walk = Free::new(0.125, step, 1.0).unwrap();
+        let mut first = [0.0; 3];
+        for t in 0..300 {
+            let x = [0, 1, 2].map(|i| {
+                let size = Real::exp(4.0 * random.unit() - 2.0) * [1e-3, 1.0, 1e4][i];
+                if random.unit() < 0.3 { 0.0 } else { size * random.sign() }
+            });
+            for i in 0..3 {
+                if first[i] == 0.0 {
+                    first[i] = x[i];
+                }
+            }
+            let z = walk.predict(Dense(&x));
+            let hostile = if z >= 0.0 { -1.0 } else { 1.0 };
+            let honest = if 500.0 * x[0] - x[1] >= 0.0 { 1.0 } else { -1.0 };
+            let y = if (t / 30) % 2 == run % 2 { hostile } else { honest };
+            walk.step(Dense(&x), f64::into(y), &Logistic, 0.0).unwrap();
+        }
+        let mut state = std::collections::BTreeMap::new();
+        walk.save(&mut |name, values| {
+            state.insert(name, values.to_vec());
+        });
+        let known = |name: &str, i: usize| state[name].get(i).copied().unwrap_or(0.0);
+        let lost: f64 = (0..3).map(|i| 1.0 - known("wealth", i)).sum();
+        for c in [1e-3, 0.125, walk.common(), 10.0] {
+            for target in [[0.0, 0.0, 0.0], [1e3, -2.0, 0.0], [500.0, -1.0, 1e-3]] {
+                let promised: f64 = (0..3)
+                    .map(|i| {
+                        let root = Real::hypot(known("squares", i).sqrt(), known("scale", i));
+                        let size = f64::abs(target[i]) * root;
+                        let inside = 3.0 * size * root * root / (c * first[i] * first[i]);
+                        let log = if size > 0.0 { (Real::ln(inside) - 1.0).max(0.0) } else { 0.0 };
+                        c + 2.0 * size * log
+                    })
+                    .sum();
+                let bound = walk.a() - c * lost + promised;
+                let regret: f64 =
+                    walk.a() + (0..3).map(|i| target[i] * known("sum", i)).sum::<f64>();
+                assert!(regret <= bound + 1e-9, "run {run}: {regret} > {bound}");
+            }
+        }
+        // Without steps the first two terms cancel.
+        if step == 0.0 {
+            assert!((walk.a() - 0.125 * lost).abs() < 1e-9);
         }
     }
 }

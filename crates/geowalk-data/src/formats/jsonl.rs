@@ -5,24 +5,30 @@
 //! |---|---|
 //! | number | `name`; zeros are left out |
 //! | `true`, `false` | `name`, as 1 and 0 |
-//! | string | `name=value`, as 1 |
+//! | string | `name=value`, as 1; free text as `name=word` for every [word](crate::words), by its count |
 //! | `null` | `name=missing`, as 1 |
 //! | object | its members, as `name.member` |
 //! | array | its elements, as `name[0]`, `name[1]`, … |
 //!
-//! Nothing is inferred about a name: a number today and a string tomorrow are two features. Only the label is a number or
-//! a class name throughout: a class name if it is a string anywhere in the sample.
+//! Little is inferred about a name: a number today and a string tomorrow are two features. The label is a number or
+//! a class name throughout: a class name if it is a string anywhere in the sample. Strings of the sample that are mostly distinct and
+//! have several words make a name free text.
 
 mod cursor;
+
+use std::collections::BTreeMap;
 
 use geowalk::row::Block;
 
 use self::cursor::{Cursor, Token};
 use super::reader;
+use super::table::utf8;
 use crate::bytes::{Bytes, Record};
+use crate::decision::Decision;
 use crate::error::{DataError, ErrorKind, Fault, What, excerpt};
 use crate::schema::{Column, Dictionary, Features, Kind, Labels, Schema};
 use crate::source::{Parsed, Parser, Source};
+use crate::words::{Texts, Words};
 use crate::{Label, Options};
 
 /// Objects and arrays may be nested so deep.
@@ -37,16 +43,31 @@ pub(super) fn open(bytes: Bytes, mut options: Options) -> Result<Box<dyn Source>
         (Label::Guess, Some(schema)) => schema.label().map(str::to_owned),
         (Label::Guess, None) | (Label::Absent, _) => None,
     };
+    let of_kind = |kind: Kind| -> Vec<String> {
+        known.iter().flat_map(|schema| schema.of_kind(kind)).map(str::to_owned).collect()
+    };
+    let mut nominal = of_kind(Kind::Nominal);
+    let (text, weight) = (of_kind(Kind::Text), of_kind(Kind::Weight).pop());
+    if let Some(schema) = &known {
+        let agrees = schema.agrees(&[], &options.text, options.weight.as_ref());
+        agrees.map_err(|kind| kind.of(bytes.name()))?;
+    }
+    nominal.append(&mut options.nominal);
     let parser = Jsonl {
-        inferred: known.is_some() || options.label == Label::Absent,
+        inferred: known.is_some(),
         schema: known.unwrap_or_else(|| Schema::from_parts(features, Labels::Numbers, Vec::new())),
         label,
+        absent: options.label == Label::Absent,
         unlabelled: options.unlabelled || options.label == Label::Absent,
-        nominal: std::mem::take(&mut options.nominal),
+        weight: weight.or(options.weight.take()),
+        nominal,
+        text: if text.is_empty() { std::mem::take(&mut options.text) } else { text },
         ignore: std::mem::take(&mut options.ignore),
         keys: Vec::new(),
-        texts: Vec::new(),
+        sampled: BTreeMap::new(),
+        decisions: Vec::new(),
         path: Vec::new(),
+        words: Words::default(),
     };
     reader(bytes, parser, options)
 }
@@ -55,15 +76,21 @@ struct Jsonl {
     schema: Schema,
     inferred: bool,
     label: Option<String>,
+    /// There is no label, whatever the names are.
+    absent: bool,
     unlabelled: bool,
+    weight: Option<String>,
     nominal: Vec<String>,
+    text: Vec<String>,
     ignore: Vec<String>,
     /// The members of the first object of the sample.
     keys: Vec<String>,
-    /// Members that are a string in some object of the sample.
-    texts: Vec<String>,
+    /// The strings of the sample, by name.
+    sampled: BTreeMap<Vec<u8>, Texts>,
+    decisions: Vec<Decision>,
     /// Name of the value being read.
     path: Vec<u8>,
+    words: Words,
 }
 
 impl Parser for Jsonl {
@@ -73,18 +100,14 @@ impl Parser for Jsonl {
 
     fn sample(&mut self, record: Record<'_>) {
         let first = self.keys.is_empty();
-        let label = self.label.clone();
+        // Faults are for the reading to find.
         let _ = Cursor::new(record).members(|cursor, key| {
-            let key = String::from_utf8_lossy(key).into_owned();
-            let of_interest =
-                label.as_ref().map_or(Labels::GUESSES.contains(&&*key), |l| *l == key);
-            if of_interest && cursor.peek() == Some(b'"') && !self.texts.contains(&key) {
-                self.texts.push(key.clone());
-            }
             if first {
-                self.keys.push(key);
+                self.keys.push(String::from_utf8_lossy(key).into_owned());
             }
-            cursor.skip(0)
+            self.path.clear();
+            self.path.extend_from_slice(key);
+            self.strings(cursor, 0)
         });
     }
 
@@ -92,20 +115,40 @@ impl Parser for Jsonl {
         if self.inferred {
             return Ok(());
         }
-        if self.label.is_none() {
-            let guess = Labels::GUESSES.iter().find(|g| self.keys.iter().any(|key| key == *g));
-            self.label = guess.map(|g| (*g).to_owned());
+        if self.label.is_none() && !self.absent {
+            let taken = |name: &&str| self.ignore.iter().chain(&self.weight).any(|t| t == name);
+            let there = |name: &&str| self.keys.iter().any(|key| key == name) && !taken(name);
+            self.label = Labels::GUESSES.into_iter().find(there).map(str::to_owned);
             if self.label.is_none() && !self.unlabelled && !self.keys.is_empty() {
                 let columns = std::mem::take(&mut self.keys);
                 return Err(ErrorKind::NoLabelColumn { wanted: None, columns });
             }
         }
+        let mut columns = Vec::new();
         if let Some(name) = &self.label {
-            if self.texts.contains(name) || self.nominal.contains(name) {
+            if self.sampled.contains_key(name.as_bytes()) || self.nominal.contains(name) {
                 self.schema.labels = Labels::Names(Dictionary::default());
             }
-            self.schema.columns = vec![Column { name: name.clone(), kind: Kind::Label }];
+            columns.push(Column { name: name.clone(), kind: Kind::Label });
         }
+        for (name, texts) in &self.sampled {
+            let Ok(name) = std::str::from_utf8(name) else { continue };
+            let mut asked = self.ignore.iter().chain(&self.nominal).chain(&self.text);
+            let asked = asked.any(|a| a == name) || self.label.as_deref() == Some(name);
+            if texts.are_free() && !asked {
+                self.text.push(name.to_owned());
+                self.decisions.push(Decision::text(name, texts));
+            }
+        }
+        let weight = self.weight.iter().map(|name| (name, Kind::Weight));
+        let text = self.text.iter().map(|name| (name, Kind::Text));
+        let nominal = self.nominal.iter().map(|name| (name, Kind::Nominal));
+        for (name, kind) in weight.chain(text).chain(nominal) {
+            if !columns.iter().any(|column| column.name == *name) {
+                columns.push(Column { name: name.clone(), kind });
+            }
+        }
+        self.schema.columns = columns;
         self.inferred = true;
         Ok(())
     }
@@ -115,10 +158,15 @@ impl Parser for Jsonl {
             return Ok(Parsed::Nothing);
         }
         let mut label = f64::NAN;
+        let mut weight = if self.weight.is_some() { f64::NAN } else { 1.0 };
         let mut cursor = Cursor::new(record);
         cursor.members(|cursor, key| {
             if self.label.as_ref().is_some_and(|l| l.as_bytes() == key) {
                 label = self.label(cursor)?;
+                return Ok(());
+            }
+            if self.weight.as_ref().is_some_and(|w| w.as_bytes() == key) {
+                weight = weight_of(cursor)?;
                 return Ok(());
             }
             if self.ignore.iter().any(|name| name.as_bytes() == key) {
@@ -132,16 +180,52 @@ impl Parser for Jsonl {
         if label.is_nan() && !self.unlabelled {
             return Err(ErrorKind::NoLabel.at(0));
         }
-        block.end(label, 1.0);
+        if weight.is_nan() && !self.unlabelled {
+            let found = "missing".to_owned();
+            return Err(ErrorKind::Number { what: What::Weight, found }.at(0));
+        }
+        block.end(label, if weight.is_nan() { 1.0 } else { weight });
         Ok(Parsed::Row)
     }
 
     fn schema(&self) -> &Schema {
         &self.schema
     }
+
+    fn decisions(&self) -> &[Decision] {
+        &self.decisions
+    }
 }
 
 impl Jsonl {
+    /// Counts the strings of the value whose name is in `path`.
+    fn strings(&mut self, cursor: &mut Cursor<'_>, depth: usize) -> Result<(), Fault> {
+        let length = self.path.len();
+        match cursor.peek() {
+            Some(b'{') if depth < DEEPEST => cursor.members(|cursor, key| {
+                self.member(length, key);
+                self.strings(cursor, depth + 1)
+            }),
+            Some(b'"') => {
+                if let Token::Text(text) = cursor.scalar()? {
+                    match self.sampled.get_mut(&self.path) {
+                        Some(texts) => texts.add(&text),
+                        None => self.sampled.entry(self.path.clone()).or_default().add(&text),
+                    }
+                }
+                Ok(())
+            }
+            _ => cursor.skip(depth),
+        }
+    }
+
+    /// Puts the name of a member behind the first `length` bytes of the path.
+    fn member(&mut self, length: usize, key: &[u8]) {
+        self.path.truncate(length);
+        self.path.push(b'.');
+        self.path.extend_from_slice(key);
+    }
+
     fn label(&mut self, cursor: &mut Cursor<'_>) -> Result<f64, Fault> {
         let at = cursor.at();
         let token = cursor.scalar()?;
@@ -185,9 +269,7 @@ impl Jsonl {
         let length = self.path.len();
         match cursor.peek() {
             Some(b'{') => cursor.members(|cursor, key| {
-                self.path.truncate(length);
-                self.path.push(b'.');
-                self.path.extend_from_slice(key);
+                self.member(length, key);
                 self.value(cursor, block, depth + 1)
             }),
             Some(b'[') => cursor.elements(|cursor, k| {
@@ -197,7 +279,13 @@ impl Jsonl {
             }),
             _ => {
                 let (value, suffix) = match cursor.scalar()? {
-                    Token::Number { text, .. } if self.is_nominal() => (1.0, Some(text.into())),
+                    Token::Text(text) if self.named_in(&self.text) => {
+                        return self.text(&text, block).map_err(|kind| kind.at(at));
+                    }
+                    Token::Null if self.named_in(&self.text) => return Ok(()),
+                    Token::Number { text, .. } if self.named_in(&self.nominal) => {
+                        (1.0, Some(text.into()))
+                    }
                     Token::Number { value, .. } if value.is_finite() => (value, None),
                     Token::Number { text, .. } => {
                         let what = What::Value(excerpt(&self.path));
@@ -216,7 +304,32 @@ impl Jsonl {
         }
     }
 
-    fn is_nominal(&self) -> bool {
-        self.nominal.iter().any(|name| name.as_bytes() == self.path)
+    /// Is the value being read one of these?
+    fn named_in(&self, names: &[String]) -> bool {
+        names.iter().any(|name| name.as_bytes() == self.path)
     }
+
+    fn text(&mut self, text: &[u8], block: &mut Block) -> Result<(), ErrorKind> {
+        let features = &mut self.schema.features;
+        self.words.each(&self.path, utf8(text)?, |word| {
+            block.feature(features.named(word)?, 1.0);
+            Ok(())
+        })
+    }
+}
+
+/// An importance weight; NaN if it is missing.
+fn weight_of(cursor: &mut Cursor<'_>) -> Result<f64, Fault> {
+    let at = cursor.at();
+    let found = match cursor.scalar()? {
+        Token::Number { value, .. } if value.is_finite() && value >= 0.0 => return Ok(value),
+        Token::Number { value, .. } if value.is_finite() => {
+            return Err(ErrorKind::Weight { found: value }.at(at));
+        }
+        Token::Null => return Ok(f64::NAN),
+        Token::Number { text, .. } => excerpt(text),
+        Token::Text(text) => excerpt(&text),
+        Token::Bool(value) => value.to_string(),
+    };
+    Err(ErrorKind::Number { what: What::Weight, found }.at(at))
 }

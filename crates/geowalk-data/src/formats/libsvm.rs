@@ -12,8 +12,10 @@
 use geowalk::row::Block;
 
 use super::reader;
+use crate::batch::Batch;
 use crate::bytes::{Bytes, Record};
-use crate::error::{DataError, ErrorKind, Fault, What, excerpt};
+use crate::decision::Decision;
+use crate::error::{Base, DataError, ErrorKind, Fault, What, excerpt};
 use crate::number;
 use crate::schema::{Features, Index, Labels, Namespace, Place, Schema};
 use crate::source::{Parsed, Parser, Source};
@@ -37,6 +39,9 @@ pub(super) fn open(bytes: Bytes, options: Options) -> Result<Box<dyn Source>, Da
     };
     let features = features.map_err(|kind| kind.of(bytes.name()))?;
     let parser = Libsvm {
+        known: options.schema.is_some(),
+        sampled: 0,
+        decisions: Vec::new(),
         infer: matches!(features, Features::Index(_)) && options.schema.is_none() && index.detected,
         schema: Schema::from_parts(features, Labels::Numbers, Vec::new()),
         rules: Rules { unlabelled: options.unlabelled, duplicates: options.duplicates },
@@ -62,6 +67,11 @@ struct Libsvm {
     schema: Schema,
     rules: Rules,
     infer: bool,
+    /// The schema is that of an earlier reading.
+    known: bool,
+    /// Rows of the sample.
+    sampled: usize,
+    decisions: Vec<Decision>,
     /// Indices and offsets of a row whose order does not exclude duplicates.
     sorted: Vec<(u64, usize)>,
 }
@@ -78,6 +88,10 @@ impl Parser for Libsvm {
     }
 
     fn sample(&mut self, record: Record<'_>) {
+        if !self.infer {
+            return; // the base is known, whatever the first row says
+        }
+        self.sampled += 1;
         let zero = |token: &[u8]| matches!(number::whole(token, 0), Some((0, end)) if token.get(end) == Some(&b':'));
         let mut tokens = record.bytes().split(u8::is_ascii_whitespace);
         if let Features::Index(index) = &mut self.schema.features
@@ -87,16 +101,45 @@ impl Parser for Libsvm {
         }
     }
 
+    fn settle(&mut self) -> Result<(), ErrorKind> {
+        if let Features::Index(Index { base, .. }) = self.schema.features
+            && self.infer
+        {
+            self.decisions.push(Decision::Base { base, rows: self.sampled });
+        }
+        Ok(())
+    }
+
     fn row(&mut self, record: Record<'_>, block: &mut Block) -> Result<Parsed, Fault> {
         match &mut self.schema.features {
             Features::Index(index) => row(record, block, index, self.rules, &mut self.sorted),
             Features::Hashed(hashed) => row(record, block, hashed, self.rules, &mut self.sorted),
             Features::Exact(names) => row(record, block, names, self.rules, &mut self.sorted),
         }
+        .map_err(|fault| self.explain(fault))
+    }
+
+    fn decisions(&self) -> &[Decision] {
+        &self.decisions
     }
 
     fn schema(&self) -> &Schema {
         &self.schema
+    }
+}
+
+impl Libsvm {
+    /// Index 0 is told from where it is known that there is none.
+    #[cold]
+    fn explain(&self, mut fault: Fault) -> Fault {
+        if let ErrorKind::IndexZero { told } = &mut *fault.kind {
+            *told = match self.known {
+                true => Base::Model,
+                false if self.infer => Base::Rows(self.sampled),
+                false => Base::Option,
+            };
+        }
+        fault
     }
 }
 
@@ -165,11 +208,13 @@ fn common<P: Place>(
     order: &mut Order,
 ) -> Result<usize, Fault> {
     let mut now = Order { ..*order };
-    let next = number::pairs(record.text, at, record.end, |name, index, value| {
-        block.feature(place.number(Namespace::NONE, name, index)?, value);
+    let mut batch = Batch::new();
+    let next = number::pairs(record.text, at, record.end, f64::MAX, |name, index, value| {
+        batch.push(place.number(Namespace::NONE, name, index)?, value, block);
         now.add(index);
         Ok(())
     });
+    batch.flush(block);
     *order = now;
     next.map_err(|(offset, kind): (usize, ErrorKind)| kind.at(offset))
 }

@@ -15,6 +15,7 @@ use memchr::memchr;
 
 use super::reader;
 use crate::Options;
+use crate::batch::Batch;
 use crate::bytes::{Bytes, Record};
 use crate::error::{DataError, ErrorKind, Fault, What, excerpt};
 use crate::number;
@@ -147,7 +148,7 @@ fn namespace<P: Place>(
             _ => return Err(number_fault(record, at + 1, What::Namespace(excerpt(space.name)))),
         }
     }
-    // Numbers in the common form are below 10^8, so no product with such a weight overflows.
+    // Short numbers are below 10^8, so no product of one with such a weight overflows.
     let harmless = weight.abs() <= 1e300;
     let mut nameless = 0;
     loop {
@@ -177,10 +178,14 @@ fn numbered<P: Place>(
     space: Namespace<'_>,
     weight: f64,
 ) -> Result<usize, Fault> {
-    let next = number::pairs(record.text, at, record.end, |name, number, value| {
-        block.feature(place.number(space, name, number)?, value * weight);
+    let mut batch = Batch::new();
+    // No product with the weight overflows.
+    let largest = (f64::MAX / weight.abs()).min(f64::MAX);
+    let next = number::pairs(record.text, at, record.end, largest, |name, number, value| {
+        batch.push(place.number(space, name, number)?, value * weight, block);
         Ok(())
     });
+    batch.flush(block);
     next.map_err(|(offset, kind): (usize, ErrorKind)| kind.at(offset))
 }
 
@@ -213,7 +218,8 @@ fn any<P: Place>(
         block.feature(index, weight);
         return Ok(after);
     }
-    match number::separated(text, after + 1, b' ') {
+    let value = number::separated(text, after + 1, b' ');
+    match value.or_else(|| number::decimal(text, after + 1)) {
         Some((value, next)) if ends(text[next]) && (value * weight).is_finite() => {
             block.feature(index, value * weight);
             Ok(next)

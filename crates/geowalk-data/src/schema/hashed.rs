@@ -1,7 +1,8 @@
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use super::names::Names;
 use crate::error::{ErrorKind, excerpt};
 
 /// Features by hash: names of any number in 2^bits places, with a record of which places are shared.
@@ -30,7 +31,9 @@ pub struct Hashed {
     used: u64,
     /// Hashes of names that found their place taken by another.
     strangers: HashSet<u64>,
-    names: BTreeMap<u32, String>,
+    names: Names,
+    /// Names were given without the prints of their places.
+    unprinted: bool,
 }
 
 /// How many names have to share a place.
@@ -51,7 +54,6 @@ impl Hashed {
     pub const BITS: u32 = 18;
     const MOST_PRINTS: u32 = 22;
     const MOST_STRANGERS: usize = 1 << 18;
-    const MOST_NAMES: usize = 1 << 20;
 
     /// 2^bits places, 1 ≤ bits ≤ 30.
     pub fn new(bits: u32) -> Result<Self, ErrorKind> {
@@ -70,13 +72,25 @@ impl Hashed {
             sparse,
             used: 0,
             strangers: HashSet::new(),
-            names: BTreeMap::new(),
+            names: Names::default(),
+            unprinted: false,
         })
     }
 
-    /// The same places with names already known: what a saved model knows.
-    pub fn from_parts(bits: u32, names: BTreeMap<u32, String>) -> Result<Self, ErrorKind> {
-        Ok(Self { names, ..Self::new(bits)? })
+    /// The same places with names already known: what a saved model knows. A place given twice keeps its first name.
+    pub fn from_parts<N: AsRef<str>>(
+        bits: u32,
+        names: impl IntoIterator<Item = (u32, N)>,
+    ) -> Result<Self, ErrorKind> {
+        let mut hashed = Self::new(bits)?;
+        let mut names: Vec<(u32, N)> = names.into_iter().collect();
+        names.sort_by_key(|entry| entry.0);
+        names.dedup_by_key(|entry| entry.0);
+        for (place, name) in &names {
+            hashed.names.add(*place, &[name.as_ref()]);
+        }
+        hashed.unprinted = !names.is_empty();
+        Ok(hashed)
     }
 
     /// Adds what an earlier reading knew of collisions: its [`prints`](Self::prints) and [`strangers`](Self::strangers).
@@ -114,14 +128,19 @@ impl Hashed {
         self.bits
     }
 
-    /// The names known, by place. The first name keeps the place.
-    pub fn names(&self) -> &BTreeMap<u32, String> {
-        &self.names
+    /// The names known, by place. The first name keeps the place. There are at most 2²⁰, of 2²⁴ bytes together.
+    pub fn names(&self) -> impl Iterator<Item = (u32, &str)> {
+        self.names.iter()
+    }
+
+    /// How many names are known.
+    pub fn known(&self) -> usize {
+        self.names.len()
     }
 
     /// The name that came first to a place, if it is known.
     pub fn name(&self, place: u32) -> Option<&str> {
-        self.names.get(&place).map(String::as_str)
+        self.names.find(place)
     }
 
     /// The count of shared places, since this source was opened or the first reading that it [remembers](Self::remember).
@@ -194,13 +213,15 @@ impl Hashed {
         }
         *known = print;
         self.used += 1;
-        let name = match (space, std::str::from_utf8(name)) {
-            (_, Err(_)) => return Err(ErrorKind::Utf8 { found: excerpt(name) }),
-            ([], Ok(name)) => name.to_owned(),
-            (space, Ok(name)) => format!("{}^{name}", String::from_utf8_lossy(space)),
+        let Ok(name) = std::str::from_utf8(name) else {
+            return Err(ErrorKind::Utf8 { found: excerpt(name) });
         };
-        if self.names.len() < Self::MOST_NAMES {
-            self.names.entry(place).or_insert(name);
+        if self.unprinted && self.names.find(place).is_some() {
+            return Ok(());
+        }
+        match space {
+            [] => self.names.add(place, &[name]),
+            space => self.names.add(place, &[&String::from_utf8_lossy(space), "^", name]),
         }
         Ok(())
     }
@@ -252,17 +273,35 @@ mod tests {
                 whole.place("", name).unwrap();
                 half.place("", name).unwrap();
             }
-            let again = Hashed::from_parts(bits, half.names().clone()).unwrap();
+            let again = Hashed::from_parts(bits, half.names()).unwrap();
             let mut again = again.remember(half.prints(), half.strangers()).unwrap();
             for name in second.iter().chain(first) {
                 whole.place("", name).unwrap();
                 again.place("", name).unwrap();
             }
             assert_eq!(again.collisions(), whole.collisions());
-            assert_eq!(again.names(), whole.names());
+            assert!(again.names().eq(whole.names()) && again.known() == whole.known());
             assert!(again.prints().eq(whole.prints()) && again.strangers() == whole.strangers());
         }
         assert!(Hashed::new(4).unwrap().remember([(16, 1)], []).is_err());
+    }
+
+    #[test]
+    fn names_are_kept_first_come_first_served_within_limits() {
+        let mut hashed = Hashed::from_parts(4, [(3, "b"), (1, "a"), (3, "c")]).unwrap();
+        assert_eq!(hashed.place("", "1").unwrap(), 1);
+        assert_eq!(hashed.place("", "2").unwrap(), 2);
+        let names: Vec<_> = hashed.names().collect();
+        assert_eq!(names, [(1, "a"), (2, "2"), (3, "b")]);
+        assert_eq!((hashed.name(3), hashed.name(4), hashed.known()), (Some("b"), None, 3));
+        let mut hashed = Hashed::new(22).unwrap();
+        let long = "x".repeat(1 << 23);
+        for k in 0..3 {
+            hashed.place("", &format!("{long}{k}")).unwrap();
+        }
+        assert_eq!((hashed.known(), hashed.collisions().names), (1, 3), "a limit of bytes");
+        let after = hashed.place("n", "7").unwrap();
+        assert_eq!(hashed.name(after), Some("n^7"), "short names still fit");
     }
 
     #[test]

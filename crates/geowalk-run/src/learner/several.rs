@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use geowalk::certify::{Bound, Certificate};
+use geowalk::certify::Certificate;
 use geowalk::error::Allowed;
 use geowalk::loss::{Facts, Loss};
 use geowalk::row::{Block, Row};
@@ -179,15 +179,28 @@ impl<W: Walk + Clone> Several<W> {
             };
             let round = round.map_err(|cause| (cause, rate))?;
             apart += round.loss;
-            if let Some(bound) = &mut strand.bound {
-                bound.observe(&round, x);
-            }
+            strand.observe(&round, x);
         }
-        if !self.joint {
+        if self.joint {
+            self.agree();
+        } else {
             loss = apart;
         }
         self.loss.add(loss);
         Ok(Outcome { prediction, probability, loss, zero: f64::NAN })
+    }
+}
+
+impl<W: Walk> Several<W> {
+    /// What the walks of one softmax share makes one step, that of all classes.
+    fn agree(&mut self) {
+        let pull = self.strands.iter().map(|strand| strand.walk.pull()).sum();
+        if let Some((first, others)) = self.strands.split_first_mut() {
+            first.walk.follow(pull);
+            for other in others {
+                other.walk.share(&first.walk);
+            }
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use geowalk::certify::{Bound, Certificate};
+use geowalk::certify::Certificate;
 use geowalk::loss::Loss;
 use geowalk::row::{Block, Row};
 use geowalk::update::{Round, Target};
@@ -41,9 +41,7 @@ impl<W: Walk> Single<W> {
             Look::at(walk.predict(x), target, loss, walk.gauge(x))
         });
         let round = walk.step(x, target, loss, rate).map_err(|cause| (cause, rate))?;
-        if let Some(bound) = &mut self.strand.bound {
-            bound.observe(&round, x);
-        }
+        self.strand.observe(&round, x);
         Ok(round)
     }
 }

@@ -8,14 +8,6 @@ use serde_json::{Value, json};
 
 use super::{FORMAT, Model, ModelError, Settings, features, finite};
 
-const KINDS: [(Kind, &str); 5] = [
-    (Kind::Numeric, "numeric"),
-    (Kind::Nominal, "nominal"),
-    (Kind::Undecided, "undecided"),
-    (Kind::Label, "label"),
-    (Kind::Ignored, "ignored"),
-];
-
 /// What the header says.
 pub(super) struct About(Value);
 
@@ -30,7 +22,7 @@ impl About {
             }
         };
         let columns = model.schema.columns().iter();
-        let columns = columns.map(|c| json!({ "name": c.name, "kind": kind_name(c.kind) }));
+        let columns = columns.map(|c| json!({ "name": c.name, "kind": c.kind.name() }));
         Self(json!({
             "format": FORMAT,
             "geowalk": env!("CARGO_PKG_VERSION"),
@@ -118,8 +110,7 @@ impl About {
         };
         let columns = self.at("/schema/columns", |v| {
             let columns = v.as_array()?.iter().map(|column| {
-                let kind = column.get("kind")?.as_str()?;
-                let (kind, _) = KINDS.into_iter().find(|(_, name)| *name == kind)?;
+                let kind = Kind::named(column.get("kind")?.as_str()?)?;
                 Some(Column { name: column.get("name")?.as_str()?.to_owned(), kind })
             });
             columns.collect::<Option<Vec<_>>>()
@@ -158,10 +149,6 @@ pub(super) fn classes(classes: &[f64]) -> Result<(), ModelError> {
 
 fn missing(path: &str) -> ModelError {
     ModelError::Missing { what: path.trim_start_matches('/').replace('/', ".") }
-}
-
-fn kind_name(kind: Kind) -> &'static str {
-    KINDS.into_iter().find(|(known, _)| *known == kind).map_or("", |(_, name)| name)
 }
 
 fn numbers(value: &Value) -> Option<Vec<f64>> {

@@ -30,7 +30,7 @@ impl Names {
         let text = match features {
             Features::Index(_) => return Ok(Self::Index),
             Features::Exact(names) => serde_json::to_vec(&names.names().collect::<Vec<_>>()),
-            Features::Hashed(hashed) => serde_json::to_vec(hashed.names()),
+            Features::Hashed(hashed) => by_place(hashed),
         };
         let text = text.map_err(|_| missing())?;
         Ok(match features {
@@ -57,6 +57,23 @@ impl Names {
     }
 }
 
+/// The names as an object, by place: written one by one, not as a map of them all.
+fn by_place(hashed: &Hashed) -> serde_json::Result<Vec<u8>> {
+    let mut text = Vec::with_capacity(24 * hashed.known() + 2);
+    text.push(b'{');
+    for (place, name) in hashed.names() {
+        if text.len() > 1 {
+            text.push(b',');
+        }
+        text.push(b'"');
+        serde_json::to_writer(&mut text, &place)?;
+        text.extend_from_slice(b"\":");
+        serde_json::to_writer(&mut text, name)?;
+    }
+    text.push(b'}');
+    Ok(text)
+}
+
 fn missing() -> ModelError {
     ModelError::Missing { what: NAMES.to_owned() }
 }
@@ -73,7 +90,7 @@ pub(super) fn describe(features: &Features) -> Value {
             json!({
                 "kind": "hashed",
                 "bits": hashed.bits(),
-                "names": hashed.names().len(),
+                "names": hashed.known(),
                 "collisions": {
                     "names": collisions.names,
                     "shared": collisions.shared,

@@ -8,7 +8,7 @@ use std::ops::Range;
 use geowalk::DomainError;
 use geowalk::loss::Loss;
 use geowalk::row::{Block, Row};
-use geowalk_data::{Labels, Schema, Source, Task};
+use geowalk_data::{Labels, Places, Schema, Source, Task};
 
 use super::{Measured, Plan, Progress, Said, Summary};
 use crate::error::RunError;
@@ -18,6 +18,7 @@ use crate::learner::{Diverged, Outcome};
 use crate::link::probability;
 use crate::metrics::{Metrics, Seen, Window};
 use crate::model::{Arrays, Model, Settings};
+use crate::natural;
 use crate::walks::{self, Built};
 
 /// Where things go while training.
@@ -157,12 +158,20 @@ impl Run {
         plan: &Plan,
         resumed: Option<&Model>,
         schema: &Schema,
-        values: &[f64],
+        block: &Block,
         said: &mut dyn FnMut(Said<'_>),
     ) -> Result<Self, RunError> {
         let width = walks::width(schema);
         let settings = match resumed {
-            None => plan.decide(schema.labels(), values, said)?,
+            None => {
+                let mut settings = plan.decide(schema.labels(), block.labels(), said)?;
+                if let Some(choice) = natural::choose(&settings.walk, schema, block) {
+                    said(Said::Note(format!("family: {} ({})", choice.walk, choice.reason)));
+                    settings.extras.insert("family".to_owned(), choice.reason);
+                    settings.walk = choice.walk;
+                }
+                settings
+            }
             Some(model) => model.settings.clone(),
         };
         let mut run = Self {
@@ -237,9 +246,18 @@ impl Run {
     }
 
     /// Codes the labels of a block, and settles which of two studies goes on.
-    fn code(&mut self, block: &mut Block, labels: &Labels) -> Result<(), RunError> {
+    fn code(
+        &mut self,
+        block: &mut Block,
+        places: &Places,
+        labels: &Labels,
+    ) -> Result<(), RunError> {
         let before = self.rows.1;
-        let at = |place: usize, cause| RunError::Label { row: before + place as u64 + 1, cause };
+        let at = |i: usize, cause| RunError::Label {
+            row: before + i as u64 + 1,
+            place: places.get(i),
+            cause,
+        };
         let coded = self.coding.code(block.labels_mut(), labels);
         let turned = coded.map_err(|(place, cause)| at(place, cause))?;
         if self.settings.task == Task::Regression {
@@ -269,10 +287,11 @@ impl Run {
     pub(super) fn block(
         &mut self,
         block: &mut Block,
+        places: &Places,
         labels: &Labels,
         sink: &mut Sink<'_>,
     ) -> Result<(), RunError> {
-        self.code(block, labels)?;
+        self.code(block, places, labels)?;
         let task = self.settings.task;
         let mut from = 0;
         while from < block.len() {
@@ -291,14 +310,14 @@ impl Run {
                 if other.failed.is_none()
                     && let Err(cause) = other.go(task, block, from..to, keep)
                 {
-                    other.failed = Some(self.diverged(block, cause));
+                    other.failed = Some(self.diverged(block, places, cause));
                 }
                 flip(block);
                 self.other = Some(other);
             }
             let learned = self.study.go(task, block, from..to, keep);
             self.print(labels, sink)?;
-            learned.map_err(|cause| self.diverged(block, cause))?;
+            learned.map_err(|cause| self.diverged(block, places, cause))?;
             if self.study.metrics.examples() == mark && mark > seen {
                 let row = self.progress(block, to - 1, labels);
                 (sink.said)(Said::Progress(&row));
@@ -319,7 +338,8 @@ impl Run {
 
     /// The error of a step that could not be made, with a rate that may help: the one at which the self-tuned rate came through the same rows. None if
     /// the walk has no choice, if the row itself is at fault, or if that did not come through either.
-    fn diverged(&self, block: &Block, cause: Diverged) -> RunError {
+    fn diverged(&self, block: &Block, places: &Places, cause: Diverged) -> RunError {
+        let place = places.get(cause.row);
         let row = self.rows.1 + cause.row as u64 + 1;
         let fault = matches!(
             cause.cause,
@@ -336,12 +356,13 @@ impl Run {
             (through.is_ok() && rate > 0.0 && rate < cause.rate).then_some(0.95 * rate)
         });
         let walk = self.settings.walk.clone();
-        RunError::Diverged { row, walk, feature: None, suggested, cause: Box::new(cause) }
+        RunError::Diverged { row, place, walk, feature: None, suggested, cause: Box::new(cause) }
     }
 
     /// What the user should know at the end.
     fn notes(&self) -> Vec<String> {
         let mut notes = self.notes.clone();
+        notes.extend(self.study.built.learner.notes());
         let (loss, zero) = (self.study.metrics.loss(), self.study.metrics.zero());
         // Losses that are 0 at 0 measure something else than predictions.
         if zero > 0.0 && loss > zero {

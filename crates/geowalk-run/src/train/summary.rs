@@ -109,7 +109,7 @@ impl Summary {
 }
 
 /// The certificate as JSON; its `status` is `none` if none was kept.
-fn certificate_json(certificate: Option<&Certificate>, reach: Reach) -> Value {
+pub(crate) fn certificate_json(certificate: Option<&Certificate>, reach: Reach) -> Value {
     let Some(c) = certificate else {
         return json!({"theorem": null, "status": "none", "reason": "certificates are off",
             "loss": null, "comparator_loss": null, "regret": null, "bound": null});

@@ -17,6 +17,7 @@ fn prediction(facts: &Facts, sampler: &mut Sampler) -> f64 {
 fn inside(allowed: Allowed, sampler: &mut Sampler) -> f64 {
     match allowed {
         Allowed::Sign => sampler.sign(),
+        Allowed::Indicator => f64::midpoint(1.0, sampler.sign()),
         Allowed::Closed(lo, hi)
         | Allowed::Open(lo, hi)
         | Allowed::OpenClosed(lo, hi)

@@ -21,6 +21,8 @@ pub struct Block {
     weights: Vec<f64>,
     /// Where each row ends in `indices` and `values`.
     ends: Vec<usize>,
+    /// One more than the largest index of each sparse row.
+    bounds: Vec<usize>,
     indices: Vec<u32>,
     values: Vec<f64>,
     /// Columns of a dense block, whose `indices` are empty.
@@ -68,6 +70,7 @@ impl Block {
         self.labels.clear();
         self.weights.clear();
         self.ends.clear();
+        self.bounds.clear();
         self.indices.clear();
         self.values.clear();
         self.columns = None;
@@ -94,6 +97,17 @@ impl Block {
         self.values.push(value);
     }
 
+    /// Adds several coordinates at once; a longer slice is cut to the shorter.
+    #[inline]
+    pub fn features(&mut self, indices: &[u32], values: &[f64]) {
+        if self.columns.is_some() {
+            self.spread();
+        }
+        let count = indices.len().min(values.len());
+        self.indices.extend_from_slice(&indices[..count]);
+        self.values.extend_from_slice(&values[..count]);
+    }
+
     /// Drops the row under construction.
     pub fn abandon(&mut self) {
         let start = self.ends.last().copied().unwrap_or(0);
@@ -111,7 +125,14 @@ impl Block {
         let row = &self.indices[start..];
         // Increasing indices are distinct. Counted, not searched: one comparison each, without a branch.
         let falls = row.iter().zip(row.iter().skip(1)).filter(|(a, b)| a >= b).count();
-        if falls > 0 {
+        let largest = match (falls, row) {
+            (0, row) => row.last(),
+            (_, row) => row.iter().max(),
+        };
+        self.bounds.push(largest.map_or(0, |&index| (index as usize).saturating_add(1)));
+        // So are those that increase round a circle: numbers shifted by the hash of a namespace come like this.
+        let circle = falls == 1 && row.last() < row.first();
+        if falls > 0 && !circle {
             let mut suspicious = false;
             for &index in row {
                 suspicious |= self.seen.insert(index);
@@ -167,8 +188,10 @@ impl Block {
     /// Gives the dense rows their indices.
     #[cold]
     fn spread(&mut self) {
+        let columns = self.columns.unwrap_or(0);
         for _ in 0..self.len() {
-            self.indices.extend((0..=u32::MAX).take(self.columns.unwrap_or(0)));
+            self.indices.extend((0..=u32::MAX).take(columns));
+            self.bounds.push(columns);
         }
         self.columns = None;
     }
@@ -205,7 +228,8 @@ impl Block {
     pub fn sparse(&self, i: usize) -> Sparse<'_, f64> {
         let range = self.range(i);
         let indices = self.indices.get(range.clone()).unwrap_or_default();
-        Sparse::distinct(indices, self.values.get(range).unwrap_or_default())
+        let values = self.values.get(range).unwrap_or_default();
+        Sparse::distinct(indices, values, self.bounds.get(i).copied().unwrap_or(0))
     }
 
     /// Row `i` of a dense block (empty if there is no such row).
@@ -240,11 +264,9 @@ impl Block {
         self.values.len()
     }
 
-    /// One more than the largest index present.
+    /// One more than the largest index of all rows that have ended.
     pub fn bound(&self) -> usize {
-        self.columns.unwrap_or_else(|| {
-            self.indices.iter().max().map_or(0, |&index| (index as usize).saturating_add(1))
-        })
+        self.columns.unwrap_or_else(|| self.bounds.iter().copied().max().unwrap_or(0))
     }
 }
 
@@ -271,6 +293,28 @@ mod tests {
         assert_eq!(coordinates(&block, 0), [(7, 5.0), (3, 18.0), (7 + 32768, 8.0)]);
         assert_eq!(coordinates(&block, 1), [(7, 1.0)], "a row does not see the one before");
         assert_eq!(coordinates(&block, 2), []);
+    }
+
+    #[test]
+    fn indices_that_increase_round_a_circle_are_known_to_be_distinct() {
+        let mut block = Block::new();
+        for (indices, bound, left) in [
+            (&[5, 9, 1, 3][..], 10, 4),
+            (&[5, 9, 1, 5], 10, 3),
+            (&[5, 9, 1, 9], 10, 3),
+            (&[5, 9, 1, 0], 10, 4),
+            (&[5, 9, 9], 10, 2),
+            (&[5, 5], 6, 1),
+            (&[u32::MAX, 0], 1 << 32, 2),
+            (&[0, 1, 2], 3, 3),
+            (&[], 0, 0),
+        ] {
+            block.features(indices, &[1.0; 4]);
+            block.end(0.0, 1.0);
+            let row = block.sparse(block.len() - 1);
+            assert_eq!((row.bound(), coordinates(&block, block.len() - 1).len()), (bound, left));
+        }
+        assert_eq!(block.bound(), 1 << 32);
     }
 
     #[test]

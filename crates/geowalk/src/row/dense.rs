@@ -21,4 +21,9 @@ impl<F: Real> Row<F> for Dense<'_, F> {
     fn bound(self) -> usize {
         self.0.len()
     }
+
+    #[inline]
+    fn length(self) -> f64 {
+        super::length(self.0)
+    }
 }

@@ -15,6 +15,7 @@ use crate::{Real, error};
 pub struct Sparse<'a, F> {
     indices: &'a [u32],
     values: &'a [F],
+    bound: usize,
 }
 
 impl<'a, F: Real> Sparse<'a, F> {
@@ -31,13 +32,14 @@ impl<'a, F: Real> Sparse<'a, F> {
                 });
             }
         }
-        Ok(Self { indices, values })
+        let bound = indices.last().map_or(0, |&index| (index as usize).saturating_add(1));
+        Ok(Self { indices, values, bound })
     }
 
-    /// A row of indices that the caller knows to be distinct, in any order. A longer slice is cut to the shorter.
+    /// A row of indices that the caller knows to be distinct and below `bound`, in any order. A longer slice is cut to the shorter.
     #[inline]
-    pub(super) fn distinct(indices: &'a [u32], values: &'a [F]) -> Self {
-        Self { indices, values }
+    pub(super) fn distinct(indices: &'a [u32], values: &'a [F], bound: usize) -> Self {
+        Self { indices, values, bound }
     }
 }
 
@@ -49,7 +51,13 @@ impl<F: Real> Row<F> for Sparse<'_, F> {
         }
     }
 
+    #[inline]
     fn bound(self) -> usize {
-        self.indices.iter().max().map_or(0, |&i| (i as usize).saturating_add(1))
+        self.bound
+    }
+
+    #[inline]
+    fn length(self) -> f64 {
+        super::length(&self.values[..self.values.len().min(self.indices.len())])
     }
 }

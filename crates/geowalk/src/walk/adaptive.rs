@@ -40,6 +40,8 @@ struct Feature {
     scale: f64,
     squares: f64,
     w: f64,
+    /// Σ g_t x_t, for the first-order certificate: here it is in the cache line that a step needs anyway.
+    gamma: f64,
 }
 
 impl Feature {
@@ -106,6 +108,7 @@ impl Walk for Adaptive {
             if !walk::present(x) {
                 return;
             }
+            feature.gamma += g * x;
             if x.abs() > feature.scale {
                 let unit = feature.scale / x.abs();
                 feature.squares *= unit * unit;
@@ -132,11 +135,18 @@ impl Walk for Adaptive {
         w.extend(self.features.iter().map(Feature::weight));
     }
 
+    fn gamma(&self, _: Option<f64>, out: &mut Vec<f64>) -> Option<f64> {
+        out.clear();
+        out.extend(self.features.iter().map(|feature| feature.gamma));
+        Some(0.0)
+    }
+
     fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
         let column = |f: fn(&Feature) -> f64| self.features.iter().map(f).collect::<Vec<_>>();
         put("w", &column(|f| f.w));
         put("scale", &column(|f| f.scale));
         put("squares", &column(|f| f.squares));
+        put("gamma", &column(|f| f.gamma));
     }
 
     fn load(
@@ -146,11 +156,13 @@ impl Walk for Adaptive {
         let w = walk::array(get, "w", Allowed::Finite)?;
         let scale = walk::array_of(get, "scale", Allowed::Closed(0.0, LARGEST), w.len())?;
         let squares = walk::array_of(get, "squares", Allowed::NonNegative, w.len())?;
+        let gamma = walk::array_of(get, "gamma", Allowed::Finite, w.len())?;
         self.features = w
             .into_iter()
             .zip(scale)
             .zip(squares)
-            .map(|((w, scale), squares)| Feature { scale, squares, w })
+            .zip(gamma)
+            .map(|(((w, scale), squares), gamma)| Feature { scale, squares, w, gamma })
             .collect();
         Ok(())
     }

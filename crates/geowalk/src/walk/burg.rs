@@ -122,6 +122,10 @@ impl Walk for Burg {
         w.extend(self.theta.iter().map(|theta| -1.0 / theta));
     }
 
+    fn gamma(&self, rate: Option<f64>, out: &mut Vec<f64>) -> Option<f64> {
+        walk::dual_gamma(&self.theta, self.start, rate, out)
+    }
+
     fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
         put("theta", &self.theta);
     }

@@ -38,6 +38,11 @@ impl<W: Walk> Clipped<W> {
         Ok(Self { walk, lo, hi })
     }
 
+    /// `walk` with its own predictions: for programs that would otherwise be compiled for either.
+    pub fn unbounded(walk: W) -> Self {
+        Self { walk, lo: f64::NEG_INFINITY, hi: f64::INFINITY }
+    }
+
     /// The walk inside.
     pub fn inner(&self) -> &W {
         &self.walk
@@ -109,6 +114,22 @@ impl<W: Walk> Walk for Clipped<W> {
         Ok(round)
     }
 
+    fn pull(&self) -> f64 {
+        self.walk.pull()
+    }
+
+    fn follow(&mut self, pull: f64) {
+        self.walk.follow(pull);
+    }
+
+    fn share(&mut self, other: &Self) {
+        self.walk.share(&other.walk);
+    }
+
+    fn common(&self) -> f64 {
+        self.walk.common()
+    }
+
     fn local(&self, i: usize) -> Option<f64> {
         self.walk.local(i)
     }
@@ -119,6 +140,15 @@ impl<W: Walk> Walk for Clipped<W> {
 
     fn read(&self, w: &mut Vec<f64>) {
         self.walk.read(w);
+    }
+
+    fn gamma(&self, rate: Option<f64>, out: &mut Vec<f64>) -> Option<f64> {
+        self.walk.gamma(rate, out)
+    }
+
+    #[inline]
+    fn gradient<X: Row<f64>>(&self, round: &Round, x: X) -> f64 {
+        self.walk.gradient(round, x)
     }
 
     fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {

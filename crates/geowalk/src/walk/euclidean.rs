@@ -81,6 +81,15 @@ impl Walk for Euclidean {
         w.clone_from(&self.w);
     }
 
+    fn gamma(&self, rate: Option<f64>, out: &mut Vec<f64>) -> Option<f64> {
+        walk::dual_gamma(&self.w, 0.0, rate, out)
+    }
+
+    #[inline]
+    fn gradient<X: Row<f64>>(&self, round: &Round, _: X) -> f64 {
+        round.length / round.rate
+    }
+
     fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
         put("w", &self.w);
     }

@@ -1,21 +1,30 @@
 //! # Free of rates and scales
 //! Each coordinate bets a part of its wealth β on the sign of its next gradient. With $V_i = S_i^2 + M_i^2$:
 //! $$M_i \leftarrow \max(M_i, |x_i|), \qquad \theta_i = G_i/\sqrt{V_i}, \qquad
-//!   w_i = \beta_i\, \mathrm{sign}(\theta_i) \min(|\theta_i|, 1) / (2\sqrt{V_i}),$$
-//! $$G_i \leftarrow G_i - g x_i, \qquad S_i^2 \leftarrow S_i^2 + (g x_i)^2, \qquad \beta_i \leftarrow \beta_i - g x_i w_i$$
+//!   \omega_i = \beta_i\, \mathrm{sign}(\theta_i) \min(|\theta_i|, 1) / (2\sqrt{V_i}), \qquad w = c\,\omega,$$
+//! $$G_i \leftarrow G_i - g x_i, \qquad S_i^2 \leftarrow S_i^2 + (g x_i)^2, \qquad \beta_i \leftarrow \beta_i - g x_i \omega_i$$
 //! No rate; multiplying a feature by a constant changes no prediction. For losses with |g| ≤ L (L = 1 unless declared).
 //!
-//! **Promise** Against every u the regret is at most $\sum_i \bigl(\varepsilon + 2|u_i| \hat S_i \max(0, \ln(3|u_i| \hat S_i^3/(\varepsilon x_{\tau_i,i}^2)) - 1)\bigr)$,
-//! $\hat S_i = \sqrt{S_i^2 + M_i^2}$, $x_{\tau_i,i}$ the first value that is not 0. The first-order certificate needs no sums of its own:
-//! $A = \sum (\varepsilon - \beta_i)$ and $\Gamma = -G$.
-//! **Start** w = 0, β = ε. **Cost** O(nnz), a root and two divisions per coordinate of the row. **Care** slopes beyond L are
+//! **The common wealth** All that a coordinate does is proportional to the wealth ε that it starts with, as long as the slopes are the same. So β starts at 1, and one
+//! number c takes the place of ε. It is a positive weight like any other, of the feature $s = \langle\omega, x\rangle$, and makes the geodesic step of
+//! the positive half-line, with the rate of AdaGrad:
+//! $$c \leftarrow c\, e^{-\kappa\, g z / \sqrt{Q}}, \qquad Q \leftarrow Q + (gz)^2, \qquad c = \varepsilon,\; Q = 1 \text{ at the start.}$$
+//! With κ = 0 it stays at ε, and this is the algorithm of the source. With κ > 0 a stream with short rows and strong features, on which any fixed small ε is slow, and one with
+//! long rows, on which any large one overshoots, are both met: the wealth that was right is found within some hundred examples.
+//!
+//! **Promise** For every u and every c > 0, with $A = \sum_t g_t z_t$ and $\sum_t g_t s_t = \sum_i (1 - \beta_i)$, both known at the end, the regret is at most
+//! $A - c\sum_i(1-\beta_i) + \sum_i \bigl(c + 2|u_i| \hat S_i \max(0, \ln(3|u_i| \hat S_i^3/(c\, x_{\tau_i,i}^2)) - 1)\bigr)$,
+//! $\hat S_i = \sqrt{S_i^2 + M_i^2}$, $x_{\tau_i,i}$ the first value that is not 0; the first two terms, what it cost not to know c, vanish for κ = 0 and c = ε.
+//! The first-order certificate needs no vector of its own: $\Gamma = -G$.
+//! **Start** w = 0, β = 1, c = ε. **Cost** O(nnz), a root and two divisions per coordinate of the row, one exponential per example. **Care** slopes beyond L are
 //! refused: wealth could be lost that is not there. Values below 1e-150 count as 0; values above 1e150 are refused.
-//! **Source** \[KKW19, alg. 2\].
+//! **Source** \[KKW19, alg. 2\]; the step of c: \[KMWW07, ex. 7\], \[DHS11\].
 
 use super::Walk;
 use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::geometry::Event;
 use crate::loss::Loss;
+use crate::real::Real;
 use crate::row::Row;
 use crate::sum::Sum;
 use crate::update::{Round, Target};
@@ -40,7 +49,7 @@ use crate::walk::{self, LARGEST};
 /// #   fn facts(&self) -> Facts { geowalk::loss::Squared.facts() }
 /// }
 ///
-/// let mut walk = Free::new(1.0, 1.0)?;
+/// let mut walk = Free::new(1.0, 0.5, 1.0)?;
 /// let mut last = 0.0;
 /// for _ in 0..200 {
 ///     last = walk.step(Dense(&[1e9]), 7.0.into(), &Absolute, 0.0)?.loss;
@@ -50,8 +59,17 @@ use crate::walk::{self, LARGEST};
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Free {
-    epsilon: f64,
     lipschitz: f64,
+    /// κ.
+    step: f64,
+    /// c.
+    common: f64,
+    /// Q.
+    squares: f64,
+    /// g z of the last step, and c and Q before it.
+    last: [f64; 3],
+    /// A, in units of L.
+    a: Sum,
     features: Vec<Feature>,
 }
 
@@ -65,18 +83,20 @@ struct Feature {
     sum: f64,
     /// β.
     wealth: f64,
-    /// The bet that follows from the four, kept so that a prediction needs no root.
-    w: f64,
+    /// The bet ω that follows from the four, kept so that a prediction needs no root.
+    bet: f64,
 }
 
+/// The common wealth stays within these.
+const LEAST: f64 = 1e-100;
+const MOST: f64 = 1e100;
+
 impl Feature {
-    fn new(wealth: f64) -> Self {
-        Self { scale: 0.0, squares: 0.0, sum: 0.0, wealth, w: 0.0 }
-    }
+    const NEW: Self = Self { scale: 0.0, squares: 0.0, sum: 0.0, wealth: 1.0, bet: 0.0 };
 
     /// The bet at the scale M.
     #[inline]
-    fn bet(&self, scale: f64) -> f64 {
+    fn at(&self, scale: f64) -> f64 {
         if scale == 0.0 {
             return 0.0;
         }
@@ -86,27 +106,50 @@ impl Feature {
 
     /// The bet on a row where the feature has the value x.
     #[inline]
-    fn weight(&self, x: f64) -> f64 {
-        if x.abs() > self.scale { self.bet(x.abs()) } else { self.w }
+    fn on(&self, x: f64) -> f64 {
+        if x.abs() > self.scale { self.at(x.abs()) } else { self.bet }
     }
 }
 
 impl Free {
-    /// Wealth ε of each feature, and the bound L on the slopes (importance weights included).
-    pub fn new(epsilon: f64, lipschitz: f64) -> Result<Self, ConfigError> {
-        error::parameter("epsilon", epsilon, Allowed::Closed(1e-100, 1e100))?;
+    /// The usual wealth at the start, ε, for a wealth that follows the stream.
+    pub const WEALTH: f64 = 0.125;
+
+    /// The usual step κ of the common wealth.
+    pub const STEP: f64 = 0.5;
+
+    /// A wealth at the start (ε) and the step of the common wealth (κ; 0: it stays at ε); the bound L on the slopes, importance weights included.
+    pub fn new(epsilon: f64, step: f64, lipschitz: f64) -> Result<Self, ConfigError> {
+        error::parameter("epsilon", epsilon, Allowed::Closed(LEAST, MOST))?;
+        error::parameter("step", step, Allowed::Closed(0.0, 10.0))?;
         error::parameter("lipschitz", lipschitz, Allowed::Closed(1e-100, 1e100))?;
-        Ok(Self { epsilon, lipschitz, features: Vec::new() })
+        Ok(Self {
+            lipschitz,
+            step,
+            common: epsilon,
+            squares: 1.0,
+            last: [0.0, epsilon, 1.0],
+            a: Sum::default(),
+            features: Vec::new(),
+        })
     }
 
-    /// A = Σ g_t z_t of the run so far, from the wealth alone.
+    /// A = Σ g_t z_t of the run so far.
     pub fn a(&self) -> f64 {
-        let mut sum = Sum::default();
-        for feature in &self.features {
-            sum.add(self.epsilon);
-            sum.add(-feature.wealth);
-        }
-        self.lipschitz * sum.total()
+        self.lipschitz * self.a.total()
+    }
+
+    /// ⟨ω, x⟩.
+    fn bets<X: Row<f64>>(&self, x: X) -> f64 {
+        let mut s = 0.0;
+        x.each(|i, x| {
+            if let Some(feature) = self.features.get(i)
+                && walk::present(x)
+            {
+                s += feature.on(x) * x;
+            }
+        });
+        s
     }
 
     /// out ← Γ = Σ g_t x_t of the run so far.
@@ -123,20 +166,12 @@ impl Walk for Free {
 
     fn grow(&mut self, n: usize) {
         if n > self.features.len() {
-            self.features.resize(n, Feature::new(self.epsilon));
+            self.features.resize(n, Feature::NEW);
         }
     }
 
     fn predict<X: Row<f64>>(&self, x: X) -> f64 {
-        let mut z = 0.0;
-        x.each(|i, x| {
-            if let Some(feature) = self.features.get(i)
-                && walk::present(x)
-            {
-                z += feature.weight(x) * x;
-            }
-        });
-        z
+        self.common * self.bets(x)
     }
 
     fn step<X: Row<f64>, L: Loss + ?Sized>(
@@ -165,31 +200,60 @@ impl Walk for Free {
             if !walk::present(x) {
                 return;
             }
-            let w = feature.weight(x);
+            let bet = feature.on(x);
             feature.scale = feature.scale.max(x.abs());
             let gradient = g * x;
             feature.sum -= gradient;
             feature.squares += gradient * gradient;
-            feature.wealth -= gradient * w;
+            feature.wealth -= gradient * bet;
             if feature.wealth > LARGEST {
                 feature.wealth = LARGEST;
                 clamped += 1;
             }
-            feature.w = feature.bet(feature.scale);
+            feature.bet = feature.at(feature.scale);
         });
+        let gradient = g * round.z;
+        self.a.add(gradient);
+        self.last = [gradient, self.common, self.squares];
+        self.follow(gradient);
         if clamped > 0 {
             round.event = Event::Clamped { coordinates: clamped };
         }
         Ok(round)
     }
 
+    fn pull(&self) -> f64 {
+        self.last[0]
+    }
+
+    fn follow(&mut self, pull: f64) {
+        let [_, common, squares] = self.last;
+        self.squares = squares + pull * pull;
+        let step = Real::exp(-self.step * pull / self.squares.sqrt());
+        self.common = (common * step).clamp(LEAST, MOST);
+    }
+
+    /// The classes of one softmax have one wealth in common.
+    fn share(&mut self, other: &Self) {
+        (self.common, self.squares) = (other.common, other.squares);
+    }
+
+    fn common(&self) -> f64 {
+        self.common
+    }
+
     fn local(&self, i: usize) -> Option<f64> {
-        Some(self.features.get(i).map_or(0.0, |feature| feature.w))
+        Some(self.features.get(i).map_or(0.0, |feature| feature.bet))
     }
 
     fn read(&self, w: &mut Vec<f64>) {
         w.clear();
-        w.extend(self.features.iter().map(|feature| feature.w));
+        w.extend(self.features.iter().map(|feature| self.common * feature.bet));
+    }
+
+    fn gamma(&self, _: Option<f64>, out: &mut Vec<f64>) -> Option<f64> {
+        Free::gamma(self, out);
+        Some(0.0)
     }
 
     fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
@@ -198,6 +262,8 @@ impl Walk for Free {
         put("squares", &column(|f| f.squares));
         put("sum", &column(|f| f.sum));
         put("wealth", &column(|f| f.wealth));
+        put("common", &[self.common, self.squares]);
+        put("a", &self.a.save());
     }
 
     fn load(
@@ -209,14 +275,20 @@ impl Walk for Free {
         let squares = walk::array_of(get, "squares", Allowed::NonNegative, n)?;
         let sum = walk::array_of(get, "sum", Allowed::Finite, n)?;
         let wealth = walk::array_of(get, "wealth", Allowed::Closed(0.0, LARGEST), n)?;
+        let [common, steps] = walk::numbers(get, "common", Allowed::Positive)?;
+        let a = walk::numbers(get, "a", Allowed::Finite)?;
+        self.common = common;
+        self.squares = steps;
+        self.last = [0.0, common, steps];
+        self.a = Sum::load(a);
         self.features = scale
             .into_iter()
             .zip(squares)
             .zip(sum)
             .zip(wealth)
             .map(|(((scale, squares), sum), wealth)| {
-                let mut feature = Feature { scale, squares, sum, wealth, w: 0.0 };
-                feature.w = feature.bet(scale);
+                let mut feature = Feature { scale, squares, sum, wealth, bet: 0.0 };
+                feature.bet = feature.at(scale);
                 feature
             })
             .collect();

@@ -211,8 +211,15 @@ impl Walk for ReparamSimplex {
         }
         // 1 + τ(x_i − m) = (1 − τm)(1 + τx_i/(1 − τm)): all weights share the first factor.
         let common = 1.0 - tau * self.middle;
-        walk::scalar("1 + rate/2·slope·middle", common, Allowed::Positive)?;
-        let moved = self.w.multiply(x, Factor::Square, tau / common);
+        if common.abs() < 1e-9 {
+            let (what, value) = ("1 + rate/2·slope·middle, which must not vanish,", common);
+            return Err(DomainError::Scalar { what, value, allowed: Allowed::Positive });
+        }
+        let mut moved = self.w.multiply(x, Factor::Square, tau / common);
+        if common < 0.0 {
+            // The signs of all factors are those without the common one, reversed.
+            moved.crossed = self.w.features() - moved.crossed - moved.clamped;
+        }
         round.length = (2.0 * moved.divergence).sqrt();
         round.event = report(&moved, &mut self.folds);
         Ok(round)

@@ -236,8 +236,13 @@ fn ulp(x: f64) -> f64 {
     f64::from_bits(x.abs().to_bits() + 1) - x.abs()
 }
 
+/// The float in the middle of those between the two.
+pub(crate) fn between(a: f64, b: f64) -> f64 {
+    float(i64::midpoint(order(a), order(b)))
+}
+
 /// How many floats from one to the other.
-fn steps(a: f64, b: f64) -> u64 {
+pub(crate) fn steps(a: f64, b: f64) -> u64 {
     order(a).abs_diff(order(b))
 }
 

@@ -166,7 +166,7 @@ pub(crate) fn all(visitor: &mut impl Visit) {
     visitor.visit("centred-reparam-eg", ReparamSimplex::centred(-1.0, 2.0).unwrap(), 0.5);
     visitor.visit("experts-twin", ReparamSimplex::experts(), 0.3);
     visitor.visit("adagrad", Adaptive::new(), Adaptive::RATE);
-    visitor.visit("free", Free::new(1.0, 1.0).unwrap(), 0.0);
+    visitor.visit("free", Free::new(1.0, 0.5, 1.0).unwrap(), 0.0);
     visitor.visit("eg+-", Signed::new(SimplexEntropy::new(), 2.0).unwrap(), 0.2);
     visitor.visit("egu+-", Signed::new(Entropy::new(0.01).unwrap(), 1.0).unwrap(), 0.1);
     visitor.visit("simplex+-", Signed::new(Simplex::new(), 2.0).unwrap(), 0.2);

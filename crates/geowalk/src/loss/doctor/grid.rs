@@ -21,6 +21,7 @@ pub(super) fn bounds(allowed: Allowed) -> (f64, f64) {
         | Allowed::ClosedOpen(lo, hi) => (lo, hi),
         Allowed::Whole(least) => (least as f64, f64::INFINITY),
         Allowed::Sign => (-1.0, 1.0),
+        Allowed::Indicator => (0.0, 1.0),
         Allowed::Finite => (f64::NEG_INFINITY, f64::INFINITY),
     }
 }

@@ -1,7 +1,8 @@
 //! # Lambert's W on its principal branch
 //! $$W_0(x)\, e^{W_0(x)} = x, \qquad W_0 \ge -1, \qquad x \ge -1/e$$
 //! **Near the branch point** $W = -1 + v$ with $h(v) = 1 + (v - 1)e^v = 1 + e x$, whose series $\sum_{k\ge2} \frac{k-1}{k!} v^k$ has no cancellation, and
-//! $1 + ex$ from $x + 1/e$ in two parts. **Elsewhere** Halley's iteration; above e Newton's on $W + \ln W = \ln x$.
+//! $1 + ex$ from $x + 1/e$ in two parts. **Near 0** the series $\sum_{k\ge1} \frac{(-k)^{k-1}}{k!} x^k$, an exponential and two logarithms less.
+//! **Elsewhere** Halley's iteration; above e Newton's on $W + \ln W = \ln x$.
 //! **Accuracy** 4 units in the last place of W, of W + 1 below −0.3. **Source** \[CGHJK96, sec. 4\].
 
 use crate::Real;
@@ -14,13 +15,34 @@ const REST: f64 = 4.308_239_755_846_946_4e-17;
 
 /// W₀(x); NaN below −1/e.
 pub(super) fn w0(x: f64) -> f64 {
-    if x < -0.3 {
+    if x.abs() <= 0.01 {
+        near_zero(x)
+    } else if x < -0.3 {
         near_branch(x)
     } else if x <= std::f64::consts::E {
         halley(x)
     } else {
         newton(x)
     }
+}
+
+/// |x| ≤ 0.01: the first term left out, −1551.2 x¹², is below 2e-19 of x.
+#[inline]
+fn near_zero(x: f64) -> f64 {
+    // (−k)^{k−1}/k! for k = 11 down to 2.
+    const TERMS: [f64; 10] = [
+        2_357_947_691.0 / 3_628_800.0,
+        -156_250.0 / 567.0,
+        531_441.0 / 4480.0,
+        -16_384.0 / 315.0,
+        16_807.0 / 720.0,
+        -54.0 / 5.0,
+        125.0 / 24.0,
+        -8.0 / 3.0,
+        1.5,
+        -1.0,
+    ];
+    x + x * x * TERMS.iter().fold(0.0, |sum, term| sum * x + term)
 }
 
 fn near_branch(x: f64) -> f64 {
@@ -101,6 +123,8 @@ mod tests {
         (1.0e-300, 1.0e-300),
         (1.0e-10, 9.999_999_999e-11),
         (0.001, 0.000_999_001_497_338_530_8),
+        (0.0099, 0.009_803_420_317_958_612),
+        (-0.0099, -0.009_999_491_570_091_387),
         (0.1, 0.091_276_527_160_862_26),
         (0.5, 0.351_733_711_249_195_84),
         (1.0, 0.567_143_290_409_783_8),

@@ -7,7 +7,7 @@
 //! U = 0.966 on the branch and 0.640 where w has grown by e^3.58.
 //! **Care** the branch ends where $\kappa x_i w_i = -1/e$. If the root is not before that, which happens when a weight has to grow by more than
 //! the factor e, an explicit step is made, halved until U has fallen enough, and reported as [`Event::FellBack`].
-//! **Cost** O(nnz) per evaluation, one W and one exponential per coordinate of the row.
+//! **Cost** O(nnz) per evaluation, one W per coordinate of the row.
 //! **Source** \[KMWW07, eq. (9) and (22)\]; \[CGHJK96\] for W.
 
 use super::lambert::{self, BRANCH};
@@ -55,10 +55,17 @@ impl Proximal for Orthant {
         });
         let root = multiplier(&example, limit, &mut |kappa| {
             let (mut z, mut slope) = (0.0, 0.0);
+            // e^{−W(a)} = W(a)/a: where the division loses nothing it saves an exponential.
+            let divides = kappa.abs() > 1e-100;
             x.each(|i, x| {
                 if let Some(&w) = w.get(i) {
-                    let omega = lambert::w0(Real::max(kappa * x * w, BRANCH));
-                    let term = x * w * Real::exp(-omega);
+                    let a = kappa * x * w;
+                    let omega = lambert::w0(Real::max(a, BRANCH));
+                    let term = if divides && a.abs() > 1e-100 && a > BRANCH {
+                        omega / kappa
+                    } else {
+                        x * w * Real::exp(-omega)
+                    };
                     z += term;
                     slope -= term * term / (1.0 + omega);
                 }

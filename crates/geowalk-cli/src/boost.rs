@@ -1,0 +1,364 @@
+//! `geowalk boost`: a log of rounds on standard error, the summary on standard output; and what `show` prints of a booster.
+
+use std::io::{self, Write};
+use std::time::Instant;
+
+use geowalk::boost::line::Separable;
+use geowalk::boost::multiclass::Reduction;
+use geowalk::boost::rules::Search;
+use geowalk::boost::{Flavour, Leverage, Round};
+use geowalk::certify::{Certificate, Status};
+use geowalk::spec;
+use geowalk_data::Task;
+use geowalk_run::boost::words::{self, Names};
+use geowalk_run::boost::{Boosted, History, Kind, Plan, Said, validate};
+use geowalk_run::error::RunError;
+use geowalk_run::model::Model;
+use geowalk_run::table::{Examples, examples, headings};
+use serde_json::{Value, json};
+
+use crate::args::{Boost, Format, Show, Shown, What};
+use crate::{Failure, data};
+
+fn plan(args: &Boost) -> Result<Plan, Failure> {
+    let choice = |kind: &'static str, text: &str, known: &[&'static str]| {
+        Failure::Config(spec::unknown(kind, text, known.iter().copied()))
+    };
+    let bins = match args.bins.as_str() {
+        "exact" => None,
+        text => {
+            Some(text.parse().map_err(|_| choice("number of bins", text, &["2 to 255", "exact"]))?)
+        }
+    };
+    Ok(Plan {
+        loss: args.loss.clone(),
+        adapt: Flavour::parse(&args.adapt)?,
+        mu: args.mu,
+        nu: args.nu,
+        weak: Kind::parse(&args.weak)?,
+        literals: args.literals,
+        leaves: args.leaves,
+        search: Search::parse(&args.search)?,
+        bins,
+        abstains: args.abstain,
+        leverage: Leverage::parse(&args.leverage)?,
+        separable: Separable::parse(&args.separable)
+            .ok_or_else(|| choice("policy", &args.separable, &["cap", "stop", "error"]))?,
+        rounds: args.rounds,
+        bound: args.until,
+        held_out: args.hold_out,
+        patience: args.patience,
+        reduction: Reduction::parse(&args.reduction)
+            .ok_or_else(|| choice("reduction", &args.reduction, &["ova", "mh"]))?,
+        seed: args.seed,
+    })
+}
+
+/// Boosts, and prints the summary.
+pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<(), Failure> {
+    let start = Instant::now();
+    let plan = plan(args)?;
+    if let Some(path) = &args.model {
+        Model::check_path(path).map_err(RunError::from)?;
+    }
+    let shown = args.progress == Shown::Auto;
+    let task = match args.task {
+        None => None,
+        Some(What::Binary) => Some(Task::Binary),
+        Some(What::Multiclass) => Some(Task::Multiclass),
+        Some(What::Regression) => {
+            return Err(Failure::Use(
+                "--task regression: boosting learns classes; use 'geowalk train'".to_owned(),
+            ));
+        }
+    };
+    let examples = examples(data::options(&args.data)?, task)?;
+    if task == Some(Task::Binary) && examples.classes.names().len() > 2 {
+        // The message names the classes.
+        examples.classes.signs().map_err(RunError::from)?;
+    }
+    let mut log = Log { shown, headed: false, names: None };
+    for note in notes(&examples) {
+        log.note(&note);
+    }
+    let count = examples.table.columns().len();
+    let empty = Boosted {
+        classes: examples.classes.names().to_vec(),
+        reduction: plan.reduction,
+        members: Vec::new(),
+        columns: count,
+    };
+    log.names = Some(Names::new(headings(&examples.schema, count), &empty));
+    let (boosted, histories) =
+        plan.fit(&examples.table, &examples.classes, examples.weights.as_deref(), &mut |said| {
+            log.say(said)
+        })?;
+    let error =
+        boosted.error(&examples.table, examples.classes.codes(), examples.weights.as_deref())?;
+    let validation = match args.folds {
+        None => None,
+        Some(count) => Some(validate::validate(&plan, &examples, count, &mut |fold, error| {
+            log.note(&format!("fold {fold}: error {error:.6}"));
+        })?),
+    };
+    let mut summary = json!({
+        "examples": examples.classes.rows(),
+        "columns": count,
+        "classes": boosted.classes,
+        "loss": plan.loss,
+        "adapt": plan.adapt.name(),
+        "weak": plan.weak.name(),
+        "walk": format!("boost:{}", plan.weak.name()),
+        "rate": format!("leverage({})", plan.leverage.spec()),
+        "metrics": { "training_error": error },
+        "certificate": histories.first().map(|own| certificate(&own.certificates[0])),
+        "members": histories.iter().map(history).collect::<Vec<_>>(),
+    });
+    if let Some(validation) = &validation {
+        let fold = |error: &f64| json!({"error": error, "accuracy": 1.0 - error});
+        summary["cross_validation"] = json!({
+            "folds": validation.errors.iter().map(fold).collect::<Vec<_>>(),
+            "mean": fold(&validation.mean()),
+            "deviation": validation.deviation(),
+            "seed": plan.seed,
+        });
+    }
+    if let Some(path) = &args.model {
+        plan.model(&examples, &boosted, summary.clone()).save(path).map_err(RunError::from)?;
+    }
+    summary["seconds"] = json!(start.elapsed().as_secs_f64());
+    if args.json {
+        writeln!(out, "{summary}")?;
+        return Ok(());
+    }
+    writeln!(out, "\nexamples       {}", examples.classes.rows())?;
+    writeln!(out, "classes        {}", boosted.classes.join(", "))?;
+    writeln!(out, "loss           {}", about_loss(&plan, &histories))?;
+    writeln!(out, "weak           {}", about_weak(&plan))?;
+    writeln!(out, "training error {error:.6}")?;
+    for own in &histories {
+        print(own, out)?;
+    }
+    if let Some(validation) = &validation {
+        writeln!(
+            out,
+            "error          {:.6} ± {:.6}  (mean and deviation of {} folds, seed {})",
+            validation.mean(),
+            validation.deviation(),
+            validation.errors.len(),
+            plan.seed
+        )?;
+    }
+    if let Some(path) = &args.model {
+        writeln!(out, "model          {}", path.display())?;
+    }
+    writeln!(out, "seconds        {:.3}", start.elapsed().as_secs_f64())?;
+    Ok(())
+}
+
+fn notes(examples: &Examples) -> Vec<String> {
+    let mut notes: Vec<String> = examples.said.iter().cloned().collect();
+    if examples.unlabelled > 0 {
+        notes.push(format!("{} rows without a label are left out", examples.unlabelled));
+    }
+    if examples.skipped.0 > 0 {
+        notes.push(format!("{} rows could not be read and are left out", examples.skipped.0));
+        notes.extend(examples.skipped.1.iter().cloned());
+    }
+    notes
+}
+
+fn about_loss(plan: &Plan, histories: &[History]) -> String {
+    match plan.adapt {
+        Flavour::None => plan.loss.clone(),
+        flavour => {
+            let last: Vec<&str> = histories.iter().map(|own| own.loss.as_str()).collect();
+            format!("chosen by {} (probabilities by {})", flavour.name(), last.join(", "))
+        }
+    }
+}
+
+fn about_weak(plan: &Plan) -> String {
+    match plan.weak {
+        Kind::Rules => {
+            format!("rules of at most {} literals, search {}", plan.literals, plan.search.spec())
+        }
+        Kind::Trees => format!("trees of at most {} leaves", plan.leaves),
+        other => other.name().to_owned(),
+    }
+}
+
+fn print(own: &History, out: &mut dyn Write) -> io::Result<()> {
+    if let Some(class) = &own.class {
+        writeln!(out, "\n{class} against the rest")?;
+    }
+    let rounds = own.rounds.len();
+    write!(out, "rounds         {rounds}: {}", own.ended)?;
+    if own.forgotten > 0 {
+        write!(out, " for {} rounds, which are forgotten", own.forgotten)?;
+    }
+    writeln!(out)?;
+    if own.capped > 0 {
+        writeln!(out, "capped         {} rounds: a feature that never errs", own.capped)?;
+    }
+    if own.ties > 0 {
+        writeln!(out, "ties           {} other losses had the same training error", own.ties)?;
+    }
+    let slip = own.rounds.iter().map(|round| round.slip).fold(0.0, f64::max);
+    if rounds > 0 && own.capped == 0 {
+        writeln!(
+            out,
+            "progress       as the identity of Bregman and Pythagoras says, within {slip:.1e}"
+        )?;
+    }
+    for certificate in &own.certificates {
+        writeln!(out, "certificate    {}", promise(certificate))?;
+    }
+    Ok(())
+}
+
+/// A certificate of boosting in words: the bound is on the loss itself.
+fn promise(certificate: &Certificate) -> String {
+    let what = match certificate.theorem {
+        "boosting-rate" => "surrogate",
+        "training-error" => "training error",
+        _ => "least training error of a round",
+    };
+    match &certificate.status {
+        Status::Valid => format!(
+            "{}: valid; {what} {:.6} <= {:.6}",
+            certificate.theorem, certificate.loss, certificate.bound
+        ),
+        Status::Void(_) => certificate.to_string(),
+    }
+}
+
+fn history(own: &History) -> Value {
+    let rounds: Vec<Value> = own.rounds.iter().map(round_json).collect();
+    let certificates: Vec<Value> = own.certificates.iter().map(certificate).collect();
+    json!({
+        "class": own.class, "loss": own.loss, "ended": own.ended, "forgotten": own.forgotten,
+        "ties": own.ties, "capped": own.capped, "rounds": rounds, "certificates": certificates,
+    })
+}
+
+fn certificate(c: &Certificate) -> Value {
+    let finite = |x: f64| if x.is_finite() { json!(x) } else { Value::Null };
+    let (status, reason) = match &c.status {
+        Status::Valid => ("valid", Value::Null),
+        Status::Void(broken) => ("void", json!(format!("{} does not hold", broken.premise))),
+    };
+    json!({
+        "theorem": c.theorem, "status": status, "reason": reason, "loss": finite(c.loss),
+        "comparator_loss": 0.0, "regret": finite(c.loss), "bound": finite(c.bound),
+    })
+}
+
+fn round_json(r: &Round) -> Value {
+    json!({
+        "round": r.round, "edge": r.edge, "leverage": r.leverage, "surrogate": r.surrogate,
+        "error": r.error, "guaranteed": r.guaranteed, "decrease": r.before - r.surrogate,
+    })
+}
+
+/// The log of the rounds.
+struct Log {
+    shown: bool,
+    headed: bool,
+    names: Option<Names>,
+}
+
+impl Log {
+    fn note(&self, text: &str) {
+        if self.shown {
+            // Progress is for people who watch: if nobody can, boosting goes on.
+            let _ = writeln!(io::stderr(), "{text}");
+        }
+    }
+
+    fn say(&mut self, said: &Said<'_>) {
+        if !self.shown {
+            return;
+        }
+        let mut err = io::stderr().lock();
+        let _ = match said {
+            Said::Class(name) => writeln!(err, "{name} against the rest"),
+            Said::Round { round, feature, loss } => {
+                if !self.headed {
+                    self.headed = true;
+                    let _ = writeln!(
+                        err,
+                        "{:>6} {:>9} {:>10} {:>10} {:>10} {:>10}  feature",
+                        "round", "edge", "leverage", "surrogate", "promised", "error"
+                    );
+                }
+                let words = self.names.as_ref().map(|names| names.condition(feature));
+                let promised = round.before - round.guaranteed;
+                writeln!(
+                    err,
+                    "{:>6} {:>9.6} {:>10.6} {:>10.6} {:>10.6} {:>10.6}  {}  [{loss}]",
+                    round.round,
+                    round.edge,
+                    round.leverage,
+                    round.surrogate,
+                    promised.max(0.0),
+                    round.error,
+                    words.unwrap_or_default()
+                )
+            }
+        };
+    }
+}
+
+/// What `show` prints of a booster.
+pub(crate) fn show(args: &Show, model: &Model, out: &mut dyn Write) -> Result<(), Failure> {
+    let boosted = Boosted::of(model)?;
+    let names = Names::new(headings(&model.schema, boosted.columns), &boosted);
+    match args.format {
+        Some(Format::Sql) => {
+            let text = words::to_sql(&boosted, &names).map_err(Failure::Use)?;
+            writeln!(out, "{text}")?;
+            return Ok(());
+        }
+        Some(Format::Json) => {
+            writeln!(out, "{}", words::to_json(&boosted, &names))?;
+            return Ok(());
+        }
+        Some(Format::Dot) => {
+            write!(out, "{}", words::to_dot(&boosted, &names))?;
+            return Ok(());
+        }
+        Some(Format::Text) | None => {}
+    }
+    let s = &model.settings;
+    if args.json {
+        let mut object = words::to_json(&boosted, &names);
+        object["walk"] = json!(s.walk);
+        object["loss"] = json!(s.loss);
+        object["task"] = json!(s.task.name());
+        object["examples"] = json!(model.examples);
+        object["settings"] = json!(s.extras);
+        object["summary"] = model.summary.clone();
+        writeln!(out, "{object}")?;
+        return Ok(());
+    }
+    writeln!(out, "walk       {}\nloss       {}\ntask       {}", s.walk, s.loss, s.task.name())?;
+    writeln!(out, "classes    {}\nexamples   {}", boosted.classes.join(", "), model.examples)?;
+    if let Some(metrics) = model.summary.get("metrics").and_then(Value::as_object) {
+        for (name, value) in metrics {
+            writeln!(out, "{:<14} {value}", name.replace('_', " "))?;
+        }
+    }
+    if let Some(mean) =
+        model.summary.pointer("/cross_validation/mean/error").and_then(Value::as_f64)
+    {
+        writeln!(out, "cross-validated error  {mean:.6}")?;
+    }
+    for (name, sentences) in words::sentences(&boosted, &names) {
+        writeln!(out, "\n{name}")?;
+        for sentence in sentences {
+            writeln!(out, "  {sentence}")?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,88 @@
+//! `geowalk tree`.
+
+use std::io::{self, Write};
+
+use geowalk::boost::tree::{Criterion, Growth};
+use geowalk_data::Task;
+use geowalk_run::tree::{Plan, Summary, fit};
+
+use crate::args::{Order, Shown, Tree, What};
+use crate::train::number;
+use crate::{Failure, data};
+
+/// Grows a tree and says what came out.
+pub(crate) fn run(args: &Tree, out: &mut dyn Write) -> Result<(), Failure> {
+    let growth = Growth {
+        order: match args.order {
+            Order::Best => geowalk::boost::tree::Order::BestFirst,
+            Order::Depth => geowalk::boost::tree::Order::DepthFirst,
+        },
+        max_leaves: args.leaves,
+        max_depth: args.depth,
+        min_leaf: args.min_leaf,
+        zero_gain: args.zero_gain,
+        ..Growth::new(Criterion::parse(&args.loss)?)
+    };
+    let plan = Plan {
+        growth,
+        bins: args.bins,
+        folds: args.folds,
+        prune: args.prune,
+        smoothing: args.smoothing,
+        seed: args.seed,
+        task: args.task.map(|task| match task {
+            What::Regression => Task::Regression,
+            What::Binary => Task::Binary,
+            What::Multiclass => Task::Multiclass,
+        }),
+    };
+    let shown = args.progress == Shown::Auto;
+    let mut say = |text: &str| {
+        // Progress is for people who watch: if nobody can, growing goes on.
+        if shown {
+            let _ = writeln!(io::stderr(), "{text}");
+        }
+    };
+    let summary = fit(&plan, data::options(&args.data)?, args.model.as_deref(), &mut say)?;
+    if args.json {
+        writeln!(out, "{}", summary.json())?;
+    } else {
+        print(&summary, out)?;
+        if let Some(path) = &args.model {
+            writeln!(out, "model          {}", path.display())?;
+        }
+    }
+    Ok(())
+}
+
+/// Columns in the list of importance.
+const COLUMNS: usize = 10;
+
+fn print(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "\nexamples       {}", summary.examples)?;
+    writeln!(out, "task           {}", summary.task.name())?;
+    writeln!(out, "criterion      {}", summary.loss_name)?;
+    writeln!(out, "leaves         {}", summary.shape.0)?;
+    writeln!(out, "depth          {}", summary.shape.1)?;
+    writeln!(out, "loss           {} in training", number(summary.loss))?;
+    let (folds, validated) = (summary.folds.len(), summary.validated());
+    for (name, value) in &summary.metrics {
+        write!(out, "{name:<14} {} in training", number(*value))?;
+        if let Some((_, mean, deviation)) = validated.iter().find(|(own, ..)| own == name) {
+            let (mean, deviation) = (number(*mean), number(*deviation));
+            write!(out, ", {mean} +- {deviation} in {folds} folds")?;
+        }
+        writeln!(out)?;
+    }
+    for (at, (column, part)) in summary.importance.iter().take(COLUMNS).enumerate() {
+        let head = if at == 0 { "importance" } else { "" };
+        writeln!(out, "{head:<14} {part:.4}  {column}")?;
+    }
+    for note in &summary.notes {
+        writeln!(out, "note           {note}")?;
+    }
+    if summary.skipped > 0 {
+        writeln!(out, "rows skipped   {}", summary.skipped)?;
+    }
+    writeln!(out, "seconds        {:.3}", summary.seconds)
+}

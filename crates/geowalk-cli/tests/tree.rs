@@ -1,0 +1,227 @@
+//! `geowalk tree` as a user meets it, and what the models it writes are good for.
+
+#![allow(clippy::unwrap_used, clippy::format_collect)] // test code
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+struct Place(PathBuf);
+
+impl Place {
+    fn new(name: &str) -> Self {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("tree-{name}"));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        Self(folder)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.0.join(name), text).unwrap();
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_geowalk"));
+        command.current_dir(&self.0).args(args);
+        command
+    }
+
+    fn output(&self, args: &[&str], code: i32) -> Output {
+        let output = self.command(args).output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {}", text(&output.stderr));
+        output
+    }
+
+    fn ok(&self, args: &[&str]) -> String {
+        text(&self.output(args, 0).stdout)
+    }
+
+    fn json(&self, args: &[&str]) -> Value {
+        serde_json::from_str(&self.ok(args)).unwrap()
+    }
+
+    fn fails(&self, args: &[&str], says: &str) {
+        let message = text(&self.output(args, 2).stderr);
+        assert!(message.contains(says), "{args:?}: {says:?} is not in {message}");
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn cancer() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/breast-cancer.csv");
+    path.to_str().unwrap().to_owned()
+}
+
+const FRUIT: &str = "size,color,class\n1,red,apple\n,yellow,banana\n1.5,red,apple\n4,yellow,banana\n1.2,green,apple\n,green,melon\n9,green,melon\n8,,melon\n";
+
+#[test]
+fn from_a_table_to_predictions() {
+    let place = Place::new("flow");
+    let data = cancer();
+    let args = ["tree", &data, "--leaves", "8", "--folds", "5", "--seed", "3", "--model", "m"];
+    let output = place.output(&args, 0);
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert!(err.contains("task: binary, because the labels are 2 names"), "{err}");
+    assert!(err.contains("fold 5 of 5: accuracy 0.9"), "{err}");
+    assert!(out.contains("leaves         8") && out.contains("in 5 folds"), "{out}");
+    let summary = place.json(&[&args[..], &["--json", "--progress", "none"]].concat());
+    assert_eq!(summary["examples"], 569);
+    let accuracy = summary["metrics"]["accuracy"].as_f64().unwrap();
+    let validated = summary["cross_validation"]["mean"]["accuracy"].as_f64().unwrap();
+    assert!(accuracy > 0.95 && (0.88..accuracy).contains(&validated), "{summary}");
+    assert_eq!(summary["cross_validation"]["folds"].as_array().unwrap().len(), 5);
+    for key in ["loss", "walk", "rate", "certificate", "seconds", "importance"] {
+        assert!(summary.get(key).is_some(), "{key}");
+    }
+    let predictions = place.ok(&["predict", "m", &data]);
+    let rows = fs::read_to_string(&data).unwrap();
+    let right = predictions.lines().zip(rows.lines().skip(1)).filter(|(p, row)| row.ends_with(p));
+    assert_eq!(predictions.lines().count(), 569);
+    assert!((right.count() as f64 / 569.0 - accuracy).abs() < 1e-12);
+    let proba = place.ok(&["predict", "m", &data, "--proba"]);
+    assert_eq!(proba.lines().next(), Some("benign,malignant"));
+    let sums = |line: &str| line.split(',').map(|p| p.parse::<f64>().unwrap()).sum::<f64>();
+    assert!(proba.lines().skip(1).all(|line| (sums(line) - 1.0).abs() < 1e-12));
+}
+
+/// The JSON of a tree, followed by hand, says what `predict` says.
+#[test]
+fn exports_say_what_the_tree_says() {
+    let place = Place::new("exports");
+    let data = cancer();
+    place.ok(&["tree", &data, "--loss", "entropy", "--model", "m"]);
+    let shown = place.json(&["show", "m", "--format", "json"]);
+    let rows = fs::read_to_string(&data).unwrap();
+    let header: Vec<&str> = rows.lines().next().unwrap().split(',').collect();
+    let predictions = place.ok(&["predict", "m", &data]);
+    for (row, predicted) in rows.lines().skip(1).zip(predictions.lines()) {
+        let fields: Vec<&str> = row.split(',').collect();
+        let mut node = &shown["nodes"][0];
+        while node["test"].is_object() {
+            let test = &node["test"];
+            let at = header.iter().position(|name| test["column"] == *name).unwrap();
+            let yes = fields[at].parse::<f64>().unwrap() <= test["at_most"].as_f64().unwrap();
+            let next = if yes { &node["yes"] } else { &node["no"] };
+            node = &shown["nodes"][usize::try_from(next.as_u64().unwrap()).unwrap()];
+        }
+        assert_eq!(node["class"], predicted);
+    }
+    let leaves = shown["nodes"].as_array().unwrap().iter().filter(|n| n["test"].is_null()).count();
+    let dot = place.ok(&["show", "m", "--format", "dot"]);
+    assert!(dot.starts_with("digraph tree {") && dot.matches("style=rounded").count() == leaves);
+    let drawn = place.ok(&["show", "m", "--format", "text"]);
+    assert_eq!(drawn.lines().count(), shown["nodes"].as_array().unwrap().len() + 1);
+    assert!(place.ok(&["show", "m"]).ends_with(&drawn));
+    assert_eq!(place.json(&["show", "m", "--json"])["walk"], "tree");
+}
+
+#[test]
+fn names_gaps_and_names_never_seen() {
+    let place = Place::new("names");
+    place.write("a.csv", FRUIT);
+    place.ok(&["tree", "a.csv", "--loss", "gini", "--model", "m"]);
+    let predicted = place.ok(&["predict", "m", "a.csv"]);
+    let expected: String =
+        FRUIT.lines().skip(1).map(|row| format!("{}\n", row.rsplit(',').next().unwrap())).collect();
+    assert_eq!(predicted, expected);
+    // Other columns first, no label, a new name.
+    place.write("b.csv", "color,size\nblue,1.1\nblue,\nyellow,4\n");
+    assert_eq!(place.ok(&["predict", "m", "b.csv"]).lines().count(), 3);
+    let sql = place.ok(&["show", "m", "--format", "sql"]);
+    assert!(sql.contains("WHEN \"color\" = '") && sql.contains("FROM data;"), "{sql}");
+    assert!(place.ok(&["show", "m"]).contains("color = "), "names are names");
+    place.write("c.csv", "color\nred\n");
+    place.fails(&["predict", "m", "c.csv"], "c.csv:1:1: no column 'size'");
+    place.write("d.csv", "color,size\nred,big\n");
+    place.fails(&["predict", "m", "d.csv"], "d.csv:2:5");
+}
+
+#[test]
+fn the_same_model_for_any_number_of_threads_and_any_form_of_the_data() {
+    let place = Place::new("bits");
+    let data = cancer();
+    for bins in [&[][..], &["--bins", "64"]] {
+        let mut models = Vec::new();
+        for threads in ["1", "2", "5"] {
+            let args = [&["tree", &data, "--prune", "0.25", "--model", "m"], bins].concat();
+            let ran = place.command(&args).env("RAYON_NUM_THREADS", threads).output().unwrap();
+            assert!(ran.status.success());
+            models.push(fs::read(place.0.join("m")).unwrap());
+        }
+        assert!(models.iter().all(|model| *model == models[0]));
+    }
+    let bins =
+        |loss: &str| place.json(&["tree", &data, "--loss", loss, "--json"])["leaves"].clone();
+    assert_eq!(bins("mu(mu=0.7)"), bins("matsushita"), "the same trees");
+    assert_eq!(bins("exponential"), bins("matsushita"));
+    assert_eq!(bins("squared"), bins("gini"));
+}
+
+#[test]
+fn limits_do_what_they_say() {
+    let place = Place::new("limits");
+    place.write("xor.csv", "a,b,y\n0,0,0\n0,1,1\n1,0,1\n1,1,0\n");
+    let tree = |flags: &[&str]| place.json(&[&["tree", "xor.csv", "--json"], flags].concat());
+    let strict = tree(&[]);
+    assert_eq!(strict["leaves"], 1);
+    assert!(strict["notes"].to_string().contains("no split gains anything"), "{strict}");
+    let solved = tree(&["--zero-gain"]);
+    assert_eq!((&solved["leaves"], &solved["metrics"]["accuracy"]), (&4.into(), &1.0.into()));
+    let data = cancer();
+    let tree = |flags: &[&str]| place.json(&[&["tree", &data, "--json"], flags].concat());
+    assert_eq!(tree(&["--depth", "2"])["depth"], 2);
+    assert_eq!(tree(&["--leaves", "5", "--order", "depth"])["leaves"], 5);
+    let full = tree(&[])["leaves"].as_u64().unwrap();
+    assert!(tree(&["--min-leaf", "20"])["leaves"].as_u64().unwrap() < full);
+    assert!(tree(&["--prune", "0.3"])["leaves"].as_u64().unwrap() < full);
+}
+
+#[test]
+fn bad_input_is_said_clearly() {
+    let place = Place::new("bad");
+    place.write("a.csv", FRUIT);
+    for (flags, says) in [
+        (&["--leaves", "0"][..], "max_leaves = 0; it must be a whole number >= 1"),
+        (&["--min-leaf", "0"], "min_leaf = 0"),
+        (&["--folds", "1"], "folds = 1; it must be a whole number >= 2"),
+        (&["--folds", "9"], "folds = 9; it must be in [2, 8]"),
+        (&["--bins", "1"], "bins = 1; it must be in [2, 255]"),
+        (&["--bins", "300"], "bins = 300"),
+        (&["--prune", "0.9"], "prune = 0.9; it must be in (0, 0.5]"),
+        (&["--smoothing", "-1"], "smoothing = -1"),
+        (&["--loss", "ginny"], "did you mean 'gini'?"),
+        (&["--bits", "9"], "--bits 9: columns need their names"),
+        (&["--task", "binary"], "there are 3 classes (apple, banana, melon, …); this needs two"),
+        (&["--task", "regression"], "this learns classes"),
+        (&["--label", "sort"], "no column 'sort'"),
+        (&["--model", "no/where"], "no/where: "),
+    ] {
+        place.fails(&[&["tree", "a.csv", "--progress", "none"], flags].concat(), says);
+    }
+    for (name, text, says) in [
+        ("one.csv", "x,y\n1,1\n2,1\n", "all 2 rows have the class '1'"),
+        ("real.csv", "x,y\n1,0.5\n2,3\n4,1.25\n", "because a label is 0.5; this learns classes"),
+        ("none.csv", "x,y\n", "a header and no rows"),
+        ("zero.vw", "1 0 |f a\n-1 0 |f b\n", "only 0 of the classes have weight"),
+        ("lone.csv", "y\n1\n0\n", "at least one of each is needed"),
+    ] {
+        place.write(name, text);
+        place.fails(&["tree", name, "--progress", "none"], says);
+    }
+    place.write("rare.csv", "x,y\n1,a\n2,b\n3,b\n4,b\n");
+    place.fails(&["tree", "rare.csv", "--folds", "4"], "use fewer --folds");
+    // Columns without content do no harm.
+    place.write("idle.csv", "c,m,x,y\n7,,1,a\n7,,2,b\n");
+    assert_eq!(place.json(&["tree", "idle.csv", "--json"])["leaves"], 2);
+    place.ok(&["tree", "a.csv", "--model", "m"]);
+    let says = "the model is a tree, learned from all data at once";
+    place.fails(&["train", "a.csv", "--resume", "m"], says);
+    place.ok(&["train", "idle.csv", "--model", "w"]);
+    place.fails(&["show", "w", "--format", "sql"], "the model is a walk");
+    assert!(place.ok(&["show", "w", "--format", "json"]).starts_with('{'));
+}

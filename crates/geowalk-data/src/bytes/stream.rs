@@ -1,0 +1,83 @@
+//! The inputs as whole streams, for formats that are not made of lines.
+
+use std::io::{self, Cursor, Read};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::{Bytes, Input, decompressed};
+use crate::error::{Compression, DataError, ErrorKind};
+
+/// One input.
+pub(crate) struct Stream {
+    pub(crate) name: Arc<str>,
+    /// A plain file, which can be opened again and searched.
+    pub(crate) path: Option<PathBuf>,
+    pub(crate) compression: Option<Compression>,
+    pub(crate) reader: Box<dyn Read + Send>,
+}
+
+/// All inputs, one after the other.
+pub(crate) struct Streams {
+    first: Option<Stream>,
+    waiting: std::vec::IntoIter<Input>,
+}
+
+impl Bytes {
+    /// The inputs from their beginning, of which no more than the first bytes have been looked at.
+    pub(crate) fn into_streams(mut self) -> Streams {
+        self.buffer.truncate(self.filled);
+        let failure = self.failure.map(|kind| match *kind {
+            ErrorKind::Io { source } | ErrorKind::Damaged { source, .. } => source,
+            _ => io::ErrorKind::UnexpectedEof.into(),
+        });
+        let rest: Box<dyn Read + Send> = match failure {
+            None => self.reader,
+            failure => Box::new(Failing(failure)),
+        };
+        let first = Stream {
+            name: self.name.as_str().into(),
+            path: if self.compression.is_none() { self.path } else { None },
+            compression: self.compression,
+            reader: Box::new(Cursor::new(self.buffer).chain(rest)),
+        };
+        Streams { first: Some(first), waiting: self.waiting }
+    }
+}
+
+/// Reads nothing but an error.
+struct Failing(Option<io::Error>);
+
+impl Read for Failing {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
+    }
+}
+
+impl Streams {
+    /// The next input, if there is one.
+    pub(crate) fn next(&mut self) -> Result<Option<Stream>, DataError> {
+        if let Some(first) = self.first.take() {
+            return Ok(Some(first));
+        }
+        let Some(input) = self.waiting.next() else { return Ok(None) };
+        let name: Arc<str> = input.name().into();
+        let path = input.file();
+        let opened = input.open().and_then(decompressed);
+        let (reader, compression) = opened.map_err(|source| ErrorKind::Io { source }.of(&name))?;
+        let path = if compression.is_none() { path } else { None };
+        Ok(Some(Stream { name, path, compression, reader }))
+    }
+}
+
+impl Stream {
+    /// What an error of the reader means.
+    pub(crate) fn fault(compression: Option<Compression>, source: io::Error) -> ErrorKind {
+        match compression {
+            None => ErrorKind::Io { source },
+            Some(compression) if source.kind() == io::ErrorKind::UnexpectedEof => {
+                ErrorKind::Truncated { compression }
+            }
+            Some(compression) => ErrorKind::Damaged { compression, source },
+        }
+    }
+}

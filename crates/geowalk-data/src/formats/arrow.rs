@@ -1,0 +1,55 @@
+//! # Arrow
+//! Record batches as Arrow's libraries send them (streams) and store them (files, Feather version 2); compressed by LZ4 or zstd. The first bytes
+//! tell which of the two it is, whatever the name.
+//!
+//! **Cost** One record batch in memory; how large it is was decided by who wrote it. A stream is read from the front, so pipes cost no more. A file
+//! has its table of contents at the end: what comes through a pipe or another compression has to be taken into memory first.
+//!
+//! **Care** No memory is reserved on the word of a header, except by decompressors. A file that is cut is refused, not taken for a shorter
+//! one; a stream may end after any batch.
+
+mod file;
+mod stream;
+
+use std::io::Read;
+
+use super::columnar::{self, Batches};
+use crate::Options;
+use crate::bytes::{Bytes, Stream};
+use crate::error::{DataError, ErrorKind};
+use crate::source::Source;
+
+const NAME: &str = "arrow";
+const MAGIC: &[u8] = b"ARROW1";
+const CONTINUES: [u8; 4] = [0xff; 4];
+
+pub(super) fn open(bytes: Bytes, options: Options) -> Result<Box<dyn Source>, DataError> {
+    columnar::open(bytes, options, one)
+}
+
+pub(super) fn sniff(head: &[u8]) -> bool {
+    head.starts_with(MAGIC) || head.starts_with(&CONTINUES)
+}
+
+fn broken(what: &str) -> ErrorKind {
+    ErrorKind::Broken { format: NAME, what: what.to_owned() }
+}
+
+const CUT: ErrorKind = ErrorKind::Cut { format: NAME };
+
+/// Opens one input.
+fn one(mut stream: Stream) -> Result<Box<dyn Batches>, ErrorKind> {
+    let mut head = Vec::with_capacity(8);
+    let read = stream.reader.by_ref().take(8).read_to_end(&mut head);
+    read.map_err(|source| Stream::fault(stream.compression, source))?;
+    match head.as_slice() {
+        [] => Err(ErrorKind::Empty),
+        head if head.starts_with(MAGIC) => file::open(stream, head),
+        head if head.starts_with(&CONTINUES) => stream::open(stream, head),
+        head if MAGIC.starts_with(head) || CONTINUES.starts_with(head) => Err(CUT),
+        head if head.starts_with(b"FEA1") => {
+            Err(broken("it is Feather version 1, which nothing writes any more"))
+        }
+        _ => Err(broken("it begins neither with ARROW1 nor with a message")),
+    }
+}

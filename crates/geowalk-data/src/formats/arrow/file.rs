@@ -1,0 +1,126 @@
+//! Blocks, and a table of contents at the end.
+
+use std::fs::File;
+use std::io::{Cursor, Read, Seek, SeekFrom};
+
+use arrow_array::RecordBatch;
+use arrow_ipc::convert::fb_to_schema;
+use arrow_ipc::reader::FileDecoder;
+use arrow_ipc::{Block, root_as_footer};
+use arrow_schema::SchemaRef;
+
+use super::{CUT, MAGIC, NAME, broken};
+use crate::bytes::Stream;
+use crate::error::ErrorKind;
+use crate::formats::columnar::{Batches, guarded};
+
+trait Search: Read + Seek + Send {}
+
+impl<T: Read + Seek + Send> Search for T {}
+
+struct Blocks {
+    reader: Box<dyn Search>,
+    schema: SchemaRef,
+    /// Absent only while it is given its columns.
+    decoder: Option<FileDecoder>,
+    batches: std::vec::IntoIter<Block>,
+}
+
+/// Opens a file of which the first bytes have been read.
+pub(super) fn open(mut stream: Stream, head: &[u8]) -> Result<Box<dyn Batches>, ErrorKind> {
+    let reader: Box<dyn Search> = if let Some(path) = &stream.path {
+        Box::new(File::open(path).map_err(|source| ErrorKind::Io { source })?)
+    } else {
+        let mut memory = head.to_vec();
+        let read = stream.reader.read_to_end(&mut memory);
+        read.map_err(|source| Stream::fault(stream.compression, source))?;
+        Box::new(Cursor::new(memory))
+    };
+    let mut blocks = Blocks {
+        reader,
+        schema: arrow_schema::Schema::empty().into(),
+        decoder: None,
+        batches: Vec::new().into_iter(),
+    };
+    blocks.contents()?;
+    Ok(Box::new(blocks))
+}
+
+impl Blocks {
+    /// The bytes from `start` on, so many.
+    fn bytes(&mut self, start: u64, count: u64) -> Result<Vec<u8>, ErrorKind> {
+        let mut bytes = Vec::new();
+        let found = self.reader.seek(SeekFrom::Start(start));
+        let read = found.and_then(|_| self.reader.by_ref().take(count).read_to_end(&mut bytes));
+        match read.map_err(|source| ErrorKind::Io { source })? as u64 {
+            read if read == count => Ok(bytes),
+            _ => Err(CUT),
+        }
+    }
+
+    /// Reads the table of contents and the dictionaries.
+    fn contents(&mut self) -> Result<(), ErrorKind> {
+        let length = self.reader.seek(SeekFrom::End(0));
+        let end = length.map_err(|source| ErrorKind::Io { source })?.saturating_sub(10);
+        let (size, footer) = match *self.bytes(end, 10)? {
+            [a, b, c, d, ref magic @ ..] if magic == MAGIC => {
+                let size = u64::from(u32::from_le_bytes([a, b, c, d]));
+                (size, end.checked_sub(size).ok_or_else(|| broken("a footer without end"))?)
+            }
+            _ => return Err(CUT),
+        };
+        let footer = self.bytes(footer, size)?;
+        let (schema, version, dictionaries, batches) = guarded(NAME, || {
+            let footer = root_as_footer(&footer).map_err(|error| error.to_string())?;
+            let schema = footer.schema().ok_or("there is no schema")?;
+            let dictionaries = footer.dictionaries().map(|blocks| blocks.iter().copied().collect());
+            let batches = footer.recordBatches().map(|blocks| blocks.iter().copied().collect());
+            let dictionaries: Vec<Block> = dictionaries.unwrap_or_default();
+            let batches: Vec<Block> = batches.unwrap_or_default();
+            Ok((fb_to_schema(schema), footer.version(), dictionaries, batches))
+        })?;
+        self.schema = schema.into();
+        let mut decoder = FileDecoder::new(self.schema.clone(), version);
+        for block in dictionaries {
+            let bytes = self.block(&block)?.into();
+            guarded(NAME, || {
+                decoder.read_dictionary(&block, &bytes).map_err(|error| error.to_string())
+            })?;
+        }
+        self.decoder = Some(decoder);
+        self.batches = batches.into_iter();
+        Ok(())
+    }
+
+    fn block(&mut self, block: &Block) -> Result<Vec<u8>, ErrorKind> {
+        let part = |length: i64| u64::try_from(length).map_err(|_| broken("a length below 0"));
+        let (start, message) = (part(block.offset())?, part(block.metaDataLength().into())?);
+        let length = message.saturating_add(part(block.bodyLength())?);
+        self.bytes(start, length)
+    }
+}
+
+impl Batches for Blocks {
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    fn select(&mut self, wanted: Vec<usize>) -> Result<(), ErrorKind> {
+        self.decoder = self.decoder.take().map(|decoder| decoder.with_projection(wanted));
+        Ok(())
+    }
+
+    fn next(&mut self) -> Result<Option<RecordBatch>, ErrorKind> {
+        while let Some(block) = self.batches.next() {
+            let bytes = self.block(&block)?.into();
+            let Some(decoder) = &self.decoder else { break };
+            let batch = guarded(NAME, || {
+                decoder.read_record_batch(&block, &bytes).map_err(|error| error.to_string())
+            })?;
+            if batch.is_some() {
+                return Ok(batch);
+            }
+        }
+        Ok(None)
+    }
+}

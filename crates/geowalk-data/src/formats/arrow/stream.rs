@@ -1,0 +1,136 @@
+//! Messages one after the other.
+
+use std::collections::HashMap;
+use std::io::{BufReader, Read};
+
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_ipc::convert::fb_to_schema;
+use arrow_ipc::reader::{read_dictionary, read_record_batch};
+use arrow_ipc::{Message, MessageHeader, root_as_message};
+use arrow_schema::SchemaRef;
+
+use super::{CUT, NAME, broken};
+use crate::bytes::Stream;
+use crate::error::{Compression, ErrorKind};
+use crate::formats::columnar::{Batches, guarded};
+
+struct Messages {
+    reader: BufReader<Box<dyn Read + Send>>,
+    compression: Option<Compression>,
+    over: bool,
+    schema: SchemaRef,
+    dictionaries: HashMap<i64, ArrayRef>,
+    wanted: Vec<usize>,
+    /// The message; what it speaks of follows it.
+    message: Vec<u8>,
+}
+
+/// Opens a stream of which the first eight bytes have been read.
+pub(super) fn open(stream: Stream, head: &[u8]) -> Result<Box<dyn Batches>, ErrorKind> {
+    let mut messages = Messages {
+        reader: BufReader::with_capacity(1 << 16, stream.reader),
+        compression: stream.compression,
+        over: false,
+        schema: arrow_schema::Schema::empty().into(),
+        dictionaries: HashMap::new(),
+        wanted: Vec::new(),
+        message: Vec::new(),
+    };
+    if !messages.advance(head)? {
+        return Err(broken("there is no schema"));
+    }
+    let schema = guarded(NAME, || {
+        let message = parsed(&messages.message)?;
+        let schema = message.header_as_schema().ok_or("it does not begin with a schema")?;
+        Ok(fb_to_schema(schema))
+    })?;
+    messages.schema = schema.into();
+    messages.body()?;
+    Ok(Box::new(messages))
+}
+
+fn parsed(message: &[u8]) -> Result<Message<'_>, String> {
+    root_as_message(message).map_err(|error| error.to_string())
+}
+
+impl Messages {
+    /// The next bytes, fewer only at the end.
+    fn take(&mut self, count: u64) -> Result<Vec<u8>, ErrorKind> {
+        let mut bytes = Vec::new();
+        let read = self.reader.by_ref().take(count).read_to_end(&mut bytes);
+        read.map_err(|source| Stream::fault(self.compression, source))?;
+        Ok(bytes)
+    }
+
+    /// The next bytes, all of them.
+    fn exactly(&mut self, count: u64) -> Result<Vec<u8>, ErrorKind> {
+        let bytes = self.take(count)?;
+        if bytes.len() as u64 == count { Ok(bytes) } else { Err(CUT) }
+    }
+
+    /// Reads the message that begins with these bytes; `false` if they are the end.
+    fn advance(&mut self, begin: &[u8]) -> Result<bool, ErrorKind> {
+        let length = match *begin {
+            [] => return Ok(false),
+            [0xff, 0xff, 0xff, 0xff, a, b, c, d] => u32::from_le_bytes([a, b, c, d]),
+            [_, _, _, _, _, _, _, _] => return Err(broken("a message expected")),
+            _ => return Err(CUT),
+        };
+        if length == 0 {
+            return Ok(false);
+        }
+        self.message = self.exactly(length.into())?;
+        Ok(true)
+    }
+
+    /// Reads what follows the message.
+    fn body(&mut self) -> Result<Vec<u8>, ErrorKind> {
+        let length = guarded(NAME, || Ok(parsed(&self.message)?.bodyLength()))?;
+        self.exactly(u64::try_from(length).map_err(|_| broken("a length below 0"))?)
+    }
+}
+
+impl Batches for Messages {
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    fn select(&mut self, wanted: Vec<usize>) -> Result<(), ErrorKind> {
+        self.wanted = wanted;
+        Ok(())
+    }
+
+    fn next(&mut self) -> Result<Option<RecordBatch>, ErrorKind> {
+        while !self.over {
+            let begin = self.take(8)?;
+            if !self.advance(&begin)? {
+                self.over = true;
+                break;
+            }
+            let body = self.body()?.into();
+            let Self { message, schema, dictionaries, wanted, .. } = self;
+            let batch = guarded(NAME, || {
+                let message = parsed(message)?;
+                let version = message.version();
+                let done = match message.header_type() {
+                    MessageHeader::RecordBatch => {
+                        let batch = message.header_as_record_batch().ok_or("no batch")?;
+                        let (schema, wanted) = (schema.clone(), Some(wanted.as_slice()));
+                        read_record_batch(&body, batch, schema, dictionaries, wanted, &version)
+                            .map(Some)
+                    }
+                    MessageHeader::DictionaryBatch => {
+                        let batch = message.header_as_dictionary_batch().ok_or("no dictionary")?;
+                        read_dictionary(&body, batch, schema, dictionaries, &version).map(|()| None)
+                    }
+                    other => return Err(format!("a message of type {other:?}")),
+                };
+                done.map_err(|error| error.to_string())
+            })?;
+            if batch.is_some() {
+                return Ok(batch);
+            }
+        }
+        Ok(None)
+    }
+}

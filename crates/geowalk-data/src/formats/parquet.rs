@@ -1,0 +1,108 @@
+//! # Parquet
+//! A table of columns in row groups, as pandas, Polars, Spark and DuckDB write it; compressed by snappy, gzip, zstd or LZ4.
+//!
+//! **Cost** A file is read a page of each column at a time. What comes through a pipe or another compression has to be taken into
+//! memory first, because the format begins at the end.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use bytes::Bytes as Memory;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use parquet::file::reader::ChunkReader;
+
+use super::columnar::{self, Batches, guarded};
+use crate::Options;
+use crate::bytes::{Bytes, Stream};
+use crate::error::{DataError, ErrorKind};
+use crate::source::Source;
+
+const NAME: &str = "parquet";
+
+/// Rows that are decoded at once.
+const ROWS: usize = 1024;
+
+pub(super) fn open(bytes: Bytes, options: Options) -> Result<Box<dyn Source>, DataError> {
+    columnar::open(bytes, options, one)
+}
+
+/// Opens one file.
+fn one(mut stream: Stream) -> Result<Box<dyn Batches>, ErrorKind> {
+    if let Some(path) = &stream.path {
+        let ends = || {
+            let mut file = File::open(path)?;
+            let mut head = Vec::with_capacity(4);
+            file.by_ref().take(4).read_to_end(&mut head)?;
+            let mut tail = [0; 4];
+            if file.seek(SeekFrom::End(0))? >= 8 {
+                file.seek(SeekFrom::End(-4))?;
+                file.read_exact(&mut tail)?;
+            }
+            file.rewind()?;
+            Ok((file, head, tail))
+        };
+        let (file, head, tail) = ends().map_err(|source| ErrorKind::Io { source })?;
+        check(&head, &tail)?;
+        return build(file);
+    }
+    let mut memory = Vec::new();
+    let read = stream.reader.read_to_end(&mut memory);
+    read.map_err(|source| Stream::fault(stream.compression, source))?;
+    let tail = memory.len().checked_sub(4).filter(|&tail| tail >= 4);
+    check(&memory[..memory.len().min(4)], tail.map_or(&[], |tail| &memory[tail..]))?;
+    build(Memory::from(memory))
+}
+
+/// A whole file begins and ends with the same letters.
+fn check(head: &[u8], tail: &[u8]) -> Result<(), ErrorKind> {
+    let broken = |what: &str| ErrorKind::Broken { format: NAME, what: what.to_owned() };
+    match (head, tail) {
+        ([], _) => Err(ErrorKind::Empty),
+        (b"PAR1", b"PAR1") => Ok(()),
+        (b"PARE", _) | (_, b"PARE") => Err(broken("it is encrypted")),
+        (b"PAR1", _) => Err(ErrorKind::Cut { format: NAME }),
+        _ => Err(broken("it does not begin with PAR1")),
+    }
+}
+
+/// A file whose columns have not been chosen, or have.
+enum Parquet<R: ChunkReader> {
+    New(Option<ParquetRecordBatchReaderBuilder<R>>, SchemaRef),
+    Open(ParquetRecordBatchReader, SchemaRef),
+}
+
+fn build<R: ChunkReader + 'static>(reader: R) -> Result<Box<dyn Batches>, ErrorKind> {
+    let new = || ParquetRecordBatchReaderBuilder::try_new(reader).map_err(|e| e.to_string());
+    let builder = guarded(NAME, new)?;
+    let schema = builder.schema().clone();
+    Ok(Box::new(Parquet::New(Some(builder), schema)))
+}
+
+impl<R: ChunkReader + 'static> Batches for Parquet<R> {
+    fn schema(&self) -> SchemaRef {
+        let (Self::New(_, schema) | Self::Open(_, schema)) = self;
+        schema.clone()
+    }
+
+    fn select(&mut self, wanted: Vec<usize>) -> Result<(), ErrorKind> {
+        let Self::New(builder, schema) = self else { return Ok(()) };
+        let Some(builder) = builder.take() else { return Ok(()) };
+        let columns = ProjectionMask::roots(builder.parquet_schema(), wanted);
+        let builder = builder.with_projection(columns).with_batch_size(ROWS);
+        let reader = guarded(NAME, || builder.build().map_err(|e| e.to_string()))?;
+        *self = Self::Open(reader, schema.clone());
+        Ok(())
+    }
+
+    fn next(&mut self) -> Result<Option<RecordBatch>, ErrorKind> {
+        match self {
+            Self::New(..) => Ok(None),
+            Self::Open(reader, _) => {
+                guarded(NAME, || reader.next().transpose().map_err(|error| error.to_string()))
+            }
+        }
+    }
+}

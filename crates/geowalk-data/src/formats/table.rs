@@ -1,0 +1,344 @@
+//! # Tables
+//! From the cells of a row to features, label and weight. What CSV, TSV, Parquet and Arrow share, so that the same table is
+//! the same features in each of them.
+//!
+//! | column | features |
+//! |---|---|
+//! | numeric | `column`; zeros are left out of sparse rows |
+//! | nominal | `column=value`, as 1 |
+//! | text | `column=word` for every [word](crate::words), by its count |
+//! | missing, numeric or nominal | `column=missing`, as 1 |
+//! | missing, text | none |
+//!
+//! **Dense** If all columns are numeric and nothing is missing in the sample, rows are dense. The first missing cell ends that: from
+//! its row on blocks are sparse.
+
+mod infer;
+
+use geowalk::row::Block;
+
+pub(super) use self::infer::{Sample, Sight};
+use crate::decision::Decision;
+use crate::error::{ErrorKind, What, excerpt};
+use crate::number;
+use crate::schema::{Dictionary, Features, Kind, Labels, Schema};
+use crate::source::Parsed;
+use crate::words::Words;
+use crate::{Label, Options};
+
+/// What the user asked for.
+pub(super) struct Rules {
+    pub(super) label: Label,
+    pub(super) unlabelled: bool,
+    weight: Option<String>,
+    nominal: Vec<String>,
+    text: Vec<String>,
+    ignore: Vec<String>,
+    missing: Vec<String>,
+}
+
+impl Rules {
+    /// Does this text stand for nothing?
+    pub(super) fn is_missing(&self, text: &[u8]) -> bool {
+        text.is_empty() || self.missing.iter().any(|missing| missing.as_bytes() == text)
+    }
+}
+
+/// What a cell of the file is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    Ignored,
+    Label,
+    Weight,
+    /// The numeric feature of this index.
+    Number {
+        column: usize,
+        index: u32,
+    },
+    /// Features by name.
+    Name {
+        column: usize,
+    },
+    /// Features by word.
+    Text {
+        column: usize,
+    },
+    /// A number or a name; the first value decides.
+    Undecided {
+        column: usize,
+    },
+}
+
+/// What a cell says.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Cell<'a> {
+    Missing,
+    Number(f64),
+    Text(&'a [u8]),
+}
+
+impl Cell<'_> {
+    /// The number that it is, finite or not.
+    fn number(self) -> Option<f64> {
+        match self {
+            Self::Missing => None,
+            Self::Number(number) => Some(number),
+            Self::Text(text) => number::field(text),
+        }
+    }
+
+    /// What the sample sees; a text whose type is declared is text whatever it looks like.
+    pub(super) fn sight(&self, rules: &Rules) -> Sight<'_> {
+        match self {
+            Self::Number(_) => Sight::Number,
+            Self::Text(text) if !rules.is_missing(text) => Sight::Text(text),
+            Self::Missing | Self::Text(_) => Sight::Missing,
+        }
+    }
+
+    /// About so many bytes it takes in a text file.
+    pub(super) fn size(self) -> usize {
+        match self {
+            Self::Missing => 1,
+            Self::Number(_) => 8,
+            Self::Text(text) => text.len() + 1,
+        }
+    }
+
+    /// A field of CSV.
+    pub(super) fn csv(self) -> String {
+        match self {
+            Self::Missing => String::new(),
+            Self::Number(number) => number.to_string(),
+            Self::Text(text) => {
+                format!("\"{}\"", String::from_utf8_lossy(text).replace('"', "\"\""))
+            }
+        }
+    }
+
+    fn excerpt(self) -> String {
+        match self {
+            Self::Missing => String::new(),
+            Self::Number(number) => number.to_string(),
+            Self::Text(text) => excerpt(text),
+        }
+    }
+
+    /// The finite number that it is.
+    fn finite(self, what: impl FnOnce() -> What) -> Result<f64, ErrorKind> {
+        match self.number() {
+            Some(number) if number.is_finite() => Ok(number),
+            _ => Err(ErrorKind::Number { what: what(), found: self.excerpt() }),
+        }
+    }
+}
+
+/// A table and the row under construction.
+pub(super) struct Table {
+    pub(super) rules: Rules,
+    pub(super) schema: Schema,
+    /// Types are known: from the sample or an earlier reading.
+    pub(super) inferred: bool,
+    /// Names of the file's columns.
+    pub(super) names: Vec<String>,
+    /// What each of them is for.
+    pub(super) roles: Vec<Role>,
+    pub(super) sample: Sample,
+    pub(super) decisions: Vec<Decision>,
+    /// The row under construction, while rows are dense.
+    pub(super) dense: Option<Vec<f64>>,
+    label: f64,
+    weight: f64,
+    words: Words,
+}
+
+impl Table {
+    /// A table whose columns are not known yet.
+    pub(super) fn new(options: &mut Options) -> Result<Self, ErrorKind> {
+        let features = options.features(|| Features::Exact(Dictionary::default()))?;
+        let known = options.schema.take();
+        Ok(Self {
+            inferred: known.is_some(),
+            schema: known
+                .unwrap_or_else(|| Schema::from_parts(features, Labels::Numbers, Vec::new())),
+            rules: Rules {
+                label: options.label.clone(),
+                unlabelled: options.unlabelled,
+                weight: options.weight.take(),
+                nominal: std::mem::take(&mut options.nominal),
+                text: std::mem::take(&mut options.text),
+                ignore: std::mem::take(&mut options.ignore),
+                missing: std::mem::take(&mut options.missing),
+            },
+            names: Vec::new(),
+            roles: Vec::new(),
+            sample: Sample::default(),
+            decisions: Vec::new(),
+            dense: None,
+            label: f64::NAN,
+            weight: 1.0,
+            words: Words::default(),
+        })
+    }
+
+    /// Begins a row.
+    pub(super) fn begin(&mut self) {
+        (self.label, self.weight) = (f64::NAN, 1.0);
+    }
+
+    /// Adds the cell of column `at`; `false` if the row does not fit in this block.
+    pub(super) fn cell(
+        &mut self,
+        at: usize,
+        cell: Cell<'_>,
+        block: &mut Block,
+    ) -> Result<bool, ErrorKind> {
+        let Some(&role) = self.roles.get(at) else { return Ok(true) };
+        let cell = match cell {
+            Cell::Text(text) if self.rules.is_missing(text) => Cell::Missing,
+            cell => cell,
+        };
+        match (role, cell) {
+            (Role::Ignored, _) => {}
+            (Role::Label, _) => self.label = self.label(cell)?,
+            (Role::Weight, _) => self.weight = self.weight(cell)?,
+            (_, Cell::Missing) if self.dense.is_some() && !block.is_empty() => return Ok(false),
+            (_, Cell::Missing) => {
+                if let Some(filled) = self.dense.take() {
+                    self.spill(&filled, at, block); // this row is the first that is not dense
+                }
+                self.missing(role, block)?;
+            }
+            (_, cell) => self.feature(at, role, cell, block)?,
+        }
+        Ok(true)
+    }
+
+    /// Ends the row.
+    pub(super) fn end(&mut self, block: &mut Block) -> Result<Parsed, ErrorKind> {
+        if self.label.is_nan() && !self.rules.unlabelled && self.rules.label != Label::Absent {
+            return Err(ErrorKind::NoLabel);
+        }
+        match &self.dense {
+            Some(row) if block.push_dense(row, self.label, self.weight).is_err() => {
+                Ok(Parsed::NextBlock)
+            }
+            Some(_) => Ok(Parsed::Row),
+            None => {
+                block.end(self.label, self.weight);
+                Ok(Parsed::Row)
+            }
+        }
+    }
+
+    /// Writes what the dense row already has into the sparse one.
+    fn spill(&self, filled: &[f64], count: usize, block: &mut Block) {
+        for role in &self.roles[..count] {
+            if let Role::Number { index, .. } = role
+                && let Some(&value) = filled.get(*index as usize)
+                && value != 0.0
+            {
+                block.feature(*index, value);
+            }
+        }
+    }
+
+    fn label(&mut self, cell: Cell<'_>) -> Result<f64, ErrorKind> {
+        match (cell, &mut self.schema.labels) {
+            (Cell::Missing, _) if self.rules.unlabelled => Ok(f64::NAN),
+            (Cell::Missing, _) => Err(ErrorKind::NoLabel),
+            (Cell::Text(text), Labels::Names(names)) => Ok(f64::from(names.insert(text)?)),
+            (Cell::Number(number), Labels::Names(names)) => {
+                Ok(f64::from(names.insert(number.to_string().as_bytes())?))
+            }
+            (cell, Labels::Numbers) if cell.number().is_some() => cell.finite(|| What::Label),
+            (cell, Labels::Numbers) => {
+                let column = self.schema.label().unwrap_or("label").to_owned();
+                Err(ErrorKind::TextInNumeric { column, found: cell.excerpt() })
+            }
+        }
+    }
+
+    fn weight(&self, cell: Cell<'_>) -> Result<f64, ErrorKind> {
+        if matches!(cell, Cell::Missing) && self.rules.unlabelled {
+            return Ok(1.0);
+        }
+        match cell.finite(|| What::Weight)? {
+            found if found < 0.0 => Err(ErrorKind::Weight { found }),
+            weight => Ok(weight),
+        }
+    }
+
+    fn missing(&mut self, role: Role, block: &mut Block) -> Result<(), ErrorKind> {
+        if let Role::Number { column, .. } | Role::Name { column } | Role::Undecided { column } =
+            role
+        {
+            let name = self.schema.columns[column].name.as_bytes();
+            block.feature(self.schema.features.joined(name, Some(b"missing"))?, 1.0);
+        }
+        Ok(())
+    }
+
+    fn feature(
+        &mut self,
+        at: usize,
+        role: Role,
+        cell: Cell<'_>,
+        block: &mut Block,
+    ) -> Result<(), ErrorKind> {
+        let Self { schema, words, .. } = self;
+        match role {
+            Role::Number { column, index } => {
+                let name = &schema.columns[column].name;
+                if cell.number().is_none() {
+                    let column = name.clone();
+                    return Err(ErrorKind::TextInNumeric { column, found: cell.excerpt() });
+                }
+                let value = cell.finite(|| What::Value(name.clone()))?;
+                match self.dense.as_mut().and_then(|row| row.get_mut(index as usize)) {
+                    Some(place) => *place = value,
+                    None if value != 0.0 => block.feature(index, value),
+                    None => {}
+                }
+            }
+            Role::Name { column } | Role::Text { column } => {
+                let number;
+                let text = match cell {
+                    Cell::Text(text) => text,
+                    cell => {
+                        number = cell.excerpt();
+                        number.as_bytes()
+                    }
+                };
+                let (name, features) =
+                    (schema.columns[column].name.as_bytes(), &mut schema.features);
+                if role == (Role::Name { column }) {
+                    block.feature(features.joined(name, Some(text))?, 1.0);
+                    return Ok(());
+                }
+                words.each(name, utf8(text)?, |word| -> Result<(), ErrorKind> {
+                    block.feature(features.named(word)?, 1.0);
+                    Ok(())
+                })?;
+            }
+            Role::Undecided { column } => {
+                let numeric = cell.number().is_some();
+                schema.columns[column].kind = if numeric { Kind::Numeric } else { Kind::Nominal };
+                self.roles[at] = self.role(column)?;
+                return self.feature(at, self.roles[at], cell, block);
+            }
+            Role::Label | Role::Weight | Role::Ignored => {}
+        }
+        Ok(())
+    }
+}
+
+/// The text; what is not UTF-8 is refused with the word in which it stands.
+pub(super) fn utf8(text: &[u8]) -> Result<&str, ErrorKind> {
+    std::str::from_utf8(text).map_err(|error| {
+        let (before, after) = text.split_at(error.valid_up_to());
+        let start = before.iter().rposition(u8::is_ascii_whitespace).map_or(0, |blank| blank + 1);
+        let end = after.iter().position(u8::is_ascii_whitespace).unwrap_or(after.len());
+        ErrorKind::Utf8 { found: excerpt(&text[start..before.len() + end]) }
+    })
+}

@@ -1,0 +1,285 @@
+//! From names and a sample to types and indices.
+
+use super::{Role, Table};
+use crate::Label;
+use crate::decision::Decision;
+use crate::error::ErrorKind;
+use crate::number;
+use crate::schema::{Column, Dictionary, Features, Kind, Labels};
+use crate::words::Texts;
+
+/// What the first rows show of each column.
+#[derive(Debug, Default)]
+pub(in crate::formats) struct Sample {
+    /// Number of cells of the first row.
+    pub(in crate::formats) width: usize,
+    rows: usize,
+    columns: Vec<Seen>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Seen {
+    numbers: usize,
+    missing: usize,
+    texts: Texts,
+}
+
+/// A cell as the sample sees it.
+pub(in crate::formats) enum Sight<'a> {
+    Missing,
+    /// A number, of whatever value.
+    Number,
+    Text(&'a [u8]),
+}
+
+impl<'a> Sight<'a> {
+    /// What a text is whose type nobody has declared.
+    pub(in crate::formats) fn of(text: &'a [u8]) -> Self {
+        if number::field(text).is_some() { Self::Number } else { Self::Text(text) }
+    }
+}
+
+impl Sample {
+    pub(in crate::formats) fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
+    /// Counts a row. Rows of another width than the first are faults, found later.
+    pub(in crate::formats) fn add<'a>(&mut self, cells: impl ExactSizeIterator<Item = Sight<'a>>) {
+        if self.rows == 0 {
+            self.width = cells.len();
+            self.columns = vec![Seen::default(); self.width];
+        }
+        if cells.len() != self.width {
+            return;
+        }
+        self.rows += 1;
+        for (seen, cell) in self.columns.iter_mut().zip(cells) {
+            match cell {
+                Sight::Missing => seen.missing += 1,
+                Sight::Number => seen.numbers += 1,
+                Sight::Text(text) => seen.texts.add(text),
+            }
+        }
+    }
+
+    fn kind(&self, column: usize) -> Kind {
+        match self.columns.get(column) {
+            Some(Seen { texts, .. }) if texts.are_free() => Kind::Text,
+            Some(Seen { texts: Texts { values: 1.., .. }, .. }) => Kind::Nominal,
+            Some(Seen { numbers: 1.., .. }) => Kind::Numeric,
+            _ => Kind::Undecided,
+        }
+    }
+
+    fn has_missing(&self, column: usize) -> bool {
+        self.columns.get(column).is_none_or(|seen| seen.missing > 0)
+    }
+}
+
+impl Table {
+    /// Takes the names of the file's columns; finds the label among them.
+    pub(in crate::formats) fn name_columns(&mut self, names: Vec<String>) -> Result<(), ErrorKind> {
+        if let Some(k) = (1..names.len()).find(|&k| names[..k].contains(&names[k])) {
+            return Err(ErrorKind::DuplicateColumn { name: names[k].clone() });
+        }
+        self.check_asked(&names)?;
+        if self.inferred {
+            self.match_columns(&names)?;
+        } else {
+            let label = self.find_label(&names)?;
+            let rules = &self.rules;
+            let kind = |k: usize, name: &String| match () {
+                () if Some(k) == label => Kind::Label,
+                () if rules.weight.as_ref() == Some(name) => Kind::Weight,
+                () if rules.ignore.contains(name) => Kind::Ignored,
+                () if rules.nominal.contains(name) => Kind::Nominal,
+                () if rules.text.contains(name) => Kind::Text,
+                () => Kind::Undecided,
+            };
+            self.schema.columns = names
+                .iter()
+                .enumerate()
+                .map(|(k, name)| Column { name: name.clone(), kind: kind(k, name) })
+                .collect();
+        }
+        self.names = names;
+        Ok(())
+    }
+
+    /// A later file must have the same columns.
+    pub(in crate::formats) fn same_names(&self, names: &[String]) -> Result<(), ErrorKind> {
+        let own = &self.names;
+        match (0..names.len().max(own.len())).find(|&k| names.get(k) != own.get(k)) {
+            None => Ok(()),
+            Some(k) => Err(ErrorKind::Header {
+                column: k + 1,
+                found: names.get(k).cloned().unwrap_or_default(),
+                expected: own.get(k).cloned().unwrap_or_default(),
+            }),
+        }
+    }
+
+    /// Every column that was asked for must be there, and be asked for one thing.
+    fn check_asked(&self, names: &[String]) -> Result<(), ErrorKind> {
+        let rules = &self.rules;
+        let label = match &rules.label {
+            Label::Named(name) => Some(name),
+            _ => None,
+        };
+        let lists = [(&rules.nominal, "nominal"), (&rules.text, "text"), (&rules.ignore, "ignore")];
+        let listed =
+            lists.iter().flat_map(|(list, flag)| list.iter().map(move |name| (name, *flag)));
+        let weight = rules.weight.iter().map(|name| (name, "weight"));
+        let asked: Vec<(&String, &'static str)> = weight.chain(listed).collect();
+        for (k, &(name, flag)) in asked.iter().enumerate() {
+            // A label may hold names, whatever they look like.
+            let as_label = (label == Some(name) && flag != "nominal").then_some("label");
+            let before =
+                asked[..k].iter().find(|(other, as_what)| *other == name && *as_what != flag);
+            if let Some(first) = as_label.or(before.map(|(_, flag)| *flag)) {
+                return Err(ErrorKind::TwoRoles { column: name.clone(), first, second: flag });
+            }
+            let optional = flag == "weight" && rules.unlabelled;
+            if !optional && !names.contains(name) {
+                return Err(ErrorKind::NoColumn { name: name.clone(), columns: names.to_vec() });
+            }
+        }
+        Ok(())
+    }
+
+    fn find_label(&self, names: &[String]) -> Result<Option<usize>, ErrorKind> {
+        let find = |wanted: &str| names.iter().position(|name| name == wanted);
+        let free = |guess: &&str| {
+            let taken = self.rules.ignore.iter().chain(&self.rules.weight).chain(&self.rules.text);
+            !taken.into_iter().any(|name| name == guess)
+        };
+        let (found, wanted) = match &self.rules.label {
+            Label::Absent => return Ok(None),
+            Label::Named(wanted) => (find(wanted), Some(wanted.clone())),
+            Label::Guess => (Labels::GUESSES.into_iter().filter(free).find_map(find), None),
+        };
+        if found.is_none() && !(self.rules.unlabelled && wanted.is_none()) {
+            return Err(ErrorKind::NoLabelColumn { wanted, columns: names.to_vec() });
+        }
+        Ok(found)
+    }
+
+    /// The columns of an earlier reading must all be there, in whatever order; others must be ignored by name.
+    fn match_columns(&self, names: &[String]) -> Result<(), ErrorKind> {
+        let columns = &self.schema.columns;
+        for column in columns {
+            let optional = match column.kind {
+                Kind::Ignored => true,
+                Kind::Label => self.rules.unlabelled || self.rules.label == Label::Absent,
+                Kind::Weight => self.rules.unlabelled,
+                _ => false,
+            };
+            if !optional && !names.contains(&column.name) {
+                return Err(ErrorKind::NoColumn {
+                    name: column.name.clone(),
+                    columns: names.to_vec(),
+                });
+            }
+        }
+        let extra = |name: &&String| {
+            !columns.iter().any(|c| c.name == **name) && !self.rules.ignore.contains(*name)
+        };
+        if let Some(name) = names.iter().find(extra) {
+            return Err(ErrorKind::ExtraColumn {
+                name: name.clone(),
+                columns: columns.iter().map(|c| c.name.clone()).collect(),
+            });
+        }
+        self.schema.agrees(&self.rules.nominal, &self.rules.text, self.rules.weight.as_ref())
+    }
+
+    /// Types from the sample.
+    fn infer(&mut self) {
+        for (k, column) in self.schema.columns.iter_mut().enumerate() {
+            match column.kind {
+                Kind::Undecided => {
+                    column.kind = self.sample.kind(k);
+                    if column.kind == Kind::Text {
+                        let texts = &self.sample.columns[k].texts;
+                        self.decisions.push(Decision::text(&column.name, texts));
+                    }
+                }
+                Kind::Label => {
+                    let names = self.rules.nominal.contains(&column.name);
+                    if names || matches!(self.sample.kind(k), Kind::Nominal | Kind::Text) {
+                        self.schema.labels = Labels::Names(Dictionary::default());
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.inferred = true;
+    }
+
+    /// Draws the conclusions from names and sample: what each cell of the file is for. Numeric columns get their indices now, in their
+    /// order.
+    pub(in crate::formats) fn settle(&mut self) -> Result<(), ErrorKind> {
+        if !self.inferred {
+            self.infer();
+        }
+        let mut roles = Vec::with_capacity(self.names.len());
+        for k in 0..self.names.len() {
+            let column = self.schema.columns.iter().position(|c| c.name == self.names[k]);
+            roles.push(match column {
+                Some(column) if !self.rules.ignore.contains(&self.names[k]) => self.role(column)?,
+                _ => Role::Ignored,
+            });
+        }
+        let features = roles.iter().filter(|role| matches!(role, Role::Number { .. })).count();
+        let plain = |(k, role): (usize, &Role)| match role {
+            Role::Number { .. } => self.sample.is_empty() || !self.sample.has_missing(k),
+            Role::Label | Role::Weight | Role::Ignored => true,
+            _ => false,
+        };
+        let exact =
+            matches!(&self.schema.features, Features::Exact(names) if names.len() == features);
+        self.dense = (exact && features > 0 && roles.iter().enumerate().all(plain))
+            .then(|| vec![0.0; features]);
+        self.roles = roles;
+        Ok(())
+    }
+
+    /// Is this column of the file one that is not read, whatever it holds?
+    pub(in crate::formats) fn ignores(&self, k: usize) -> bool {
+        let Some(name) = self.names.get(k) else { return true };
+        let known = self.schema.columns.iter().find(|column| column.name == *name);
+        self.rules.ignore.contains(name)
+            || known.is_none_or(|column| match column.kind {
+                Kind::Ignored => true,
+                Kind::Label => self.rules.label == Label::Absent,
+                _ => false,
+            })
+    }
+
+    /// Decides what is in a column of the file, if that is open.
+    pub(in crate::formats) fn decide(&mut self, k: usize, kind: Kind) -> Result<(), ErrorKind> {
+        if let Some(&Role::Undecided { column }) = self.roles.get(k) {
+            self.schema.columns[column].kind = kind;
+            self.roles[k] = self.role(column)?;
+        }
+        Ok(())
+    }
+
+    /// What a column of the schema is for.
+    pub(super) fn role(&mut self, column: usize) -> Result<Role, ErrorKind> {
+        Ok(match self.schema.columns[column].kind {
+            Kind::Label if self.rules.label == Label::Absent => Role::Ignored,
+            Kind::Label => Role::Label,
+            Kind::Weight => Role::Weight,
+            Kind::Ignored => Role::Ignored,
+            Kind::Nominal => Role::Name { column },
+            Kind::Text => Role::Text { column },
+            Kind::Undecided => Role::Undecided { column },
+            Kind::Numeric => {
+                let name = self.schema.columns[column].name.as_bytes();
+                Role::Number { column, index: self.schema.features.joined(name, None)? }
+            }
+        })
+    }
+}

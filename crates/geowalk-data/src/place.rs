@@ -1,0 +1,98 @@
+//! # Where rows come from
+//! For errors that are found after reading: a label that does not fit, a step that cannot be made.
+//!
+//! **Cost** Rows on successive lines of one file are one run: a comparison per row, and memory only where a line is passed over.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// Where a row comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Name of the file.
+    pub file: Arc<str>,
+    /// Line, from 1; of a binary table the row.
+    pub line: u64,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}
+
+/// Where the rows of a block come from.
+///
+/// ```
+/// use geowalk_data::{Input, Options, open};
+/// let mut source = open(Options::new([Input::text("a.svm", "1 1:1\n# no row\n2 1:3\n")]))?;
+/// source.read(&mut geowalk::row::Block::new(), 10)?;
+/// assert_eq!(source.places().get(1).unwrap().to_string(), "a.svm:3");
+/// # Ok::<(), geowalk_data::DataError>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Places {
+    runs: Vec<Run>,
+    rows: u64,
+}
+
+/// Rows on successive lines.
+#[derive(Debug, Clone)]
+struct Run {
+    /// The first of them, and its place.
+    row: u64,
+    place: Place,
+}
+
+impl Places {
+    /// Forgets all rows.
+    pub(crate) fn clear(&mut self) {
+        self.runs.clear();
+        self.rows = 0;
+    }
+
+    /// Adds the place of the next row.
+    #[inline]
+    pub(crate) fn push(&mut self, file: &Arc<str>, line: u64) {
+        let goes_on = self.runs.last().is_some_and(|run| {
+            run.place.line + (self.rows - run.row) == line && Arc::ptr_eq(&run.place.file, file)
+        });
+        if !goes_on {
+            self.runs.push(Run { row: self.rows, place: Place { file: file.clone(), line } });
+        }
+        self.rows += 1;
+    }
+
+    /// The place of a row of the block, from 0.
+    pub fn get(&self, row: usize) -> Option<Place> {
+        let row = row as u64;
+        if row >= self.rows {
+            return None;
+        }
+        let run = self.runs.get(self.runs.partition_point(|run| run.row <= row).checked_sub(1)?)?;
+        Some(Place { line: run.place.line + (row - run.row), ..run.place.clone() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_has_its_line() {
+        let (a, b): (Arc<str>, Arc<str>) = ("a".into(), "b".into());
+        let rows = [(&a, 2), (&a, 3), (&a, 7), (&a, 8), (&b, 9), (&b, 1)];
+        let mut places = Places::default();
+        for _ in 0..2 {
+            places.clear();
+            for (file, line) in rows {
+                places.push(file, line);
+            }
+            for (row, (file, line)) in rows.iter().enumerate() {
+                assert_eq!(places.get(row), Some(Place { file: Arc::clone(file), line: *line }));
+            }
+            assert_eq!(places.get(rows.len()), None);
+        }
+        assert_eq!(places.runs.len(), 4);
+    }
+}

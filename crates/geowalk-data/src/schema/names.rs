@@ -1,0 +1,79 @@
+use std::sync::OnceLock;
+
+/// Names of places, in one piece of memory: some 8 bytes each beside their text.
+///
+/// Names come in any order and are only ever added; what sorts them by place does so when it is first asked.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Names {
+    /// All names, one after the other; the k-th to come ends at `ends[k]` and belongs to `places[k]`.
+    text: String,
+    ends: Vec<u32>,
+    places: Vec<u32>,
+    /// The names by place: the place in the high half, the number of the name in the low one.
+    sorted: OnceLock<Vec<u64>>,
+}
+
+impl Names {
+    /// No more names than this are kept,
+    const MOST: usize = 1 << 20;
+    /// and no more text.
+    const LONGEST: usize = 1 << 24;
+
+    pub(super) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Is there room for a name of so many bytes?
+    pub(super) fn admits(&self, length: usize) -> bool {
+        self.len() < Self::MOST && self.text.len() + length <= Self::LONGEST
+    }
+
+    /// Adds the name made of these parts, for a place that has none. Forgotten if there is no room.
+    #[expect(clippy::cast_possible_truncation, reason = "the text is far below 2^32")]
+    pub(super) fn add(&mut self, place: u32, parts: &[&str]) {
+        if self.admits(parts.iter().map(|part| part.len()).sum()) {
+            for part in parts {
+                self.text.push_str(part);
+            }
+            self.ends.push(self.text.len() as u32);
+            self.places.push(place);
+            self.sorted.take();
+        }
+    }
+
+    fn text(&self, k: usize) -> &str {
+        let start = k.checked_sub(1).and_then(|before| self.ends.get(before));
+        let (start, end) = (start.copied().unwrap_or(0), self.ends.get(k).copied().unwrap_or(0));
+        self.text.get(start as usize..end as usize).unwrap_or_default()
+    }
+
+    fn sorted(&self) -> &[u64] {
+        self.sorted.get_or_init(|| {
+            let entry = |(&place, number)| (u64::from(place) << 32) | number;
+            let mut sorted: Vec<u64> = self.places.iter().zip(0..).map(entry).collect();
+            sorted.sort_unstable();
+            sorted
+        })
+    }
+
+    /// The name of a place.
+    pub(super) fn find(&self, place: u32) -> Option<&str> {
+        let sorted = self.sorted();
+        let at = sorted.partition_point(|entry| (entry >> 32) < u64::from(place));
+        sorted
+            .get(at)
+            .filter(|entry| **entry >> 32 == u64::from(place))
+            .map(|&entry| self.named(entry))
+    }
+
+    /// All names with their places, by place.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &str)> {
+        #[expect(clippy::cast_possible_truncation, reason = "the high half")]
+        self.sorted().iter().map(|&entry| ((entry >> 32) as u32, self.named(entry)))
+    }
+
+    /// The name of an entry of the sorted list.
+    fn named(&self, entry: u64) -> &str {
+        self.text((entry & u64::from(u32::MAX)) as usize)
+    }
+}

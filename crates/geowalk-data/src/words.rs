@@ -1,0 +1,139 @@
+//! # Words
+//! Free text as features: `column=word`, valued by how often the word occurs.
+//!
+//! **Rule** A word is a longest run of letters and digits, in the sense of Unicode (`char::is_alphanumeric`, and the combining
+//! accents U+0300 to U+036F), in lower case (Unicode's mapping without context). An apostrophe, `'` or `’`, between a
+//! letter or digit and a letter is part of the word and written `'`: *Don’t* is `don't`. Everything else separates. A
+//! script that does not separate words (Chinese, Thai) is not split: separate them before.
+//!
+//! **Cost** One pass over the text, no allocation once the buffer has seen its longest word.
+
+use std::collections::HashSet;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Splits texts; keeps the buffer in which names are put together.
+#[derive(Debug, Default)]
+pub(crate) struct Words {
+    name: Vec<u8>,
+}
+
+impl Words {
+    /// Calls `take` with `column=word` for each word of the text, in order.
+    pub(crate) fn each<E>(
+        &mut self,
+        column: &[u8],
+        text: &str,
+        mut take: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.name.clear();
+        self.name.extend_from_slice(column);
+        self.name.push(b'=');
+        let stem = self.name.len();
+        let mut chars = text.chars().peekable();
+        while let Some(c) = chars.next() {
+            let inside = self.name.len() > stem;
+            if c.is_ascii_alphanumeric() {
+                self.name.push(c.to_ascii_lowercase() as u8);
+            } else if !c.is_ascii() && belongs(c) {
+                for small in c.to_lowercase() {
+                    self.name.extend_from_slice(small.encode_utf8(&mut [0; 4]).as_bytes());
+                }
+            } else if inside
+                && matches!(c, '\'' | '\u{2019}')
+                && chars.peek().is_some_and(|next| next.is_alphabetic())
+            {
+                self.name.push(b'\'');
+            } else if inside {
+                take(&self.name)?;
+                self.name.truncate(stem);
+            }
+        }
+        if self.name.len() > stem { take(&self.name) } else { Ok(()) }
+    }
+}
+
+fn belongs(c: char) -> bool {
+    c.is_alphanumeric() || ('\u{300}'..='\u{36f}').contains(&c)
+}
+
+/// What a sample shows of the texts of a column.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Texts {
+    /// How many.
+    pub(crate) values: usize,
+    /// Parts between blanks that hold a letter, in all of them.
+    pub(crate) words: usize,
+    distinct: HashSet<u64>,
+}
+
+impl Texts {
+    /// Fewer values than these do not show that a column is free text.
+    const FEWEST: usize = 10;
+    /// So many words has a text on average.
+    const WORDS: usize = 3;
+
+    pub(crate) fn add(&mut self, text: &[u8]) {
+        self.values += 1;
+        self.distinct.insert(xxh3_64(text));
+        let text = std::str::from_utf8(text).unwrap_or_default();
+        let parts = text.split_whitespace();
+        self.words += parts.filter(|part| part.chars().any(char::is_alphabetic)).count();
+    }
+
+    /// How many different ones.
+    pub(crate) fn distinct(&self) -> usize {
+        self.distinct.len()
+    }
+
+    /// Mostly different values of several words: free text, not names.
+    pub(crate) fn are_free(&self) -> bool {
+        self.values >= Self::FEWEST
+            && 2 * self.distinct() > self.values
+            && self.words >= Self::WORDS * self.values
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(text: &str) -> Vec<String> {
+        let mut out = Vec::new();
+        let taken: Result<(), ()> = Words::default().each(b"t", text, |name| {
+            out.push(String::from_utf8(name.to_vec()).unwrap());
+            Ok(())
+        });
+        assert_eq!(taken, Ok(()));
+        out
+    }
+
+    #[test]
+    fn the_rule() {
+        assert_eq!(split("Go, until 2morrow!"), ["t=go", "t=until", "t=2morrow"]);
+        assert_eq!(
+            split("Don\u{2019}t 'quote' rock'n'roll x'"),
+            ["t=don't", "t=quote", "t=rock'n'roll", "t=x"]
+        );
+        assert_eq!(
+            split("ÉTÉ e\u{301}te\u{301} Straße ΣΑΣ"),
+            ["t=été", "t=e\u{301}te\u{301}", "t=straße", "t=σασ"]
+        );
+        assert_eq!(split("a\u{a0}b—c_d 漢字"), ["t=a", "t=b", "t=c", "t=d", "t=漢字"]);
+        assert_eq!(split(" ... ''"), [""; 0]);
+    }
+
+    #[test]
+    fn free_text_is_told_from_names() {
+        let free = |value: &dyn Fn(usize) -> String, n: usize| {
+            let mut texts = Texts::default();
+            (0..n).for_each(|k| texts.add(value(k).as_bytes()));
+            texts.are_free()
+        };
+        assert!(free(&|k| format!("the message number {k}"), 10));
+        assert!(!free(&|k| format!("the message number {k}"), 9), "too few to tell");
+        assert!(!free(&|k| format!("the message number {}", k % 5), 10), "names of several words");
+        assert!(!free(&|k| format!("user {k}"), 100), "too few words");
+        assert!(!free(&|k| format!("2024-01-02 10:20:{k} +01:00"), 100), "no letters");
+    }
+}

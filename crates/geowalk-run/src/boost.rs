@@ -1,0 +1,488 @@
+//! # Boosting, from data to a model
+//! Reads a table, boosts a weak learner for two or more classes, estimates the error by cross-validation, writes the model, and predicts with it.
+//!
+//! * [`Plan`]: what is asked for. [`Boosted`]: what was learned; [`Said`]: what happens in between.
+//! * [`validate`](mod@validate): cross-validation, held-out rows. [`words`]: rules as sentences; SQL, JSON, Graphviz.
+//!
+//! **Determinism** the same data, plan and seed give the same model, for any number of threads.
+
+pub mod answer;
+mod file;
+pub mod validate;
+pub mod words;
+
+use geowalk::boost::columns::Columns;
+use geowalk::boost::line::Separable;
+use geowalk::boost::multiclass::{Reduction, expand, expand_labels};
+use geowalk::boost::rules::{RuleOptions, Rules, Search};
+use geowalk::boost::stumps::{Stumps, Trees};
+use geowalk::boost::table::{Classes, Table};
+use geowalk::boost::weak::{Hypothesis, Weak};
+use geowalk::boost::{Booster, Flavour, HeldTable, Leverage, Round, Stop, Surrogate};
+use geowalk::certify::{Boosting, Certificate};
+use geowalk::error::Allowed;
+use geowalk::{ConfigError, Real};
+
+use crate::error::RunError;
+
+/// Which features are boosted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Kind {
+    /// Conjunctions of literals.
+    #[default]
+    Rules,
+    /// Single tests.
+    Stumps,
+    /// Small trees.
+    Trees,
+    /// The columns themselves.
+    Columns,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Rules, Self::Stumps, Self::Trees, Self::Columns];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rules => "rules",
+            Self::Stumps => "stumps",
+            Self::Trees => "trees",
+            Self::Columns => "columns",
+        }
+    }
+
+    /// The kind of that name.
+    pub fn parse(text: &str) -> Result<Self, ConfigError> {
+        let found = Self::ALL.into_iter().find(|kind| kind.name() == text);
+        let names = Self::ALL.map(Self::name);
+        found.ok_or_else(|| geowalk::spec::unknown("weak learner", text, names))
+    }
+}
+
+/// What is asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// The loss, where no flavour chooses.
+    pub loss: String,
+    /// How losses are chosen.
+    pub adapt: Flavour,
+    /// μ of the flavours.
+    pub mu: f64,
+    /// ν of the flavours.
+    pub nu: f64,
+    /// Which features.
+    pub weak: Kind,
+    /// Literals of a rule.
+    pub literals: usize,
+    /// Leaves of a small tree.
+    pub leaves: usize,
+    /// How literals are compared.
+    pub search: Search,
+    /// Bins of a column; `None`: thresholds between all values.
+    pub bins: Option<usize>,
+    /// Rules abstain where a value is missing.
+    pub abstains: bool,
+    /// Leverages per round.
+    pub leverage: Leverage,
+    /// What to do with a feature that never errs.
+    pub separable: Separable,
+    /// Rounds.
+    pub rounds: usize,
+    /// Stop when the bound on the training error is no larger.
+    pub bound: Option<f64>,
+    /// The share of the examples that is held out to choose the number of rounds.
+    pub held_out: Option<f64>,
+    /// Rounds without improvement.
+    pub patience: Option<usize>,
+    /// How several classes become two.
+    pub reduction: Reduction,
+    /// Seed of folds and of what is held out.
+    pub seed: u64,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            loss: "matsushita".to_owned(),
+            adapt: Flavour::None,
+            mu: 0.5,
+            nu: 0.25,
+            weak: Kind::Rules,
+            literals: 2,
+            leaves: 4,
+            search: Search::Edge,
+            bins: Some(255),
+            abstains: false,
+            leverage: Leverage::One,
+            separable: Separable::Cap,
+            rounds: 10,
+            bound: None,
+            held_out: None,
+            patience: None,
+            reduction: Reduction::Ova,
+            seed: 0,
+        }
+    }
+}
+
+/// What happens while boosting.
+#[derive(Debug)]
+pub enum Said<'a> {
+    /// A class begins, of several that are learned one against the rest.
+    Class(&'a str),
+    /// A round was made.
+    Round {
+        /// The round.
+        round: &'a Round,
+        /// The feature that it added to.
+        feature: &'a Hypothesis,
+        /// The name of the loss.
+        loss: &'a str,
+    },
+}
+
+/// A sum of features, for two classes or one of several.
+#[derive(Debug, Clone)]
+pub struct Member {
+    /// The loss that turns scores into probabilities.
+    pub loss: Surrogate,
+    /// The features.
+    pub hypotheses: Vec<Hypothesis>,
+    /// Their leverages.
+    pub alpha: Vec<f64>,
+}
+
+/// What was learned.
+#[derive(Debug, Clone)]
+pub struct Boosted {
+    /// The names of the classes.
+    pub classes: Vec<String>,
+    /// How several classes became two; of no meaning for two.
+    pub reduction: Reduction,
+    /// One sum of features; one per class where each was learned against the rest.
+    pub members: Vec<Member>,
+    /// How many columns the table had.
+    pub columns: usize,
+}
+
+/// What is known of a training.
+#[derive(Debug, Clone)]
+pub struct History {
+    /// The class that was learned against the rest, if one was.
+    pub class: Option<String>,
+    /// The loss at the end.
+    pub loss: String,
+    /// The rounds that were kept.
+    pub rounds: Vec<Round>,
+    /// Why it ended.
+    pub ended: &'static str,
+    /// Rounds that were made after the best and forgotten.
+    pub forgotten: usize,
+    /// Other runs of F* that were as good.
+    pub ties: usize,
+    /// Steps that were capped.
+    pub capped: usize,
+    /// Risk, training error, weak learning.
+    pub certificates: Vec<Certificate>,
+}
+
+impl Plan {
+    /// The booster, its losses, and whether everything that was asked for can be.
+    fn booster(&self) -> Result<(Booster, Vec<Surrogate>), RunError> {
+        let loss = Surrogate::parse(&self.loss)?;
+        let mut stop = Stop::after(self.rounds)?;
+        let out_of_range = |name, value: f64, allowed: Allowed| {
+            if allowed.contains(value) {
+                Ok(())
+            } else {
+                Err(ConfigError::OutOfRange { name, value, allowed })
+            }
+        };
+        if let Some(bound) = self.bound {
+            out_of_range("bound", bound, Allowed::Open(0.0, 1.0))?;
+        }
+        if let Some(share) = self.held_out {
+            out_of_range("hold-out", share, Allowed::Open(0.0, 1.0))?;
+        }
+        if let Some(patience) = self.patience {
+            out_of_range("patience", patience as f64, Allowed::Whole(1))?;
+        }
+        (stop.bound, stop.patience) = (self.bound, self.patience);
+        let bag = self.adapt.bag(&loss, self.mu, self.nu)?;
+        let mut booster = Booster::new(loss, stop);
+        booster.bag.clone_from(&bag);
+        (booster.leverage, booster.separable) = (self.leverage, self.separable);
+        Ok((booster, bag))
+    }
+
+    /// A feature that asks one question cannot speak of a column and of a class.
+    fn check_mh(&self) -> Result<(), ConfigError> {
+        match self.weak {
+            Kind::Rules if self.literals < 2 => Err(ConfigError::OutOfRange {
+                name: "literals (with mh)",
+                value: self.literals as f64,
+                allowed: Allowed::Whole(2),
+            }),
+            Kind::Rules | Kind::Trees => Ok(()),
+            kind => {
+                let known = [Kind::Rules.name(), Kind::Trees.name()];
+                Err(geowalk::spec::unknown("weak learner for mh", kind.name(), known))
+            }
+        }
+    }
+
+    fn weak<'a>(&self, table: &'a Table) -> Result<Box<dyn Weak + 'a>, RunError> {
+        let options = RuleOptions {
+            literals: self.literals,
+            search: self.search,
+            bins: self.bins,
+            abstains: self.abstains,
+        };
+        Ok(match self.weak {
+            Kind::Rules => Box::new(Rules::new(table, options)?),
+            Kind::Stumps => Box::new(Stumps::new(table, self.bins)?),
+            Kind::Trees => Box::new(Trees::new(table, self.leaves, self.bins)?),
+            Kind::Columns => Box::new(Columns::new(table)),
+        })
+    }
+
+    /// Learns from a table.
+    pub fn fit(
+        &self,
+        table: &Table,
+        classes: &Classes,
+        weights: Option<&[f64]>,
+        say: &mut dyn FnMut(&Said<'_>),
+    ) -> Result<(Boosted, Vec<History>), RunError> {
+        if let Some(weights) = weights {
+            classes.check_weights(weights)?;
+        }
+        if let Some(share) = self.held_out {
+            let (kept, held) = validate::hold_out(classes.codes(), share, self.seed);
+            let part = |rows: &[u32]| -> Result<_, RunError> {
+                let codes = rows.iter().map(|row| classes.codes()[*row as usize]).collect();
+                Ok((table.select(rows)?, codes))
+            };
+            let (train, train_codes): (Table, Vec<u32>) = part(&kept)?;
+            let (held, held_codes): (Table, Vec<u32>) = part(&held)?;
+            let weights: Option<Vec<f64>> =
+                weights.map(|weights| kept.iter().map(|row| weights[*row as usize]).collect());
+            let train_classes = Classes::new(train_codes, classes.names().to_vec())?;
+            let held = Some((held, held_codes));
+            return self.learn(&train, &train_classes, weights.as_deref(), held.as_ref(), say);
+        }
+        self.learn(table, classes, weights, None, say)
+    }
+
+    fn learn(
+        &self,
+        table: &Table,
+        classes: &Classes,
+        weights: Option<&[f64]>,
+        held: Option<&(Table, Vec<u32>)>,
+        say: &mut dyn FnMut(&Said<'_>),
+    ) -> Result<(Boosted, Vec<History>), RunError> {
+        let (booster, bag) = self.booster()?;
+        let names = classes.names();
+        let mut boosted = Boosted {
+            classes: names.to_vec(),
+            reduction: self.reduction,
+            members: Vec::new(),
+            columns: table.columns().len(),
+        };
+        let mut histories = Vec::new();
+        let mut one = |weak: &mut dyn Weak,
+                       labels: &[f64],
+                       weights: Option<&[f64]>,
+                       held: Option<HeldTable<'_>>,
+                       class: Option<&String>|
+         -> Result<(), RunError> {
+            if let Some(class) = class {
+                say(&Said::Class(class));
+            }
+            let losses: Vec<String> = bag.iter().map(Surrogate::spec).collect();
+            let mut star = 0;
+            let chosen =
+                self.adapt.fit(&booster, weak, labels, weights, held, &mut |round, feature| {
+                    // F* runs one loss after the other.
+                    if self.adapt == Flavour::FStar && round.round == 1 {
+                        star += 1;
+                    }
+                    let at = if star > 0 { star - 1 } else { round.loss };
+                    let loss = losses.get(at).map_or("", String::as_str);
+                    say(&Said::Round { round, feature, loss });
+                })?;
+            let ensemble = chosen.ensemble;
+            let mut bound = Boosting::new(&ensemble.loss);
+            for round in ensemble.rounds.iter().take(ensemble.kept) {
+                bound.observe(round);
+            }
+            histories.push(History {
+                class: class.cloned(),
+                loss: ensemble.loss.spec(),
+                ended: ensemble.ended.text(),
+                forgotten: ensemble.rounds.len() - ensemble.kept,
+                ties: chosen.ties,
+                capped: ensemble
+                    .rounds
+                    .iter()
+                    .filter(|round| round.outcome == geowalk::boost::Outcome::Separable)
+                    .count(),
+                rounds: ensemble.rounds.iter().take(ensemble.kept).copied().collect(),
+                certificates: vec![bound.rate(), bound.training_error(), bound.weak_learning()],
+            });
+            boosted.members.push(Member {
+                loss: ensemble.loss,
+                hypotheses: ensemble.hypotheses,
+                alpha: ensemble.alpha,
+            });
+            Ok(())
+        };
+        if names.len() == 2 {
+            let labels = classes.signs()?;
+            let held_labels = held.map(|(_, codes)| against(codes, 1)).unwrap_or_default();
+            let held = held.map(|(table, _)| HeldTable { table, labels: &held_labels });
+            one(self.weak(table)?.as_mut(), &labels, weights, held, None)?;
+        } else if self.reduction == Reduction::Mh {
+            self.check_mh()?;
+            let wide = expand(table, names)?;
+            let labels = expand_labels(classes.codes(), names.len());
+            let weights = weights.map(|weights| weights.repeat(names.len()));
+            let held = match held {
+                Some((table, codes)) => {
+                    Some((expand(table, names)?, expand_labels(codes, names.len())))
+                }
+                None => None,
+            };
+            let held = held.as_ref().map(|(table, labels)| HeldTable { table, labels });
+            one(self.weak(&wide)?.as_mut(), &labels, weights.as_deref(), held, None)?;
+        } else {
+            // The columns are prepared once for all classes.
+            let mut weak = self.weak(table)?;
+            for (class, name) in (0..).zip(names) {
+                let labels = classes.against(class);
+                if labels.iter().all(|y| *y < 0.0) {
+                    // A class that this part of the data does not have: never predicted.
+                    continue;
+                }
+                let held_labels = held.map(|(_, codes)| against(codes, class)).unwrap_or_default();
+                let held = held.map(|(table, _)| HeldTable { table, labels: &held_labels });
+                one(weak.as_mut(), &labels, weights, held, Some(name))?;
+            }
+        }
+        if names.len() > 2 && self.reduction == Reduction::Ova {
+            boosted.fill_absent(classes, &bag)?;
+        }
+        Ok((boosted, histories))
+    }
+}
+
+fn against(codes: &[u32], class: u32) -> Vec<f64> {
+    codes.iter().map(|code| if *code == class { 1.0 } else { -1.0 }).collect()
+}
+
+/// The score of a class that does not occur: below all others.
+const NEVER: f64 = -1e300;
+
+impl Boosted {
+    /// Members for classes that the data do not have, so that there is one for each.
+    fn fill_absent(&mut self, classes: &Classes, bag: &[Surrogate]) -> Result<(), RunError> {
+        if self.members.len() == self.classes.len() {
+            return Ok(());
+        }
+        let constant = Hypothesis::Rule(geowalk::boost::rule::Rule::default());
+        for class in 0..self.classes.len() {
+            let occurs = classes.codes().iter().any(|code| *code as usize == class);
+            if !occurs {
+                let loss =
+                    bag.first().cloned().map_or_else(|| Surrogate::parse("matsushita"), Ok)?;
+                let member =
+                    Member { loss, hypotheses: vec![constant.clone()], alpha: vec![NEVER] };
+                self.members.insert(class, member);
+            }
+        }
+        Ok(())
+    }
+
+    /// The scores of all classes but the first if there are two, else of all; one vector per score.
+    pub fn scores(&self, table: &Table) -> Result<Vec<Vec<f64>>, RunError> {
+        let (rows, k) = (table.rows(), self.classes.len());
+        if k > 2 && self.reduction == Reduction::Mh {
+            let wide = expand(table, &self.classes)?;
+            let scores = self.members.first().map(|member| member.scores(&wide));
+            let scores = scores.unwrap_or_else(|| vec![0.0; rows * k]);
+            return Ok(scores.chunks(rows).map(<[f64]>::to_vec).collect());
+        }
+        Ok(self.members.iter().map(|member| member.scores(table)).collect())
+    }
+
+    /// The class of each row, and the probabilities of all classes, row by row.
+    pub fn predict(&self, table: &Table) -> Result<(Vec<usize>, Vec<f64>), RunError> {
+        let scores = self.scores(table)?;
+        let k = self.classes.len();
+        let (mut found, mut all) = (Vec::new(), Vec::new());
+        for row in 0..table.rows() {
+            if k == 2 {
+                let score = scores.first().map_or(0.0, |scores| scores[row]);
+                let p = self.members.first().map_or(0.5, |member| member.loss.probability(score));
+                found.push(usize::from(score >= 0.0));
+                all.extend([1.0 - p, p]);
+                continue;
+            }
+            let loss = |class: usize| &self.members[class.min(self.members.len() - 1)].loss;
+            let own: Vec<(f64, f64)> = scores
+                .iter()
+                .enumerate()
+                .map(|(class, scores)| (loss(class).probability(scores[row]), scores[row]))
+                .collect();
+            // Probabilities that saturate are told apart by their scores.
+            let mut best = 0;
+            for (class, value) in own.iter().enumerate() {
+                if *value > own[best] {
+                    best = class;
+                }
+            }
+            found.push(best);
+            let sum: f64 = own.iter().map(|(p, _)| p).sum();
+            let share = |p: f64| if sum > 0.0 { p / sum } else { 1.0 / k as f64 };
+            all.extend(own.iter().map(|(p, _)| share(*p)));
+        }
+        Ok((found, all))
+    }
+
+    /// The share of rows on which the prediction is not the class, weighted.
+    pub fn error(
+        &self,
+        table: &Table,
+        codes: &[u32],
+        weights: Option<&[f64]>,
+    ) -> Result<f64, RunError> {
+        let (found, _) = self.predict(table)?;
+        let (mut wrong, mut total) = (0.0, 0.0);
+        for (row, (found, code)) in found.iter().zip(codes).enumerate() {
+            let weight = weights.and_then(|weights| weights.get(row)).copied().unwrap_or(1.0);
+            total += weight;
+            if *found != *code as usize {
+                wrong += weight;
+            }
+        }
+        Ok(wrong / Real::max(total, f64::MIN_POSITIVE))
+    }
+}
+
+impl Member {
+    fn scores(&self, table: &Table) -> Vec<f64> {
+        let (mut scores, mut h) = (vec![0.0; table.rows()], vec![0.0; table.rows()]);
+        for (hypothesis, &alpha) in self.hypotheses.iter().zip(&self.alpha) {
+            if alpha != 0.0 {
+                hypothesis.values(table, &mut h);
+                for (score, h) in scores.iter_mut().zip(&h) {
+                    *score += alpha * h;
+                }
+            }
+        }
+        scores
+    }
+}

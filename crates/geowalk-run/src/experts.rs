@@ -1,0 +1,348 @@
+//! # Experts on a table
+//! The numeric columns of a table are experts, a row is a round: what they lost, what they forecast of the label, what probabilities or odds they gave, or by what factor
+//! prices changed. An empty field is an expert that says nothing.
+
+mod columns;
+mod summary;
+
+pub use summary::{Named, Summary};
+
+use std::io::Write;
+use std::time::Instant;
+
+use geowalk::ConfigError;
+use geowalk::DomainError;
+use geowalk::experts::{
+    Combination, Experts, Kind, Rule, Sequences, Settings, Standing, Table, Tuning,
+    best_combination,
+};
+use geowalk::loss::AnyLoss;
+use geowalk::row::Block;
+use geowalk::spec::{self, Spec};
+use geowalk_data::{Label, Options};
+
+use crate::error::RunError;
+use crate::pump::ROWS;
+use columns::Columns;
+
+/// Whom to weigh, and how. What is left out is inferred and said.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// `hedge`, `reparam-hedge`, `prod`, `eg` or `reparam-eg`; otherwise `eg` where there are forecasts or prices, `hedge` elsewhere.
+    pub walk: Option<String>,
+    /// `squared`, `absolute`, `log`, `portfolio`, or any loss of the table; otherwise squared where there is a label, and the numbers themselves are losses where there is none.
+    pub loss: Option<String>,
+    /// `auto`, a number, `tuned(loss=L)` or `doubling`.
+    pub rate: String,
+    /// The part of the weight that is spread evenly after each round.
+    pub share: f64,
+    /// The range of losses, or of forecasts for rules on gradients.
+    pub range: Option<(f64, f64)>,
+    /// The columns are decimal odds, named expert and outcome: the outcomes.
+    pub odds: Vec<String>,
+    /// Solve for the best convex combination.
+    pub combination: bool,
+    /// Track the best sequence of experts with up to so many switches.
+    pub switches: usize,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            walk: None,
+            loss: None,
+            rate: "auto".to_owned(),
+            share: 0.0,
+            range: None,
+            odds: Vec::new(),
+            combination: true,
+            switches: 0,
+        }
+    }
+}
+
+/// A row of the progress table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Progress {
+    /// Average loss so far.
+    pub average: f64,
+    /// Average loss since the last row.
+    pub since_last: f64,
+    /// Rounds played.
+    pub rounds: u64,
+    /// The last outcome.
+    pub outcome: String,
+    /// What was predicted.
+    pub prediction: f64,
+    /// The best expert so far.
+    pub best: String,
+    /// The theorem against that expert.
+    pub standing: Standing,
+}
+
+/// What is said meanwhile.
+#[derive(Debug)]
+pub enum Said<'a> {
+    /// Something was inferred or decided.
+    Note(String),
+    /// A row of the progress table.
+    Progress(&'a Progress),
+}
+
+/// Most values kept for the best combination.
+const KEPT: usize = 1 << 26;
+
+/// What is kept for the best combination.
+#[derive(Debug, Default)]
+struct Kept {
+    rows: Vec<f64>,
+    y: Vec<f64>,
+    full: bool,
+}
+
+/// Plays the table that `options` opens.
+pub fn play(
+    plan: &Plan,
+    options: Options,
+    mut predictions: Option<&mut dyn Write>,
+    said: &mut dyn FnMut(Said<'_>),
+) -> Result<Summary, RunError> {
+    let start = Instant::now();
+    let wanted = Wanted::of(plan)?;
+    let label = if wanted.without_label() { Label::Absent } else { options.label.clone() };
+    let mut source = geowalk_data::open(Options { unlabelled: true, label, ..options })?;
+    let mut block = Block::new();
+    let mut first = source.read(&mut block, ROWS)?;
+    if first == 0 {
+        return Err(RunError::Empty);
+    }
+    let file = source.place().0.to_owned();
+    let mut columns = Columns::new(&file, source.schema(), &plan.odds)?;
+    let kind = wanted.kind(source.schema().label().is_some(), &columns)?;
+    let rule = rule(plan, &kind)?;
+    let tuning = tuning(&plan.rate)?;
+    let n = columns.experts().len();
+    let settings =
+        Settings { kind: kind.clone(), rule, tuning, share: plan.share, range: plan.range };
+    let mut experts = Experts::new(n, settings)?;
+    said(Said::Note(format!(
+        "{n} experts: {}; {}; walk {}, rate {}",
+        columns.shown(),
+        meaning(&kind),
+        name(rule),
+        plan.rate
+    )));
+    let (mut kept, mut rows, mut silent) = (Kept::default(), 0_u64, 0_u64);
+    let (mut rounds, mut since) = (0_u64, (0.0, 0_u64));
+    let mut row = Vec::new();
+    let mut sequences = Sequences::new(n, plan.switches);
+    while first > 0 {
+        for i in 0..block.len() {
+            rows += 1;
+            let y = columns.read(&block, i, source.schema(), &mut row)?;
+            let round = experts.learn(&row, y).map_err(|cause| {
+                let expert = match cause {
+                    DomainError::Coordinate { index, .. } => columns.experts().get(index).cloned(),
+                    _ => None,
+                };
+                RunError::Round { row: rows, expert, cause }
+            })?;
+            let Some(round) = round else {
+                silent += 1;
+                continue;
+            };
+            rounds += 1;
+            if plan.switches > 0 {
+                sequences.add(experts.last_losses());
+            }
+            kept.add(plan.combination, &experts, y);
+            if let Some(out) = &mut predictions {
+                writeln!(out, "{}", round.prediction).map_err(RunError::Predictions)?;
+            }
+            if rounds.is_power_of_two() {
+                let best = experts.best();
+                let loss = experts.loss();
+                said(Said::Progress(&Progress {
+                    average: loss / rounds as f64,
+                    since_last: (loss - since.0) / (rounds - since.1) as f64,
+                    rounds,
+                    outcome: Columns::outcome(block.labels()[i], source.schema()),
+                    prediction: round.prediction,
+                    best: columns.experts()[best].clone(),
+                    standing: experts.against_expert(best),
+                }));
+                since = (loss, rounds);
+            }
+        }
+        first = source.read(&mut block, ROWS)?;
+    }
+    if rounds == 0 {
+        return Err(RunError::Experts {
+            file,
+            found: "no expert says anything in any row".to_owned(),
+            advice: "check --label, --ignore and --odds",
+        });
+    }
+    let best = kept.solve(n, &kind);
+    let mut summary = Summary::new(&experts, &columns, best, start.elapsed().as_secs_f64());
+    (summary.walk, summary.rate) = (name(rule).to_owned(), plan.rate.clone());
+    summary.loss_name = meaning(&kind);
+    if let Some(loss) = sequences.loss(plan.switches).filter(|_| plan.switches > 0) {
+        let standing = experts.against_sequence(loss, plan.switches as u64);
+        summary.sequence = Some((plan.switches, loss, standing));
+    }
+    if matches!(kind, Kind::Relatives) {
+        summary.portfolio();
+    }
+    summary.notes = notes(&kept, silent);
+    summary.skipped = source.skipped().rows();
+    Ok(summary)
+}
+
+/// What the user should know at the end.
+fn notes(kept: &Kept, silent: u64) -> Vec<String> {
+    let mut notes = Vec::new();
+    if kept.full {
+        notes.push(format!(
+            "the best combination was not solved for: more than {KEPT} values would have to be kept"
+        ));
+    }
+    if silent > 0 {
+        notes.push(format!("{silent} rows in which no expert says anything were passed over"));
+    }
+    notes
+}
+
+impl Kept {
+    fn add(&mut self, wanted: bool, experts: &Experts, y: f64) {
+        if !wanted || self.full {
+            return;
+        }
+        let row = experts.last_row();
+        if self.rows.len() + row.len() > KEPT {
+            *self = Self { full: true, ..Self::default() };
+            return;
+        }
+        self.rows.extend_from_slice(row);
+        self.y.push(y);
+    }
+
+    /// The best combination; of losses it is an expert, which is known already.
+    fn solve(&self, n: usize, kind: &Kind) -> Option<Combination> {
+        if self.y.is_empty() || matches!(kind, Kind::Losses) {
+            return None;
+        }
+        let table = Table { n, rows: &self.rows, y: &self.y };
+        Some(best_combination(&table, kind.loss()))
+    }
+}
+
+/// What the numbers mean, as far as the flags say.
+#[derive(Debug, Clone)]
+enum Wanted {
+    Infer,
+    Log,
+    Portfolio,
+    Losses,
+    Loss(AnyLoss),
+}
+
+impl Wanted {
+    fn of(plan: &Plan) -> Result<Self, ConfigError> {
+        Ok(match plan.loss.as_deref() {
+            None if plan.odds.is_empty() => Self::Infer,
+            None | Some("log") => Self::Log,
+            Some("portfolio") => Self::Portfolio,
+            Some("given") => Self::Losses,
+            Some(text) => Self::Loss(AnyLoss::parse(text)?),
+        })
+    }
+
+    fn without_label(&self) -> bool {
+        matches!(self, Self::Portfolio | Self::Losses)
+    }
+
+    fn kind(&self, labelled: bool, columns: &Columns) -> Result<Kind, RunError> {
+        Ok(match self {
+            Self::Portfolio => Kind::Relatives,
+            Self::Log => Kind::Probabilities,
+            Self::Infer if labelled => Kind::Forecasts(AnyLoss::from(geowalk::loss::Squared)),
+            Self::Infer | Self::Losses => Kind::Losses,
+            Self::Loss(loss) if labelled => Kind::Forecasts(loss.clone()),
+            Self::Loss(_) => {
+                return Err(RunError::Experts {
+                    file: columns.file().to_owned(),
+                    found: "there is no label to judge forecasts by".to_owned(),
+                    advice: "name its column with --label, or use --loss given, log or portfolio",
+                });
+            }
+        })
+    }
+}
+
+/// What a row means, in words.
+fn meaning(kind: &Kind) -> String {
+    match kind {
+        Kind::Losses => "losses as given".to_owned(),
+        Kind::Forecasts(_) => format!("forecasts, {} loss", kind.loss().spec()),
+        Kind::Probabilities => "probabilities, log loss".to_owned(),
+        Kind::Relatives => "price relatives, log of wealth".to_owned(),
+    }
+}
+
+const RULES: [(&str, Rule); 7] = [
+    ("hedge", Rule::Hedge),
+    ("reparam-hedge", Rule::ReparamHedge),
+    ("prod", Rule::Prod),
+    ("eg", Rule::Eg),
+    ("reparam-eg", Rule::ReparamEg),
+    ("mirror:simplex-entropy", Rule::Eg),
+    ("reparam:simplex-entropy", Rule::ReparamEg),
+];
+
+fn name(rule: Rule) -> &'static str {
+    RULES.iter().find(|(_, known)| *known == rule).map_or("", |(name, _)| name)
+}
+
+fn rule(plan: &Plan, kind: &Kind) -> Result<Rule, ConfigError> {
+    let gradients = matches!(kind, Kind::Forecasts(_) | Kind::Relatives);
+    let asked = match plan.walk.as_deref() {
+        None if gradients => Rule::Eg,
+        None => Rule::Hedge,
+        Some(text) => RULES
+            .iter()
+            .find(|(name, _)| *name == text)
+            .map(|(_, rule)| *rule)
+            .ok_or_else(|| {
+                spec::unknown("walk of experts", text, RULES.iter().map(|(name, _)| *name).take(5))
+            })?,
+    };
+    // On losses the gradient is the loss itself: EG is Hedge.
+    Ok(match (asked, kind) {
+        (Rule::Eg, Kind::Losses) => Rule::Hedge,
+        (Rule::ReparamEg, Kind::Losses) => Rule::ReparamHedge,
+        (rule, _) => rule,
+    })
+}
+
+fn tuning(text: &str) -> Result<Tuning, ConfigError> {
+    if let Ok(rate) = text.trim().parse::<f64>() {
+        return Ok(Tuning::Rate(rate));
+    }
+    let spec = Spec::parse(text)?;
+    let mut args = spec.args();
+    let tuning = match spec.name() {
+        "auto" => Tuning::Auto,
+        "doubling" => Tuning::Doubling,
+        "tuned" => {
+            let missing = ConfigError::Missing {
+                name: "loss",
+                meaning: "tuned(loss=L) needs the most that the best comparator loses",
+            };
+            Tuning::Tuned { loss: args.optional_number("loss")?.ok_or(missing)? }
+        }
+        other => return Err(spec::unknown("rate", other, ["auto", "doubling", "tuned"])),
+    };
+    args.finish()?;
+    Ok(tuning)
+}

@@ -1,0 +1,342 @@
+//! # Natural gradient as a learner
+//! [`Natural`] and the [`Baseline`]s it is compared with, over blocks of examples: two classes or several, with the first-order certificate where the log-odds
+//! are linear in the features, and notes at the end of a run (separable classes, empty cells, how often the cap held).
+
+mod auto;
+mod text;
+
+use std::ops::Range;
+
+use geowalk::certify::{Bound, Certificate, Comparator, FirstOrder, Status};
+use geowalk::error::Allowed;
+use geowalk::geometry::Event;
+use geowalk::loss::Facts;
+use geowalk::natural::{Baseline, Moved, Natural, Report, Scratch};
+use geowalk::row::{Block, Row};
+use geowalk::sum::Sum;
+use geowalk::update::Round;
+use geowalk::{ConfigError, DomainError, Real};
+use geowalk_data::Task;
+
+pub(crate) use auto::choose;
+pub(crate) use text::build;
+
+use crate::learner::{Diverged, Intercepted, Learner, Outcome, Reach, largest, softmax};
+
+/// One of the walks.
+#[derive(Debug, Clone)]
+enum Walk {
+    Dual(Box<Natural>),
+    Other(Box<Baseline>),
+}
+
+/// Calls the same method of either.
+macro_rules! either {
+    ($walk:expr, $own:ident => $body:expr) => {
+        match $walk {
+            Walk::Dual($own) => $body,
+            Walk::Other($own) => $body,
+        }
+    };
+}
+
+/// Natural gradient, or a baseline, over blocks.
+#[derive(Debug)]
+pub(crate) struct NaturalLearner {
+    walk: Walk,
+    task: Task,
+    /// The first-order sums of every class (of two: of their log-odds), if they are kept.
+    bounds: Option<Vec<FirstOrder>>,
+    /// What was lost, as reported.
+    loss: Sum,
+    /// Steps, and how many of them the cap made smaller.
+    steps: [u64; 2],
+    scores: Vec<f64>,
+}
+
+/// Losses of a linear form: what the slopes of a softmax are to the certificate.
+fn facts() -> Facts {
+    Facts {
+        labels: Allowed::Closed(-1.0, 1.0),
+        predictions: Allowed::Finite,
+        convex: true,
+        lipschitz: Some(1.0),
+        smooth: Some(0.0),
+        strong: 0.0,
+        margin: false,
+    }
+}
+
+impl NaturalLearner {
+    fn new(walk: Walk, task: Task, certificate: bool) -> Result<Self, DomainError> {
+        let mut walk = walk;
+        if task == Task::Binary {
+            either!(&mut walk, own => own.grow(0, 2))?;
+        }
+        let (bounds, loss) = (certificate.then(Vec::new), Sum::default());
+        Ok(Self { walk, task, bounds, loss, steps: [0; 2], scores: Vec::new() })
+    }
+
+    fn step<X: Row<f64>>(&mut self, x: X, y: f64, weight: f64) -> Result<Outcome, DomainError> {
+        if y.is_nan() {
+            let mut scratch = Scratch::default();
+            either!(&self.walk, own => own.logits(x, &mut scratch, &mut self.scores));
+            let prediction = self.prediction();
+            return Ok(Outcome {
+                prediction,
+                probability: f64::NAN,
+                loss: f64::NAN,
+                zero: f64::NAN,
+            });
+        }
+        let class = self.class(y);
+        let moved: Moved = either!(&mut self.walk, own => own.step(x, class, weight))?;
+        self.steps[0] += 1;
+        self.steps[1] += u64::from(moved.capped);
+        self.loss.add(moved.loss);
+        self.scores.clear();
+        self.scores.extend_from_slice(either!(&self.walk, own => own.predicted()));
+        let prediction = self.prediction();
+        if self.bounds.is_some() {
+            self.certify(x, class, weight);
+        }
+        let classes = either!(&self.walk, own => own.classes());
+        Ok(Outcome {
+            prediction,
+            probability: moved.probability,
+            loss: moved.loss,
+            zero: weight * Real::ln(classes as f64),
+        })
+    }
+
+    /// The class of a label.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a class number
+    fn class(&self, y: f64) -> usize {
+        if self.task == Task::Binary { usize::from(y > 0.0) } else { y as usize }
+    }
+
+    /// The score of two classes, or the class with the largest of several.
+    fn prediction(&self) -> f64 {
+        match (self.task, self.scores.as_slice()) {
+            (Task::Binary, [first, second]) => second - first,
+            (_, scores) => largest(scores),
+        }
+    }
+
+    /// Adds the example to the sums of the certificate.
+    fn certify<X: Row<f64>>(&mut self, x: X, class: usize, weight: f64) {
+        let Some(bounds) = &mut self.bounds else { return };
+        let mut q = std::mem::take(&mut self.scores);
+        let z = either!(&self.walk, own => own.predicted());
+        softmax(&mut q);
+        let x = Intercepted(x);
+        let round = |z: f64, slope: f64| {
+            let slope = weight * slope;
+            Round { z, loss: slope * z, slope, rate: 0.0, length: 0.0, event: Event::Inside }
+        };
+        if self.task == Task::Binary {
+            if bounds.is_empty() {
+                bounds.push(FirstOrder::new(&facts()));
+            }
+            let slope = if class == 1 { -q[0] } else { q[1] };
+            bounds[0].observe(&round(z[1] - z[0], slope), x);
+        } else {
+            bounds.resize_with(z.len().max(bounds.len()), || FirstOrder::new(&facts()));
+            for (c, bound) in bounds.iter_mut().enumerate() {
+                let slope = q[c] - if c == class { 1.0 } else { 0.0 };
+                bound.observe(&round(z[c], slope), x);
+            }
+        }
+        self.scores = q;
+    }
+}
+
+/// Calls `$body` with each row of the block as its own type.
+macro_rules! each_row {
+    ($block:expr, $rows:expr, |$i:ident, $x:ident| $body:expr) => {
+        if $block.columns().is_some() {
+            for $i in $rows {
+                let $x = $block.dense($i);
+                $body
+            }
+        } else {
+            for $i in $rows {
+                let $x = $block.sparse($i);
+                $body
+            }
+        }
+    };
+}
+
+impl Learner for NaturalLearner {
+    fn learn(
+        &mut self,
+        block: &Block,
+        rows: Range<usize>,
+        out: &mut Vec<Outcome>,
+    ) -> Result<(), Diverged> {
+        each_row!(block, rows, |i, x| {
+            match self.step(x, block.labels()[i], block.weights()[i]) {
+                Ok(outcome) => out.push(outcome),
+                Err(cause) => {
+                    // Coordinate 0 is the intercept's in what learners say of rows.
+                    let cause = match cause {
+                        DomainError::Coordinate { what, index, value, allowed } => {
+                            DomainError::Coordinate { what, index: index + 1, value, allowed }
+                        }
+                        other => other,
+                    };
+                    return Err(Diverged { row: i, cause, rate: 1.0 });
+                }
+            }
+        });
+        Ok(())
+    }
+
+    fn examine(&mut self, block: &Block, rows: Range<usize>, out: &mut Vec<Outcome>) {
+        let mut scratch = Scratch::default();
+        each_row!(block, rows, |i, x| {
+            let (class, weight) = (self.class(block.labels()[i]), block.weights()[i]);
+            either!(&self.walk, own => own.logits(x, &mut scratch, &mut self.scores));
+            let prediction = self.prediction();
+            // A class that has not been learned from has no share of the probability.
+            softmax(&mut self.scores);
+            let probability = self.scores.get(class).copied().unwrap_or(0.0);
+            let loss = -weight * Real::ln(Real::max(probability, f64::MIN_POSITIVE));
+            let classes = self.scores.len().max(class + 1);
+            let zero = weight * Real::ln(classes as f64);
+            out.push(Outcome { prediction, probability, loss, zero });
+        });
+    }
+
+    fn rate(&self) -> f64 {
+        f64::NAN
+    }
+
+    fn predict(&self, block: &Block, out: &mut Vec<f64>) {
+        let (mut scratch, mut z) = (Scratch::default(), Vec::new());
+        each_row!(block, 0..block.len(), |i, x| {
+            either!(&self.walk, own => own.logits(x, &mut scratch, &mut z));
+            match (self.task, z.as_slice()) {
+                (Task::Binary, [first, second]) => out.push(second - first),
+                _ => out.extend_from_slice(&z),
+            }
+        });
+    }
+
+    fn outputs(&self) -> usize {
+        match self.task {
+            Task::Binary => 1,
+            _ => either!(&self.walk, own => own.classes()),
+        }
+    }
+
+    /// Intercept and coefficients of the features, relative to the mean of all classes (of two: their difference).
+    fn weights(&self, k: usize, w: &mut Vec<f64>) {
+        let classes = either!(&self.walk, own => own.classes());
+        w.clear();
+        w.resize(either!(&self.walk, own => own.features()) + 1, 0.0);
+        let mut beta = Vec::new();
+        for c in 0..classes {
+            let factor = match self.task {
+                Task::Binary => [-1.0, 1.0].get(c).copied().unwrap_or(0.0),
+                _ => f64::from(u8::from(c == k)) - 1.0 / classes as f64,
+            };
+            let alpha = either!(&self.walk, own => own.linear(c, &mut beta));
+            for (w, b) in w.iter_mut().zip(std::iter::once(&alpha).chain(&beta)) {
+                *w += factor * b;
+            }
+        }
+    }
+
+    fn certificate(&self) -> Option<Certificate> {
+        let mut all: Option<Certificate> = None;
+        let mut w = Vec::new();
+        for (k, bound) in self.bounds.as_ref()?.iter().enumerate() {
+            self.weights(k, &mut w);
+            let one = bound.certify(&Comparator::Box { radii: &w });
+            all = Some(match all {
+                None => one,
+                Some(sum) => Certificate {
+                    status: if sum.status == Status::Valid { one.status } else { sum.status },
+                    rounds: sum.rounds.max(one.rounds),
+                    bound: (sum.bound + one.bound).next_up(),
+                    ..one
+                },
+            });
+        }
+        all.map(|certificate| Certificate { loss: self.loss.total(), ..certificate })
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::Box
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        let Walk::Dual(walk) = &self.walk else { return notes };
+        let report: Report = walk.report();
+        let [steps, capped] = self.steps;
+        notes.push(format!(
+            "natural gradient: the cap held {capped} of {steps} steps; estimated gap to the optimum {:.1e} (standard error {:.1e})",
+            Real::max(report.gap, 0.0), report.gap_error
+        ));
+        let ridge = walk.settings().ridge > 0.0;
+        if report.separable && !ridge {
+            notes.push(format!(
+                "no mistake in the last {} of {} examples: the classes may be separable, and then no coefficients are best (log-odds grow like log t); add ridge=0.001 to the walk for finite ones",
+                report.right,
+                walk.examples()
+            ));
+        }
+        let (empty, cells) = report.empty_cells;
+        if empty > 0 && !ridge {
+            notes.push(format!(
+                "{empty} of {cells} pairs of feature and class never occurred together: their coefficients have no finite optimum and drift; add ridge=0.001 to the walk if that matters"
+            ));
+        }
+        if report.widest > 700.0 {
+            notes.push(format!(
+                "log-odds of {:.0} were reached: probabilities are 0 and 1",
+                report.widest
+            ));
+        }
+        notes
+    }
+
+    fn save(&self, put: &mut dyn FnMut(String, &[f64])) {
+        put("loss".to_owned(), &self.loss.save());
+        put("steps".to_owned(), &[self.steps[0] as f64, self.steps[1] as f64]);
+        either!(&self.walk, own => own.save(&mut |name, values| put(format!("natural.{name}"), values)));
+        if let Some(bounds) = &self.bounds {
+            put("certificates".to_owned(), &[bounds.len() as f64]);
+            for (k, bound) in bounds.iter().enumerate() {
+                bound.save(&mut |name, values| put(format!("certificate.{k}.{name}"), values));
+            }
+        }
+    }
+
+    fn load(&mut self, get: &mut dyn FnMut(&str) -> Option<Vec<f64>>) -> Result<(), ConfigError> {
+        let missing = |name, meaning| ConfigError::Missing { name, meaning };
+        let loss = get("loss").and_then(|loss| <[f64; 4]>::try_from(loss).ok());
+        self.loss = Sum::load(loss.ok_or(missing("loss", "what was lost so far"))?);
+        let steps = get("steps").and_then(|steps| <[f64; 2]>::try_from(steps).ok());
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates
+        let steps = steps.map(|steps| steps.map(|count| count as u64));
+        self.steps = steps.ok_or(missing("steps", "how many steps were made"))?;
+        either!(&mut self.walk, own => own.load(&mut |name| get(&format!("natural.{name}"))))?;
+        if let Some(bounds) = &mut self.bounds {
+            let count = get("certificates").and_then(|count| count.first().copied());
+            let Some(count) = count.filter(|&count| Allowed::Closed(0.0, 1e6).contains(count))
+            else {
+                return Err(missing("certificates", "the number of certificates"));
+            };
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // just checked
+            bounds.resize_with(count as usize, || FirstOrder::new(&facts()));
+            for (k, bound) in bounds.iter_mut().enumerate() {
+                bound.load(&mut |name| get(&format!("certificate.{k}.{name}")))?;
+            }
+        }
+        Ok(())
+    }
+}

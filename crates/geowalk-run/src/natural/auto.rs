@@ -1,0 +1,203 @@
+//! # Which family?
+//! Chosen from the schema and the first rows, written into the model as the family's name, and said with the reason:
+//!
+//! | the data | the family |
+//! |---|---|
+//! | a table of numbers | `gaussian-shared`; with more than 256 of them `gaussian-shared-diagonal` |
+//! | a table of one nominal column; rows with one feature of value 1 each | `discrete` |
+//! | a table of nominal columns; rows of as many ones each | `naive-bayes` |
+//! | a table of both | `mixed`: `gaussian-shared` for the numbers, `naive-bayes` for the rest |
+//! | sparse rows without negative values | `multinomial` |
+//! | other rows | as for a table of numbers |
+//!
+//! **Care** Not more than 1000 rows are looked at. A model says what was chosen and never chooses again.
+
+use geowalk::row::{Block, Row};
+use geowalk_data::{Features, Kind, Schema};
+
+use super::text::ranges;
+
+/// The most features for which a full covariance is chosen.
+const WIDE: usize = 256;
+/// The rows that are looked at.
+const ROWS: usize = 1000;
+
+/// What was chosen, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Choice {
+    /// The walk with the family's name in place of `auto`.
+    pub(crate) walk: String,
+    /// A sentence.
+    pub(crate) reason: String,
+}
+
+/// The walk that a text with `auto` stands for; `None` if it names its family.
+pub(crate) fn choose(walk: &str, schema: &Schema, block: &Block) -> Option<Choice> {
+    let (name, rest) = walk.split_at(walk.find('(').unwrap_or(walk.len()));
+    let (name, mut rest) = (name.trim(), rest.trim().to_owned());
+    let open = match name {
+        "natural" | "natural:auto" => true,
+        "dsngd" if !rest.contains("family") => true,
+        "dsngd" if rest.contains("family=auto") => {
+            rest = rest.replace("family=auto,", "").replace("family=auto", "");
+            true
+        }
+        _ => false,
+    };
+    if !open {
+        return None;
+    }
+    let (family, reason) = look(schema, block);
+    let rest = rest.trim_start_matches('(').trim_end_matches(')').trim().trim_end_matches(',');
+    let (family, own) = match family.split_once('(') {
+        Some((family, own)) => (family.to_owned(), own.trim_end_matches(')').to_owned()),
+        None => (family, String::new()),
+    };
+    let inside: Vec<&str> =
+        [own.as_str(), rest].into_iter().filter(|part| !part.is_empty()).collect();
+    let inside = if inside.is_empty() { String::new() } else { format!("({})", inside.join(", ")) };
+    Some(Choice { walk: format!("natural:{family}{inside}"), reason })
+}
+
+fn gaussian(d: usize) -> &'static str {
+    if d <= WIDE { "gaussian-shared" } else { "gaussian-shared-diagonal" }
+}
+
+/// The family and the reason.
+fn look(schema: &Schema, block: &Block) -> (String, String) {
+    let of = |kind: Kind| schema.columns().iter().filter(move |column| column.kind == kind);
+    let (numeric, nominal) = (of(Kind::Numeric).count(), of(Kind::Nominal).count());
+    let seen = Seen::of(block);
+    if numeric + nominal > 0 && !matches!(schema.features(), Features::Hashed(_)) {
+        return match (numeric, nominal) {
+            (_, 0) => (gaussian(numeric).to_owned(), format!("{numeric} columns of numbers")),
+            (0, 1) if seen.single() => ("discrete".to_owned(), "one nominal column".to_owned()),
+            (0, _) => ("naive-bayes".to_owned(), format!("{nominal} nominal columns")),
+            _ => {
+                let name = |i: u32| schema.features().name(i).map(std::borrow::Cow::into_owned);
+                let is_numeric = |i: u32| {
+                    name(i).is_some_and(|name| of(Kind::Numeric).any(|column| column.name == name))
+                };
+                let bound = u32::try_from(block.bound()).unwrap_or(u32::MAX);
+                let numbers: Vec<usize> =
+                    (0..bound).filter(|&i| is_numeric(i)).map(|i| i as usize).collect();
+                let family = gaussian(numbers.len());
+                (
+                    format!("mixed({family}={}, rest=naive-bayes)", ranges(&numbers)),
+                    format!("{numeric} columns of numbers and {nominal} nominal ones"),
+                )
+            }
+        };
+    }
+    let rows = seen.rows;
+    match seen {
+        _ if seen.single() => (
+            "discrete".to_owned(),
+            format!("each of the first {rows} rows has one feature of value 1"),
+        ),
+        _ if seen.ones && 10 * (seen.most - seen.least) <= seen.most => (
+            "naive-bayes".to_owned(),
+            format!(
+                "the first {rows} rows have {} to {} features each, all of value 1",
+                seen.least, seen.most
+            ),
+        ),
+        _ if !seen.negative && 2 * seen.stored < seen.rows * seen.bound => (
+            "multinomial".to_owned(),
+            format!("the first {rows} rows are sparse and have no negative values"),
+        ),
+        _ => (
+            gaussian(seen.bound).to_owned(),
+            format!("numbers, {} features in the first {rows} rows", seen.bound),
+        ),
+    }
+}
+
+/// What the first rows look like; zeros do not count.
+struct Seen {
+    rows: usize,
+    stored: usize,
+    bound: usize,
+    ones: bool,
+    negative: bool,
+    least: usize,
+    most: usize,
+}
+
+impl Seen {
+    fn of(block: &Block) -> Self {
+        let rows = block.len().min(ROWS);
+        let mut seen = Self {
+            rows,
+            stored: 0,
+            bound: 0,
+            ones: true,
+            negative: false,
+            least: usize::MAX,
+            most: 0,
+        };
+        for i in 0..rows {
+            let mut count = 0;
+            let mut look = |j: usize, x: f64| {
+                if x != 0.0 {
+                    count += 1;
+                    seen.bound = seen.bound.max(j + 1);
+                    seen.ones &= x == 1.0;
+                    seen.negative |= x < 0.0;
+                }
+            };
+            if block.columns().is_some() {
+                block.dense(i).each(&mut look);
+            } else {
+                block.sparse(i).each(&mut look);
+            }
+            seen.stored += count;
+            seen.least = seen.least.min(count);
+            seen.most = seen.most.max(count);
+        }
+        seen
+    }
+
+    /// One feature of value 1 in every row.
+    fn single(&self) -> bool {
+        self.ones && self.least == 1 && self.most == 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use geowalk_data::{Input, Options, open};
+
+    fn chosen(walk: &str, name: &str, text: &str) -> Option<String> {
+        let mut source = open(Options::new([Input::text(name, text)])).unwrap();
+        let mut block = Block::new();
+        source.read(&mut block, 100).unwrap();
+        choose(walk, source.schema(), &block).map(|choice| choice.walk)
+    }
+
+    #[test]
+    fn the_data_say_which_family() {
+        for (name, text, family) in [
+            ("a.csv", "x,y,class\n1,2.5,a\n2,3,b\n", "natural:gaussian-shared"),
+            ("a.csv", "color,class\nred,a\nblue,b\n", "natural:discrete"),
+            ("a.csv", "color,form,class\nred,o,a\nblue,l,b\n", "natural:naive-bayes"),
+            (
+                "a.csv",
+                "x,color,class\n1.5,red,a\n2.5,blue,b\n",
+                "natural:mixed(gaussian-shared=0, rest=naive-bayes)",
+            ),
+            ("a.svm", "1 1:1 5:1\n0 2:1 7:1\n", "natural:naive-bayes"),
+            ("a.svm", "1 1:3\n0 2:1 7:1 9:1\n", "natural:multinomial"),
+            ("a.svm", "1 1:-3 2:4\n0 1:2 2:1\n", "natural:gaussian-shared"),
+            ("a.svm", "1 1:1\n0 2:1\n", "natural:discrete"),
+        ] {
+            assert_eq!(chosen("natural:auto", name, text).as_deref(), Some(family), "{text}");
+        }
+        let text = "1 1:1\n0 2:1\n";
+        let walk = chosen("dsngd(family=auto, ridge=0.1)", "a.svm", text);
+        assert_eq!(walk.as_deref(), Some("natural:discrete(ridge=0.1)"));
+        assert_eq!(chosen("natural:poisson", "a.svm", text), None);
+        assert_eq!(chosen("free", "a.svm", text), None);
+    }
+}

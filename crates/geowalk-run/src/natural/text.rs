@@ -1,0 +1,214 @@
+//! # `natural:FAMILY(...)` and its relatives
+//! | text | walk |
+//! |---|---|
+//! | `natural:FAMILY(...)`, `dsngd(family=FAMILY, ...)` | dual stochastic natural gradient |
+//! | `natural:mixed(FAMILY=0-3+7, ..., rest=FAMILY)` | a family for each set of features, by their numbers |
+//! | `natural:auto`, `natural` | the family is chosen from the first block, and said |
+//! | `natural-sgd:FAMILY`, `natural-adagrad:…`, `natural-csngd:…`, `natural-sngd:…`, `natural-mirror:…` | the baselines |
+//!
+//! Parameters: those of the family; `schedule` (`power(c, t0, p)`, `inv(c, t0)`, `counting`, `warm(c)`; `--rate` does the same), `cap` (a number or `none`), `average`
+//! (`true`, `false`), `ridge`, `a` (pseudo-examples of every class).
+
+use geowalk::ConfigError;
+use geowalk::loss::AnyLoss;
+use geowalk::natural::{AnyFamily, Baseline, Method, Natural, Schedule, Settings};
+use geowalk::spec::{Args, Spec};
+use geowalk_data::Task;
+
+use super::{NaturalLearner, Walk};
+use crate::rate::Rate;
+use crate::walks::{Built, Request};
+
+/// The families that need the name of the family alone.
+const MIXED: &str = "mixed";
+
+/// Builds the learner of a text whose name begins with `natural` or is `dsngd`.
+pub(crate) fn build(spec: &Spec, request: &Request) -> Result<Built, ConfigError> {
+    if request.task == Task::Regression {
+        return Err(ConfigError::Missing {
+            name: "classes",
+            meaning: "natural gradient learns classes; use --task binary or --task multiclass, or another walk",
+        });
+    }
+    let mut args = spec.args();
+    let (method, family) = named(spec, &mut args);
+    let own = parameters(&mut args)?;
+    let certificate = request.setting.certificate;
+    let (walk, rate, linear) = if method.is_none() && family == MIXED {
+        let settings = own.settings(request.setting.rate, "mixed")?;
+        let rate = settings.schedule.to_string();
+        (Walk::Dual(Box::new(mixed(&mut args, settings)?)), rate, true)
+    } else {
+        let family = AnyFamily::read(family, &mut args)?;
+        let linear = !matches!(family.name(), "gaussian" | "gaussian-diagonal");
+        let settings = match method {
+            None => own.settings(request.setting.rate, family.name())?,
+            Some(method) => own.baseline(request.setting.rate, method)?,
+        };
+        let rate = settings.schedule.to_string();
+        let walk = match method {
+            None => Walk::Dual(Box::new(Natural::new(family, settings)?)),
+            Some(method) => Walk::Other(Box::new(Baseline::new(method, family, settings)?)),
+        };
+        (walk, rate, linear)
+    };
+    args.finish()?;
+    let learner = NaturalLearner::new(walk, request.task, certificate && linear)?;
+    Ok(Built {
+        learner: Box::new(learner),
+        joint: true,
+        loss: AnyLoss::parse("logistic")?,
+        rate,
+        rated: true,
+    })
+}
+
+/// The method, `None` for the dual walk, and the name of the family.
+fn named<'a>(spec: &'a Spec, args: &mut Args<'a>) -> (Option<Method>, &'a str) {
+    let (walk, family) = spec.name().split_once(':').unwrap_or((spec.name(), ""));
+    let method = walk.strip_prefix("natural-").and_then(|name| Method::parse(name).ok());
+    let asked = if family.is_empty() { args.text("family") } else { Some(family) };
+    // Where there are no data to choose from: what fits any numbers.
+    (method, asked.filter(|&family| family != "auto").unwrap_or("gaussian-shared"))
+}
+
+/// What all walks of this kind take.
+struct Own {
+    schedule: Option<Schedule>,
+    cap: Option<Option<f64>>,
+    average: Option<bool>,
+    ridge: f64,
+    a: f64,
+}
+
+fn parameters(args: &mut Args<'_>) -> Result<Own, ConfigError> {
+    let schedule = args.text("schedule").map(Schedule::parse).transpose()?;
+    let cap = match args.text("cap") {
+        None => None,
+        Some("none") => Some(None),
+        Some(_) => Some(args.optional_number("cap")?),
+    };
+    let average = match args.text("average") {
+        None => None,
+        Some("true") => Some(true),
+        Some("false") => Some(false),
+        Some(text) => {
+            let text = format!("average={text}");
+            return Err(ConfigError::Syntax { text, column: 9, expected: "true or false" });
+        }
+    };
+    let ridge = args.number("ridge", 0.0)?;
+    Ok(Own { schedule, cap, average, ridge, a: args.number("a", 1.0)? })
+}
+
+impl Own {
+    /// The schedule that was asked for, here or by `--rate`.
+    fn schedule(&self, rate: Rate) -> Result<Option<Schedule>, ConfigError> {
+        match (self.schedule, rate) {
+            (Some(schedule), _) => Ok(Some(schedule)),
+            (None, Rate::Auto) => Ok(None),
+            (None, rate) => Schedule::parse(&rate.to_string()).map(Some),
+        }
+    }
+
+    fn settings(&self, rate: Rate, family: &str) -> Result<Settings, ConfigError> {
+        let asked = self.schedule(rate)?;
+        let usual = usual(family);
+        let cap = self.cap.unwrap_or(usual.cap);
+        // Averages belong to slowly falling rates.
+        let average = match asked {
+            None => usual.average,
+            Some(Schedule::Power { p, .. }) => p < 1.0,
+            Some(_) => false,
+        };
+        let average = self.average.unwrap_or(average);
+        let schedule = asked.unwrap_or(usual.schedule);
+        Ok(Settings { a: self.a, schedule, cap, average, ridge: self.ridge })
+    }
+
+    fn baseline(&self, rate: Rate, method: Method) -> Result<Settings, ConfigError> {
+        let schedule = match method {
+            Method::Sgd => Schedule::Power { c: 0.1, t0: 1000.0, p: 0.6 },
+            Method::Adagrad => Schedule::Constant { rate: 0.5 },
+            Method::Csngd => return self.settings(rate, ""),
+            Method::Sngd | Method::Mirror => Schedule::Power { c: 1.0, t0: 1.0, p: 1.0 },
+        };
+        let schedule = self.schedule(rate)?.unwrap_or(schedule);
+        let average = self.average.unwrap_or(method == Method::Sgd);
+        Ok(Settings { a: self.a, schedule, cap: None, average, ridge: self.ridge })
+    }
+}
+
+/// What a family does where nothing else is asked for.
+fn usual(family: &str) -> Settings {
+    match family {
+        // The step is (q − e)/N, which needs neither cap nor average.
+        "discrete" => Settings {
+            schedule: Schedule::Counting,
+            cap: None,
+            average: false,
+            ..Settings::default()
+        },
+        _ => Settings::default(),
+    }
+}
+
+/// `mixed(FAMILY=0-3+7, ..., rest=FAMILY)`.
+fn mixed(args: &mut Args<'_>, settings: Settings) -> Result<Natural, ConfigError> {
+    let mut parts = Vec::new();
+    for entry in AnyFamily::entries() {
+        if let Some(text) = args.text(entry.name) {
+            parts.push((AnyFamily::parse(entry.name)?, numbers(entry.name, text)?));
+        }
+    }
+    let rest = AnyFamily::parse(args.text("rest").unwrap_or("naive-bayes"))?;
+    Natural::mixed(parts, rest, settings)
+}
+
+/// `0-3+7` is 0, 1, 2, 3, 7.
+fn numbers(name: &str, text: &str) -> Result<Vec<usize>, ConfigError> {
+    let wrong = || ConfigError::Syntax {
+        text: format!("{name}={text}"),
+        column: name.chars().count() + 2,
+        expected: "numbers of features such as 0-3+7",
+    };
+    let mut all = Vec::new();
+    for part in text.split('+') {
+        let (from, to) = part.split_once('-').unwrap_or((part, part));
+        let read = |text: &str| text.trim().parse::<usize>().ok().filter(|&n| n < 1 << 24);
+        let (Some(from), Some(to)) = (read(from), read(to)) else { return Err(wrong()) };
+        if from > to {
+            return Err(wrong());
+        }
+        all.extend(from..=to);
+    }
+    Ok(all)
+}
+
+/// The text of [`numbers`]: 0, 1, 2, 3, 7 is `0-3+7`.
+pub(super) fn ranges(numbers: &[usize]) -> String {
+    let mut parts: Vec<(usize, usize)> = Vec::new();
+    for &n in numbers {
+        match parts.last_mut() {
+            Some((_, last)) if *last + 1 == n => *last = n,
+            _ => parts.push((n, n)),
+        }
+    }
+    let text = |&(a, b): &(usize, usize)| if a == b { a.to_string() } else { format!("{a}-{b}") };
+    parts.iter().map(text).collect::<Vec<_>>().join("+")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_of_features_are_read_as_they_are_written() {
+        assert_eq!(numbers("poisson", "0-3+7").unwrap(), [0, 1, 2, 3, 7]);
+        assert_eq!(ranges(&[0, 1, 2, 3, 7]), "0-3+7");
+        for bad in ["", "3-1", "x", "1+", "-2"] {
+            let error = numbers("poisson", bad).unwrap_err().to_string();
+            assert!(error.contains("numbers of features"), "{error}");
+        }
+    }
+}

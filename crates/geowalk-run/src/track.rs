@@ -1,0 +1,307 @@
+//! # Tracking a null vector
+//! Rows at unit length through a learner on the sphere with the loss ⟨p, x⟩²; beside it the batch answer, and for a series the recurrence that
+//! the vector is. The flow is that of [`train`](crate::train), without labels.
+
+use geowalk::certify::Certificate;
+use geowalk::loss::{AnyLoss, Invariant};
+use geowalk::row::{Block, Dense, Norm, Row};
+use geowalk::sum::Sum;
+use geowalk::track::{self, Autoregression, Gram, Least, Root};
+use geowalk_data::{Labels, Options, Source, Task};
+
+use crate::error::RunError;
+use crate::input;
+use crate::learner::{Outcome, Reach, Setting};
+use crate::pump::ROWS;
+use crate::rate::Rate;
+use crate::walks::{self, Built, Request};
+
+/// What to track, and how.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// A walk on the sphere.
+    pub walk: String,
+    /// The rate; with `inv(0.5, 10)` the vector settles as fast as that of the batch method.
+    pub rate: String,
+    /// Of a series: how many values back the recurrence looks. `None`: the rows themselves are tracked.
+    pub order: Option<usize>,
+    /// Subtract the mean of the series first.
+    pub center: bool,
+    /// Seed of the starting point.
+    pub seed: u64,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            walk: "sphere".to_owned(),
+            rate: "inv(0.5, 10)".to_owned(),
+            order: None,
+            center: false,
+            seed: 0,
+        }
+    }
+}
+
+/// What was found.
+#[derive(Debug)]
+pub struct Found {
+    /// Rows learned from.
+    pub rows: u64,
+    /// Rows left out: of length 0, or with a missing value of the series in them.
+    pub left_out: u64,
+    /// What each coordinate is.
+    pub names: Vec<String>,
+    /// The vector learned on-line, upright.
+    pub vector: Vec<f64>,
+    /// Σ⟨p_t, x_t⟩² over the rows, each before it was learned from.
+    pub loss: f64,
+    /// The batch answer; `None` with more than [`Gram::LARGEST`] features.
+    pub batch: Option<Least>,
+    /// The angle between the two, in degrees.
+    pub degrees: Option<f64>,
+    /// The recurrence of a series.
+    pub recurrence: Option<Recurrence>,
+    /// The first-order certificate, against all unit vectors.
+    pub certificate: Option<Certificate>,
+    /// The rate that was used.
+    pub rate: String,
+}
+
+/// $y_t = \sum_k a_k y_{t-k}$ and its roots.
+#[derive(Debug, Clone)]
+pub struct Recurrence {
+    /// The mean that was subtracted.
+    pub mean: f64,
+    /// a₁, …, a_P.
+    pub coefficients: Vec<f64>,
+    /// Its roots, if they were found.
+    pub roots: Option<Vec<Root>>,
+}
+
+impl Found {
+    /// All of it as one JSON object.
+    pub fn json(&self) -> serde_json::Value {
+        let vector: serde_json::Map<_, _> =
+            self.names.iter().cloned().zip(self.vector.iter().map(|&p| p.into())).collect();
+        let recurrence = self.recurrence.as_ref().map(|r| {
+            let roots = r.roots.as_ref().map(|roots| {
+                let one = |root: &Root| {
+                    serde_json::json!({"modulus": root.modulus, "frequency": root.frequency})
+                };
+                roots.iter().map(one).collect::<Vec<_>>()
+            });
+            serde_json::json!({"mean": r.mean, "coefficients": r.coefficients, "roots": roots})
+        });
+        let batch = self
+            .batch
+            .as_ref()
+            .map(|least| serde_json::json!({"vector": least.vector, "share": least.share}));
+        serde_json::json!({
+            "rows": self.rows,
+            "left_out": self.left_out,
+            "loss": self.loss,
+            "rate": self.rate,
+            "vector": vector,
+            "batch": batch,
+            "degrees": self.degrees,
+            "recurrence": recurrence,
+            "certificate": crate::train::certificate_json(self.certificate.as_ref(), Reach::Sphere(1.0)),
+        })
+    }
+}
+
+/// A tracker in the middle of its work.
+struct Tracker {
+    built: Built,
+    block: Block,
+    outcomes: Vec<Outcome>,
+    gram: Option<Gram>,
+    loss: Sum,
+    rows: u64,
+    left_out: u64,
+    walk: String,
+}
+
+impl Tracker {
+    fn new(plan: &Plan) -> Result<Self, RunError> {
+        let setting = Setting {
+            loss: AnyLoss::from(Invariant),
+            rate: Rate::parse(&plan.rate)?,
+            intercept: false,
+            reach: Reach::Box,
+            certificate: true,
+            average: None,
+            splits_weights: false,
+            values: None,
+        };
+        let (task, seed) = (Task::Regression, plan.seed);
+        let request = Request { task, setting, seed, features: None, y_range: None, sigma: None };
+        let built = walks::build(&plan.walk, request)?;
+        if built.learner.reach() != Reach::Sphere(1.0) {
+            return Err(RunError::NotOnTheSphere { walk: plan.walk.clone() });
+        }
+        Ok(Self {
+            built,
+            block: Block::new(),
+            outcomes: Vec::new(),
+            gram: None,
+            loss: Sum::default(),
+            rows: 0,
+            left_out: 0,
+            walk: plan.walk.clone(),
+        })
+    }
+
+    /// Takes a row into the block.
+    fn row<X: Row<f64>>(&mut self, x: X, dense: Option<&[f64]>) -> Result<(), RunError> {
+        let length = x.norm(Norm::L2);
+        if length == 0.0 || length.is_nan() {
+            self.left_out += 1;
+            return Ok(());
+        }
+        let n = x.bound();
+        if self.rows == 0 && self.block.is_empty() {
+            self.gram = Gram::new(n).ok();
+        }
+        if let (None, Some(gram)) = (dense, &self.gram)
+            && n > gram.features()
+        {
+            // A sparse stream that goes on growing: there is no batch answer to compare with.
+            self.gram = None;
+        }
+        if let Some(gram) = &mut self.gram {
+            gram.add(x);
+        }
+        match dense {
+            Some(values) => {
+                let unit: Vec<f64> = values.iter().map(|x| x / length).collect();
+                self.block.push_dense(&unit, 0.0, 1.0).map_err(geowalk::ConfigError::from)?;
+            }
+            None => {
+                x.each(|i, x| {
+                    if let Ok(i) = u32::try_from(i) {
+                        self.block.feature(i, x / length);
+                    }
+                });
+                self.block.end(0.0, 1.0);
+            }
+        }
+        if self.block.len() >= ROWS { self.learn() } else { Ok(()) }
+    }
+
+    /// Learns from the rows taken so far.
+    fn learn(&mut self) -> Result<(), RunError> {
+        self.outcomes.clear();
+        let all = 0..self.block.len();
+        let learned = self.built.learner.learn(&self.block, all, &mut self.outcomes);
+        for outcome in &self.outcomes {
+            self.loss.add(outcome.loss);
+        }
+        let before = self.rows + self.left_out;
+        self.rows += self.outcomes.len() as u64;
+        self.block.clear();
+        learned.map_err(|diverged| RunError::Diverged {
+            row: before + diverged.row as u64 + 1,
+            place: None,
+            walk: self.walk.clone(),
+            feature: None,
+            suggested: None,
+            cause: Box::new(diverged),
+        })
+    }
+
+    fn finish(mut self, name: impl Fn(usize) -> String) -> Result<Found, RunError> {
+        self.learn()?;
+        if self.rows == 0 {
+            return Err(RunError::Empty);
+        }
+        let mut vector = Vec::new();
+        self.built.learner.weights(0, &mut vector);
+        track::upright(&mut vector);
+        let batch = self.gram.as_ref().and_then(Gram::least);
+        Ok(Found {
+            rows: self.rows,
+            left_out: self.left_out,
+            names: (0..vector.len()).map(name).collect(),
+            degrees: batch.as_ref().map(|least| track::degrees(&vector, &least.vector)),
+            vector,
+            loss: self.loss.total(),
+            batch,
+            recurrence: None,
+            certificate: self.built.learner.certificate(),
+            rate: self.built.rate,
+        })
+    }
+}
+
+/// Tracks the null vector of what `options` read.
+pub fn track(plan: &Plan, options: Options) -> Result<Found, RunError> {
+    let mut source = input::open(Options { unlabelled: true, ..options })?;
+    match plan.order {
+        None => rows(plan, source.as_mut()),
+        Some(order) => {
+            let series = series(source.as_mut())?;
+            recurrence(plan, order, series)
+        }
+    }
+}
+
+fn rows(plan: &Plan, source: &mut dyn Source) -> Result<Found, RunError> {
+    let mut tracker = Tracker::new(plan)?;
+    let mut block = Block::new();
+    while source.read(&mut block, ROWS)? > 0 {
+        for i in 0..block.len() {
+            if block.columns().is_some() {
+                let row = block.dense(i);
+                tracker.row(row, Some(row.0))?;
+            } else {
+                tracker.row(block.sparse(i), None)?;
+            }
+        }
+    }
+    let features = source.schema().features();
+    let name = |i: usize| {
+        let index = u32::try_from(i).ok();
+        let name = index.and_then(|index| features.name(index));
+        name.map_or_else(|| i.to_string(), std::borrow::Cow::into_owned)
+    };
+    tracker.finish(name)
+}
+
+/// The label column is the series; missing values are NaN.
+fn series(source: &mut dyn Source) -> Result<Vec<f64>, RunError> {
+    let (mut block, mut series) = (Block::new(), Vec::new());
+    while source.read(&mut block, ROWS)? > 0 {
+        series.extend_from_slice(block.labels());
+    }
+    match source.schema().labels() {
+        Labels::Numbers => Ok(series),
+        Labels::Names(_) => Err(RunError::NotASeries),
+    }
+}
+
+fn recurrence(plan: &Plan, order: usize, mut series: Vec<f64>) -> Result<Found, RunError> {
+    let mut mean = 0.0;
+    if plan.center {
+        let mut sum = Sum::default();
+        series.iter().filter(|y| !y.is_nan()).for_each(|&y| sum.add(y));
+        mean = if sum.count() == 0 { 0.0 } else { sum.total() / sum.count() as f64 };
+        series.iter_mut().for_each(|y| *y -= mean);
+    }
+    let mut tracker = Tracker::new(plan)?;
+    let mut result = Ok(());
+    track::hankel(&series, order, |row| {
+        if result.is_ok() {
+            result = tracker.row(Dense(row), Some(row));
+        }
+    });
+    result?;
+    let lag = |k: usize| if k == 0 { "y[t]".to_owned() } else { format!("y[t-{k}]") };
+    let mut found = tracker.finish(lag)?;
+    if let Ok(model) = Autoregression::from_null(&found.vector) {
+        let coefficients = model.coefficients().to_vec();
+        found.recurrence = Some(Recurrence { mean, coefficients, roots: model.roots() });
+    }
+    Ok(found)
+}

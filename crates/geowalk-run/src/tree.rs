@@ -1,0 +1,316 @@
+//! # Trees, from data to a model
+//! Reads a table, grows a tree ([`geowalk::boost::tree`]), measures it by cross-validation if asked, prunes it by a held-out part if asked, and writes it.
+
+mod export;
+mod file;
+
+use std::path::Path;
+use std::time::Instant;
+
+use geowalk::boost::binned::Binned;
+use geowalk::boost::table::{Classes, Table};
+use geowalk::boost::tree::{Criterion, Growth, Tree};
+use geowalk::error::Allowed;
+use geowalk::loss::permissible::Permissible;
+use geowalk::{ConfigError, Real};
+use geowalk_data::{Options, Task};
+use serde_json::{Value, json};
+
+pub use export::{Form, Shown};
+pub use file::{load, predict};
+
+use crate::error::RunError;
+use crate::folds;
+use crate::metrics::{Metrics, Seen};
+use crate::model::Model;
+use crate::table::{self, Examples};
+
+/// The name of trees among the learners of model files.
+pub const KIND: &str = "tree";
+
+/// What to grow, and how.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The criterion and the limits.
+    pub growth: Growth,
+    /// Thresholds between so many bins; otherwise between all values.
+    pub bins: Option<usize>,
+    /// Cross-validation with so many folds.
+    pub folds: Option<usize>,
+    /// Prune by this part of the data, which the tree is not grown on.
+    pub prune: Option<f64>,
+    /// κ of the probabilities (m + κ)/(n + Cκ).
+    pub smoothing: f64,
+    /// Seed of folds and of the part for pruning.
+    pub seed: u64,
+    /// What is to be learned; otherwise told by the labels.
+    pub task: Option<Task>,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            growth: Growth::new(Criterion::default()),
+            bins: None,
+            folds: None,
+            prune: None,
+            smoothing: 1.0,
+            seed: 0,
+            task: None,
+        }
+    }
+}
+
+impl Plan {
+    fn check(&self) -> Result<(), ConfigError> {
+        self.growth.check()?;
+        let range = |name, value, allowed: Allowed| {
+            let bad = ConfigError::OutOfRange { name, value, allowed };
+            if allowed.contains(value) { Ok(()) } else { Err(bad) }
+        };
+        self.folds.map_or(Ok(()), |k| range("folds", k as f64, Allowed::Whole(2)))?;
+        self.prune.map_or(Ok(()), |part| range("prune", part, Allowed::OpenClosed(0.0, 0.5)))?;
+        range("smoothing", self.smoothing, Allowed::NonNegative)
+    }
+
+    /// Grows a tree, and prunes it if that is wanted.
+    fn grow(
+        &self,
+        table: &Table,
+        classes: &Classes,
+        weights: Option<&[f64]>,
+    ) -> Result<Tree, RunError> {
+        let Some(part) = self.prune else { return self.grow_whole(table, classes, weights) };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least 2")]
+        let parts = folds::stratified(classes, (1.0 / part).round() as usize, self.seed);
+        let (own, held) = folds::divide(&parts, 0);
+        let (table_own, classes_own, weights_own) = select(table, classes, weights, &own)?;
+        let mut tree = self.grow_whole(&table_own, &classes_own, weights_own.as_deref())?;
+        // A held-out part of one class can prune as well as any other.
+        let codes: Vec<u32> = held.iter().map(|row| classes.codes()[*row as usize]).collect();
+        if let (Ok(held), Ok(codes)) =
+            (table.select(&held), Classes::new(codes, classes.names().to_vec()))
+        {
+            tree.prune(&held, &codes)?;
+        }
+        Ok(tree)
+    }
+
+    fn grow_whole(
+        &self,
+        table: &Table,
+        classes: &Classes,
+        weights: Option<&[f64]>,
+    ) -> Result<Tree, RunError> {
+        Ok(match self.bins {
+            None => Tree::exact(table, classes, weights, &self.growth)?,
+            Some(bins) => Tree::binned(&Binned::new(table, bins)?, classes, weights, &self.growth)?,
+        })
+    }
+}
+
+type Part = (Table, Classes, Option<Vec<f64>>);
+
+fn select(
+    table: &Table,
+    classes: &Classes,
+    weights: Option<&[f64]>,
+    rows: &[u32],
+) -> Result<Part, RunError> {
+    let codes = rows.iter().map(|row| classes.codes()[*row as usize]).collect();
+    let weights = weights.map(|all| rows.iter().map(|row| all[*row as usize]).collect());
+    Ok((table.select(rows)?, Classes::new(codes, classes.names().to_vec())?, weights))
+}
+
+/// What came out.
+#[derive(Debug)]
+pub struct Summary {
+    /// Rows learned from.
+    pub examples: usize,
+    /// The cost of the tree per unit of weight: the average of the balanced convex loss on the training data.
+    pub loss: f64,
+    /// Metrics on the training data, by name.
+    pub metrics: Vec<(&'static str, f64)>,
+    /// The metrics of each fold, on rows that its tree has not seen.
+    pub folds: Vec<Vec<(&'static str, f64)>>,
+    /// What was learned.
+    pub task: Task,
+    /// The criterion.
+    pub loss_name: String,
+    /// Leaves and depth.
+    pub shape: (usize, usize),
+    /// What each column gained, largest first, as parts of 1.
+    pub importance: Vec<(String, f64)>,
+    /// Rows left out.
+    pub skipped: u64,
+    /// What the user should know besides.
+    pub notes: Vec<String>,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+impl Summary {
+    /// Mean and standard deviation over the folds of each metric.
+    pub fn validated(&self) -> Vec<(&'static str, f64, f64)> {
+        let count = self.folds.len() as f64;
+        let names = self.folds.first().map(|fold| fold.iter().map(|(name, _)| *name));
+        let metric = |(at, name): (usize, &'static str)| {
+            let values = || self.folds.iter().filter_map(move |fold| fold.get(at)).map(|(_, v)| *v);
+            let mean = values().sum::<f64>() / count;
+            let squares: f64 = values().map(|v| (v - mean) * (v - mean)).sum();
+            (name, mean, (squares / (count - 1.0)).sqrt())
+        };
+        names.into_iter().flatten().enumerate().map(metric).collect()
+    }
+
+    /// The summary as one JSON object.
+    pub fn json(&self) -> Value {
+        let mut object = self.record();
+        object["skipped"] = self.skipped.into();
+        object["notes"] = self.notes.clone().into();
+        object["seconds"] = self.seconds.into();
+        object
+    }
+
+    /// The part that a model file keeps.
+    fn record(&self) -> Value {
+        let named = |metrics: &[(&'static str, f64)]| -> serde_json::Map<String, Value> {
+            metrics.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect()
+        };
+        let mut object = json!({
+            "examples": self.examples,
+            "loss": self.loss,
+            "metrics": named(&self.metrics),
+            "task": self.task.name(),
+            "walk": KIND,
+            "loss_name": self.loss_name,
+            "rate": null,
+            "leaves": self.shape.0,
+            "depth": self.shape.1,
+            "importance": self.importance.iter()
+                .map(|(name, part)| json!({"column": name, "part": part})).collect::<Vec<_>>(),
+            "certificate": {"theorem": null, "status": "none", "reason": "no theorem bounds a tree that is grown greedily",
+                "loss": null, "comparator_loss": null, "regret": null, "bound": null},
+        });
+        if !self.folds.is_empty() {
+            let validated = self.validated();
+            let of = |f: fn(&(&'static str, f64, f64)) -> f64| -> serde_json::Map<String, Value> {
+                validated.iter().map(|all| (all.0.to_owned(), json!(f(all)))).collect()
+            };
+            object["cross_validation"] = json!({
+                "mean": of(|all| all.1), "deviation": of(|all| all.2),
+                "folds": self.folds.iter().map(|fold| named(fold)).collect::<Vec<_>>(),
+            });
+        }
+        object
+    }
+}
+
+/// Measures a tree on a table.
+fn measure(
+    tree: &Tree,
+    table: &Table,
+    codes: &[u32],
+    weights: Option<&[f64]>,
+    kappa: f64,
+) -> Vec<(&'static str, f64)> {
+    let task = if tree.classes() == 2 { Task::Binary } else { Task::Multiclass };
+    let mut metrics = Metrics::new(task);
+    for (row, leaf) in tree.leaves_of(table).into_iter().enumerate() {
+        let class = codes[row] as usize;
+        let weight = weights.map_or(1.0, |weights| weights[row]);
+        let p = tree.probability(leaf, class, kappa);
+        let (y, prediction, probability) = if task == Task::Binary {
+            let positive = tree.probability(leaf, 1, kappa);
+            let odds = Real::ln(positive) - Real::ln(1.0 - positive);
+            (if class == 1 { 1.0 } else { -1.0 }, odds, positive)
+        } else {
+            (class as f64, tree.class(leaf) as f64, p)
+        };
+        let loss = -weight * Real::ln(p.max(f64::MIN_POSITIVE));
+        let zero = weight * Real::ln(tree.classes() as f64);
+        metrics.see(&Seen { y, prediction, probability, loss, zero, weight });
+    }
+    metrics.named()
+}
+
+/// Grows a tree on what `options` read, and writes the model.
+pub fn fit(
+    plan: &Plan,
+    options: Options,
+    model: Option<&Path>,
+    said: &mut dyn FnMut(&str),
+) -> Result<Summary, RunError> {
+    let start = Instant::now();
+    plan.check()?;
+    model.map(Model::check_path).transpose()?;
+    let examples = table::examples(options, plan.task)?;
+    let Examples { table, classes, weights, .. } = &examples;
+    let weights = weights.as_deref();
+    if let Some(why) = &examples.said {
+        said(&format!("task: {why}"));
+    }
+    let (rows, columns) = (table.rows(), table.columns().len());
+    let criterion = plan.growth.criterion.phi().spec();
+    said(&format!("tree by {criterion} on {rows} rows and {columns} columns"));
+    let mut validated = Vec::new();
+    if let Some(k) = plan.folds {
+        if k > rows {
+            let allowed = Allowed::Closed(2.0, rows as f64);
+            return Err(ConfigError::OutOfRange { name: "folds", value: k as f64, allowed }.into());
+        }
+        let parts = folds::stratified(classes, k, plan.seed);
+        for part in 0..k {
+            let (others, own) = folds::divide(&parts, part);
+            let (table_own, classes_own, weights_own) = select(table, classes, weights, &others)
+                .map_err(|cause| RunError::Fold { fold: part + 1, cause: Box::new(cause) })?;
+            let tree = plan
+                .grow(&table_own, &classes_own, weights_own.as_deref())
+                .map_err(|cause| RunError::Fold { fold: part + 1, cause: Box::new(cause) })?;
+            let held = table.select(&own)?;
+            let codes: Vec<u32> = own.iter().map(|row| classes.codes()[*row as usize]).collect();
+            let weights: Option<Vec<f64>> =
+                weights.map(|all| own.iter().map(|row| all[*row as usize]).collect());
+            let measured = measure(&tree, &held, &codes, weights.as_deref(), plan.smoothing);
+            let texts: Vec<String> =
+                measured.iter().map(|(name, value)| format!("{name} {value:.4}")).collect();
+            said(&format!("fold {} of {k}: {}", part + 1, texts.join(", ")));
+            validated.push(measured);
+        }
+    }
+    let tree = plan.grow(table, classes, weights)?;
+    let mut importance: Vec<(String, f64)> = table
+        .columns()
+        .iter()
+        .map(|column| column.name().to_owned())
+        .zip(tree.importance())
+        .filter(|(_, part)| *part > 0.0)
+        .collect();
+    importance.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let total: f64 = tree.masses(0).iter().sum();
+    let mut notes = Vec::new();
+    if examples.unlabelled > 0 {
+        notes.push(format!("{} rows without label were left out", examples.unlabelled));
+    }
+    if tree.nodes().len() == 1 {
+        notes.push("no split gains anything: the tree is one leaf".to_owned());
+    }
+    notes.extend(examples.skipped.1.clone());
+    let summary = Summary {
+        examples: rows,
+        loss: tree.cost() / total,
+        metrics: measure(&tree, table, classes.codes(), weights, plan.smoothing),
+        folds: validated,
+        task: examples.coding.task(),
+        loss_name: criterion,
+        shape: (tree.leaves().count(), tree.depth()),
+        importance,
+        skipped: examples.skipped.0,
+        notes,
+        seconds: start.elapsed().as_secs_f64(),
+    };
+    if let Some(path) = model {
+        file::model(plan, &tree, &examples, summary.record()).save(path)?;
+    }
+    Ok(summary)
+}

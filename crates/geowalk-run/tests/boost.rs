@@ -1,0 +1,216 @@
+//! Boosting from data to a model and back.
+
+#![allow(clippy::unwrap_used, clippy::print_stderr)] // test code
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use geowalk::boost::multiclass::Reduction;
+use geowalk::boost::{Flavour, Leverage};
+use geowalk_data::{Input, Options};
+use geowalk_run::boost::words::{self, Names};
+use geowalk_run::boost::{Boosted, Kind, Plan, validate};
+use geowalk_run::model::Model;
+use geowalk_run::predict::predict;
+use geowalk_run::table::{Examples, examples, headings};
+
+/// Two or three classes that depend on a number, a name and what is missing.
+fn text(classes: usize) -> String {
+    let mut text = String::from("size,color,note,empty,same,class\n");
+    for k in 0..120_u32 {
+        let size = (k * 37) % 101;
+        let color = ["red", "blue", "it's \"green\""][(k % 3) as usize];
+        let note = if k % 5 == 0 { String::new() } else { (k % 7).to_string() };
+        let class = if size > 60 && k % 3 != 0 {
+            "yes"
+        } else if classes == 3 && k % 5 == 0 {
+            "perhaps"
+        } else {
+            "no"
+        };
+        let color = color.replace('"', "\"\"");
+        writeln!(text, "{size},\"{color}\",{note},,7,{class}").unwrap();
+    }
+    text
+}
+
+fn load(classes: usize) -> Examples {
+    examples(Options::new([Input::text("a.csv", text(classes))]), None).unwrap()
+}
+
+fn learn(plan: &Plan, examples: &Examples) -> Boosted {
+    let weights = examples.weights.as_deref();
+    plan.fit(&examples.table, &examples.classes, weights, &mut |_| {}).unwrap().0
+}
+
+#[test]
+fn every_learner_learns_and_comes_back_from_its_file() {
+    for classes in [2, 3] {
+        let examples = load(classes);
+        for weak in Kind::ALL {
+            for reduction in [Reduction::Ova, Reduction::Mh] {
+                if classes > 2
+                    && reduction == Reduction::Mh
+                    && matches!(weak, Kind::Stumps | Kind::Columns)
+                {
+                    continue;
+                }
+                let plan = Plan { weak, reduction, rounds: 30, ..Plan::default() };
+                let boosted = learn(&plan, &examples);
+                let error = boosted.error(&examples.table, examples.classes.codes(), None).unwrap();
+                assert!(weak == Kind::Columns || error < 0.05, "{weak:?} {reduction:?} {error}");
+                let model = plan.model(&examples, &boosted, serde_json::Value::Null);
+                let bytes = model.to_bytes().unwrap();
+                let again = Model::from_bytes(&bytes).unwrap();
+                let restored = Boosted::of(&again).unwrap();
+                let (a, b) = (
+                    boosted.predict(&examples.table).unwrap(),
+                    restored.predict(&examples.table).unwrap(),
+                );
+                assert_eq!(a, b, "{weak:?} {reduction:?}");
+                assert!(a.1.iter().all(|p| (0.0..=1.0).contains(p)));
+                // The door: the same classes, one per line.
+                let mut out = Vec::new();
+                let options = Options::new([Input::text("a.csv", text(classes))]);
+                assert_eq!(predict(&again, options, false, &mut out).unwrap(), 120);
+                let lines: Vec<String> =
+                    String::from_utf8(out).unwrap().lines().map(str::to_owned).collect();
+                let expected: Vec<String> =
+                    a.0.iter().map(|k| boosted.classes[*k].clone()).collect();
+                assert_eq!(lines, expected);
+            }
+        }
+    }
+}
+
+#[test]
+fn unseen_names_and_missing_columns_are_predicted() {
+    let examples = load(2);
+    let plan = Plan { rounds: 10, ..Plan::default() };
+    let boosted = learn(&plan, &examples);
+    let model = plan.model(&examples, &boosted, serde_json::Value::Null);
+    let mut out = Vec::new();
+    let new = "color,size,note,empty,same\nviolet,99,,,\n,,,,\nred,1,2,,7\n";
+    let options = Options::new([Input::text("b.csv", new)]);
+    assert_eq!(predict(&model, options, true, &mut out).unwrap(), 3);
+    let text = String::from_utf8(out).unwrap();
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("no,yes"));
+    for line in lines {
+        let sum: f64 = line.split(',').map(|p| p.parse::<f64>().unwrap()).sum();
+        assert!((sum - 1.0).abs() < 1e-12, "{line}");
+    }
+}
+
+#[test]
+fn folds_estimate_the_error() {
+    let examples = load(2);
+    let plan = Plan { rounds: 20, ..Plan::default() };
+    let mut heard = Vec::new();
+    let found =
+        validate::validate(&plan, &examples, 5, &mut |fold, error| heard.push((fold, error)))
+            .unwrap();
+    assert_eq!(heard.len(), 5);
+    assert_eq!(found.errors, heard.iter().map(|(_, e)| *e).collect::<Vec<_>>());
+    assert!(found.mean() < 0.1, "{found:?}");
+    assert_eq!(found, validate::validate(&plan, &examples, 5, &mut |_, _| {}).unwrap());
+    for count in [0, 1, 121] {
+        let error = validate::validate(&plan, &examples, count, &mut |_, _| {}).unwrap_err();
+        assert!(error.to_string().starts_with("folds = "), "{error}");
+    }
+}
+
+#[test]
+fn held_out_rows_and_flavours() {
+    let examples = load(3);
+    for adapt in [Flavour::F1, Flavour::F2, Flavour::E1, Flavour::E2, Flavour::FStar] {
+        let plan = Plan {
+            adapt,
+            rounds: 12,
+            held_out: Some(0.25),
+            patience: Some(4),
+            leverage: Leverage::Some(2),
+            ..Plan::default()
+        };
+        let error = learn(&plan, &examples).error(&examples.table, examples.classes.codes(), None);
+        assert!(error.unwrap() < 0.35, "{adapt:?}");
+    }
+}
+
+#[test]
+fn words() {
+    let examples = load(2);
+    let plan = Plan { rounds: 6, ..Plan::default() };
+    let boosted = learn(&plan, &examples);
+    let names = Names::new(headings(&examples.schema, boosted.columns), &boosted);
+    let sentences = words::sentences(&boosted, &names);
+    assert_eq!(sentences[0].0, "yes");
+    assert!(
+        sentences[0].1[0].contains("if size ") && sentences[0].1[0].contains("then "),
+        "{sentences:?}"
+    );
+    let sql = words::to_sql(&boosted, &names).unwrap();
+    assert!(sql.contains("CASE WHEN \"size\" ") && sql.contains("'yes'"), "{sql}");
+    let dot = words::to_dot(&boosted, &names);
+    assert!(dot.starts_with("digraph boost {") && dot.trim_end().ends_with('}'));
+    let json = words::to_json(&boosted, &names);
+    assert_eq!(
+        json["members"][0]["features"].as_array().unwrap().len(),
+        boosted.members[0].alpha.len()
+    );
+}
+
+#[test]
+fn bad_input_is_named() {
+    let message = |text: &str| {
+        examples(Options::new([Input::text("a.csv", text)]), None).unwrap_err().to_string()
+    };
+    assert!(message("x,y\n1,a\n2,a\n").starts_with("all 2 rows have the class 'a'"));
+    let examples = load(2);
+    let fail = |plan: Plan, weights: Option<&[f64]>| {
+        plan.fit(&examples.table, &examples.classes, weights, &mut |_| {}).unwrap_err().to_string()
+    };
+    let plan = Plan::default;
+    assert!(fail(Plan { literals: 0, ..plan() }, None).starts_with("literals = 0"));
+    assert!(fail(Plan { rounds: 0, ..plan() }, None).starts_with("rounds = 0"));
+    assert!(fail(Plan { bins: Some(1), ..plan() }, None).starts_with("bins = 1"));
+    assert!(fail(Plan { weak: Kind::Trees, leaves: 1, ..plan() }, None).starts_with("leaves = 1"));
+    assert!(fail(Plan { held_out: Some(1.5), ..plan() }, None).starts_with("hold-out = 1.5"));
+    assert!(fail(Plan { loss: "hinge".into(), ..plan() }, None).contains("matsushita"));
+    assert!(fail(plan(), Some(&[0.0; 120])).starts_with("only 0 of the classes have weight"));
+    let mut weights = [1.0; 120];
+    weights[9] = -2.0;
+    assert!(fail(plan(), Some(&weights)).starts_with("the weight of row 10 is -2"));
+    assert!(
+        Kind::parse("forest")
+            .unwrap_err()
+            .to_string()
+            .contains("known: rules, stumps, trees, columns")
+    );
+}
+
+/// Real domains: none may fail, and all of them learn something.
+#[test]
+fn domains_of_the_shared_data() {
+    let root = std::env::var("GEOWALK_SHARED")
+        .map_or_else(|_| PathBuf::from("../../../shared"), PathBuf::from);
+    let folder = root.join("data/uci");
+    for name in ["vote.csv", "labor.csv", "iris.csv", "hepatitis.csv", "sonar.csv"] {
+        let path = folder.join(name);
+        if !path.is_file() {
+            eprintln!("skipped: {} is not there", path.display());
+            continue;
+        }
+        let examples = examples(Options::new([path.to_string_lossy().as_ref()]), None).unwrap();
+        for loss in
+            ["exponential", "squared", "gini", "renorm", "matsushita", "entropy", "nu", "zeta"]
+        {
+            let plan = Plan { loss: loss.to_owned(), rounds: 20, ..Plan::default() };
+            let boosted = learn(&plan, &examples);
+            let error = boosted.error(&examples.table, examples.classes.codes(), None).unwrap();
+            assert!(error < 0.2, "{name} {loss}: {error}");
+            let (_, all) = boosted.predict(&examples.table).unwrap();
+            assert!(all.iter().all(|p| p.is_finite()), "{name} {loss}");
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! # What a theorem says, and what all of them share
+//! A [`Theorem`] is a row of the table that `geowalk list theorems` prints. [`Watch`] counts rounds, sums losses and remembers the first premise
+//! that broke.
+
+use super::{Broken, Certificate, Comparator, Status};
+use crate::Real;
+use crate::geometry::Event;
+use crate::loss::Facts;
+use crate::sum::Sum;
+use crate::update::Round;
+
+/// A theorem, in words.
+///
+/// ```
+/// let hedge = geowalk::certify::entries().find(|theorem| theorem.name == "hedge").unwrap();
+/// assert!(hedge.premises.iter().any(|premise| premise.text == "losses in [0, 1]" && !premise.declared));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Theorem {
+    /// Its name in certificates.
+    pub name: &'static str,
+    /// What it assumes.
+    pub premises: &'static [Premise],
+    /// What it promises.
+    pub bound: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// What of the printed statement had to be corrected or was strengthened; empty if nothing.
+    pub correction: &'static str,
+}
+
+/// What a theorem assumes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Premise {
+    /// The premise, in words: what a void certificate names.
+    pub text: &'static str,
+    /// Only the user can know it: the run cannot tell whether it holds.
+    pub declared: bool,
+}
+
+/// A premise that the run checks.
+pub(crate) const fn checked(text: &'static str) -> Premise {
+    Premise { text, declared: false }
+}
+
+/// A premise that the user declares.
+pub(crate) const fn declared(text: &'static str) -> Premise {
+    Premise { text, declared: true }
+}
+
+/// A premise that the user declared, and the number that was declared.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Declared {
+    /// The premise, in words.
+    pub premise: &'static str,
+    /// The number.
+    pub value: f64,
+}
+
+pub(crate) const FINITE: &str = "finite loss and slope";
+pub(crate) const CONVEX: &str = "convexity of the loss in the prediction";
+pub(crate) const CONSTANT: &str = "one constant rate > 0";
+pub(crate) const AS_WRITTEN: &str = "steps made as the formula says";
+pub(crate) const KNOWN: &str = "a comparator for which the bound is known";
+pub(crate) const SQUARED: &str = "the squared loss, weight 1";
+
+/// Every theorem, in the order of the papers.
+///
+/// ```
+/// assert!(geowalk::certify::entries().count() > 15);
+/// ```
+pub fn entries() -> impl Iterator<Item = &'static Theorem> + Clone {
+    TABLE.iter().copied()
+}
+
+const TABLE: &[&Theorem] = &[
+    &FIRST_ORDER,
+    &super::riemannian::THEOREM,
+    &super::riemannian::DEFECT,
+    &super::proximal::AFTER,
+    &super::proximal::BEFORE,
+    &super::gradient_descent::THEOREM,
+    &super::least_squares::EXPLICIT,
+    &super::least_squares::IMPLICIT,
+    &super::natural_eg::THEOREM,
+    &super::null_vector::QUADRATIC,
+    &super::null_vector::LOGARITHMIC,
+    &super::mirror_descent::THEOREM,
+    &super::linear_eg::THEOREM,
+    &super::ols::THEOREM,
+    &super::winnow::WINNOW,
+    &super::winnow::TWIN,
+    &super::hedge::THEOREM,
+    &super::reparam_hedge::THEOREM,
+    &super::prod::THEOREM,
+    &super::ada_hedge::THEOREM,
+    &super::mixture::THEOREM,
+    &super::egu::EGU,
+    &super::egu::TWIN,
+    &super::eg::THEOREM,
+    &super::reparam_eg::THEOREM,
+    &super::free_bets::THEOREM,
+];
+
+const FIRST_ORDER: Theorem = Theorem {
+    name: "first-order",
+    premises: &[checked(CONVEX), checked(FINITE)],
+    bound: "A - <u, Gamma>, A = sum g z, Gamma = sum g x",
+    source: "SS12, sec. 2.4",
+    correction: "",
+};
+
+/// Rounds, losses, the rate, and the first premise that broke.
+#[derive(Debug, Clone)]
+pub(crate) struct Watch {
+    theorem: &'static Theorem,
+    pub(crate) rounds: u64,
+    pub(crate) loss: Sum,
+    /// The rate of the first round; NaN before.
+    pub(crate) rate: f64,
+    broken: Option<Broken>,
+}
+
+impl Watch {
+    pub(crate) fn new(theorem: &'static Theorem) -> Self {
+        Self { theorem, rounds: 0, loss: Sum::default(), rate: f64::NAN, broken: None }
+    }
+
+    /// For a theorem about losses convex in the prediction.
+    pub(crate) fn convex(theorem: &'static Theorem, facts: &Facts) -> Self {
+        let mut watch = Self::new(theorem);
+        watch.demand(CONVEX, facts.convex, f64::NAN);
+        watch
+    }
+
+    /// The same sums under the name of another theorem.
+    pub(crate) fn named(&self, theorem: &'static Theorem) -> Self {
+        Self { theorem, ..self.clone() }
+    }
+
+    /// Counts a round that lost round.loss, with finite numbers and a step as the formula says.
+    pub(crate) fn round(&mut self, round: &Round) {
+        self.rounds += 1;
+        self.loss.add(round.loss);
+        let finite = round.loss.is_finite() && round.slope.is_finite() && round.z.is_finite();
+        self.demand(FINITE, finite, if round.loss.is_finite() { round.slope } else { round.loss });
+        let odd = match round.event {
+            Event::Clamped { coordinates } => Some(coordinates as f64),
+            Event::FellBack => Some(f64::NAN),
+            _ => None,
+        };
+        self.demand(AS_WRITTEN, odd.is_none(), odd.unwrap_or_default());
+    }
+
+    /// The rate must be what it was.
+    pub(crate) fn constant_rate(&mut self, rate: f64) {
+        if self.rate.is_nan() {
+            self.rate = rate;
+        }
+        self.demand(CONSTANT, rate == self.rate && rate > 0.0 && rate.is_finite(), rate);
+    }
+
+    /// The squared loss at weight 1: √loss = |slope/2|, up to a part of the residual and the prediction. Gives the label.
+    pub(crate) fn squared(&mut self, round: &Round, tolerance: f64) -> f64 {
+        let (half, root) = (0.5 * round.slope, round.loss.sqrt());
+        let off = (root - half.abs()).abs();
+        self.demand(SQUARED, off <= tolerance * (root + round.z.abs()), off);
+        round.z - half
+    }
+
+    /// Remembers the first premise that does not hold, in the present round.
+    pub(crate) fn demand(&mut self, premise: &'static str, holds: bool, found: f64) {
+        if !holds && self.broken.is_none() {
+            self.broken = Some(Broken { premise, row: self.rounds, found });
+        }
+    }
+
+    /// The certificate with this bound. A NaN is no bound.
+    pub(crate) fn issue(&self, bound: f64) -> Certificate {
+        self.issue_on(self.loss.total(), bound)
+    }
+
+    /// The same, for another loss than the sum of the rounds'.
+    pub(crate) fn issue_on(&self, loss: f64, bound: f64) -> Certificate {
+        let broken = self.broken.clone().or_else(|| {
+            bound.is_nan().then_some(Broken { premise: KNOWN, row: 0, found: f64::NAN })
+        });
+        let bound = if broken.is_none() { bound } else { f64::NAN };
+        let status = broken.map_or(Status::Valid, Status::Void);
+        let theorem = self.theorem.name;
+        Certificate { theorem, status, rounds: self.rounds, loss, bound }
+    }
+
+    /// The certificate, void for a reason that concerns the comparator.
+    pub(crate) fn refuse(&self, premise: &'static str, found: f64) -> Certificate {
+        let mut copy = self.clone();
+        let row = 0;
+        copy.broken = copy.broken.or(Some(Broken { premise, row, found }));
+        copy.issue(f64::NAN)
+    }
+}
+
+/// No less than x, had the dozen operations behind it been exact; `scale` is the size of the numbers that were subtracted on the way.
+pub(crate) fn outward(x: f64, scale: f64) -> f64 {
+    (x + 64.0 * f64::EPSILON * (x.abs() + scale.abs())).next_up()
+}
+
+/// For loss ≤ L/(1 − c) + p, L ≥ 0 the comparator's loss: the bound on loss − L. Without L: since L ≥ (1 − c)(loss − p).
+pub(crate) fn discounted(loss: f64, c: f64, p: f64, comparator: Option<f64>) -> f64 {
+    match comparator {
+        Some(known) => {
+            let known = Real::max(known, 0.0);
+            outward(known * c / (1.0 - c) + p, 0.0)
+        }
+        // Neither term exceeds the loss itself: L ≥ 0.
+        None => outward(Real::min(c * loss + (1.0 - c) * p, loss), loss),
+    }
+}
+
+/// D(u‖w) = Σ u ln(u/w) − u + w for u ≥ 0; coordinates of u beyond the end of w have none, and make it infinite.
+pub(crate) fn relative_entropy(u: &[f64], w: &[f64]) -> f64 {
+    let mut sum = Sum::default();
+    for i in 0..u.len().max(w.len()) {
+        let (u, w) = (u.get(i).copied().unwrap_or(0.0), w.get(i).copied().unwrap_or(0.0));
+        if u < 0.0 {
+            return f64::NAN;
+        }
+        if u > 0.0 {
+            sum.add(u * Real::ln(u / w));
+        }
+        sum.add(w - u);
+    }
+    // Each logarithm was rounded, and each product.
+    Real::max(sum.upper() + 4.0 * f64::EPSILON * sum.magnitude(), 0.0)
+}
+
+/// sup D(u‖w) over the comparators, for weights w > 0. NaN where it is not known.
+pub(crate) fn farthest_entropy(u: &Comparator<'_>, w: &[f64]) -> f64 {
+    let total: f64 = w.iter().sum();
+    let least = w.iter().copied().fold(f64::INFINITY, f64::min);
+    match *u {
+        Comparator::Given(u) => relative_entropy(u, w),
+        // D is convex in u: it is largest at a vertex, and there −ln w_i + Σw − 1.
+        Comparator::Simplex { n } if n <= w.len() => {
+            Real::max(outward(-Real::ln(least) + (total - 1.0), total), 0.0)
+        }
+        Comparator::Positive { total: u } if u >= 0.0 => {
+            let vertex = if u > 0.0 { u * Real::ln(u / least) - u + total } else { total };
+            outward(Real::max(vertex, total), u + total)
+        }
+        _ => f64::NAN,
+    }
+}
+
+/// sup ‖u − start‖₂ over the comparators; `start` is 0 beyond its end. NaN where it is not known.
+pub(crate) fn farthest(u: &Comparator<'_>, start: &[f64]) -> f64 {
+    let norm = crate::row::Norm::L2;
+    let own = norm.of(start);
+    let difference = |u: &[f64]| {
+        let at = |v: &[f64], i: usize| v.get(i).copied().unwrap_or(0.0);
+        let d: Vec<f64> = (0..u.len().max(start.len())).map(|i| at(u, i) - at(start, i)).collect();
+        norm.of(&d)
+    };
+    let distance = match *u {
+        Comparator::Given(u) => difference(u),
+        // ‖u‖₂ ≤ ‖u‖_p for p ≤ 2.
+        Comparator::Ball { norm: crate::row::Norm::L1 | crate::row::Norm::L2, radius } => {
+            size(radius) + own
+        }
+        Comparator::Ball { norm: crate::row::Norm::Lp(p), radius } if p <= 2.0 => {
+            size(radius) + own
+        }
+        Comparator::Box { radii } => norm.of(radii) + own,
+        Comparator::Sphere { radius } => size(radius) + own,
+        Comparator::Simplex { .. } => 1.0 + own,
+        Comparator::Positive { total } => size(total) + own,
+        Comparator::Ball { .. } => f64::NAN,
+    };
+    outward(distance, own)
+}
+
+/// There are no vectors of negative size: NaN.
+fn size(x: f64) -> f64 {
+    if x >= 0.0 { x } else { f64::NAN }
+}

@@ -1,0 +1,443 @@
+//! # The learner
+//! One round: the experts speak, the learner predicts their weighted mean, the outcome comes, all lose, the weights move.
+
+use super::promise::{self, Promise};
+use super::weights::Weights;
+use super::{Combination, Kind, Rule, Settings};
+use crate::Real;
+use crate::certify::{AdaHedge, Bound, Certificate, Comparator, FirstOrder, Status};
+use crate::error::{self, Allowed, ConfigError, DomainError};
+use crate::geometry::Event;
+use crate::loss::Loss;
+use crate::row::Dense;
+use crate::sum::Sum;
+use crate::update::Round;
+
+/// What one round did.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Play {
+    /// The weighted mean of what the experts said.
+    pub prediction: f64,
+    /// What the learner lost.
+    pub loss: f64,
+    /// How many experts spoke.
+    pub awake: usize,
+}
+
+/// A certificate with its comparator: everything about it is known.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Standing {
+    /// The theorem, its status and its bound on the regret.
+    pub certificate: Certificate,
+    /// What the comparator lost.
+    pub comparator_loss: f64,
+    /// The learner's loss less that.
+    pub regret: f64,
+    /// The first-order certificate against the same comparator.
+    pub first_order: Certificate,
+}
+
+#[derive(Debug, Clone)]
+enum Engine {
+    /// The rate follows the gaps.
+    Ada(AdaHedge),
+    /// A constant rate; with a budget, in epochs.
+    Constant { weights: Weights, rate: f64, promise: Box<Promise>, budget: Option<f64> },
+}
+
+/// Experts, and the weights that the learner gives them.
+///
+/// ```
+/// use geowalk::certify::Status;
+/// use geowalk::experts::{Experts, Kind, Settings};
+/// use geowalk::loss::{AnyLoss, Squared};
+///
+/// // The second of two forecasters is right.
+/// let mut experts = Experts::new(2, Settings::new(Kind::Forecasts(AnyLoss::from(Squared))))?;
+/// for t in 0..100 {
+///     let y = f64::from(t % 7);
+///     experts.learn(&[y + 1.0, y], y)?;
+/// }
+/// let standing = experts.against_expert(1);
+/// assert!(experts.weights()[1] > 0.99 && standing.certificate.status == Status::Valid);
+/// assert!(standing.regret <= standing.certificate.bound);
+/// # Ok::<(), geowalk::ConfigError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Experts {
+    settings: Settings,
+    engine: Engine,
+    n: usize,
+    loss: Sum,
+    first: FirstOrder,
+    sums: Vec<Sum>,
+    /// For each expert, the bounds on the regret in the epochs that are over.
+    past: Vec<f64>,
+    epochs: u64,
+    /// Rounds before the present epoch.
+    began: u64,
+    /// What broke in an epoch that is over.
+    void: Option<(Certificate, u64)>,
+    w: Vec<f64>,
+    logs: Vec<f64>,
+    row: Vec<f64>,
+    losses: Vec<f64>,
+    /// The losses of the last round, as they are.
+    lost: Vec<f64>,
+}
+
+impl Experts {
+    /// n experts, trusted alike at the beginning.
+    pub fn new(n: usize, mut settings: Settings) -> Result<Self, ConfigError> {
+        error::parameter("experts", n as f64, Allowed::Whole(1))?;
+        error::parameter("share", settings.share, Allowed::ClosedOpen(0.0, 1.0))?;
+        if let Some((lo, hi)) = settings.range {
+            error::parameter("the lower end of the range", lo, Allowed::Finite)?;
+            error::parameter("the upper end of the range", hi, Allowed::Open(lo, f64::MAX))?;
+        }
+        let engine = match promise::tuned(&settings, n)? {
+            None => Engine::Ada(AdaHedge::new(n)?),
+            Some((rate, budget)) => Engine::Constant {
+                weights: Weights::new(n),
+                rate,
+                promise: Box::new(Promise::new(&settings, n, rate)?),
+                budget,
+            },
+        };
+        if matches!(&engine, Engine::Constant { promise, .. } if matches!(**promise, Promise::Mixture(_)))
+        {
+            // The mixture takes logarithms as they are.
+            settings.range = None;
+        }
+        let first = FirstOrder::new(&settings.kind.loss().facts());
+        let mut experts = Self {
+            settings,
+            engine,
+            n,
+            loss: Sum::default(),
+            first,
+            sums: vec![Sum::default(); n],
+            past: vec![0.0; n],
+            epochs: 1,
+            began: 0,
+            void: None,
+            w: Vec::new(),
+            logs: Vec::new(),
+            row: Vec::new(),
+            losses: Vec::new(),
+            lost: Vec::new(),
+        };
+        experts.refresh();
+        Ok(experts)
+    }
+
+    /// The weights, summing to 1.
+    pub fn weights(&self) -> &[f64] {
+        &self.w
+    }
+
+    /// The rate of the next round; infinite while an adaptive one knows nothing.
+    pub fn rate(&self) -> f64 {
+        match &self.engine {
+            Engine::Ada(ada) => ada.rate(),
+            Engine::Constant { rate, .. } => *rate,
+        }
+    }
+
+    /// How many epochs a doubling scheme has begun; 1 for all others.
+    pub fn epochs(&self) -> u64 {
+        self.epochs
+    }
+
+    /// What the learner lost.
+    pub fn loss(&self) -> f64 {
+        self.loss.total()
+    }
+
+    /// What expert i lost. In rounds in which it did not speak it loses what the learner loses.
+    pub fn loss_of(&self, i: usize) -> f64 {
+        self.sums.get(i).map_or(f64::NAN, Sum::total)
+    }
+
+    /// The expert that lost least, the first of equals.
+    pub fn best(&self) -> usize {
+        (0..self.n).fold(0, |best, i| if self.loss_of(i) < self.loss_of(best) { i } else { best })
+    }
+
+    /// What the experts said in the last round, as probabilities of what happened where outcomes are uncertain; the learner's own prediction for those that did not speak.
+    pub fn last_row(&self) -> &[f64] {
+        &self.row
+    }
+
+    /// The weighted mean of those that speak; NaN says nothing. `None` if nobody speaks.
+    pub fn predict(&self, row: &[f64]) -> Option<f64> {
+        // Relative to the largest weight of those that speak, which may be too small to be represented.
+        let spoken = || row.iter().zip(&self.logs).filter(|(x, _)| !x.is_nan());
+        let top = spoken().map(|(_, log)| *log).fold(f64::NEG_INFINITY, Real::max);
+        let (mut sum, mut weight, mut awake) = (0.0, 0.0, 0);
+        for (x, log) in spoken() {
+            let w = if *log == top { 1.0 } else { Real::exp(log - top) };
+            sum += w * x;
+            weight += w;
+            awake += 1;
+        }
+        (awake > 0).then(|| sum / weight)
+    }
+
+    /// Predicts, then learns. `row` is what the experts lost or said (NaN: nothing), `y` the outcome where there is one. `None`, and nothing learned, if nobody spoke.
+    pub fn learn(&mut self, row: &[f64], y: f64) -> Result<Option<Play>, DomainError> {
+        if row.len() != self.n {
+            let what = "the row of experts";
+            return Err(DomainError::Dimension { what, found: row.len(), expected: self.n });
+        }
+        let allowed = self.settings.kind.allowed();
+        if let Some((index, &value)) =
+            row.iter().enumerate().find(|(_, x)| !x.is_nan() && !allowed.contains(**x))
+        {
+            return Err(DomainError::Coordinate {
+                what: "the row of experts",
+                index,
+                value,
+                allowed,
+            });
+        }
+        let Some(prediction) = self.predict(row) else { return Ok(None) };
+        self.settings.kind.check_outcome(y)?;
+        self.row.clear();
+        self.row.extend(row.iter().map(|x| self.settings.kind.oriented(*x, y)));
+        let z = self.settings.kind.oriented(prediction, y);
+        let loss = self.settings.kind.loss().value(z, y);
+        if !loss.is_finite() {
+            let what = "the loss of the weighted mean";
+            return Err(DomainError::Scalar { what, value: loss, allowed: Allowed::Finite });
+        }
+        self.losses.clear();
+        let awake = row.iter().filter(|x| !x.is_nan()).count();
+        for x in &mut self.row {
+            // Who does not speak loses what the learner loses.
+            let own = if x.is_nan() { loss } else { self.settings.kind.loss().value(*x, y) };
+            self.losses.push(own);
+            if x.is_nan() {
+                *x = z;
+            }
+        }
+        self.loss.add(loss);
+        self.lost.clone_from(&self.losses);
+        for (sum, loss) in self.sums.iter_mut().zip(&self.losses) {
+            sum.add(*loss);
+        }
+        self.advance(z, loss, y);
+        Ok(Some(Play { prediction, loss, awake }))
+    }
+
+    /// Moves the weights after a round.
+    fn advance(&mut self, z: f64, loss: f64, y: f64) {
+        let slope = self.settings.kind.loss().slope(z, y);
+        let mean = |losses: &[f64]| losses.iter().zip(&self.w).map(|(l, w)| l * w).sum::<f64>();
+        let (length, event) = (0.0, Event::Inside);
+        let seen = Round { z, loss, slope, rate: 0.0, length, event };
+        self.first.observe(&seen, Dense(&self.row));
+        let (lo, hi) = self.settings.range.unwrap_or((0.0, 1.0));
+        match &mut self.engine {
+            Engine::Ada(ada) => {
+                let rate = ada.rate();
+                if self.settings.rule == Rule::Eg {
+                    // Linearised: expert i loses g·x_i.
+                    for (loss, x) in self.losses.iter_mut().zip(&self.row) {
+                        *loss = slope * x;
+                    }
+                    let loss = slope * z;
+                    let round = Round { z: loss, loss, slope: 1.0, rate, length, event };
+                    ada.observe(&round, Dense(&self.losses));
+                } else {
+                    let z = mean(&self.losses);
+                    let round = Round { z, loss, slope: 1.0, rate, length, event };
+                    ada.observe(&round, Dense(&self.losses));
+                }
+            }
+            Engine::Constant { weights, rate, promise, .. } => {
+                let rate = *rate;
+                for loss in &mut self.losses {
+                    *loss = (*loss - lo) / (hi - lo);
+                }
+                let (z_scaled, loss_scaled) = (mean(&self.losses), (loss - lo) / (hi - lo));
+                // Both are rounded: that the mean of equal losses is not above them is no violation.
+                let above = loss_scaled - z_scaled;
+                let rounding = above > 0.0 && above <= 1e-13 * (1.0 + (lo / (hi - lo)).abs());
+                let scaled = Round {
+                    z: if rounding { loss_scaled } else { z_scaled },
+                    loss: loss_scaled,
+                    slope: 1.0,
+                    rate,
+                    length,
+                    event,
+                };
+                let round = Round { z, loss, slope, rate, length, event };
+                promise.observe(&round, &scaled, &self.losses, &self.row);
+                let settings = &self.settings;
+                let logs = self
+                    .losses
+                    .iter()
+                    .zip(&self.row)
+                    .map(|(loss, x)| promise::logarithm(settings, rate, *loss, *x, slope));
+                weights.multiply(logs, settings.share);
+            }
+        }
+        self.epoch();
+        self.refresh();
+    }
+
+    /// Begins a new epoch of a doubling scheme once every expert has lost more than the budget.
+    fn epoch(&mut self) {
+        let Engine::Constant { promise, budget: Some(budget), .. } = &self.engine else { return };
+        let Some((_, least)) = promise.losses().and_then(crate::certify::Losses::best) else {
+            return;
+        };
+        if least <= *budget {
+            return;
+        }
+        let next = 4.0 * budget;
+        for i in 0..self.n {
+            let (certificate, bound) = self.of_epoch(i);
+            self.past[i] = (self.past[i] + bound).next_up();
+            if self.void.is_none() && certificate.status != Status::Valid {
+                self.void = Some((certificate, self.began));
+            }
+        }
+        self.began = self.loss.count();
+        let settings = &self.settings;
+        let Ok(rate) = promise::rate(settings, self.n, next) else { return };
+        let Ok(promise) = Promise::new(settings, self.n, rate) else { return };
+        let (weights, promise) = (Weights::new(self.n), Box::new(promise));
+        self.engine = Engine::Constant { weights, rate, promise, budget: Some(next) };
+        self.epochs += 1;
+    }
+
+    /// The certificate of the present epoch against expert i, and its bound in the units of the loss.
+    fn of_epoch(&self, i: usize) -> (Certificate, f64) {
+        let mut u = vec![0.0; self.n];
+        if let Some(place) = u.get_mut(i) {
+            *place = 1.0;
+        }
+        self.certify(&u, self.loss_of(i))
+    }
+
+    fn certify(&self, u: &[f64], loss: f64) -> (Certificate, f64) {
+        let (lo, hi) = self.settings.range.unwrap_or((0.0, 1.0));
+        let (certificate, scaled) = match &self.engine {
+            Engine::Ada(ada) => (ada.certify(&Comparator::Given(u)), false),
+            Engine::Constant { promise, .. } => promise.certify(&Comparator::Given(u), loss),
+        };
+        let bound = certificate.bound * if scaled { hi - lo } else { 1.0 };
+        (certificate, bound.next_up())
+    }
+
+    fn refresh(&mut self) {
+        match &self.engine {
+            Engine::Ada(ada) => {
+                ada.weights(&mut self.w);
+                ada.logarithms(&mut self.logs);
+            }
+            Engine::Constant { weights, .. } => {
+                self.w.clear();
+                self.w.extend_from_slice(weights.read());
+                self.logs.clear();
+                self.logs.extend_from_slice(weights.logarithms());
+            }
+        }
+    }
+
+    /// The theorem against expert i.
+    pub fn against_expert(&self, i: usize) -> Standing {
+        let (certificate, bound) = self.of_epoch(i);
+        let past = self.past.get(i).copied().unwrap_or(f64::NAN);
+        let mut u = vec![0.0; self.n];
+        if let Some(place) = u.get_mut(i) {
+            *place = 1.0;
+        }
+        let first = self.first.certify(&Comparator::Given(&u));
+        self.standing(certificate, past + bound, self.loss_of(i), first)
+    }
+
+    /// The theorem against a sequence of experts with `switches` switches that lost `loss`; `None` for rules and rates that have none. There is no first-order
+    /// certificate against sequences: that field is void.
+    pub fn against_sequence(&self, loss: f64, switches: u64) -> Option<Standing> {
+        let Engine::Constant { promise, budget: None, .. } = &self.engine else { return None };
+        let (lo, hi) = self.settings.range.unwrap_or((0.0, 1.0));
+        let scaled = (loss - lo * self.loss.count() as f64) / (hi - lo);
+        let (certificate, scaled) = promise.switching(scaled, switches)?;
+        let bound = certificate.bound * if scaled { hi - lo } else { 1.0 };
+        let none = self.first.certify(&Comparator::Given(&[f64::NAN]));
+        Some(self.standing(certificate, bound.next_up(), loss, none))
+    }
+
+    /// What the experts lost in the last round.
+    pub fn last_losses(&self) -> &[f64] {
+        &self.lost
+    }
+
+    /// The theorem against a convex combination of forecasts; `None` for rules that have none.
+    pub fn against(&self, best: &Combination) -> Option<Standing> {
+        if self.settings.rule != Rule::Eg && self.settings.rule != Rule::ReparamEg {
+            return None;
+        }
+        let (certificate, bound) = self.certify(&best.w, best.loss);
+        let first = self.first.certify(&Comparator::Given(&best.w));
+        Some(self.standing(certificate, bound, best.loss, first))
+    }
+
+    fn standing(
+        &self,
+        certificate: Certificate,
+        bound: f64,
+        comparator_loss: f64,
+        first_order: Certificate,
+    ) -> Standing {
+        let (mut certificate, began) = self.void.clone().unwrap_or((certificate, self.began));
+        if let Status::Void(broken) = &mut certificate.status
+            && broken.row > 0
+        {
+            broken.row += began;
+        }
+        certificate.loss = self.loss();
+        certificate.rounds = self.loss.count();
+        certificate.bound =
+            if certificate.status == Status::Valid { bound.next_up() } else { f64::NAN };
+        let regret = certificate.loss - comparator_loss;
+        Standing { certificate, comparator_loss, regret, first_order }
+    }
+}
+
+impl Kind {
+    /// Which values a row may have.
+    fn allowed(&self) -> Allowed {
+        match self {
+            Self::Losses | Self::Forecasts(_) => Allowed::Finite,
+            Self::Probabilities => Allowed::Closed(0.0, 1.0),
+            Self::Relatives => Allowed::NonNegative,
+        }
+    }
+
+    fn check_outcome(&self, y: f64) -> Result<(), DomainError> {
+        let allowed = match self {
+            Self::Forecasts(loss) => loss.facts().labels,
+            // Without an outcome the row has the probabilities of what happened.
+            Self::Probabilities if !y.is_nan() && y != 0.0 && y != 1.0 => Allowed::Whole(0),
+            _ => return Ok(()),
+        };
+        let binary = matches!(self, Self::Probabilities);
+        if allowed.contains(y) && !binary {
+            return Ok(());
+        }
+        let what = if binary { "the outcome (0 or 1)" } else { "the outcome" };
+        Err(DomainError::Scalar { what, value: y, allowed })
+    }
+
+    /// The probability of what happened, where 0 or 1 did.
+    fn oriented(&self, x: f64, y: f64) -> f64 {
+        match self {
+            Self::Probabilities if y == 0.0 => 1.0 - x,
+            _ => x,
+        }
+    }
+}

@@ -1,0 +1,541 @@
+//! # Dual stochastic natural gradient
+//! Multinomial logistic regression, $P(c \mid x) \propto \exp(\alpha_c + \beta_c\cdot T(x))$, by steps
+//! $$\alpha_c \mathrel{-}= \gamma\,w_c\,(1 - \theta_c\cdot g_c), \qquad \beta_c \mathrel{-}= \gamma\,w_c\,g_c, \qquad w_c = \frac{q_c - [c=y]}{p_c},$$
+//! where q is the prediction, and p and g = ∇_θ log P(x∣c) are those of a model ζ of the joint distribution, learned beside: it is used *before* it
+//! sees the example. **For every ζ** this is $G_\zeta^{-1}\nabla\ell$, a step of natural gradient in the Fisher metric of ζ, at O(k) and without a matrix: the loss
+//! converges to that of the best logistic regression, whether or not the family is the right one.
+//!
+//! **Cap** γ is at most what the residual can bear: see `cap.rs`. Without it the method fails (an excess loss of 10 to 90 where it has 0.001 with it).
+//!
+//! **Ridge** The gradient λβ is preconditioned too, by $(B_c + \lambda I_\beta)^{-1}$ with $B_c = p_c E_c[\varphi\varphi^\top]$, φ = (1, T):
+//! $$d\beta = (p_c C_c + \lambda I)^{-1}\bigl(v_c(T - \theta_c) + \lambda\beta_c\bigr), \qquad d\alpha = v_c/p_c - \theta_c\cdot d\beta .$$
+//!
+//! **Cost** O(s·nnz), O(s·d) or O(d² + s·d) by family; O(s·dim T) with a ridge. **Care** α has a coordinate for each class: a constant common to all changes
+//! nothing. A class that comes later enters with log-odds of its prior probability. Where classes are separable there is no finite optimum;
+//! [`Natural::report`] says so. **Source** \[SC21, def. 1, prop. 2 and 3\]; that the step is natural gradient for every ζ, the cap and the ridge are not in
+//! the paper.
+
+mod saved;
+
+use super::cap::Cap;
+use super::coefficients::Coefficients;
+use super::family::{AnyFamily, Family};
+use super::layout::{Layout, Picked};
+use super::monitor::{EVERY, Monitor, Report};
+use super::schedule::Schedule;
+use super::statistic::Statistic;
+use super::{Moved, posterior};
+use crate::error::{self, Allowed, ConfigError, DomainError};
+use crate::row::Row;
+use crate::{Real, walk};
+
+/// How to walk.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// Pseudo-examples of every class.
+    pub a: f64,
+    /// γ.
+    pub schedule: Schedule,
+    /// The cap's constant; `None` for the algorithm as printed, which diverges.
+    pub cap: Option<f64>,
+    /// Predict with the average of the iterates, weighted by their number.
+    pub average: bool,
+    /// λ.
+    pub ridge: f64,
+}
+
+impl Default for Settings {
+    /// One pseudo-example, γ = (1 + t)^(-3/4), cap 2, averages, no ridge.
+    fn default() -> Self {
+        let schedule = Schedule::Power { c: 1.0, t0: 1.0, p: 0.75 };
+        Self { a: 1.0, schedule, cap: Some(2.0), average: true, ridge: 0.0 }
+    }
+}
+
+/// One family and its coefficients.
+#[derive(Debug, Clone)]
+struct Part {
+    family: AnyFamily,
+    beta: Coefficients,
+}
+
+/// Scratch memory for predictions.
+#[derive(Debug, Clone, Default)]
+pub struct Scratch {
+    statistics: Vec<Statistic>,
+    z: Vec<f64>,
+    sums: Vec<f64>,
+}
+
+/// Dual stochastic natural gradient.
+///
+/// ```
+/// use geowalk::natural::{AnyFamily, Natural, Scratch, Settings};
+/// use geowalk::row::Dense;
+///
+/// let mut walk = Natural::new(AnyFamily::parse("gaussian-shared")?, Settings::default())?;
+/// for t in 0..1000 {
+///     let x = [f64::from(t % 10), 1e4 * f64::from(t % 3)]; // scales do not matter
+///     let y = usize::from(t % 10 + t % 3 + (t / 30) % 2 * 3 > 6);
+///     walk.step(Dense(&x), y, 1.0)?;
+/// }
+/// let mut z = Vec::new();
+/// walk.logits(Dense(&[9.0, 2e4]), &mut Scratch::default(), &mut z);
+/// assert!(z[1] - z[0] > 2.0, "{z:?}");
+/// # Ok::<(), geowalk::ConfigError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Natural {
+    settings: Settings,
+    parts: Vec<Part>,
+    layout: Layout,
+    features: usize,
+    /// Examples of each class by weight, and of all.
+    n: Vec<f64>,
+    total: f64,
+    alpha: Vec<f64>,
+    alpha_sums: Vec<f64>,
+    /// Examples, and Σ of their weights in the average.
+    t: u64,
+    weight: f64,
+    cap: Cap,
+    monitor: Monitor,
+    scratch: Scratch,
+    work: Work,
+}
+
+/// One number for each class, many times.
+#[derive(Debug, Clone, Default)]
+struct Work {
+    p: Vec<f64>,
+    v: Vec<f64>,
+    dots: Vec<f64>,
+    excess: Vec<f64>,
+    a: Vec<f64>,
+    dense: Vec<f64>,
+    theta: Vec<f64>,
+}
+
+impl Natural {
+    /// One family for all features; no class yet.
+    pub fn new(family: AnyFamily, settings: Settings) -> Result<Self, ConfigError> {
+        Self::build(vec![family], Layout::One, settings)
+    }
+
+    /// A family for each set of features, and one for all others. New features go to the last.
+    ///
+    /// ```
+    /// use geowalk::natural::{AnyFamily, Natural, Settings};
+    /// use geowalk::row::Dense;
+    /// let number = AnyFamily::parse("gaussian-shared")?;
+    /// let rest = AnyFamily::parse("naive-bayes")?;
+    /// let mut walk = Natural::mixed(vec![(number, vec![0])], rest, Settings::default())?;
+    /// let step = walk.step(Dense(&[37.5, 1.0, 0.0]), 0, 1.0)?;
+    /// assert_eq!(step.loss, 0.0, "there is only one class");
+    /// # Ok::<(), geowalk::ConfigError>(())
+    /// ```
+    pub fn mixed(
+        parts: Vec<(AnyFamily, Vec<usize>)>,
+        rest: AnyFamily,
+        settings: Settings,
+    ) -> Result<Self, ConfigError> {
+        let (mut families, sets): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+        families.push(rest);
+        Self::build(families, Layout::split(&sets)?, settings)
+    }
+
+    fn build(
+        families: Vec<AnyFamily>,
+        layout: Layout,
+        settings: Settings,
+    ) -> Result<Self, ConfigError> {
+        error::parameter("a", settings.a, Allowed::Closed(1e-6, 1e6))?;
+        error::parameter("ridge", settings.ridge, Allowed::Closed(0.0, 1e9))?;
+        if let Some(cap) = settings.cap {
+            error::parameter("cap", cap, Allowed::Closed(1e-6, 1e6))?;
+        }
+        if settings.ridge > 0.0
+            && let Some(family) = families.iter().find(|family| !family.damps())
+        {
+            let allowed = Allowed::Closed(0.0, 0.0);
+            let name = match family.name() {
+                "gaussian" => "ridge (the family gaussian has none)",
+                _ => "ridge (the family has none)",
+            };
+            return Err(ConfigError::OutOfRange { name, value: settings.ridge, allowed });
+        }
+        let (average, cap) = (settings.average, Cap::new(settings.cap));
+        let part = |family| Part { family, beta: Coefficients::new(average) };
+        Ok(Self {
+            settings,
+            parts: families.into_iter().map(part).collect(),
+            layout,
+            features: 0,
+            n: Vec::new(),
+            total: 0.0,
+            alpha: Vec::new(),
+            alpha_sums: Vec::new(),
+            t: 0,
+            weight: 0.0,
+            cap,
+            monitor: Monitor::default(),
+            scratch: Scratch::default(),
+            work: Work::default(),
+        })
+    }
+
+    /// How many classes there are.
+    pub fn classes(&self) -> usize {
+        self.n.len()
+    }
+
+    /// How many features there is room for.
+    pub fn features(&self) -> usize {
+        self.features
+    }
+
+    /// Examples learned from.
+    pub fn examples(&self) -> u64 {
+        self.t
+    }
+
+    /// How it walks.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Pseudo-examples of a class.
+    fn pseudo(&self) -> f64 {
+        match self.parts.as_slice() {
+            [only] => only.family.pseudo(self.settings.a),
+            _ => self.settings.a,
+        }
+    }
+
+    /// out ← P(class) of ζ.
+    pub fn prior(&self, out: &mut Vec<f64>) {
+        let a = self.pseudo();
+        let all = self.total + a * self.n.len() as f64;
+        out.clear();
+        out.extend(self.n.iter().map(|n| (n + a) / all));
+    }
+
+    /// Makes room for features and classes.
+    pub fn grow(&mut self, features: usize, classes: usize) -> Result<(), DomainError> {
+        if features <= self.features && classes <= self.n.len() {
+            return Ok(());
+        }
+        self.monitor.forget();
+        let features = features.max(self.features);
+        let mut layout = self.layout.clone();
+        layout.grow(features);
+        for (k, part) in self.parts.iter_mut().enumerate() {
+            part.family.grow(layout.count(k, features), self.n.len())?;
+        }
+        self.layout = layout;
+        self.features = features;
+        let mut p = Vec::new();
+        self.prior(&mut p);
+        for part in &mut self.parts {
+            part.beta.grow(part.family.size(), self.n.len(), &p);
+        }
+        while self.n.len() < classes {
+            self.join(&p)?;
+            self.prior(&mut p);
+        }
+        Ok(())
+    }
+
+    /// A new class, where those there are have the probabilities p.
+    fn join(&mut self, p: &[f64]) -> Result<(), DomainError> {
+        let s = self.n.len() + 1;
+        for (k, part) in self.parts.iter_mut().enumerate() {
+            part.family.grow(self.layout.count(k, self.features), s)?;
+            part.beta.grow(part.family.size(), s, p);
+        }
+        let mean = |values: &[f64]| values.iter().zip(p).map(|(a, p)| a * p).sum::<f64>();
+        let (alpha, sums) = (mean(&self.alpha), mean(&self.alpha_sums));
+        self.n.push(0.0);
+        let a = self.pseudo();
+        let odds = a / (self.total + a * (s - 1) as f64);
+        // Before the first example all classes are alike.
+        let prior = if self.total > 0.0 { Real::ln(odds * (s - 1) as f64) } else { 0.0 };
+        self.alpha.push(alpha + prior);
+        self.alpha_sums.push(sums);
+        Ok(())
+    }
+
+    /// The statistics of a row, in every family.
+    fn statistics<X: Row<f64>>(&self, x: X, out: &mut Vec<Statistic>) -> Result<(), DomainError> {
+        out.resize_with(self.parts.len(), Statistic::default);
+        for (k, (part, t)) in self.parts.iter().zip(out).enumerate() {
+            match &self.layout {
+                Layout::One => part.family.statistic(x, t)?,
+                Layout::Split { of, .. } => part
+                    .family
+                    .statistic(Picked { row: x, of, part: k }, t)
+                    .map_err(|error| self.layout.outside(k, error))?,
+            }
+        }
+        Ok(())
+    }
+
+    /// z ← the logits at the last iterate, and `sums` what makes those of the average.
+    fn score(&self, statistics: &[Statistic], z: &mut Vec<f64>, sums: &mut Vec<f64>) {
+        z.clone_from(&self.alpha);
+        sums.clone_from(&self.alpha_sums);
+        for (part, t) in self.parts.iter().zip(statistics) {
+            part.beta.score(t, z, sums);
+        }
+    }
+
+    fn averages(&self) -> bool {
+        self.settings.average && self.weight > 0.0
+    }
+
+    /// out ← α_c + β_c·T(x) of every class, of the average if there is one. Features without a coefficient count as 0; rows outside the family's domain
+    /// are scored all the same, and a NaN comes out as NaN.
+    pub fn logits<X: Row<f64>>(&self, x: X, scratch: &mut Scratch, out: &mut Vec<f64>) {
+        scratch.statistics.resize_with(self.parts.len(), Statistic::default);
+        for (k, (part, t)) in self.parts.iter().zip(&mut scratch.statistics).enumerate() {
+            // The statistic is there, whatever else is said of it.
+            let _ = match &self.layout {
+                Layout::One => part.family.statistic(x, t),
+                Layout::Split { of, .. } => {
+                    part.family.statistic(Picked { row: x, of, part: k }, t)
+                }
+            };
+        }
+        self.score(&scratch.statistics, out, &mut scratch.sums);
+        if self.averages() {
+            for (z, sum) in out.iter_mut().zip(&scratch.sums) {
+                *z -= sum / self.weight;
+            }
+        }
+    }
+
+    /// The logits with which the last step predicted, before it learned.
+    pub fn predicted(&self) -> &[f64] {
+        &self.scratch.z
+    }
+
+    /// Predicts, then learns that a row is of a class. Features and classes that are new get their place first. On an error nothing
+    /// was learned.
+    pub fn step<X: Row<f64>>(
+        &mut self,
+        x: X,
+        class: usize,
+        weight: f64,
+    ) -> Result<Moved, DomainError> {
+        if !Allowed::Closed(0.0, 1e12).contains(weight) {
+            let (what, allowed) = ("the importance weight", Allowed::Closed(0.0, 1e12));
+            return Err(DomainError::Scalar { what, value: weight, allowed });
+        }
+        self.grow(x.bound(), class + 1)?;
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let mut work = std::mem::take(&mut self.work);
+        let moved = self.learn(x, class, weight, &mut scratch, &mut work);
+        (self.scratch, self.work) = (scratch, work);
+        moved
+    }
+
+    fn learn<X: Row<f64>>(
+        &mut self,
+        x: X,
+        class: usize,
+        weight: f64,
+        scratch: &mut Scratch,
+        work: &mut Work,
+    ) -> Result<Moved, DomainError> {
+        let Scratch { statistics, z, sums } = scratch;
+        self.statistics(x, statistics)?;
+        self.score(statistics, z, sums);
+        let (mut moved, spread) = posterior(z, class, &mut work.v)?;
+        if self.averages() {
+            for (z, sum) in z.iter_mut().zip(sums.iter()) {
+                *z -= sum / self.weight;
+            }
+            let (of_average, _) = posterior(z, class, &mut work.a)?;
+            self.monitor.losses(self.t as f64, moved.loss, of_average.loss);
+            moved = of_average;
+        }
+        self.prior(&mut work.p);
+        work.dots.clear();
+        work.dots.resize(self.n.len(), 0.0);
+        work.excess.clone_from(&work.dots);
+        for (part, t) in self.parts.iter_mut().zip(statistics.iter()) {
+            part.family.score(t, &mut work.dots, &mut work.excess);
+        }
+        let (rate, capped) = self.rate(work, weight)?;
+        (moved.rate, moved.capped) = (rate, capped);
+        self.monitor.saw(moved.prediction == class, spread);
+        let probing = self.t.is_multiple_of(EVERY);
+        let paired = self.t % EVERY == 1 && !self.monitor.residual.is_empty();
+        let before = paired.then(|| self.probe(&mut work.theta, &mut work.dense));
+        for part in &mut self.parts {
+            part.beta.begin(self.weight);
+        }
+        if self.settings.ridge > 0.0 {
+            self.damped(rate, statistics, work);
+        } else {
+            self.plain(rate, statistics, work);
+        }
+        if let Some(before) = before {
+            let after = self.probe(&mut work.theta, &mut work.dense);
+            if rate > 0.0 {
+                self.monitor.pair(self.t as f64, (before - after) / rate);
+            }
+            self.monitor.forget();
+        }
+        if probing {
+            self.monitor.probe.clone_from(statistics);
+            self.monitor.residual.clone_from(&work.v);
+        }
+        for (part, t) in self.parts.iter_mut().zip(statistics.iter()) {
+            part.family.observe(t, class, weight);
+        }
+        self.n[class] += weight;
+        self.total += weight;
+        self.t += 1;
+        self.weight += self.t as f64;
+        moved.loss *= weight;
+        Ok(moved)
+    }
+
+    /// Σ_c v_c z_c of the first example of a pair.
+    fn probe(&self, z: &mut Vec<f64>, sums: &mut Vec<f64>) -> f64 {
+        self.score(&self.monitor.probe, z, sums);
+        z.iter().zip(&self.monitor.residual).map(|(z, v)| z * v).sum()
+    }
+
+    /// γ, capped.
+    fn rate(&mut self, work: &Work, weight: f64) -> Result<(f64, bool), DomainError> {
+        let size = self.parts.iter().map(|part| part.family.size()).sum();
+        let schedule = self.settings.schedule;
+        let rate = weight * schedule.rate(self.total, self.n.len(), size, self.pseudo());
+        let (used, capped) = self.cap.limit(&work.v, &work.p, &work.excess, rate);
+        let safe = |value: f64| value.abs() <= walk::LARGEST;
+        let steps = work.v.iter().zip(&work.p).map(|(v, p)| used * v / p);
+        let mut length = 0.0;
+        for (step, (dot, excess)) in steps.zip(work.dots.iter().zip(&work.excess)) {
+            length = Real::max(length, (step * dot).abs());
+            length = Real::max(length, (step * (1.0 + excess)).abs());
+        }
+        if safe(length) && safe(used) {
+            Ok((used, capped))
+        } else {
+            Err(DomainError::Overflow { length, limit: walk::LARGEST })
+        }
+    }
+
+    fn plain(&mut self, rate: f64, statistics: &[Statistic], work: &mut Work) {
+        work.a.clear();
+        work.a.extend(work.v.iter().zip(&work.p).map(|(v, p)| -rate * v / p));
+        for (c, (a, dot)) in work.a.iter().zip(&work.dots).enumerate() {
+            let delta = a * (1.0 - dot);
+            self.alpha[c] += delta;
+            self.alpha_sums[c] += self.weight * delta;
+        }
+        for (part, t) in self.parts.iter_mut().zip(statistics) {
+            part.family.walk(t, &work.a, &mut part.beta);
+        }
+    }
+
+    fn damped(&mut self, rate: f64, statistics: &[Statistic], work: &mut Work) {
+        let ridge = self.settings.ridge;
+        let Work { p, v, dense, theta, .. } = work;
+        for c in 0..self.n.len() {
+            let mut delta = v[c] / p[c];
+            for (part, t) in self.parts.iter_mut().zip(statistics) {
+                t.spread(part.family.size(), dense);
+                part.family.mean(c, theta);
+                for (j, (r, theta)) in dense.iter_mut().zip(theta.iter()).enumerate() {
+                    *r = v[c] * (*r - theta) + ridge * part.beta.at(j, c);
+                }
+                part.family.damp(c, p[c], ridge, dense);
+                for (j, (db, theta)) in dense.iter().zip(theta.iter()).enumerate() {
+                    delta -= theta * db;
+                    part.beta.add(j, c, -rate * db);
+                }
+            }
+            self.alpha[c] -= rate * delta;
+            self.alpha_sums[c] -= self.weight * rate * delta;
+        }
+    }
+
+    /// How the run stands.
+    pub fn report(&self) -> Report {
+        let mut cells = (0, 0);
+        for part in &self.parts {
+            let (empty, all) = part.family.empty_cells(&self.n);
+            cells = (cells.0 + empty, cells.1 + all);
+        }
+        self.monitor.report(self.t, cells)
+    }
+
+    /// α of a class, and out ← its β; of the average if there is one. Coordinates of all families, one behind the other.
+    pub fn coefficients(&self, class: usize, out: &mut Vec<f64>) -> f64 {
+        let weight = if self.averages() { self.weight } else { 0.0 };
+        out.clear();
+        for part in &self.parts {
+            out.extend((0..part.beta.size()).map(|j| part.beta.averaged(j, class, weight)));
+        }
+        let sum = self.alpha_sums.get(class).copied().unwrap_or(0.0);
+        let alpha = self.alpha.get(class).copied().unwrap_or(0.0);
+        if weight > 0.0 { alpha - sum / weight } else { alpha }
+    }
+
+    /// α of a class at the last iterate, and out ← its β.
+    pub fn iterate(&self, class: usize, out: &mut Vec<f64>) -> f64 {
+        out.clear();
+        for part in &self.parts {
+            out.extend((0..part.beta.size()).map(|j| part.beta.at(j, class)));
+        }
+        self.alpha.get(class).copied().unwrap_or(0.0)
+    }
+
+    /// out ← β of a class at the coordinates that are features themselves, in the order of the features.
+    pub fn linear(&self, class: usize, out: &mut Vec<f64>) -> f64 {
+        let weight = if self.averages() { self.weight } else { 0.0 };
+        out.clear();
+        out.resize(self.features, 0.0);
+        for (k, part) in self.parts.iter().enumerate() {
+            let inside = self.layout.inside(k);
+            for i in 0..self.layout.count(k, self.features) {
+                let feature = inside.get(i).copied().unwrap_or(i);
+                if let Some(out) = out.get_mut(feature) {
+                    *out = part.beta.averaged(part.family.linear(i), class, weight);
+                }
+            }
+        }
+        self.coefficients(class, &mut Vec::new())
+    }
+
+    /// mean ← θ of a class, covariance ← its covariance (column-major), of the only family: what ζ believes. `None` of several.
+    pub fn moments(
+        &self,
+        class: usize,
+        mean: &mut Vec<f64>,
+        covariance: &mut Vec<f64>,
+    ) -> Option<()> {
+        let [part] = self.parts.as_slice() else { return None };
+        part.family.mean(class, mean);
+        part.family.covariance(class, covariance);
+        Some(())
+    }
+}
+
+impl Scratch {
+    /// The logits.
+    pub(super) fn z(&self) -> &[f64] {
+        &self.z
+    }
+
+    /// The statistic of the only family, the sums of the average, the logits.
+    pub(super) fn all(&mut self) -> (&mut Statistic, &mut Vec<f64>, &mut Vec<f64>) {
+        if self.statistics.is_empty() {
+            self.statistics.push(Statistic::default());
+        }
+        (&mut self.statistics[0], &mut self.sums, &mut self.z)
+    }
+}

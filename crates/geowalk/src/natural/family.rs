@@ -1,0 +1,233 @@
+//! # Families
+//! What natural gradient must know of the distribution of a row given its class: a linear exponential family
+//! $$P(x \mid c) \propto \exp(\beta_c \cdot T(x)), \qquad \theta_c = E[T \mid c],$$
+//! whose score in the mean parameters has a closed form,
+//! $$g_c(x) = \nabla_{\theta} \log P_{\theta_c}(x) = \mathrm{Cov}_{\theta_c}(T)^{-1}(T(x) - \theta_c).$$
+//! No matrix is inverted for it except the covariance of a full Gaussian. A family keeps its own θ, which is what the paper calls the dual
+//! sequence ζ\*: it is asked for scores first and shown the example afterwards.
+//!
+//! **Cost** that of g for every class: O(s·nnz) for counts and categories, O(s·d) for the rest, O(d² + s·d) for one full covariance, O(s·d²) for many.
+//! **Source** \[SC21, prop. 3\]; the families are worked out here.
+
+use super::coefficients::Coefficients;
+use super::families::{
+    Bernoulli, Discrete, Exponential, Gaussian, GaussianDiagonal, GaussianShared,
+    GaussianSharedDiagonal, Multinomial, NaiveBayes, Poisson,
+};
+use super::statistic::Statistic;
+use crate::error::{ConfigError, DomainError};
+use crate::row::Row;
+use crate::spec::{self, Args, Entry, Spec};
+
+/// A model of rows given their class. Classes are numbered 0, 1, …
+pub(crate) trait Family {
+    /// How many coordinates T has, for the features there is room for.
+    fn size(&self) -> usize;
+
+    /// Makes room for features and classes.
+    fn grow(&mut self, features: usize, classes: usize) -> Result<(), DomainError>;
+
+    /// t ← T(x); refuses rows outside the family's domain.
+    fn statistic<X: Row<f64>>(&self, x: X, t: &mut Statistic) -> Result<(), DomainError>;
+
+    /// For every class, adds θ·g to `dots` and (T − θ)·g, the squared Mahalanobis distance, to `excess`.
+    fn score(&mut self, t: &Statistic, dots: &mut [f64], excess: &mut [f64]);
+
+    /// β_c += a_c g_c for all classes, with the g of the statistic that was scored last.
+    fn walk(&self, t: &Statistic, a: &[f64], to: &mut Coefficients);
+
+    /// θ sees the example that was scored last.
+    fn observe(&mut self, t: &Statistic, class: usize, weight: f64);
+
+    /// out ← θ of a class.
+    fn mean(&self, class: usize, out: &mut Vec<f64>);
+
+    /// out ← Cov(T) of a class, column-major.
+    fn covariance(&self, class: usize, out: &mut Vec<f64>);
+
+    /// r ← (p C + λI)⁻¹ r for a class, C its covariance, or another definite matrix where C is singular.
+    fn damp(&mut self, class: usize, p: f64, ridge: f64, r: &mut [f64]);
+
+    /// What is added to the number of examples of each class, where `a` was asked for.
+    fn pseudo(&self, a: f64) -> f64 {
+        a
+    }
+
+    /// Cells without an example, of those (feature, class) of which both have one.
+    fn empty_cells(&self, _: &[f64]) -> (u64, u64) {
+        (0, 0)
+    }
+
+    /// The coordinate that is feature i itself.
+    fn linear(&self, i: usize) -> usize {
+        i
+    }
+
+    /// Gives away everything that changes.
+    fn save(&self, put: &mut dyn FnMut(&'static str, &[f64]));
+
+    /// Continues from what [`Family::save`] gave, with room for so many features and classes.
+    fn load(
+        &mut self,
+        get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
+        features: usize,
+        classes: usize,
+    ) -> Result<(), ConfigError>;
+}
+
+macro_rules! families {
+    ($($type:ident $name:literal($parameters:literal) $summary:literal;)*) => {
+        /// The families by name.
+        const TABLE: &[Entry] = &[$(Entry { name: $name, parameters: $parameters, summary: $summary, source: "SC21" },)*];
+
+        /// Any of the families.
+        ///
+        /// ```
+        /// use geowalk::natural::AnyFamily;
+        /// let family = AnyFamily::parse("poisson(kappa=2)")?;
+        /// assert_eq!(family.name(), "poisson");
+        /// assert_eq!(AnyFamily::entries().count(), 10);
+        /// assert!(AnyFamily::parse("poison").is_err());
+        /// # Ok::<(), geowalk::ConfigError>(())
+        /// ```
+        #[derive(Debug, Clone)]
+        pub struct AnyFamily(Inner);
+
+        /// One variant for each row of the table.
+        #[derive(Debug, Clone)]
+        enum Inner {
+            $(
+                #[doc = $summary]
+                $type($type),
+            )*
+        }
+
+        impl AnyFamily {
+            /// Its name.
+            pub fn name(&self) -> &'static str {
+                match &self.0 { $(Inner::$type(_) => $name,)* }
+            }
+
+            fn build(name: &str, args: &mut Args<'_>) -> Result<Option<Self>, ConfigError> {
+                match name {
+                    $($name => Ok(Some(Self(Inner::$type($type::read(args)?)))),)*
+                    _ => Ok(None),
+                }
+            }
+        }
+
+        impl Family for AnyFamily {
+            fn size(&self) -> usize {
+                match &self.0 { $(Inner::$type(family) => family.size(),)* }
+            }
+            fn grow(&mut self, features: usize, classes: usize) -> Result<(), DomainError> {
+                match &mut self.0 { $(Inner::$type(family) => family.grow(features, classes),)* }
+            }
+            #[inline]
+            fn statistic<X: Row<f64>>(&self, x: X, t: &mut Statistic) -> Result<(), DomainError> {
+                match &self.0 { $(Inner::$type(family) => family.statistic(x, t),)* }
+            }
+            fn score(&mut self, t: &Statistic, dots: &mut [f64], excess: &mut [f64]) {
+                match &mut self.0 { $(Inner::$type(family) => family.score(t, dots, excess),)* }
+            }
+            fn walk(&self, t: &Statistic, a: &[f64], to: &mut Coefficients) {
+                match &self.0 { $(Inner::$type(family) => family.walk(t, a, to),)* }
+            }
+            fn observe(&mut self, t: &Statistic, class: usize, weight: f64) {
+                match &mut self.0 { $(Inner::$type(family) => family.observe(t, class, weight),)* }
+            }
+            fn mean(&self, class: usize, out: &mut Vec<f64>) {
+                match &self.0 { $(Inner::$type(family) => family.mean(class, out),)* }
+            }
+            fn covariance(&self, class: usize, out: &mut Vec<f64>) {
+                match &self.0 { $(Inner::$type(family) => family.covariance(class, out),)* }
+            }
+            fn damp(&mut self, class: usize, p: f64, ridge: f64, r: &mut [f64]) {
+                match &mut self.0 { $(Inner::$type(family) => family.damp(class, p, ridge, r),)* }
+            }
+            fn pseudo(&self, a: f64) -> f64 {
+                match &self.0 { $(Inner::$type(family) => family.pseudo(a),)* }
+            }
+            fn empty_cells(&self, n: &[f64]) -> (u64, u64) {
+                match &self.0 { $(Inner::$type(family) => family.empty_cells(n),)* }
+            }
+            fn linear(&self, i: usize) -> usize {
+                match &self.0 { $(Inner::$type(family) => family.linear(i),)* }
+            }
+            fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
+                match &self.0 { $(Inner::$type(family) => family.save(put),)* }
+            }
+            fn load(
+                &mut self,
+                get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
+                features: usize,
+                classes: usize,
+            ) -> Result<(), ConfigError> {
+                match &mut self.0 { $(Inner::$type(family) => family.load(get, features, classes),)* }
+            }
+        }
+    };
+}
+
+families! {
+    Discrete "discrete"("a=1") "one categorical variable: one feature of value 1 in every row";
+    NaiveBayes "naive-bayes"("a=1") "independent categorical columns: features of value 1";
+    Bernoulli "bernoulli"("kappa=1") "independent features in [0, 1]";
+    Poisson "poisson"("kappa=1, start=1") "independent counts; O(nnz)";
+    Multinomial "multinomial"("pseudo=1") "counts, words of a text, of any length; O(nnz)";
+    Exponential "exponential"("kappa=1") "independent positive features";
+    GaussianShared "gaussian-shared"("kappa=0.05") "numbers; one full covariance for all classes";
+    GaussianSharedDiagonal "gaussian-shared-diagonal"("kappa=0.05") "numbers; one variance per feature for all classes";
+    GaussianDiagonal "gaussian-diagonal"("kappa=1") "numbers; each class its own variances: quadratic in each feature";
+    Gaussian "gaussian"("kappa=1") "numbers; each class its own covariance: quadratic in all features";
+}
+
+impl AnyFamily {
+    /// The table of families.
+    pub fn entries() -> impl Iterator<Item = &'static Entry> + Clone {
+        TABLE.iter()
+    }
+
+    /// Parses `name` or `name(param=value, ...)`.
+    pub fn parse(text: &str) -> Result<Self, ConfigError> {
+        let spec = Spec::parse(text)?;
+        let mut args = spec.args();
+        let family = Self::read(spec.name(), &mut args)?;
+        args.finish()?;
+        Ok(family)
+    }
+
+    /// The family of this name, with parameters taken from `args`.
+    pub fn read(name: &str, args: &mut Args<'_>) -> Result<Self, ConfigError> {
+        match Self::build(name, args)? {
+            Some(family) => Ok(family),
+            None => Err(spec::unknown("family", name, Self::entries().map(|entry| entry.name))),
+        }
+    }
+
+    /// Gaussian with one covariance for all classes, with a prior: κ examples' worth of mean θ₀ and covariance Σ₀ (column-major).
+    pub fn gaussian_shared(
+        kappa: f64,
+        mean: &[f64],
+        covariance: &[f64],
+    ) -> Result<Self, ConfigError> {
+        GaussianShared::given(kappa, mean, covariance)
+            .map(|family| Self(Inner::GaussianShared(family)))
+    }
+
+    /// Can a ridge be preconditioned? Not where the statistic has all products of features.
+    pub fn damps(&self) -> bool {
+        !matches!(self.0, Inner::Gaussian(_))
+    }
+
+    /// Is the cost of a row that of its non-zero features?
+    pub fn is_sparse(&self) -> bool {
+        matches!(
+            self.0,
+            Inner::Discrete(_) | Inner::NaiveBayes(_) | Inner::Poisson(_) | Inner::Multinomial(_)
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests;

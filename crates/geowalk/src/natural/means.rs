@@ -1,0 +1,200 @@
+//! # Means of the classes
+//! $$\theta_c \leftarrow \theta_c + \frac{w\,(x - \theta_c)}{n_c + w + \kappa}, \qquad\text{that is}\qquad \theta_c = \frac{\sum w\,x + \kappa\,\theta_0}{n_c + \kappa}$$
+//! the posterior mean of a conjugate prior of strength κ. Where no θ₀ is given, it is the mean of all examples at the first one of the class,
+//! and a class without examples has the mean of all: nothing then depends on where the origin of a feature lies.
+//!
+//! **Cost** O(d), and O(d) more for each class that has no example yet. **Care** The mean of a convex domain's points is in the domain: θ stays
+//! inside for κ > 0. **Source** \[SC21, sec. 5\], who call the posterior mean a MAP estimate.
+
+use super::coefficients::table;
+use super::table::Table;
+use crate::ConfigError;
+use crate::error::Allowed;
+use crate::walk;
+
+/// Where the means begin.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Start {
+    /// At the mean of all examples.
+    Seen,
+    /// At one number for every feature.
+    At(f64),
+    /// At these.
+    Given(Vec<f64>),
+}
+
+impl Start {
+    fn of(&self, j: usize, overall: f64) -> f64 {
+        match self {
+            Self::Seen => overall,
+            Self::At(value) => *value,
+            Self::Given(values) => values.get(j).copied().unwrap_or(0.0),
+        }
+    }
+}
+
+/// θ of every class, and of all examples together.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Means {
+    kappa: f64,
+    start: Start,
+    /// θ by feature and class.
+    pub(crate) theta: Table,
+    /// Examples of each class, by weight.
+    pub(crate) n: Vec<f64>,
+    /// Examples.
+    pub(crate) total: f64,
+    /// The mean of all.
+    pub(crate) overall: Vec<f64>,
+    /// Σ w(x − mean)² of all.
+    pub(crate) spread: Vec<f64>,
+}
+
+impl Means {
+    pub(crate) fn new(kappa: f64, start: Start) -> Self {
+        Self {
+            kappa,
+            start,
+            theta: Table::default(),
+            n: Vec::new(),
+            total: 0.0,
+            overall: Vec::new(),
+            spread: Vec::new(),
+        }
+    }
+
+    pub(crate) fn grow(&mut self, features: usize, classes: usize) {
+        let d = features.max(self.overall.len());
+        // A new feature was 0 in all examples so far.
+        self.overall.resize(d, 0.0);
+        self.spread.resize(d, 0.0);
+        let (start, overall, known) = (&self.start, &self.overall, self.theta.rows());
+        self.theta.grow(d, classes, |j, _| start.of(j, overall.get(j).copied().unwrap_or(0.0)));
+        self.n.resize(classes.max(self.n.len()), 0.0);
+        for j in known..d {
+            for (theta, n) in self.theta.row_mut(j).iter_mut().zip(&self.n) {
+                *theta *= if *n > 0.0 { self.kappa / (n + self.kappa) } else { 1.0 };
+            }
+        }
+    }
+
+    /// How many classes have an example.
+    pub(crate) fn seen(&self) -> f64 {
+        self.n.iter().filter(|&&n| n > 0.0).count() as f64
+    }
+
+    /// The variance of a feature over all examples; 0 where it is no more than the rounding errors of a constant.
+    pub(crate) fn variance(&self, j: usize) -> f64 {
+        let (Some(spread), Some(mean)) = (self.spread.get(j), self.overall.get(j)) else {
+            return 0.0;
+        };
+        if *spread > 1e-24 * self.total * mean * mean { spread / self.total } else { 0.0 }
+    }
+
+    /// Sees an example of a class; `old` ← x − θ before. Gives the part of it by which θ moved.
+    pub(crate) fn observe(
+        &mut self,
+        x: &[f64],
+        class: usize,
+        weight: f64,
+        old: &mut Vec<f64>,
+    ) -> f64 {
+        if self.total == 0.0 && self.start == Start::Seen {
+            // The mean of all begins with the first example.
+            for (row, &x) in self.theta.each_mut().zip(x) {
+                row.fill(x);
+            }
+        }
+        let n = self.n.get(class).copied().unwrap_or(0.0);
+        let part = weight / (n + weight + self.kappa);
+        old.clear();
+        for (row, &x) in self.theta.each_mut().zip(x) {
+            let Some(theta) = row.get_mut(class) else { continue };
+            let residual = x - *theta;
+            old.push(residual);
+            *theta += part * residual;
+        }
+        if let Some(n) = self.n.get_mut(class) {
+            *n += weight;
+        }
+        self.total += weight;
+        let share = weight / self.total;
+        for ((mean, spread), &x) in self.overall.iter_mut().zip(&mut self.spread).zip(x) {
+            let residual = x - *mean;
+            *mean += share * residual;
+            *spread += weight * residual * (x - *mean);
+        }
+        if self.start == Start::Seen && self.n.contains(&0.0) {
+            for (row, &mean) in self.theta.each_mut().zip(&self.overall) {
+                for (theta, &n) in row.iter_mut().zip(&self.n) {
+                    if n == 0.0 {
+                        *theta = mean;
+                    }
+                }
+            }
+        }
+        part
+    }
+
+    pub(crate) fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
+        put("theta", self.theta.cells());
+        put("theta-counts", &self.n);
+        put("theta-total", &[self.total]);
+        put("theta-overall", &self.overall);
+        put("theta-spread", &self.spread);
+    }
+
+    pub(crate) fn load(
+        &mut self,
+        get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
+        d: usize,
+        classes: usize,
+    ) -> Result<(), ConfigError> {
+        let theta = table(get, "theta", Allowed::Finite, d, classes)?;
+        let n = walk::array_of(get, "theta-counts", Allowed::NonNegative, classes)?;
+        let [total] = walk::numbers(get, "theta-total", Allowed::NonNegative)?;
+        let overall = walk::array_of(get, "theta-overall", Allowed::Finite, d)?;
+        let spread = walk::array_of(get, "theta-spread", Allowed::Finite, d)?;
+        *self = Self { theta, n, total, overall, spread, ..self.clone() };
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn means_and_variances_are_those_of_the_definition() {
+        let mut means = Means::new(0.5, Start::At(2.0));
+        means.grow(1, 2);
+        let mut old = Vec::new();
+        let data = [(1.0, 0), (4.0, 1), (3.0, 0), (-2.0, 0)];
+        for (x, class) in data {
+            means.observe(&[x], class, 1.0, &mut old);
+        }
+        assert!((means.theta.at(0, 0) - (2.0 + 0.5 * 2.0) / 3.5).abs() < 1e-15);
+        assert!((means.theta.at(0, 1) - (4.0 + 0.5 * 2.0) / 1.5).abs() < 1e-15);
+        assert!((means.overall[0] - 1.5).abs() < 1e-15);
+        assert!((means.variance(0) - 5.25).abs() < 1e-14);
+        assert_eq!(means.seen(), 2.0);
+    }
+
+    #[test]
+    fn a_constant_has_no_variance() {
+        let mut means = Means::new(0.05, Start::Seen);
+        means.grow(1, 1);
+        for _ in 0..1000 {
+            means.observe(&[0.1], 0, 0.3, &mut Vec::new());
+        }
+        assert_eq!(means.variance(0), 0.0, "spread {:?}", means.spread);
+    }
+
+    #[test]
+    fn a_class_without_examples_has_the_mean_of_all() {
+        let mut means = Means::new(0.05, Start::Seen);
+        means.grow(1, 2);
+        means.observe(&[7.0], 0, 1.0, &mut Vec::new());
+        assert_eq!(means.theta.at(0, 1), 7.0);
+    }
+}
