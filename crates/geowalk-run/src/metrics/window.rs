@@ -9,7 +9,7 @@ use geowalk_data::Task;
 use super::Seen;
 use crate::model::{Arrays, ModelError};
 
-/// Loss, weight and [score](Seen::score) of the last examples.
+/// Loss, weight, and weight if right or weighted squared error, of the last examples.
 ///
 /// ```
 /// use geowalk_data::Task;

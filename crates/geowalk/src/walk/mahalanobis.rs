@@ -29,7 +29,7 @@ use crate::walk;
 /// assert_eq!(w, [0.2, 0.05]);
 /// # Ok::<(), geowalk::ConfigError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Mahalanobis {
     /// Σ⁻¹/2: its diagonal, or its rows one after the other.
     half: Vec<f64>,
@@ -37,6 +37,13 @@ pub struct Mahalanobis {
     w: Vec<f64>,
     /// Σ⁻¹x/2 of the present row.
     scratch: Vec<f64>,
+}
+
+/// Equal metrics and weights; the row that came last does not count.
+impl PartialEq for Mahalanobis {
+    fn eq(&self, other: &Self) -> bool {
+        (self.full, &self.half, &self.w) == (other.full, &other.half, &other.w)
+    }
 }
 
 impl Mahalanobis {
