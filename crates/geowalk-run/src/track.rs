@@ -287,7 +287,9 @@ fn recurrence(plan: &Plan, order: usize, mut series: Vec<f64>) -> Result<Found, 
         let mut sum = Sum::default();
         series.iter().filter(|y| !y.is_nan()).for_each(|&y| sum.add(y));
         mean = if sum.count() == 0 { 0.0 } else { sum.total() / sum.count() as f64 };
-        series.iter_mut().for_each(|y| *y -= mean);
+        for y in &mut *series {
+            *y -= mean;
+        }
     }
     let mut tracker = Tracker::new(plan)?;
     let mut result = Ok(());

@@ -122,7 +122,9 @@ impl Gram {
 pub fn upright(p: &mut [f64]) {
     let largest = p.iter().copied().fold(0.0, |a: f64, b| if b.abs() > a.abs() { b } else { a });
     if largest < 0.0 {
-        p.iter_mut().for_each(|p| *p = -*p);
+        for p in &mut *p {
+            *p = -*p;
+        }
     }
 }
 

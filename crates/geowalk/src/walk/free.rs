@@ -263,6 +263,7 @@ impl Walk for Free {
         put("sum", &column(|f| f.sum));
         put("wealth", &column(|f| f.wealth));
         put("common", &[self.common, self.squares]);
+        put("last", &self.last);
         put("a", &self.a.save());
     }
 
@@ -276,10 +277,11 @@ impl Walk for Free {
         let sum = walk::array_of(get, "sum", Allowed::Finite, n)?;
         let wealth = walk::array_of(get, "wealth", Allowed::Closed(0.0, LARGEST), n)?;
         let [common, steps] = walk::numbers(get, "common", Allowed::Positive)?;
+        let last = walk::numbers(get, "last", Allowed::Finite)?;
         let a = walk::numbers(get, "a", Allowed::Finite)?;
         self.common = common;
         self.squares = steps;
-        self.last = [0.0, common, steps];
+        self.last = last;
         self.a = Sum::load(a);
         self.features = scale
             .into_iter()

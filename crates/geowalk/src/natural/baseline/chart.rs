@@ -43,7 +43,9 @@ impl Chart {
             let top = beta.iter().copied().fold(f64::NEG_INFINITY, Real::max);
             theta.extend(beta.iter().map(|beta| Real::exp(beta - top)));
             let sum: f64 = theta.iter().sum();
-            theta.iter_mut().for_each(|theta| *theta /= sum);
+            for theta in &mut *theta {
+                *theta /= sum;
+            }
             return top + Real::ln(sum);
         }
         let mut psi = 0.0;

@@ -111,9 +111,13 @@ impl Baseline {
             p.push(self.alpha[c] + chart.mean(&beta, mean));
         }
         let top = p.iter().copied().fold(f64::NEG_INFINITY, Real::max);
-        p.iter_mut().for_each(|p| *p = Real::exp(*p - top));
+        for p in &mut *p {
+            *p = Real::exp(*p - top);
+        }
         let sum: f64 = p.iter().sum();
-        p.iter_mut().for_each(|p| *p /= sum);
+        for p in &mut *p {
+            *p /= sum;
+        }
     }
 
     /// η −= γ G_η⁻¹∇ℓ.

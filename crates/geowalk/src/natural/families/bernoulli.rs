@@ -76,7 +76,9 @@ impl Family for Bernoulli {
 
     fn mean(&self, class: usize, out: &mut Vec<f64>) {
         column(&self.means.theta, class, out);
-        out.iter_mut().for_each(|theta| *theta = inside(*theta));
+        for theta in &mut *out {
+            *theta = inside(*theta);
+        }
     }
 
     fn covariance(&self, class: usize, out: &mut Vec<f64>) {

@@ -92,7 +92,9 @@ impl Counts {
     /// out ← λ of a class whose m is given.
     pub(super) fn mean(&self, class: usize, mass: f64, out: &mut Vec<f64>) {
         column(&self.sums, class, out);
-        out.iter_mut().for_each(|sum| *sum /= mass);
+        for sum in &mut *out {
+            *sum /= mass;
+        }
     }
 
     pub(super) fn at(&self, j: usize, class: usize) -> f64 {

@@ -98,7 +98,9 @@ impl Family for Discrete {
     fn mean(&self, class: usize, out: &mut Vec<f64>) {
         column(&self.counts, class, out);
         let mass = self.mass(class);
-        out.iter_mut().for_each(|count| *count /= mass);
+        for count in &mut *out {
+            *count /= mass;
+        }
     }
 
     fn covariance(&self, class: usize, out: &mut Vec<f64>) {

@@ -96,7 +96,9 @@ impl Family for NaiveBayes {
     fn mean(&self, class: usize, out: &mut Vec<f64>) {
         column(&self.counts, class, out);
         let mass = self.mass(class);
-        out.iter_mut().for_each(|count| *count /= mass);
+        for count in &mut *out {
+            *count /= mass;
+        }
     }
 
     /// Of the features taken one by one: which of them exclude each other is not known.
