@@ -12,7 +12,7 @@ use geowalk::error::Allowed;
 use geowalk::geometry::Event;
 use geowalk::loss::Facts;
 use geowalk::natural::{Baseline, Moved, Natural, Report, Scratch};
-use geowalk::row::{Block, Norm, Row};
+use geowalk::row::{Block, Row};
 use geowalk::sum::Sum;
 use geowalk::update::Round;
 use geowalk::{ConfigError, DomainError, Real};

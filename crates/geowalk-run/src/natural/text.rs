@@ -68,8 +68,12 @@ fn named<'a>(spec: &'a Spec, args: &mut Args<'a>) -> (Option<Method>, &'a str) {
     let (walk, family) = spec.name().split_once(':').unwrap_or((spec.name(), ""));
     let method = walk.strip_prefix("natural-").and_then(|name| Method::parse(name).ok());
     let asked = if family.is_empty() { args.text("family") } else { Some(family) };
-    // Where there are no data to choose from: what fits any numbers.
-    (method, asked.filter(|&family| family != "auto").unwrap_or("gaussian-shared"))
+    // Where there are no data to choose from: what fits any numbers, and what those two know.
+    let usual = match method {
+        Some(Method::Sngd | Method::Mirror) => "bernoulli",
+        _ => "gaussian-shared",
+    };
+    (method, asked.filter(|&family| family != "auto").unwrap_or(usual))
 }
 
 /// What all walks of this kind take.
@@ -149,6 +153,8 @@ fn usual(family: &str) -> Settings {
             average: false,
             ..Settings::default()
         },
+        // Far more coefficients than examples: an average would lag behind.
+        "gaussian-sparse" => Settings { cap: Some(3.0), average: false, ..Settings::default() },
         _ => Settings::default(),
     }
 }
