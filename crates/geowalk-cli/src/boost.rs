@@ -91,7 +91,7 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<(), Failure> {
     log.names = Some(Names::new(headings(&examples.schema, count), &empty));
     let (boosted, histories) =
         plan.fit(&examples.table, &examples.classes, examples.weights.as_deref(), &mut |said| {
-            log.say(said)
+            log.say(said);
         })?;
     let error =
         boosted.error(&examples.table, examples.classes.codes(), examples.weights.as_deref())?;

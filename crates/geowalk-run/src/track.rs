@@ -173,19 +173,16 @@ impl Tracker {
         if let Some(gram) = &mut self.gram {
             gram.add(x);
         }
-        match dense {
-            Some(values) => {
-                let unit: Vec<f64> = values.iter().map(|x| x / length).collect();
-                self.block.push_dense(&unit, 0.0, 1.0).map_err(geowalk::ConfigError::from)?;
-            }
-            None => {
-                x.each(|i, x| {
-                    if let Ok(i) = u32::try_from(i) {
-                        self.block.feature(i, x / length);
-                    }
-                });
-                self.block.end(0.0, 1.0);
-            }
+        if let Some(values) = dense {
+            let unit: Vec<f64> = values.iter().map(|x| x / length).collect();
+            self.block.push_dense(&unit, 0.0, 1.0).map_err(geowalk::ConfigError::from)?;
+        } else {
+            x.each(|i, x| {
+                if let Ok(i) = u32::try_from(i) {
+                    self.block.feature(i, x / length);
+                }
+            });
+            self.block.end(0.0, 1.0);
         }
         if self.block.len() >= ROWS { self.learn() } else { Ok(()) }
     }

@@ -76,6 +76,7 @@ walks! {
     "natural:exponential"(NATURAL) [] "independent positive features: kappa=1" "SC21";
     "natural:gaussian-shared"(NATURAL) [] "numbers, one full covariance: kappa=0.05; scales and correlations do not matter" "SC21";
     "natural:gaussian-shared-diagonal"(NATURAL) [] "numbers, one variance per feature: kappa=0.05" "SC21";
+    "natural:gaussian-sparse"(NATURAL) [] "numbers that are mostly zero, one scale per feature: delta=0.1; texts" "SC21";
     "natural:gaussian-diagonal"(NATURAL) [] "numbers, variances of each class: quadratic in each feature: kappa=1" "SC21";
     "natural:gaussian"(NATURAL) [] "numbers, covariance of each class: quadratic in all features: kappa=1" "SC21";
     "natural:mixed"("FAMILY=0-3+7, rest=naive-bayes") [] "a family for each set of features, by their numbers" "SC21";

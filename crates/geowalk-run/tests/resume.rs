@@ -109,7 +109,26 @@ fn many(k: usize, random: &mut Random) -> f64 {
     (random.below(3) + if k > 70 { random.below(3) } else { 0 }) as f64
 }
 
+/// Rows of so many columns, each with one of a few categories.
+fn ones(name: &'static str, columns: u64) -> Data {
+    Data::new(name, Task::Multiclass, "", move |k, random| {
+        let mut line = many(k, random).to_string();
+        for column in 0..columns {
+            write!(line, " {}:1", 1 + 6 * column + random.below(if k < 90 { 4 } else { 6 }))
+                .unwrap();
+        }
+        line.push('\n');
+        line
+    })
+}
+
 fn sets() -> Vec<Data> {
+    let mixed =
+        Data::new("mixed.csv", Task::Multiclass, "size,weight,color,class\n", |k, random| {
+            let color = ["red", "green", "blue"][random.below(1 + k as u64 / 60) as usize];
+            let class = ["a", "b", "c"][random.below(3) as usize];
+            format!("{},{},{color},{class}\n", random.signed(), random.signed())
+        });
     // Missing values turn dense rows into sparse ones; colors appear one after the other.
     let table = Data::new("a.csv", Task::Regression, "size,weight,color,y\n", |k, random| {
         let color =
@@ -139,6 +158,9 @@ fn sets() -> Vec<Data> {
         svm("f.svm", Task::Regression, |_, random| random.signed()),
         svm("positive.svm", Task::Binary, two),
         svm("positive-many.svm", Task::Multiclass, many),
+        ones("ones.svm", 2),
+        ones("single.svm", 1),
+        mixed,
     ]
 }
 
@@ -148,6 +170,7 @@ fn specs() -> Vec<(String, &'static str)> {
     for walk in walks::entries() {
         let rates: &[&str] = match walk.entry.name {
             "free:euclidean" | "winnow" | "reparam-winnow" => &["auto"],
+            name if name.starts_with("natural") => &["auto", "inv(1, 3)"],
             _ => &["auto", "power(0.02, 10, 0.5)"],
         };
         let diagonal = (1..50).map(|k| (1.0 + f64::from(k) / 10.0).to_string());
@@ -167,6 +190,11 @@ fn specs() -> Vec<(String, &'static str)> {
         }
     }
     all.push(("reparam-eg(lo=-2, hi=2)".to_owned(), "0.01"));
+    all.push((
+        "natural:mixed(gaussian-shared=0-1, rest=naive-bayes, ridge=0.01)".to_owned(),
+        "auto",
+    ));
+    all.push(("natural:gaussian-shared(average=false, cap=1)".to_owned(), "auto"));
     all.push(("ols(q=1.2)".to_owned(), "inv(0.1, 5)"));
     all
 }
@@ -208,10 +236,24 @@ fn plan(walk: &str, rate: &str, task: Task) -> Plan {
 
 /// Winnow is for features in [0, 1], the perceptron for classes.
 fn fits(walk: &str, data: &Data) -> bool {
+    let own = ["ones", "single", "mixed"].into_iter().find(|own| data.name.starts_with(own));
     if walk.starts_with("natural") || walk == "dsngd" {
-        // Families for counts and indicators get data of their own below.
-        let numbers = walk.contains("gaussian") || walk.contains("(family=gaussian");
-        return numbers && data.task != Task::Regression && !data.name.starts_with("positive");
+        // What `natural` chooses depends on the first block, and two of the baselines diverge.
+        let family = match walk.split(['(', ':']).nth(1).unwrap_or_default() {
+            "" if matches!(walk, "natural-sgd" | "natural-adagrad" | "natural-csngd") => "numbers",
+            "naive-bayes" => "ones",
+            "discrete" => "single",
+            _ if walk.starts_with("natural:mixed(") => "mixed",
+            "bernoulli" | "poisson" | "multinomial" | "exponential" => "positive",
+            name if name.starts_with("gaussian") => "numbers",
+            _ => return false,
+        };
+        let numbers = own.is_none() && !data.name.starts_with("positive");
+        let fit = if family == "numbers" { numbers } else { data.name.starts_with(family) };
+        return fit && data.task != Task::Regression;
+    }
+    if own.is_some() {
+        return false;
     }
     if walk.contains("winnow") {
         return data.name.starts_with("positive");

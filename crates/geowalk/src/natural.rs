@@ -80,7 +80,9 @@ fn posterior(z: &[f64], class: usize, v: &mut Vec<f64>) -> Result<(Moved, f64), 
     v.clear();
     v.extend(z.iter().map(|z| Real::exp(z - top)));
     let sum: f64 = v.iter().sum();
-    v.iter_mut().for_each(|v| *v /= sum);
+    for v in v.iter_mut() {
+        *v /= sum;
+    }
     let (Some(&probability), Some(&own)) = (v.get(class), z.get(class)) else {
         return Err(DomainError::Dimension {
             what: "the list of classes",

@@ -68,12 +68,13 @@ impl Names {
 
     /// All names with their places, by place.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &str)> {
-        #[expect(clippy::cast_possible_truncation, reason = "the high half")]
         self.sorted().iter().map(|&entry| ((entry >> 32) as u32, self.named(entry)))
     }
 
     /// The name of an entry of the sorted list.
     fn named(&self, entry: u64) -> &str {
-        self.text((entry & u64::from(u32::MAX)) as usize)
+        #[expect(clippy::cast_possible_truncation, reason = "the low half")]
+        let place = (entry & u64::from(u32::MAX)) as usize;
+        self.text(place)
     }
 }

@@ -7,7 +7,7 @@
 //! | a table of one nominal column; rows with one feature of value 1 each | `discrete` |
 //! | a table of nominal columns; rows of as many ones each | `naive-bayes` |
 //! | a table of both | `mixed`: `gaussian-shared` for the numbers, `naive-bayes` for the rest |
-//! | sparse rows without negative values | `multinomial` |
+//! | other sparse rows | `gaussian-sparse` |
 //! | other rows | as for a table of numbers |
 //!
 //! **Care** Not more than 1000 rows are looked at. A model says what was chosen and never chooses again.
@@ -102,10 +102,9 @@ fn look(schema: &Schema, block: &Block) -> (String, String) {
                 seen.least, seen.most
             ),
         ),
-        _ if !seen.negative && 2 * seen.stored < seen.rows * seen.bound => (
-            "multinomial".to_owned(),
-            format!("the first {rows} rows are sparse and have no negative values"),
-        ),
+        _ if 2 * seen.stored < seen.rows * seen.bound => {
+            ("gaussian-sparse".to_owned(), format!("most values of the first {rows} rows are zero"))
+        }
         _ => (
             gaussian(seen.bound).to_owned(),
             format!("numbers, {} features in the first {rows} rows", seen.bound),
@@ -119,7 +118,6 @@ struct Seen {
     stored: usize,
     bound: usize,
     ones: bool,
-    negative: bool,
     least: usize,
     most: usize,
 }
@@ -127,15 +125,7 @@ struct Seen {
 impl Seen {
     fn of(block: &Block) -> Self {
         let rows = block.len().min(ROWS);
-        let mut seen = Self {
-            rows,
-            stored: 0,
-            bound: 0,
-            ones: true,
-            negative: false,
-            least: usize::MAX,
-            most: 0,
-        };
+        let mut seen = Self { rows, stored: 0, bound: 0, ones: true, least: usize::MAX, most: 0 };
         for i in 0..rows {
             let mut count = 0;
             let mut look = |j: usize, x: f64| {
@@ -143,7 +133,6 @@ impl Seen {
                     count += 1;
                     seen.bound = seen.bound.max(j + 1);
                     seen.ones &= x == 1.0;
-                    seen.negative |= x < 0.0;
                 }
             };
             if block.columns().is_some() {
@@ -188,7 +177,7 @@ mod tests {
                 "natural:mixed(gaussian-shared=0, rest=naive-bayes)",
             ),
             ("a.svm", "1 1:1 5:1\n0 2:1 7:1\n", "natural:naive-bayes"),
-            ("a.svm", "1 1:3\n0 2:1 7:1 9:1\n", "natural:multinomial"),
+            ("a.svm", "1 1:3\n0 2:1 7:1 9:1\n", "natural:gaussian-sparse"),
             ("a.svm", "1 1:-3 2:4\n0 1:2 2:1\n", "natural:gaussian-shared"),
             ("a.svm", "1 1:1\n0 2:1\n", "natural:discrete"),
         ] {

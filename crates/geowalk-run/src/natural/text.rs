@@ -68,14 +68,26 @@ fn named<'a>(spec: &'a Spec, args: &mut Args<'a>) -> (Option<Method>, &'a str) {
     let (walk, family) = spec.name().split_once(':').unwrap_or((spec.name(), ""));
     let method = walk.strip_prefix("natural-").and_then(|name| Method::parse(name).ok());
     let asked = if family.is_empty() { args.text("family") } else { Some(family) };
-    // Where there are no data to choose from: what fits any numbers.
-    (method, asked.filter(|&family| family != "auto").unwrap_or("gaussian-shared"))
+    // Where there are no data to choose from: what fits any numbers, and what those two know.
+    let usual = match method {
+        Some(Method::Sngd | Method::Mirror) => "bernoulli",
+        _ => "gaussian-shared",
+    };
+    (method, asked.filter(|&family| family != "auto").unwrap_or(usual))
+}
+
+/// What is said about the cap.
+#[derive(Clone, Copy)]
+enum Cap {
+    Usual,
+    Off,
+    At(f64),
 }
 
 /// What all walks of this kind take.
 struct Own {
     schedule: Option<Schedule>,
-    cap: Option<Option<f64>>,
+    cap: Cap,
     average: Option<bool>,
     ridge: f64,
     a: f64,
@@ -84,9 +96,9 @@ struct Own {
 fn parameters(args: &mut Args<'_>) -> Result<Own, ConfigError> {
     let schedule = args.text("schedule").map(Schedule::parse).transpose()?;
     let cap = match args.text("cap") {
-        None => None,
-        Some("none") => Some(None),
-        Some(_) => Some(args.optional_number("cap")?),
+        None => Cap::Usual,
+        Some("none") => Cap::Off,
+        Some(_) => args.optional_number("cap")?.map_or(Cap::Usual, Cap::At),
     };
     let average = match args.text("average") {
         None => None,
@@ -114,7 +126,11 @@ impl Own {
     fn settings(&self, rate: Rate, family: &str) -> Result<Settings, ConfigError> {
         let asked = self.schedule(rate)?;
         let usual = usual(family);
-        let cap = self.cap.unwrap_or(usual.cap);
+        let cap = match self.cap {
+            Cap::Usual => usual.cap,
+            Cap::Off => None,
+            Cap::At(cap) => Some(cap),
+        };
         // Averages belong to slowly falling rates.
         let average = match asked {
             None => usual.average,
@@ -149,6 +165,8 @@ fn usual(family: &str) -> Settings {
             average: false,
             ..Settings::default()
         },
+        // Far more coefficients than examples: an average would lag behind.
+        "gaussian-sparse" => Settings { cap: Some(3.0), average: false, ..Settings::default() },
         _ => Settings::default(),
     }
 }

@@ -114,10 +114,10 @@ impl Baseline {
         }
         Ok(Self {
             method,
-            family,
             chart,
             beta: Coefficients::new(settings.average),
-            cap: Cap::new(settings.cap),
+            cap: Cap::new(settings.cap, !family.is_sparse()),
+            family,
             settings,
             features: 0,
             alpha: Vec::new(),

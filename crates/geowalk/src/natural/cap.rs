@@ -5,7 +5,8 @@
 //!   k_t = \frac{\sum_c v_c^2 K_c/p_c}{\sum_c v_c^2/p_c},$$
 //! with c = 2 and $\bar k$ the mean of the $k$ so far, later ones weighing more. The second factor looks at the other rows: a step at x changes the logits of x′ by
 //! up to $\sqrt{K(x')/K(x)}$ times as much as its own, so that a row near the middle must not move further than an average one may. It matters where
-//! features have heavy tails, and at the beginning, when the covariance is hardly known.
+//! features have heavy tails, and at the beginning, when the covariance is hardly known. Sparse families go without it: a few rows with rare features
+//! would hold all others.
 //!
 //! **Why weighted** $c/\max_c K_c/p_c$, simpler, is the same where all classes are common, and collapses where one is rare or has not been seen: every
 //! step is then tiny. **Care** γ falls below the cap in the end where K is bounded, so that the limit theorem is untouched.
@@ -15,14 +16,16 @@
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Cap {
     c: Option<f64>,
+    /// Look at other rows?
+    wide: bool,
     mean: f64,
     weight: f64,
     seen: f64,
 }
 
 impl Cap {
-    pub(crate) fn new(c: Option<f64>) -> Self {
-        Self { c, mean: 0.0, weight: 0.0, seen: 0.0 }
+    pub(crate) fn new(c: Option<f64>, wide: bool) -> Self {
+        Self { c, wide, mean: 0.0, weight: 0.0, seen: 0.0 }
     }
 
     /// γ, and whether it was made smaller; learns k.
@@ -35,7 +38,7 @@ impl Cap {
             curvature += v * v * (1.0 + excess) / p;
         }
         let own = curvature / plain;
-        let held = if own < self.mean { self.mean * plain } else { curvature };
+        let held = if self.wide && own < self.mean { self.mean * plain } else { curvature };
         if own.is_finite() {
             self.seen += 1.0;
             self.weight += self.seen;
@@ -60,14 +63,17 @@ mod tests {
     #[test]
     fn a_step_is_as_long_as_its_residual_bears() {
         let (v, p, excess) = ([0.5, -0.5], [0.5, 0.5], [3.0, 3.0]);
-        let mut cap = Cap::new(Some(2.0));
+        let mut cap = Cap::new(Some(2.0), true);
         // Σv² = ½, Σv²K/p = 4.
         assert_eq!(cap.limit(&v, &p, &excess, 1.0), (0.25, true));
         assert_eq!(cap.limit(&v, &p, &excess, 0.2), (0.2, false));
         // Nearer than the average: no longer than the average may be.
         assert_eq!(cap.limit(&v, &p, &[0.0, 0.0], 1.0), (0.25, true));
-        assert_eq!(Cap::new(None).limit(&v, &p, &excess, 7.0), (7.0, false));
-        let mut other = Cap::new(Some(2.0));
+        let mut narrow = Cap::new(Some(2.0), false);
+        narrow.limit(&v, &p, &excess, 1.0);
+        assert_eq!(narrow.limit(&v, &p, &[0.0, 0.0], 1.0), (1.0, false));
+        assert_eq!(Cap::new(None, true).limit(&v, &p, &excess, 7.0), (7.0, false));
+        let mut other = Cap::new(Some(2.0), true);
         other.load(cap.save());
         assert_eq!(other, cap);
         // No residual, nothing to cap.

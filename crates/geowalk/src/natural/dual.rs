@@ -164,7 +164,8 @@ impl Natural {
             };
             return Err(ConfigError::OutOfRange { name, value: settings.ridge, allowed });
         }
-        let (average, cap) = (settings.average, Cap::new(settings.cap));
+        let average = settings.average;
+        let cap = Cap::new(settings.cap, !families.iter().any(AnyFamily::is_sparse));
         let part = |family| Part { family, beta: Coefficients::new(average) };
         Ok(Self {
             settings,

@@ -8,6 +8,7 @@
 //! | multinomial | x | Lπ | x/(Lπ) − 1 − (V − L)(∣x∣ − L)/(LV) |
 //! | exponential | x | μ > 0 | (x − μ)/μ² |
 //! | gaussian-shared | x | ℝᵈ | Σ⁻¹(x − μ) |
+//! | gaussian-sparse | x | 0 | x/v |
 //! | gaussian-diagonal | (x, x²) | v = m₂ − m₁² > 0 | (r/v − 2μg₂, ½(r²/v − 1)/v) |
 //! | gaussian | (x, vech xxᵀ) | Σ ≻ 0 | (Pr − 2G₂μ, G₂), G₂ = ½(Prrᵀ P − P) |
 
@@ -19,6 +20,7 @@ mod gaussian;
 mod gaussian_diagonal;
 mod gaussian_shared;
 mod gaussian_shared_diagonal;
+mod gaussian_sparse;
 mod multinomial;
 mod naive_bayes;
 mod poisson;
@@ -30,6 +32,7 @@ pub(crate) use gaussian::Gaussian;
 pub(crate) use gaussian_diagonal::GaussianDiagonal;
 pub(crate) use gaussian_shared::GaussianShared;
 pub(crate) use gaussian_shared_diagonal::GaussianSharedDiagonal;
+pub(crate) use gaussian_sparse::GaussianSparse;
 pub(crate) use multinomial::Multinomial;
 pub(crate) use naive_bayes::NaiveBayes;
 pub(crate) use poisson::Poisson;

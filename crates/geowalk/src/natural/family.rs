@@ -12,7 +12,7 @@
 use super::coefficients::Coefficients;
 use super::families::{
     Bernoulli, Discrete, Exponential, Gaussian, GaussianDiagonal, GaussianShared,
-    GaussianSharedDiagonal, Multinomial, NaiveBayes, Poisson,
+    GaussianSharedDiagonal, GaussianSparse, Multinomial, NaiveBayes, Poisson,
 };
 use super::statistic::Statistic;
 use crate::error::{ConfigError, DomainError};
@@ -86,7 +86,7 @@ macro_rules! families {
         /// use geowalk::natural::AnyFamily;
         /// let family = AnyFamily::parse("poisson(kappa=2)")?;
         /// assert_eq!(family.name(), "poisson");
-        /// assert_eq!(AnyFamily::entries().count(), 10);
+        /// assert_eq!(AnyFamily::entries().count(), 11);
         /// assert!(AnyFamily::parse("poison").is_err());
         /// # Ok::<(), geowalk::ConfigError>(())
         /// ```
@@ -178,6 +178,7 @@ families! {
     Exponential "exponential"("kappa=1") "independent positive features";
     GaussianShared "gaussian-shared"("kappa=0.05") "numbers; one full covariance for all classes";
     GaussianSharedDiagonal "gaussian-shared-diagonal"("kappa=0.05") "numbers; one variance per feature for all classes";
+    GaussianSparse "gaussian-sparse"("delta=0.1") "numbers that are mostly zero, one scale per feature: texts; O(nnz)";
     GaussianDiagonal "gaussian-diagonal"("kappa=1") "numbers; each class its own variances: quadratic in each feature";
     Gaussian "gaussian"("kappa=1") "numbers; each class its own covariance: quadratic in all features";
 }
@@ -224,7 +225,11 @@ impl AnyFamily {
     pub fn is_sparse(&self) -> bool {
         matches!(
             self.0,
-            Inner::Discrete(_) | Inner::NaiveBayes(_) | Inner::Poisson(_) | Inner::Multinomial(_)
+            Inner::Discrete(_)
+                | Inner::NaiveBayes(_)
+                | Inner::Poisson(_)
+                | Inner::Multinomial(_)
+                | Inner::GaussianSparse(_)
         )
     }
 }

@@ -7,7 +7,7 @@ use geowalk::laws::Sampler;
 use geowalk::natural::{Natural, Scratch};
 use geowalk::row::Dense;
 
-pub(crate) const FAMILIES: [&str; 10] = [
+pub(crate) const FAMILIES: [&str; 11] = [
     "discrete",
     "naive-bayes",
     "bernoulli",
@@ -16,6 +16,7 @@ pub(crate) const FAMILIES: [&str; 10] = [
     "exponential",
     "gaussian-shared",
     "gaussian-shared-diagonal",
+    "gaussian-sparse",
     "gaussian-diagonal",
     "gaussian",
 ];
@@ -39,7 +40,9 @@ pub(crate) fn row(family: &str, sampler: &mut Sampler) -> Vec<f64> {
             x
         }
         "bernoulli" => (0..4).map(|_| f64::from(u8::from(sampler.unit() < 0.3))).collect(),
-        "poisson" | "multinomial" => (0..5).map(|_| (sampler.unit() * 3.0).floor()).collect(),
+        "poisson" | "multinomial" | "gaussian-sparse" => {
+            (0..5).map(|_| (sampler.unit() * 3.0).floor()).collect()
+        }
         "exponential" => (0..3).map(|_| 0.1 + 4.0 * sampler.unit()).collect(),
         _ => (0..3).map(|j| 2.0 * sampler.normal() + f64::from(j)).collect(),
     }

@@ -90,7 +90,9 @@ impl Baseline {
             }
         }
         if !matrix::solve(&mut metric, k, &mut gradient) {
-            return Err(DomainError::NotDefinite { smallest: f64::NAN });
+            // ζ does not know all features yet: no step.
+            moved.rate = 0.0;
+            return Ok(());
         }
         let mut deltas = vec![0.0; s + s * size];
         for (i, g) in gradient.iter().enumerate() {

@@ -24,7 +24,9 @@ fn row(family: &str, sampler: &mut Sampler) -> Vec<f64> {
             x
         }
         "bernoulli" => (0..4).map(|_| f64::from(u8::from(sampler.unit() < 0.3))).collect(),
-        "poisson" | "multinomial" => (0..5).map(|_| (sampler.unit() * 3.0).floor()).collect(),
+        "poisson" | "multinomial" | "gaussian-sparse" => {
+            (0..5).map(|_| (sampler.unit() * 3.0).floor()).collect()
+        }
         "exponential" => (0..3).map(|_| 0.1 + 4.0 * sampler.unit()).collect(),
         _ => (0..3).map(|j| 2.0 * sampler.normal() + f64::from(j)).collect(),
     }
@@ -106,7 +108,7 @@ fn log_density(name: &str, t: &[f64], theta: &[f64], covariance: &[f64]) -> f64 
         "bernoulli" => sum(&|j| t[j] * Real::ln(theta[j]) + (1.0 - t[j]) * Real::ln_1p(-theta[j])),
         "poisson" => sum(&|j| t[j] * Real::ln(theta[j]) - theta[j]),
         "exponential" => sum(&|j| -Real::ln(theta[j]) - t[j] / theta[j]),
-        "gaussian-shared" | "gaussian-shared-diagonal" => {
+        "gaussian-shared" | "gaussian-shared-diagonal" | "gaussian-sparse" => {
             let mut r: Vec<f64> = t.iter().zip(theta).map(|(t, m)| t - m).collect();
             let own = r.clone();
             assert!(crate::natural::matrix::solve(&mut covariance.to_vec(), d, &mut r));
@@ -122,7 +124,7 @@ fn log_density(name: &str, t: &[f64], theta: &[f64], covariance: &[f64]) -> f64 
         _ => {
             // x_0, x_0², x_1, x_1x_0, x_1², x_2, …
             let linear = |i: usize| i * (i + 1) / 2 + i;
-            let n = (0..).find(|&n| linear(n) == d).unwrap();
+            let n = (0..=d).find(|&n| linear(n) == d).unwrap();
             let mut sigma = vec![0.0; n * n];
             for i in 0..n {
                 for j in 0..=i {
