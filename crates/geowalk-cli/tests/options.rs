@@ -214,6 +214,12 @@ fn every_walk_learns_from_real_data_untuned() {
         .unwrap()
         .iter()
         .map(|row| row["name"].as_str().unwrap().to_owned())
+        // The other families of natural gradient are for categories and counts.
+        .filter(|name| {
+            !name.starts_with("natural")
+                || name == "natural:auto"
+                || name == "natural:gaussian-shared"
+        })
         .collect();
     let aliases = "free adagrad gd eg egu eg+- reparam-eg reparam-egu winnow reparam-winnow perceptron prod ols neg sphere projected-sphere mahalanobis";
     specs.extend(aliases.split(' ').map(str::to_owned));
@@ -226,7 +232,7 @@ fn every_walk_learns_from_real_data_untuned() {
         ]
         .map(str::to_owned),
     );
-    assert!(specs.len() > 45, "{specs:?}");
+    assert!(specs.len() > 40, "{specs:?}");
     let ones = vec!["1"; 30].join(", ");
     // Winnow is for features between 0 and 1.
     let (text, mut lines) = (fs::read_to_string(&data).unwrap(), Vec::new());

@@ -226,7 +226,9 @@ fn the_gauge_does_not_matter() {
                 "alpha" => values.iter_mut().for_each(|a| *a += 0.7),
                 "0.beta" => {
                     for (j, row) in values.chunks_exact_mut(3).enumerate() {
-                        row.iter_mut().for_each(|b| *b += 0.1 * ((j % 5) as f64 - 2.0));
+                        for b in &mut *row {
+                            *b += 0.1 * ((j % 5) as f64 - 2.0);
+                        }
                     }
                 }
                 _ => {}

@@ -41,7 +41,7 @@ pub(super) const THEOREM: Theorem = Theorem {
 /// use geowalk::row::Dense;
 /// use geowalk::walk::{Free, Walk};
 ///
-/// let mut walk = Free::new(1.0, 1.0)?;
+/// let mut walk = Free::new(1.0, 0.0, 1.0)?;
 /// let mut bound = FreeBets::new(1.0, 1.0, &Absolute.facts())?;
 /// for _ in 0..100 {
 ///     let round = walk.step(Dense(&[1e6]), 1.0.into(), &Absolute, 0.0)?;

@@ -220,7 +220,9 @@ impl Sample {
             }
         }
         let n = self.rows.len() as f64;
-        hessian.iter_mut().for_each(|h| *h /= n);
+        for h in &mut *hessian {
+            *h /= n;
+        }
         for i in 0..k {
             for j in i / d * d + d..k {
                 // The blocks above the diagonal.

@@ -100,7 +100,8 @@ mod tests {
             for (negative, positive) in [(3.0, 5.0), (0.0, 4.0), (1e-9, 7.0), (0.0, 0.0)] {
                 let two = criterion.cost(&[negative, positive]);
                 let three = criterion.cost(&[negative, positive, 0.0]);
-                assert!((two - three).abs() <= 1e-12 * (1.0 + two), "{name}: {two} {three}");
+                // A root near 0 magnifies the rounding of the shares.
+                assert!((two - three).abs() <= 1e-10 * (1.0 + two), "{name}: {two} {three}");
                 assert_eq!(two, criterion.phi().cost(positive, negative + positive));
             }
             assert_eq!(criterion.cost(&[6.0, 6.0]), 12.0, "{name}");
