@@ -1,6 +1,12 @@
 //! What must be true of rules, of boosting with them, and of flavours and reductions.
 
-#![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests are tests
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::range_plus_one,
+    clippy::unwrap_used,
+    clippy::panic
+)] // helpers of tests are tests
 
 use geowalk::Real;
 use geowalk::boost::columns::Columns;
