@@ -5,7 +5,7 @@
     run.py run DIR [--geowalk PATH] [--reps 5]       measures; writes raw.csv beside this file, prints the tables of README.md
 
 CPU seconds are user + system of the whole process, from start to the saved model; each figure is the least of the repetitions, and the repetitions go round
-through all programs, so that a busy neighbour troubles all alike. Needs numpy and pyarrow (make) and vowpalwabbit (run); the instruction counts need valgrind.
+through all programs, so that a busy neighbour troubles all alike. Needs numpy and pyarrow (make), vowpalwabbit and GNU time (run). Instructions per feature: scripts/instructions.
 """
 import argparse, csv, json, os, re, shutil, subprocess, sys, tempfile
 
@@ -69,15 +69,17 @@ def make_dense(folder, rows, held_out):
 
 def measured(command):
     """User and system seconds, largest resident set in MiB, and the output."""
-    with tempfile.TemporaryFile('w+') as out:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
+    with tempfile.TemporaryFile('w+') as out, tempfile.NamedTemporaryFile('r') as memory:
+        # The kernel counts the memory of this script, from which a child is forked, as the child's: so there is one between, which is small.
+        process = subprocess.Popen(['/usr/bin/time', '-f', '%M', '-o', memory.name, *command], stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
         text = out.read()
+        rss = memory.read().split()
     if process.returncode:
         sys.exit(f'{" ".join(command)}\n{text[-800:]}')
-    return usage.ru_utime, usage.ru_stime, usage.ru_maxrss / 1024, text
+    return usage.ru_utime, usage.ru_stime, int(rss[-1]) / 1024, text
 
 
 def loss_of(text):
