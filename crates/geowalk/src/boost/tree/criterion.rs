@@ -104,8 +104,8 @@ mod tests {
                 assert!((two - three).abs() <= 1e-10 * (1.0 + two), "{name}: {two} {three}");
                 assert_eq!(two, criterion.phi().cost(positive, negative + positive));
             }
-            assert_eq!(criterion.cost(&[6.0, 6.0]), 12.0, "{name}");
-            assert_eq!(criterion.cost(&[0.0, 6.0, 0.0]), 0.0, "{name}");
+            assert!((criterion.cost(&[6.0, 6.0]) - 12.0).abs() < 1e-13, "{name}");
+            assert!(criterion.cost(&[0.0, 6.0, 0.0]).abs() < 1e-13, "{name}");
         }
     }
 
