@@ -402,3 +402,24 @@ fn the_list_of_formats() {
         assert!(list.contains(part), "{part} is not in {list}");
     }
 }
+
+#[test]
+fn what_counts_as_missing_goes_with_the_model() {
+    let place = Place::new("missing");
+    place.write("a.csv", "size,color,y\n1,red,1\n?,NA,0\n2,?,1\n0.5,blue,0\n".repeat(5));
+    let flags = ["--missing", "?", "--missing", "NA", "--model", "m"];
+    place.ok(&[&["train", "a.csv"], &flags[..]].concat());
+    let (with, _) = place.ok(&["predict", "m", "a.csv", "--proba", "--missing", "?"]);
+    let (without, _) = place.ok(&["predict", "m", "a.csv", "--proba"]);
+    assert_eq!(with, without);
+    // Without the flag at training a question mark is no number.
+    let (shown, _) = place.ok(&["show", "m"]);
+    assert!(shown.contains("size=missing") && shown.contains("color=missing"), "{shown}");
+    assert!(!shown.contains("color=NA"), "{shown}");
+    place.ok(&["train", "a.csv", "--resume", "m", "--model", "again"]);
+    place.ok(&["train", "a.csv", "--resume", "again", "--model", "again", "--missing", "-"]);
+    place.write("b.csv", "size,color,y\n-,-,1\n");
+    let (dash, _) = place.ok(&["predict", "again", "b.csv", "--proba"]);
+    place.write("c.csv", "size,color,y\n,?,1\n");
+    assert_eq!(place.ok(&["predict", "again", "c.csv", "--proba"]).0, dash);
+}

@@ -35,12 +35,29 @@ pub struct Schema {
     pub(crate) features: Features,
     pub(crate) labels: Labels,
     pub(crate) columns: Vec<Column>,
+    pub(crate) missing: Vec<String>,
 }
 
 impl Schema {
     /// A schema of the given parts.
     pub fn from_parts(features: Features, labels: Labels, columns: Vec<Column>) -> Self {
-        Self { features, labels, columns }
+        Self { features, labels, columns, missing: Vec::new() }
+    }
+
+    /// The same, where these fields of a table count as missing too.
+    #[must_use]
+    pub fn with_missing(mut self, missing: impl IntoIterator<Item = String>) -> Self {
+        for field in missing {
+            if !self.missing.contains(&field) {
+                self.missing.push(field);
+            }
+        }
+        self
+    }
+
+    /// Fields of a table that count as missing, besides the empty one.
+    pub fn missing(&self) -> &[String] {
+        &self.missing
     }
 
     /// Which feature an index is.

@@ -187,58 +187,51 @@ impl Setting {
     }
 }
 
-/// A row with a constant 1 at coordinate 0 and the features behind it.
+/// A row, with a constant 1 at coordinate 0 and the features behind it if there is an intercept. One type for both, since each would have every walk compiled for it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Intercepted<X>(pub(crate) X);
+pub(crate) struct Intercepted<X> {
+    pub(crate) row: X,
+    pub(crate) intercept: bool,
+}
 
 impl<X: Row<f64>> Row<f64> for Intercepted<X> {
     #[inline]
     fn each(self, mut f: impl FnMut(usize, f64)) {
-        f(0, 1.0);
-        self.0.each(|i, x| f(i + 1, x));
+        if self.intercept {
+            f(0, 1.0);
+        }
+        let first = usize::from(self.intercept);
+        self.row.each(|i, x| f(i + first, x));
     }
 
     #[inline]
     fn bound(self) -> usize {
-        self.0.bound() + 1
+        self.row.bound() + usize::from(self.intercept)
     }
 
     #[inline]
     fn length(self) -> f64 {
-        Real::hypot(1.0, self.0.length())
+        let length = self.row.length();
+        if self.intercept { Real::hypot(1.0, length) } else { length }
     }
 }
 
-/// Calls `$body` with each row of the block as its own type: dense or sparse, with or without intercept.
+/// Calls `$body` with each row of the block as its own type: dense or sparse.
 macro_rules! each_row {
-    ($block:expr, $rows:expr, $intercept:expr, |$i:ident, $x:ident| $body:expr) => {
-        match ($block.columns().is_some(), $intercept) {
-            (true, true) => {
-                for $i in $rows {
-                    let $x = Intercepted($block.dense($i));
-                    $body
-                }
+    ($block:expr, $rows:expr, $intercept:expr, |$i:ident, $x:ident| $body:expr) => {{
+        let intercept = $intercept;
+        if $block.columns().is_some() {
+            for $i in $rows {
+                let $x = Intercepted { row: $block.dense($i), intercept };
+                $body
             }
-            (true, false) => {
-                for $i in $rows {
-                    let $x = $block.dense($i);
-                    $body
-                }
-            }
-            (false, true) => {
-                for $i in $rows {
-                    let $x = Intercepted($block.sparse($i));
-                    $body
-                }
-            }
-            (false, false) => {
-                for $i in $rows {
-                    let $x = $block.sparse($i);
-                    $body
-                }
+        } else {
+            for $i in $rows {
+                let $x = Intercepted { row: $block.sparse($i), intercept };
+                $body
             }
         }
-    };
+    }};
 }
 
 use each_row;
@@ -305,6 +298,7 @@ impl<W: Walk> Strand<W> {
     #[inline]
     fn remember<X: Row<f64>>(&mut self, x: X, importance: f64) {
         if let Some(average) = &mut self.average {
+            self.walk.grow(x.bound());
             average.see(&self.walk, x, importance);
         }
     }

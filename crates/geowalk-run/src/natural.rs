@@ -129,7 +129,7 @@ impl NaturalLearner {
         let mut q = std::mem::take(&mut self.scores);
         let z = either!(&self.walk, own => own.predicted());
         softmax(&mut q);
-        let x = Intercepted(x);
+        let x = Intercepted { row: x, intercept: true };
         let round = |z: f64, slope: f64| {
             let slope = weight * slope;
             Round { z, loss: slope * z, slope, rate: 0.0, length: 0.0, event: Event::Inside }

@@ -472,8 +472,7 @@ impl Builder {
         if self.request.setting.average.is_some() && walk.local(0).is_none() {
             return Err(ConfigError::Missing {
                 name: "a walk that can be averaged",
-                meaning: "a step of this one changes all weights; --average goes with gd, perceptron, free, adagrad, egu, neg, reparam-egu, \
-                          winnow, reparam-winnow, mirror:burg, mahalanobis with a diagonal, and their implicit and signed forms",
+                meaning: "a step of this one changes each weight in its own way; --average goes with all walks but this one",
             });
         }
         // One learner for both: compiling each walk twice would cost minutes, two comparisons per example cost nothing.

@@ -73,6 +73,7 @@ pub use simplex::Simplex;
 pub use simplex_entropy::SimplexEntropy;
 pub use sphere::Sphere;
 
+use crate::Real;
 use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::geometry::Event;
 use crate::loss::Loss;
@@ -121,6 +122,11 @@ pub trait Walk: Send {
     /// w_i without the [common](Walk::common) factor, if a step changes no other such weights than those of the row; `None` if it changes all of them.
     fn local(&self, _i: usize) -> Option<f64> {
         None
+    }
+
+    /// The logarithm of what all [local](Walk::local) weights have been multiplied by at once so far, and the common factor divided by.
+    fn unit(&self) -> f64 {
+        0.0
     }
 
     /// How strongly a row of features that have weights pulls.
@@ -198,16 +204,17 @@ fn present(x: f64) -> bool {
     x.abs() >= SMALLEST || x.is_nan()
 }
 
-/// Refuses rows with values beyond 1e150, and NaN.
-pub(crate) fn in_range<X: Row<f64>>(x: X) -> Result<(), DomainError> {
-    let mut bad = None;
+/// Refuses rows with values beyond 1e150, and NaN; gives the largest magnitude.
+pub(crate) fn in_range<X: Row<f64>>(x: X) -> Result<f64, DomainError> {
+    let (mut bad, mut largest) = (None, 0.0);
     x.each(|i, x| {
         if x.is_nan() || x.abs() > LARGEST {
             bad = Some((i, x));
         }
+        largest = Real::max(largest, x.abs());
     });
     match bad {
-        None => Ok(()),
+        None => Ok(largest),
         Some((index, value)) => {
             let allowed = Allowed::Closed(-LARGEST, LARGEST);
             Err(DomainError::Coordinate { what: "the row", index, value, allowed })

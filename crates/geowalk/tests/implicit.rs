@@ -62,7 +62,7 @@ fn scaled(w: &[f64]) -> HashMap<&'static str, Vec<f64>> {
     let square = w.iter().map(|w| w * w).sum();
     named([
         ("v", w.to_vec()),
-        ("factors", vec![1.0, 1.0]),
+        ("factors", vec![1.0, 0.0]),
         ("square", vec![square, 0.0, 0.0]),
         ("w", w.to_vec()),
     ])

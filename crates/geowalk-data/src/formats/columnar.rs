@@ -169,7 +169,7 @@ impl Columnar {
             let columns: Vec<Cells> =
                 batch.columns().iter().map(|array| Cells::new(array, false)).collect();
             let width = self.table.names.len();
-            let Table { sample, rules, .. } = &mut self.table;
+            let Table { sample, schema, .. } = &mut self.table;
             for row in 0..batch.num_rows() {
                 if rows == few || bytes >= SAMPLE_BYTES {
                     break;
@@ -180,7 +180,7 @@ impl Columnar {
                     sights[k] = cells.get(row);
                     bytes += sights[k].size();
                 }
-                sample.add(sights.iter().map(|cell| cell.sight(rules)));
+                sample.add(sights.iter().map(|cell| cell.sight(schema)));
             }
             self.waiting.push_back(batch);
         }

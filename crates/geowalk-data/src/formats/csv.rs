@@ -84,9 +84,9 @@ impl Parser for Csv {
     fn sample(&mut self, record: Record<'_>) {
         let fields: Result<Vec<_>, Fault> = field::fields(record, self.dialect).collect();
         let Ok(fields) = fields else { return };
-        let Table { sample, rules, .. } = &mut self.table;
+        let Table { sample, schema, .. } = &mut self.table;
         sample.add(fields.iter().map(|(_, field)| match &**field {
-            text if rules.is_missing(text) => Sight::Missing,
+            text if schema.is_missing(text) => Sight::Missing,
             text => Sight::of(text),
         }));
     }

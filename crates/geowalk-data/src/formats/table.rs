@@ -34,10 +34,9 @@ pub(super) struct Rules {
     nominal: Vec<String>,
     text: Vec<String>,
     ignore: Vec<String>,
-    missing: Vec<String>,
 }
 
-impl Rules {
+impl Schema {
     /// Does this text stand for nothing?
     pub(super) fn is_missing(&self, text: &[u8]) -> bool {
         text.is_empty() || self.missing.iter().any(|missing| missing.as_bytes() == text)
@@ -88,10 +87,10 @@ impl Cell<'_> {
     }
 
     /// What the sample sees; a text whose type is declared is text whatever it looks like.
-    pub(super) fn sight(&self, rules: &Rules) -> Sight<'_> {
+    pub(super) fn sight(&self, schema: &Schema) -> Sight<'_> {
         match self {
             Self::Number(_) => Sight::Number,
-            Self::Text(text) if !rules.is_missing(text) => Sight::Text(text),
+            Self::Text(text) if !schema.is_missing(text) => Sight::Text(text),
             Self::Missing | Self::Text(_) => Sight::Missing,
         }
     }
@@ -157,10 +156,12 @@ impl Table {
     pub(super) fn new(options: &mut Options) -> Result<Self, ErrorKind> {
         let features = options.features(|| Features::Exact(Dictionary::default()))?;
         let known = options.schema.take();
+        let inferred = known.is_some();
+        let schema =
+            known.unwrap_or_else(|| Schema::from_parts(features, Labels::Numbers, Vec::new()));
         Ok(Self {
-            inferred: known.is_some(),
-            schema: known
-                .unwrap_or_else(|| Schema::from_parts(features, Labels::Numbers, Vec::new())),
+            inferred,
+            schema: schema.with_missing(std::mem::take(&mut options.missing)),
             rules: Rules {
                 label: options.label.clone(),
                 unlabelled: options.unlabelled,
@@ -168,7 +169,6 @@ impl Table {
                 nominal: std::mem::take(&mut options.nominal),
                 text: std::mem::take(&mut options.text),
                 ignore: std::mem::take(&mut options.ignore),
-                missing: std::mem::take(&mut options.missing),
             },
             names: Vec::new(),
             roles: Vec::new(),
@@ -195,7 +195,7 @@ impl Table {
     ) -> Result<bool, ErrorKind> {
         let Some(&role) = self.roles.get(at) else { return Ok(true) };
         let cell = match cell {
-            Cell::Text(text) if self.rules.is_missing(text) => Cell::Missing,
+            Cell::Text(text) if self.schema.is_missing(text) => Cell::Missing,
             cell => cell,
         };
         match (role, cell) {

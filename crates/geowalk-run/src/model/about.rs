@@ -41,6 +41,7 @@ impl About {
                 "features": features::describe(model.schema.features()),
                 "labels": labels,
                 "columns": columns.collect::<Vec<_>>(),
+                "missing": model.schema.missing(),
             },
             "classes": model.classes,
             "examples": model.examples,
@@ -115,7 +116,8 @@ impl About {
             });
             columns.collect::<Option<Vec<_>>>()
         })?;
-        Ok(Schema::from_parts(features, labels, columns))
+        let missing = self.at("/schema/missing", strings)?;
+        Ok(Schema::from_parts(features, labels, columns).with_missing(missing))
     }
 
     pub(super) fn classes(&self) -> Result<Vec<f64>, ModelError> {

@@ -130,6 +130,10 @@ impl<W: Walk> Walk for Clipped<W> {
         self.walk.common()
     }
 
+    fn unit(&self) -> f64 {
+        self.walk.unit()
+    }
+
     fn local(&self, i: usize) -> Option<f64> {
         self.walk.local(i)
     }

@@ -23,10 +23,12 @@
 //! searched where need be and the root of least U is taken. With the other walks a loss that is not convex may have no implicit
 //! step that is found: then it is an error, never a step that raises the loss.
 //! **Care** at a kink of the loss g′ is the slope between those on the two sides that solves the equation. A missing sign change is an error, never
-//! an end of the interval. **Cost** O(nnz) per evaluation, 1 to 12 evaluations for most examples.
+//! an end of the interval. **Cost** O(nnz) per evaluation, 1 to 12 evaluations for most examples; short steps with exponentials or on the simplex O(nnz) once and
+//! O(1) per evaluation, by power series.
 //! **Source** \[KMWW07, eq. (9)\], as corrected in the theorems of the library.
 
 mod burg;
+mod central;
 mod entropy;
 mod euclidean;
 mod hyperbolic;
@@ -34,6 +36,7 @@ mod lambert;
 mod mass;
 mod orthant;
 mod p_norm;
+mod series;
 mod simplex;
 mod simplex_entropy;
 mod sphere;
@@ -162,6 +165,14 @@ impl<W: Proximal> Walk for Implicit<W> {
         let value = target.weight * loss.value(z, target.y);
         self.after = Some(After { z, loss: value, slope, evaluations });
         Ok(round)
+    }
+
+    fn common(&self) -> f64 {
+        self.walk.common()
+    }
+
+    fn unit(&self) -> f64 {
+        self.walk.unit()
     }
 
     fn local(&self, i: usize) -> Option<f64> {

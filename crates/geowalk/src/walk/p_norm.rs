@@ -183,6 +183,19 @@ impl Walk for PNorm {
         Ok(round)
     }
 
+    fn common(&self) -> f64 {
+        self.lift
+    }
+
+    fn local(&self, i: usize) -> Option<f64> {
+        Some(self.power.get(i).copied().unwrap_or_default())
+    }
+
+    /// Powers are relative to the reference.
+    fn unit(&self) -> f64 {
+        if self.reference > 0.0 { (1.0 - self.p) * Real::ln(self.reference) } else { 0.0 }
+    }
+
     fn gauge<X: Row<f64>>(&self, x: X) -> Gauge {
         let norm = x.norm(Norm::Lp(self.p));
         Gauge { square: (self.p - 1.0) * norm * norm, stretch: 0.0, local: false }

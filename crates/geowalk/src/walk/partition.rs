@@ -160,8 +160,18 @@ impl Partition {
 
     /// 1/Z; 0 if there are no weights.
     #[inline]
-    fn share(&self) -> f64 {
+    pub(super) fn share(&self) -> f64 {
         if self.e.is_empty() { 0.0 } else { 1.0 / self.sum.value() }
+    }
+
+    /// e_i.
+    pub(super) fn local(&self, i: usize) -> f64 {
+        self.e.get(i).copied().unwrap_or_default()
+    }
+
+    /// The logarithm of what all e_i have been multiplied by.
+    pub(super) fn unit(&self) -> f64 {
+        self.untouched
     }
 
     /// ⟨w, x⟩.

@@ -225,6 +225,18 @@ impl Walk for ReparamSimplex {
         Ok(round)
     }
 
+    fn common(&self) -> f64 {
+        self.w.share()
+    }
+
+    fn local(&self, i: usize) -> Option<f64> {
+        Some(self.w.local(i))
+    }
+
+    fn unit(&self) -> f64 {
+        self.w.unit()
+    }
+
     fn gauge<X: Row<f64>>(&self, x: X) -> Gauge {
         // Features that are not in the row are pulled by their distance from the middle as well.
         let scale = 2.0 * self.scale;

@@ -5,6 +5,7 @@
 //! multiplied into v, in O(n). **Source** \[SSS07\], for gradient descent.
 
 use super::tally::Tally;
+use crate::Real;
 use crate::error::{Allowed, ConfigError};
 use crate::row::Row;
 use crate::walk;
@@ -15,21 +16,22 @@ pub(super) struct Scaled {
     pub(super) v: Vec<f64>,
     /// Σv².
     pub(super) square: Tally,
-    /// By what v has been multiplied so far.
-    pub(super) factor: f64,
+    /// The logarithm of what v has been multiplied by so far, a number that need not be representable.
+    pub(super) log_factor: f64,
 }
 
 impl Default for Scaled {
     fn default() -> Self {
-        Self { c: 1.0, v: Vec::new(), square: Tally::default(), factor: 1.0 }
+        Self { c: 1.0, v: Vec::new(), square: Tally::default(), log_factor: 0.0 }
     }
 }
 
 impl Scaled {
     /// Adds coordinates: `start(i)` is what v_i would be if nothing had been multiplied into v.
     pub(super) fn grow(&mut self, n: usize, start: impl Fn(usize) -> f64) {
+        let factor = Real::exp(self.log_factor);
         for i in self.v.len()..n {
-            let v = self.factor * start(i);
+            let v = factor * start(i);
             self.square.square(0.0, v);
             self.v.push(v);
         }
@@ -63,14 +65,14 @@ impl Scaled {
         }
     }
 
-    /// w ← a·w, with c = 1.
+    /// w ← a·w, with c = ±1.
     fn multiply(&mut self, a: f64) {
-        let by = a * self.c;
+        let by = (a * self.c).abs();
         for v in &mut self.v {
             *v *= by;
         }
-        self.factor *= by;
-        self.c = 1.0;
+        self.log_factor += Real::ln(by.max(f64::MIN_POSITIVE));
+        self.c = f64::copysign(1.0, a * self.c);
         self.sum();
     }
 
@@ -85,16 +87,16 @@ impl Scaled {
 
     pub(super) fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
         put("v", &self.v);
-        put("factors", &[self.c, self.factor]);
+        put("factors", &[self.c, self.log_factor]);
         self.square.save("square", put);
     }
 
     pub(super) fn load(
         get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
     ) -> Result<Self, ConfigError> {
-        let [c, factor] = walk::numbers(get, "factors", Allowed::Finite)?;
+        let [c, log_factor] = walk::numbers(get, "factors", Allowed::Finite)?;
         walk::scalar("the size of the common factor", c.abs(), Allowed::Positive)?;
         let v = walk::array(get, "v", Allowed::Finite)?;
-        Ok(Self { c, v, square: Tally::load("square", get)?, factor })
+        Ok(Self { c, v, square: Tally::load("square", get)?, log_factor })
     }
 }

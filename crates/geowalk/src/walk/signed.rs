@@ -95,6 +95,14 @@ impl<W: Walk> Walk for Signed<W> {
         self.walk.step(both, target, loss, rate)
     }
 
+    fn common(&self) -> f64 {
+        self.walk.common()
+    }
+
+    fn unit(&self) -> f64 {
+        self.walk.unit()
+    }
+
     fn local(&self, i: usize) -> Option<f64> {
         Some(self.scale * (self.walk.local(2 * i)? - self.walk.local(2 * i + 1)?))
     }

@@ -98,6 +98,18 @@ impl Walk for Simplex {
         Ok(round)
     }
 
+    fn common(&self) -> f64 {
+        self.p.share()
+    }
+
+    fn local(&self, i: usize) -> Option<f64> {
+        Some(self.p.local(i))
+    }
+
+    fn unit(&self) -> f64 {
+        self.p.unit()
+    }
+
     fn gauge<X: Row<f64>>(&self, x: X) -> Gauge {
         Gauge::largest(x, |x| x)
     }

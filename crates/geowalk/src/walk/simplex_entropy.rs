@@ -119,6 +119,18 @@ impl Walk for SimplexEntropy {
         Ok(round)
     }
 
+    fn common(&self) -> f64 {
+        self.w.share()
+    }
+
+    fn local(&self, i: usize) -> Option<f64> {
+        Some(self.w.local(i))
+    }
+
+    fn unit(&self) -> f64 {
+        self.w.unit()
+    }
+
     fn gauge<X: Row<f64>>(&self, x: X) -> Gauge {
         Gauge::largest(x, |x| x)
     }

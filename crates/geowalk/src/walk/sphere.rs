@@ -137,6 +137,18 @@ impl Walk for Sphere {
         Ok(round)
     }
 
+    fn common(&self) -> f64 {
+        self.w.c
+    }
+
+    fn local(&self, i: usize) -> Option<f64> {
+        Some(self.w.v.get(i).copied().unwrap_or_default())
+    }
+
+    fn unit(&self) -> f64 {
+        self.w.log_factor
+    }
+
     fn gauge<X: Row<f64>>(&self, x: X) -> Gauge {
         let square = Gauge::euclidean(x).square;
         Gauge { square, stretch: square.sqrt() / self.radius, local: false }

@@ -1,9 +1,10 @@
 //! # Implicit EGU
 //! $$w_i' = w_i\, e^{-\kappa x_i}, \qquad \kappa = \eta\, g(z(\kappa)), \qquad z(\kappa) = \sum_i w_i x_i e^{-\kappa x_i}$$
 //! The minimiser of $\tfrac1\eta D(w' \Vert w) + L(w')$ with the unnormalised relative entropy: unique for every convex loss.
-//! **Cost** O(nnz) per evaluation, one exponential per coordinate of the row. **Care** as the explicit walk, logarithms of factors are cut
+//! **Cost** O(nnz) per evaluation, one exponential per coordinate of the row; for short steps a [series](super::series) once. **Care** as the explicit walk, logarithms of factors are cut
 //! to ±700. **Source** \[AW20, sec. 2\] with the loss at the weights after.
 
+use super::series::{EXPONENTIAL, Near};
 use super::{Example, Proximal, Solved, multiplier};
 use crate::Real;
 use crate::error::DomainError;
@@ -24,13 +25,19 @@ impl Proximal for Entropy {
     ) -> Result<Solved, DomainError> {
         self.grow(x.bound());
         let mut round = walk::judge(self.predict(x), target, loss, rate)?;
-        walk::in_range(x)?;
+        let largest = walk::in_range(x)?;
         if rate == 0.0 || round.slope == 0.0 {
             return Ok(Solved::stay(round));
         }
         let example = Example { loss, target, rate };
-        let log = &self.w.log;
+        let (log, w) = (&self.w.log, &self.w.w);
+        let reach = (rate * round.slope).abs();
+        let near =
+            Near::new(&EXPONENTIAL, reach, largest, x, |i, x| (w.get(i).map_or(0.0, |w| w * x), x));
         let root = multiplier(&example, f64::MAX, &mut |kappa| {
+            if let Some(near) = near.at(&EXPONENTIAL, kappa) {
+                return near;
+            }
             let (mut z, mut slope) = (0.0, 0.0);
             x.each(|i, x| {
                 if let Some(&log) = log.get(i)

@@ -7,10 +7,13 @@
 //! U = 0.966 on the branch and 0.640 where w has grown by e^3.58.
 //! **Care** the branch ends where $\kappa x_i w_i = -1/e$. If the root is not before that, which happens when a weight has to grow by more than
 //! the factor e, an explicit step is made, halved until U has fallen enough, and reported as [`Event::FellBack`].
-//! **Cost** O(nnz) per evaluation, one W per coordinate of the row.
+//! **Cost** O(nnz) per evaluation, one W per coordinate of the row; for short steps a [series](super::series) once.
 //! **Source** \[KMWW07, eq. (9) and (22)\]; \[CGHJK96\] for W.
 
+use std::cell::Cell;
+
 use super::lambert::{self, BRANCH};
+use super::series::{LAMBERT, Near};
 use super::{Example, Proximal, Solved, multiplier};
 use crate::Real;
 use crate::error::DomainError;
@@ -45,15 +48,23 @@ impl Proximal for Orthant {
         let w = &self.w.w;
         // Where the first argument of W comes to the end of the branch.
         let side = f64::copysign(1.0, round.slope);
-        let mut limit = f64::MAX;
+        let (mut limit, mut largest) = (f64::MAX, 0.0);
         x.each(|i, x| {
-            if let Some(&w) = w.get(i)
-                && side * x * w < 0.0
-            {
-                limit = Real::min(limit, BRANCH / (side * x * w));
+            if let Some(&w) = w.get(i) {
+                if side * x * w < 0.0 {
+                    limit = Real::min(limit, BRANCH / (side * x * w));
+                }
+                largest = Real::max(largest, (x * w).abs());
             }
         });
+        let near = Near::new(&LAMBERT, (rate * round.slope).abs(), largest, x, |i, x| {
+            let term = w.get(i).map_or(0.0, |w| w * x);
+            (term, term)
+        });
         let root = multiplier(&example, limit, &mut |kappa| {
+            if let Some(near) = near.at(&LAMBERT, kappa) {
+                return near;
+            }
             let (mut z, mut slope) = (0.0, 0.0);
             // e^{−W(a)} = W(a)/a: where the division loses nothing it saves an exponential.
             let divides = kappa.abs() > 1e-100;
@@ -89,18 +100,13 @@ impl Proximal for Orthant {
 
 impl Orthant {
     fn arrive<X: Row<f64>>(&mut self, x: X, mut round: Round, kappa: f64) -> Round {
-        let mut square = 0.0;
-        let w = &self.w.w;
-        x.each(|i, x| {
-            if let Some(&w) = w.get(i) {
-                let omega = lambert::w0(Real::max(kappa * x * w, BRANCH));
-                square += omega * omega;
-            }
-        });
-        round.length = square.sqrt();
+        let square = Cell::new(0.0);
         let moved = self.w.multiply(x, Factor::Exponential, |x, w| {
-            -lambert::w0(Real::max(kappa * x * w, BRANCH))
+            let omega = lambert::w0(Real::max(kappa * x * w, BRANCH));
+            square.set(square.get() + omega * omega);
+            -omega
         });
+        round.length = square.get().sqrt();
         if moved.clamped > 0 {
             round.event = Event::Clamped { coordinates: moved.clamped };
         }

@@ -30,9 +30,7 @@ impl Proximal for PNorm {
     ) -> Result<Solved, DomainError> {
         self.grow(x.bound());
         let mut round = walk::judge(self.predict(x), target, loss, rate)?;
-        walk::in_range(x)?;
-        let mut largest = 0.0;
-        x.each(|_, x| largest = Real::max(largest, x.abs()));
+        let largest = walk::in_range(x)?;
         if rate == 0.0 || round.slope == 0.0 || largest == 0.0 {
             return Ok(Solved::stay(round));
         }

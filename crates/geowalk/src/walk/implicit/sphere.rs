@@ -162,7 +162,7 @@ mod tests {
         let (sin, cos) = Real::sin_cos(d);
         let state = |name| match name {
             "v" => Some(vec![cos, sin]),
-            "factors" => Some(vec![1.0, 1.0]),
+            "factors" => Some(vec![1.0, 0.0]),
             _ => Some(vec![1.0, 0.0, 0.0]),
         };
         sphere.load(&mut { state }).unwrap();
