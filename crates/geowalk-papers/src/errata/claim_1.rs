@@ -32,6 +32,17 @@ fn worst(a: f64, b: f64, p: f64, fine: i32) -> f64 {
     worst
 }
 
+/// App. C's K(c, p): with the last logarithm as printed, −ln((1 + 2c)² − p²), or as it must be.
+fn k(c: f64, p: f64, printed: bool) -> f64 {
+    let e = 1.0 + 2.0 * c;
+    let log = Real::ln((e + p * c) / (e - p * c));
+    let part = c * p / e;
+    let last = if printed { e * e - p * p } else { 1.0 - part * part };
+    let bracket = log / (4.0 * c) + 0.5 * part - p + 0.5 / part;
+    log * bracket + Real::ln(part / log) + p * part - Real::ln(last) + std::f64::consts::LN_2 - 1.0
+}
+
+#[allow(clippy::unnecessary_wraps)] // every experiment has this signature
 fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
     let mut outcome = Outcome::new();
     let fine = run.size.pick(20, 60);
@@ -59,6 +70,23 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
         "at the printed rate (22), ŷ − y = 0.9",
         worst(1.0, 1.0, 0.9, fine),
         1e-2,
+    ));
+    outcome.find(Finding::equal("K(1, 1) as printed", k(1.0, 1.0, true), -2.203, 1e-3));
+    outcome.find(Finding::equal("K(1, 1) as it must be", k(1.0, 1.0, false), -0.00562, 1e-5));
+    let undefined = k(0.01, 2.0, true).is_nan();
+    outcome.find(Finding::new(
+        "K(0.01, 2) as printed",
+        "undefined",
+        if undefined { "undefined" } else { "a number" },
+        undefined,
+    ));
+    let grid = (-40..=40).flat_map(|a| {
+        (1..=100).map(move |p| k(Real::exp(0.23 * f64::from(a)), 0.02 * f64::from(p), false))
+    });
+    outcome.find(Finding::at_most(
+        "K as it must be, largest on a grid of c from 1e-4 to 1e4 and p to 2",
+        grid.fold(f64::NEG_INFINITY, f64::max),
+        1e-12,
     ));
     outcome.picture(
         "inequality",

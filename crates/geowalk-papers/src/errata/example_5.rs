@@ -37,9 +37,9 @@ fn steps(rate: f64, steps: usize) -> Result<(f64, f64), ConfigError> {
     Ok((total, bound.certify_known(&Comparator::Given(&[1.0]), 0.0).bound))
 }
 
-/// ‖u‖²/(4η(1 + ηX²)²), as printed, for a comparator without loss.
+/// ‖u‖²/(4η(1 + 3ηX²)), as printed, for a comparator without loss.
 fn printed(rate: f64) -> f64 {
-    1.0 / (4.0 * rate * (1.0 + rate) * (1.0 + rate))
+    1.0 / (4.0 * rate * (1.0 + 3.0 * rate))
 }
 
 fn run(_: &mut Run<'_>) -> Result<Outcome, ConfigError> {
@@ -65,7 +65,7 @@ fn run(_: &mut Run<'_>) -> Result<Outcome, ConfigError> {
         table.push([rate.into(), loss.into(), printed(rate).into(), corrected.into()]);
         rows.push([rate, loss, printed(rate), corrected]);
     }
-    let limit = 0.353_553_390_593_273_8;
+    let limit = 0.125_f64.sqrt();
     for (name, rate, broken) in
         [("just below", limit - 1e-6, false), ("just above", limit + 1e-6, true)]
     {

@@ -8,6 +8,7 @@ use geowalk::row::Dense;
 use geowalk::walk::{PNorm, Walk};
 use geowalk_page::Plot;
 
+use crate::stream::Line;
 use crate::{Experiment, Finding, Outcome, Run};
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
@@ -17,7 +18,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-fn play(rate: f64, rounds: usize) -> Result<(f64, f64, Ols, Vec<(f64, f64)>), ConfigError> {
+fn play(rate: f64, rounds: usize) -> Result<(f64, f64, Ols, Line), ConfigError> {
     let loss = AnyLoss::parse("gini")?;
     let mut walk = PNorm::new(2.0)?;
     let mut bound = Ols::new(2.0, &loss.facts())?;

@@ -22,6 +22,7 @@ fn growth(rate: f64) -> f64 {
     (loss(u, v) - before) / (rate * rate * rate)
 }
 
+#[allow(clippy::unnecessary_wraps)] // every experiment has this signature
 fn run(_: &mut Run<'_>) -> Result<Outcome, ConfigError> {
     let mut outcome = Outcome::new();
     let rates: Vec<f64> = (0..=40).map(|i| Real::exp(-1.2 - 0.2 * f64::from(i))).collect();
@@ -29,7 +30,9 @@ fn run(_: &mut Run<'_>) -> Result<Outcome, ConfigError> {
     outcome.find(Finding::above("growth over η³, least over rates from 0.3 to 1e-4", least, 0.0));
     outcome.find(Finding::equal("growth over η³ as the rate vanishes", growth(1e-4), 0.197, 1e-3));
     let mut table = Table::new(["rate", "growth over η³"]);
-    rates.iter().for_each(|rate| table.push([(*rate).into(), growth(*rate).into()]));
+    for rate in &rates {
+        table.push([(*rate).into(), growth(*rate).into()]);
+    }
     outcome.picture(
         "growth",
         Plot::new("Growth of the third loss at its own step, over η³")

@@ -59,7 +59,7 @@ fn raw_batch(columns: &[Vec<f64>]) -> f64 {
 fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
     let mut outcome = Outcome::new();
     let (seeds, rounds) = (run.size.pick(3, 10), 2000);
-    let mut exact: f64 = 0.0;
+    let mut exact = [0.0_f64; 3];
     // Mean final angle with noise: by method, by rate.
     let mut angles = vec![vec![Vec::new(); RATES.len()]; 3];
     let (mut falling, mut batch, mut raw) = (Vec::new(), Vec::new(), Vec::new());
@@ -67,19 +67,21 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
         let seed = run.seed * 1000 + seed;
         let clean = columns(|_| OMEGA, rounds, 0.0, seed, false);
         let noisy = columns(|_| OMEGA, rounds, NOISE, seed, false);
-        for method in 0..3 {
+        for (method, angles) in angles.iter_mut().enumerate() {
             for (i, rate) in RATES.into_iter().enumerate() {
                 if i > 0 {
                     let walked = walked(method, &clean, seed, |_| rate)?;
-                    exact = walked.angles.last().copied().map_or(f64::NAN, |a| exact.max(a));
+                    exact[i] = walked.angles.last().copied().map_or(f64::NAN, |a| exact[i].max(a));
                 }
-                angles[method][i].push(walked(method, &noisy, seed, |_| rate)?.final_angle());
+                angles[i].push(walked(method, &noisy, seed, |_| rate)?.final_angle());
             }
         }
         let rate = |t: usize| (5.0 / (t as f64 + 10.0)).min(0.5);
         falling.push(walked(0, &noisy, seed, rate)?.angles.last().copied().unwrap_or(f64::NAN));
         let mut gram = Gram::new(3)?;
-        noisy.iter().for_each(|x| gram.add(Dense(x)));
+        for x in &noisy {
+            gram.add(Dense(x));
+        }
         batch.push(
             gram.least().map_or(f64::NAN, |least| degrees(&least.vector, &null_vector(OMEGA))),
         );
@@ -91,9 +93,15 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
     }
     let at = |method: usize, rate: usize| mean(&angles[method][rate]);
     outcome.find(Finding::at_most(
-        "without noise, every method, rates 0.5 and 0.95: largest final angle, degrees",
-        exact,
-        1e-9,
+        "without noise, every method, rate 0.5: largest final angle, degrees",
+        exact[1],
+        1e-11,
+    ));
+    // Near the limit of the rate the way is long: some starts are not there after 2000 rounds.
+    outcome.find(Finding::at_most(
+        "without noise, every method, rate 0.95: largest final angle, degrees",
+        exact[2],
+        1e-6,
     ));
     outcome.find(Finding::between(
         "rate 0.02: geodesic over projected, final angle",

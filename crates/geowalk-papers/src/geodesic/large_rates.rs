@@ -26,7 +26,9 @@ fn stream(space: usize, rounds: usize, seed: u64) -> Vec<Example> {
     let mut target: Vec<f64> = random.vector(N);
     let length = Norm::L2.of(&target);
     // A point of norm 1 is on the sphere; in the others it is a moderate one.
-    target.iter_mut().for_each(|w| *w /= length);
+    for w in &mut target {
+        *w /= length;
+    }
     let scale = if space == 2 { Real::sinh(1.0) } else { 1.0 };
     (0..rounds)
         .map(|_| {

@@ -34,7 +34,9 @@ fn start(n: usize, rounds: usize, seed: u64) -> Result<(f64, Finding, f64, bool)
         let mut x: Vec<f64> = random.vector(n);
         x[0] = 0.0;
         let length = Norm::L2.of(&x);
-        x.iter_mut().for_each(|x| *x /= length);
+        for x in &mut x {
+            *x /= length;
+        }
         let round = sphere.step(Dense(&x), 0.0.into(), &Invariant, 0.5)?;
         bound.observe(&round, Dense(&x));
         loss += round.loss;

@@ -21,7 +21,8 @@ impl Problem {
         for i in (1..n).rev() {
             order.swap(i, random.below(i + 1));
         }
-        let entry = |i: usize, j: usize| if (i & j).count_ones() % 2 == 0 { 1.0 } else { -1.0 };
+        let entry =
+            |i: usize, j: usize| if (i & j).count_ones().is_multiple_of(2) { 1.0 } else { -1.0 };
         let rows = order.iter().map(|&i| (0..n).map(|j| entry(i, j)).collect()).collect();
         let labels = order.iter().map(|&i| entry(i, target)).collect();
         Self { rows, labels }

@@ -121,7 +121,7 @@ fn all(n: usize, seed: u64) -> Result<[Vec<f64>; 8], ConfigError> {
 
 fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
     let mut outcome = Outcome::new();
-    let (n, orders) = run.size.pick((64, 2), (128, 10));
+    let (n, orders) = (128, run.size.pick(4, 10));
     let mut sums = vec![vec![0.0; n]; NAMES.len()];
     let (mut line, mut twin): (f64, f64) = (0.0, 0.0);
     for order in 0..orders {
