@@ -9,8 +9,16 @@ const MODULES: [&str; 15] = [
 ];
 
 /// Crates, each allowed to depend on those before it.
-const CRATES: [&str; 6] =
-    ["geowalk", "geowalk-data", "geowalk-run", "geowalk-cli", "geowalk-py", "geowalk-lab"];
+const CRATES: [&str; 8] = [
+    "geowalk",
+    "geowalk-page",
+    "geowalk-papers",
+    "geowalk-data",
+    "geowalk-run",
+    "geowalk-cli",
+    "geowalk-py",
+    "geowalk-lab",
+];
 
 fn rank(module: &str) -> usize {
     let place = MODULES.iter().position(|m| *m == module);

@@ -1,0 +1,68 @@
+//! # The papers' experiments
+//! Every experiment and every counterexample of the papers that geowalk implements, as a run that anybody can repeat: `geowalk repro` writes tables, pictures and one page
+//! that puts what was measured beside what was expected, with a verdict for each.
+//!
+//! One experiment is one file with one [`Experiment`] in it, and one row of [`EXPERIMENTS`]. It draws its data from its seed, learns with the library as users do, and returns an
+//! [`Outcome`]: tables, pictures, [`Finding`]s. A finding has a tolerance that its statement deserves: exact constants to rounding, bounds as bounds, orders and ratios where only
+//! those carry over from one random sample to another.
+//!
+//! ```
+//! use geowalk_papers::{Run, Size, find};
+//! let experiment = find("theorem-8").unwrap();
+//! let outcome = (experiment.run)(&mut Run::new(Size::Small, 0))?;
+//! assert!(outcome.findings.iter().all(|finding| finding.met));
+//! # Ok::<(), geowalk::ConfigError>(())
+//! ```
+
+mod errata;
+mod experiment;
+mod geodesic;
+mod multiplicative;
+mod outcome;
+pub mod repro;
+mod saved;
+mod stream;
+
+pub use experiment::{Experiment, Run, Size};
+pub use outcome::{Finding, Outcome};
+
+/// All experiments, in the order of the page.
+pub static EXPERIMENTS: &[Experiment] = &[
+    // Geodesic walks, explicit and implicit; the sphere.
+    geodesic::hankel::EXPERIMENT,
+    geodesic::projection::EXPERIMENT,
+    geodesic::null_starts::EXPERIMENT,
+    geodesic::large_rates::EXPERIMENT,
+    geodesic::simplex_or_eg::EXPERIMENT,
+    geodesic::natural_eg::EXPERIMENT,
+    // Multiplicative updates and their twins.
+    multiplicative::hadamard::EXPERIMENT,
+    multiplicative::one_pass::EXPERIMENT,
+    multiplicative::sparse_regression::EXPERIMENT,
+    multiplicative::signed_regression::EXPERIMENT,
+    multiplicative::winnow::EXPERIMENT,
+    multiplicative::hedge::EXPERIMENT,
+    // What had to be corrected.
+    errata::theorem_6::EXPERIMENT,
+    errata::curvature::EXPERIMENT,
+    errata::simplex_edge::EXPERIMENT,
+    errata::proposition_7::EXPERIMENT,
+    errata::theorem_8::EXPERIMENT,
+    errata::example_5::EXPERIMENT,
+    errata::example_7::EXPERIMENT,
+    errata::antipode::EXPERIMENT,
+    errata::one_formula::EXPERIMENT,
+    errata::lemma_7::EXPERIMENT,
+    errata::lemma_9::EXPERIMENT,
+    errata::p_norm_loss::EXPERIMENT,
+    errata::winnow_start::EXPERIMENT,
+    errata::hedge_comparator::EXPERIMENT,
+    errata::egu_clipping::EXPERIMENT,
+    errata::reparam_eg_rate::EXPERIMENT,
+    errata::claim_1::EXPERIMENT,
+];
+
+/// The experiment of this name.
+pub fn find(name: &str) -> Option<&'static Experiment> {
+    EXPERIMENTS.iter().find(|experiment| experiment.name == name)
+}
