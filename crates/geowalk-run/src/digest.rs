@@ -1,0 +1,114 @@
+//! # The digest of the examples
+//! Which rows a model has seen, in which order: $h_t = H(h_{t-1} \cdot H(\text{row}_t))$ with the 128-bit hash XXH3 of label, importance, places and values, as bits. It goes on
+//! from a saved state, so it depends on the examples alone and not on blocks, files or interruptions. It guards against accidents (another file, another order, other flags), not
+//! against somebody who looks for a collision.
+
+use geowalk::row::{Block, Row};
+use xxhash_rust::xxh3::xxh3_128;
+
+/// The digest so far.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Digest {
+    rows: u64,
+    hash: u128,
+    bytes: Vec<u8>,
+}
+
+impl Digest {
+    /// The hash of a row.
+    pub(crate) fn row(&mut self, block: &Block, i: usize) -> u128 {
+        let bytes = &mut self.bytes;
+        bytes.clear();
+        bytes.extend_from_slice(&block.labels()[i].to_bits().to_le_bytes());
+        bytes.extend_from_slice(&block.weights()[i].to_bits().to_le_bytes());
+        let mut put = |j: usize, x: f64| {
+            // Dense and sparse blocks of the same row are the same row.
+            if x != 0.0 {
+                #[allow(clippy::cast_possible_truncation)] // places are u32
+                bytes.extend_from_slice(&(j as u32).to_le_bytes());
+                bytes.extend_from_slice(&x.to_bits().to_le_bytes());
+            }
+        };
+        if block.columns().is_some() {
+            block.dense(i).each(&mut put);
+        } else {
+            block.sparse(i).each(&mut put);
+        }
+        xxh3_128(bytes)
+    }
+
+    /// Goes on with the hash of a row.
+    pub(crate) fn add(&mut self, row: u128) {
+        let mut both = [0; 32];
+        both[..16].copy_from_slice(&self.hash.to_le_bytes());
+        both[16..].copy_from_slice(&row.to_le_bytes());
+        self.hash = xxh3_128(&both);
+        self.rows += 1;
+    }
+
+    /// Goes on with all rows of a block.
+    pub(crate) fn block(&mut self, block: &Block) {
+        for i in 0..block.len() {
+            let row = self.row(block, i);
+            self.add(row);
+        }
+    }
+
+    /// Rows so far.
+    pub(crate) fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Rows, and the hash in four parts that are exact as f64.
+    #[allow(clippy::cast_possible_truncation)] // parts of 32 bits
+    pub(crate) fn save(&self) -> [f64; 5] {
+        let part = |k: u32| f64::from((self.hash >> (32 * k)) as u32);
+        [self.rows as f64, part(0), part(1), part(2), part(3)]
+    }
+
+    /// Goes on from what [`Digest::save`] gave.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // exact
+    pub(crate) fn load(saved: &[f64]) -> Option<Self> {
+        let &[rows, a, b, c, d] = saved else { return None };
+        let hash = [d, c, b, a].iter().fold(0, |hash: u128, part| (hash << 32) | *part as u128);
+        Some(Self { rows: rows as u64, hash, bytes: Vec::new() })
+    }
+}
+
+impl std::fmt::Display for Digest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:032x}", self.hash)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(rows: &[[f64; 3]]) -> Block {
+        let mut block = Block::new();
+        for row in rows {
+            block.features(&[0, 7], &row[1..]);
+            block.end(row[0], 1.0);
+        }
+        block
+    }
+
+    #[test]
+    fn it_sees_order_and_values_and_not_blocks() {
+        let (a, b) = ([1.0, 0.5, 2.0], [-1.0, 0.5, 2.0]);
+        let of = |blocks: &[&[[f64; 3]]]| {
+            let mut digest = Digest::default();
+            for rows in blocks {
+                digest = Digest::load(&digest.save()).unwrap();
+                digest.block(&block(rows));
+            }
+            digest.to_string()
+        };
+        let whole = of(&[&[a, b, a]]);
+        assert_eq!(whole, of(&[&[a], &[b, a]]));
+        for other in [of(&[&[a, a, b]]), of(&[&[a, b]]), of(&[&[a, b, [1.0, 0.5, 2.000_000_1]]])] {
+            assert_ne!(whole, other);
+        }
+    }
+}
