@@ -45,9 +45,12 @@ pub struct Report {
 fn state(certificate: &Certificate, silent: bool) -> (&'static str, Option<String>) {
     match &certificate.status {
         Status::Valid => ("valid", None),
-        Status::Void(_) if silent => {
-            ("none", Some("it has no bound against all of these weights; ask about one comparator".to_owned()))
-        }
+        Status::Void(_) if silent => (
+            "none",
+            Some(
+                "it has no bound against all of these weights; ask about one comparator".to_owned(),
+            ),
+        ),
         Status::Void(broken) if broken.row == 0 => ("void", Some(broken.premise.to_owned())),
         Status::Void(broken) => ("void", Some(format!("{} (row {})", broken.premise, broken.row))),
     }
@@ -167,8 +170,12 @@ pub(crate) fn described(against: &Against<'_>, reach: Reach) -> String {
         (Against::Within(u), Reach::Box) => {
             format!("all weights of which none is larger in magnitude than {u} times the final one")
         }
-        (Against::Within(u), Reach::Positive) => format!("all positive weights with a sum of at most {u}"),
-        (Against::Within(u), Reach::Ball(norm)) => format!("all weights u with |u| <= {u} ({norm:?})"),
+        (Against::Within(u), Reach::Positive) => {
+            format!("all positive weights with a sum of at most {u}")
+        }
+        (Against::Within(u), Reach::Ball(norm)) => {
+            format!("all weights u with |u| <= {u} ({norm:?})")
+        }
     }
 }
 

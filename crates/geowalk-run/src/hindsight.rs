@@ -204,15 +204,22 @@ impl Problem<'_> {
         let loss = self.evaluate(&u, Some(&mut own));
         let gap = chart.gap(&u, &own);
         let words = match (gap, domain) {
-            (Some(gap), Domain::Space) => format!("no weights at most twice as long lose less by more than {gap:.3e}"),
-            (Some(gap), Domain::Positive) => {
-                format!("no positive weights with at most twice the sum lose less by more than {gap:.3e}")
+            (Some(gap), Domain::Space) => {
+                format!("no weights at most twice as long lose less by more than {gap:.3e}")
             }
-            (Some(gap), Domain::Simplex) => format!("no weights on the simplex lose less by more than {gap:.3e}"),
+            (Some(gap), Domain::Positive) => {
+                format!(
+                    "no positive weights with at most twice the sum lose less by more than {gap:.3e}"
+                )
+            }
+            (Some(gap), Domain::Simplex) => {
+                format!("no weights on the simplex lose less by more than {gap:.3e}")
+            }
             (Some(gap), Domain::Cross(_)) => {
                 format!("no weights with this sum of magnitudes lose less by more than {gap:.3e}")
             }
-            _ => "on the sphere it is the best in its neighbourhood: the problem is not convex".to_owned(),
+            _ => "on the sphere it is the best in its neighbourhood: the problem is not convex"
+                .to_owned(),
         };
         let u = u.chunks(self.features.max(1)).map(<[f64]>::to_vec).collect();
         Best { u, loss, gap, words }

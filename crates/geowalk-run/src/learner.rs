@@ -177,6 +177,23 @@ pub struct Setting {
 }
 
 impl Setting {
+    /// A run of a loss at a rate, with certificates and without an intercept; what the walk decides is decided when it is [built](crate::walks::build).
+    pub fn new(loss: AnyLoss, rate: Rate) -> Self {
+        Self {
+            reach: Reach::Box,
+            loss,
+            rate,
+            intercept: false,
+            certificate: true,
+            theorems: Vec::new(),
+            without: "",
+            domain: Domain::Space,
+            splits_weights: false,
+            values: None,
+            average: None,
+        }
+    }
+
     /// The largest weight that is split: so many steps for one example are a mistake in the data.
     pub const HEAVIEST: f64 = 65_536.0;
 
@@ -430,7 +447,9 @@ fn combined<W: Walk>(
             (_, Reach::Box) => Comparator::Box { radii: &w },
             (_, Reach::Sphere(radius)) => Comparator::Sphere { radius },
             (_, Reach::Simplex) => Comparator::Simplex { n: w.len() },
-            (Against::Within(radius), Reach::Ball(norm)) => Comparator::Ball { norm, radius: *radius },
+            (Against::Within(radius), Reach::Ball(norm)) => {
+                Comparator::Ball { norm, radius: *radius }
+            }
             (_, Reach::Ball(norm)) => Comparator::Ball { norm, radius: norm.above(&w) },
             (Against::Within(total), Reach::Positive) => Comparator::Positive { total: *total },
             (_, Reach::Positive) => Comparator::Positive { total: Norm::L1.above(&w) },

@@ -21,7 +21,7 @@ use geowalk_data::Task;
 pub(crate) use auto::choose;
 pub(crate) use text::build;
 
-use crate::certificate::{self, Against, Report};
+use crate::certificate::{self, Against};
 use crate::learner::{Diverged, Intercepted, Learner, Outcome, Reach, largest, softmax};
 
 /// One of the walks.
@@ -250,7 +250,7 @@ impl Learner for NaturalLearner {
         }
     }
 
-    fn report(&self, against: &Against<'_>, _: Option<f64>) -> Option<Report> {
+    fn report(&self, against: &Against<'_>, _: Option<f64>) -> Option<certificate::Report> {
         let mut all: Option<Certificate> = None;
         let mut w = Vec::new();
         for (k, bound) in self.bounds.as_ref()?.iter().enumerate() {
@@ -268,7 +268,7 @@ impl Learner for NaturalLearner {
             all = Some(certificate::add(all, one));
         }
         let first_order = Certificate { loss: self.loss.total(), ..all? };
-        Some(Report {
+        Some(certificate::Report {
             first_order,
             theorems: Vec::new(),
             reason: "natural gradient has no theorem of regret",

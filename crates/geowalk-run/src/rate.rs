@@ -72,7 +72,11 @@ impl Rate {
                 p: positive("p", args.number("p", 0.5)?)?,
             },
             name => {
-                return Err(spec::unknown("rate", name, ["auto", "certified", "inv", "power", "a number"]));
+                return Err(spec::unknown(
+                    "rate",
+                    name,
+                    ["auto", "certified", "inv", "power", "a number"],
+                ));
             }
         };
         args.finish()?;

@@ -74,17 +74,35 @@ impl Declared {
 /// What a walk is to the theorems.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Kind {
-    Free { lipschitz: f64 },
+    Free {
+        lipschitz: f64,
+    },
     Descent,
     Implicit,
-    PNorm { q: f64 },
+    PNorm {
+        q: f64,
+    },
     Eg,
-    ReparamEg { middle: f64 },
-    Entropy { start: f64 },
-    ReparamEntropy { start: f64 },
-    Burg { start: f64 },
-    Orthant { start: f64 },
-    Winnow { margin: f64, start: f64, twin: bool },
+    ReparamEg {
+        middle: f64,
+    },
+    Entropy {
+        start: f64,
+    },
+    ReparamEntropy {
+        start: f64,
+    },
+    Burg {
+        start: f64,
+    },
+    Orthant {
+        start: f64,
+    },
+    Winnow {
+        margin: f64,
+        start: f64,
+        twin: bool,
+    },
     /// The start on the unit sphere, for so many features, is drawn with the seed.
     Sphere,
     /// None, because.
@@ -110,8 +128,7 @@ pub(crate) struct Case<'a> {
 }
 
 const VARIES: &str = "its theorem needs one constant rate: give --rate a number, or certified";
-const CLIPPED: &str =
-    "its theorem speaks of predictions that are not clipped: leave --y-range out";
+const CLIPPED: &str = "its theorem speaks of predictions that are not clipped: leave --y-range out";
 const SQUARED: &str = "its theorem speaks of the squared loss";
 const NONNEGATIVE: &str =
     "its theorem for the squared loss speaks of predictions clipped to [0, Y]: give --y-range 0,Y";
@@ -234,7 +251,9 @@ impl Case<'_> {
             Some(scale) => AnyBound::from(theory).signed(scale),
             None => theory.into(),
         };
-        if self.scale.is_some() && !matches!(self.kind, Kind::Eg | Kind::ReparamEg { .. } | Kind::Entropy { .. }) {
+        if self.scale.is_some()
+            && !matches!(self.kind, Kind::Eg | Kind::ReparamEg { .. } | Kind::Entropy { .. })
+        {
             return Ok(Err("its theorem has no two-sided form"));
         }
         Ok(Ok(list.into_iter().map(signed).collect()))
@@ -292,7 +311,8 @@ impl Case<'_> {
     pub(crate) fn rate(&self) -> Result<(f64, String), ConfigError> {
         let Self { declared, facts, .. } = self;
         let ready = |x: Option<f64>, flag, meaning| demand(x, flag, meaning);
-        let distance = || ready(declared.distance, "--distance U", "comparators are at most U from the start");
+        let distance =
+            || ready(declared.distance, "--distance U", "comparators are at most U from the start");
         let rounds = || {
             let rounds = declared.rounds.map(|k| k.max(1) as f64);
             demand(rounds, "--rounds K", "there are at most K examples")
@@ -317,7 +337,10 @@ impl Case<'_> {
         Ok(match *self.kind {
             Kind::Descent | Kind::Implicit if self.squared() && *self.kind == Kind::Descent => {
                 let x = self.x_norm()?;
-                (least_squares(x, declared.distance, declared.comparator_loss), "least-squares".to_owned())
+                (
+                    least_squares(x, declared.distance, declared.comparator_loss),
+                    "least-squares".to_owned(),
+                )
             }
             Kind::Descent | Kind::Implicit => {
                 let (u, z, r, k) = (distance()?, slope()?, self.x_norm()?, rounds()?);
@@ -356,7 +379,9 @@ impl Case<'_> {
                 };
                 (rate, "reparam-eg".to_owned())
             }
-            Kind::Entropy { .. } | Kind::ReparamEntropy { .. } if self.squared() && self.scale.is_none() => {
+            Kind::Entropy { .. } | Kind::ReparamEntropy { .. }
+                if self.squared() && self.scale.is_none() =>
+            {
                 range()?;
                 let Some((_, y)) = self.y_range.filter(|(lo, _)| *lo == 0.0) else {
                     return Err(refused(NONNEGATIVE));
@@ -373,7 +398,9 @@ impl Case<'_> {
                 let x = self.x_norm()?;
                 (0.5 / (x * x), "null-vector".to_owned())
             }
-            Kind::Sphere => return Err(refused("its theorem speaks of the loss invariant, <w, x>^2")),
+            Kind::Sphere => {
+                return Err(refused("its theorem speaks of the loss invariant, <w, x>^2"));
+            }
             Kind::ReparamEg { .. } | Kind::ReparamEntropy { .. } => return Err(refused(SQUARED)),
             Kind::Without(reason) => return Err(refused(reason)),
             Kind::Free { .. } | Kind::Winnow { .. } => (1.0, "free".to_owned()),
@@ -398,16 +425,19 @@ fn demand(
 ) -> Result<f64, ConfigError> {
     let value = value.ok_or(ConfigError::Missing { name, meaning })?;
     let allowed = geowalk::error::Allowed::Positive;
-    if allowed.contains(value) { Ok(value) } else { Err(ConfigError::OutOfRange { name, value, allowed }) }
+    if allowed.contains(value) {
+        Ok(value)
+    } else {
+        Err(ConfigError::OutOfRange { name, value, allowed })
+    }
 }
 
 /// c/X² with the c at which √A ≤ (√L + √(L + W²X²(1 − c)/c))/(2(1 − c)) is least: ½ where the comparator loses nothing or nothing is known of it.
 fn least_squares(x: f64, distance: Option<f64>, loss: Option<f64>) -> f64 {
     let square = x * x;
     let Some((w, l)) = distance.zip(loss) else { return 0.5 / square };
-    let bound = |c: f64| {
-        (l.sqrt() + (l + w * w * square * (1.0 - c) / c).sqrt()) / (2.0 * (1.0 - c))
-    };
+    let bound =
+        |c: f64| (l.sqrt() + (l + w * w * square * (1.0 - c) / c).sqrt()) / (2.0 * (1.0 - c));
     // Unimodal in c: a search by thirds.
     let (mut lo, mut hi) = (1e-9_f64, 0.5);
     for _ in 0..200 {

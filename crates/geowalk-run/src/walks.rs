@@ -170,6 +170,15 @@ pub struct Request {
     pub comparator: Option<Vec<f64>>,
 }
 
+impl Request {
+    /// A walk with this setting, and nothing else said.
+    pub fn new(task: Task, setting: Setting, seed: u64) -> Self {
+        let (features, y_range, sigma, comparator) = (None, None, None, None);
+        let declared = Declared::default();
+        Self { task, setting, seed, features, y_range, sigma, declared, comparator }
+    }
+}
+
 /// A learner, and what was decided while building it.
 pub struct Built {
     /// The learner.
@@ -217,17 +226,10 @@ pub(crate) fn against(
 ) -> Result<Built, ConfigError> {
     let everything = (f64::NEG_INFINITY, f64::INFINITY);
     let setting = Setting {
-        loss: AnyLoss::parse(&settings.loss)?,
-        rate: Rate::parse(&settings.rate)?,
         intercept: settings.intercept,
-        reach: Reach::Box,
         certificate: settings.certificate,
-        theorems: Vec::new(),
-        without: "",
-        domain: Domain::Space,
-        splits_weights: false,
-        values: None,
         average: settings.average().then_some(settings.y_range.unwrap_or(everything)),
+        ..Setting::new(AnyLoss::parse(&settings.loss)?, Rate::parse(&settings.rate)?)
     };
     let Settings { task, seed, y_range, .. } = *settings;
     let sigma = settings.extras.get(Settings::SIGMA).cloned();
@@ -297,7 +299,9 @@ impl Builder {
                     rate => rate,
                 };
                 self.request.setting.rate = rate;
-                self.kind = Kind::Without("the metric is learned from the stream: no theorem of this library speaks of it");
+                self.kind = Kind::Without(
+                    "the metric is learned from the stream: no theorem of this library speaks of it",
+                );
                 self.plain(Adaptive::new(), &rate.to_string(), Reach::Box)
             }
             "explicit:euclidean" => {
@@ -358,9 +362,7 @@ impl Builder {
             "reparam:simplex-entropy" => {
                 let (lo, hi) = (args.optional_number("lo")?, args.optional_number("hi")?);
                 let (walk, middle) = match (lo, hi) {
-                    (Some(lo), Some(hi)) => {
-                        (ReparamSimplex::centred(lo, hi)?, 0.5 * (lo + hi))
-                    }
+                    (Some(lo), Some(hi)) => (ReparamSimplex::centred(lo, hi)?, 0.5 * (lo + hi)),
                     _ => (ReparamSimplex::new(), 0.0),
                 };
                 self.kind = Kind::ReparamEg { middle };
@@ -375,7 +377,9 @@ impl Builder {
                 self.positive(SimplexEntropy::approximated(), args, Reach::Simplex)
             }
             "prod" => {
-                self.kind = Kind::Without("its theorem speaks of the losses of experts: see geowalk experts");
+                self.kind = Kind::Without(
+                    "its theorem speaks of the losses of experts: see geowalk experts",
+                );
                 self.positive(SimplexEntropy::prod(), args, Reach::Simplex)
             }
             _ if name.starts_with("implicit:") => self.implicit(name, args),

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use geowalk::loss::AnyLoss;
 use geowalk::row::Block;
 use geowalk_data::{Indexing, Input, Options, Task, open};
-use geowalk_run::learner::{Reach, Setting};
+use geowalk_run::learner::Setting;
 use geowalk_run::rate::Rate;
 use geowalk_run::train::{Plan, train};
 use geowalk_run::walks::{self, Request};
@@ -370,18 +370,8 @@ fn state(
     learn: usize,
 ) -> Vec<(String, Vec<u64>)> {
     let spec = loss(walk, data.task).unwrap_or_else(|| walks::usual_loss(data.task).to_owned());
-    let setting = Setting {
-        reach: Reach::Box,
-        loss: AnyLoss::parse(&spec).unwrap(),
-        rate: Rate::parse(rate).unwrap(),
-        intercept: true,
-        certificate: true,
-        splits_weights: false,
-        values: None,
-        average: None,
-    };
-    let request =
-        Request { task: data.task, setting, seed: 7, features: None, y_range: None, sigma: None };
+    let setting = Setting::new(AnyLoss::parse(&spec).unwrap(), Rate::parse(rate).unwrap());
+    let request = Request::new(data.task, Setting { intercept: true, ..setting }, 7);
     let mut learner = walks::build(walk, request).unwrap().learner;
     let mut source = open(data.options(vec![data.input(0, data.whole())])).unwrap();
     let (mut block, mut out) = (Block::new(), Vec::new());
