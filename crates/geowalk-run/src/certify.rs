@@ -213,7 +213,7 @@ fn read<'a>(model: &Model, built: &'a Built, options: Options) -> Result<Problem
     let mut source = input::open(Options { schema: Some(model.schema.clone()), ..options })?;
     let mut coding = Coding::restore(model.settings.task, model.classes.clone());
     let (holdout, labels) = (model.settings.holdout()?, model.schema.labels().clone());
-    let (mut blocks, mut hashes, mut scratch) = (Vec::new(), Vec::new(), Digest::default());
+    let (mut blocks, mut hashes) = (Vec::new(), Vec::new());
     let mut learned = 0_u64;
     loop {
         let mut block = Block::new();
@@ -221,7 +221,7 @@ fn read<'a>(model: &Model, built: &'a Built, options: Options) -> Result<Problem
             break;
         }
         let before = hashes.len() as u64;
-        hashes.extend((0..block.len()).map(|i| scratch.row(&block, i)));
+        hashes.extend((0..block.len()).map(|i| Digest::row(&block, i)));
         coding.code(block.labels_mut(), &labels).map_err(|(i, cause)| RunError::Label {
             row: before + i as u64 + 1,
             place: source.places().get(i),

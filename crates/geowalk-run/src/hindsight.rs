@@ -89,15 +89,22 @@ fn each(block: &Block, i: usize, intercept: bool, mut f: impl FnMut(usize, f64))
 }
 
 impl Problem<'_> {
-    /// What these weights lose; adds its gradient to `gradient` if there is one. Both are flat, one output after the other.
-    fn evaluate(&self, u: &[f64], mut gradient: Option<&mut [f64]>) -> f64 {
-        let (n, outputs) = (self.features, self.outputs);
+    /// What these weights lose; adds its gradient to `gradient` if there is one. Both are flat, one output after the other, n coordinates each, of which `place` says where a feature's is.
+    fn evaluate(
+        &self,
+        u: &[f64],
+        n: usize,
+        place: impl Fn(usize) -> usize,
+        mut gradient: Option<&mut [f64]>,
+    ) -> f64 {
+        let outputs = self.outputs;
         let mut sum = Sum::default();
         let (mut z, mut slopes) = (vec![0.0; outputs], vec![0.0; outputs]);
         for (block, rows) in &self.blocks {
             for &i in rows {
                 z.fill(0.0);
                 each(block, i, self.intercept, |j, x| {
+                    let j = place(j);
                     for (k, z) in z.iter_mut().enumerate() {
                         if j < n {
                             *z += u[k * n + j] * x;
@@ -108,6 +115,7 @@ impl Problem<'_> {
                 sum.add(weight * self.judge(&z, y, &mut slopes));
                 let Some(gradient) = gradient.as_deref_mut() else { continue };
                 each(block, i, self.intercept, |j, x| {
+                    let j = place(j);
                     for (k, slope) in slopes.iter().enumerate() {
                         if j < n {
                             gradient[k * n + j] += self.passes * weight * slope * x;
@@ -150,7 +158,7 @@ impl Problem<'_> {
 
     /// What a comparator loses.
     pub fn loss_of(&self, u: &[Vec<f64>]) -> f64 {
-        self.evaluate(&self.flat(u), None)
+        self.evaluate(&self.flat(u), self.features, |j| j, None)
     }
 
     fn flat(&self, u: &[Vec<f64>]) -> Vec<f64> {
@@ -163,7 +171,7 @@ impl Problem<'_> {
         flat
     }
 
-    /// The root mean square of every coordinate, 1 where it is 0.
+    /// The root mean square of every coordinate.
     fn sizes(&self) -> Vec<f64> {
         let (mut squares, mut weights) = (vec![0.0; self.features], 0.0);
         for (block, rows) in &self.blocks {
@@ -177,51 +185,64 @@ impl Problem<'_> {
                 });
             }
         }
-        let size = |s: f64| if s > 0.0 && weights > 0.0 { (s / weights).sqrt() } else { 1.0 };
-        squares.into_iter().map(size).collect()
+        squares.into_iter().map(|square: f64| (square / weights).sqrt()).collect()
     }
 
     /// The best weights in a domain, sought from the weights `learned`.
     pub fn best(&self, domain: Domain, learned: &[Vec<f64>]) -> Best {
-        let chart = Chart { domain, sizes: self.sizes(), n: self.features };
+        // Features that never occur are one: all that matters of them is the weight they have together.
+        let sizes = self.sizes();
+        let active: Vec<usize> = (0..self.features).filter(|&j| sizes[j] > 0.0).collect();
+        let rest = (0..self.features).find(|&j| !(sizes[j] > 0.0));
+        let coordinates: Vec<usize> = active.iter().copied().chain(rest).collect();
+        let n = coordinates.len();
+        let mut places = vec![usize::MAX; self.features];
+        active.iter().enumerate().for_each(|(place, &j)| places[j] = place);
+        let place = |j: usize| places.get(j).copied().unwrap_or(usize::MAX);
+        let size = |&j: &usize| if sizes[j] > 0.0 { sizes[j] } else { 1.0 };
+        let chart = Chart { domain, sizes: coordinates.iter().map(size).collect(), n };
         let objective = |theta: &[f64], gradient: &mut Vec<f64>| {
             let u = chart.weights(theta);
             let mut own = vec![0.0; u.len()];
-            let value = self.evaluate(&u, Some(&mut own));
+            let value = self.evaluate(&u, n, place, Some(&mut own));
             chart.pull(theta, &u, &own, gradient);
             value
         };
-        let flat = self.flat(learned);
+        let flat: Vec<f64> = (0..self.outputs)
+            .flat_map(|k| coordinates.iter().map(move |&j| (k, j)))
+            .map(|(k, j)| learned.get(k).and_then(|w| w.get(j)).copied().unwrap_or(0.0))
+            .collect();
         let candidates = [chart.point(&flat), chart.point(&vec![0.0; flat.len()])];
-        let mut gradient = Vec::new();
         let start = candidates.into_iter().min_by(|a, b| {
             let (a, b) = (chart.weights(a), chart.weights(b));
-            self.evaluate(&a, None).total_cmp(&self.evaluate(&b, None))
+            self.evaluate(&a, n, place, None).total_cmp(&self.evaluate(&b, n, place, None))
         });
-        let theta = minimise(objective, start.unwrap_or_default(), &mut gradient);
+        let theta = minimise(objective, start.unwrap_or_default());
         let u = chart.weights(&theta);
         let mut own = vec![0.0; u.len()];
-        let loss = self.evaluate(&u, Some(&mut own));
+        let loss = self.evaluate(&u, n, place, Some(&mut own));
         let gap = chart.gap(&u, &own);
+        let least = |gap: f64| format!("lose less by more than {gap:.3e}");
         let words = match (gap, domain) {
             (Some(gap), Domain::Space) => {
-                format!("no weights at most twice as long lose less by more than {gap:.3e}")
+                format!("no weights at most twice as long {}", least(gap))
             }
             (Some(gap), Domain::Positive) => {
-                format!(
-                    "no positive weights with at most twice the sum lose less by more than {gap:.3e}"
-                )
+                format!("no positive weights with at most twice the sum {}", least(gap))
             }
-            (Some(gap), Domain::Simplex) => {
-                format!("no weights on the simplex lose less by more than {gap:.3e}")
-            }
+            (Some(gap), Domain::Simplex) => format!("no weights on the simplex {}", least(gap)),
             (Some(gap), Domain::Cross(_)) => {
-                format!("no weights with this sum of magnitudes lose less by more than {gap:.3e}")
+                format!("no weights with this sum of magnitudes {}", least(gap))
             }
             _ => "on the sphere it is the best in its neighbourhood: the problem is not convex"
                 .to_owned(),
         };
-        let u = u.chunks(self.features.max(1)).map(<[f64]>::to_vec).collect();
+        let expand = |u: &[f64]| {
+            let mut all = vec![0.0; self.features];
+            coordinates.iter().zip(u).for_each(|(&j, &u)| all[j] = u);
+            all
+        };
+        let u = u.chunks(n.max(1)).map(expand).collect();
         Best { u, loss, gap, words }
     }
 }
@@ -332,15 +353,11 @@ impl Chart {
 const MEMORY: usize = 20;
 const ITERATIONS: usize = 1000;
 
-/// L-BFGS with backtracking; `gradient` is room to work in, and has the last gradient at the end.
-fn minimise(
-    mut f: impl FnMut(&[f64], &mut Vec<f64>) -> f64,
-    start: Vec<f64>,
-    gradient: &mut Vec<f64>,
-) -> Vec<f64> {
+/// L-BFGS with backtracking.
+fn minimise(mut f: impl FnMut(&[f64], &mut Vec<f64>) -> f64, start: Vec<f64>) -> Vec<f64> {
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    let mut theta = start;
-    let mut value = f(&theta, gradient);
+    let (mut theta, mut gradient) = (start, Vec::new());
+    let mut value = f(&theta, &mut gradient);
     let mut pairs: Vec<(Vec<f64>, Vec<f64>, f64)> = Vec::new();
     let mut next = Vec::new();
     let mut small = 0;
@@ -355,18 +372,18 @@ fn minimise(
         }
         let scale = match pairs.last() {
             Some((_, y, rho)) => 1.0 / (rho * dot(y, y)),
-            None => 1.0 / Real::max(dot(gradient, gradient).sqrt(), f64::MIN_POSITIVE),
+            None => 1.0 / Real::max(dot(&gradient, &gradient).sqrt(), f64::MIN_POSITIVE),
         };
         direction.iter_mut().for_each(|d| *d *= scale);
         for ((s, y, rho), alpha) in pairs.iter().zip(alphas.into_iter().rev()) {
             let beta = rho * dot(y, &direction);
             direction.iter_mut().zip(s).for_each(|(d, s)| *d += (alpha - beta) * s);
         }
-        let mut descent = dot(gradient, &direction);
+        let mut descent = dot(&gradient, &direction);
         if descent.is_nan() || descent >= 0.0 {
             pairs.clear();
             direction = gradient.iter().map(|g| -g).collect();
-            descent = -dot(gradient, gradient);
+            descent = -dot(&gradient, &gradient);
         }
         if descent == 0.0 {
             break;
@@ -387,10 +404,14 @@ fn minimise(
             }
             // The memory may be of another kink: once more without it.
             pairs.clear();
+            small += 1;
+            if small >= 3 {
+                break;
+            }
             continue;
         };
         let s: Vec<f64> = tried.iter().zip(&theta).map(|(a, b)| a - b).collect();
-        let y: Vec<f64> = next.iter().zip(&*gradient).map(|(a, b)| a - b).collect();
+        let y: Vec<f64> = next.iter().zip(&gradient).map(|(a, b)| a - b).collect();
         let curvature = dot(&s, &y);
         if curvature > 1e-12 * dot(&y, &y).sqrt() * dot(&s, &s).sqrt() {
             if pairs.len() == MEMORY {
@@ -400,8 +421,8 @@ fn minimise(
         }
         small = if value - there <= 1e-13 * value.abs() { small + 1 } else { 0 };
         (theta, value) = (tried, there);
-        std::mem::swap(gradient, &mut next);
-        if small == 3 {
+        std::mem::swap(&mut gradient, &mut next);
+        if small >= 3 {
             break;
         }
     }

@@ -171,7 +171,8 @@ fn specs() -> Vec<(String, &'static str)> {
         let rates: &[&str] = match walk.entry.name {
             "free:euclidean" | "winnow" | "reparam-winnow" => &["auto"],
             name if name.starts_with("natural") => &["auto", "inv(1, 3)"],
-            _ => &["auto", "power(0.02, 10, 0.5)"],
+            // One constant rate: the theorems go along.
+            _ => &["auto", "power(0.02, 10, 0.5)", "0.02"],
         };
         let diagonal = (1..50).map(|k| (1.0 + f64::from(k) / 10.0).to_string());
         let diagonal = diagonal.collect::<Vec<_>>().join(", ");

@@ -10,6 +10,7 @@ use super::{
 };
 use crate::error::ConfigError;
 use crate::row::{Norm, Row};
+use crate::sum::Sum;
 use crate::update::Round;
 use crate::walk::Both;
 
@@ -191,7 +192,12 @@ impl AnyBound {
             Theory::After(_) => Quantity::After,
             _ => Quantity::Regret,
         };
-        let declared = whichever!(&self.theory, own => own.declared());
+        let declared = match &self.theory {
+            // The loss vouches for its slopes.
+            Theory::Free(_) => Vec::new(),
+            Theory::Descent(own) => own.declared().into_iter().skip(1).collect(),
+            theory => whichever!(theory, own => own.declared()),
+        };
         Verdict { certificate, quantity, declared }
     }
 
@@ -209,9 +215,11 @@ impl AnyBound {
         };
         match *u {
             Comparator::Given(u) => {
-                let size = Norm::L1.above(u) / scale;
+                let mut size = Sum::default();
+                u.iter().for_each(|u| size.add(u.abs() / scale));
+                let size = size.total();
                 let left = if simplex { 1.0 - size } else { 0.0 };
-                if left < -1e-12 {
+                if left < -1e-9 {
                     return None;
                 }
                 let n = self.features().max(2 * u.len());
@@ -221,9 +229,9 @@ impl AnyBound {
                 }
                 Some(Comparator::Given(both))
             }
-            Comparator::Ball { norm: Norm::L1, radius } if simplex => (radius
-                <= scale * (1.0 + 1e-12))
-                .then(|| Comparator::Simplex { n: self.features() }),
+            Comparator::Ball { norm: Norm::L1, radius } if simplex => {
+                (radius <= scale * (1.0 + 1e-9)).then(|| Comparator::Simplex { n: self.features() })
+            }
             Comparator::Ball { norm: Norm::L1, radius } => {
                 Some(Comparator::Positive { total: radius / scale * (1.0 + 1e-15) })
             }
@@ -253,5 +261,126 @@ impl AnyBound {
         get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
     ) -> Result<(), ConfigError> {
         whichever!(&mut self.theory, own => own.load(get))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::certify::{Divergence, Start};
+    use crate::laws::Sampler;
+    use crate::loss::{AnyLoss, Loss};
+    use crate::row::Dense;
+    use crate::walk::{
+        Burg, Clipped, Entropy, Euclidean, Free, Implicit, Orthant, PNorm, ReparamEntropy,
+        ReparamSimplex, Signed, SimplexEntropy, Sphere, Walk, winnow,
+    };
+
+    /// A stream through a walk, its theorem saved and restored before every round or never; what it says at the end.
+    fn run<W: Walk>(mut walk: W, fresh: &AnyBound, loss: &str, rate: f64, cuts: bool) -> Vec<u64> {
+        let mut random = Sampler::new(5);
+        let loss = AnyLoss::parse(loss).unwrap();
+        let mut bound = fresh.clone();
+        for t in 0..40 {
+            if cuts {
+                let mut arrays = Vec::new();
+                bound.save(&mut |name, values| arrays.push((name, values.to_vec())));
+                assert!(arrays.iter().flat_map(|(_, values)| values).all(|x| x.is_finite()));
+                let find = |name: &str| {
+                    arrays.iter().find(|(own, _)| *own == name).map(|(_, values)| values.clone())
+                };
+                bound = fresh.clone();
+                bound.load(&mut |name| find(name)).unwrap();
+            }
+            // The third feature comes late.
+            let x: Vec<f64> =
+                (0..if t < 20 { 2 } else { 3 }).map(|_| random.uniform(0.0, 1.0)).collect();
+            let y = if loss.facts().margin { random.sign() } else { random.uniform(0.0, 1.0) };
+            let Ok(round) = walk.step(Dense(&x), y.into(), &loss, rate) else { continue };
+            bound.observe(&round, Dense(&x));
+        }
+        let u = [0.2, 0.3, 0.5];
+        let sets = [
+            Comparator::Given(&u),
+            Comparator::Simplex { n: 3 },
+            Comparator::Positive { total: 2.0 },
+            Comparator::Ball { norm: Norm::L1, radius: 0.9 },
+            Comparator::Box { radii: &u },
+        ];
+        let bets = walk.bets(&|i| u.get(i).copied().unwrap_or(0.0));
+        let mut said = Vec::new();
+        for set in sets {
+            for known in [None, Some(3.0)] {
+                let verdict = bound.certify(&set, known, bets);
+                let c = &verdict.certificate;
+                said.extend([c.bound.to_bits(), c.loss.to_bits(), c.rounds]);
+                if let Status::Void(broken) = &c.status {
+                    said.extend([broken.row, broken.found.to_bits(), broken.premise.len() as u64]);
+                }
+            }
+        }
+        said
+    }
+
+    fn both<W: Walk + Clone>(walk: &W, theory: Theory, loss: &str, rate: f64) {
+        let fresh = AnyBound::from(theory);
+        let whole = run(walk.clone(), &fresh, loss, rate, false);
+        assert_eq!(whole, run(walk.clone(), &fresh, loss, rate, true), "{fresh:?}");
+    }
+
+    #[test]
+    fn what_was_saved_goes_on_with_the_same_bits() {
+        let facts = AnyLoss::parse("logistic").unwrap().facts();
+        let (gd, each) = (Euclidean::new(), Start::Each(0.2));
+        for rate in [0.1, 10.0] {
+            both(&gd, Theory::Descent(GradientDescent::new(&[], &facts)), "logistic", rate);
+            both(&gd, Theory::LeastSquares(LeastSquares::explicit(&[])), "squared", rate);
+            let implicit = Implicit::new(Euclidean::new());
+            let before = GradientDescent::implicit(&[], &facts);
+            both(&implicit, Theory::Implicit(before), "logistic", rate);
+            both(&implicit, Theory::After(LeastSquares::implicit(&[])), "squared", rate);
+            let q = Divergence::PNorm { q: 1.5 };
+            let steps = MirrorSteps::new(q, Start::Each(0.0), &facts).unwrap();
+            both(&PNorm::new(1.5).unwrap(), Theory::Mirror(steps), "logistic", rate);
+            let ols = Ols::new(3.0, &facts).unwrap();
+            both(&PNorm::new(1.5).unwrap(), Theory::Ols(ols), "logistic", rate);
+            let eg = SimplexEntropy::new();
+            let even = |eg: Eg| eg.starting(Start::Even);
+            both(&eg, Theory::Eg(even(Eg::new(&[1.0]).unwrap())), "squared", rate);
+            let linear = LinearEg::new(&[1.0], &facts).unwrap().starting(Start::Even);
+            both(&eg, Theory::LinearEg(linear.clone()), "logistic", rate);
+            let signed = Signed::new(SimplexEntropy::new(), 2.0).unwrap();
+            let fresh = AnyBound::from(Theory::LinearEg(linear)).signed(2.0);
+            let whole = run(signed.clone(), &fresh, "logistic", rate, false);
+            assert_eq!(whole, run(signed, &fresh, "logistic", rate, true));
+            let twin = ReparamEg::new(&[1.0], 0.0).unwrap().starting(Start::Even);
+            both(&ReparamSimplex::new(), Theory::ReparamEg(twin), "squared", rate);
+            let entropy = Entropy::new(0.2).unwrap();
+            let steps = MirrorSteps::new(Divergence::Entropy, each.clone(), &facts).unwrap();
+            both(&entropy, Theory::Mirror(steps), "logistic", rate);
+            let clipped = Clipped::new(entropy.clone(), 0.0, 1.0).unwrap();
+            let egu = Egu::new(&[0.2]).unwrap().starting(each.clone());
+            both(&clipped, Theory::Egu(egu), "squared", rate);
+            let twin = Egu::twin(&[0.2]).unwrap().starting(each.clone());
+            let reparam = ReparamEntropy::new(0.2).unwrap();
+            both(&Clipped::new(reparam, 0.0, 1.0).unwrap(), Theory::Egu(twin), "squared", rate);
+            let steps = MirrorSteps::new(Divergence::Burg, each.clone(), &facts).unwrap();
+            both(&Burg::new(0.2).unwrap(), Theory::Mirror(steps), "logistic", rate);
+            let neg = NaturalEg::new(&[0.2], &facts).unwrap().starting(each.clone());
+            both(&Orthant::new(0.2).unwrap(), Theory::NaturalEg(neg), "logistic", rate);
+            let constants = winnow::winnow(0.5).unwrap();
+            let hinge = format!("winnow-hinge(theta={})", constants.threshold);
+            let bound = Winnow::new(0.5, &[0.2], &[]).unwrap().starting(each.clone());
+            let rate = if rate < 1.0 { constants.rate } else { rate };
+            both(&entropy, Theory::Winnow(bound), &hinge, rate);
+            let free = FreeBets::new(1.0, 1.0, &facts).unwrap();
+            both(&Free::new(1.0, 0.5, 1.0).unwrap(), Theory::Free(free), "logistic", rate);
+            let mut sphere = Sphere::new(1.0, 3).unwrap();
+            sphere.grow(3);
+            let mut start = Vec::new();
+            sphere.read(&mut start);
+            let null = NullVector::new(&start, &[0.6, 0.8, 0.0]).unwrap();
+            both(&sphere, Theory::NullVector(null), "invariant", rate);
+        }
     }
 }
