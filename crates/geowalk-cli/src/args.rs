@@ -27,6 +27,10 @@ pub(crate) enum Command {
     Predict(Predict),
     /// What is in a model: settings, metrics, certificate, largest weights by name, trees.
     Show(Show),
+    /// Replay the run of a model on its data and compare every number; exit code 1 if one differs.
+    Verify(Verify),
+    /// The certificates of a model, against all weights no farther than its own, a given comparator, or the best in hindsight.
+    Certify(Certify),
     /// What there is: walks, geometries, losses, theorems, formats, experiments.
     List(List),
     /// The null vector of a stream, or the recurrence of a series, learned on the sphere.
@@ -47,6 +51,13 @@ pub(crate) struct Data {
     /// Paths, patterns, or - for standard input; read one after the other.
     #[arg(required = true, value_name = "DATA")]
     pub(crate) inputs: Vec<String>,
+    #[command(flatten)]
+    pub(crate) how: How,
+}
+
+/// How to read it.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct How {
     /// Format; otherwise told by the name and the content: see `geowalk list formats`.
     #[arg(long)]
     pub(crate) format: Option<String>,
@@ -106,9 +117,14 @@ pub(crate) struct Train {
     /// The loss: see `geowalk list losses`.
     #[arg(long)]
     pub(crate) loss: Option<String>,
-    /// auto, a number, inv(c, t0) or power(c, t0, p).
+    /// auto, a number, inv(c, t0), power(c, t0, p), or certified: what the theorem of the walk prescribes for the numbers below.
     #[arg(long, default_value = "auto", allow_negative_numbers = true)]
     pub(crate) rate: String,
+    #[command(flatten)]
+    pub(crate) declared: Declare,
+    /// Answer about this comparator at the end: a file with a line name,value for each weight, or best, the best fixed weights in hindsight.
+    #[arg(long, value_name = "FILE|best")]
+    pub(crate) comparator: Option<String>,
     /// What is to be learned; otherwise told by the labels.
     #[arg(long, value_enum)]
     pub(crate) task: Option<What>,
@@ -130,7 +146,7 @@ pub(crate) struct Train {
     /// Continue this model, with its settings: the same bits as if there had been no interruption.
     #[arg(long, value_name = "MODEL", conflicts_with_all =
         ["walk", "loss", "task", "rate", "seed", "y_range", "no_intercept", "certificate", "bits", "exact",
-        "holdout", "average", "window"])]
+        "holdout", "average", "window", "x_norm", "x_range", "distance", "comparator_loss", "rounds"])]
     pub(crate) resume: Option<PathBuf>,
     /// Write the prediction made for each example before it was learned from.
     #[arg(long, value_name = "FILE")]
@@ -144,7 +160,7 @@ pub(crate) struct Train {
     /// No constant feature.
     #[arg(long)]
     pub(crate) no_intercept: bool,
-    /// Keep the sums of the certificate, or not (faster).
+    /// Keep the sums of the certificates and the digest of the rows, or not (faster).
     #[arg(long, value_enum, default_value_t = Switch::On)]
     pub(crate) certificate: Switch,
     /// Progress table on standard error, and if that is a terminal a bar below it.
@@ -153,6 +169,64 @@ pub(crate) struct Train {
     /// The summary as one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// What the user vouches for; a theorem that relies on it is void as soon as a row refutes it.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Declare {
+    /// Declare: no row of features is longer, in the norm of the theorem.
+    #[arg(long, value_name = "R")]
+    pub(crate) x_norm: Option<f64>,
+    /// Declare: all features lie between LO and HI.
+    #[arg(long, value_name = "LO,HI", value_parser = range, allow_hyphen_values = true)]
+    pub(crate) x_range: Option<(f64, f64)>,
+    /// Declare: comparators are no farther than this from the start, in the norm (or divergence) of the walk.
+    #[arg(long, value_name = "U")]
+    pub(crate) distance: Option<f64>,
+    /// Declare: comparators lose no more than this in total.
+    #[arg(long, value_name = "L")]
+    pub(crate) comparator_loss: Option<f64>,
+    /// Declare: there are at most so many examples.
+    #[arg(long, value_name = "K")]
+    pub(crate) rounds: Option<u64>,
+}
+
+impl Declare {
+    pub(crate) fn read(&self) -> geowalk_run::theorem::Declared {
+        let Self { x_norm, x_range, distance, comparator_loss, rounds } = *self;
+        geowalk_run::theorem::Declared { x_norm, x_range, distance, comparator_loss, rounds }
+    }
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Verify {
+    /// The model.
+    pub(crate) model: PathBuf,
+    #[command(flatten)]
+    pub(crate) data: Data,
+    /// The result as one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Certify {
+    /// The model.
+    pub(crate) model: PathBuf,
+    /// A file with a line name,value for each weight (class,name,value for several classes), or best: the best fixed weights in hindsight, sought on --data.
+    #[arg(long, value_name = "FILE|best")]
+    pub(crate) comparator: Option<String>,
+    /// The data that the model was trained on: for what the comparator lost.
+    #[arg(long, value_name = "DATA", num_args = 1..)]
+    pub(crate) data: Vec<String>,
+    /// The bound against all weights within a distance, for distances around that of the model.
+    #[arg(long, conflicts_with_all = ["comparator", "data"])]
+    pub(crate) curve: bool,
+    /// One JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) how: How,
 }
 
 #[derive(Debug, ClapArgs)]

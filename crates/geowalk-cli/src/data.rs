@@ -5,10 +5,15 @@ use std::fs::File;
 use geowalk_data::{Duplicates, Indexing, Label, OnError, Options};
 
 use crate::Failure;
-use crate::args::{Data, Twice};
+use crate::args::{Data, How, Twice};
 
 /// The options of a reader; called once per pass.
 pub(crate) fn options(data: &Data) -> Result<Options, Failure> {
+    options_of(&data.inputs, &data.how)
+}
+
+/// The same for inputs that are named elsewhere.
+pub(crate) fn options_of(inputs: &[String], data: &How) -> Result<Options, Failure> {
     let on_error = match data.on_error.split_once('=') {
         None if data.on_error == "fail" => OnError::Fail,
         None if data.on_error == "skip" => OnError::Skip,
@@ -43,6 +48,6 @@ pub(crate) fn options(data: &Data) -> Result<Options, Failure> {
         ignore: data.ignore.clone(),
         missing: data.missing.clone(),
         on_error,
-        ..Options::new(data.inputs.iter().map(String::as_str))
+        ..Options::new(inputs.iter().map(String::as_str))
     })
 }

@@ -4,6 +4,7 @@
 
 mod args;
 mod boost;
+mod certify;
 mod data;
 mod doctor;
 mod experts;
@@ -16,6 +17,7 @@ mod show;
 mod track;
 mod train;
 mod tree;
+mod verify;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -35,6 +37,8 @@ fn main() -> ExitCode {
         Command::Tree(what) => tree::run(what, &mut out).map(|()| ExitCode::SUCCESS),
         Command::Predict(what) => predict::run(what, &mut out).map(|()| ExitCode::SUCCESS),
         Command::Show(what) => show::run(what, &mut out).map(|()| ExitCode::SUCCESS),
+        Command::Verify(what) => verify::run(what, &mut out),
+        Command::Certify(what) => certify::run(what, &mut out).map(|()| ExitCode::SUCCESS),
         Command::List(what) => list::run(what, &mut out).map(|()| ExitCode::SUCCESS),
         Command::Track(what) => track::run(what, &mut out).map(|()| ExitCode::SUCCESS),
         Command::Repro(what) => repro::run(what, &mut out),

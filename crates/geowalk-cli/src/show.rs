@@ -4,6 +4,7 @@ use std::io::Write;
 
 use geowalk_data::Task;
 use geowalk_run::boost::Boosted;
+use geowalk_run::certificate::{Against, Report};
 use geowalk_run::error::RunError;
 use geowalk_run::label::Coding;
 use geowalk_run::model::Model;
@@ -75,8 +76,8 @@ pub(crate) fn run(args: &Show, out: &mut dyn Write) -> Result<(), Failure> {
             writeln!(out, "{name:<10} {value}")?;
         }
     }
-    if let Some(certificate) = built.learner.certificate() {
-        writeln!(out, "{certificate}")?;
+    for line in built.learner.report(&Against::Reach, None).iter().flat_map(Report::lines) {
+        writeln!(out, "{line}")?;
     }
     for (name, top) in &outputs {
         writeln!(out, "\n{name}: largest weights")?;

@@ -51,7 +51,7 @@ fn print(found: &Found, plan: &Plan, out: &mut dyn Write) -> std::io::Result<()>
     writeln!(out, "walk           {}, rate {}", plan.walk, found.rate)?;
     let average = found.loss / found.rows as f64;
     writeln!(out, "loss           {:.6} in all, {average:.3e} per row", found.loss)?;
-    if let Some(certificate) = &found.certificate {
+    if let Some(certificate) = found.certificate.as_ref().map(|all| &all.first_order) {
         writeln!(
             out,
             "regret         at most {:.6} against every unit vector (certificate {})",

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
 use geowalk_data::{Collisions, Task};
+use geowalk_run::certify::Which;
 use geowalk_run::train::{Plan, Summary, train};
 
 use crate::args::{Shown, Switch, Train, What};
@@ -12,6 +13,14 @@ use crate::{Failure, data};
 
 /// Trains, and prints the summary.
 pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
+    let stdin = args.data.inputs.iter().any(|name| name == "-");
+    let comparator = args.comparator.as_deref().map(Which::read).transpose()?;
+    if stdin && comparator == Some(Which::Best) {
+        return Err(Failure::Use(
+            "standard input can be read only once: --comparator best needs files".to_owned(),
+        ));
+    }
+    let comparator = comparator.map(|which| (which, !stdin));
     let plan = Plan {
         walk: args.walk.clone(),
         loss: args.loss.clone(),
@@ -25,13 +34,15 @@ pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
         seed: args.seed,
         intercept: !args.no_intercept,
         certificate: args.certificate == Switch::On,
+        declared: args.declared.read(),
+        comparator,
         y_range: args.y_range,
         holdout: args.holdout.clone(),
         average: args.average,
         window: args.window.map(|size| size as usize),
         resume: args.resume.clone(),
     };
-    if args.passes > 1 && args.data.inputs.iter().any(|name| name == "-") {
+    if args.passes > 1 && stdin {
         return Err(Failure::Use(
             "standard input can be read only once: --passes needs files".to_owned(),
         ));
@@ -111,7 +122,12 @@ fn print(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "rate           {}", summary.rate)?;
     match &summary.certificate {
         None => writeln!(out, "certificate    none (off)")?,
-        Some(c) => writeln!(out, "certificate    {c}\n               against {}", summary.reach)?,
+        Some(report) => {
+            for (line, text) in report.lines().iter().enumerate() {
+                let head = if line == 0 { "certificate" } else { "" };
+                writeln!(out, "{head:<14} {text}")?;
+            }
+        }
     }
     if let Some((bits, collisions)) = summary.collisions.filter(|(_, c)| c.shared > 0) {
         writeln!(out, "hash           {}", shared(bits, &collisions))?;

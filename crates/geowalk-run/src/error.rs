@@ -165,6 +165,38 @@ pub enum RunError {
         /// What it is.
         kind: String,
     },
+    /// A comparator that cannot be read.
+    #[error("{file}{}: {what}", line.map(|line| format!(":{line}")).unwrap_or_default())]
+    Comparator {
+        /// The file.
+        file: String,
+        /// The line, from 1, if it is one.
+        line: Option<usize>,
+        /// What is wrong, and what to do.
+        what: String,
+    },
+    /// Other data than those that a model was learned from.
+    #[error(
+        "these are not the data of the model: {what}; give the same files in the same order, with the same flags"
+    )]
+    OtherData {
+        /// What differs.
+        what: String,
+    },
+    /// A question about a model that has no certificates.
+    #[error("the model has no certificates ({why}); train it with --certificate on")]
+    NoCertificate {
+        /// Why.
+        why: &'static str,
+    },
+    /// A model that cannot be replayed.
+    #[error(
+        "the model is a {kind}, learned from all data at once: there is no run to replay; learn it again with the same flags and compare the files, which are the same bytes"
+    )]
+    NoReplay {
+        /// What it is.
+        kind: String,
+    },
     /// No examples.
     #[error("there are no examples in the input")]
     Empty,

@@ -16,7 +16,7 @@ mod single;
 
 use std::ops::Range;
 
-use geowalk::certify::{Bound, Certificate, Comparator, FirstOrder, Status};
+use geowalk::certify::{AnyBound, Bound, Certificate, Comparator, FirstOrder, Verdict};
 use geowalk::error::Allowed;
 use geowalk::loss::{AnyLoss, Facts};
 use geowalk::row::{Block, Norm, Row};
@@ -25,9 +25,12 @@ use geowalk::walk::Walk;
 use geowalk::{ConfigError, DomainError, Real};
 
 use average::Average;
+pub(crate) use several::Given;
 pub use several::{Several, largest, softmax};
 pub use single::Single;
 
+use crate::certificate::{self, Against, Report};
+use crate::hindsight::Domain;
 use crate::rate::{Rate, Schedule};
 
 /// What a learner said about an example before it learned from it.
@@ -85,8 +88,18 @@ pub trait Learner: Send {
     /// w ← the weights that output `k` predicts with, the intercept first if there is one.
     fn weights(&self, k: usize, w: &mut Vec<f64>);
 
+    /// What the certificates say, sharper where what the comparators lost is known. `None` if they were not kept.
+    fn report(&self, against: &Against<'_>, loss: Option<f64>) -> Option<Report>;
+
     /// The first-order certificate against all weights within [reach](Reach) of the present ones. `None` if it was not kept.
-    fn certificate(&self) -> Option<Certificate>;
+    fn certificate(&self) -> Option<Certificate> {
+        self.report(&Against::Reach, None).map(|report| report.first_order)
+    }
+
+    /// Where its weights are, and so those that it is compared with.
+    fn domain(&self) -> Domain {
+        Domain::Space
+    }
 
     /// Against which weights the certificate speaks.
     fn reach(&self) -> Reach;
@@ -147,8 +160,14 @@ pub struct Setting {
     pub rate: Rate,
     /// A constant feature at coordinate 0, and all others behind it.
     pub intercept: bool,
-    /// Keep the sums of the first-order certificate.
+    /// Keep the sums of the certificates.
     pub certificate: bool,
+    /// The theorems of the walk, as they are before the first round.
+    pub theorems: Vec<AnyBound>,
+    /// Why there are none.
+    pub without: &'static str,
+    /// Where the weights are.
+    pub domain: Domain,
     /// The walk needs slopes within the bound of the loss: an example of weight w > 1 is learned from ⌈w⌉ times with weight w/⌈w⌉.
     pub splits_weights: bool,
     /// The values of features that the walk takes; any if none are named.
@@ -158,6 +177,23 @@ pub struct Setting {
 }
 
 impl Setting {
+    /// A run of a loss at a rate, with certificates and without an intercept; what the walk decides is decided when it is [built](crate::walks::build).
+    pub fn new(loss: AnyLoss, rate: Rate) -> Self {
+        Self {
+            reach: Reach::Box,
+            loss,
+            rate,
+            intercept: false,
+            certificate: true,
+            theorems: Vec::new(),
+            without: "",
+            domain: Domain::Space,
+            splits_weights: false,
+            values: None,
+            average: None,
+        }
+    }
+
     /// The largest weight that is split: so many steps for one example are a mistake in the data.
     pub const HEAVIEST: f64 = 65_536.0;
 
@@ -267,6 +303,7 @@ fn learn<S: Step>(
 struct Strand<W> {
     walk: W,
     bound: Option<FirstOrder>,
+    theorems: Vec<AnyBound>,
     average: Option<Average>,
     /// The rate of every step, if they all have the same.
     rate: Option<f64>,
@@ -283,7 +320,8 @@ impl<W: Walk> Strand<W> {
             _ => None,
         };
         let keeps = walk.gamma(rate, &mut Vec::new()).is_some();
-        Self { walk, bound, average: setting.average.map(Average::new), rate, keeps }
+        let theorems = if setting.certificate { setting.theorems.clone() } else { Vec::new() };
+        Self { walk, bound, theorems, average: setting.average.map(Average::new), rate, keeps }
     }
 
     /// The score with the weights that the model predicts with.
@@ -321,6 +359,9 @@ impl<W: Walk> Strand<W> {
             Some(bound) => bound.observe(round, x),
             None => {}
         }
+        for theorem in &mut self.theorems {
+            theorem.observe(round, x);
+        }
     }
 
     /// The certificate against these comparators. `None` if it was not kept.
@@ -333,10 +374,24 @@ impl<W: Walk> Strand<W> {
         })
     }
 
+    /// What the theorems say of these comparators.
+    fn promises(&self, comparators: &Comparator<'_>, loss: Option<f64>) -> Vec<Verdict> {
+        let bets = match *comparators {
+            Comparator::Given(u) | Comparator::Box { radii: u } => {
+                self.walk.bets(&|i| u.get(i).map_or(0.0, |u| u.abs()))
+            }
+            _ => None,
+        };
+        self.theorems.iter().map(|theorem| theorem.certify(comparators, loss, bets)).collect()
+    }
+
     fn save(&self, prefix: &str, put: &mut dyn FnMut(String, &[f64])) {
         self.walk.save(&mut |name, values| put(format!("{prefix}{name}"), values));
         if let Some(bound) = &self.bound {
             bound.save(&mut |name, values| put(format!("{prefix}certificate.{name}"), values));
+        }
+        for (j, theorem) in self.theorems.iter().enumerate() {
+            theorem.save(&mut |name, values| put(format!("{prefix}theorem.{j}.{name}"), values));
         }
         if let Some(average) = &self.average {
             average.save(&mut |name, values| put(format!("{prefix}{name}"), values));
@@ -352,6 +407,9 @@ impl<W: Walk> Strand<W> {
         if let Some(bound) = &mut self.bound {
             bound.load(&mut |name| get(&format!("{prefix}certificate.{name}")))?;
         }
+        for (j, theorem) in self.theorems.iter_mut().enumerate() {
+            theorem.load(&mut |name| get(&format!("{prefix}theorem.{j}.{name}")))?;
+        }
         if let Some(average) = &mut self.average {
             average.load(&mut |name| get(&format!("{prefix}{name}")))?;
         }
@@ -359,33 +417,55 @@ impl<W: Walk> Strand<W> {
     }
 }
 
-/// The certificate of several strands: bounds and losses add up; one broken premise breaks all.
-fn combined<W: Walk>(strands: &[Strand<W>], reach: Reach) -> Option<Certificate> {
-    let mut all: Option<Certificate> = None;
+/// The certificates of several strands: bounds and losses add up; one broken premise breaks all.
+fn combined<W: Walk>(
+    strands: &[Strand<W>],
+    setting: &Setting,
+    against: &Against<'_>,
+    loss: Option<f64>,
+) -> Option<Report> {
+    let mut first: Option<Certificate> = None;
+    let mut theorems: Vec<Verdict> = Vec::new();
     let mut w = Vec::new();
-    for strand in strands {
+    // What one comparator of several lost by itself is not known.
+    let loss = loss.filter(|_| strands.len() == 1);
+    for (k, strand) in strands.iter().enumerate() {
         strand.bound.as_ref()?;
         strand.walk.read(&mut w);
-        let comparators = match reach {
-            Reach::Box => Comparator::Box { radii: &w },
-            Reach::Ball(norm) => Comparator::Ball { norm, radius: norm.above(&w) },
-            Reach::Sphere(radius) => Comparator::Sphere { radius },
-            Reach::Simplex => Comparator::Simplex { n: w.len() },
-            Reach::Positive => Comparator::Positive { total: Norm::L1.above(&w) },
+        let comparators = match (against, setting.reach) {
+            (Against::Given(u), _) => Comparator::Given(u.get(k).map_or(&[], Vec::as_slice)),
+            (Against::Within(times), Reach::Box) => {
+                w.iter_mut().for_each(|w| *w *= times);
+                Comparator::Box { radii: &w }
+            }
+            (_, Reach::Box) => Comparator::Box { radii: &w },
+            (_, Reach::Sphere(radius)) => Comparator::Sphere { radius },
+            (_, Reach::Simplex) => Comparator::Simplex { n: w.len() },
+            (Against::Within(radius), Reach::Ball(norm)) => {
+                Comparator::Ball { norm, radius: *radius }
+            }
+            (_, Reach::Ball(norm)) => Comparator::Ball { norm, radius: norm.above(&w) },
+            (Against::Within(total), Reach::Positive) => Comparator::Positive { total: *total },
+            (_, Reach::Positive) => Comparator::Positive { total: Norm::L1.above(&w) },
         };
-        let one = strand.certify(&comparators)?;
-        all = Some(match all {
-            None => one,
-            Some(sum) => Certificate {
-                status: if sum.status == Status::Valid { one.status } else { sum.status },
-                rounds: sum.rounds.max(one.rounds),
-                loss: sum.loss + one.loss,
-                bound: (sum.bound + one.bound).next_up(),
-                theorem: one.theorem,
-            },
-        });
+        first = Some(certificate::add(first, strand.certify(&comparators)?));
+        for (j, one) in strand.promises(&comparators, loss).into_iter().enumerate() {
+            match theorems.get_mut(j) {
+                None => theorems.push(one),
+                Some(sum) => {
+                    sum.certificate =
+                        certificate::add(Some(sum.certificate.clone()), one.certificate);
+                }
+            }
+        }
     }
-    all
+    Some(Report {
+        first_order: first?,
+        theorems,
+        reason: setting.without,
+        comparators: certificate::described(against, setting.reach),
+        known: None,
+    })
 }
 
 /// The schedule as it was saved.

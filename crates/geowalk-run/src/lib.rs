@@ -2,9 +2,13 @@
 //! What the command line, the Python package and the service share: the language of walks, the loop, metrics, the model file.
 
 pub mod boost;
+pub mod certificate;
+pub mod certify;
+mod digest;
 pub mod error;
 pub mod experts;
 pub mod folds;
+pub mod hindsight;
 pub mod holdout;
 mod input;
 pub mod label;
@@ -18,6 +22,7 @@ pub mod pump;
 pub mod rate;
 mod sigma;
 pub mod table;
+pub mod theorem;
 pub mod track;
 pub mod train;
 pub mod tree;

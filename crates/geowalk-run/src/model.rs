@@ -152,6 +152,9 @@ pub struct Model {
 }
 
 impl Model {
+    /// Name of the array with the digest of the rows that were seen.
+    pub(crate) const DIGEST: &str = "data.digest";
+
     /// The array of this name and length.
     pub fn array(&self, name: &str, length: usize) -> Result<&[f64], ModelError> {
         array(&self.arrays, name, Some(length))

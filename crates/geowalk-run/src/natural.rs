@@ -7,7 +7,7 @@ mod text;
 
 use std::ops::Range;
 
-use geowalk::certify::{Bound, Certificate, Comparator, FirstOrder, Status};
+use geowalk::certify::{Bound, Certificate, Comparator, FirstOrder};
 use geowalk::error::Allowed;
 use geowalk::geometry::Event;
 use geowalk::loss::Facts;
@@ -21,6 +21,7 @@ use geowalk_data::Task;
 pub(crate) use auto::choose;
 pub(crate) use text::build;
 
+use crate::certificate::{self, Against};
 use crate::learner::{Diverged, Intercepted, Learner, Outcome, Reach, largest, softmax};
 
 /// One of the walks.
@@ -249,23 +250,31 @@ impl Learner for NaturalLearner {
         }
     }
 
-    fn certificate(&self) -> Option<Certificate> {
+    fn report(&self, against: &Against<'_>, _: Option<f64>) -> Option<certificate::Report> {
         let mut all: Option<Certificate> = None;
         let mut w = Vec::new();
         for (k, bound) in self.bounds.as_ref()?.iter().enumerate() {
             self.weights(k, &mut w);
-            let one = bound.certify(&Comparator::Box { radii: &w });
-            all = Some(match all {
-                None => one,
-                Some(sum) => Certificate {
-                    status: if sum.status == Status::Valid { one.status } else { sum.status },
-                    rounds: sum.rounds.max(one.rounds),
-                    bound: (sum.bound + one.bound).next_up(),
-                    ..one
-                },
-            });
+            let one = match against {
+                Against::Given(u) => {
+                    bound.certify(&Comparator::Given(u.get(k).map_or(&[], Vec::as_slice)))
+                }
+                Against::Within(times) => {
+                    w.iter_mut().for_each(|w| *w *= times);
+                    bound.certify(&Comparator::Box { radii: &w })
+                }
+                Against::Reach => bound.certify(&Comparator::Box { radii: &w }),
+            };
+            all = Some(certificate::add(all, one));
         }
-        all.map(|certificate| Certificate { loss: self.loss.total(), ..certificate })
+        let first_order = Certificate { loss: self.loss.total(), ..all? };
+        Some(certificate::Report {
+            first_order,
+            theorems: Vec::new(),
+            reason: "natural gradient has no theorem of regret",
+            comparators: certificate::described(against, Reach::Box),
+            known: None,
+        })
     }
 
     fn reach(&self) -> Reach {

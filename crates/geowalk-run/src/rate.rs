@@ -5,6 +5,7 @@
 //! | `inv(c, t0)` | c / (1 + t/t0) |
 //! | `power(c, t0, p)` | c / (1 + t/t0)^p |
 //! | `auto` | self-tuned, from what the run has seen |
+//! | `certified` | constant, as the theorem of the walk prescribes ([`theorem`](crate::theorem)) |
 //!
 //! **The self-tuned rate** With slopes $g_s$ (importance included), $\Vert x_s\Vert_\star$ the size of the row in the geometry of the walk
 //! ([`Gauge`]), $P$ the root mean square of those, $\hat g$ the bound of the slopes or, without one, $\max|g_s|$, and S the range of predictions that the loss asks for:
@@ -34,6 +35,8 @@ use geowalk::{ConfigError, Real};
 pub enum Rate {
     /// Self-tuned from what the run has seen.
     Auto,
+    /// What the theorem of the walk prescribes: replaced by a constant when the learner is built.
+    Certified,
     /// Always the same.
     Constant(f64),
     /// c / (1 + t/t0)^p.
@@ -48,7 +51,7 @@ pub enum Rate {
 }
 
 impl Rate {
-    /// Parses `auto`, a number, `inv(c, t0)` or `power(c, t0, p)`.
+    /// Parses `auto`, `certified`, a number, `inv(c, t0)` or `power(c, t0, p)`.
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
         if let Ok(rate) = text.trim().parse() {
             return positive("rate", rate).map(Self::Constant);
@@ -57,6 +60,7 @@ impl Rate {
         let mut args = spec.args();
         let rate = match spec.name() {
             "auto" => Self::Auto,
+            "certified" => Self::Certified,
             "inv" => Self::Power {
                 c: positive("c", args.number("c", 1.0)?)?,
                 t0: positive("t0", args.number("t0", 1.0)?)?,
@@ -68,7 +72,11 @@ impl Rate {
                 p: positive("p", args.number("p", 0.5)?)?,
             },
             name => {
-                return Err(spec::unknown("rate", name, ["auto", "inv", "power", "a number"]));
+                return Err(spec::unknown(
+                    "rate",
+                    name,
+                    ["auto", "certified", "inv", "power", "a number"],
+                ));
             }
         };
         args.finish()?;
@@ -80,6 +88,7 @@ impl std::fmt::Display for Rate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Auto => write!(f, "auto"),
+            Self::Certified => write!(f, "certified"),
             Self::Constant(rate) if (1e-5..1e16).contains(rate) => write!(f, "{rate}"),
             Self::Constant(rate) => write!(f, "{rate:e}"),
             Self::Power { c, t0, p: 1.0 } => write!(f, "inv({c}, {t0})"),
@@ -208,7 +217,7 @@ impl Schedule {
                 let base = 1.0 + self.t as f64 / t0;
                 c / if p == 1.0 { base } else { Real::powf(base, p) }
             }
-            Rate::Auto => self.tune(&look()),
+            Rate::Auto | Rate::Certified => self.tune(&look()),
         };
         self.t += 1;
         self.last = rate;
@@ -278,7 +287,7 @@ mod tests {
 
     #[test]
     fn rates_are_read_and_written() {
-        for text in ["auto", "0.5", "1e200", "inv(2, 10)", "power(1, 1, 0.5)"] {
+        for text in ["auto", "certified", "0.5", "1e200", "inv(2, 10)", "power(1, 1, 0.5)"] {
             assert_eq!(Rate::parse(text).unwrap().to_string(), text);
         }
         assert_eq!(

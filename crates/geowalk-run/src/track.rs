@@ -2,13 +2,13 @@
 //! Rows at unit length through a learner on the sphere with the loss ⟨p, x⟩²; beside it the batch answer, and for a series the recurrence that
 //! the vector is. The flow is that of [`train`](crate::train), without labels.
 
-use geowalk::certify::Certificate;
 use geowalk::loss::{AnyLoss, Invariant};
 use geowalk::row::{Block, Dense, Norm, Row};
 use geowalk::sum::Sum;
 use geowalk::track::{self, Autoregression, Gram, Least, Root};
 use geowalk_data::{Labels, Options, Source, Task};
 
+use crate::certificate::{self, Against, Report};
 use crate::error::RunError;
 use crate::input;
 use crate::learner::{Outcome, Reach, Setting};
@@ -62,8 +62,8 @@ pub struct Found {
     pub degrees: Option<f64>,
     /// The recurrence of a series.
     pub recurrence: Option<Recurrence>,
-    /// The first-order certificate, against all unit vectors.
-    pub certificate: Option<Certificate>,
+    /// The certificates, against all unit vectors.
+    pub certificate: Option<Report>,
     /// The rate that was used.
     pub rate: String,
 }
@@ -106,7 +106,7 @@ impl Found {
             "batch": batch,
             "degrees": self.degrees,
             "recurrence": recurrence,
-            "certificate": crate::train::certificate_json(self.certificate.as_ref(), Reach::Sphere(1.0)),
+            "certificate": self.certificate.as_ref().map_or_else(certificate::off, Report::json),
         })
     }
 }
@@ -125,18 +125,8 @@ struct Tracker {
 
 impl Tracker {
     fn new(plan: &Plan) -> Result<Self, RunError> {
-        let setting = Setting {
-            loss: AnyLoss::from(Invariant),
-            rate: Rate::parse(&plan.rate)?,
-            intercept: false,
-            reach: Reach::Box,
-            certificate: true,
-            average: None,
-            splits_weights: false,
-            values: None,
-        };
-        let (task, seed) = (Task::Regression, plan.seed);
-        let request = Request { task, setting, seed, features: None, y_range: None, sigma: None };
+        let setting = Setting::new(AnyLoss::from(Invariant), Rate::parse(&plan.rate)?);
+        let request = Request::new(Task::Regression, setting, plan.seed);
         let built = walks::build(&plan.walk, request)?;
         if built.learner.reach() != Reach::Sphere(1.0) {
             return Err(RunError::NotOnTheSphere { walk: plan.walk.clone() });
@@ -226,7 +216,7 @@ impl Tracker {
             loss: self.loss.total(),
             batch,
             recurrence: None,
-            certificate: self.built.learner.certificate(),
+            certificate: self.built.learner.report(&Against::Reach, None),
             rate: self.built.rate,
         })
     }

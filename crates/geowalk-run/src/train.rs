@@ -3,6 +3,7 @@
 
 mod run;
 mod summary;
+mod verify;
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -14,15 +15,18 @@ use geowalk::loss::{AnyLoss, Loss};
 use geowalk::row::Block;
 use geowalk_data::{Inference, Labels, Options, Source, Task};
 
-pub(crate) use summary::certificate_json;
 pub use summary::{Measured, Summary};
+pub(crate) use verify::replay;
+pub use verify::{Mismatch, Verified, verify};
 
+use crate::certify::{self, Which};
 use crate::error::RunError;
 use crate::holdout::Holdout;
 use crate::input;
 use crate::model::{Model, Settings};
 use crate::predict;
 use crate::pump::{Filled, Pump, ROWS};
+use crate::theorem::Declared;
 use crate::walks;
 use run::{Run, Sink};
 
@@ -43,8 +47,12 @@ pub struct Plan {
     pub seed: u64,
     /// A constant feature.
     pub intercept: bool,
-    /// Keep the sums of the first-order certificate.
+    /// Keep the sums of the certificates, and the digest of the examples.
     pub certificate: bool,
+    /// What the user vouches for: what theorems, and certified rates, are made of.
+    pub declared: Declared,
+    /// A comparator to answer about at the end, and whether the data can be read once more for what it loses.
+    pub comparator: Option<(Which, bool)>,
     /// Predictions are clipped to this range.
     pub y_range: Option<(f64, f64)>,
     /// Rows that are never learned from: every N-th, or a fraction.
@@ -68,6 +76,8 @@ impl Default for Plan {
             seed: 0,
             intercept: true,
             certificate: true,
+            declared: Declared::default(),
+            comparator: None,
             y_range: None,
             holdout: None,
             average: false,
@@ -104,7 +114,9 @@ impl Plan {
             (Settings::WINDOW, self.window.map(|size| size.to_string())),
             (Settings::SIGMA, walks::sigma(&walk)?),
         ];
-        let extras = extras.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?)));
+        let declared = self.declared.texts().map(|(key, value)| (key, Some(value)));
+        let extras = extras.into_iter().chain(declared);
+        let extras = extras.filter_map(|(key, value)| Some((key.to_owned(), value?)));
         Ok(Settings {
             walk,
             loss: loss.spec(),
@@ -183,9 +195,18 @@ pub fn train<'a>(
         last = Some(source);
     }
     let (Some(run), Some(source)) = (run, last) else { return Err(RunError::Empty) };
-    let summary = run.summary(source.as_ref(), start.elapsed().as_secs_f64());
+    let mut summary = run.summary(source.as_ref(), start.elapsed().as_secs_f64());
+    if model.is_none() && plan.comparator.is_none() {
+        return Ok(summary);
+    }
+    let made = run.model(source.as_ref(), &summary);
     if let Some(path) = model {
-        run.model(source.as_ref(), &summary).save(path)?;
+        made.save(path)?;
+    }
+    if let Some((which, again)) = &plan.comparator {
+        let open: Option<&mut dyn FnMut() -> Options> = if *again { Some(&mut open) } else { None };
+        summary.certificate = Some(certify::certify(&made, Some(which), open)?);
+        summary.seconds = start.elapsed().as_secs_f64();
     }
     Ok(summary)
 }

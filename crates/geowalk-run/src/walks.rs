@@ -13,10 +13,12 @@ use geowalk::walk::{
 use geowalk_data::{Features, Schema, Task};
 
 use crate::error::RunError;
-use crate::learner::{Learner, Reach, Setting, Several, Single};
+use crate::hindsight::Domain;
+use crate::learner::{Given, Learner, Reach, Setting, Several, Single};
 use crate::model::Settings;
 use crate::rate::Rate;
 use crate::sigma::Sigma;
+use crate::theorem::{Case, Declared, Kind};
 
 /// A walk with its other names.
 #[derive(Debug, Clone, Copy)]
@@ -162,6 +164,19 @@ pub struct Request {
     pub y_range: Option<(f64, f64)>,
     /// The text of the file with the matrix of the walk, where it has one.
     pub sigma: Option<String>,
+    /// What the user vouches for.
+    pub declared: Declared,
+    /// A comparator that is known beforehand, with the intercept first if there is one: some theorems must see it in every round.
+    pub comparator: Option<Vec<f64>>,
+}
+
+impl Request {
+    /// A walk with this setting, and nothing else said.
+    pub fn new(task: Task, setting: Setting, seed: u64) -> Self {
+        let (features, y_range, sigma, comparator) = (None, None, None, None);
+        let declared = Declared::default();
+        Self { task, setting, seed, features, y_range, sigma, declared, comparator }
+    }
 }
 
 /// A learner, and what was decided while building it.
@@ -200,23 +215,33 @@ pub fn width(schema: &Schema) -> Option<usize> {
 
 /// Builds the learner of a run with these settings, on data with so many features.
 pub fn of(settings: &Settings, width: Option<usize>) -> Result<Built, ConfigError> {
+    against(settings, width, None)
+}
+
+/// The same, with a comparator that the theorems of the walk see in every round.
+pub(crate) fn against(
+    settings: &Settings,
+    width: Option<usize>,
+    comparator: Option<Vec<f64>>,
+) -> Result<Built, ConfigError> {
     let everything = (f64::NEG_INFINITY, f64::INFINITY);
     let setting = Setting {
-        loss: AnyLoss::parse(&settings.loss)?,
-        rate: Rate::parse(&settings.rate)?,
         intercept: settings.intercept,
-        reach: Reach::Box,
         certificate: settings.certificate,
-        splits_weights: false,
-        values: None,
         average: settings.average().then_some(settings.y_range.unwrap_or(everything)),
+        ..Setting::new(AnyLoss::parse(&settings.loss)?, Rate::parse(&settings.rate)?)
     };
     let Settings { task, seed, y_range, .. } = *settings;
     let sigma = settings.extras.get(Settings::SIGMA).cloned();
-    build(&settings.walk, Request { task, setting, seed, features: width, y_range, sigma })
+    let declared = Declared::read(|key| settings.extras.get(key).map(String::as_str));
+    let features = width;
+    build(
+        &settings.walk,
+        Request { task, setting, seed, features, y_range, sigma, declared, comparator },
+    )
 }
 
-/// Builds the learner that a text names. What a [`Setting`] says of reach, split weights and values is decided here.
+/// Builds the learner that a text names. What a [`Setting`] says of reach, theorems, domain, split weights and values is decided here.
 pub fn build(text: &str, request: Request) -> Result<Built, ConfigError> {
     let spec = Spec::parse(text)?;
     if natural(spec.name()) {
@@ -232,7 +257,9 @@ pub fn build(text: &str, request: Request) -> Result<Built, ConfigError> {
         request.setting.loss = AnyLoss::from(WinnowHinge::new(0.0)?);
         request.setting.rate = Rate::Constant(1.0);
     }
-    let mut built = Builder { request, signed: spec.name() == "eg+-" }.walk(name, &mut args)?;
+    let kind = Kind::Without("no theorem of regret is known for this walk");
+    let signed = spec.name() == "eg+-";
+    let mut built = Builder { request, signed, kind, scale: None }.walk(name, &mut args)?;
     args.finish()?;
     let own = ["free:euclidean", "winnow", "reparam-winnow"];
     built.rated = !own.contains(&name) && spec.name() != "perceptron";
@@ -242,6 +269,10 @@ pub fn build(text: &str, request: Request) -> Result<Built, ConfigError> {
 struct Builder {
     request: Request,
     signed: bool,
+    /// What the walk is to the theorems.
+    kind: Kind,
+    /// U of a two-sided walk.
+    scale: Option<f64>,
 }
 
 impl Builder {
@@ -257,6 +288,9 @@ impl Builder {
                     });
                 };
                 self.request.setting.splits_weights = true;
+                // It has no use for a rate that looks at every example.
+                self.request.setting.rate = Rate::Constant(1.0);
+                self.kind = Kind::Free { lipschitz: slope };
                 self.plain(Free::new(epsilon, step, slope)?, "none needed", Reach::Box)
             }
             "explicit:adaptive" => {
@@ -265,9 +299,13 @@ impl Builder {
                     rate => rate,
                 };
                 self.request.setting.rate = rate;
+                self.kind = Kind::Without(
+                    "the metric is learned from the stream: no theorem of this library speaks of it",
+                );
                 self.plain(Adaptive::new(), &rate.to_string(), Reach::Box)
             }
             "explicit:euclidean" => {
+                self.kind = Kind::Descent;
                 let rate = self.request.setting.rate.to_string();
                 self.plain(Euclidean::new(), &rate, Reach::Ball(Norm::L2))
             }
@@ -275,6 +313,9 @@ impl Builder {
             "explicit:sphere" => {
                 let radius = args.number("radius", 1.0)?;
                 let sphere = Sphere::new(radius, self.request.seed)?;
+                if radius == 1.0 {
+                    self.kind = Kind::Sphere;
+                }
                 self.constrained(sphere, Reach::Sphere(radius))
             }
             "projected-sphere" => {
@@ -286,6 +327,7 @@ impl Builder {
                 let walk = self.p_norm(args)?;
                 let rate = self.request.setting.rate.to_string();
                 let norm = Norm::Lp(walk.q());
+                self.kind = Kind::PNorm { q: walk.q() };
                 self.plain(walk, &rate, Reach::Ball(norm))
             }
             "mirror:mahalanobis" => {
@@ -294,45 +336,65 @@ impl Builder {
                 self.plain(walk, &rate, Reach::Ball(Norm::L2))
             }
             "explicit:orthant" => {
-                let walk = Orthant::new(args.number("start", 0.1)?)?;
+                let start = args.number("start", 0.1)?;
+                let walk = Orthant::new(start)?;
+                self.kind = Kind::Orthant { start };
                 self.positive(walk, args, Reach::Positive)
             }
             "mirror:entropy" => {
-                let walk = Entropy::new(args.number("start", Entropy::START)?)?;
+                let start = args.number("start", Entropy::START)?;
+                let walk = Entropy::new(start)?;
+                self.kind = Kind::Entropy { start };
                 self.positive(walk, args, Reach::Positive)
             }
             "mirror:burg" => {
-                let walk = Burg::new(args.number("start", 0.1)?)?;
+                let start = args.number("start", 0.1)?;
+                let walk = Burg::new(start)?;
+                self.kind = Kind::Burg { start };
                 self.positive(walk, args, Reach::Positive)
             }
             "reparam:entropy" => {
-                let walk = ReparamEntropy::new(args.number("start", Entropy::START)?)?;
+                let start = args.number("start", Entropy::START)?;
+                let walk = ReparamEntropy::new(start)?;
+                self.kind = Kind::ReparamEntropy { start };
                 self.positive(walk, args, Reach::Positive)
             }
             "reparam:simplex-entropy" => {
                 let (lo, hi) = (args.optional_number("lo")?, args.optional_number("hi")?);
-                let walk = match (lo, hi) {
-                    (Some(lo), Some(hi)) => ReparamSimplex::centred(lo, hi)?,
-                    _ => ReparamSimplex::new(),
+                let (walk, middle) = match (lo, hi) {
+                    (Some(lo), Some(hi)) => (ReparamSimplex::centred(lo, hi)?, 0.5 * (lo + hi)),
+                    _ => (ReparamSimplex::new(), 0.0),
                 };
+                self.kind = Kind::ReparamEg { middle };
                 self.positive(walk, args, Reach::Simplex)
             }
             "explicit:simplex" => self.positive(Simplex::new(), args, Reach::Simplex),
-            "mirror:simplex-entropy" => self.positive(SimplexEntropy::new(), args, Reach::Simplex),
+            "mirror:simplex-entropy" => {
+                self.kind = Kind::Eg;
+                self.positive(SimplexEntropy::new(), args, Reach::Simplex)
+            }
             "approximated-eg" => {
                 self.positive(SimplexEntropy::approximated(), args, Reach::Simplex)
             }
-            "prod" => self.positive(SimplexEntropy::prod(), args, Reach::Simplex),
+            "prod" => {
+                self.kind = Kind::Without(
+                    "its theorem speaks of the losses of experts: see geowalk experts",
+                );
+                self.positive(SimplexEntropy::prod(), args, Reach::Simplex)
+            }
             _ if name.starts_with("implicit:") => self.implicit(name, args),
             twin => self.winnow(twin == "reparam-winnow", args),
         }
     }
 
     /// The implicit form of a walk. Classes are learned apart: a joint softmax gives a slope, not a loss to look ahead in.
-    fn implicit(self, name: &str, args: &mut Args<'_>) -> Result<Built, ConfigError> {
+    fn implicit(mut self, name: &str, args: &mut Args<'_>) -> Result<Built, ConfigError> {
         let ball = Reach::Ball(Norm::L2);
         match name {
-            "implicit:euclidean" => self.constrained(Implicit::new(Euclidean::new()), ball),
+            "implicit:euclidean" => {
+                self.kind = Kind::Implicit;
+                self.constrained(Implicit::new(Euclidean::new()), ball)
+            }
             "implicit:hyperbolic" => self.constrained(Implicit::new(Hyperbolic::new()), ball),
             "implicit:sphere" => {
                 let radius = args.number("radius", 1.0)?;
@@ -402,7 +464,9 @@ impl Builder {
     ) -> Result<Built, ConfigError> {
         let rate = rate.to_owned();
         self.request.setting.reach = reach;
-        Ok(Built { rate, ..self.finish(walk, true)? })
+        let built = self.finish(walk, true)?;
+        let rate = if rate == "certified" { built.rate.clone() } else { rate };
+        Ok(Built { rate, ..built })
     }
 
     /// A walk on constrained weights: classes are learned apart.
@@ -412,12 +476,18 @@ impl Builder {
         reach: Reach,
     ) -> Result<Built, ConfigError> {
         self.request.setting.reach = reach;
+        self.request.setting.domain = match (reach, self.scale) {
+            (Reach::Sphere(radius), _) => Domain::Sphere(radius),
+            (Reach::Simplex, _) => Domain::Simplex,
+            (Reach::Positive, _) => Domain::Positive,
+            _ => self.request.setting.domain,
+        };
         self.finish(walk, false)
     }
 
     /// A walk on positive weights, or its two-sided form.
     fn positive<W: Walk + Clone + 'static>(
-        self,
+        mut self,
         walk: W,
         args: &mut Args<'_>,
         reach: Reach,
@@ -436,6 +506,10 @@ impl Builder {
         };
         let scale = args.number("scale", 1.0)?;
         if signed {
+            self.scale = Some(scale);
+            if reach == Reach::Simplex {
+                self.request.setting.domain = Domain::Cross(scale);
+            }
             // What is positive or sums to 1 in two halves is any vector with that sum of magnitudes.
             self.constrained(Signed::new(walk, scale)?, Reach::Ball(Norm::L1))
         } else {
@@ -461,6 +535,7 @@ impl Builder {
         self.request.setting.loss = AnyLoss::from(WinnowHinge::new(constants.threshold)?);
         self.request.setting.rate = Rate::Constant(constants.rate);
         self.request.setting.values = Some(Allowed::Closed(0.0, 1.0));
+        self.kind = Kind::Winnow { margin, start: k / n, twin };
         if twin {
             self.constrained(ReparamEntropy::new(k / n)?, Reach::Positive)
         } else {
@@ -480,19 +555,63 @@ impl Builder {
             Some((lo, hi)) => Clipped::new(walk, lo, hi)?,
             None => Clipped::unbounded(walk),
         };
-        Ok(self.learner(walk, joint))
+        self.learner(walk, joint)
     }
 
-    fn learner<W: Walk + Clone + 'static>(self, walk: W, joint: bool) -> Built {
-        let Request { task, setting, .. } = self.request;
-        let (loss, rate) = (setting.loss.clone(), setting.rate.to_string());
+    fn learner<W: Walk + Clone + 'static>(
+        mut self,
+        walk: W,
+        joint: bool,
+    ) -> Result<Built, ConfigError> {
         // The softmax is the logistic loss of several classes; other losses have no such form.
-        let joint = joint && matches!(loss, AnyLoss::Logistic(_));
+        let joint = joint && matches!(self.request.setting.loss, AnyLoss::Logistic(_));
+        let rate = self.promise(&walk, joint)?;
+        let Request { task, setting, .. } = self.request;
+        let loss = setting.loss.clone();
         let (learner, joint): (Box<dyn Learner>, bool) = match task {
             Task::Regression | Task::Binary => (Box::new(Single::new(walk, setting)), false),
             Task::Multiclass => (Box::new(Several::new(walk, joint, setting)), joint),
         };
-        Built { learner, joint, loss, rate, rated: true }
+        Ok(Built { learner, joint, loss, rate, rated: true })
+    }
+
+    /// Chooses the theorems, and the rate if they are to prescribe it; gives the text of the rate.
+    fn promise<W: Walk + Clone>(&mut self, walk: &W, joint: bool) -> Result<String, ConfigError> {
+        let Request { task, setting, y_range, declared, comparator, .. } = &self.request;
+        let softmax = joint && *task == Task::Multiclass;
+        // Where the walk begins, for a theorem that speaks of one comparator.
+        let known = comparator.clone().map(|u| {
+            let (mut walk, mut start) = (walk.clone(), Vec::new());
+            walk.grow(u.len());
+            walk.read(&mut start);
+            (start, u)
+        });
+        let mut case = Case {
+            kind: &self.kind,
+            loss: &setting.loss,
+            joint: softmax,
+            facts: if softmax { Given.facts() } else { setting.loss.facts() },
+            rate: setting.rate,
+            y_range: *y_range,
+            scale: self.scale,
+            intercept: setting.intercept,
+            declared: *declared,
+            known,
+        };
+        let mut text = setting.rate.to_string();
+        if setting.rate == Rate::Certified {
+            let (rate, theorem) = case.rate()?;
+            case.rate = Rate::Constant(rate);
+            text = format!("{} (certified by {theorem})", case.rate);
+        }
+        let rate = case.rate;
+        let (theorems, without) = match case.theorems()? {
+            Ok(theorems) => (theorems, ""),
+            Err(reason) => (Vec::new(), reason),
+        };
+        let setting = &mut self.request.setting;
+        (setting.theorems, setting.without, setting.rate) = (theorems, without, rate);
+        Ok(text)
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use geowalk::loss::AnyLoss;
 use geowalk::row::Block;
 use geowalk_data::{Indexing, Input, Options, Task, open};
-use geowalk_run::learner::{Reach, Setting};
+use geowalk_run::learner::Setting;
 use geowalk_run::rate::Rate;
 use geowalk_run::train::{Plan, train};
 use geowalk_run::walks::{self, Request};
@@ -171,7 +171,8 @@ fn specs() -> Vec<(String, &'static str)> {
         let rates: &[&str] = match walk.entry.name {
             "free:euclidean" | "winnow" | "reparam-winnow" => &["auto"],
             name if name.starts_with("natural") => &["auto", "inv(1, 3)"],
-            _ => &["auto", "power(0.02, 10, 0.5)"],
+            // One constant rate: the theorems go along.
+            _ => &["auto", "power(0.02, 10, 0.5)", "0.02"],
         };
         let diagonal = (1..50).map(|k| (1.0 + f64::from(k) / 10.0).to_string());
         let diagonal = diagonal.collect::<Vec<_>>().join(", ");
@@ -370,18 +371,8 @@ fn state(
     learn: usize,
 ) -> Vec<(String, Vec<u64>)> {
     let spec = loss(walk, data.task).unwrap_or_else(|| walks::usual_loss(data.task).to_owned());
-    let setting = Setting {
-        reach: Reach::Box,
-        loss: AnyLoss::parse(&spec).unwrap(),
-        rate: Rate::parse(rate).unwrap(),
-        intercept: true,
-        certificate: true,
-        splits_weights: false,
-        values: None,
-        average: None,
-    };
-    let request =
-        Request { task: data.task, setting, seed: 7, features: None, y_range: None, sigma: None };
+    let setting = Setting::new(AnyLoss::parse(&spec).unwrap(), Rate::parse(rate).unwrap());
+    let request = Request::new(data.task, Setting { intercept: true, ..setting }, 7);
     let mut learner = walks::build(walk, request).unwrap().learner;
     let mut source = open(data.options(vec![data.input(0, data.whole())])).unwrap();
     let (mut block, mut out) = (Block::new(), Vec::new());

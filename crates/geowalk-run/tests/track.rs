@@ -45,7 +45,7 @@ fn the_recurrence_of_an_oscillation() {
         assert!((recurrence.coefficients[0] - 2.0 * Real::cos(0.7)).abs() < 1e-8);
         assert!((recurrence.roots.unwrap()[0].frequency - 0.7).abs() < 1e-8);
         // What was lost is within the certificate: the best unit vector loses nothing.
-        let certificate = found.certificate.unwrap();
+        let certificate = found.certificate.unwrap().first_order;
         assert_eq!(certificate.status, Status::Valid);
         assert!(found.loss <= certificate.bound, "{} {}", found.loss, certificate.bound);
     }

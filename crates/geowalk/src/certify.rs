@@ -12,15 +12,17 @@
 //! | [`Riemannian`], [`Proximal`] | explicit and implicit steps on a manifold | distances and lengths of steps |
 //! | [`NullVector`] | the sphere, rows orthogonal to u | ln(1/cos c₀)/(2η(1 − η)) |
 //! | [`GradientDescent`], [`LeastSquares`], [`NaturalEg`] | ℝⁿ and the orthant | ‖u − w₀‖²/2η + … |
-//! | [`MirrorDescent`], [`Ols`], [`LinearEg`] | mirror steps | D(u‖w₀)/η + … |
+//! | [`MirrorDescent`], [`MirrorSteps`], [`Ols`], [`LinearEg`] | mirror steps | D(u‖w₀)/η + … |
 //! | [`Winnow`] | Winnow and its twin | mistakes ≤ c·D(u‖w₀) |
 //! | [`Hedge`], [`ReparamHedge`], [`Prod`], [`AdaHedge`], [`Mixture`] | experts | (ηL + D)/(1 − e^{−η}) − L and relatives |
 //! | [`Egu`], [`Eg`], [`ReparamEg`] | squared loss, positive weights | L·c/(1 − c) + D/η |
 //! | [`FreeBets`] | `free` | a sum over coordinates |
 //!
+//! [`AnyBound`] is one of those that a run can carry along, dispatched by `match`.
 //! [`entries`] has them all, with premises and sources; `docs/corrections.md` says where a printed theorem had to be corrected.
 
 mod ada_hedge;
+mod any;
 mod boosting;
 mod eg;
 mod egu;
@@ -32,10 +34,12 @@ mod least_squares;
 mod linear_eg;
 mod losses;
 mod mirror_descent;
+mod mirror_steps;
 mod mixture;
 mod natural_eg;
 mod null_vector;
 mod ols;
+mod origin;
 mod prod;
 mod proximal;
 mod reparam_eg;
@@ -45,6 +49,7 @@ mod theorem;
 mod winnow;
 
 pub use ada_hedge::AdaHedge;
+pub use any::{AnyBound, Quantity, Theory, Verdict};
 pub use boosting::Boosting;
 pub use eg::Eg;
 pub use egu::Egu;
@@ -56,16 +61,18 @@ pub use least_squares::LeastSquares;
 pub use linear_eg::LinearEg;
 pub use losses::Losses;
 pub use mirror_descent::MirrorDescent;
+pub use mirror_steps::{Divergence, MirrorSteps};
 pub use mixture::Mixture;
 pub use natural_eg::NaturalEg;
 pub use null_vector::NullVector;
 pub use ols::Ols;
+pub use origin::Start;
 pub use prod::Prod;
 pub use proximal::Proximal;
 pub use reparam_eg::ReparamEg;
 pub use reparam_hedge::ReparamHedge;
 pub use riemannian::Riemannian;
-pub use theorem::{Declared, Premise, Theorem, entries};
+pub use theorem::{Declared, KNOWN, Premise, Theorem, entries};
 pub use winnow::Winnow;
 
 use crate::Real;
@@ -126,6 +133,17 @@ pub enum Comparator<'a> {
         /// The largest sum.
         total: f64,
     },
+}
+
+impl Comparator<'_> {
+    /// How many coordinates they have at least.
+    fn features(&self) -> usize {
+        match *self {
+            Self::Given(u) | Self::Box { radii: u } => u.len(),
+            Self::Simplex { n } => n,
+            _ => 0,
+        }
+    }
 }
 
 /// A theorem, on a run.

@@ -68,6 +68,7 @@ pub use mahalanobis::Mahalanobis;
 pub use orthant::Orthant;
 pub use p_norm::PNorm;
 pub use reparam::{ReparamEntropy, ReparamSimplex};
+pub(crate) use signed::Both;
 pub use signed::Signed;
 pub use simplex::Simplex;
 pub use simplex_entropy::SimplexEntropy;
@@ -138,6 +139,11 @@ pub trait Walk: Send {
     /// [first-order certificate](crate::certify::FirstOrder) then needs no vector of its own. Returns b ≥ 0 such that each coordinate is as exact as the plain sum of the
     /// terms and of one more of size b, each rounded at most four times, values of the row below 1e-150 left out; `None` if Γ is not there.
     fn gamma(&self, _rate: Option<f64>, _out: &mut Vec<f64>) -> Option<f64> {
+        None
+    }
+
+    /// A bound on the regret against all u with |u_i| ≤ size(i) that the state holds, as that of bets does.
+    fn bets(&self, _size: &dyn Fn(usize) -> f64) -> Option<f64> {
         None
     }
 

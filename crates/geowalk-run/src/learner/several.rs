@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use geowalk::certify::Certificate;
+use geowalk::certify::Quantity;
 use geowalk::error::Allowed;
 use geowalk::loss::{Facts, Loss};
 use geowalk::row::{Block, Row};
@@ -14,11 +14,13 @@ use geowalk::{ConfigError, DomainError, Real};
 
 use super::{Average, Diverged, Intercepted, Learner, Outcome, Reach, Setting, Step, Strand};
 use super::{combined, each_row, learn, restored};
+use crate::certificate::{Against, Report};
+use crate::hindsight::Domain;
 use crate::rate::{Look, Schedule};
 
 /// The linear loss y·z, whose slope is the label: carries a slope computed elsewhere into a step.
 #[derive(Debug, Clone, Copy)]
-struct Given;
+pub(crate) struct Given;
 
 impl Loss for Given {
     fn spec(&self) -> String {
@@ -289,9 +291,19 @@ impl<W: Walk + Clone> Learner for Several<W> {
         }
     }
 
-    fn certificate(&self) -> Option<Certificate> {
-        let certificate = combined(&self.strands, self.setting.reach)?;
-        Some(Certificate { loss: self.loss.total(), ..certificate })
+    fn report(&self, against: &Against<'_>, loss: Option<f64>) -> Option<Report> {
+        let mut report = combined(&self.strands, &self.setting, against, loss)?;
+        // The strands of a joint softmax know only their slopes.
+        let own = self.loss.total();
+        report.first_order.loss = own;
+        for verdict in report.theorems.iter_mut().filter(|v| v.quantity == Quantity::Regret) {
+            verdict.certificate.loss = own;
+        }
+        Some(report)
+    }
+
+    fn domain(&self) -> Domain {
+        self.setting.domain
     }
 
     fn reach(&self) -> Reach {

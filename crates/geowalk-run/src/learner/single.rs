@@ -3,7 +3,6 @@
 
 use std::ops::Range;
 
-use geowalk::certify::Certificate;
 use geowalk::loss::Loss;
 use geowalk::row::{Block, Row};
 use geowalk::update::{Round, Target};
@@ -12,6 +11,8 @@ use geowalk::{ConfigError, DomainError};
 
 use super::{Diverged, Intercepted, Learner, Outcome, Reach, Setting, Step, Strand};
 use super::{combined, each_row, learn, restored};
+use crate::certificate::{Against, Report};
+use crate::hindsight::Domain;
 use crate::rate::{Look, Schedule};
 
 /// One score: regression, or two classes.
@@ -107,8 +108,12 @@ impl<W: Walk> Learner for Single<W> {
         self.strand.read(w);
     }
 
-    fn certificate(&self) -> Option<Certificate> {
-        combined(std::slice::from_ref(&self.strand), self.setting.reach)
+    fn report(&self, against: &Against<'_>, loss: Option<f64>) -> Option<Report> {
+        combined(std::slice::from_ref(&self.strand), &self.setting, against, loss)
+    }
+
+    fn domain(&self) -> Domain {
+        self.setting.domain
     }
 
     fn reach(&self) -> Reach {

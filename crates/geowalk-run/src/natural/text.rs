@@ -30,6 +30,12 @@ pub(crate) fn build(spec: &Spec, request: &Request) -> Result<Built, ConfigError
             meaning: "natural gradient learns classes; use --task binary or --task multiclass, or another walk",
         });
     }
+    if request.setting.rate == Rate::Certified {
+        return Err(ConfigError::Missing {
+            name: "a theorem that prescribes the rate",
+            meaning: "natural gradient has none; leave --rate out",
+        });
+    }
     let mut args = spec.args();
     let (method, family) = named(spec, &mut args);
     let own = parameters(&mut args)?;

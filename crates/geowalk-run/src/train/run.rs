@@ -11,10 +11,12 @@ use geowalk::row::{Block, Row};
 use geowalk_data::{Labels, Places, Schema, Source, Task};
 
 use super::{Measured, Plan, Progress, Said, Summary};
+use crate::certificate::Against;
+use crate::digest::Digest;
 use crate::error::RunError;
 use crate::holdout::Holdout;
 use crate::label::{Coding, LabelError};
-use crate::learner::{Diverged, Outcome};
+use crate::learner::{Diverged, Learner, Outcome};
 use crate::link::probability;
 use crate::metrics::{Metrics, Seen, Window};
 use crate::model::{Arrays, Model, Settings};
@@ -142,6 +144,8 @@ pub(super) struct Run {
     /// The study that learns with the other sign, while there is one class.
     other: Option<Study>,
     coding: Coding,
+    /// Of the rows so far, if certificates are kept.
+    pub(super) digest: Option<Digest>,
     holdout: Option<Holdout>,
     /// How many features there are, where that is known beforehand.
     width: Option<usize>,
@@ -174,10 +178,21 @@ impl Run {
             }
             Some(model) => model.settings.clone(),
         };
-        let mut run = Self {
+        let mut run = Self::begin(settings, width)?;
+        match resumed {
+            None => run.open(plan, said),
+            Some(model) => run.load(model)?,
+        }
+        Ok(run)
+    }
+
+    /// At the beginning.
+    pub(super) fn begin(settings: Settings, width: Option<usize>) -> Result<Self, RunError> {
+        Ok(Self {
             study: Study::new(&settings, width)?,
             other: None,
             coding: Coding::new(settings.task),
+            digest: settings.certificate.then(Digest::default),
             holdout: settings.holdout()?,
             width,
             rows: (0, 0),
@@ -185,12 +200,23 @@ impl Run {
             passes: Vec::new(),
             notes: Vec::new(),
             settings,
-        };
-        match resumed {
-            None => run.open(plan, said),
-            Some(model) => run.load(model)?,
-        }
-        Ok(run)
+        })
+    }
+
+    /// The same with a comparator that theorems see in every round.
+    pub(super) fn facing(&mut self, comparator: Vec<f64>) -> Result<(), RunError> {
+        self.study.built = walks::against(&self.settings, self.width, Some(comparator))?;
+        Ok(())
+    }
+
+    /// Examples learned from.
+    pub(super) fn examples(&self) -> u64 {
+        self.study.metrics.examples()
+    }
+
+    /// The learner.
+    pub(super) fn learner(&self) -> &dyn Learner {
+        self.study.built.learner.as_ref()
     }
 
     /// Goes on where the model stands.
@@ -202,6 +228,8 @@ impl Run {
         self.study = load("")?;
         let rows = model.find("holdout.rows").and_then(|rows| rows.first().copied());
         self.rows.0 = rows.unwrap_or(0.0) as u64;
+        // A model without one is continued without one.
+        self.digest = model.find(Model::DIGEST).and_then(|saved| Digest::load(&saved));
         Ok(())
     }
 
@@ -291,6 +319,9 @@ impl Run {
         labels: &Labels,
         sink: &mut Sink<'_>,
     ) -> Result<(), RunError> {
+        if let Some(digest) = &mut self.digest {
+            digest.block(block);
+        }
         self.code(block, places, labels)?;
         let task = self.settings.task;
         let mut from = 0;
@@ -436,7 +467,12 @@ impl Run {
             prediction,
             features,
             window: self.study.window.as_ref().map(Window::loss),
-            certificate: self.study.built.learner.certificate(),
+            certificate: self
+                .study
+                .built
+                .learner
+                .report(&Against::Reach, None)
+                .map(|all| all.best().clone()),
         }
     }
 
@@ -464,8 +500,7 @@ impl Run {
             loss_name: built.loss.spec(),
             rate,
             average: self.settings.average(),
-            certificate: built.learner.certificate(),
-            reach: built.learner.reach(),
+            certificate: built.learner.report(&Against::Reach, None),
             collisions: source.schema().features().collisions(),
             skipped: skipped.rows(),
             skipped_first: skipped.first().iter().map(ToString::to_string).collect(),
@@ -481,6 +516,9 @@ impl Run {
         self.other.iter().for_each(|other| other.save(OTHER, &mut arrays));
         if self.holdout.is_some() {
             arrays.push(("holdout.rows".to_owned(), vec![(self.rows.0 + self.rows.1) as f64]));
+        }
+        if let Some(digest) = &self.digest {
+            arrays.push((Model::DIGEST.to_owned(), digest.save().to_vec()));
         }
         Model {
             settings: self.settings.clone(),

@@ -1,11 +1,10 @@
 //! # What came out of a training
 //! For people and, as JSON, for programs.
 
-use geowalk::certify::{Certificate, Status};
 use geowalk_data::{Collisions, Task};
 use serde_json::{Map, Value, json};
 
-use crate::learner::Reach;
+use crate::certificate::{self, Report};
 
 /// Measures of some examples.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,10 +50,8 @@ pub struct Summary {
     pub rate: String,
     /// The model predicts with averaged weights.
     pub average: bool,
-    /// The certificate.
-    pub certificate: Option<Certificate>,
-    /// The weights it compares with.
-    pub reach: Reach,
+    /// The certificates, if they were kept.
+    pub certificate: Option<Report>,
     /// Bits of the hash of the features, and names that share a place; none if features are not hashed.
     pub collisions: Option<(u32, Collisions)>,
     /// Rows left out.
@@ -103,23 +100,7 @@ impl Summary {
             "rate": self.rate,
             "average": self.average,
             "collisions": collisions,
-            "certificate": certificate_json(self.certificate.as_ref(), self.reach),
+            "certificate": self.certificate.as_ref().map_or_else(certificate::off, Report::json),
         })
     }
-}
-
-/// The certificate as JSON; its `status` is `none` if none was kept.
-pub(crate) fn certificate_json(certificate: Option<&Certificate>, reach: Reach) -> Value {
-    let Some(c) = certificate else {
-        return json!({"theorem": null, "status": "none", "reason": "certificates are off",
-            "loss": null, "comparator_loss": null, "regret": null, "bound": null});
-    };
-    let (status, reason) = match &c.status {
-        Status::Valid => ("valid", None),
-        Status::Void(broken) => ("void", Some(format!("{} (row {})", broken.premise, broken.row))),
-    };
-    let bound = c.bound.is_finite().then_some(c.bound);
-    json!({"theorem": c.theorem, "status": status, "reason": reason, "loss": c.loss,
-        "comparator_loss": null, "regret": null, "bound": bound, "comparators": reach.to_string(),
-        "first_order": {"status": status, "bound": bound}})
 }

@@ -5,10 +5,11 @@
 //! R is the range met unless declared; features that a row leaves out are 0. The two-sided form has 2n features (Ux, −Ux), so R = 2U max|x|.
 //! **Cost** O(nnz). **Source** \[AW20, thm. 8\]; \[KW97\].
 
-use super::losses::{self, NO_MORE, probabilities};
+use super::losses::{NO_MORE, probabilities};
+use super::origin::{Origin, Span, Start};
 use super::theorem::{
     AS_WRITTEN, CONSTANT, Declared, FINITE, SQUARED, Theorem, Watch, checked, declared, discounted,
-    farthest_entropy, outward,
+    farthest_entropy, keep, outward, restore,
 };
 use super::{Bound, Certificate, Comparator};
 use crate::Real;
@@ -56,9 +57,11 @@ pub(super) const THEOREM: Theorem = Theorem {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Eg {
-    start: Vec<f64>,
+    start: Origin,
     declared: Option<f64>,
     range: f64,
+    /// The range if no row had all features.
+    with_zero: f64,
     watch: Watch,
 }
 
@@ -66,7 +69,14 @@ impl Eg {
     /// From the probabilities `start`, with the range that is met.
     pub fn new(start: &[f64]) -> Result<Self, ConfigError> {
         probabilities(start)?;
-        Ok(Self { start: start.to_vec(), declared: None, range: 0.0, watch: Watch::new(&THEOREM) })
+        let (start, watch) = (Origin::given(start), Watch::new(&THEOREM));
+        Ok(Self { start, declared: None, range: 0.0, with_zero: 0.0, watch })
+    }
+
+    /// The same from another start: for features that come at any time.
+    #[must_use]
+    pub fn starting(self, start: Start) -> Self {
+        Self { start: Origin::new(start), ..self }
     }
 
     /// With R declared beforehand.
@@ -80,13 +90,34 @@ impl Eg {
         2.0 * d.sqrt() / (range * (2.0 * l).sqrt() + range * range * d.sqrt())
     }
 
+    /// How many features have been seen.
+    pub(super) fn features(&self) -> usize {
+        self.start.features()
+    }
+
+    /// Gives away everything that changes, as named arrays.
+    pub fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
+        keep(&self.watch, &[self.range, self.with_zero, self.start.save()], put);
+    }
+
+    /// Continues from what `save` gave, with the same bits.
+    pub fn load(
+        &mut self,
+        get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
+    ) -> Result<(), ConfigError> {
+        let [range, with_zero, n] = restore(&mut self.watch, get)?;
+        (self.range, self.with_zero) = (range, with_zero);
+        self.start.load(n);
+        Ok(())
+    }
+
     fn bound(&self, u: &Comparator<'_>, loss: Option<f64>) -> Certificate {
         if self.watch.rounds == 0 {
             return self.watch.issue(0.0);
         }
         let eta = self.watch.rate;
         let c = 0.5 * eta * self.range * self.range * (1.0 + 1e-14);
-        let p = outward(farthest_entropy(u, &self.start) / eta, 0.0);
+        let p = outward(farthest_entropy(u, &self.start.weights(u.features())) / eta, 0.0);
         self.watch.issue(discounted(self.watch.loss.upper(), c, p, loss))
     }
 }
@@ -96,8 +127,12 @@ impl Bound for Eg {
         self.watch.round(round);
         self.watch.constant_rate(round.rate);
         self.watch.squared(round, 1e-14);
-        let row = losses::range(x, self.start.len(), &mut self.watch);
-        let range = row.hi - row.lo;
+        let row = Span::of(x, &mut self.start, &mut self.watch);
+        let mut range = row.width();
+        if row.grown {
+            range = Real::max(range, self.with_zero);
+        }
+        self.with_zero = Real::max(self.with_zero, row.with_zero().width());
         if self.declared.is_none() {
             self.range = Real::max(self.range, range);
         }

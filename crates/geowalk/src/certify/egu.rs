@@ -6,9 +6,11 @@
 //! **Cost** O(nnz). **Care** the loss is that of the *clipped* prediction: unclipped, w₁ = 1000, x = 1, y = 0, u = 0 refutes the printed bound, 10⁶ > 3000.
 //! **Source** \[AW20, thm. 6 and 7\], corrected; \[KW97\]. The inequality behind the twin's was checked on grids and runs; the printed proof has slips of sign.
 
+use super::losses::NO_MORE;
+use super::origin::{Origin, Start};
 use super::theorem::{
     AS_WRITTEN, CONSTANT, Declared, FINITE, SQUARED, Theorem, Watch, checked, declared, discounted,
-    farthest_entropy, outward,
+    farthest_entropy, keep, outward, restore,
 };
 use super::{Bound, Certificate, Comparator};
 use crate::Real;
@@ -28,6 +30,7 @@ const PREMISES: &[super::Premise] = &[
     checked(SMALL),
     checked(SQUARED),
     checked(CONSTANT),
+    checked(NO_MORE),
     checked(AS_WRITTEN),
     checked(FINITE),
     declared("the steps are those at the prediction min(<w, x>, Y)"),
@@ -70,7 +73,7 @@ pub(super) const TWIN: Theorem = Theorem {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Egu {
-    start: Vec<f64>,
+    start: Origin,
     declared: Option<(f64, f64)>,
     x: f64,
     y: f64,
@@ -82,12 +85,18 @@ impl Egu {
     pub fn new(start: &[f64]) -> Result<Self, ConfigError> {
         error::each("the start", start, Allowed::NonNegative)?;
         let watch = Watch::new(&EGU);
-        Ok(Self { start: start.to_vec(), declared: None, x: 0.0, y: 0.0, watch })
+        Ok(Self { start: Origin::given(start), declared: None, x: 0.0, y: 0.0, watch })
     }
 
     /// The twin of EGU; `start` is w, not u.
     pub fn twin(start: &[f64]) -> Result<Self, ConfigError> {
         Ok(Self { watch: Watch::new(&TWIN), ..Self::new(start)? })
+    }
+
+    /// The same from another start: for features that come at any time.
+    #[must_use]
+    pub fn starting(self, start: Start) -> Self {
+        Self { start: Origin::new(start), ..self }
     }
 
     /// With X and Y declared beforehand.
@@ -102,13 +111,29 @@ impl Egu {
         d.sqrt() / ((2.0 * l * x * y).sqrt() + 2.0 * x * y * d.sqrt())
     }
 
+    /// Gives away everything that changes, as named arrays.
+    pub fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
+        keep(&self.watch, &[self.x, self.y, self.start.save()], put);
+    }
+
+    /// Continues from what `save` gave, with the same bits.
+    pub fn load(
+        &mut self,
+        get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
+    ) -> Result<(), ConfigError> {
+        let [x, y, n] = restore(&mut self.watch, get)?;
+        (self.x, self.y) = (x, y);
+        self.start.load(n);
+        Ok(())
+    }
+
     fn bound(&self, u: &Comparator<'_>, loss: Option<f64>) -> Certificate {
         if self.watch.rounds == 0 {
             return self.watch.issue(0.0);
         }
         let eta = self.watch.rate;
         let c = 2.0 * self.x * self.y * eta * (1.0 + 1e-14);
-        let p = outward(farthest_entropy(u, &self.start) / eta, 0.0);
+        let p = outward(farthest_entropy(u, &self.start.weights(u.features())) / eta, 0.0);
         self.watch.issue(discounted(self.watch.loss.upper(), c, p, loss))
     }
 }
@@ -120,6 +145,7 @@ impl Bound for Egu {
         let label = self.watch.squared(round, 1e-14);
         // The label is recovered from prediction and slope.
         let slack = 4.0 * f64::EPSILON * (round.z.abs() + round.slope.abs());
+        self.start.see(x.bound(), &mut self.watch);
         let (mut lo, mut hi) = (0.0, 0.0);
         x.each(|_, x| (lo, hi) = (Real::min(lo, x.f64()), Real::max(hi, x.f64())));
         if self.declared.is_none() {

@@ -7,7 +7,7 @@
 //! **Source** \[KKW19, thm. 2\].
 
 use super::theorem::{
-    AS_WRITTEN, CONVEX, Declared, FINITE, Theorem, Watch, checked, declared, outward,
+    AS_WRITTEN, CONVEX, Declared, FINITE, Theorem, Watch, checked, declared, keep, outward, restore,
 };
 use super::{Bound, Certificate, Comparator};
 use crate::Real;
@@ -75,6 +75,31 @@ impl FreeBets {
         Ok(Self { epsilon, lipschitz, features: Vec::new(), watch })
     }
 
+    /// Sees a round of a walk that [keeps](crate::walk::Walk::bets) what the bound is made of: O(1).
+    #[inline]
+    pub fn observe_round(&mut self, round: &Round) {
+        self.watch.round(round);
+        self.watch.demand(SLOPE, round.slope.abs() <= self.lipschitz * (1.0 + 1e-12), round.slope);
+    }
+
+    /// The certificate with the bound of the walk that kept it.
+    pub fn certify_with(&self, bound: f64) -> Certificate {
+        self.watch.issue(bound)
+    }
+
+    /// Gives away what [`FreeBets::observe_round`] changes, as named arrays.
+    pub fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
+        keep(&self.watch, &[], put);
+    }
+
+    /// Continues from what `save` gave, with the same bits.
+    pub fn load(
+        &mut self,
+        get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
+    ) -> Result<(), ConfigError> {
+        restore::<0>(&mut self.watch, get).map(|_| ())
+    }
+
     /// The sum over coordinates, for |u_i| ≤ size(i).
     fn sum(&self, size: impl Fn(usize) -> f64, given: usize) -> f64 {
         let mut sum = Sum::default();
@@ -99,9 +124,8 @@ impl FreeBets {
 
 impl Bound for FreeBets {
     fn observe<F: Real, X: Row<F>>(&mut self, round: &Round, x: X) {
-        self.watch.round(round);
+        self.observe_round(round);
         let g = round.slope / self.lipschitz;
-        self.watch.demand(SLOPE, g.abs() <= 1.0 + 1e-12, round.slope);
         x.each(|i, x| {
             // What free takes for 0.
             let x = x.f64().abs();

@@ -8,7 +8,7 @@
 
 use super::theorem::{
     AS_WRITTEN, CONSTANT, CONVEX, Declared, FINITE, Theorem, Watch, checked, declared, farthest,
-    outward,
+    keep, outward, restore,
 };
 use super::{Bound, Certificate, Comparator};
 use crate::Real;
@@ -62,6 +62,7 @@ pub(super) const THEOREM: Theorem = Theorem {
 pub struct GradientDescent {
     start: Vec<f64>,
     constants: Option<(f64, f64)>,
+    implicit: bool,
     watch: Watch,
     squares: Sum,
 }
@@ -70,7 +71,19 @@ impl GradientDescent {
     /// From the weights `start` (0 beyond its end), with the gradients that are met.
     pub fn new(start: &[f64], facts: &Facts) -> Self {
         let watch = Watch::convex(&THEOREM, facts);
-        Self { start: start.to_vec(), constants: None, watch, squares: Sum::default() }
+        Self {
+            start: start.to_vec(),
+            constants: None,
+            implicit: false,
+            watch,
+            squares: Sum::default(),
+        }
+    }
+
+    /// For implicit steps, of which the theorem is true as well: \[[`Proximal::before`](super::Proximal::before)\] in flat space, against every comparator at once.
+    pub fn implicit(start: &[f64], facts: &Facts) -> Self {
+        let watch = Watch::convex(&super::proximal::FLAT, facts);
+        Self { implicit: true, watch, ..Self::new(start, facts) }
     }
 
     /// With constants declared beforehand: |g| ≤ z, ‖x‖ ≤ r.
@@ -78,6 +91,38 @@ impl GradientDescent {
         error::parameter("z", z, Allowed::Positive)?;
         error::parameter("r", r, Allowed::Positive)?;
         Ok(Self { constants: Some((z, r)), ..Self::new(start, facts) })
+    }
+
+    /// Sees a round of a walk whose steps have the length η|g|‖x‖, as gradient descent's own do: O(1).
+    #[inline]
+    pub fn observe_length(&mut self, round: &Round) {
+        let pull = round.rate * round.slope.abs();
+        let norm = if pull > 0.0 { round.length / pull } else { 0.0 };
+        self.see(round, norm * (1.0 - 1e-15));
+        self.squares.add(round.length * round.length);
+    }
+
+    fn see(&mut self, round: &Round, norm: f64) {
+        self.watch.round(round);
+        self.watch.constant_rate(round.rate);
+        if let Some((z, r)) = self.constants {
+            self.watch.demand(SLOPE, round.slope.abs() <= z, round.slope);
+            self.watch.demand(NORM, norm <= r, norm);
+        }
+    }
+
+    /// Gives away everything that changes, as named arrays.
+    pub fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
+        keep(&self.watch, &self.squares.save(), put);
+    }
+
+    /// Continues from what `save` gave, with the same bits.
+    pub fn load(
+        &mut self,
+        get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
+    ) -> Result<(), ConfigError> {
+        self.squares = Sum::load(restore(&mut self.watch, get)?);
+        Ok(())
     }
 
     /// The rate that is best for comparators at distance `u` after `k` rounds: U/(ZR√k).
@@ -88,16 +133,12 @@ impl GradientDescent {
 
 impl Bound for GradientDescent {
     fn observe<F: Real, X: Row<F>>(&mut self, round: &Round, x: X) {
-        self.watch.round(round);
-        self.watch.constant_rate(round.rate);
         let norm = x.norm(Norm::L2).f64();
-        if let Some((z, r)) = self.constants {
-            self.watch.demand(SLOPE, round.slope.abs() <= z, round.slope);
-            self.watch.demand(NORM, norm <= r, norm);
-        }
+        self.see(round, norm);
         let length = round.rate * round.slope.abs() * norm;
         // A clipped or two-sided walk makes other steps than this.
-        self.watch.demand(LENGTH, (length - round.length).abs() <= 1e-9 * length, round.length);
+        let own = self.implicit || (length - round.length).abs() <= 1e-9 * length;
+        self.watch.demand(LENGTH, own, round.length);
         self.squares.add(length * length);
     }
 

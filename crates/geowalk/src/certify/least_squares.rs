@@ -9,10 +9,12 @@
 //! **Source** \[KMWW07, ex. 4\] (its proviso on the loss of u is not needed); \[KMWW07, ex. 5\], corrected: as printed 0.1111 > 0.0625 at x = y = u = η = 1.
 
 use super::theorem::{
-    AS_WRITTEN, CONSTANT, FINITE, SQUARED, Theorem, Watch, checked, declared, farthest, outward,
+    AS_WRITTEN, CONSTANT, FINITE, SQUARED, Theorem, Watch, checked, declared, farthest, keep,
+    outward, restore,
 };
 use super::{Bound, Certificate, Comparator};
 use crate::Real;
+use crate::error::ConfigError;
 use crate::row::{Norm, Row};
 use crate::update::Round;
 
@@ -91,6 +93,56 @@ impl LeastSquares {
         Self { implicit: true, watch: Watch::new(&IMPLICIT), ..Self::explicit(start) }
     }
 
+    /// Sees a round of explicit steps whose length is η|g|‖x‖, as gradient descent's own are: O(1).
+    #[inline]
+    pub fn observe_length(&mut self, round: &Round) {
+        let pull = round.rate * round.slope.abs();
+        // A row without a residual adds nothing on either side.
+        let norm = if pull > 0.0 { round.length / pull } else { self.least };
+        self.see(round, norm);
+    }
+
+    /// Sees a round of an implicit step that is reported with the loss, prediction and slope *before* it, at weight 1: those after it follow.
+    pub fn observe_before<F: Real, X: Row<F>>(&mut self, round: &Round, x: X) {
+        let norm = x.norm(Norm::L2).f64();
+        let (residual, factor) = (0.5 * round.slope, 1.0 + 2.0 * round.rate * norm * norm);
+        let after = residual / factor;
+        let z = round.z - (residual - after);
+        let after = Round { z, loss: after * after, slope: 2.0 * after, ..*round };
+        self.observe(&after, x);
+        self.watch.squared(round, 1e-14);
+    }
+
+    fn see(&mut self, round: &Round, norm: f64) {
+        self.watch.round(round);
+        self.watch.constant_rate(round.rate);
+        self.watch.squared(round, if self.implicit { 1e-9 } else { 1e-14 });
+        if norm.is_finite() {
+            self.most = Real::max(self.most, norm);
+            self.least = Real::min(self.least, norm);
+        }
+        if !self.implicit {
+            let c = round.rate * self.most * self.most;
+            self.watch.demand(SMALL, c < 1.0, c);
+        }
+    }
+
+    /// Gives away everything that changes, as named arrays.
+    pub fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
+        let least = if self.least.is_finite() { self.least } else { -1.0 };
+        keep(&self.watch, &[self.most, least], put);
+    }
+
+    /// Continues from what `save` gave, with the same bits.
+    pub fn load(
+        &mut self,
+        get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
+    ) -> Result<(), ConfigError> {
+        let [most, least] = restore(&mut self.watch, get)?;
+        (self.most, self.least) = (most, if least < 0.0 { f64::INFINITY } else { least });
+        Ok(())
+    }
+
     /// 1 ∓ c and W²/4η, of (1 ∓ c)A − √(LA) ≤ W²/4η.
     fn terms(&self, u: &Comparator<'_>) -> (f64, f64) {
         let (eta, w) = (self.watch.rate, farthest(u, &self.start));
@@ -110,16 +162,8 @@ impl LeastSquares {
 
 impl Bound for LeastSquares {
     fn observe<F: Real, X: Row<F>>(&mut self, round: &Round, x: X) {
-        self.watch.round(round);
-        self.watch.constant_rate(round.rate);
-        self.watch.squared(round, if self.implicit { 1e-9 } else { 1e-14 });
         let norm = x.norm(Norm::L2).f64();
-        self.most = Real::max(self.most, norm);
-        self.least = Real::min(self.least, norm);
-        if !self.implicit {
-            let c = round.rate * norm * norm;
-            self.watch.demand(SMALL, c < 1.0, c);
-        }
+        self.see(round, norm);
         let length = round.rate * round.slope.abs() * norm;
         let tolerance = if self.implicit { 1e-6 * length + 1e-12 } else { 1e-9 * length };
         self.watch.demand(LENGTH, (length - round.length).abs() <= tolerance, round.length);

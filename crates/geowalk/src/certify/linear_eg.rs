@@ -5,9 +5,10 @@
 //! **Proof** $\ln\sum_i w_i e^{-\eta g x_i} \le -\eta g z + \eta^2g^2\,\mathrm{range}^2/8$ (Hoeffding), round by round. **Cost** O(nnz).
 //! **Care** features that the row leaves out count as 0 in the range. **Source** \[KW97\]; portfolios \[HSSW98\].
 
+use super::origin::{Origin, Span, Start};
 use super::theorem::{
     AS_WRITTEN, CONSTANT, CONVEX, FINITE, Theorem, Watch, checked, declared, farthest_entropy,
-    outward,
+    keep, outward, restore,
 };
 use super::{Bound, Certificate, Comparator, losses};
 use crate::Real;
@@ -50,9 +51,11 @@ pub(super) const THEOREM: Theorem = Theorem {
 /// ```
 #[derive(Debug, Clone)]
 pub struct LinearEg {
-    start: Vec<f64>,
+    start: Origin,
     watch: Watch,
     squares: Sum,
+    /// The same sum if no row had all features.
+    with_zero: Sum,
 }
 
 impl LinearEg {
@@ -60,7 +63,36 @@ impl LinearEg {
     pub fn new(start: &[f64], facts: &Facts) -> Result<Self, ConfigError> {
         losses::probabilities(start)?;
         let watch = Watch::convex(&THEOREM, facts);
-        Ok(Self { start: start.to_vec(), watch, squares: Sum::default() })
+        let start = Origin::given(start);
+        Ok(Self { start, watch, squares: Sum::default(), with_zero: Sum::default() })
+    }
+
+    /// The same from another start: for features that come at any time.
+    #[must_use]
+    pub fn starting(self, start: Start) -> Self {
+        Self { start: Origin::new(start), ..self }
+    }
+
+    /// How many features have been seen.
+    pub(super) fn features(&self) -> usize {
+        self.start.features()
+    }
+
+    /// Gives away everything that changes, as named arrays.
+    pub fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
+        let (a, b) = (self.squares.save(), self.with_zero.save());
+        keep(&self.watch, &[a.as_slice(), &b, &[self.start.save()]].concat(), put);
+    }
+
+    /// Continues from what `save` gave, with the same bits.
+    pub fn load(
+        &mut self,
+        get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
+    ) -> Result<(), ConfigError> {
+        let [a, b, c, d, e, f, g, h, n] = restore(&mut self.watch, get)?;
+        (self.squares, self.with_zero) = (Sum::load([a, b, c, d]), Sum::load([e, f, g, h]));
+        self.start.load(n);
+        Ok(())
     }
 }
 
@@ -68,13 +100,17 @@ impl Bound for LinearEg {
     fn observe<F: Real, X: Row<F>>(&mut self, round: &Round, x: X) {
         self.watch.round(round);
         self.watch.constant_rate(round.rate);
-        let range = losses::range(x, self.start.len(), &mut self.watch);
-        let step = round.slope * (range.hi - range.lo);
-        self.squares.add(step * step);
+        let row = Span::of(x, &mut self.start, &mut self.watch);
+        if row.grown {
+            self.squares = self.with_zero;
+        }
+        let square = |width: f64| (round.slope * width) * (round.slope * width);
+        self.squares.add(square(row.width()));
+        self.with_zero.add(square(row.with_zero().width()));
     }
 
     fn certify(&self, u: &Comparator<'_>) -> Certificate {
-        let d = farthest_entropy(u, &self.start);
+        let d = farthest_entropy(u, &self.start.weights(u.features()));
         if self.watch.rounds == 0 && !d.is_nan() {
             return self.watch.issue(0.0);
         }

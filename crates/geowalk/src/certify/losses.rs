@@ -157,26 +157,6 @@ pub(super) fn probabilities(start: &[f64]) -> Result<(), ConfigError> {
     Err(DomainError::Constraint { quantity, found, expected: 1.0, tolerance }.into())
 }
 
-/// The least and the greatest value of a row of n features; those that it leaves out are 0.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Range {
-    pub(super) lo: f64,
-    pub(super) hi: f64,
-}
-
-pub(super) fn range<F: Real, X: Row<F>>(x: X, n: usize, watch: &mut Watch) -> Range {
-    watch.demand(NO_MORE, x.bound() <= n, x.bound() as f64);
-    let (mut lo, mut hi, mut count) = (f64::INFINITY, f64::NEG_INFINITY, 0);
-    x.each(|_, x| {
-        (lo, hi) = (Real::min(lo, x.f64()), Real::max(hi, x.f64()));
-        count += 1;
-    });
-    if count < n {
-        (lo, hi) = (Real::min(lo, 0.0), Real::max(hi, 0.0));
-    }
-    Range { lo, hi }
-}
-
 /// The rounds are of the dot loss, w·ℓ, or of less.
 pub(super) fn dot(watch: &mut Watch, round: &crate::update::Round) {
     let most = round.z * (1.0 + 1e-12) + 1e-300;

@@ -9,8 +9,10 @@
 //! **Cost** O(nnz). **Care** without the premise nothing is promised: x = 1, y = u = 10, w₀ = 1, squared loss: 81 > 41.45 for every η.
 //! **Source** \[KMWW07, ex. 7\], corrected: as printed, with one U for both, L = w, w₀ = 1, u = e⁻¹⁰, k = 100 has regret 24.08 > 10.
 
+use super::losses::NO_MORE;
+use super::origin::{Origin, Start};
 use super::theorem::{
-    AS_WRITTEN, CONSTANT, CONVEX, FINITE, Theorem, Watch, checked, declared, outward,
+    AS_WRITTEN, CONSTANT, CONVEX, FINITE, Theorem, Watch, checked, declared, keep, outward, restore,
 };
 use super::{Bound, Certificate, Comparator};
 use crate::Real;
@@ -30,6 +32,7 @@ pub(super) const THEOREM: Theorem = Theorem {
         checked(CONVEX),
         checked(CONSTANT),
         checked(POSITIVE),
+        checked(NO_MORE),
         checked(AS_WRITTEN),
         checked(FINITE),
         declared("the rounds are explicit steps on the orthant"),
@@ -48,7 +51,7 @@ pub(super) const THEOREM: Theorem = Theorem {
 /// ```
 #[derive(Debug, Clone)]
 pub struct NaturalEg {
-    start: Vec<f64>,
+    start: Origin,
     watch: Watch,
     squares: Sum,
 }
@@ -58,7 +61,29 @@ impl NaturalEg {
     pub fn new(start: &[f64], facts: &Facts) -> Result<Self, ConfigError> {
         error::each("the start", start, Allowed::Positive)?;
         let watch = Watch::convex(&THEOREM, facts);
-        Ok(Self { start: start.to_vec(), watch, squares: Sum::default() })
+        Ok(Self { start: Origin::given(start), watch, squares: Sum::default() })
+    }
+
+    /// The same from another start: for features that come at any time.
+    #[must_use]
+    pub fn starting(self, start: Start) -> Self {
+        Self { start: Origin::new(start), ..self }
+    }
+
+    /// Gives away everything that changes, as named arrays.
+    pub fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
+        keep(&self.watch, &[self.squares.save().as_slice(), &[self.start.save()]].concat(), put);
+    }
+
+    /// Continues from what `save` gave, with the same bits.
+    pub fn load(
+        &mut self,
+        get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
+    ) -> Result<(), ConfigError> {
+        let [a, b, c, d, n] = restore(&mut self.watch, get)?;
+        self.squares = Sum::load([a, b, c, d]);
+        self.start.load(n);
+        Ok(())
     }
 
     /// The best rate U₁/(Z R U₂ √k), and the bound Z R U₁ U₂ √k that it promises.
@@ -72,6 +97,7 @@ impl Bound for NaturalEg {
     fn observe<F: Real, X: Row<F>>(&mut self, round: &Round, x: X) {
         self.watch.round(round);
         self.watch.constant_rate(round.rate);
+        self.start.see(x.bound(), &mut self.watch);
         let mut worst = 0.0;
         x.each(|_, x| worst = Real::min(worst, round.slope * x.f64()));
         self.watch.demand(SIGN, worst >= 0.0, worst);
@@ -80,13 +106,14 @@ impl Bound for NaturalEg {
 
     fn certify(&self, u: &Comparator<'_>) -> Certificate {
         let Comparator::Given(u) = u else { return self.watch.issue(f64::NAN) };
-        if u.len() != self.start.len() || u.iter().any(|u| *u <= 0.0 || !u.is_finite()) {
+        let start = self.start.weights(u.len());
+        if u.len() != start.len() || u.iter().any(|u| *u <= 0.0 || !u.is_finite()) {
             return self.watch.refuse(POSITIVE, u.len() as f64);
         }
         if self.watch.rounds == 0 {
             return self.watch.issue(0.0);
         }
-        let logs: Vec<f64> = u.iter().zip(&self.start).map(|(u, w)| Real::ln(u / w)).collect();
+        let logs: Vec<f64> = u.iter().zip(start.iter()).map(|(u, w)| Real::ln(u / w)).collect();
         let norm = Norm::L2.of(&logs);
         let sum = norm * norm + self.squares.upper() * (1.0 + 1e-13);
         self.watch.issue(outward(sum / (2.0 * self.watch.rate), norm * norm / self.watch.rate))

@@ -10,7 +10,9 @@
 //! **Cost** O(nnz). **Care** rows are orthogonal to u up to rounding, |⟨u, x⟩| ≤ 1e-12‖x‖; what that can have done is added.
 //! **Source** \[KMWW07s, lemma 9\]; the logarithmic form is new. The printed conditions cannot be widened: η = ½, c₀ = 1.55 gives a loss of 5.71 > 2c₀² = 4.81.
 
-use super::theorem::{AS_WRITTEN, FINITE, Theorem, Watch, checked, declared, outward};
+use super::theorem::{
+    AS_WRITTEN, FINITE, Theorem, Watch, checked, declared, keep, outward, restore,
+};
 use super::{Bound, Certificate, Comparator};
 use crate::Real;
 use crate::error::ConfigError;
@@ -123,6 +125,30 @@ impl NullVector {
             + 2.0 / (3.0 * k) * (3.0 - (2.0 - eta) * eta) * square)
             .sqrt();
         self.near.issue(outward(square / (eta * (1.0 - eta + root)), 0.0) + self.rounding())
+    }
+
+    /// Gives away everything that changes, as named arrays.
+    pub fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
+        let least = if self.least.is_finite() { self.least } else { -1.0 };
+        let rate = if self.rate.is_nan() { -1.0 } else { self.rate };
+        let own = [self.near.save().as_slice(), &self.tilt.save(), &[least, rate]].concat();
+        keep(&self.watch, &own, put);
+    }
+
+    /// Continues from what `save` gave, with the same bits.
+    pub fn load(
+        &mut self,
+        get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
+    ) -> Result<(), ConfigError> {
+        let own: [f64; Watch::NUMBERS + 6] = restore(&mut self.watch, get)?;
+        let mut near = [0.0; Watch::NUMBERS];
+        near.copy_from_slice(&own[..Watch::NUMBERS]);
+        self.near.load(near);
+        let [.., a, b, c, d, least, rate] = own;
+        self.tilt = Sum::load([a, b, c, d]);
+        self.least = if least < 0.0 { f64::INFINITY } else { least };
+        self.rate = if rate < 0.0 { f64::NAN } else { rate };
+        Ok(())
     }
 
     /// Each step moves ln cos c by at most 2η|z⟨u, x⟩|/cos c₀ less than the theorem says; twice that, to be safe.

@@ -9,8 +9,10 @@
 //! x = 1, y = 0, 1, 0, 1, … loses 1 per round against ¼ for u = 0.
 //! **Source** \[NN09, thm. 3\], in the usable form.
 
+use super::mirror_steps::half_square;
 use super::theorem::{
-    AS_WRITTEN, CONSTANT, CONVEX, FINITE, Theorem, Watch, checked, declared, discounted, outward,
+    AS_WRITTEN, CONSTANT, CONVEX, FINITE, Theorem, Watch, checked, declared, discounted, keep,
+    outward, restore,
 };
 use super::{Bound, Certificate, Comparator};
 use crate::Real;
@@ -79,6 +81,21 @@ impl Ols {
         c / ((self.p - 1.0) * most * most * self.smooth)
     }
 
+    /// Gives away everything that changes, as named arrays.
+    pub fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
+        keep(&self.watch, &[self.most], put);
+    }
+
+    /// Continues from what `save` gave, with the same bits.
+    pub fn load(
+        &mut self,
+        get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
+    ) -> Result<(), ConfigError> {
+        let [most] = restore(&mut self.watch, get)?;
+        self.most = most;
+        Ok(())
+    }
+
     fn c(&self) -> f64 {
         let c = self.watch.rate * (self.p - 1.0) * self.most * self.most * self.smooth;
         c * (1.0 + 1e-12)
@@ -86,17 +103,7 @@ impl Ols {
 
     /// ‖u‖_q²/2η, at most.
     fn penalty(&self, u: &Comparator<'_>) -> f64 {
-        let q = self.p / (self.p - 1.0);
-        let size = match *u {
-            Comparator::Given(u) => Norm::Lp(q).of(u),
-            Comparator::Ball { norm: Norm::L1, radius } => radius,
-            Comparator::Ball { norm: Norm::Lp(r), radius } if r <= q * (1.0 + 1e-12) => radius,
-            Comparator::Ball { norm: Norm::L2, radius } if self.p == 2.0 => radius,
-            Comparator::Simplex { .. } => 1.0,
-            Comparator::Positive { total } => total,
-            _ => f64::NAN,
-        };
-        outward(size * size * (1.0 + 1e-12) / (2.0 * self.watch.rate), 0.0)
+        outward(half_square(u, self.p / (self.p - 1.0)) / self.watch.rate, 0.0)
     }
 
     fn bound(&self, u: &Comparator<'_>, loss: Option<f64>) -> Certificate {

@@ -52,6 +52,20 @@ pub(super) const BEFORE: Theorem = Theorem {
     correction: "new: no factor for the curvature",
 };
 
+pub(super) const FLAT: Theorem = Theorem {
+    name: "proximal-flat",
+    premises: &[
+        checked(theorem::CONVEX),
+        checked(theorem::CONSTANT),
+        checked(AS_WRITTEN),
+        checked(FINITE),
+        declared("the rounds are implicit steps in R^n"),
+    ],
+    bound: "loss before the step: |u - w0|^2/(2 eta) + eta/2 sum g^2 |x|^2",
+    source: "KMWW07, thm. 8",
+    correction: "proximal-before in flat space, against every comparator at once",
+};
+
 /// The bounds of implicit steps against one comparator.
 ///
 /// ```

@@ -10,10 +10,11 @@
 //! and without labels in the range, y = −2.1 and then 1 at η = ⅓ loses 409 > 29.1.
 //! **Source** \[AW20, thm. 9 and claim 1\], corrected and strengthened.
 
-use super::losses::{self, NO_MORE, probabilities};
+use super::losses::{NO_MORE, probabilities};
+use super::origin::{Origin, Span, Start};
 use super::theorem::{
     AS_WRITTEN, CONSTANT, Declared, FINITE, SQUARED, Theorem, Watch, checked, declared, discounted,
-    farthest_entropy, outward,
+    farthest_entropy, keep, outward, restore,
 };
 use super::{Bound, Certificate, Comparator};
 use crate::Real;
@@ -64,7 +65,7 @@ pub(super) const THEOREM: Theorem = Theorem {
 /// ```
 #[derive(Debug, Clone)]
 pub struct ReparamEg {
-    start: Vec<f64>,
+    start: Origin,
     middle: f64,
     declared: Option<f64>,
     x: f64,
@@ -77,7 +78,13 @@ impl ReparamEg {
         probabilities(start)?;
         error::parameter("middle", middle, Allowed::Finite)?;
         let watch = Watch::new(&THEOREM);
-        Ok(Self { start: start.to_vec(), middle, declared: None, x: 0.0, watch })
+        Ok(Self { start: Origin::given(start), middle, declared: None, x: 0.0, watch })
+    }
+
+    /// The same from another start: for features that come at any time.
+    #[must_use]
+    pub fn starting(self, start: Start) -> Self {
+        Self { start: Origin::new(start), ..self }
     }
 
     /// With X declared beforehand.
@@ -91,13 +98,34 @@ impl ReparamEg {
         d.sqrt() / (x * (2.0 * l).sqrt() + 2.0 * x * x * d.sqrt())
     }
 
+    /// How many features have been seen.
+    pub(super) fn features(&self) -> usize {
+        self.start.features()
+    }
+
+    /// Gives away everything that changes, as named arrays.
+    pub fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
+        keep(&self.watch, &[self.x, self.start.save()], put);
+    }
+
+    /// Continues from what `save` gave, with the same bits.
+    pub fn load(
+        &mut self,
+        get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
+    ) -> Result<(), ConfigError> {
+        let [x, n] = restore(&mut self.watch, get)?;
+        self.x = x;
+        self.start.load(n);
+        Ok(())
+    }
+
     fn bound(&self, u: &Comparator<'_>, loss: Option<f64>) -> Certificate {
         if self.watch.rounds == 0 {
             return self.watch.issue(0.0);
         }
         let eta = self.watch.rate;
         let c = 2.0 * eta * self.x * self.x * (1.0 + 1e-14);
-        let p = outward(farthest_entropy(u, &self.start) / eta, 0.0);
+        let p = outward(farthest_entropy(u, &self.start.weights(u.features())) / eta, 0.0);
         self.watch.issue(discounted(self.watch.loss.upper(), c, p, loss))
     }
 }
@@ -109,7 +137,10 @@ impl Bound for ReparamEg {
         let label = (self.watch.squared(round, 1e-14) - self.middle).abs();
         // The label is recovered from prediction and slope.
         let slack = 4.0 * f64::EPSILON * (round.z.abs() + round.slope.abs());
-        let row = losses::range(x, self.start.len(), &mut self.watch);
+        let mut row = Span::of(x, &mut self.start, &mut self.watch);
+        if row.grown && self.watch.rounds > 1 {
+            row = row.with_zero(); // what a row before left out
+        }
         let reach = Real::max(row.hi - self.middle, self.middle - row.lo);
         if self.declared.is_none() {
             self.x = Real::max(self.x, Real::max(reach, label));

@@ -4,6 +4,7 @@
 
 use super::{Broken, Certificate, Comparator, Status};
 use crate::Real;
+use crate::error::ConfigError;
 use crate::geometry::Event;
 use crate::loss::Facts;
 use crate::sum::Sum;
@@ -61,7 +62,8 @@ pub(crate) const FINITE: &str = "finite loss and slope";
 pub(crate) const CONVEX: &str = "convexity of the loss in the prediction";
 pub(crate) const CONSTANT: &str = "one constant rate > 0";
 pub(crate) const AS_WRITTEN: &str = "steps made as the formula says";
-pub(crate) const KNOWN: &str = "a comparator for which the bound is known";
+/// What a certificate names that is void because the theorem has no bound against the comparators it was asked about, with all premises intact.
+pub const KNOWN: &str = "a comparator for which the bound is known";
 pub(crate) const SQUARED: &str = "the squared loss, weight 1";
 
 /// Every theorem, in the order of the papers.
@@ -79,6 +81,7 @@ const TABLE: &[&Theorem] = &[
     &super::riemannian::DEFECT,
     &super::proximal::AFTER,
     &super::proximal::BEFORE,
+    &super::proximal::FLAT,
     &super::gradient_descent::THEOREM,
     &super::least_squares::EXPLICIT,
     &super::least_squares::IMPLICIT,
@@ -86,6 +89,7 @@ const TABLE: &[&Theorem] = &[
     &super::null_vector::QUADRATIC,
     &super::null_vector::LOGARITHMIC,
     &super::mirror_descent::THEOREM,
+    &super::mirror_steps::THEOREM,
     &super::linear_eg::THEOREM,
     &super::ols::THEOREM,
     &super::winnow::WINNOW,
@@ -168,6 +172,35 @@ impl Watch {
         round.z - half
     }
 
+    /// Everything that changes: rounds, losses, rate, and the premise that broke, by its place in the theorem.
+    pub(crate) fn save(&self) -> [f64; Watch::NUMBERS] {
+        let [sum, lost, magnitude, count] = self.loss.save();
+        let rate = if self.rate.is_nan() { -1.0 } else { self.rate };
+        let place = |b: &Broken| self.theorem.premises.iter().position(|p| p.text == b.premise);
+        let (premise, row, [kind, found]) = match &self.broken {
+            Some(b) => (place(b).map_or(-1.0, |p| p as f64), b.row as f64, unfinite(b.found)),
+            None => (-1.0, 0.0, [0.0; 2]),
+        };
+        [self.rounds as f64, sum, lost, magnitude, count, rate, premise, row, kind, found]
+    }
+
+    /// Continues from what [`Watch::save`] gave. A premise that never held is known from the construction.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // counts below 2^53
+    pub(crate) fn load(&mut self, saved: [f64; Watch::NUMBERS]) {
+        let [rounds, sum, lost, magnitude, count, rate, premise, row, kind, found] = saved;
+        self.rounds = rounds as u64;
+        self.loss = Sum::load([sum, lost, magnitude, count]);
+        self.rate = if rate < 0.0 { f64::NAN } else { rate };
+        let broken = self.theorem.premises.get(premise as usize).filter(|_| premise >= 0.0);
+        if let Some(premise) = broken {
+            let found = refinite([kind, found]);
+            self.broken = Some(Broken { premise: premise.text, row: row as u64, found });
+        }
+    }
+
+    /// How many numbers [`Watch::save`] gives.
+    pub(crate) const NUMBERS: usize = 10;
+
     /// Remembers the first premise that does not hold, in the present round.
     pub(crate) fn demand(&mut self, premise: &'static str, holds: bool, found: f64) {
         if !holds && self.broken.is_none() {
@@ -198,6 +231,50 @@ impl Watch {
         copy.broken = copy.broken.or(Some(Broken { premise, row, found }));
         copy.issue(f64::NAN)
     }
+}
+
+/// Numbers that are not finite do not go into files: what kind of number it is, and the number if it is finite.
+pub(crate) fn unfinite(x: f64) -> [f64; 2] {
+    match x {
+        _ if x.is_nan() => [1.0, 0.0],
+        f64::INFINITY => [2.0, 0.0],
+        f64::NEG_INFINITY => [3.0, 0.0],
+        _ => [0.0, x],
+    }
+}
+
+/// The number of which that was made.
+pub(crate) fn refinite([kind, x]: [f64; 2]) -> f64 {
+    match kind {
+        1.0 => f64::NAN,
+        2.0 => f64::INFINITY,
+        3.0 => f64::NEG_INFINITY,
+        _ => x,
+    }
+}
+
+/// The arrays that a bound was saved as.
+pub(crate) type Get<'a> = &'a mut dyn FnMut(&'static str) -> Option<Vec<f64>>;
+
+/// The watch and N more numbers, from the array `state`.
+pub(crate) fn restore<const N: usize>(
+    watch: &mut Watch,
+    get: Get<'_>,
+) -> Result<[f64; N], ConfigError> {
+    let missing = ConfigError::Missing { name: "theorem", meaning: "the sums of a certificate" };
+    let state = get("state").filter(|state| state.len() == Watch::NUMBERS + N).ok_or(missing)?;
+    let (mut first, mut rest) = ([0.0; Watch::NUMBERS], [0.0; N]);
+    first.copy_from_slice(&state[..Watch::NUMBERS]);
+    rest.copy_from_slice(&state[Watch::NUMBERS..]);
+    watch.load(first);
+    Ok(rest)
+}
+
+/// The array `state`: the watch and more numbers.
+pub(crate) fn keep(watch: &Watch, more: &[f64], put: &mut dyn FnMut(&'static str, &[f64])) {
+    let mut state = watch.save().to_vec();
+    state.extend_from_slice(more);
+    put("state", &state);
 }
 
 /// No less than x, had the dozen operations behind it been exact; `scale` is the size of the numbers that were subtracted on the way.

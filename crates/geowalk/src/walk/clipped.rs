@@ -150,6 +150,10 @@ impl<W: Walk> Walk for Clipped<W> {
         self.walk.gamma(rate, out)
     }
 
+    fn bets(&self, size: &dyn Fn(usize) -> f64) -> Option<f64> {
+        self.walk.bets(size)
+    }
+
     #[inline]
     fn gradient<X: Row<f64>>(&self, round: &Round, x: X) -> f64 {
         self.walk.gradient(round, x)

@@ -70,7 +70,11 @@ pub struct Free {
     last: [f64; 3],
     /// A, in units of L.
     a: Sum,
+    /// Σ g s, in units of L.
+    bets: Sum,
     features: Vec<Feature>,
+    /// |x| of each feature when it first was not 0: apart from the others, since it is hardly ever looked at.
+    first: Vec<f64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -130,7 +134,9 @@ impl Free {
             squares: 1.0,
             last: [0.0, epsilon, 1.0],
             a: Sum::default(),
+            bets: Sum::default(),
             features: Vec::new(),
+            first: Vec::new(),
         })
     }
 
@@ -152,6 +158,61 @@ impl Free {
         s
     }
 
+    /// The promise at the head of this file, against all u with |u_i| ≤ size(i), at the c for which it is least; rounded up. NaN if a size is.
+    pub fn promise(&self, size: &dyn Fn(usize) -> f64) -> f64 {
+        let (mut terms, mut seen, mut magnitude) = (Vec::new(), 0.0, 0.0);
+        for (i, (feature, first)) in self.features.iter().zip(&self.first).enumerate() {
+            let u = size(i);
+            if u.is_nan() {
+                return f64::NAN;
+            }
+            if *first == 0.0 {
+                continue;
+            }
+            seen += 1.0;
+            let root = (feature.squares + feature.scale * feature.scale).sqrt();
+            let (a, r) = (2.0 * u * root, root / first);
+            if a > 0.0 {
+                terms.push((a, Real::ln(3.0 * u * root) + 2.0 * Real::ln(r) - 1.0));
+                magnitude += a;
+            }
+        }
+        // Convex in c; the first part is linear.
+        let linear = seen - self.bets.total();
+        let at = |c: f64| {
+            let ln = Real::ln(c);
+            let mut sum = Sum::default();
+            sum.add(self.a.upper());
+            sum.add(c * linear);
+            sum.add(c * (self.bets.error() + 2.0 * f64::EPSILON * self.bets.magnitude()));
+            let own = f64::EPSILON * self.a.magnitude();
+            sum.add(own);
+            for (a, b) in &terms {
+                if *b > ln {
+                    sum.add(a * (b - ln));
+                }
+            }
+            // Each term was rounded a dozen times, and the logarithms are of any size.
+            let slack = 64.0 * f64::EPSILON * (sum.magnitude() + magnitude * (8.0 + ln.abs()));
+            sum.upper() + slack
+        };
+        // Golden section in ln c, over all wealths that can be had.
+        let golden = 0.5 * (5.0_f64.sqrt() - 1.0);
+        let (mut lo, mut hi) = (Real::ln(1e-12_f64), Real::ln(1e12_f64));
+        let mut best = Real::min(at(self.common), at(self.last[1]));
+        for _ in 0..40 {
+            let (left, right) = (hi - golden * (hi - lo), lo + golden * (hi - lo));
+            let (below, above) = (at(Real::exp(left)), at(Real::exp(right)));
+            best = Real::min(best, Real::min(below, above));
+            if below <= above {
+                hi = right;
+            } else {
+                lo = left;
+            }
+        }
+        (self.lipschitz * best).next_up()
+    }
+
     /// out ← Γ = Σ g_t x_t of the run so far.
     pub fn gamma(&self, out: &mut Vec<f64>) {
         out.clear();
@@ -167,6 +228,7 @@ impl Walk for Free {
     fn grow(&mut self, n: usize) {
         if n > self.features.len() {
             self.features.resize(n, Feature::NEW);
+            self.first.resize(n, 0.0);
         }
     }
 
@@ -194,11 +256,16 @@ impl Walk for Free {
             });
         }
         let mut clamped = 0;
-        let features = &mut self.features;
+        let Self { features, first, .. } = self;
         x.each(|i, x| {
             let Some(feature) = features.get_mut(i) else { return };
             if !walk::present(x) {
                 return;
+            }
+            if feature.scale == 0.0
+                && let Some(first) = first.get_mut(i)
+            {
+                *first = x.abs();
             }
             let bet = feature.on(x);
             feature.scale = feature.scale.max(x.abs());
@@ -214,6 +281,7 @@ impl Walk for Free {
         });
         let gradient = g * round.z;
         self.a.add(gradient);
+        self.bets.add(gradient / self.common);
         self.last = [gradient, self.common, self.squares];
         self.follow(gradient);
         if clamped > 0 {
@@ -251,6 +319,10 @@ impl Walk for Free {
         w.extend(self.features.iter().map(|feature| self.common * feature.bet));
     }
 
+    fn bets(&self, size: &dyn Fn(usize) -> f64) -> Option<f64> {
+        Some(self.promise(size))
+    }
+
     fn gamma(&self, _: Option<f64>, out: &mut Vec<f64>) -> Option<f64> {
         Free::gamma(self, out);
         Some(0.0)
@@ -265,6 +337,8 @@ impl Walk for Free {
         put("common", &[self.common, self.squares]);
         put("last", &self.last);
         put("a", &self.a.save());
+        put("bets", &self.bets.save());
+        put("first", &self.first);
     }
 
     fn load(
@@ -279,10 +353,14 @@ impl Walk for Free {
         let [common, steps] = walk::numbers(get, "common", Allowed::Positive)?;
         let last = walk::numbers(get, "last", Allowed::Finite)?;
         let a = walk::numbers(get, "a", Allowed::Finite)?;
+        let bets = walk::numbers(get, "bets", Allowed::Finite)?;
+        let first = walk::array_of(get, "first", Allowed::Closed(0.0, LARGEST), n)?;
         self.common = common;
         self.squares = steps;
         self.last = last;
         self.a = Sum::load(a);
+        self.bets = Sum::load(bets);
+        self.first = first;
         self.features = scale
             .into_iter()
             .zip(squares)

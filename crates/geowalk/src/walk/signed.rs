@@ -52,9 +52,9 @@ impl<W: Walk> Signed<W> {
 
 /// The row (Ux, −Ux), interleaved.
 #[derive(Debug, Clone, Copy)]
-struct Both<X> {
-    x: X,
-    scale: f64,
+pub(crate) struct Both<X> {
+    pub(crate) x: X,
+    pub(crate) scale: f64,
 }
 
 impl<X: Row<f64>> Row<f64> for Both<X> {

@@ -1,14 +1,14 @@
 //! For the theorems proved through the linearised regret: theorem's bound ≥ first-order bound ≥ regret, on every stream.
 
 use geowalk::certify::{
-    Bound, Comparator, FirstOrder, FreeBets, GradientDescent, Hedge, LinearEg, MirrorDescent, Prod,
-    ReparamHedge, Status,
+    Bound, Comparator, Divergence, FirstOrder, FreeBets, GradientDescent, Hedge, LinearEg,
+    MirrorDescent, MirrorSteps, Prod, ReparamHedge, Start, Status,
 };
 use geowalk::experts::Linear;
 use geowalk::geometry::generators;
 use geowalk::laws::Sampler;
 use geowalk::loss::{AnyLoss, Loss};
-use geowalk::walk::{Euclidean, Free, PNorm, ReparamSimplex, SimplexEntropy, Walk};
+use geowalk::walk::{Burg, Entropy, Euclidean, Free, PNorm, ReparamSimplex, SimplexEntropy, Walk};
 
 use super::support::{cube, play, simplex};
 
@@ -88,6 +88,13 @@ fn theorem_then_first_order_then_regret() {
         ordered(SimplexEntropy::new(), linear, &loss, rate, &u, seed, draw(400));
         let entropy = MirrorDescent::new(generators::SimplexEntropy, &start, &facts).unwrap();
         ordered(SimplexEntropy::new(), entropy, &loss, rate, &u, seed, draw(500));
+        let even = MirrorSteps::new(Divergence::Entropy, Start::Even, &facts).unwrap();
+        ordered(SimplexEntropy::new(), even, &loss, rate, &u, seed, draw(510));
+        let each = Start::Each(0.3);
+        let positive = MirrorSteps::new(Divergence::Entropy, each.clone(), &facts).unwrap();
+        ordered(Entropy::new(0.3).unwrap(), positive, &loss, rate, &u, seed, draw(520));
+        let burg = MirrorSteps::new(Divergence::Burg, each, &facts).unwrap();
+        ordered(Burg::new(0.3).unwrap(), burg, &loss, 0.1 * rate, &u, seed, draw(530));
         // Experts: the loss is linear, so first order is the regret itself.
         let draw = |offset: u64| {
             let mut draws = Sampler::new(seed + offset);

@@ -1,0 +1,78 @@
+//! `geowalk certify`: the certificates of a model, against whom one likes.
+
+use std::io::Write;
+
+use geowalk_data::Options;
+use geowalk_run::certify::{Open, Which, certify, curve};
+use geowalk_run::error::RunError;
+use geowalk_run::model::Model;
+use serde_json::json;
+
+use crate::args::Certify;
+use crate::{Failure, data};
+
+/// Prints what the certificates say.
+pub(crate) fn run(args: &Certify, out: &mut dyn Write) -> Result<(), Failure> {
+    let model = Model::load(&args.model).map_err(RunError::from)?;
+    if args.curve {
+        return print_curve(&model, args.json, out);
+    }
+    let which = args.comparator.as_deref().map(Which::read).transpose()?;
+    if args.data.iter().any(|name| name == "-") {
+        return Err(Failure::Use(
+            "the data may be needed more than once: give files instead of standard input"
+                .to_owned(),
+        ));
+    }
+    if which.is_none() && !args.data.is_empty() {
+        return Err(Failure::Use(
+            "--data is for what a comparator lost: give --comparator FILE or best".to_owned(),
+        ));
+    }
+    let mut first = Some(data::options_of(&args.data, &args.how)?);
+    let mut open = || {
+        first
+            .take()
+            .or_else(|| data::options_of(&args.data, &args.how).ok())
+            .unwrap_or_else(|| Options::new(args.data.iter().map(String::as_str)))
+    };
+    let open: Option<Open<'_>> = if args.data.is_empty() { None } else { Some(&mut open) };
+    let report = certify(&model, which.as_ref(), open)?;
+    if args.json {
+        writeln!(out, "{}", report.json())?;
+        return Ok(());
+    }
+    for line in report.lines() {
+        writeln!(out, "{line}")?;
+    }
+    Ok(())
+}
+
+/// A table of bounds by distance.
+fn print_curve(model: &Model, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
+    let curve = curve(model)?;
+    if json {
+        let points: Vec<_> = curve
+            .iter()
+            .map(|(u, report)| json!({"distance": u, "certificate": report.json()}))
+            .collect();
+        writeln!(out, "{}", json!(points))?;
+        return Ok(());
+    }
+    let Some((_, any)) = curve.first() else { return Ok(()) };
+    write!(out, "{:>14} {:>16}", "distance U", "first-order")?;
+    for verdict in &any.theorems {
+        write!(out, " {:>16}", verdict.certificate.theorem)?;
+    }
+    writeln!(out)?;
+    let bound = |value: f64| if value.is_finite() { format!("{value:.6}") } else { "-".to_owned() };
+    for (u, report) in &curve {
+        write!(out, "{u:>14.6} {:>16}", bound(report.first_order.bound))?;
+        for verdict in &report.theorems {
+            write!(out, " {:>16}", bound(verdict.certificate.bound))?;
+        }
+        writeln!(out)?;
+    }
+    writeln!(out, "\nagainst {}", any.comparators)?;
+    Ok(())
+}

@@ -1,0 +1,103 @@
+//! `geowalk verify`: the run of a model once more, and what differs.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use geowalk_data::Options;
+use geowalk_run::certificate::Report;
+use geowalk_run::error::RunError;
+use geowalk_run::model::{Model, ModelError};
+use geowalk_run::train::verify;
+use serde_json::json;
+
+use crate::args::Verify;
+use crate::{Failure, data};
+
+/// How many differences are printed.
+const MOST: usize = 20;
+
+/// Replays, and prints what was found.
+pub(crate) fn run(args: &Verify, out: &mut dyn Write) -> Result<ExitCode, Failure> {
+    let model = match Model::load(&args.model) {
+        Ok(model) => model,
+        // A file that is not what was written is what this command is there to find.
+        Err(ModelError::File { path, cause })
+            if matches!(*cause, ModelError::Digest { .. } | ModelError::Truncated { .. }) =>
+        {
+            let what = format!("{}: {cause}", path.display());
+            if args.json {
+                writeln!(out, "{}", json!({"verified": false, "mismatches": [{"what": what}]}))?;
+            } else {
+                writeln!(out, "not verified   {what}")?;
+            }
+            return Ok(ExitCode::from(1));
+        }
+        Err(error) => return Err(RunError::from(error).into()),
+    };
+    if args.data.inputs.iter().any(|name| name == "-") {
+        return Err(Failure::Use(
+            "a replay may need the data more than once: give files instead of standard input"
+                .to_owned(),
+        ));
+    }
+    let mut first = Some(data::options(&args.data)?);
+    let found = verify(&model, || {
+        first
+            .take()
+            .or_else(|| data::options(&args.data).ok())
+            .unwrap_or_else(|| Options::new(args.data.inputs.iter().map(String::as_str)))
+    })?;
+    let verified = found.mismatches.is_empty();
+    let code = if verified { ExitCode::SUCCESS } else { ExitCode::from(1) };
+    if args.json {
+        let mismatches: Vec<_> = found
+            .mismatches
+            .iter()
+            .map(|m| json!({"what": m.what, "model": m.model, "replay": m.replay}))
+            .collect();
+        let object = json!({
+            "verified": verified, "examples": found.examples, "passes": found.passes, "numbers": found.numbers,
+            "digest": found.digest, "mismatches": mismatches,
+            "certificate": found.certificate.as_ref().map(Report::json),
+        });
+        writeln!(out, "{object}")?;
+        return Ok(code);
+    }
+    let numbers = found.numbers;
+    if verified {
+        writeln!(
+            out,
+            "verified       {numbers} numbers are the same to the bit after a replay of {} examples",
+            found.examples
+        )?;
+    } else {
+        writeln!(out, "not verified   {} of {numbers} comparisons differ", found.mismatches.len())?;
+    }
+    match &found.digest {
+        Some(digest) => writeln!(
+            out,
+            "data           {digest}, {} pass{}",
+            found.passes,
+            if found.passes == 1 { "" } else { "es" }
+        )?,
+        None => writeln!(
+            out,
+            "data           the model holds no digest of its data; they are taken at your word"
+        )?,
+    }
+    for m in found.mismatches.iter().take(MOST) {
+        writeln!(
+            out,
+            "differs        {}: the model has {}, the replay {}",
+            m.what, m.model, m.replay
+        )?;
+    }
+    if found.mismatches.len() > MOST {
+        writeln!(out, "               and {} more", found.mismatches.len() - MOST)?;
+    }
+    for (line, text) in found.certificate.iter().flat_map(Report::lines).enumerate() {
+        let head = if line == 0 { "certificate" } else { "" };
+        writeln!(out, "{head:<14} {text}")?;
+    }
+    Ok(code)
+}

@@ -1,0 +1,278 @@
+//! `verify`, `certify`, comparators and certified rates, as they are typed.
+
+#![allow(clippy::unwrap_used)] // test code
+
+mod support;
+
+use serde_json::Value;
+use support::{Place, cancer, text};
+
+/// Numbers that look random.
+fn table(rows: u32) -> String {
+    let mut out = "a,b,c,y\n".to_owned();
+    for k in 0..rows {
+        let [a, b, c] = [7_u32, 11, 13].map(|p| f64::from(k * k * p % 101) / 101.0);
+        out += &format!("{a},{b},{c},{}\n", 0.6 * a + 0.3 * b + 0.02 * c);
+    }
+    out
+}
+
+fn train(place: &Place, args: &[&str]) {
+    place.ok(&[&["train", "--progress", "none"], args].concat());
+}
+
+/// The exit code and the JSON of a verification.
+fn verify(place: &Place, args: &[&str]) -> (Option<i32>, Value) {
+    let output = place.run(&[&["verify", "--json"], args].concat());
+    let found = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("{args:?}: {}", text(&output.stderr)));
+    (output.status.code(), found)
+}
+
+#[test]
+fn a_run_is_verified_and_a_changed_one_is_not() {
+    let place = Place::new("verify");
+    place.write("data.csv", table(120));
+    for (name, flags) in [
+        ("default", &[][..]),
+        ("gd", &["--walk", "gd", "--rate", "0.1"]),
+        ("passes", &["--walk", "egu", "--passes", "3", "--holdout", "5", "--average"]),
+        ("sphere", &["--walk", "sphere", "--loss", "invariant", "--seed", "4"]),
+        ("certified", &["--walk", "gd", "--rate", "certified", "--x-norm", "2"]),
+        ("hashed", &["--bits", "6", "--window", "10"]),
+        ("off", &["--certificate", "off"]),
+    ] {
+        let model = format!("{name}.gw");
+        train(&place, &[&["data.csv", "--model", &model], flags].concat());
+        let (code, found) = verify(&place, &[&model, "data.csv"]);
+        assert_eq!((code, &found["verified"]), (Some(0), &true.into()), "{name}: {found}");
+        assert!(found["numbers"].as_u64().unwrap() > 20);
+        assert_eq!(found["digest"].is_null(), name == "off");
+        assert_eq!(found["passes"], if name == "passes" { 3 } else { 1 });
+    }
+    // Another value, another order, rows too few and too many.
+    let rows = table(120);
+    let swapped: Vec<&str> = {
+        let mut lines: Vec<&str> = rows.lines().collect();
+        lines.swap(40, 41);
+        lines
+    };
+    let changed = rows.replacen("0.3564", "0.3565", 1);
+    assert_ne!(changed, rows);
+    for (name, other) in [
+        ("swapped", swapped.join("\n")),
+        ("changed", changed),
+        ("few", table(119)),
+        ("many", table(121)),
+    ] {
+        place.write("other.csv", other);
+        for model in ["gd.gw", "default.gw", "passes.gw"] {
+            let (code, found) = verify(&place, &[model, "other.csv"]);
+            assert_eq!((code, &found["verified"]), (Some(1), &false.into()), "{name} {model}");
+            let what = found["mismatches"].to_string();
+            assert!(what.contains("digest of the data"), "{name} {model}: {what}");
+        }
+    }
+    // Without a digest the numbers still differ.
+    let (code, found) = verify(&place, &["off.gw", "other.csv"]);
+    assert_eq!(code, Some(1), "{found}");
+    let said = place.run(&["verify", "gd.gw", "other.csv"]);
+    assert!(text(&said.stdout).contains("not verified"), "{}", text(&said.stdout));
+}
+
+#[test]
+fn an_altered_model_is_found_out() {
+    use geowalk_run::model::Model;
+    let place = Place::new("verify-model");
+    place.write("data.csv", table(60));
+    train(&place, &["data.csv", "--walk", "gd", "--rate", "0.1", "--model", "m.gw"]);
+    // A byte.
+    let mut bytes = place.read("m.gw");
+    let last = bytes.len() - 1;
+    bytes[last] ^= 1;
+    place.write("byte.gw", &bytes);
+    let (code, found) = verify(&place, &["byte.gw", "data.csv"]);
+    assert_eq!(code, Some(1), "{found}");
+    // Numbers, in a file that is whole.
+    let mut model = Model::load(&place.0.join("m.gw")).unwrap();
+    let weights = model.arrays.iter_mut().find(|(name, _)| name == "walk.0.w").unwrap();
+    weights.1[1] = weights.1[1].next_up();
+    model.summary["certificate"]["bound"] = 0.25.into();
+    model.save(&place.0.join("altered.gw")).unwrap();
+    let (code, found) = verify(&place, &["altered.gw", "data.csv"]);
+    let what = found["mismatches"].to_string();
+    assert_eq!(code, Some(1));
+    assert!(what.contains("array walk.0.w, place 1"), "{what}");
+    assert!(what.contains("summary.certificate.bound"), "{what}");
+    // What is no model, and no data, are errors.
+    assert!(place.fails(&["verify", "data.csv", "data.csv"]).contains("data.csv"));
+    assert!(place.fails(&["verify", "m.gw", "nowhere.csv"]).contains("nowhere.csv"));
+    assert!(place.fails(&["verify", "m.gw", "-"]).contains("standard input"));
+}
+
+#[test]
+fn a_continued_run_is_verified_with_all_its_rows() {
+    let place = Place::new("verify-resume");
+    let rows = table(100);
+    let lines: Vec<&str> = rows.lines().collect();
+    place.write("first.csv", lines[..41].join("\n"));
+    place.write("second.csv", [&lines[..1], &lines[41..]].concat().join("\n"));
+    train(&place, &["first.csv", "--walk", "eg+-", "--rate", "0.1", "--model", "m.gw"]);
+    train(&place, &["second.csv", "--resume", "m.gw", "--model", "m.gw"]);
+    let (code, found) = verify(&place, &["m.gw", "first.csv", "second.csv"]);
+    assert_eq!(code, Some(0), "{found}");
+    assert_eq!(verify(&place, &["m.gw", "second.csv", "first.csv"]).0, Some(1));
+    assert_eq!(verify(&place, &["m.gw", "first.csv"]).0, Some(1));
+}
+
+#[test]
+fn batch_models_are_refused() {
+    let place = Place::new("verify-batch");
+    place.ok(&["tree", &cancer(), "--leaves", "3", "--progress", "none", "--model", "tree.gw"]);
+    let said = place.fails(&["verify", "tree.gw", &cancer()]);
+    assert!(said.contains("learned from all data at once"), "{said}");
+    assert!(place.fails(&["certify", "tree.gw"]).contains("tree"));
+}
+
+#[test]
+fn comparators_are_answered() {
+    let place = Place::new("certify");
+    place.write("data.csv", table(200));
+    train(&place, &["data.csv", "--walk", "gd", "--rate", "0.1", "--model", "m.gw"]);
+    place.write("u.txt", "a,0.6\nb,0.3\nc,0.02\n");
+    let ask = |args: &[&str]| -> Value {
+        serde_json::from_str(&place.ok(&[&["certify", "m.gw", "--json"], args].concat())).unwrap()
+    };
+    let number = |value: &Value| value.as_f64().unwrap();
+    // Without the data there is a bound and no loss.
+    let given = ask(&["--comparator", "u.txt"]);
+    assert!(given["comparator_loss"].is_null() && given["regret"].is_null());
+    assert_eq!(given["status"], "valid");
+    // With them all fields are filled; these weights lose nothing.
+    let known = ask(&["--comparator", "u.txt", "--data", "data.csv"]);
+    assert!(number(&known["comparator_loss"]) < 1e-20, "{known}");
+    assert_eq!(
+        number(&known["regret"]),
+        number(&known["loss"]) - number(&known["comparator_loss"])
+    );
+    assert!(number(&known["regret"]) <= number(&known["bound"]));
+    assert_eq!(known["first_order"]["bound"], given["first_order"]["bound"]);
+    assert_eq!(known["theorem"]["name"], "least-squares", "knowing the loss makes it sharper");
+    let own = given["theorems"].as_array().unwrap().iter().find(|t| t["name"] == "least-squares");
+    assert!(number(&known["theorem"]["bound"]) < number(&own.unwrap()["bound"]), "{known} {given}");
+    // The best is at least as good as any.
+    let best = ask(&["--comparator", "best", "--data", "data.csv"]);
+    assert!(number(&best["comparator_loss"]) <= 1e-12, "{best}");
+    assert!(best["gap"].as_str().unwrap().contains("lose less by more than"));
+    // The same from train; the live one speaks of a set.
+    let trained =
+        place.json(&["data.csv", "--walk", "gd", "--rate", "0.1", "--comparator", "best"]);
+    assert_eq!(trained["certificate"], best);
+    // The curve grows.
+    let curve = ask(&["--curve"]);
+    let bounds: Vec<f64> = curve
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|p| number(&p["certificate"]["first_order"]["bound"]))
+        .collect();
+    assert!(bounds.len() > 10 && bounds.windows(2).all(|pair| pair[0] < pair[1]), "{bounds:?}");
+    // What is wrong is said.
+    place.write("bad.txt", "a,0.5\nz,1\n");
+    assert!(
+        place
+            .fails(&["certify", "m.gw", "--comparator", "bad.txt"])
+            .contains("bad.txt:2: the model has no feature 'z'")
+    );
+    place.write("bad.txt", "a,x\n");
+    assert!(
+        place
+            .fails(&["certify", "m.gw", "--comparator", "bad.txt"])
+            .contains("bad.txt:1: the weight 'x' is not a number")
+    );
+    assert!(place.fails(&["certify", "m.gw", "--comparator", "best"]).contains("--data"));
+    place.write("other.csv", table(199));
+    let other = ["certify", "m.gw", "--comparator", "u.txt", "--data", "other.csv"];
+    assert!(place.fails(&other).contains("not the data of the model"));
+    assert!(place.fails(&["train", "-", "--comparator", "best"]).contains("standard input"));
+}
+
+#[test]
+fn the_best_comparator_of_several_classes() {
+    let place = Place::new("certify-classes");
+    let row = |k: u32| format!("{} |f a:{} b:{}\n", k * k % 7 % 3, k % 5, k * 3 % 4);
+    place.write("data.vw", (0..90).map(row).collect::<String>());
+    for walk in ["free", "gd", "eg+-"] {
+        let rate = if walk == "free" { "auto" } else { "0.05" };
+        train(
+            &place,
+            &["data.vw", "--task", "multiclass", "--walk", walk, "--rate", rate, "--model", "m.gw"],
+        );
+        let out =
+            place.ok(&["certify", "m.gw", "--json", "--comparator", "best", "--data", "data.vw"]);
+        let best: Value = serde_json::from_str(&out).unwrap();
+        let number = |key: &str| best[key].as_f64().unwrap();
+        assert!(number("comparator_loss") < number("loss"), "{walk}: {best}");
+        assert!(number("regret") <= number("bound"), "{walk}: {best}");
+        assert_eq!(best["theorem"]["status"], "valid", "{walk}: {best}");
+    }
+    place.write("u.txt", "1,a,0.5\n0,(intercept),1\n");
+    place.ok(&["certify", "m.gw", "--comparator", "u.txt"]);
+    place.write("u.txt", "9,a,0.5\n");
+    assert!(
+        place.fails(&["certify", "m.gw", "--comparator", "u.txt"]).contains("unknown class '9'")
+    );
+}
+
+#[test]
+fn what_was_declared_is_named_and_held_to() {
+    let place = Place::new("declared");
+    place.write("data.csv", table(100));
+    let flags = ["--walk", "eg", "--no-intercept", "--rate", "certified", "--progress", "none"];
+    let said = place.ok(&[&["train", "data.csv", "--x-range", "0,1"], &flags[..]].concat());
+    assert!(said.contains("(certified by eg)"), "{said}");
+    assert!(
+        said.contains("eg: valid")
+            && said.contains("you declared features of a row within R of each other: 1"),
+        "{said}"
+    );
+    // A range that the fourth row refutes.
+    let said = place.ok(&[&["train", "data.csv", "--x-range", "0,0.4"], &flags[..]].concat());
+    assert!(said.contains("eg: void since row 4"), "{said}");
+    assert!(said.contains("first-order: valid"), "{said}");
+    let refused = place.fails(&[&["train", "data.csv"], &flags[..]].concat());
+    assert!(refused.contains("--x-range LO,HI"), "{refused}");
+    let none = place.ok(&["train", "data.csv", "--progress", "none"]);
+    assert!(none.contains("theorem: none; the metric is learned"), "{none}");
+}
+
+#[test]
+fn a_null_vector_is_certified_on_the_data() {
+    let place = Place::new("null");
+    let row = |k: u32| {
+        let (a, b) = (f64::from(k * k % 17) / 40.0, f64::from(k * 5 % 13) / 40.0);
+        format!("0 1:{} 2:{} 3:{b}\n", -0.8 * a, 0.6 * a)
+    };
+    place.write("rows.svm", (1..80).map(row).collect::<String>());
+    let flags = [
+        "--walk",
+        "sphere",
+        "--loss",
+        "invariant",
+        "--rate",
+        "0.5",
+        "--no-intercept",
+        "--task",
+        "regression",
+    ];
+    train(&place, &[&["rows.svm", "--model", "m.gw"], &flags[..]].concat());
+    place.write("u.txt", "1,0.6\n2,0.8\n");
+    let ask = ["certify", "m.gw", "--json", "--comparator", "u.txt", "--data", "rows.svm"];
+    let found: Value = serde_json::from_str(&place.ok(&ask)).unwrap();
+    assert_eq!(
+        (&found["theorem"]["name"], &found["theorem"]["status"]),
+        (&"null-vector".into(), &"valid".into()),
+        "{found}"
+    );
+    assert!(found["regret"].as_f64() <= found["theorem"]["bound"].as_f64());
+}

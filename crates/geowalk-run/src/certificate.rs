@@ -1,0 +1,192 @@
+//! # What is said of a run
+//! The first-order certificate and the theorems of the walk, against the same comparators: as JSON, and in words.
+
+use geowalk::certify::{Certificate, Quantity, Status, Verdict};
+use serde_json::{Value, json};
+
+use crate::learner::Reach;
+
+/// Against which weights a certificate is asked for.
+#[derive(Debug, Clone, Copy)]
+pub enum Against<'a> {
+    /// All no farther from the start than the present ones.
+    Reach,
+    /// All within this distance, in the sense of the walk's [reach](Reach); for boxes so many times the present weights.
+    Within(f64),
+    /// These, one vector for each output, the intercept first if there is one.
+    Given(&'a [Vec<f64>]),
+}
+
+/// What a comparator, or the best of a set, lost on the rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Known {
+    /// What it lost.
+    pub loss: f64,
+    /// How far from the best it may be, if that was sought; `None` for a comparator that was given.
+    pub gap: Option<String>,
+}
+
+/// All that is said of a run against some comparators.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// Measured, for every convex loss.
+    pub first_order: Certificate,
+    /// What is promised for the walk.
+    pub theorems: Vec<Verdict>,
+    /// Why there is no theorem, if there is none.
+    pub reason: &'static str,
+    /// Against which weights.
+    pub comparators: String,
+    /// What they lost, where that is known.
+    pub known: Option<Known>,
+}
+
+/// Status and reason, in words.
+fn state(certificate: &Certificate, silent: bool) -> (&'static str, Option<String>) {
+    match &certificate.status {
+        Status::Valid => ("valid", None),
+        Status::Void(_) if silent => (
+            "none",
+            Some(
+                "it has no bound against all of these weights; ask about one comparator".to_owned(),
+            ),
+        ),
+        Status::Void(broken) if broken.row == 0 => ("void", Some(broken.premise.to_owned())),
+        Status::Void(broken) => ("void", Some(format!("{} (row {})", broken.premise, broken.row))),
+    }
+}
+
+fn finite(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
+}
+
+impl Report {
+    /// The tightest bound on the regret that is valid; the first-order certificate if none is.
+    pub fn best(&self) -> &Certificate {
+        let theorems = self.theorems.iter().filter(|verdict| verdict.quantity == Quantity::Regret);
+        let all = theorems.map(|verdict| &verdict.certificate).chain([&self.first_order]);
+        let valid = all.filter(|certificate| certificate.status == Status::Valid);
+        valid.min_by(|a, b| a.bound.total_cmp(&b.bound)).unwrap_or(&self.first_order)
+    }
+
+    /// The theorem that is told of first: the tightest valid bound on the regret; else a valid one on something else; else the first.
+    pub fn theorem(&self) -> Option<&Verdict> {
+        let rank = |verdict: &Verdict| {
+            let valid = verdict.certificate.status == Status::Valid;
+            let regret = verdict.quantity == Quantity::Regret;
+            (!valid, !regret, if valid { verdict.certificate.bound } else { 0.0 })
+        };
+        self.theorems.iter().min_by(|a, b| {
+            let ((a, b, c), (d, e, f)) = (rank(a), rank(b));
+            a.cmp(&d).then(b.cmp(&e)).then(c.total_cmp(&f))
+        })
+    }
+
+    /// Loss of the learner less that of the comparators.
+    pub fn regret(&self) -> Option<f64> {
+        self.known.as_ref().map(|known| self.first_order.loss - known.loss)
+    }
+
+    /// As JSON. `theorem` is an object; `name` says whose numbers the top level has.
+    pub fn json(&self) -> Value {
+        let best = self.best();
+        let (status, reason) = state(best, false);
+        let (first, first_reason) = state(&self.first_order, false);
+        let none = json!({"name": null, "status": "none", "reason": self.reason, "bound": null});
+        let theorems: Vec<Value> = self.theorems.iter().map(theorem_json).collect();
+        json!({
+            "name": best.theorem,
+            "status": status,
+            "reason": reason,
+            "loss": self.first_order.loss,
+            "comparator_loss": self.known.as_ref().map(|known| known.loss),
+            "regret": self.regret(),
+            "bound": finite(best.bound),
+            "comparators": self.comparators,
+            "gap": self.known.as_ref().and_then(|known| known.gap.clone()),
+            "first_order": {"status": first, "reason": first_reason, "bound": finite(self.first_order.bound)},
+            "theorem": self.theorem().map_or(none, theorem_json),
+            "theorems": theorems,
+        })
+    }
+
+    /// In words, a line each.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = vec![self.first_order.to_string()];
+        lines.push(format!("against {}", self.comparators));
+        if let (Some(known), Some(regret)) = (&self.known, self.regret()) {
+            lines.push(format!("they lose {:.6}: the regret is {regret:.6}", known.loss));
+            lines.extend(known.gap.clone());
+        }
+        if self.theorems.is_empty() {
+            lines.push(format!("theorem: none; {}", self.reason));
+        }
+        for verdict in &self.theorems {
+            lines.push(words(verdict));
+        }
+        lines
+    }
+}
+
+fn words(verdict: &Verdict) -> String {
+    let c = &verdict.certificate;
+    let mut text = match state(c, verdict.is_silent()) {
+        ("valid", _) if c.bound.is_finite() => {
+            format!("{}: valid; {} <= {:.6}", c.theorem, verdict.quantity, c.bound)
+        }
+        ("valid", _) => format!("{}: valid; no finite bound against them", c.theorem),
+        ("none", reason) => format!("{}: none; {}", c.theorem, reason.unwrap_or_default()),
+        _ => c.to_string(),
+    };
+    for declared in &verdict.declared {
+        text += &format!("; you declared {}: {}", declared.premise, declared.value);
+    }
+    text
+}
+
+fn theorem_json(verdict: &Verdict) -> Value {
+    let c = &verdict.certificate;
+    let (status, reason) = state(c, verdict.is_silent());
+    let declared: Vec<Value> =
+        verdict.declared.iter().map(|d| json!({"premise": d.premise, "value": d.value})).collect();
+    json!({"name": c.theorem, "status": status, "reason": reason, "bound": finite(c.bound),
+        "bounds": verdict.quantity.to_string(), "declared": declared})
+}
+
+/// The JSON of a run without certificates.
+pub(crate) fn off() -> Value {
+    let reason = "certificates are off";
+    json!({"name": null, "status": "none", "reason": reason, "loss": null, "comparator_loss": null, "regret": null,
+        "bound": null, "first_order": {"status": "none", "reason": reason, "bound": null},
+        "theorem": {"name": null, "status": "none", "reason": reason, "bound": null}, "theorems": []})
+}
+
+/// The words for comparators.
+pub(crate) fn described(against: &Against<'_>, reach: Reach) -> String {
+    match (against, reach) {
+        (Against::Reach, _) => reach.to_string(),
+        (Against::Given(_), _) => "the comparator".to_owned(),
+        (Against::Within(_), Reach::Sphere(_) | Reach::Simplex) => reach.to_string(),
+        (Against::Within(u), Reach::Box) => {
+            format!("all weights of which none is larger in magnitude than {u} times the final one")
+        }
+        (Against::Within(u), Reach::Positive) => {
+            format!("all positive weights with a sum of at most {u}")
+        }
+        (Against::Within(u), Reach::Ball(norm)) => {
+            format!("all weights u with |u| <= {u} ({norm:?})")
+        }
+    }
+}
+
+/// Certificates of several parts of one learner: losses and bounds add up, one broken premise breaks all.
+pub(crate) fn add(sum: Option<Certificate>, one: Certificate) -> Certificate {
+    let Some(sum) = sum else { return one };
+    Certificate {
+        status: if sum.status == Status::Valid { one.status } else { sum.status },
+        rounds: sum.rounds.max(one.rounds),
+        loss: sum.loss + one.loss,
+        bound: (sum.bound + one.bound).next_up(),
+        theorem: one.theorem,
+    }
+}

@@ -1,0 +1,430 @@
+//! # The best fixed weights in hindsight
+//! What the regret is measured against when no comparator is named: the minimiser u of Σℓ(⟨u, x_t⟩, y_t) over the rows that were learned from, where the walk's weights live.
+//!
+//! | [`Domain`] | weights of the search | what is said of the result |
+//! |---|---|---|
+//! | ℝⁿ | u, divided by the size of each feature | no weights with ‖v‖₂ ≤ 2‖u‖₂ lose less by more than ⟨∇, u⟩ + 2‖u‖‖∇‖ |
+//! | positive | θ, u = θ² | no positive weights with Σv ≤ 2Σu lose less by more than ⟨∇, u⟩ + 2Σu·max(0, −min∇) |
+//! | simplex, ‖u‖₁ ≤ U | θ, u = θ²/Σθ² | no weights there lose less by more than max ⟨∇, u − v⟩ |
+//! | sphere | θ, u = rθ/‖θ‖ | a local minimum: the problem is not convex |
+//!
+//! **Method** L-BFGS \[NW06, alg. 7.5\] with 20 pairs and backtracking, from the weights that were learned or from the start, whichever loses less. The gap is that of convexity, ℓ(v) ≥ ℓ(u) + ⟨∇, v − u⟩, so it is true whatever
+//! the method did; it is 0 at a minimum of a smooth loss, and may stay large at a kink.
+//! **Cost** O(nnz of all rows) per iteration, at most 1000; all rows in memory.
+
+use geowalk::Real;
+use geowalk::loss::{AnyLoss, Loss};
+use geowalk::row::{Block, Row};
+use geowalk::sum::Sum;
+
+/// Where weights live.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Domain {
+    /// ℝⁿ.
+    Space,
+    /// u ≥ 0.
+    Positive,
+    /// u ≥ 0, Σu = 1.
+    Simplex,
+    /// ‖u‖₁ ≤ U.
+    Cross(f64),
+    /// ‖u‖₂ = r.
+    Sphere(f64),
+}
+
+/// What several outputs have to do with each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// One output, the label is ±1 or a number.
+    One,
+    /// One per class, each against the rest.
+    Apart,
+    /// One per class, −ln softmax.
+    Joint,
+}
+
+/// Rows that were learned from, and what is lost on them.
+#[derive(Debug)]
+pub struct Problem<'a> {
+    /// The rows, with labels as the learner sees them.
+    pub blocks: Vec<(Block, Vec<usize>)>,
+    /// The loss.
+    pub loss: &'a AnyLoss,
+    /// What the outputs have to do with each other.
+    pub form: Form,
+    /// Coordinate 0 is a constant.
+    pub intercept: bool,
+    /// Coordinates of each output.
+    pub features: usize,
+    /// Outputs.
+    pub outputs: usize,
+    /// How often the rows were gone through.
+    pub passes: f64,
+}
+
+/// The best that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Best {
+    /// Weights, one vector for each output.
+    pub u: Vec<Vec<f64>>,
+    /// What they lose.
+    pub loss: f64,
+    /// How far from the best they may be.
+    pub gap: Option<f64>,
+    /// The same in words.
+    pub words: String,
+}
+
+/// Calls f with the coordinates of a row.
+fn each(block: &Block, i: usize, intercept: bool, mut f: impl FnMut(usize, f64)) {
+    let shift = usize::from(intercept);
+    if intercept {
+        f(0, 1.0);
+    }
+    if block.columns().is_some() {
+        block.dense(i).each(|j, x| f(j + shift, x));
+    } else {
+        block.sparse(i).each(|j, x| f(j + shift, x));
+    }
+}
+
+impl Problem<'_> {
+    /// What these weights lose; adds its gradient to `gradient` if there is one. Both are flat, one output after the other, n coordinates each, of which `place` says where a feature's is.
+    fn evaluate(
+        &self,
+        u: &[f64],
+        n: usize,
+        place: impl Fn(usize) -> usize,
+        mut gradient: Option<&mut [f64]>,
+    ) -> f64 {
+        let outputs = self.outputs;
+        let mut sum = Sum::default();
+        let (mut z, mut slopes) = (vec![0.0; outputs], vec![0.0; outputs]);
+        for (block, rows) in &self.blocks {
+            for &i in rows {
+                z.fill(0.0);
+                each(block, i, self.intercept, |j, x| {
+                    let j = place(j);
+                    for (k, z) in z.iter_mut().enumerate() {
+                        if j < n {
+                            *z += u[k * n + j] * x;
+                        }
+                    }
+                });
+                let (y, weight) = (block.labels()[i], block.weights()[i]);
+                sum.add(weight * self.judge(&z, y, &mut slopes));
+                let Some(gradient) = gradient.as_deref_mut() else { continue };
+                each(block, i, self.intercept, |j, x| {
+                    let j = place(j);
+                    for (k, slope) in slopes.iter().enumerate() {
+                        if j < n {
+                            gradient[k * n + j] += self.passes * weight * slope * x;
+                        }
+                    }
+                });
+            }
+        }
+        self.passes * sum.total()
+    }
+
+    /// Loss and slopes at these scores.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a class number
+    fn judge(&self, z: &[f64], y: f64, slopes: &mut [f64]) -> f64 {
+        match self.form {
+            Form::One => {
+                slopes[0] = self.loss.slope(z[0], y);
+                self.loss.value(z[0], y)
+            }
+            Form::Apart => {
+                let mut sum = 0.0;
+                for (k, (slope, &z)) in slopes.iter_mut().zip(z).enumerate() {
+                    let y = if k == y as usize { 1.0 } else { -1.0 };
+                    *slope = self.loss.slope(z, y);
+                    sum += self.loss.value(z, y);
+                }
+                sum
+            }
+            Form::Joint => {
+                let top = z.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                let total: f64 = z.iter().map(|z| Real::exp(z - top)).sum();
+                for (k, (slope, &z)) in slopes.iter_mut().zip(z).enumerate() {
+                    *slope = Real::exp(z - top) / total - if k == y as usize { 1.0 } else { 0.0 };
+                }
+                let own = z.get(y as usize).copied().unwrap_or(f64::NEG_INFINITY);
+                top + Real::ln(total) - own
+            }
+        }
+    }
+
+    /// What a comparator loses.
+    pub fn loss_of(&self, u: &[Vec<f64>]) -> f64 {
+        self.evaluate(&self.flat(u), self.features, |j| j, None)
+    }
+
+    fn flat(&self, u: &[Vec<f64>]) -> Vec<f64> {
+        let mut flat = vec![0.0; self.outputs * self.features];
+        for (k, u) in u.iter().enumerate().take(self.outputs) {
+            for (j, &u) in u.iter().enumerate().take(self.features) {
+                flat[k * self.features + j] = u;
+            }
+        }
+        flat
+    }
+
+    /// The root mean square of every coordinate.
+    fn sizes(&self) -> Vec<f64> {
+        let (mut squares, mut weights) = (vec![0.0; self.features], 0.0);
+        for (block, rows) in &self.blocks {
+            for &i in rows {
+                let weight = block.weights()[i];
+                weights += weight;
+                each(block, i, self.intercept, |j, x| {
+                    if let Some(square) = squares.get_mut(j) {
+                        *square += weight * x * x;
+                    }
+                });
+            }
+        }
+        squares.into_iter().map(|square: f64| (square / weights).sqrt()).collect()
+    }
+
+    /// The best weights in a domain, sought from the weights `learned`.
+    pub fn best(&self, domain: Domain, learned: &[Vec<f64>]) -> Best {
+        // Features that never occur are one: all that matters of them is the weight they have together.
+        let sizes = self.sizes();
+        let active: Vec<usize> = (0..self.features).filter(|&j| sizes[j] > 0.0).collect();
+        let rest = (0..self.features).find(|&j| !(sizes[j] > 0.0));
+        let coordinates: Vec<usize> = active.iter().copied().chain(rest).collect();
+        let n = coordinates.len();
+        let mut places = vec![usize::MAX; self.features];
+        active.iter().enumerate().for_each(|(place, &j)| places[j] = place);
+        let place = |j: usize| places.get(j).copied().unwrap_or(usize::MAX);
+        let size = |&j: &usize| if sizes[j] > 0.0 { sizes[j] } else { 1.0 };
+        let chart = Chart { domain, sizes: coordinates.iter().map(size).collect(), n };
+        let objective = |theta: &[f64], gradient: &mut Vec<f64>| {
+            let u = chart.weights(theta);
+            let mut own = vec![0.0; u.len()];
+            let value = self.evaluate(&u, n, place, Some(&mut own));
+            chart.pull(theta, &u, &own, gradient);
+            value
+        };
+        let flat: Vec<f64> = (0..self.outputs)
+            .flat_map(|k| coordinates.iter().map(move |&j| (k, j)))
+            .map(|(k, j)| learned.get(k).and_then(|w| w.get(j)).copied().unwrap_or(0.0))
+            .collect();
+        let candidates = [chart.point(&flat), chart.point(&vec![0.0; flat.len()])];
+        let start = candidates.into_iter().min_by(|a, b| {
+            let (a, b) = (chart.weights(a), chart.weights(b));
+            self.evaluate(&a, n, place, None).total_cmp(&self.evaluate(&b, n, place, None))
+        });
+        let theta = minimise(objective, start.unwrap_or_default());
+        let u = chart.weights(&theta);
+        let mut own = vec![0.0; u.len()];
+        let loss = self.evaluate(&u, n, place, Some(&mut own));
+        let gap = chart.gap(&u, &own);
+        let least = |gap: f64| format!("lose less by more than {gap:.3e}");
+        let words = match (gap, domain) {
+            (Some(gap), Domain::Space) => {
+                format!("no weights at most twice as long {}", least(gap))
+            }
+            (Some(gap), Domain::Positive) => {
+                format!("no positive weights with at most twice the sum {}", least(gap))
+            }
+            (Some(gap), Domain::Simplex) => format!("no weights on the simplex {}", least(gap)),
+            (Some(gap), Domain::Cross(_)) => {
+                format!("no weights with this sum of magnitudes {}", least(gap))
+            }
+            _ => "on the sphere it is the best in its neighbourhood: the problem is not convex"
+                .to_owned(),
+        };
+        let expand = |u: &[f64]| {
+            let mut all = vec![0.0; self.features];
+            coordinates.iter().zip(u).for_each(|(&j, &u)| all[j] = u);
+            all
+        };
+        let u = u.chunks(n.max(1)).map(expand).collect();
+        Best { u, loss, gap, words }
+    }
+}
+
+/// Unconstrained coordinates θ of the weights in a domain.
+struct Chart {
+    domain: Domain,
+    sizes: Vec<f64>,
+    n: usize,
+}
+
+impl Chart {
+    /// θ of weights, or near them.
+    fn point(&self, u: &[f64]) -> Vec<f64> {
+        // A coordinate that is exactly 0 would stay there.
+        let root = |u: f64| Real::max(u, 1e-6 / self.n.max(1) as f64).sqrt();
+        let one = |u: &[f64]| -> Vec<f64> {
+            match self.domain {
+                Domain::Space => u.iter().zip(&self.sizes).map(|(u, s)| u * s).collect(),
+                Domain::Positive | Domain::Simplex if u.iter().all(|u| *u == 0.0) => {
+                    vec![(1.0 / self.n.max(1) as f64).sqrt(); u.len()]
+                }
+                Domain::Positive | Domain::Simplex => u.iter().map(|&u| root(u)).collect(),
+                Domain::Cross(scale) => {
+                    let total: f64 = u.iter().map(|u| u.abs()).sum();
+                    let left = Real::max(1.0 - total / scale, 1e-3) / (2 * u.len()).max(1) as f64;
+                    let sides = u.iter().flat_map(|u| [*u, -u]);
+                    sides.map(|u| (Real::max(u / scale, 0.0) + left).sqrt()).collect()
+                }
+                Domain::Sphere(_) if u.iter().all(|u| *u == 0.0) => vec![1.0; u.len()],
+                Domain::Sphere(_) => u.to_vec(),
+            }
+        };
+        u.chunks(self.n.max(1)).flat_map(one).collect()
+    }
+
+    /// Coordinates θ of one output.
+    fn width(&self) -> usize {
+        if let Domain::Cross(_) = self.domain { 2 * self.n } else { self.n }.max(1)
+    }
+
+    /// The weights at θ.
+    fn weights(&self, theta: &[f64]) -> Vec<f64> {
+        let one = |theta: &[f64]| -> Vec<f64> {
+            let total = Real::max(theta.iter().map(|t| t * t).sum(), f64::MIN_POSITIVE);
+            match self.domain {
+                Domain::Space => theta.iter().zip(&self.sizes).map(|(t, s)| t / s).collect(),
+                Domain::Positive => theta.iter().map(|t| t * t).collect(),
+                Domain::Simplex => theta.iter().map(|t| t * t / total).collect(),
+                Domain::Cross(scale) => {
+                    let pairs = theta.chunks_exact(2);
+                    pairs.map(|t| scale * (t[0] * t[0] - t[1] * t[1]) / total).collect()
+                }
+                Domain::Sphere(r) => theta.iter().map(|t| r * t / total.sqrt()).collect(),
+            }
+        };
+        theta.chunks(self.width()).flat_map(one).collect()
+    }
+
+    /// out ← the gradient with respect to θ, from that with respect to u.
+    fn pull(&self, theta: &[f64], u: &[f64], own: &[f64], out: &mut Vec<f64>) {
+        out.clear();
+        let parts = theta.chunks(self.width()).zip(u.chunks(self.n.max(1)));
+        for ((theta, u), g) in parts.zip(own.chunks(self.n.max(1))) {
+            let total = Real::max(theta.iter().map(|t| t * t).sum(), f64::MIN_POSITIVE);
+            let inner: f64 = u.iter().zip(g).map(|(u, g)| u * g).sum();
+            match self.domain {
+                Domain::Space => out.extend(g.iter().zip(&self.sizes).map(|(g, s)| g / s)),
+                Domain::Positive => out.extend(theta.iter().zip(g).map(|(t, g)| 2.0 * t * g)),
+                Domain::Simplex => {
+                    out.extend(theta.iter().zip(g).map(|(t, g)| 2.0 * t / total * (g - inner)));
+                }
+                Domain::Cross(scale) => {
+                    for (t, g) in theta.chunks_exact(2).zip(g) {
+                        out.push(2.0 * t[0] / total * (scale * g - inner));
+                        out.push(2.0 * t[1] / total * (-scale * g - inner));
+                    }
+                }
+                Domain::Sphere(r) => {
+                    let along = u.iter().zip(g);
+                    out.extend(along.map(|(u, g)| (g - inner / r * (u / r)) * r / total.sqrt()));
+                }
+            }
+        }
+    }
+
+    /// max ⟨∇, u − v⟩ over the v that the words name.
+    fn gap(&self, u: &[f64], gradient: &[f64]) -> Option<f64> {
+        let mut gap = Sum::default();
+        for (u, g) in u.chunks(self.n.max(1)).zip(gradient.chunks(self.n.max(1))) {
+            let least = g.iter().copied().fold(f64::INFINITY, f64::min);
+            let largest = g.iter().fold(0.0, |top: f64, g| top.max(g.abs()));
+            let norm = |v: &[f64]| v.iter().map(|v| v * v).sum::<f64>().sqrt();
+            u.iter().zip(g).for_each(|(u, g)| gap.add(u * g));
+            gap.add(match self.domain {
+                Domain::Space => 2.0 * norm(u) * norm(g),
+                Domain::Positive => 2.0 * u.iter().sum::<f64>() * Real::max(-least, 0.0),
+                Domain::Simplex => -least,
+                Domain::Cross(scale) => scale * largest,
+                Domain::Sphere(_) => return None,
+            });
+        }
+        Some(Real::max(gap.total(), 0.0))
+    }
+}
+
+/// Pairs of differences that are remembered.
+const MEMORY: usize = 20;
+const ITERATIONS: usize = 1000;
+
+/// L-BFGS with backtracking.
+fn minimise(mut f: impl FnMut(&[f64], &mut Vec<f64>) -> f64, start: Vec<f64>) -> Vec<f64> {
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let (mut theta, mut gradient) = (start, Vec::new());
+    let mut value = f(&theta, &mut gradient);
+    let mut pairs: Vec<(Vec<f64>, Vec<f64>, f64)> = Vec::new();
+    let mut next = Vec::new();
+    let mut small = 0;
+    for _ in 0..ITERATIONS {
+        // The two loops.
+        let mut direction: Vec<f64> = gradient.iter().map(|g| -g).collect();
+        let mut alphas = Vec::with_capacity(pairs.len());
+        for (s, y, rho) in pairs.iter().rev() {
+            let alpha = rho * dot(s, &direction);
+            direction.iter_mut().zip(y).for_each(|(d, y)| *d -= alpha * y);
+            alphas.push(alpha);
+        }
+        let scale = match pairs.last() {
+            Some((_, y, rho)) => 1.0 / (rho * dot(y, y)),
+            None => 1.0 / Real::max(dot(&gradient, &gradient).sqrt(), f64::MIN_POSITIVE),
+        };
+        direction.iter_mut().for_each(|d| *d *= scale);
+        for ((s, y, rho), alpha) in pairs.iter().zip(alphas.into_iter().rev()) {
+            let beta = rho * dot(y, &direction);
+            direction.iter_mut().zip(s).for_each(|(d, s)| *d += (alpha - beta) * s);
+        }
+        let mut descent = dot(&gradient, &direction);
+        if descent.is_nan() || descent >= 0.0 {
+            pairs.clear();
+            direction = gradient.iter().map(|g| -g).collect();
+            descent = -dot(&gradient, &gradient);
+        }
+        if descent == 0.0 {
+            break;
+        }
+        let (mut step, mut found) = (1.0, None);
+        for _ in 0..60 {
+            let tried: Vec<f64> = theta.iter().zip(&direction).map(|(t, d)| t + step * d).collect();
+            let there = f(&tried, &mut next);
+            if there <= value + 1e-4 * step * descent && there.is_finite() {
+                found = Some((tried, there));
+                break;
+            }
+            step *= 0.5;
+        }
+        let Some((tried, there)) = found else {
+            if pairs.is_empty() {
+                break;
+            }
+            // The memory may be of another kink: once more without it.
+            pairs.clear();
+            small += 1;
+            if small >= 3 {
+                break;
+            }
+            continue;
+        };
+        let s: Vec<f64> = tried.iter().zip(&theta).map(|(a, b)| a - b).collect();
+        let y: Vec<f64> = next.iter().zip(&gradient).map(|(a, b)| a - b).collect();
+        let curvature = dot(&s, &y);
+        if curvature > 1e-12 * dot(&y, &y).sqrt() * dot(&s, &s).sqrt() {
+            if pairs.len() == MEMORY {
+                pairs.remove(0);
+            }
+            pairs.push((s, y, curvature.recip()));
+        }
+        small = if value - there <= 1e-13 * value.abs() { small + 1 } else { 0 };
+        (theta, value) = (tried, there);
+        std::mem::swap(&mut gradient, &mut next);
+        if small >= 3 {
+            break;
+        }
+    }
+    theta
+}

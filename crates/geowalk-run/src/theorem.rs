@@ -1,0 +1,452 @@
+//! # Which theorem stands beside which walk
+//! The first-order certificate is there for every loss that is convex in the prediction. Beside it stands what is promised for the walk itself, if its theorem speaks of the loss, the rate
+//! and the range of predictions:
+//!
+//! | walk | loss | theorems |
+//! |---|---|---|
+//! | `free` | bounded slope | `free` (no rate) |
+//! | `gd`, `perceptron` | convex; squared | `gradient-descent`; and `least-squares` |
+//! | `implicit:euclidean` | convex; squared | `proximal-flat`; and `least-squares-implicit`, of the losses after the steps |
+//! | `mirror:p-norm`, `ols` | convex; smooth and ≥ 0 | `mirror-descent`; and `ols` |
+//! | `eg`, `eg+-` | convex; squared | `mirror-steps`, `linear-eg`; and `eg` |
+//! | `egu` | convex; squared with `--y-range 0,Y` | `mirror-steps`; `egu` |
+//! | `mirror:burg` | convex | `mirror-steps` |
+//! | `reparam-egu`, `reparam-eg` | squared (the first with `--y-range 0,Y`) | `reparam-egu`, `reparam-eg` |
+//! | `neg` | convex | `natural-eg` |
+//! | `winnow`, `reparam-winnow` | their own | `winnow`, `reparam-winnow`: mistakes |
+//! | `sphere` | `invariant`, a comparator that is known beforehand | `null-vector` |
+//!
+//! All but `free` need one constant rate: a number, or `certified`, the rate that the theorem itself prescribes from what the user [declares](Declared). Where there is none, the certificate says why.
+
+use geowalk::certify::{
+    AnyBound, Divergence, Eg, Egu, FreeBets, GradientDescent, LeastSquares, LinearEg, MirrorSteps,
+    NaturalEg, NullVector, Ols, ReparamEg, Start, Theory, Winnow,
+};
+use geowalk::loss::{AnyLoss, Facts};
+use geowalk::{ConfigError, Real};
+
+use crate::rate::Rate;
+
+/// What the user vouches for. A theorem is void as soon as a row refutes it.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Declared {
+    /// No row is longer, in the norm of the theorem; the constant feature not counted.
+    pub x_norm: Option<f64>,
+    /// All features lie between these.
+    pub x_range: Option<(f64, f64)>,
+    /// Comparators are no farther from the start, in the norm of the walk (relative entropy: no larger divergence).
+    pub distance: Option<f64>,
+    /// Comparators lose no more.
+    pub comparator_loss: Option<f64>,
+    /// So many examples at most.
+    pub rounds: Option<u64>,
+}
+
+impl Declared {
+    /// As pairs of texts, for a model file.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let range = self.x_range.map(|(lo, hi)| format!("{lo},{hi}"));
+        [
+            ("x-norm", self.x_norm.map(|x| x.to_string())),
+            ("x-range", range),
+            ("distance", self.distance.map(|x| x.to_string())),
+            ("comparator-loss", self.comparator_loss.map(|x| x.to_string())),
+            ("rounds", self.rounds.map(|x| x.to_string())),
+        ]
+        .into_iter()
+        .filter_map(|(key, value)| Some((key, value?)))
+    }
+
+    /// From what [`Declared::texts`] gave.
+    pub(crate) fn read<'a>(get: impl Fn(&str) -> Option<&'a str>) -> Self {
+        let number = |key: &str| get(key).and_then(|text| text.parse().ok());
+        let range = get("x-range").and_then(|text| text.split_once(','));
+        Self {
+            x_norm: number("x-norm"),
+            x_range: range.and_then(|(lo, hi)| Some((lo.parse().ok()?, hi.parse().ok()?))),
+            distance: number("distance"),
+            comparator_loss: number("comparator-loss"),
+            rounds: get("rounds").and_then(|text| text.parse().ok()),
+        }
+    }
+}
+
+/// What a walk is to the theorems.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Kind {
+    Free {
+        lipschitz: f64,
+    },
+    Descent,
+    Implicit,
+    PNorm {
+        q: f64,
+    },
+    Eg,
+    ReparamEg {
+        middle: f64,
+    },
+    Entropy {
+        start: f64,
+    },
+    ReparamEntropy {
+        start: f64,
+    },
+    Burg {
+        start: f64,
+    },
+    Orthant {
+        start: f64,
+    },
+    Winnow {
+        margin: f64,
+        start: f64,
+        twin: bool,
+    },
+    /// The start on the unit sphere, for so many features, is drawn with the seed.
+    Sphere,
+    /// None, because.
+    Without(&'static str),
+}
+
+/// What is known of a run when it begins.
+#[derive(Debug)]
+pub(crate) struct Case<'a> {
+    pub(crate) kind: &'a Kind,
+    pub(crate) loss: &'a AnyLoss,
+    /// The classes of one softmax: each walk sees slopes only.
+    pub(crate) joint: bool,
+    pub(crate) facts: Facts,
+    pub(crate) rate: Rate,
+    pub(crate) y_range: Option<(f64, f64)>,
+    /// U of a two-sided walk.
+    pub(crate) scale: Option<f64>,
+    pub(crate) intercept: bool,
+    pub(crate) declared: Declared,
+    /// Start and comparator on the sphere, where one is known.
+    pub(crate) known: Option<(Vec<f64>, Vec<f64>)>,
+}
+
+const VARIES: &str = "its theorem needs one constant rate: give --rate a number, or certified";
+const CLIPPED: &str = "its theorem speaks of predictions that are not clipped: leave --y-range out";
+const SQUARED: &str = "its theorem speaks of the squared loss";
+const NONNEGATIVE: &str =
+    "its theorem for the squared loss speaks of predictions clipped to [0, Y]: give --y-range 0,Y";
+
+impl Case<'_> {
+    /// The theorems, or why there is none.
+    pub(crate) fn theorems(&self) -> Result<Result<Vec<AnyBound>, &'static str>, ConfigError> {
+        if let Kind::Without(reason) = self.kind {
+            return Ok(Err(reason));
+        }
+        let own = matches!(self.kind, Kind::Free { .. } | Kind::Winnow { .. });
+        if !own && !matches!(self.rate, Rate::Constant(_)) && *self.kind != Kind::Sphere {
+            return Ok(Err(VARIES));
+        }
+        let egu = matches!(self.kind, Kind::Entropy { .. } | Kind::ReparamEntropy { .. });
+        if self.y_range.is_some() && !egu {
+            return Ok(Err(CLIPPED));
+        }
+        let squared = self.squared();
+        let facts = &self.facts;
+        let mut list = Vec::new();
+        match *self.kind {
+            Kind::Free { lipschitz } => {
+                list.push(Theory::Free(FreeBets::new(1.0, lipschitz, facts)?));
+            }
+            Kind::Descent => {
+                let constants = self.slope().zip(self.x_norm().ok());
+                let descent = match constants.filter(|_| self.declared.rounds.is_some()) {
+                    Some((z, r)) => GradientDescent::promised(&[], facts, z, r)?,
+                    None => GradientDescent::new(&[], facts),
+                };
+                list.push(Theory::Descent(descent));
+                if squared {
+                    list.push(Theory::LeastSquares(LeastSquares::explicit(&[])));
+                }
+            }
+            Kind::Implicit => {
+                list.push(Theory::Implicit(GradientDescent::implicit(&[], facts)));
+                if squared {
+                    list.push(Theory::After(LeastSquares::implicit(&[])));
+                }
+            }
+            Kind::PNorm { q } => {
+                let divergence = Divergence::PNorm { q };
+                let steps = MirrorSteps::new(divergence, Start::Each(0.0), facts)?;
+                list.push(Theory::Mirror(steps));
+                // Balanced and other smooth losses are ≥ 0; the slopes of a softmax come without theirs.
+                if !self.joint && facts.smooth.is_some_and(|s| s > 0.0) && q < 2.0 + 1e-12 {
+                    list.push(Theory::Ols(Ols::new(q / (q - 1.0), facts)?));
+                }
+            }
+            Kind::Eg => {
+                let steps = MirrorSteps::new(Divergence::Entropy, Start::Even, facts)?;
+                list.push(Theory::Mirror(steps));
+                list.push(Theory::LinearEg(LinearEg::new(&[1.0], facts)?.starting(Start::Even)));
+                if squared {
+                    let eg = Eg::new(&[1.0])?.starting(Start::Even);
+                    list.push(Theory::Eg(match self.width() {
+                        Some(width) => eg.declare(width)?,
+                        None => eg,
+                    }));
+                }
+            }
+            Kind::ReparamEg { .. } | Kind::ReparamEntropy { .. } if !squared => {
+                return Ok(Err(SQUARED));
+            }
+            Kind::ReparamEg { middle } => {
+                let eg = ReparamEg::new(&[1.0], middle)?.starting(Start::Even);
+                list.push(Theory::ReparamEg(match self.reach(middle) {
+                    Some(x) => eg.declare(x)?,
+                    None => eg,
+                }));
+            }
+            Kind::Entropy { start } => {
+                if self.y_range.is_none() {
+                    let each = Start::Each(start);
+                    let steps = MirrorSteps::new(Divergence::Entropy, each, facts)?;
+                    list.push(Theory::Mirror(steps));
+                }
+                if squared && self.scale.is_none() {
+                    list.extend(self.egu(Egu::new(&[start])?, start)?);
+                }
+                if list.is_empty() {
+                    return Ok(Err(CLIPPED));
+                }
+            }
+            Kind::ReparamEntropy { start } => {
+                list.extend(self.egu(Egu::twin(&[start])?, start)?);
+                if list.is_empty() {
+                    return Ok(Err(NONNEGATIVE));
+                }
+            }
+            Kind::Burg { start } => {
+                let each = Start::Each(start);
+                list.push(Theory::Mirror(MirrorSteps::new(Divergence::Burg, each, facts)?));
+            }
+            Kind::Orthant { start } => {
+                let neg = NaturalEg::new(&[start], facts)?.starting(Start::Each(start));
+                list.push(Theory::NaturalEg(neg));
+            }
+            Kind::Winnow { margin, start, twin } => {
+                let own = if twin { Winnow::twin } else { Winnow::new };
+                let winnow = own(margin, &[start], &[])?.starting(Start::Each(start));
+                list.push(Theory::Winnow(winnow));
+            }
+            Kind::Sphere => {
+                if !matches!(self.loss, AnyLoss::Invariant(_)) {
+                    return Ok(Err("its theorem speaks of the loss invariant, <w, x>^2"));
+                }
+                let Some((start, u)) = &self.known else {
+                    return Ok(Err(
+                        "its theorem speaks of one comparator, orthogonal to every row: geowalk certify MODEL --comparator FILE --data DATA",
+                    ));
+                };
+                list.push(Theory::NullVector(NullVector::new(start, u)?));
+            }
+            Kind::Without(_) => {}
+        }
+        let signed = |theory: Theory| match self.scale {
+            Some(scale) => AnyBound::from(theory).signed(scale),
+            None => theory.into(),
+        };
+        if self.scale.is_some()
+            && !matches!(self.kind, Kind::Eg | Kind::ReparamEg { .. } | Kind::Entropy { .. })
+        {
+            return Ok(Err("its theorem has no two-sided form"));
+        }
+        Ok(Ok(list.into_iter().map(signed).collect()))
+    }
+
+    /// The theorem of EGU or its twin, if predictions are clipped as it demands.
+    fn egu(&self, egu: Egu, start: f64) -> Result<Option<Theory>, ConfigError> {
+        let Some((lo, y)) = self.y_range.filter(|(lo, y)| *lo == 0.0 && *y > 0.0) else {
+            return Ok(None);
+        };
+        debug_assert!(lo == 0.0);
+        let egu = egu.starting(Start::Each(start));
+        Ok(Some(Theory::Egu(match self.reach(0.0) {
+            Some(x) => egu.declare(x, y)?,
+            None => egu,
+        })))
+    }
+
+    fn squared(&self) -> bool {
+        matches!(self.loss, AnyLoss::Squared(_)) && !self.joint
+    }
+
+    /// The bound of the slopes, if the loss has one.
+    fn slope(&self) -> Option<f64> {
+        self.facts.lipschitz
+    }
+
+    /// The longest row, the constant feature included.
+    fn x_norm(&self) -> Result<f64, ConfigError> {
+        let own = demand(self.declared.x_norm, "--x-norm R", "no row is longer than R")?;
+        Ok(if self.intercept { Real::hypot(own, 1.0) } else { own })
+    }
+
+    /// How far features, the constant one and those that a row leaves out included, are from each other.
+    fn width(&self) -> Option<f64> {
+        let (lo, hi) = self.declared.x_range?;
+        let (lo, hi) = (Real::min(lo, 0.0), Real::max(hi, if self.intercept { 1.0 } else { 0.0 }));
+        Some(match self.scale {
+            Some(scale) => 2.0 * scale * Real::max(-lo, hi),
+            None => hi - lo,
+        })
+    }
+
+    /// How far they are from this.
+    fn reach(&self, middle: f64) -> Option<f64> {
+        let (lo, hi) = self.declared.x_range?;
+        let (lo, hi) = (Real::min(lo, 0.0), Real::max(hi, if self.intercept { 1.0 } else { 0.0 }));
+        let scale = self.scale.unwrap_or(1.0);
+        let most = Real::max(hi, -lo) * scale;
+        let (lo, hi) = if self.scale.is_some() { (-most, most) } else { (lo, hi) };
+        Some(Real::max(hi - middle, middle - lo))
+    }
+
+    /// The rate that the theorem prescribes, and which one it is.
+    pub(crate) fn rate(&self) -> Result<(f64, String), ConfigError> {
+        let Self { declared, facts, .. } = self;
+        let ready = |x: Option<f64>, flag, meaning| demand(x, flag, meaning);
+        let distance =
+            || ready(declared.distance, "--distance U", "comparators are at most U from the start");
+        let rounds = || {
+            let rounds = declared.rounds.map(|k| k.max(1) as f64);
+            demand(rounds, "--rounds K", "there are at most K examples")
+        };
+        let slope = || {
+            self.slope().ok_or(refused(
+                "for this loss no theorem prescribes a rate beforehand: its slopes are not bounded",
+            ))
+        };
+        if self.y_range.is_some()
+            && !matches!(self.kind, Kind::Entropy { .. } | Kind::ReparamEntropy { .. })
+        {
+            return Err(refused(CLIPPED));
+        }
+        let tuned = declared.distance.zip(declared.comparator_loss);
+        let range = || {
+            self.width().ok_or(ConfigError::Missing {
+                name: "--x-range LO,HI",
+                meaning: "all features lie between LO and HI: the certified rate depends on it",
+            })
+        };
+        Ok(match *self.kind {
+            Kind::Descent | Kind::Implicit if self.squared() && *self.kind == Kind::Descent => {
+                let x = self.x_norm()?;
+                (
+                    least_squares(x, declared.distance, declared.comparator_loss),
+                    "least-squares".to_owned(),
+                )
+            }
+            Kind::Descent | Kind::Implicit => {
+                let (u, z, r, k) = (distance()?, slope()?, self.x_norm()?, rounds()?);
+                (u / (z * r * k.sqrt()), "gradient-descent".to_owned())
+            }
+            Kind::PNorm { q } => {
+                let x = self.x_norm()?;
+                let p = q / (q - 1.0);
+                match facts.smooth.filter(|s| *s > 0.0 && !self.joint) {
+                    Some(smooth) => (0.5 / ((p - 1.0) * x * x * smooth), "ols".to_owned()),
+                    None => {
+                        let (u, z, k) = (distance()?, slope()?, rounds()?);
+                        (u * (q - 1.0).sqrt() / (z * x * k.sqrt()), "mirror-descent".to_owned())
+                    }
+                }
+            }
+            Kind::Eg if self.squared() => {
+                let r = range()?;
+                let rate = match tuned {
+                    Some((d, l)) => Eg::rate(r, d, l),
+                    None => 2.0 / (3.0 * r * r),
+                };
+                (rate, "eg".to_owned())
+            }
+            Kind::Eg => {
+                // D/η + ηkZ²R²/8.
+                let (r, d, z, k) = (range()?, distance()?, slope()?, rounds()?);
+                ((8.0 * d / k).sqrt() / (z * r), "linear-eg".to_owned())
+            }
+            Kind::ReparamEg { middle } if self.squared() => {
+                range()?;
+                let x = self.reach(middle).unwrap_or(f64::NAN);
+                let rate = match tuned {
+                    Some((d, l)) => ReparamEg::rate(x, d, l),
+                    None => 1.0 / (6.0 * x * x),
+                };
+                (rate, "reparam-eg".to_owned())
+            }
+            Kind::Entropy { .. } | Kind::ReparamEntropy { .. }
+                if self.squared() && self.scale.is_none() =>
+            {
+                range()?;
+                let Some((_, y)) = self.y_range.filter(|(lo, _)| *lo == 0.0) else {
+                    return Err(refused(NONNEGATIVE));
+                };
+                let x = self.reach(0.0).unwrap_or(f64::NAN);
+                let rate = match tuned {
+                    Some((d, l)) => Egu::rate(x, y, d, l),
+                    None => 1.0 / (3.0 * x * y),
+                };
+                let twin = matches!(self.kind, Kind::ReparamEntropy { .. });
+                (rate, if twin { "reparam-egu" } else { "egu" }.to_owned())
+            }
+            Kind::Sphere if matches!(self.loss, AnyLoss::Invariant(_)) => {
+                let x = self.x_norm()?;
+                (0.5 / (x * x), "null-vector".to_owned())
+            }
+            Kind::Sphere => {
+                return Err(refused("its theorem speaks of the loss invariant, <w, x>^2"));
+            }
+            Kind::ReparamEg { .. } | Kind::ReparamEntropy { .. } => return Err(refused(SQUARED)),
+            Kind::Without(reason) => return Err(refused(reason)),
+            Kind::Free { .. } | Kind::Winnow { .. } => (1.0, "free".to_owned()),
+            Kind::Entropy { .. } | Kind::Burg { .. } | Kind::Orthant { .. } => {
+                return Err(refused(
+                    "the theorem of this walk bounds its regret by the steps it has made: it prescribes no rate beforehand",
+                ));
+            }
+        })
+    }
+}
+
+/// A rate that no theorem prescribes.
+fn refused(meaning: &'static str) -> ConfigError {
+    ConfigError::Missing { name: "a theorem that prescribes the rate", meaning }
+}
+
+fn demand(
+    value: Option<f64>,
+    name: &'static str,
+    meaning: &'static str,
+) -> Result<f64, ConfigError> {
+    let value = value.ok_or(ConfigError::Missing { name, meaning })?;
+    let allowed = geowalk::error::Allowed::Positive;
+    if allowed.contains(value) {
+        Ok(value)
+    } else {
+        Err(ConfigError::OutOfRange { name, value, allowed })
+    }
+}
+
+/// c/X² with the c at which √A ≤ (√L + √(L + W²X²(1 − c)/c))/(2(1 − c)) is least: ½ where the comparator loses nothing or nothing is known of it.
+fn least_squares(x: f64, distance: Option<f64>, loss: Option<f64>) -> f64 {
+    let square = x * x;
+    let Some((w, l)) = distance.zip(loss) else { return 0.5 / square };
+    let bound =
+        |c: f64| (l.sqrt() + (l + w * w * square * (1.0 - c) / c).sqrt()) / (2.0 * (1.0 - c));
+    // Unimodal in c: a search by thirds.
+    let (mut lo, mut hi) = (1e-9_f64, 0.5);
+    for _ in 0..200 {
+        let (left, right) = (lo + (hi - lo) / 3.0, hi - (hi - lo) / 3.0);
+        if bound(left) <= bound(right) {
+            hi = right;
+        } else {
+            lo = left;
+        }
+    }
+    0.5 * (lo + hi) / square
+}

@@ -1,0 +1,188 @@
+//! # Mirror steps, measured
+//! For a loss convex in the prediction, a constant rate and *any* generator:
+//! $$\text{regret} \;\le\; \frac1\eta\Bigl(D_\psi(u \Vert w_0) + \sum_t D_\psi(w_t \Vert w_{t+1})\Bigr)$$
+//! where a round reports $\sqrt{2D(w_t \Vert w_{t+1})}$ as its length. It is what [`MirrorDescent`](super::MirrorDescent) bounds further, by strong convexity, to promise something beforehand: no modulus is needed
+//! here, so it speaks of the unnormalised entropy and of Burg's too. The steps of p-norm walks, whose reported lengths have lost digits, are bounded as there.
+//! **Proof** $\eta g\langle w_t - u, x\rangle = D(u\Vert w_t) - D(u\Vert w_{t+1}) + D(w_t\Vert w_{t+1})$ exactly, round by round. **Cost** O(1) per round.
+//! **Source** standard, \[SS12, sec. 2.7\]; the identity \[NN09, lemma 9\].
+
+use super::losses::NO_MORE;
+use super::origin::{Origin, Start};
+use super::theorem::{
+    AS_WRITTEN, CONSTANT, CONVEX, FINITE, Theorem, Watch, checked, declared, farthest_entropy,
+    keep, outward, restore,
+};
+use super::{Bound, Certificate, Comparator};
+use crate::Real;
+use crate::error::{self, Allowed, ConfigError};
+use crate::geometry::Generator;
+use crate::geometry::generators::ItakuraSaito;
+use crate::loss::Facts;
+use crate::row::{Norm, Row};
+use crate::sum::Sum;
+use crate::update::Round;
+
+pub(super) const THEOREM: Theorem = Theorem {
+    name: "mirror-steps",
+    premises: &[
+        checked(CONVEX),
+        checked(CONSTANT),
+        checked(NO_MORE),
+        checked(AS_WRITTEN),
+        checked(FINITE),
+        declared("the rounds are mirror steps of this generator, of the length they report"),
+    ],
+    bound: "(D(u, w0) + sum D(w_t, w_t+1))/eta",
+    source: "SS12, sec. 2.7",
+    correction: "",
+};
+
+/// D_ψ(u‖w₀), for the generators of walks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Divergence {
+    /// Relative entropy, on the simplex or unnormalised.
+    Entropy,
+    /// ½‖u‖_q² from 0.
+    PNorm {
+        /// q.
+        q: f64,
+    },
+    /// Itakura's and Saito's.
+    Burg,
+}
+
+/// The bound of mirror steps of measured length.
+///
+/// ```
+/// use geowalk::certify::{Bound, Comparator, Divergence, MirrorSteps, Start};
+/// use geowalk::loss::{Logistic, Loss};
+/// use geowalk::row::Dense;
+/// use geowalk::walk::{Entropy, Walk};
+///
+/// let mut egu = Entropy::new(0.5)?;
+/// let mut bound = MirrorSteps::new(Divergence::Entropy, Start::Each(0.5), &Logistic.facts())?;
+/// for y in [1.0, -1.0, 1.0, 1.0] {
+///     let round = egu.step(Dense(&[y, 1.0]), y.into(), &Logistic, 0.5)?;
+///     bound.observe(&round, Dense(&[y, 1.0]));
+/// }
+/// let certificate = bound.certify(&Comparator::Given(&[2.0, 0.5]));
+/// // 2 · (2 ln 4 − 1.5) and the steps.
+/// assert!(certificate.bound > 2.545 && certificate.bound < 2.8, "{certificate}");
+/// # Ok::<(), geowalk::ConfigError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct MirrorSteps {
+    divergence: Divergence,
+    start: Origin,
+    watch: Watch,
+    squares: Sum,
+}
+
+impl MirrorSteps {
+    /// From a start, which for p-norms must be 0, for entropies positive.
+    pub fn new(divergence: Divergence, start: Start, facts: &Facts) -> Result<Self, ConfigError> {
+        let allowed = match divergence {
+            Divergence::PNorm { q } => {
+                error::parameter("q", q, Allowed::OpenClosed(1.0, 2.0))?;
+                Allowed::Closed(0.0, 0.0)
+            }
+            Divergence::Entropy | Divergence::Burg => Allowed::Positive,
+        };
+        match &start {
+            Start::Given(w) => error::each("the start", w, allowed)?,
+            Start::Each(w) => error::each("the start", &[*w], allowed)?,
+            Start::Even => {}
+        }
+        let theorem = match divergence {
+            Divergence::PNorm { .. } => &super::mirror_descent::THEOREM,
+            Divergence::Entropy | Divergence::Burg => &THEOREM,
+        };
+        let (start, watch) = (Origin::new(start), Watch::convex(theorem, facts));
+        Ok(Self { divergence, start, watch, squares: Sum::default() })
+    }
+
+    /// How many features have been seen.
+    pub(super) fn features(&self) -> usize {
+        self.start.features()
+    }
+
+    /// Is it on the simplex?
+    pub(super) fn is_even(&self) -> bool {
+        self.start.is_even()
+    }
+
+    /// Gives away everything that changes, as named arrays.
+    pub fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
+        keep(&self.watch, &[self.squares.save().as_slice(), &[self.start.save()]].concat(), put);
+    }
+
+    /// Continues from what `save` gave, with the same bits.
+    pub fn load(
+        &mut self,
+        get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
+    ) -> Result<(), ConfigError> {
+        let [a, b, c, d, n] = restore(&mut self.watch, get)?;
+        self.squares = Sum::load([a, b, c, d]);
+        self.start.load(n);
+        Ok(())
+    }
+
+    /// sup D(u‖w₀) over the comparators.
+    fn farthest(&self, u: &Comparator<'_>) -> f64 {
+        let weights = self.start.weights(u.features());
+        match self.divergence {
+            Divergence::Entropy => farthest_entropy(u, &weights),
+            Divergence::PNorm { q } => half_square(u, q),
+            Divergence::Burg => match *u {
+                Comparator::Given(u) if u.len() == weights.len() => {
+                    let positive = u.iter().all(|u| *u > 0.0 && u.is_finite());
+                    let d = if positive { ItakuraSaito.divergence(u, &weights) } else { f64::NAN };
+                    d * (1.0 + 1e-12)
+                }
+                _ => f64::NAN,
+            },
+        }
+    }
+}
+
+/// sup ½‖u‖_q² over the comparators, rounded up; NaN where it is not known.
+pub(super) fn half_square(u: &Comparator<'_>, q: f64) -> f64 {
+    let size = match *u {
+        Comparator::Given(u) => Norm::Lp(q).of(u),
+        Comparator::Ball { norm: Norm::L1, radius } => radius,
+        Comparator::Ball { norm: Norm::Lp(r), radius } if r <= q * (1.0 + 1e-12) => radius,
+        Comparator::Ball { norm: Norm::L2, radius } if q == 2.0 => radius,
+        Comparator::Simplex { .. } => 1.0,
+        Comparator::Positive { total } => total,
+        _ => f64::NAN,
+    };
+    outward(0.5 * size * size * (1.0 + 1e-12), 0.0)
+}
+
+impl Bound for MirrorSteps {
+    fn observe<F: Real, X: Row<F>>(&mut self, round: &Round, x: X) {
+        self.watch.round(round);
+        self.watch.constant_rate(round.rate);
+        self.start.see(x.bound(), &mut self.watch);
+        let length = match self.divergence {
+            // ψ is (q − 1)-strongly convex.
+            Divergence::PNorm { q } => {
+                let norm = x.norm(Norm::Lp(q).dual()).f64() * (1.0 + 1e-13);
+                round.rate * round.slope * norm / (q - 1.0).sqrt()
+            }
+            Divergence::Entropy | Divergence::Burg => round.length,
+        };
+        self.squares.add(length * length);
+    }
+
+    fn certify(&self, u: &Comparator<'_>) -> Certificate {
+        let farthest = self.farthest(u);
+        if self.watch.rounds == 0 && !farthest.is_nan() {
+            return self.watch.issue(0.0);
+        }
+        // The divergence of a step is good to 1e-12 of itself, on the simplex or to 1e-14.
+        let steps = 0.5 * self.squares.upper() * (1.0 + 1e-10) + 2e-14 * self.watch.rounds as f64;
+        self.watch.issue(outward((farthest + steps) / self.watch.rate, 0.0))
+    }
+}

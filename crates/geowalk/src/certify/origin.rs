@@ -1,0 +1,131 @@
+//! # Where weights began
+//! Features may come at any time: they enter with the weight that they would have had from the beginning. So a theorem that speaks of a start need not know how many there
+//! are before the run is over; the [`Start`] says with what weight each of them begins.
+
+use std::borrow::Cow;
+
+use super::losses::NO_MORE;
+use super::theorem::Watch;
+use crate::Real;
+use crate::row::Row;
+
+/// The weights at the start.
+///
+/// ```
+/// use geowalk::certify::{Bound, Comparator, LinearEg, Start};
+/// use geowalk::loss::{Absolute, Loss};
+/// use geowalk::row::Dense;
+/// use geowalk::walk::{SimplexEntropy, Walk};
+///
+/// let mut eg = SimplexEntropy::new();
+/// let mut bound = LinearEg::new(&[1.0], &Absolute.facts())?.starting(Start::Even);
+/// for x in [&[1.0][..], &[1.0, 0.0]] {
+///     let round = eg.step(Dense(x), 1.0.into(), &Absolute, 0.5)?;
+///     bound.observe(&round, Dense(x));
+/// }
+/// // Both rows leave out the second feature or have it at 0: a range of 1 in each.
+/// let certificate = bound.certify(&Comparator::Simplex { n: 2 });
+/// assert!((certificate.bound - (2.0 * 2.0_f64.ln() + 0.125)).abs() < 1e-12, "{certificate}");
+/// # Ok::<(), geowalk::ConfigError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Start {
+    /// These weights, and no others.
+    Given(Vec<f64>),
+    /// Every feature begins with this weight.
+    Each(f64),
+    /// Equal probabilities of all features that there will ever be.
+    Even,
+}
+
+/// A start, and how many features have been seen.
+#[derive(Debug, Clone)]
+pub(super) struct Origin {
+    start: Start,
+    n: usize,
+}
+
+impl Origin {
+    pub(super) fn new(start: Start) -> Self {
+        let n = if let Start::Given(w) = &start { w.len() } else { 0 };
+        Self { start, n }
+    }
+
+    pub(super) fn given(w: &[f64]) -> Self {
+        Self::new(Start::Given(w.to_vec()))
+    }
+
+    /// Equal probabilities?
+    pub(super) fn is_even(&self) -> bool {
+        self.start == Start::Even
+    }
+
+    /// How many features there are.
+    pub(super) fn features(&self) -> usize {
+        self.n
+    }
+
+    /// Sees a row with features below `bound`. True if there are more features now than before; a start that has no place for them breaks a premise.
+    pub(super) fn see(&mut self, bound: usize, watch: &mut Watch) -> bool {
+        if bound <= self.n {
+            return false;
+        }
+        if let Start::Given(_) = self.start {
+            watch.demand(NO_MORE, false, bound as f64);
+            return false;
+        }
+        self.n = bound;
+        true
+    }
+
+    /// The weights at the start: of all features, and where others change nothing of at least `n`.
+    pub(super) fn weights(&self, n: usize) -> Cow<'_, [f64]> {
+        match &self.start {
+            Start::Given(w) => Cow::Borrowed(w),
+            Start::Each(w) => Cow::Owned(vec![*w; n.max(self.n)]),
+            Start::Even => Cow::Owned(vec![1.0 / self.n.max(1) as f64; self.n]),
+        }
+    }
+
+    pub(super) fn save(&self) -> f64 {
+        self.n as f64
+    }
+
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a count below 2^53
+    pub(super) fn load(&mut self, n: f64) {
+        self.n = n as usize;
+    }
+}
+
+/// The least and the greatest value of a row.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Span {
+    pub(super) lo: f64,
+    pub(super) hi: f64,
+    /// More features than before: every row before left some of them out.
+    pub(super) grown: bool,
+}
+
+impl Span {
+    /// Of all features of the start; those that the row leaves out are 0.
+    pub(super) fn of<F: Real, X: Row<F>>(x: X, origin: &mut Origin, watch: &mut Watch) -> Self {
+        let grown = origin.see(x.bound(), watch);
+        let (mut lo, mut hi, mut count) = (f64::INFINITY, f64::NEG_INFINITY, 0);
+        x.each(|_, x| {
+            (lo, hi) = (Real::min(lo, x.f64()), Real::max(hi, x.f64()));
+            count += 1;
+        });
+        let span = Self { lo, hi, grown };
+        if count < origin.features() { span.with_zero() } else { span }
+    }
+
+    /// The same, if there is a feature that the row leaves out.
+    pub(super) fn with_zero(self) -> Self {
+        Self { lo: Real::min(self.lo, 0.0), hi: Real::max(self.hi, 0.0), ..self }
+    }
+
+    pub(super) fn width(self) -> f64 {
+        self.hi - self.lo
+    }
+}
