@@ -234,12 +234,21 @@ fn measure(
     metrics.named()
 }
 
+/// What is said while trees grow.
+#[derive(Debug, Clone, Copy)]
+pub enum Said<'a> {
+    /// A line for people.
+    Note(&'a str),
+    /// So many trees are grown, of so many.
+    Grown(usize, usize),
+}
+
 /// Grows a tree on what `options` read, and writes the model.
 pub fn fit(
     plan: &Plan,
     options: Options,
     model: Option<&Path>,
-    said: &mut dyn FnMut(&str),
+    said: &mut dyn FnMut(Said<'_>),
 ) -> Result<Summary, RunError> {
     let start = Instant::now();
     plan.check()?;
@@ -248,11 +257,13 @@ pub fn fit(
     let Examples { table, classes, weights, .. } = &examples;
     let weights = weights.as_deref();
     if let Some(why) = &examples.said {
-        said(&format!("task: {why}"));
+        said(Said::Note(&format!("task: {why}")));
     }
     let (rows, columns) = (table.rows(), table.columns().len());
     let criterion = plan.growth.criterion.phi().spec();
-    said(&format!("tree by {criterion} on {rows} rows and {columns} columns"));
+    said(Said::Note(&format!("tree by {criterion} on {rows} rows and {columns} columns")));
+    let trees = plan.folds.unwrap_or(0) + 1;
+    said(Said::Grown(0, trees));
     let mut validated = Vec::new();
     if let Some(k) = plan.folds {
         if k > rows {
@@ -274,7 +285,8 @@ pub fn fit(
             let measured = measure(&tree, &held, &codes, weights.as_deref(), plan.smoothing);
             let texts: Vec<String> =
                 measured.iter().map(|(name, value)| format!("{name} {value:.4}")).collect();
-            said(&format!("fold {} of {k}: {}", part + 1, texts.join(", ")));
+            said(Said::Note(&format!("fold {} of {k}: {}", part + 1, texts.join(", "))));
+            said(Said::Grown(part + 1, trees));
             validated.push(measured);
         }
     }

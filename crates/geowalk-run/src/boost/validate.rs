@@ -61,12 +61,21 @@ impl Validation {
     }
 }
 
-/// Learns `count` times from all folds but one and tests on that one; `said` hears the number and the error of each fold.
+/// What is said during cross-validation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Checked {
+    /// One more round was made.
+    Round,
+    /// A fold has its error.
+    Fold(usize, f64),
+}
+
+/// Learns `count` times from all folds but one and tests on that one.
 pub fn validate(
     plan: &Plan,
     examples: &Examples,
     count: usize,
-    said: &mut dyn FnMut(usize, f64),
+    said: &mut dyn FnMut(Checked),
 ) -> Result<Validation, RunError> {
     let Examples { table, classes, weights, .. } = examples;
     let rows = classes.rows();
@@ -92,11 +101,15 @@ pub fn validate(
         let failed = |cause: RunError| RunError::Fold { fold: at + 1, cause: Box::new(cause) };
         let train = Classes::new(codes(&rest), classes.names().to_vec());
         let train = train.map_err(|cause| failed(cause.into()))?;
-        let quiet = &mut |_: &Said<'_>| {};
-        let learned = plan.fit(&table.select(&rest)?, &train, part(&rest).as_deref(), quiet);
+        let mut rounds = |step: &Said<'_>| {
+            if let Said::Round { .. } = step {
+                said(Checked::Round);
+            }
+        };
+        let learned = plan.fit(&table.select(&rest)?, &train, part(&rest).as_deref(), &mut rounds);
         let (boosted, _) = learned.map_err(failed)?;
         let error = boosted.error(&table.select(&fold)?, &codes(&fold), part(&fold).as_deref())?;
-        said(at + 1, error);
+        said(Checked::Fold(at + 1, error));
         errors.push(error);
     }
     Ok(Validation { errors })

@@ -34,7 +34,8 @@ impl Nu {
     /// 0 < ν < 1.
     pub fn new(nu: f64) -> Result<Self, ConfigError> {
         let nu = error::parameter("nu", nu, Allowed::Open(0.0, 1.0))?;
-        Ok(Self { nu, b: Real::powf(4.0, -nu) })
+        // As the impurity at ½ is computed, so that half and half costs exactly 1 per example.
+        Ok(Self { nu, b: Real::powf(0.25, nu) })
     }
 
     /// ν.
