@@ -1,0 +1,3 @@
+//! # The papers' experiments
+
+pub mod boosting;
