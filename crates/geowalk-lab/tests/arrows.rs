@@ -9,8 +9,15 @@ const MODULES: [&str; 15] = [
 ];
 
 /// Crates, each allowed to depend on those before it.
-const CRATES: [&str; 6] =
-    ["geowalk", "geowalk-data", "geowalk-run", "geowalk-cli", "geowalk-py", "geowalk-lab"];
+const CRATES: [&str; 7] = [
+    "geowalk",
+    "geowalk-page",
+    "geowalk-data",
+    "geowalk-run",
+    "geowalk-cli",
+    "geowalk-py",
+    "geowalk-lab",
+];
 
 fn rank(module: &str) -> usize {
     let place = MODULES.iter().position(|m| *m == module);
