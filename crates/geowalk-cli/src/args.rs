@@ -236,6 +236,9 @@ pub(crate) struct Tree {
     /// Write the model here.
     #[arg(long, value_name = "FILE")]
     pub(crate) model: Option<PathBuf>,
+    /// Write a report with pictures here: one HTML file.
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
     /// What is decided, and the folds, on standard error.
     #[arg(long, value_enum, default_value_t = Shown::Auto)]
     pub(crate) progress: Shown,
@@ -370,6 +373,9 @@ pub(crate) struct Boost {
     /// Write the model here.
     #[arg(long, value_name = "FILE")]
     pub(crate) model: Option<PathBuf>,
+    /// Write a report with pictures here: one HTML file.
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
     /// Log of the rounds on standard error.
     #[arg(long, value_enum, default_value_t = Shown::Auto)]
     pub(crate) progress: Shown,

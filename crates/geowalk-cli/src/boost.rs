@@ -1,5 +1,7 @@
 //! `geowalk boost`: a log of rounds on standard error, the summary on standard output; and what `show` prints of a booster.
 
+mod report;
+
 use std::io::{self, Write};
 use std::time::Instant;
 
@@ -63,6 +65,7 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<(), Failure> {
     if let Some(path) = &args.model {
         Model::check_path(path).map_err(RunError::from)?;
     }
+    crate::report::check(args.report.as_deref())?;
     let shown = args.progress == Shown::Auto;
     let task = match args.task {
         None => None,
@@ -99,6 +102,18 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<(), Failure> {
     let (boosted, histories, validation) = learned?;
     let error =
         boosted.error(&examples.table, examples.classes.codes(), examples.weights.as_deref())?;
+    if let (Some(path), Some(names)) = (&args.report, &log.names) {
+        let report = report::Report {
+            plan: &plan,
+            examples: &examples,
+            boosted: &boosted,
+            histories: &histories,
+            validation: validation.as_ref(),
+            names,
+            error,
+        };
+        crate::report::write(path, &report.page()?)?;
+    }
     let mut summary = json!({
         "examples": examples.classes.rows(),
         "columns": count,
@@ -149,6 +164,9 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<(), Failure> {
     }
     if let Some(path) = &args.model {
         writeln!(out, "model          {}", path.display())?;
+    }
+    if let Some(path) = &args.report {
+        writeln!(out, "report         {}", path.display())?;
     }
     writeln!(out, "seconds        {:.3}", start.elapsed().as_secs_f64())?;
     Ok(())

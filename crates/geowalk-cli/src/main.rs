@@ -11,6 +11,7 @@ mod list;
 mod manual;
 mod predict;
 mod progress;
+mod report;
 mod show;
 mod track;
 mod train;

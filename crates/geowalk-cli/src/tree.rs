@@ -1,5 +1,7 @@
 //! `geowalk tree`.
 
+mod report;
+
 use std::io::{self, Write};
 
 use geowalk::boost::tree::{Criterion, Growth};
@@ -37,21 +39,29 @@ pub(crate) fn run(args: &Tree, out: &mut dyn Write) -> Result<(), Failure> {
             What::Multiclass => Task::Multiclass,
         }),
     };
+    crate::report::check(args.report.as_deref())?;
     let style = "{spinner} {msg}, {elapsed}";
     let lines = Lines::new(args.progress == Shown::Auto, style, None);
     let mut say = |said: Said<'_>| match said {
         Said::Note(text) => lines.line(text),
         Said::Grown(done, of) => lines.at(done as u64, || format!("tree {} of {of}", done + 1)),
     };
-    let summary = fit(&plan, data::options(&args.data)?, args.model.as_deref(), &mut say);
+    let grown = fit(&plan, data::options(&args.data)?, args.model.as_deref(), &mut say);
     lines.end();
-    let summary = summary?;
+    let grown = grown?;
+    let summary = &grown.summary;
+    if let Some(path) = &args.report {
+        crate::report::write(path, &report::page(&plan, &grown))?;
+    }
     if args.json {
         writeln!(out, "{}", summary.json())?;
     } else {
-        print(&summary, out)?;
+        print(summary, out)?;
         if let Some(path) = &args.model {
             writeln!(out, "model          {}", path.display())?;
+        }
+        if let Some(path) = &args.report {
+            writeln!(out, "report         {}", path.display())?;
         }
     }
     Ok(())

@@ -4,7 +4,7 @@
 use geowalk::boost::table::Classes;
 use geowalk::laws::Sampler;
 
-use super::{Plan, Said};
+use super::{Plan, Said, wrong};
 use crate::error::RunError;
 use crate::folds::{divide, stratified};
 use crate::table::Examples;
@@ -45,6 +45,8 @@ pub fn hold_out(codes: &[u32], share: f64, seed: u64) -> (Vec<u32>, Vec<u32>) {
 pub struct Validation {
     /// The error of each fold.
     pub errors: Vec<f64>,
+    /// The probabilities of all classes, row by row, each row's by the booster that has not seen it.
+    pub probabilities: Vec<f64>,
 }
 
 impl Validation {
@@ -89,6 +91,8 @@ pub fn validate(
     }
     let parts = stratified(classes, count, plan.seed);
     let mut errors = Vec::with_capacity(count);
+    let k = classes.names().len();
+    let mut probabilities = vec![0.0; rows * k];
     for at in 0..count {
         let (rest, fold) = divide(&parts, at);
         let codes = |rows: &[u32]| -> Vec<u32> {
@@ -108,11 +112,15 @@ pub fn validate(
         };
         let learned = plan.fit(&table.select(&rest)?, &train, part(&rest).as_deref(), &mut rounds);
         let (boosted, _) = learned.map_err(failed)?;
-        let error = boosted.error(&table.select(&fold)?, &codes(&fold), part(&fold).as_deref())?;
+        let (found, all) = boosted.predict(&table.select(&fold)?)?;
+        let error = wrong(&found, &codes(&fold), part(&fold).as_deref());
+        for (row, own) in fold.iter().zip(all.chunks_exact(k)) {
+            probabilities[*row as usize * k..][..k].copy_from_slice(own);
+        }
         said(Checked::Fold(at + 1, error));
         errors.push(error);
     }
-    Ok(Validation { errors })
+    Ok(Validation { errors, probabilities })
 }
 
 #[cfg(test)]
