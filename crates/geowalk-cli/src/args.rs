@@ -27,10 +27,12 @@ pub(crate) enum Command {
     Predict(Predict),
     /// What is in a model: settings, metrics, certificate, largest weights by name, trees.
     Show(Show),
-    /// What there is: walks, geometries, losses, theorems, formats.
+    /// What there is: walks, geometries, losses, theorems, formats, experiments.
     List(List),
     /// The null vector of a stream, or the recurrence of a series, learned on the sphere.
     Track(Track),
+    /// Repeat the papers' experiments: tables, pictures, and a page with what was measured beside what was expected.
+    Repro(Repro),
     /// Examine a loss: which facts hold, and which theorems apply.
     Doctor(Doctor),
     /// Completions for a shell, on standard output.
@@ -449,6 +451,33 @@ pub(crate) enum Kind {
     Theorems,
     /// Formats of data.
     Formats,
+    /// The papers' experiments, for `geowalk repro`.
+    Experiments,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Repro {
+    /// Experiments, or all: see `geowalk list experiments`.
+    #[arg(value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+    /// Where tables, pictures and index.html are written. What is finished there is not done again.
+    #[arg(long, value_name = "DIR", default_value = "repro")]
+    pub(crate) out: PathBuf,
+    /// Seconds instead of minutes: fewer samples, the same statements.
+    #[arg(long)]
+    pub(crate) small: bool,
+    /// Seed of everything random.
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u64).range(..1_000_000))]
+    pub(crate) seed: u64,
+    /// Folder of tables (.csv, .csv.gz; the class in a column of that name) for the experiment that compares learners on many.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// Leave out tables with more rows than this.
+    #[arg(long, value_name = "N", requires = "data")]
+    pub(crate) rows: Option<usize>,
+    /// Do everything again, even what is finished.
+    #[arg(long)]
+    pub(crate) again: bool,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -44,6 +44,18 @@ fn lines(kind: Kind) -> Vec<Line> {
         }
         Kind::Losses => loss::entries().map(of("loss")).collect(),
         Kind::Permissible => permissible::entries().map(of("permissible function")).collect(),
+        Kind::Experiments => geowalk_papers::EXPERIMENTS
+            .iter()
+            .map(|experiment| Line {
+                kind: "experiment",
+                entry: Entry {
+                    name: experiment.name,
+                    parameters: "",
+                    summary: experiment.what,
+                    source: experiment.paper,
+                },
+            })
+            .collect(),
         // In a list of everything a line each; asked for alone, [`theorems`].
         Kind::Theorems => certify::entries()
             .map(|theorem| Line {
@@ -102,6 +114,7 @@ pub(crate) fn run(list: &List, out: &mut dyn Write) -> Result<(), Failure> {
             Kind::Permissible,
             Kind::Theorems,
             Kind::Formats,
+            Kind::Experiments,
         ],
     };
     let lines: Vec<Line> = kinds.into_iter().flat_map(lines).collect();

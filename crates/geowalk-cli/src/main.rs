@@ -12,6 +12,7 @@ mod manual;
 mod predict;
 mod progress;
 mod report;
+mod repro;
 mod show;
 mod track;
 mod train;
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         Command::Show(what) => show::run(what, &mut out).map(|()| ExitCode::SUCCESS),
         Command::List(what) => list::run(what, &mut out).map(|()| ExitCode::SUCCESS),
         Command::Track(what) => track::run(what, &mut out).map(|()| ExitCode::SUCCESS),
+        Command::Repro(what) => repro::run(what, &mut out),
         Command::Doctor(what) => doctor::run(what, &mut out),
         Command::Completions(what) => {
             manual::completions(what, &mut out).map(|()| ExitCode::SUCCESS)

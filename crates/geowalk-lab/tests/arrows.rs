@@ -9,9 +9,10 @@ const MODULES: [&str; 15] = [
 ];
 
 /// Crates, each allowed to depend on those before it.
-const CRATES: [&str; 7] = [
+const CRATES: [&str; 8] = [
     "geowalk",
     "geowalk-page",
+    "geowalk-papers",
     "geowalk-data",
     "geowalk-run",
     "geowalk-cli",

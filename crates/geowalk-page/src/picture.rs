@@ -53,6 +53,16 @@ impl Picture {
         Self { title: title.to_owned(), description, height, body }
     }
 
+    /// Title, description, height and drawing: for keeping a picture. The drawing is markup.
+    pub fn parts(&self) -> (&str, &str, f64, &str) {
+        (&self.title, &self.description, self.height, &self.body)
+    }
+
+    /// A picture that was kept.
+    pub fn from_parts(title: String, description: String, height: f64, drawing: String) -> Self {
+        Self { title, description, height, body: drawing }
+    }
+
     /// What it shows, in a few words.
     pub fn title(&self) -> &str {
         &self.title

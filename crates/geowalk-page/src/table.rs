@@ -112,6 +112,21 @@ impl Table {
         self.rows.push(row);
     }
 
+    /// The names of the columns.
+    pub fn head(&self) -> &[String] {
+        &self.head
+    }
+
+    /// The words above it.
+    pub fn words(&self) -> Option<&str> {
+        self.caption.as_deref()
+    }
+
+    /// The rows.
+    pub fn rows(&self) -> &[Vec<Cell>] {
+        &self.rows
+    }
+
     /// How many rows there are.
     pub fn len(&self) -> usize {
         self.rows.len()

@@ -5,4 +5,5 @@ pub mod contest;
 pub mod distributions;
 pub mod domain;
 pub mod figure15;
+mod generated;
 pub mod ranks;

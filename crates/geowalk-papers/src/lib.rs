@@ -1,3 +1,53 @@
 //! # The papers' experiments
+//! Every experiment and every counterexample of the papers that geowalk implements, as a run that anybody can repeat: `geowalk repro` writes tables, pictures and one page
+//! that puts what was measured beside what was expected, with a verdict for each.
+//!
+//! One experiment is one file with one [`Experiment`] in it, and one row of [`EXPERIMENTS`]. It draws its data from its seed, learns with the library as users do, and returns an
+//! [`Outcome`]: tables, pictures, [`Finding`]s. A finding has a tolerance that its statement deserves: exact constants to rounding, bounds as bounds, orders and ratios where only
+//! those carry over from one random sample to another.
+//!
+//! ```
+//! use geowalk_papers::{Run, Size, find};
+//! let experiment = find("theorem-8").unwrap();
+//! let outcome = (experiment.run)(&mut Run::new(Size::Small, 0))?;
+//! assert!(outcome.findings.iter().all(|finding| finding.met));
+//! # Ok::<(), geowalk::ConfigError>(())
+//! ```
 
 pub mod boosting;
+mod errata;
+mod experiment;
+mod geodesic;
+mod multiplicative;
+mod natural;
+mod outcome;
+pub mod repro;
+mod saved;
+mod stream;
+
+pub use experiment::{Experiment, Run, Size};
+pub use outcome::{Finding, Outcome};
+
+/// All experiments, in the order of the page.
+pub static EXPERIMENTS: &[Experiment] = &[
+    // Multiplicative updates and their twins.
+    multiplicative::winnow::EXPERIMENT,
+    // Natural gradient.
+    natural::sequences::EXPERIMENT,
+    natural::discrete::EXPERIMENT,
+    natural::condition::EXPERIMENT,
+    natural::misspecified::EXPERIMENT,
+    natural::families::EXPERIMENT,
+    natural::spectrum::EXPERIMENT,
+    natural::cost::EXPERIMENT,
+    natural::warm_up::EXPERIMENT,
+    // Boosting.
+    boosting::figure15::EXPERIMENT,
+    // What had to be corrected.
+    errata::theorem_8::EXPERIMENT,
+];
+
+/// The experiment of this name.
+pub fn find(name: &str) -> Option<&'static Experiment> {
+    EXPERIMENTS.iter().find(|experiment| experiment.name == name)
+}

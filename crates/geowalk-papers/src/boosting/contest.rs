@@ -10,7 +10,6 @@ use geowalk::boost::booster::error_of;
 
 use geowalk::boost::rules::{RuleOptions, Rules};
 use geowalk::boost::{BoostError, Booster, Flavour, Stop, Surrogate};
-use geowalk_run::folds::{divide, stratified};
 use rayon::prelude::*;
 
 use super::domain::Domain;
@@ -105,13 +104,11 @@ impl Result {
 pub fn run(
     domain: &Domain,
     setting: Setting,
-    folds: usize,
-    seed: u64,
 ) -> std::result::Result<Vec<Result>, BoostError> {
-    let parts = stratified(domain.classes(), folds, seed);
+    let folds = domain.folds().iter().max().map_or(0, |last| last + 1);
     let found: Vec<Vec<(f64, usize)>> = (0..folds)
         .into_par_iter()
-        .map(|fold| on_fold(domain, setting, &parts, fold))
+        .map(|fold| on_fold(domain, setting, fold))
         .collect::<std::result::Result<_, _>>()?;
     let of = |flavour: usize| Result {
         domain: domain.name().to_owned(),
@@ -127,11 +124,11 @@ pub fn run(
 fn on_fold(
     domain: &Domain,
     setting: Setting,
-    parts: &[usize],
     fold: usize,
 ) -> std::result::Result<Vec<(f64, usize)>, BoostError> {
     let signs = domain.classes().signs()?;
-    let (others, own) = divide(parts, fold);
+    let (own, others): (Vec<u32>, Vec<u32>) =
+        (0..).take(signs.len()).partition(|row| domain.folds()[*row as usize] == fold);
     let part = |rows: &[u32]| -> Vec<f64> { rows.iter().map(|row| signs[*row as usize]).collect() };
     let (labels, held_labels) = (part(&others), part(&own));
     let (table, held) = (domain.table().select(&others)?, domain.table().select(&own)?);

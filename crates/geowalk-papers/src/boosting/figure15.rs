@@ -9,37 +9,84 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use geowalk_data::{Input, Options, Task};
-use geowalk_page::{Cell, Mark, Page, Picture, Plot, Table};
-use geowalk_run::error::RunError;
-use geowalk_run::table::examples;
+use geowalk::ConfigError;
+use geowalk_page::{Cell, Mark, Picture, Plot, Table};
 
 use super::contest::{self, COUNT, FLAVOURS, HEAD, Result, SETTINGS, Setting};
 use super::domain::Domain;
+use super::generated;
 use super::ranks::{Standing, critical_difference};
+use crate::{Experiment, Finding, Outcome, Run};
 
-/// The files of a folder that are domains: tables, but not the test halves of domains that come in two.
-pub fn files(folder: &Path) -> std::io::Result<Vec<(String, PathBuf)>> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-        let Some(name) = name else { continue };
-        let stem = name.strip_suffix(".gz").unwrap_or(&name);
-        let Some(stem) = stem.strip_suffix(".csv").filter(|stem| !stem.ends_with("-test")) else {
+/// The experiment.
+pub const EXPERIMENT: Experiment = Experiment {
+    name: "figure-15",
+    paper: "NN09, section 7, figure 15",
+    what: "Eleven flavours of boosted rules by stratified cross-validation on all tables of a folder (--data DIR; without one on five generated ones): ranks, tests, and which of the paper's findings hold.",
+    run,
+};
+
+fn run(run: &mut Run<'_>) -> std::result::Result<Outcome, ConfigError> {
+    let generated;
+    let domains = if run.domains.is_empty() {
+        generated = generated::domains(run.size.pick(100, 400), run.seed);
+        &generated
+    } else {
+        run.domains
+    };
+    let mut outcome = Outcome::new();
+    let mut contest = match &run.folder {
+        None => Contest::default(),
+        Some(folder) => Contest::resume(&folder.join("results.csv"), run.seed).unwrap_or_else(|error| {
+            outcome.find(Finding::new("results.csv", "can be read and written", error.to_string(), false));
+            Contest::default()
+        }),
+    };
+    let units: Vec<(&Domain, Setting)> =
+        domains.iter().flat_map(|domain| SETTINGS.map(|setting| (domain, setting))).collect();
+    for (at, (domain, setting)) in units.iter().enumerate() {
+        if let Err(error) = contest.run(domain, *setting) {
+            outcome.find(Finding::new(domain.name(), "can be learned from", error.to_string(), false));
+        }
+        run.done(at + 1, units.len());
+    }
+    let (same, all, largest) = contest.twins();
+    outcome.find(Finding::new(
+        "folds in which φ_μ and φ_M have the same error: they are one booster on two scales",
+        format!("{all} of {all}, or a score that is 0 but for rounding"),
+        format!("{same} of {all}; the largest difference is {largest:.4}"),
+        all > 0 && same * 100 >= all * 99,
+    ));
+    for setting in SETTINGS {
+        let name = format!("l{}-r{}", setting.literals, setting.rounds);
+        let (Some(table), Some(picture)) = (contest.table(setting), contest.histograms(setting)) else {
             continue;
         };
-        found.push((stem.strip_suffix("-train").unwrap_or(stem).to_owned(), path));
+        outcome.table(&name, table);
+        outcome.picture(&name, picture);
     }
-    found.sort();
-    Ok(found)
+    outcome.table("findings", contest.judged());
+    outcome.table("domains", about(domains));
+    Ok(outcome)
 }
 
-/// Reads a domain.
-pub fn read(name: &str, path: &Path) -> std::result::Result<Domain, RunError> {
-    let options = Options::new([Input::Path(path.to_string_lossy().into_owned())]);
-    let read = examples(options, Some(Task::Multiclass))?;
-    Ok(Domain::new(name, read.table, &read.classes)?)
+/// The domains in a table.
+fn about(domains: &[Domain]) -> Table {
+    let mut table = Table::new(["domain", "rows", "columns", "classes", "positive", "of it %"])
+        .caption("The domains; of more than two classes the most frequent is set against all others");
+    for domain in domains {
+        let rows = domain.table().rows();
+        let positive = domain.classes().codes().iter().filter(|code| **code == 1).count();
+        table.push([
+            domain.name().into(),
+            rows.into(),
+            domain.table().columns().len().into(),
+            domain.found().into(),
+            domain.positive().into(),
+            Cell::Figures(format!("{:.1}", 100.0 * positive as f64 / rows as f64)),
+        ]);
+    }
+    table
 }
 
 /// What the contest found, with a log on disk from which it goes on where it was stopped.
@@ -50,10 +97,12 @@ pub struct Contest {
 }
 
 impl Contest {
-    /// Goes on with the log at this path, or begins it.
-    pub fn resume(log: &Path) -> std::io::Result<Self> {
+    /// Goes on with the log at this path, or begins it. A log of another seed or another version is not gone on with.
+    pub fn resume(log: &Path, seed: u64) -> std::io::Result<Self> {
+        let stamp = format!("# geowalk {}, seed {seed}", env!("CARGO_PKG_VERSION"));
         let text = match fs::read_to_string(log) {
-            Ok(text) => text,
+            Ok(text) if text.lines().next() == Some(&stamp) => text,
+            Ok(_) => String::new(),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
             Err(error) => return Err(error),
         };
@@ -61,7 +110,7 @@ impl Contest {
         // Of a domain and setting that was being written when the run was stopped nothing is kept.
         let whole = units(&results);
         results.retain(|own| whole.get(&key(own)).is_some_and(|count| *count == COUNT));
-        let mut kept = format!("{HEAD}\n");
+        let mut kept = format!("{stamp}\n{HEAD}\n");
         for own in &results {
             kept.push_str(&own.line());
             kept.push('\n');
@@ -85,13 +134,11 @@ impl Contest {
         &mut self,
         domain: &Domain,
         setting: Setting,
-        folds: usize,
-        seed: u64,
     ) -> std::result::Result<(), Box<dyn std::error::Error>> {
         if self.has(domain.name(), setting) {
             return Ok(());
         }
-        let found = contest::run(domain, setting, folds, seed)?;
+        let found = contest::run(domain, setting)?;
         if let Some(log) = &self.log {
             let mut file = fs::OpenOptions::new().append(true).create(true).open(log)?;
             let lines: String = found.iter().map(|own| own.line() + "\n").collect();
@@ -142,7 +189,7 @@ impl Contest {
     }
 
     /// The findings of the paper: what is claimed, by which criterion, what was found, and whether it holds.
-    pub fn findings(&self) -> Vec<Finding> {
+    pub fn claims(&self) -> Vec<Claim> {
         let standings: Vec<Standing> =
             SETTINGS.iter().filter_map(|setting| self.standing(*setting)).collect();
         let [small, _, large] = &standings[..] else { return Vec::new() };
@@ -158,7 +205,7 @@ impl Contest {
         let bad = |own: usize| places(own).iter().all(|place| *place > COUNT - 3);
         let everywhere = standings.iter().all(|s| s.extremes.iter().all(|e| e.0 > 0 && e.1 > 0));
         vec![
-            Finding::new(
+            Claim::new(
                 "H1",
                 "F* is the best of all",
                 "smallest average rank in all three settings; best on at least 45 % of the domains at (2, 10), ties counted; beats 7 at .01 there",
@@ -169,7 +216,7 @@ impl Contest {
                 ),
                 first && tops * 20 >= domains * 9 && beaten >= 7,
             ),
-            Finding::new(
+            Claim::new(
                 "H2",
                 "strong concavity (M) helps small classifiers",
                 "M has a smaller average rank than Q, B and exp at (2, 10)",
@@ -183,28 +230,28 @@ impl Contest {
                 ),
                 concave,
             ),
-            Finding::new(
+            Claim::new(
                 "H3",
                 "Q does not beat M nor AdaBoost with large classifiers",
                 "paired test at .1 at (3, 100)",
                 format!("p = {:.3} against M, {:.3} against exp", large.p[q][m], large.p[q][exp]),
                 !beats(large, q, m) && !beats(large, q, exp),
             ),
-            Finding::new(
+            Claim::new(
                 "H4",
                 "mixing losses of different gradient images (E1, F1) is bad",
                 "both among the last three by average rank in all settings",
                 format!("places of E1 {:?}, of F1 {:?}", places(e1), places(f1)),
                 bad(e1) && bad(f1),
             ),
-            Finding::new(
+            Claim::new(
                 "H5",
                 "E2 is promising",
                 "among the first five by average rank in all settings",
                 format!("places {:?}", places(e2)),
                 places(e2).iter().all(|place| *place <= 5),
             ),
-            Finding::new(
+            Claim::new(
                 "H6",
                 "nearly every flavour is first on some domain and last on another",
                 "every flavour, in every setting, ties counted",
@@ -276,15 +323,10 @@ impl Contest {
         Some(plot.dashed("average rank", marks).into())
     }
 
-    /// All of it as a page.
-    pub fn page(&self, about: &[(String, String)]) -> Page {
-        let mut page = Page::new("Eleven flavours of boosting")
-            .contents()
-            .prose("Figure 15 of Nock and Nielsen (2009): rules boosted with one loss, or with losses chosen as the run goes, by stratified cross-validation.")
-            .facts(about.iter().map(|(name, value)| (name.as_str(), value.as_str())));
-        page = page.section("Findings");
-        let mut table = Table::new(["", "the paper says", "criterion", "found", "holds"]);
-        for own in self.findings() {
+    /// The claims of the paper and what became of them, in a table.
+    pub fn judged(&self) -> Table {
+        let mut table = Table::new(["", "the paper says", "criterion", "found", "holds"]).caption(self.remarks());
+        for own in self.claims() {
             table.push([
                 own.name.into(),
                 own.claim.into(),
@@ -293,17 +335,7 @@ impl Contest {
                 own.verdict(),
             ]);
         }
-        page = page.table(&table).prose(&self.remarks());
-        for setting in SETTINGS {
-            let (Some(table), Some(picture)) = (self.table(setting), self.histograms(setting)) else {
-                continue;
-            };
-            page = page
-                .section(&format!("l = {}, r = {}", setting.literals, setting.rounds))
-                .figure(picture)
-                .table(&table);
-        }
-        page
+        table
     }
 
     /// What else is to be known.
@@ -317,15 +349,15 @@ impl Contest {
             })
             .collect();
         format!(
-            "φ_μ and φ_M are one booster on two scales: their errors are the same in {same} of {all} folds, and differ by at most {largest} in the others.\n\nSeveral losses of F* reached the same training error in {}; such ties go to the smaller normalised surrogate.\n\nOf 110 ordered pairs, 5.5 beat each other at .1 by chance alone: the columns headed Holm are corrected for that.",
+            "What the paper found, and what became of it. φ_μ and φ_M are one booster on two scales: their errors are the same in {same} of {all} folds, and differ by at most {largest} in the others. Several losses of F* reached the same training error in {}; such ties go to the smaller normalised surrogate. Of 110 ordered pairs 5.5 beat each other at .1 by chance alone: the columns headed Holm are corrected for that.",
             ties.join(", ")
         )
     }
 }
 
-/// A claim of the paper, and what became of it.
+/// One of the paper's findings, and what became of it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Finding {
+pub struct Claim {
     /// H1 to H6.
     pub name: &'static str,
     /// What the paper says.
@@ -338,7 +370,7 @@ pub struct Finding {
     pub holds: bool,
 }
 
-impl Finding {
+impl Claim {
     fn new(
         name: &'static str,
         claim: &'static str,

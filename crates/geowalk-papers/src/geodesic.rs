@@ -1,0 +1,1 @@
+//! Geodesic walks, explicit and implicit \[KMWW07\], and the sphere \[KMWW07s\].

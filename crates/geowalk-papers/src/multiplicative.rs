@@ -1,0 +1,3 @@
+//! Multiplicative updates and their gradient-descent twins \[AW20\].
+
+pub(crate) mod winnow;

@@ -1,0 +1,180 @@
+//! Carries experiments out and writes what they found: `DIR/NAME/*.csv`, `DIR/NAME/*.svg`, and one page, `DIR/index.html`.
+//!
+//! What is finished is kept in `DIR/NAME/outcome.json` under a stamp of settings and version, and is not done again while the stamp agrees: a run that was interrupted
+//! continues where it was.
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use geowalk::ConfigError;
+use geowalk_page::{Cell, Mark, Page, Table};
+
+use crate::boosting::domain::Domain;
+use crate::experiment::{Experiment, Run, Size};
+use crate::outcome::Outcome;
+use crate::{EXPERIMENTS, saved};
+
+/// What is the same for all experiments of a run.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Where everything is written.
+    pub out: PathBuf,
+    /// How much is done.
+    pub size: Size,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Which program it is: outcomes of another one are not used.
+    pub version: String,
+    /// Do it again even if it is done.
+    pub again: bool,
+    /// Tables for the experiments that compare learners on many.
+    pub domains: Vec<Domain>,
+}
+
+/// Why a run stopped.
+#[derive(Debug)]
+pub enum Failure {
+    /// An experiment could not be carried out.
+    Experiment(&'static str, ConfigError),
+    /// A file could not be written.
+    File(PathBuf, io::Error),
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Experiment(name, error) => write!(f, "experiment {name}: {error}"),
+            Self::File(path, error) => write!(f, "cannot write {}: {error}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl Settings {
+    fn stamp(&self, experiment: &Experiment) -> String {
+        let rows: usize = self.domains.iter().map(|domain| domain.table().rows()).sum();
+        format!(
+            "{}, {}, {}, seed {}, {} domains of {rows} rows",
+            experiment.name,
+            self.version,
+            self.size.name(),
+            self.seed,
+            self.domains.len()
+        )
+    }
+
+    fn folder(&self, experiment: &Experiment) -> PathBuf {
+        self.out.join(experiment.name)
+    }
+
+    fn kept(&self, experiment: &Experiment) -> Option<Outcome> {
+        let text = fs::read_to_string(self.folder(experiment).join("outcome.json")).ok()?;
+        saved::read(&text, &self.stamp(experiment))
+    }
+
+    /// The outcome of one experiment and whether it had been there already; its files are written.
+    pub fn carry_out(
+        &self,
+        experiment: &'static Experiment,
+        watcher: &mut dyn FnMut(f64),
+    ) -> Result<(Outcome, bool), Failure> {
+        if let Some(outcome) = self.kept(experiment).filter(|_| !self.again) {
+            return Ok((outcome, true));
+        }
+        let folder = self.folder(experiment);
+        if self.again && folder.exists() {
+            fs::remove_dir_all(&folder).map_err(|error| Failure::File(folder.clone(), error))?;
+        }
+        fs::create_dir_all(&folder).map_err(|error| Failure::File(folder.clone(), error))?;
+        let run = Run::watched(self.size, self.seed, watcher);
+        let outcome = (experiment.run)(&mut run.on(&self.domains, folder.clone()))
+            .map_err(|error| Failure::Experiment(experiment.name, error))?;
+        for (file, table) in &outcome.tables {
+            put(&folder.join(format!("{file}.csv")), &table.csv())?;
+        }
+        for (file, picture) in &outcome.pictures {
+            put(&folder.join(format!("{file}.svg")), &picture.svg())?;
+        }
+        // Last: it says that the others are complete.
+        put(&folder.join("outcome.json"), &saved::write(&outcome, &self.stamp(experiment)))?;
+        Ok((outcome, false))
+    }
+
+    /// Writes the page of everything that is finished under these settings; its path.
+    pub fn write_page(&self) -> Result<PathBuf, Failure> {
+        let finished: Vec<(&Experiment, Outcome)> = EXPERIMENTS
+            .iter()
+            .filter_map(|experiment| Some((experiment, self.kept(experiment)?)))
+            .collect();
+        let path = self.out.join("index.html");
+        put(&path, &page(&finished, self))?;
+        Ok(path)
+    }
+}
+
+/// Writes a file whole or not at all.
+fn put(path: &Path, text: &str) -> Result<(), Failure> {
+    let failure = |error| Failure::File(path.to_owned(), error);
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(failure)?;
+    }
+    let beside = path.with_extension("part");
+    fs::write(&beside, text).and_then(|()| fs::rename(&beside, path)).map_err(failure)
+}
+
+fn verdict(met: usize, all: usize) -> Cell {
+    let mark = if met == all { Mark::Good } else { Mark::Bad };
+    Cell::Verdict(mark, format!("{met} of {all}"))
+}
+
+fn page(finished: &[(&Experiment, Outcome)], settings: &Settings) -> String {
+    let mut overview = Table::new(["experiment", "source", "what", "as expected"]);
+    for (experiment, outcome) in finished {
+        let met = outcome.findings.iter().filter(|f| f.met).count();
+        overview.push([
+            experiment.name.into(),
+            experiment.paper.into(),
+            experiment.what.into(),
+            verdict(met, outcome.findings.len()),
+        ]);
+    }
+    let command = if settings.size == Size::Small {
+        "geowalk repro all --small"
+    } else {
+        "geowalk repro all"
+    };
+    let mut page = Page::new("The papers' experiments, repeated")
+        .prose("What was measured stands beside what was expected, with a verdict for each. Every number on this page comes from one run of the command below; the tables and pictures are also files beside this page.")
+        .code(&format!("{command} --seed {} --out DIR", settings.seed))
+        .section("Overview")
+        .table(overview);
+    for (experiment, outcome) in finished {
+        page = page
+            .section(experiment.name)
+            .prose(experiment.what)
+            .facts([("source", experiment.paper)]);
+        let mut findings = Table::new(["finding", "expected", "measured", "verdict"]);
+        for f in &outcome.findings {
+            let verdict = if f.met {
+                Cell::Verdict(Mark::Good, "met".into())
+            } else {
+                Cell::Verdict(Mark::Bad, "not met".into())
+            };
+            findings.push([
+                f.what.as_str().into(),
+                Cell::Figures(f.expected.clone()),
+                Cell::Figures(f.measured.clone()),
+                verdict,
+            ]);
+        }
+        page = page.table(findings);
+        for (_, picture) in &outcome.pictures {
+            page = page.figure(picture.clone());
+        }
+        for (_, table) in &outcome.tables {
+            page = page.table(table);
+        }
+    }
+    page.html()
+}
