@@ -29,7 +29,12 @@ pub(crate) fn write(path: &Path, page: &Page) -> Result<(), Failure> {
 }
 
 /// Margins and reliability; `seen` says on which rows.
-pub(crate) fn probabilities(page: Page, found: &Calibration, two: Option<&str>, seen: &str) -> Page {
+pub(crate) fn probabilities(
+    page: Page,
+    found: &Calibration,
+    two: Option<&str>,
+    seen: &str,
+) -> Page {
     let wrong = found.margins.iter().filter(|margin| **margin < 0.0).count();
     let margins = Plot::new("Margins")
         .x("P of the class less the largest P of another")
@@ -72,8 +77,10 @@ pub(crate) fn repeat(page: Page) -> Page {
             format!("'{}'", text.replace('\'', r"'\''"))
         }
     };
-    let arguments: Vec<String> =
-        std::env::args_os().skip(1).map(|text| quoted(text.to_string_lossy().into_owned())).collect();
+    let arguments: Vec<String> = std::env::args_os()
+        .skip(1)
+        .map(|text| quoted(text.to_string_lossy().into_owned()))
+        .collect();
     page.section("To repeat this run")
         .code(&format!("geowalk {}", arguments.join(" ")))
         .facts([("version", concat!("geowalk ", env!("CARGO_PKG_VERSION")))])

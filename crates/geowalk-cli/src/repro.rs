@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Instant, UNIX_EPOCH};
 
+use geowalk_data::{Input, Options, Task};
 use geowalk_papers::boosting::domain::Domain;
 use geowalk_papers::boosting::figure15;
 use geowalk_papers::repro::Settings;
-use geowalk_data::{Input, Options, Task};
 use geowalk_papers::{EXPERIMENTS, Experiment, Size, find};
 use geowalk_run::error::RunError;
 use geowalk_run::folds::stratified;

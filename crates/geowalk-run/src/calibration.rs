@@ -46,14 +46,23 @@ impl Calibration {
             let class = *code as usize;
             let best = |without: Option<usize>| {
                 let others = own.iter().enumerate().filter(|(k, _)| Some(*k) != without);
-                others.fold((0, f64::NEG_INFINITY), |best, (k, p)| if *p > best.1 { (k, *p) } else { best })
+                others.fold(
+                    (0, f64::NEG_INFINITY),
+                    |best, (k, p)| if *p > best.1 { (k, *p) } else { best },
+                )
             };
             margins.push(own.get(class).copied().unwrap_or(0.0) - best(Some(class)).1);
-            let (said, came) = if classes == 2 { (own[1], class == 1) } else {
+            let (said, came) = if classes == 2 {
+                (own[1], class == 1)
+            } else {
                 let (found, p) = best(None);
                 (p, found == class)
             };
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of the bins")]
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "a share of the bins"
+            )]
             let bin = &mut bins[((said * BINS as f64) as usize).min(BINS - 1)];
             bin.rows += 1;
             bin.said += said;
@@ -62,7 +71,11 @@ impl Calibration {
         let bins: Vec<Bin> = bins
             .into_iter()
             .filter(|bin| bin.rows > 0)
-            .map(|Bin { rows, said, came }| Bin { rows, said: said / rows as f64, came: came / rows as f64 })
+            .map(|Bin { rows, said, came }| Bin {
+                rows,
+                said: said / rows as f64,
+                came: came / rows as f64,
+            })
             .collect();
         let off: f64 = bins.iter().map(|bin| bin.rows as f64 * (bin.said - bin.came).abs()).sum();
         Self { bins, error: off / (codes.len() as f64).max(1.0), margins }
@@ -93,7 +106,11 @@ mod tests {
         let p = [0.7, 0.2, 0.1, 0.3, 0.3, 0.4, 0.05, 0.9, 0.05];
         let found = Calibration::new(&p, 3, &[0, 2, 0]);
         let near = |a: f64, b: f64| (a - b).abs() < 1e-15;
-        assert!(near(found.margins[0], 0.5) && near(found.margins[1], 0.1) && near(found.margins[2], -0.85));
+        assert!(
+            near(found.margins[0], 0.5)
+                && near(found.margins[1], 0.1)
+                && near(found.margins[2], -0.85)
+        );
         let said: Vec<(usize, f64)> = found.bins.iter().map(|bin| (bin.rows, bin.came)).collect();
         assert_eq!(said, [(1, 1.0), (1, 1.0), (1, 0.0)]);
         assert!(near(found.error, (0.6 + 0.3 + 0.9) / 3.0), "{}", found.error);

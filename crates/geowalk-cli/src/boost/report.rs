@@ -154,7 +154,8 @@ fn meaning(certificate: &Certificate) -> String {
     match (&certificate.status, certificate.theorem) {
         (Status::Void(_), _) => promise(certificate),
         (_, "boosting-rate") => {
-            "the surrogate is no more than what the edges of the rounds promised it would be".to_owned()
+            "the surrogate is no more than what the edges of the rounds promised it would be"
+                .to_owned()
         }
         (_, "training-error") => "no more rows are misclassified than this share".to_owned(),
         _ => "with edges like these, some round had no more errors than this".to_owned(),

@@ -26,7 +26,10 @@ pub(super) fn page(plan: &Plan, grown: &Grown) -> Page {
             let folds = summary.folds.len();
             format!(", {} ± {} in {folds} folds", number(*mean), number(*deviation))
         });
-        facts.push(((*name).to_owned(), format!("{} in training{}", number(*value), folds.unwrap_or_default())));
+        facts.push((
+            (*name).to_owned(),
+            format!("{} in training{}", number(*value), folds.unwrap_or_default()),
+        ));
     }
     facts.extend(summary.notes.iter().map(|note| ("note".to_owned(), note.clone())));
     let mut page = Page::new("A decision tree").contents().facts(facts);
@@ -56,7 +59,9 @@ fn costs(page: Page, grown: &Grown) -> Page {
     };
     let mut at = (tree.criterion().cost(tree.masses(0)), wrong(0));
     let (mut losses, mut errors) = (vec![(1.0, at.0 / total)], vec![(1.0, at.1 / total)]);
-    for (node, branch) in tree.nodes().iter().enumerate().filter_map(|(k, node)| Some((k, node.branch?))) {
+    for (node, branch) in
+        tree.nodes().iter().enumerate().filter_map(|(k, node)| Some((k, node.branch?)))
+    {
         at.0 -= branch.gain;
         at.1 += wrong(branch.left) + wrong(branch.right) - wrong(node);
         let leaves = losses.len() as f64 + 1.0;

@@ -101,10 +101,7 @@ impl Result {
 }
 
 /// All flavours on one domain in one setting, in the order of [`FLAVOURS`].
-pub fn run(
-    domain: &Domain,
-    setting: Setting,
-) -> std::result::Result<Vec<Result>, BoostError> {
+pub fn run(domain: &Domain, setting: Setting) -> std::result::Result<Vec<Result>, BoostError> {
     let folds = domain.folds().iter().max().map_or(0, |last| last + 1);
     let found: Vec<Vec<(f64, usize)>> = (0..folds)
         .into_par_iter()

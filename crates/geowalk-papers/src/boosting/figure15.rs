@@ -37,16 +37,28 @@ fn run(run: &mut Run<'_>) -> std::result::Result<Outcome, ConfigError> {
     let mut outcome = Outcome::new();
     let mut contest = match &run.folder {
         None => Contest::default(),
-        Some(folder) => Contest::resume(&folder.join("results.csv"), run.seed).unwrap_or_else(|error| {
-            outcome.find(Finding::new("results.csv", "can be read and written", error.to_string(), false));
-            Contest::default()
-        }),
+        Some(folder) => {
+            Contest::resume(&folder.join("results.csv"), run.seed).unwrap_or_else(|error| {
+                outcome.find(Finding::new(
+                    "results.csv",
+                    "can be read and written",
+                    error.to_string(),
+                    false,
+                ));
+                Contest::default()
+            })
+        }
     };
     let units: Vec<(&Domain, Setting)> =
         domains.iter().flat_map(|domain| SETTINGS.map(|setting| (domain, setting))).collect();
     for (at, (domain, setting)) in units.iter().enumerate() {
         if let Err(error) = contest.run(domain, *setting) {
-            outcome.find(Finding::new(domain.name(), "can be learned from", error.to_string(), false));
+            outcome.find(Finding::new(
+                domain.name(),
+                "can be learned from",
+                error.to_string(),
+                false,
+            ));
         }
         run.done(at + 1, units.len());
     }
@@ -59,7 +71,8 @@ fn run(run: &mut Run<'_>) -> std::result::Result<Outcome, ConfigError> {
     ));
     for setting in SETTINGS {
         let name = format!("l{}-r{}", setting.literals, setting.rounds);
-        let (Some(table), Some(picture)) = (contest.table(setting), contest.histograms(setting)) else {
+        let (Some(table), Some(picture)) = (contest.table(setting), contest.histograms(setting))
+        else {
             continue;
         };
         outcome.table(&name, table);
@@ -73,7 +86,9 @@ fn run(run: &mut Run<'_>) -> std::result::Result<Outcome, ConfigError> {
 /// The domains in a table.
 fn about(domains: &[Domain]) -> Table {
     let mut table = Table::new(["domain", "rows", "columns", "classes", "positive", "of it %"])
-        .caption("The domains; of more than two classes the most frequent is set against all others");
+        .caption(
+            "The domains; of more than two classes the most frequent is set against all others",
+        );
     for domain in domains {
         let rows = domain.table().rows();
         let positive = domain.classes().codes().iter().filter(|code| **code == 1).count();
@@ -195,7 +210,8 @@ impl Contest {
         let [small, _, large] = &standings[..] else { return Vec::new() };
         let [exp, b, m, q] = ["exp", "B", "M", "Q"].map(flavour);
         let [f1, e1, e2, star] = ["F1", "E1", "E2", "F*"].map(flavour);
-        let places = |own: usize| -> Vec<usize> { standings.iter().map(|s| s.place(own)).collect() };
+        let places =
+            |own: usize| -> Vec<usize> { standings.iter().map(|s| s.place(own)).collect() };
         let domains = small.domains;
         let tops = small.extremes[star].0;
         let beaten = small.beats(star, 0.01);
@@ -315,7 +331,8 @@ impl Contest {
         for (place, at) in standing.order().into_iter().enumerate() {
             let left = (place * (COUNT + 2)) as f64;
             let bars = (0..).zip(&standing.histograms[at]);
-            let bars = bars.map(|(k, count)| (left + f64::from(k), left + f64::from(k) + 1.0, *count as f64));
+            let bars = bars
+                .map(|(k, count)| (left + f64::from(k), left + f64::from(k) + 1.0, *count as f64));
             plot = plot.bars(FLAVOURS[at].0, bars);
             let average = left + standing.ranks[at] - 0.5;
             marks.extend([(average, 0.0), (average, most), (f64::NAN, f64::NAN)]);
@@ -325,7 +342,8 @@ impl Contest {
 
     /// The claims of the paper and what became of them, in a table.
     pub fn judged(&self) -> Table {
-        let mut table = Table::new(["", "the paper says", "criterion", "found", "holds"]).caption(self.remarks());
+        let mut table = Table::new(["", "the paper says", "criterion", "found", "holds"])
+            .caption(self.remarks());
         for own in self.claims() {
             table.push([
                 own.name.into(),

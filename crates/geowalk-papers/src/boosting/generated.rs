@@ -12,7 +12,13 @@ const FOLDS: usize = 5;
 /// What makes a row of numbers positive.
 type Label = fn(&[f64]) -> bool;
 
-fn numbers(name: &str, d: usize, rows: usize, label: Label, random: &mut Sampler) -> Option<Domain> {
+fn numbers(
+    name: &str,
+    d: usize,
+    rows: usize,
+    label: Label,
+    random: &mut Sampler,
+) -> Option<Domain> {
     let mut columns = vec![Vec::with_capacity(rows); d];
     let mut positive = Vec::with_capacity(rows);
     for _ in 0..rows {
@@ -51,7 +57,8 @@ fn finish(name: &str, columns: Vec<Column>, positive: &[bool]) -> Option<Domain>
         *next % FOLDS
     });
     let folds = folds.collect();
-    let classes = Classes::new(positive.iter().map(|y| u32::from(*y)).collect(), ["no", "yes"]).ok()?;
+    let classes =
+        Classes::new(positive.iter().map(|y| u32::from(*y)).collect(), ["no", "yes"]).ok()?;
     Domain::new(name, Table::new(columns).ok()?, &classes, folds).ok()
 }
 

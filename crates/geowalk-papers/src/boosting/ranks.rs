@@ -130,7 +130,11 @@ impl Standing {
             let most = row.iter().copied().fold(0.0, Real::max);
             for (at, rank) in ranks(row).into_iter().enumerate() {
                 sums[at] += rank / n as f64;
-                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "1 to k")]
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "1 to k"
+                )]
                 let place = (rank.round() as usize).clamp(1, k) - 1;
                 histograms[at][place] += 1;
                 extremes[at].0 += usize::from(row[at] <= least + EQUAL);

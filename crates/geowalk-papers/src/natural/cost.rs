@@ -53,22 +53,40 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
         let own = Learner::natural(family, Settings::default())?;
         let plain = Learner::averaged(Method::Sgd, family, settings(inverse(1e-6, 1.0)))?;
         let examples = (work / d).max(10);
-        let (own, plain) = (seconds(own, d, examples, run.seed), seconds(plain, d, examples, run.seed));
+        let (own, plain) =
+            (seconds(own, d, examples, run.seed), seconds(plain, d, examples, run.seed));
         table.push([k.into(), own.into(), plain.into(), (own / plain).into()]);
         points.push((k as f64, own, plain));
         run.done(at + 1, sizes.len() + 1);
     }
     let mut dense = Vec::new();
     for &d in run.size.pick(&[5, 20][..], &[10, 100, 200][..]) {
-        let learner = Learner::other(Method::Csngd, "gaussian-shared-diagonal", inverse(1e-3, 1.0))?;
+        let learner =
+            Learner::other(Method::Csngd, "gaussian-shared-diagonal", inverse(1e-3, 1.0))?;
         dense.push(((S - 1 + S * d) as f64, seconds(learner, d, 2, run.seed)));
     }
     let last = points[points.len() - 1];
-    let tenth = points.iter().find(|p| p.0 > 0.09 * last.0 && p.0 < 0.11 * last.0).copied().unwrap_or(points[0]);
-    outcome.find(Finding::at_most(format!("time at k = {} over k = {}", last.0, tenth.0), last.1 / tenth.1, 13.0));
-    outcome.find(Finding::at_most(format!("natural over descent at k = {}", tenth.0), tenth.1 / tenth.2, 3.0));
+    let tenth = points
+        .iter()
+        .find(|p| p.0 > 0.09 * last.0 && p.0 < 0.11 * last.0)
+        .copied()
+        .unwrap_or(points[0]);
+    outcome.find(Finding::at_most(
+        format!("time at k = {} over k = {}", last.0, tenth.0),
+        last.1 / tenth.1,
+        13.0,
+    ));
+    outcome.find(Finding::at_most(
+        format!("natural over descent at k = {}", tenth.0),
+        tenth.1 / tenth.2,
+        3.0,
+    ));
     let (few, many) = (dense[0], dense[dense.len() - 1]);
-    outcome.find(Finding::above(format!("dense solve: time at k = {} over k = {}", many.0, few.0), many.1 / few.1, 2.0 * many.0 / few.0));
+    outcome.find(Finding::above(
+        format!("dense solve: time at k = {} over k = {}", many.0, few.0),
+        many.1 / few.1,
+        2.0 * many.0 / few.0,
+    ));
     outcome.table("seconds", table);
     outcome.picture(
         "seconds",

@@ -69,11 +69,7 @@ impl Truth {
     }
 }
 
-fn natural(
-    truth: &Truth,
-    stream: &[(u32, usize)],
-    settings: Settings,
-) -> Result<f64, ConfigError> {
+fn natural(truth: &Truth, stream: &[(u32, usize)], settings: Settings) -> Result<f64, ConfigError> {
     let mut walk = Natural::new(AnyFamily::parse("discrete")?, settings)?;
     walk.grow(truth.x.len(), truth.y[0].len())?;
     for (x, y) in stream {
@@ -148,8 +144,10 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
         "m(s − 1)/2T", "own metric: steps",
     ])
     .caption(format!("Loss above the best after {rounds} examples, mean of {seeds} seeds; the rates of descent and Adagrad are the best of nine and of five"));
-    let mut earlier = Table::new(["m", "s", "descent", "Adagrad", "natural, no cap", "natural, cap"])
-        .caption("The same as another program measured it, with T = 100000 and other random numbers");
+    let mut earlier =
+        Table::new(["m", "s", "descent", "Adagrad", "natural, no cap", "natural, cap"]).caption(
+            "The same as another program measured it, with T = 100000 and other random numbers",
+        );
     for (at, (m, s, before)) in cases.iter().enumerate() {
         let mut sums = [0.0; 6];
         let mut longest = 0;
@@ -186,12 +184,29 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
         table.push(row);
         earlier.push([(*m).into(), (*s).into()].into_iter().chain(before.map(Into::into)));
         let name = |what: &str| format!("{what}, m = {m}, s = {s}");
-        outcome.find(Finding::at_most(name("natural gradient with its cap"), sums[3], 4.0 * efficient));
-        outcome.find(Finding::at_most(name("with the schedule that counts"), sums[4], 4.0 * efficient));
-        outcome.find(Finding::between(name("counting schedule over counting"), sums[4] / sums[5], 0.5, 2.0));
+        outcome.find(Finding::at_most(
+            name("natural gradient with its cap"),
+            sums[3],
+            4.0 * efficient,
+        ));
+        outcome.find(Finding::at_most(
+            name("with the schedule that counts"),
+            sums[4],
+            4.0 * efficient,
+        ));
+        outcome.find(Finding::between(
+            name("counting schedule over counting"),
+            sums[4] / sums[5],
+            0.5,
+            2.0,
+        ));
         outcome.find(Finding::above(name("without the cap it fails"), sums[2], 10.0 * efficient));
         outcome.find(Finding::above(name("gradient descent needs more"), sums[0], sums[3]));
-        outcome.find(Finding::at_most(name("steps of natural gradient in its own metric"), longest as f64, 30.0));
+        outcome.find(Finding::at_most(
+            name("steps of natural gradient in its own metric"),
+            longest as f64,
+            30.0,
+        ));
         run.done(at + 1, cases.len());
     }
     outcome.table("excess", table);

@@ -65,7 +65,9 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
     );
     let mut table = Table::new(["family", "descent", "Adagrad", "1/t, cap", "3/(t + 3), cap", "averages"])
         .caption(format!("Loss above the best after {rounds} examples; expected for bits about 7e-3, 7e-3 and 2 to 3e-3, for counts about 7e-3 throughout and averages worse"));
-    for (at, (family, sample)) in [("bernoulli", &bits), ("poisson", &counts)].into_iter().enumerate() {
+    for (at, (family, sample)) in
+        [("bernoulli", &bits), ("poisson", &counts)].into_iter().enumerate()
+    {
         let best = sample.best();
         let seed = run.seed + 22;
         let own = |settings| excess(family, settings, sample, best, rounds, seed);
@@ -80,7 +82,11 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
         let natural = Real::min(Real::min(row[2], row[3]), row[4]);
         let plain = Real::min(row[0], row[1]);
         let limit = if family == "bernoulli" { 1.0 } else { 2.0 };
-        outcome.find(Finding::at_most(format!("{family}: natural gradient over the better of descent and Adagrad"), natural / plain, limit));
+        outcome.find(Finding::at_most(
+            format!("{family}: natural gradient over the better of descent and Adagrad"),
+            natural / plain,
+            limit,
+        ));
         run.done(at + 1, 2);
     }
     outcome.table("excess", table);

@@ -56,10 +56,13 @@ fn draw(kind: Kind, (d, s, n): (usize, usize, usize), random: &mut Sampler) -> S
                 .collect();
             let all = log_sum(&z);
             let mut u = random.unit();
-            y = z.iter().position(|z| {
-                u -= Real::exp(z - all);
-                u < 0.0
-            }).unwrap_or(s - 1);
+            y = z
+                .iter()
+                .position(|z| {
+                    u -= Real::exp(z - all);
+                    u < 0.0
+                })
+                .unwrap_or(s - 1);
         } else {
             // Scales from 1 to 10, mixed.
             x.iter_mut().enumerate().for_each(|(j, x)| *x *= 1.0 + 9.0 * j as f64 / d as f64);
@@ -76,12 +79,18 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
     let few = run.size == Size::Small;
     let shape = run.size.pick((6, 3, 1000), (20, 4, 4000));
     let rounds = run.size.pick(10_000, 30_000);
-    let marks: &[usize] = run.size.pick(&[3_000, 30_000], &[3_000, 10_000, 30_000, 100_000, 300_000]);
+    let marks: &[usize] =
+        run.size.pick(&[3_000, 30_000], &[3_000, 10_000, 30_000, 100_000, 300_000]);
     let mut table = Table::new(["data", "descent", "Adagrad", "full, 3/(t + 3)", "full, averages"])
         .caption(format!("Loss above the best logistic regression after {rounds} examples"));
-    let mut course = Table::new(["data", "T", "above the best", "linear discriminant analysis above the best"])
-        .caption("How it falls");
-    let mut plot = Plot::new("A wrong family reaches the best logistic regression").x("examples").y("loss above the best").log_x().log_y();
+    let mut course =
+        Table::new(["data", "T", "above the best", "linear discriminant analysis above the best"])
+            .caption("How it falls");
+    let mut plot = Plot::new("A wrong family reaches the best logistic regression")
+        .x("examples")
+        .y("loss above the best")
+        .log_x()
+        .log_y();
     for (at, (kind, name)) in KINDS.iter().enumerate() {
         let sample = draw(*kind, shape, &mut Sampler::new(run.seed + 3));
         let best = sample.best();
@@ -90,7 +99,14 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
         let row = [
             other(Method::Sgd)?,
             other(Method::Adagrad)?,
-            excess("gaussian-shared", bare(inverse(1.0, 3.0), Some(2.0)), &sample, best, rounds, seed)?,
+            excess(
+                "gaussian-shared",
+                bare(inverse(1.0, 3.0), Some(2.0)),
+                &sample,
+                best,
+                rounds,
+                seed,
+            )?,
             excess("gaussian-shared", Settings::default(), &sample, best, rounds, seed)?,
         ];
         table.push(std::iter::once((*name).into()).chain(row.map(Into::into)));
@@ -105,10 +121,22 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
         let (first, last) = (found[0], found[found.len() - 1]);
         let factor = marks[marks.len() - 1] as f64 / marks[0] as f64;
         // 1/T would be 1/factor.
-        outcome.find(Finding::at_most(format!("{name}: excess after {factor} times the examples"), last / first, 4.0 / factor.sqrt()));
+        outcome.find(Finding::at_most(
+            format!("{name}: excess after {factor} times the examples"),
+            last / first,
+            4.0 / factor.sqrt(),
+        ));
         if let Kind::Heteroscedastic = kind {
-            outcome.find(Finding::above(format!("{name}: discriminant analysis over natural gradient"), plug_in / last, 3.0));
-            outcome.find(Finding::above(format!("{name}: gradient descent over natural gradient"), row[0] / row[3], 2.0));
+            outcome.find(Finding::above(
+                format!("{name}: discriminant analysis over natural gradient"),
+                plug_in / last,
+                3.0,
+            ));
+            outcome.find(Finding::above(
+                format!("{name}: gradient descent over natural gradient"),
+                row[0] / row[3],
+                2.0,
+            ));
         }
         run.done(at + 1, KINDS.len());
     }

@@ -76,7 +76,10 @@ impl Sample {
         let mut w = vec![0.0; k];
         let score = |w: &[f64], x: &[f64], z: &mut Vec<f64>| {
             z.clear();
-            z.extend(w.chunks_exact(d).map(|w| w[0] + w[1..].iter().zip(x).map(|(w, x)| w * x).sum::<f64>()));
+            z.extend(
+                w.chunks_exact(d)
+                    .map(|w| w[0] + w[1..].iter().zip(x).map(|(w, x)| w * x).sum::<f64>()),
+            );
             z.push(0.0);
         };
         let mut before = f64::INFINITY;
@@ -180,7 +183,9 @@ impl Sample {
             .collect();
         self.loss(|x, z| {
             z.clear();
-            z.extend(weights.iter().map(|(a, w)| a + w.iter().zip(x).map(|(w, x)| w * x).sum::<f64>()));
+            z.extend(
+                weights.iter().map(|(a, w)| a + w.iter().zip(x).map(|(w, x)| w * x).sum::<f64>()),
+            );
         })
     }
 }

@@ -28,7 +28,13 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
     let (mut z, mut p, mut scratch) = (Vec::new(), Vec::new(), Scratch::default());
     for t in 1..=rounds {
         let u = random.unit();
-        let y = if u < truth[0] { 0 } else if u < truth[0] + truth[1] { 1 } else { 2 };
+        let y = if u < truth[0] {
+            0
+        } else if u < truth[0] + truth[1] {
+            1
+        } else {
+            2
+        };
         walk.step(x, y, 1.0)?;
         walk.logits(x, &mut scratch, &mut z);
         walk.prior(&mut p);
@@ -43,32 +49,61 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
     let noise = 4.0 / (0.2 * rounds as f64).sqrt();
     outcome.find(Finding::equal("ln P(0)/P(2) at the end", last.0, odds(0), noise));
     outcome.find(Finding::equal("ln P(1)/P(2) at the end", last.1, odds(1), noise));
-    outcome.picture("main", Plot::new("The main sequence").x("ln P(0)/P(2)").y("ln P(1)/P(2)").line("η", main).dots("truth", [(odds(0), odds(1))]));
-    outcome.picture("dual", TrianglePath::new("The dual sequence", ["P(0)", "P(1)", "P(2)"]).path("ζ*", dual).point("truth", truth));
+    outcome.picture(
+        "main",
+        Plot::new("The main sequence")
+            .x("ln P(0)/P(2)")
+            .y("ln P(1)/P(2)")
+            .line("η", main)
+            .dots("truth", [(odds(0), odds(1))]),
+    );
+    outcome.picture(
+        "dual",
+        TrianglePath::new("The dual sequence", ["P(0)", "P(1)", "P(2)"])
+            .path("ζ*", dual)
+            .point("truth", truth),
+    );
     run.done(1, 2);
     // Labels 1, 2, 1, 2, …: natural gradient at its own parameters.
     let settings = bare(Schedule::Constant { rate: 1.0 }, None);
     let mut own = Baseline::new(Method::Sngd, AnyFamily::parse("discrete")?, settings)?;
     own.grow(1, 2)?;
-    let mut table = Table::new(["step", "log-odds", "expected"]).caption("Natural gradient in its own metric, γ = 1");
+    let mut table = Table::new(["step", "log-odds", "expected"])
+        .caption("Natural gradient in its own metric, γ = 1");
     let mut steps = 0;
     for (t, expected) in [2.0, -6.389_056_098_930_65, 589.92].into_iter().enumerate() {
         own.step(x, t % 2, 1.0)?;
         own.logits(x, &mut scratch, &mut z);
         steps += 1;
         table.push([steps.into(), (z[0] - z[1]).into(), expected.into()]);
-        outcome.find(Finding::equal(format!("log-odds after step {steps}"), z[0] - z[1], expected, 1e-3 * f64::abs(expected)));
+        outcome.find(Finding::equal(
+            format!("log-odds after step {steps}"),
+            z[0] - z[1],
+            expected,
+            1e-3 * f64::abs(expected),
+        ));
     }
-    let refused = own.step(x, 1, 1.0).err().map_or_else(|| "made".to_owned(), |error| error.to_string());
+    let refused =
+        own.step(x, 1, 1.0).err().map_or_else(|| "made".to_owned(), |error| error.to_string());
     let overflows = refused.contains("overflows");
-    outcome.find(Finding::new("the fourth step, to −1.6e256", "refused: it overflows", refused, overflows));
+    outcome.find(Finding::new(
+        "the fourth step, to −1.6e256",
+        "refused: it overflows",
+        refused,
+        overflows,
+    ));
     let mut walk = Natural::new(AnyFamily::parse("discrete")?, bare(inverse(1.0, 1.0), Some(2.0)))?;
     walk.grow(1, 2)?;
     for t in 0..20_000 {
         walk.step(x, t % 2, 1.0)?;
     }
     walk.logits(x, &mut scratch, &mut z);
-    outcome.find(Finding::equal("log-odds of the dual method on the same stream after 20000 steps", z[0] - z[1], 0.0, 1e-3));
+    outcome.find(Finding::equal(
+        "log-odds of the dual method on the same stream after 20000 steps",
+        z[0] - z[1],
+        0.0,
+        1e-3,
+    ));
     outcome.table("own-metric", table);
     run.done(2, 2);
     Ok(outcome)

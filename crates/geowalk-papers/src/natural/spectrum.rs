@@ -18,7 +18,10 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
 /// The eigenvalues of a symmetric matrix, rising, by Jacobi's rotations.
 fn eigenvalues(mut a: Vec<f64>, n: usize) -> Vec<f64> {
     for _ in 0..60 {
-        let off: f64 = (0..n).flat_map(|i| (0..i).map(move |j| (i, j))).map(|(i, j)| a[i * n + j] * a[i * n + j]).sum();
+        let off: f64 = (0..n)
+            .flat_map(|i| (0..i).map(move |j| (i, j)))
+            .map(|(i, j)| a[i * n + j] * a[i * n + j])
+            .sum();
         if off < 1e-24 {
             break;
         }
@@ -48,7 +51,7 @@ fn eigenvalues(mut a: Vec<f64>, n: usize) -> Vec<f64> {
     values
 }
 
-/// The eigenvalues of G⁻¹H at the truth of Gaussian classes with means of this length, without those of the directions that change nothing.
+/// The eigenvalues of G⁻¹H at the truth of Gaussian classes with means so far apart, without those of the directions that change nothing.
 fn spectrum(d: usize, s: usize, n: usize, separation: f64, random: &mut Sampler) -> Vec<f64> {
     let sample = gaussian((d, s, n), 1.0, separation, random);
     let mut means = vec![vec![0.0; d]; s];
@@ -63,7 +66,8 @@ fn spectrum(d: usize, s: usize, n: usize, separation: f64, random: &mut Sampler)
     let (w, k) = (d + 1, s * (d + 1));
     let (mut g, mut h) = (vec![0.0; k * k], vec![0.0; k * k]);
     for x in &sample.rows {
-        let logit = |c: usize| -0.5 * x.iter().zip(&means[c]).map(|(x, m)| (x - m) * (x - m)).sum::<f64>();
+        let logit =
+            |c: usize| -0.5 * x.iter().zip(&means[c]).map(|(x, m)| (x - m) * (x - m)).sum::<f64>();
         let z: Vec<f64> = (0..s).map(logit).collect();
         let all = log_sum(&z);
         let q: Vec<f64> = z.iter().map(|z| Real::exp(z - all)).collect();
@@ -97,24 +101,43 @@ fn spectrum(d: usize, s: usize, n: usize, separation: f64, random: &mut Sampler)
 
 fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
     let mut outcome = Outcome::new();
-    let (d, s, n) = run.size.pick((4, 3, 1000), (8, 4, 4000));
+    let (d, s, n) = run.size.pick((8, 4, 1000), (20, 4, 10_000));
     let cases = [(0.5, 0.93, 0.97), (1.0, 0.77, 0.89), (2.0, 0.42, 0.63), (4.0, 0.07, 0.19)];
-    let mut table = Table::new(["separation", "least", "median", "largest", "least expected", "median expected"])
-        .caption("Eigenvalues of G⁻¹H; the expected ones are of other dimensions");
+    let mut table = Table::new([
+        "separation",
+        "least",
+        "median",
+        "largest",
+        "least expected",
+        "median expected",
+    ])
+    .caption("Eigenvalues of G⁻¹H at the truth; the expected ones are those of another random draw");
     let mut points = Vec::new();
     for (at, (separation, low, middle)) in cases.into_iter().enumerate() {
         let found = spectrum(d, s, n, separation, &mut Sampler::new(run.seed + 6));
         let (least, median, largest) = (found[0], found[found.len() / 2], found[found.len() - 1]);
         table.push([separation, least, median, largest, low, middle].map(Into::into));
-        outcome.find(Finding::between(format!("largest, separation {separation}"), largest, 0.0, 1.0 + 1e-9));
+        outcome.find(Finding::between(
+            format!("largest, separation {separation}"),
+            largest,
+            0.0,
+            1.0 + 1e-9,
+        ));
         outcome.find(Finding::above(format!("least, separation {separation}"), least, 0.0));
+        outcome.find(Finding::equal(format!("least, as another program found it, separation {separation}"), least, low, 0.15));
+        outcome.find(Finding::equal(format!("median, separation {separation}"), median, middle, 0.15));
         points.push((separation, least, median));
         run.done(at + 1, cases.len());
     }
     outcome.find(Finding::above("least where classes overlap (separation ½)", points[0].1, 0.8));
     outcome.find(Finding::at_most("least where they are far apart (4)", points[3].1, 0.35));
     let falls = points.windows(2).all(|pair| pair[1].1 < pair[0].1);
-    outcome.find(Finding::new("the least eigenvalue falls with the separation", "yes", if falls { "yes" } else { "no" }, falls));
+    outcome.find(Finding::new(
+        "the least eigenvalue falls with the separation",
+        "yes",
+        if falls { "yes" } else { "no" },
+        falls,
+    ));
     outcome.table("eigenvalues", table);
     outcome.picture(
         "eigenvalues",

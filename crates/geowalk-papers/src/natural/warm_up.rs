@@ -42,8 +42,17 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
         }
         let cell = expected.map_or_else(|| "".into(), |value: f64| value.into());
         table.push([condition.into(), found[0].into(), found[1].into(), cell]);
-        outcome.find(Finding::between(format!("without the cap over with it, condition {condition}"), found[1] / found[0], 0.5, 2.0));
-        outcome.find(Finding::at_most(format!("with the cap, condition {condition}"), found[0], 0.02));
+        outcome.find(Finding::between(
+            format!("without the cap over with it, condition {condition}"),
+            found[1] / found[0],
+            0.5,
+            2.0,
+        ));
+        outcome.find(Finding::at_most(
+            format!("with the cap, condition {condition}"),
+            found[0],
+            0.02,
+        ));
         run.done(at + 1, cases.len());
     }
     outcome.table("excess", table);

@@ -161,7 +161,8 @@ pub fn spoken(boosted: &Boosted, names: &Names) -> Vec<(String, Vec<Spoken>)> {
     members
         .map(|(k, Member { hypotheses, alpha, .. })| {
             let (yes, no) = sides(boosted, k);
-            let own = hypotheses.iter().zip(alpha).enumerate().filter(|(_, (_, alpha))| **alpha != 0.0);
+            let own =
+                hypotheses.iter().zip(alpha).enumerate().filter(|(_, (_, alpha))| **alpha != 0.0);
             let speak = |(feature, (hypothesis, &alpha))| {
                 let sentence = names.sentence(hypothesis, alpha, &yes, &no);
                 Spoken { feature, alpha, sentence }
