@@ -312,6 +312,9 @@ pub(crate) struct Tree {
     /// Write the model here.
     #[arg(long, value_name = "FILE")]
     pub(crate) model: Option<PathBuf>,
+    /// Write a report with pictures here: one HTML file.
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
     /// What is decided, and the folds, on standard error.
     #[arg(long, value_enum, default_value_t = Shown::Auto)]
     pub(crate) progress: Shown,
@@ -446,6 +449,9 @@ pub(crate) struct Boost {
     /// Write the model here.
     #[arg(long, value_name = "FILE")]
     pub(crate) model: Option<PathBuf>,
+    /// Write a report with pictures here: one HTML file.
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
     /// Log of the rounds on standard error.
     #[arg(long, value_enum, default_value_t = Shown::Auto)]
     pub(crate) progress: Shown,
@@ -537,6 +543,12 @@ pub(crate) struct Repro {
     /// Seed of everything random.
     #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u64).range(..1_000_000))]
     pub(crate) seed: u64,
+    /// Folder of tables (.csv, .csv.gz; the class in a column of that name) for the experiment that compares learners on many.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// Leave out tables with more rows than this.
+    #[arg(long, value_name = "N", requires = "data")]
+    pub(crate) rows: Option<usize>,
     /// Do everything again, even what is finished.
     #[arg(long)]
     pub(crate) again: bool,

@@ -1,5 +1,7 @@
 //! `geowalk boost`: a log of rounds on standard error, the summary on standard output; and what `show` prints of a booster.
 
+mod report;
+
 use std::io::{self, Write};
 use std::time::Instant;
 
@@ -10,14 +12,16 @@ use geowalk::boost::{Flavour, Leverage, Round};
 use geowalk::certify::{Certificate, Status};
 use geowalk::spec;
 use geowalk_data::Task;
+use geowalk_run::boost::validate::{self, Checked};
 use geowalk_run::boost::words::{self, Names};
-use geowalk_run::boost::{Boosted, History, Kind, Plan, Said, validate};
+use geowalk_run::boost::{Boosted, History, Kind, Plan, Said};
 use geowalk_run::error::RunError;
 use geowalk_run::model::Model;
 use geowalk_run::table::{Examples, examples, headings};
 use serde_json::{Value, json};
 
 use crate::args::{Boost, Format, Show, Shown, What};
+use crate::progress::Lines;
 use crate::{Failure, data};
 
 fn plan(args: &Boost) -> Result<Plan, Failure> {
@@ -61,6 +65,7 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<(), Failure> {
     if let Some(path) = &args.model {
         Model::check_path(path).map_err(RunError::from)?;
     }
+    crate::report::check(args.report.as_deref())?;
     let shown = args.progress == Shown::Auto;
     let task = match args.task {
         None => None,
@@ -77,9 +82,12 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<(), Failure> {
         // The message names the classes.
         examples.classes.signs().map_err(RunError::from)?;
     }
-    let mut log = Log { shown, headed: false, names: None };
+    let style =
+        "{spinner} [{bar:30}] round {human_pos} of {human_len}, {msg}, {elapsed}, {eta} left";
+    let lines = Lines::new(shown, style, Some(steps(&plan, &examples, args.folds)));
+    let mut log = Log { lines, headed: false, names: None, rounds: 0 };
     for note in notes(&examples) {
-        log.note(&note);
+        log.lines.line(&note);
     }
     let count = examples.table.columns().len();
     let empty = Boosted {
@@ -89,18 +97,23 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<(), Failure> {
         columns: count,
     };
     log.names = Some(Names::new(headings(&examples.schema, count), &empty));
-    let (boosted, histories) =
-        plan.fit(&examples.table, &examples.classes, examples.weights.as_deref(), &mut |said| {
-            log.say(said);
-        })?;
+    let learned = learn(&plan, &examples, args.folds, &mut log);
+    log.lines.end();
+    let (boosted, histories, validation) = learned?;
     let error =
         boosted.error(&examples.table, examples.classes.codes(), examples.weights.as_deref())?;
-    let validation = match args.folds {
-        None => None,
-        Some(count) => Some(validate::validate(&plan, &examples, count, &mut |fold, error| {
-            log.note(&format!("fold {fold}: error {error:.6}"));
-        })?),
-    };
+    if let (Some(path), Some(names)) = (&args.report, &log.names) {
+        let report = report::Report {
+            plan: &plan,
+            examples: &examples,
+            boosted: &boosted,
+            histories: &histories,
+            validation: validation.as_ref(),
+            names,
+            error,
+        };
+        crate::report::write(path, &report.page()?)?;
+    }
     let mut summary = json!({
         "examples": examples.classes.rows(),
         "columns": count,
@@ -152,8 +165,51 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<(), Failure> {
     if let Some(path) = &args.model {
         writeln!(out, "model          {}", path.display())?;
     }
+    if let Some(path) = &args.report {
+        writeln!(out, "report         {}", path.display())?;
+    }
     writeln!(out, "seconds        {:.3}", start.elapsed().as_secs_f64())?;
     Ok(())
+}
+
+/// How many rounds there are at most, folds included.
+fn steps(plan: &Plan, examples: &Examples, folds: Option<usize>) -> usize {
+    let members = match examples.classes.names().len() {
+        2 => 1,
+        _ if plan.reduction == Reduction::Mh => 1,
+        many => many,
+    };
+    // F* runs its five losses one after the other.
+    let runs = if plan.adapt == Flavour::FStar { 5 } else { 1 };
+    plan.rounds.saturating_mul(members * runs).saturating_mul(folds.unwrap_or(0) + 1)
+}
+
+type Learned = (Boosted, Vec<History>, Option<validate::Validation>);
+
+/// Learns from all rows, then fold by fold.
+fn learn(
+    plan: &Plan,
+    examples: &Examples,
+    folds: Option<usize>,
+    log: &mut Log,
+) -> Result<Learned, RunError> {
+    let Examples { table, classes, weights, .. } = examples;
+    let (boosted, histories) =
+        plan.fit(table, classes, weights.as_deref(), &mut |said| log.say(said))?;
+    let validation = match folds {
+        None => None,
+        Some(count) => {
+            let mut fold = 1;
+            Some(validate::validate(plan, examples, count, &mut |checked| match checked {
+                Checked::Round => log.advance(|| format!("fold {fold} of {count}")),
+                Checked::Fold(own, error) => {
+                    fold = own + 1;
+                    log.lines.line(&format!("fold {own}: error {error:.6}"));
+                }
+            })?)
+        }
+    };
+    Ok((boosted, histories, validation))
 }
 
 fn notes(examples: &Examples) -> Vec<String> {
@@ -263,39 +319,37 @@ fn round_json(r: &Round) -> Value {
 
 /// The log of the rounds.
 struct Log {
-    shown: bool,
+    lines: Lines,
     headed: bool,
     names: Option<Names>,
+    /// Rounds so far, those of folds included.
+    rounds: u64,
 }
 
 impl Log {
-    fn note(&self, text: &str) {
-        if self.shown {
-            // Progress is for people who watch: if nobody can, boosting goes on.
-            let _ = writeln!(io::stderr(), "{text}");
-        }
+    fn advance(&mut self, message: impl FnOnce() -> String) {
+        self.rounds += 1;
+        self.lines.at(self.rounds, message);
     }
 
     fn say(&mut self, said: &Said<'_>) {
-        if !self.shown {
-            return;
-        }
-        let mut err = io::stderr().lock();
-        let _ = match said {
-            Said::Class(name) => writeln!(err, "{name} against the rest"),
+        match said {
+            Said::Class(name) => self.lines.line(&format!("{name} against the rest")),
             Said::Round { round, feature, loss } => {
+                self.advance(|| format!("surrogate {:.6}", round.surrogate));
+                if !self.lines.shown() {
+                    return;
+                }
                 if !self.headed {
                     self.headed = true;
-                    let _ = writeln!(
-                        err,
+                    self.lines.line(&format!(
                         "{:>6} {:>9} {:>10} {:>10} {:>10} {:>10}  feature",
                         "round", "edge", "leverage", "surrogate", "promised", "error"
-                    );
+                    ));
                 }
                 let words = self.names.as_ref().map(|names| names.condition(feature));
                 let promised = round.before - round.guaranteed;
-                writeln!(
-                    err,
+                self.lines.line(&format!(
                     "{:>6} {:>9.6} {:>10.6} {:>10.6} {:>10.6} {:>10.6}  {}  [{loss}]",
                     round.round,
                     round.edge,
@@ -304,9 +358,9 @@ impl Log {
                     promised.max(0.0),
                     round.error,
                     words.unwrap_or_default()
-                )
+                ));
             }
-        };
+        }
     }
 }
 

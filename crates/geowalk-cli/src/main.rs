@@ -12,6 +12,7 @@ mod list;
 mod manual;
 mod predict;
 mod progress;
+mod report;
 mod repro;
 mod show;
 mod track;

@@ -1,11 +1,19 @@
 //! `geowalk repro`: the papers' experiments, repeated.
 
+use std::fs;
 use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Instant, UNIX_EPOCH};
 
+use geowalk_data::{Input, Options, Task};
+use geowalk_papers::boosting::domain::Domain;
+use geowalk_papers::boosting::figure15;
 use geowalk_papers::repro::Settings;
 use geowalk_papers::{EXPERIMENTS, Experiment, Size, find};
+use geowalk_run::error::RunError;
+use geowalk_run::folds::stratified;
+use geowalk_run::table::{Examples, examples};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::Failure;
@@ -32,6 +40,53 @@ fn version() -> String {
     format!("geowalk {}{}", env!("CARGO_PKG_VERSION"), built.unwrap_or_default())
 }
 
+/// Folds of the cross-validation on tables.
+const FOLDS: usize = 10;
+
+/// The tables of a folder by name, without the test halves of those that come in two.
+fn tables(folder: &Path) -> io::Result<Vec<(String, PathBuf)>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+        let name = name.unwrap_or_default();
+        let stem = name.strip_suffix(".gz").unwrap_or(&name).strip_suffix(".csv");
+        if let Some(stem) = stem.filter(|stem| !stem.ends_with("-test")) {
+            found.push((stem.strip_suffix("-train").unwrap_or(stem).to_owned(), path));
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// The tables of the folder that was given, if an experiment among those chosen compares learners on them.
+fn domains(args: &Repro, experiments: &[&'static Experiment]) -> Result<Vec<Domain>, Failure> {
+    let Some(folder) = &args.data else { return Ok(Vec::new()) };
+    if !experiments.iter().any(|experiment| experiment.name == figure15::EXPERIMENT.name) {
+        let name = figure15::EXPERIMENT.name;
+        return Err(Failure::Use(format!("--data: only the experiment {name} reads tables")));
+    }
+    let files = tables(folder).map_err(|error| Failure::file(folder.display(), error))?;
+    if files.is_empty() {
+        let what = "no .csv or .csv.gz file in it";
+        return Err(Failure::Use(format!("{}: {what}", folder.display())));
+    }
+    let mut found = Vec::new();
+    for (name, path) in &files {
+        let input = Input::Path(path.to_string_lossy().into_owned());
+        let Examples { table, classes, .. } =
+            examples(Options::new([input]), Some(Task::Multiclass))?;
+        let rows = table.rows();
+        if args.rows.is_some_and(|most| rows > most) {
+            writeln!(io::stderr(), "{name}: {rows} rows, more than --rows: left out")?;
+            continue;
+        }
+        let parts = stratified(&classes, FOLDS, args.seed);
+        found.push(Domain::new(name, table, &classes, parts).map_err(RunError::from)?);
+    }
+    Ok(found)
+}
+
 /// A bar for the experiment that is going on, where standard error is a terminal.
 fn bar(experiment: &Experiment) -> Option<ProgressBar> {
     if !io::stderr().is_terminal() {
@@ -56,6 +111,7 @@ pub(crate) fn run(args: &Repro, out: &mut dyn Write) -> Result<ExitCode, Failure
         seed: args.seed,
         version: version(),
         again: args.again,
+        domains: domains(args, &experiments)?,
     };
     let width = experiments.iter().map(|experiment| experiment.name.len()).max().unwrap_or(0);
     let mut failed = 0;

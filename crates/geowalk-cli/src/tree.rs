@@ -1,12 +1,15 @@
 //! `geowalk tree`.
 
+mod report;
+
 use std::io::{self, Write};
 
 use geowalk::boost::tree::{Criterion, Growth};
 use geowalk_data::Task;
-use geowalk_run::tree::{Plan, Summary, fit};
+use geowalk_run::tree::{Plan, Said, Summary, fit};
 
 use crate::args::{Order, Shown, Tree, What};
+use crate::progress::Lines;
 use crate::train::number;
 use crate::{Failure, data};
 
@@ -36,20 +39,29 @@ pub(crate) fn run(args: &Tree, out: &mut dyn Write) -> Result<(), Failure> {
             What::Multiclass => Task::Multiclass,
         }),
     };
-    let shown = args.progress == Shown::Auto;
-    let mut say = |text: &str| {
-        // Progress is for people who watch: if nobody can, growing goes on.
-        if shown {
-            let _ = writeln!(io::stderr(), "{text}");
-        }
+    crate::report::check(args.report.as_deref())?;
+    let style = "{spinner} {msg}, {elapsed}";
+    let lines = Lines::new(args.progress == Shown::Auto, style, None);
+    let mut say = |said: Said<'_>| match said {
+        Said::Note(text) => lines.line(text),
+        Said::Grown(done, of) => lines.at(done as u64, || format!("tree {} of {of}", done + 1)),
     };
-    let summary = fit(&plan, data::options(&args.data)?, args.model.as_deref(), &mut say)?;
+    let grown = fit(&plan, data::options(&args.data)?, args.model.as_deref(), &mut say);
+    lines.end();
+    let grown = grown?;
+    let summary = &grown.summary;
+    if let Some(path) = &args.report {
+        crate::report::write(path, &report::page(&plan, &grown))?;
+    }
     if args.json {
         writeln!(out, "{}", summary.json())?;
     } else {
-        print(&summary, out)?;
+        print(summary, out)?;
         if let Some(path) = &args.model {
             writeln!(out, "model          {}", path.display())?;
+        }
+        if let Some(path) = &args.report {
+            writeln!(out, "report         {}", path.display())?;
         }
     }
     Ok(())

@@ -2,70 +2,21 @@
 
 #![allow(clippy::unwrap_used)] // test code
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+mod support;
 
-use serde_json::Value;
-
-struct Place(PathBuf);
-
-impl Place {
-    fn new(name: &str) -> Self {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("boost-{name}"));
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(&folder).unwrap();
-        Self(folder)
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        fs::write(self.0.join(name), text).unwrap();
-    }
-
-    fn output(&self, args: &[&str], code: i32) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_geowalk"));
-        let output = command.current_dir(&self.0).args(args).output().unwrap();
-        assert_eq!(output.status.code(), Some(code), "{args:?}: {}", text(&output.stderr));
-        output
-    }
-
-    fn ok(&self, args: &[&str]) -> String {
-        text(&self.output(args, 0).stdout)
-    }
-
-    fn json(&self, args: &[&str]) -> Value {
-        serde_json::from_str(&self.ok(args)).unwrap()
-    }
-
-    fn fails(&self, args: &[&str], says: &str) {
-        let message = text(&self.output(args, 2).stderr);
-        assert!(message.contains(says), "{args:?}: {says:?} is not in {message}");
-    }
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-fn cancer() -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/breast-cancer.csv");
-    path.to_str().unwrap().to_owned()
-}
-
-const FRUIT: &str = "size,color,class\n1,red,apple\n,yellow,banana\n1.5,red,apple\n4,yellow,banana\n1.2,green,apple\n,green,melon\n9,green,melon\n8,,melon\n";
+use support::{FRUIT, Place, cancer};
 
 #[test]
 fn from_a_table_to_predictions() {
-    let place = Place::new("flow");
+    let place = Place::new("boost-flow");
     let data = cancer();
     let args = ["boost", &data, "--rounds", "12", "--folds", "5", "--seed", "3", "--model", "m"];
-    let output = place.output(&args, 0);
-    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    let (out, err) = place.both(&args);
     assert!(err.contains("round      edge   leverage  surrogate"), "{err}");
     assert!(err.contains("fold 5: error 0.0"), "{err}");
     assert!(out.contains("certificate    boosting-rate: valid; surrogate 0."), "{out}");
     assert!(out.contains("mean and deviation of 5 folds, seed 3"), "{out}");
-    let summary = place.json(&[&args[..], &["--json", "--progress", "none"]].concat());
+    let summary = place.parsed(&[&args[..], &["--json", "--progress", "none"]].concat());
     assert_eq!(summary["examples"], 569);
     assert!(summary["metrics"]["training_error"].as_f64().unwrap() < 0.03, "{summary}");
     assert!(summary["cross_validation"]["mean"]["error"].as_f64().unwrap() < 0.08, "{summary}");
@@ -79,15 +30,15 @@ fn from_a_table_to_predictions() {
     let proba = place.ok(&["predict", "m", &data, "--proba"]);
     assert_eq!(proba.lines().count(), 570);
     // The same input, the same model.
-    let first = fs::read(place.0.join("m")).unwrap();
+    let first = place.read("m");
     place.ok(&args);
-    assert_eq!(fs::read(place.0.join("m")).unwrap(), first);
-    place.fails(&["train", &data, "--resume", "m"], "it cannot be continued");
+    assert_eq!(place.read("m"), first);
+    place.refuses(&["train", &data, "--resume", "m"], "it cannot be continued");
 }
 
 #[test]
 fn a_model_in_words() {
-    let place = Place::new("words");
+    let place = Place::new("boost-words");
     place.write("fruit.csv", FRUIT);
     place.ok(&["boost", "fruit.csv", "--rounds", "4", "--model", "m", "--progress", "none"]);
     let shown = place.ok(&["show", "m"]);
@@ -99,9 +50,9 @@ fn a_model_in_words() {
     assert!(sql.starts_with("SELECT *, CASE WHEN score_0 >= score_1"), "{sql}");
     let dot = place.ok(&["show", "m", "--format", "dot"]);
     assert!(dot.starts_with("digraph boost {"), "{dot}");
-    let json = place.json(&["show", "m", "--format", "json"]);
+    let json = place.parsed(&["show", "m", "--format", "json"]);
     assert_eq!(json["classes"].as_array().unwrap().len(), 3);
-    assert_eq!(place.json(&["show", "m", "--json"])["task"], "multiclass");
+    assert_eq!(place.parsed(&["show", "m", "--json"])["task"], "multiclass");
     // Names and gaps that training has not seen.
     place.write("new.csv", "color,size\nviolet,1\n,\n");
     assert_eq!(place.ok(&["predict", "m", "new.csv"]).lines().count(), 2);
@@ -109,7 +60,7 @@ fn a_model_in_words() {
 
 #[test]
 fn every_way_to_boost() {
-    let place = Place::new("ways");
+    let place = Place::new("boost-ways");
     place.write("fruit.csv", FRUIT);
     let data = cancer();
     for way in [
@@ -127,7 +78,7 @@ fn every_way_to_boost() {
         &["--task", "binary", "--loss", "squared"],
     ] {
         let args = [&["boost", data.as_str(), "--json", "--progress", "none"], way].concat();
-        let summary = place.json(&args);
+        let summary = place.parsed(&args);
         let error = summary["metrics"]["training_error"].as_f64().unwrap();
         assert!(error < 0.1, "{way:?}: {error}");
     }
@@ -135,13 +86,16 @@ fn every_way_to_boost() {
         [&["--reduction", "mh", "--rounds", "30"][..], &["--reduction", "ova", "--weak", "trees"]]
     {
         let args = [&["boost", "fruit.csv", "--json", "--progress", "none"], way].concat();
-        assert!(place.json(&args)["metrics"]["training_error"].as_f64().unwrap() < 0.3, "{way:?}");
+        assert!(
+            place.parsed(&args)["metrics"]["training_error"].as_f64().unwrap() < 0.3,
+            "{way:?}"
+        );
     }
 }
 
 #[test]
 fn what_is_wrong_is_said() {
-    let place = Place::new("wrong");
+    let place = Place::new("boost-wrong");
     place.write("fruit.csv", FRUIT);
     place.write("one.csv", "x,class\n1,a\n2,a\n");
     place.write("weights.vw", "1 -1 |f a\n-1 1 |f b\n");
@@ -168,16 +122,16 @@ fn what_is_wrong_is_said() {
         (&["--task", "regression"], "boosting learns classes"),
     ] {
         let args = boost(more);
-        place.fails(&args.iter().map(String::as_str).collect::<Vec<_>>(), says);
+        place.refuses(&args.iter().map(String::as_str).collect::<Vec<_>>(), says);
     }
-    place.fails(&["boost", "one.csv"], "all 2 rows have the class 'a'");
-    place.fails(
+    place.refuses(&["boost", "one.csv"], "all 2 rows have the class 'a'");
+    place.refuses(
         &["boost", "fruit.csv", "--task", "binary"],
         "there are 3 classes (apple, banana, melon",
     );
-    place.fails(
+    place.refuses(
         &["boost", "fruit.csv", "--reduction", "mh", "--weak", "stumps"],
         "weak learner for mh 'stumps'",
     );
-    place.fails(&["boost", "weights.vw"], "weight");
+    place.refuses(&["boost", "weights.vw"], "weight");
 }

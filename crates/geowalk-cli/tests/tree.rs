@@ -2,74 +2,22 @@
 
 #![allow(clippy::unwrap_used, clippy::format_collect)] // test code
 
+mod support;
+
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
-use serde_json::Value;
-
-struct Place(PathBuf);
-
-impl Place {
-    fn new(name: &str) -> Self {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("tree-{name}"));
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(&folder).unwrap();
-        Self(folder)
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        fs::write(self.0.join(name), text).unwrap();
-    }
-
-    fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_geowalk"));
-        command.current_dir(&self.0).args(args);
-        command
-    }
-
-    fn output(&self, args: &[&str], code: i32) -> Output {
-        let output = self.command(args).output().unwrap();
-        assert_eq!(output.status.code(), Some(code), "{args:?}: {}", text(&output.stderr));
-        output
-    }
-
-    fn ok(&self, args: &[&str]) -> String {
-        text(&self.output(args, 0).stdout)
-    }
-
-    fn json(&self, args: &[&str]) -> Value {
-        serde_json::from_str(&self.ok(args)).unwrap()
-    }
-
-    fn fails(&self, args: &[&str], says: &str) {
-        let message = text(&self.output(args, 2).stderr);
-        assert!(message.contains(says), "{args:?}: {says:?} is not in {message}");
-    }
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-fn cancer() -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/breast-cancer.csv");
-    path.to_str().unwrap().to_owned()
-}
-
-const FRUIT: &str = "size,color,class\n1,red,apple\n,yellow,banana\n1.5,red,apple\n4,yellow,banana\n1.2,green,apple\n,green,melon\n9,green,melon\n8,,melon\n";
+use support::{FRUIT, Place, cancer};
 
 #[test]
 fn from_a_table_to_predictions() {
-    let place = Place::new("flow");
+    let place = Place::new("tree-flow");
     let data = cancer();
     let args = ["tree", &data, "--leaves", "8", "--folds", "5", "--seed", "3", "--model", "m"];
-    let output = place.output(&args, 0);
-    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    let (out, err) = place.both(&args);
     assert!(err.contains("task: binary, because the labels are 2 names"), "{err}");
     assert!(err.contains("fold 5 of 5: accuracy 0.9"), "{err}");
     assert!(out.contains("leaves         8") && out.contains("in 5 folds"), "{out}");
-    let summary = place.json(&[&args[..], &["--json", "--progress", "none"]].concat());
+    let summary = place.parsed(&[&args[..], &["--json", "--progress", "none"]].concat());
     assert_eq!(summary["examples"], 569);
     let accuracy = summary["metrics"]["accuracy"].as_f64().unwrap();
     let validated = summary["cross_validation"]["mean"]["accuracy"].as_f64().unwrap();
@@ -92,10 +40,10 @@ fn from_a_table_to_predictions() {
 /// The JSON of a tree, followed by hand, says what `predict` says.
 #[test]
 fn exports_say_what_the_tree_says() {
-    let place = Place::new("exports");
+    let place = Place::new("tree-exports");
     let data = cancer();
     place.ok(&["tree", &data, "--loss", "entropy", "--model", "m"]);
-    let shown = place.json(&["show", "m", "--format", "json"]);
+    let shown = place.parsed(&["show", "m", "--format", "json"]);
     let rows = fs::read_to_string(&data).unwrap();
     let header: Vec<&str> = rows.lines().next().unwrap().split(',').collect();
     let predictions = place.ok(&["predict", "m", &data]);
@@ -117,12 +65,12 @@ fn exports_say_what_the_tree_says() {
     let drawn = place.ok(&["show", "m", "--format", "text"]);
     assert_eq!(drawn.lines().count(), shown["nodes"].as_array().unwrap().len() + 1);
     assert!(place.ok(&["show", "m"]).ends_with(&drawn));
-    assert_eq!(place.json(&["show", "m", "--json"])["walk"], "tree");
+    assert_eq!(place.parsed(&["show", "m", "--json"])["walk"], "tree");
 }
 
 #[test]
 fn names_gaps_and_names_never_seen() {
-    let place = Place::new("names");
+    let place = Place::new("tree-names");
     place.write("a.csv", FRUIT);
     place.ok(&["tree", "a.csv", "--loss", "gini", "--model", "m"]);
     let predicted = place.ok(&["predict", "m", "a.csv"]);
@@ -136,14 +84,14 @@ fn names_gaps_and_names_never_seen() {
     assert!(sql.contains("WHEN \"color\" = '") && sql.contains("FROM data;"), "{sql}");
     assert!(place.ok(&["show", "m"]).contains("color = "), "names are names");
     place.write("c.csv", "color\nred\n");
-    place.fails(&["predict", "m", "c.csv"], "c.csv:1:1: no column 'size'");
+    place.refuses(&["predict", "m", "c.csv"], "c.csv:1:1: no column 'size'");
     place.write("d.csv", "color,size\nred,big\n");
-    place.fails(&["predict", "m", "d.csv"], "d.csv:2:5");
+    place.refuses(&["predict", "m", "d.csv"], "d.csv:2:5");
 }
 
 #[test]
 fn the_same_model_for_any_number_of_threads_and_any_form_of_the_data() {
-    let place = Place::new("bits");
+    let place = Place::new("tree-bits");
     let data = cancer();
     for bins in [&[][..], &["--bins", "64"]] {
         let mut models = Vec::new();
@@ -151,12 +99,12 @@ fn the_same_model_for_any_number_of_threads_and_any_form_of_the_data() {
             let args = [&["tree", &data, "--prune", "0.25", "--model", "m"], bins].concat();
             let ran = place.command(&args).env("RAYON_NUM_THREADS", threads).output().unwrap();
             assert!(ran.status.success());
-            models.push(fs::read(place.0.join("m")).unwrap());
+            models.push(place.read("m"));
         }
         assert!(models.iter().all(|model| *model == models[0]));
     }
     let bins =
-        |loss: &str| place.json(&["tree", &data, "--loss", loss, "--json"])["leaves"].clone();
+        |loss: &str| place.parsed(&["tree", &data, "--loss", loss, "--json"])["leaves"].clone();
     assert_eq!(bins("mu(mu=0.7)"), bins("matsushita"), "the same trees");
     assert_eq!(bins("exponential"), bins("matsushita"));
     assert_eq!(bins("squared"), bins("gini"));
@@ -164,16 +112,16 @@ fn the_same_model_for_any_number_of_threads_and_any_form_of_the_data() {
 
 #[test]
 fn limits_do_what_they_say() {
-    let place = Place::new("limits");
+    let place = Place::new("tree-limits");
     place.write("xor.csv", "a,b,y\n0,0,0\n0,1,1\n1,0,1\n1,1,0\n");
-    let tree = |flags: &[&str]| place.json(&[&["tree", "xor.csv", "--json"], flags].concat());
+    let tree = |flags: &[&str]| place.parsed(&[&["tree", "xor.csv", "--json"], flags].concat());
     let strict = tree(&[]);
     assert_eq!(strict["leaves"], 1);
     assert!(strict["notes"].to_string().contains("no split gains anything"), "{strict}");
     let solved = tree(&["--zero-gain"]);
     assert_eq!((&solved["leaves"], &solved["metrics"]["accuracy"]), (&4.into(), &1.0.into()));
     let data = cancer();
-    let tree = |flags: &[&str]| place.json(&[&["tree", &data, "--json"], flags].concat());
+    let tree = |flags: &[&str]| place.parsed(&[&["tree", &data, "--json"], flags].concat());
     assert_eq!(tree(&["--depth", "2"])["depth"], 2);
     assert_eq!(tree(&["--leaves", "5", "--order", "depth"])["leaves"], 5);
     let full = tree(&[])["leaves"].as_u64().unwrap();
@@ -183,7 +131,7 @@ fn limits_do_what_they_say() {
 
 #[test]
 fn bad_input_is_said_clearly() {
-    let place = Place::new("bad");
+    let place = Place::new("tree-bad");
     place.write("a.csv", FRUIT);
     for (flags, says) in [
         (&["--leaves", "0"][..], "max_leaves = 0; it must be a whole number >= 1"),
@@ -201,7 +149,7 @@ fn bad_input_is_said_clearly() {
         (&["--label", "sort"], "no column 'sort'"),
         (&["--model", "no/where"], "no/where: "),
     ] {
-        place.fails(&[&["tree", "a.csv", "--progress", "none"], flags].concat(), says);
+        place.refuses(&[&["tree", "a.csv", "--progress", "none"], flags].concat(), says);
     }
     for (name, text, says) in [
         ("one.csv", "x,y\n1,1\n2,1\n", "all 2 rows have the class '1'"),
@@ -211,17 +159,17 @@ fn bad_input_is_said_clearly() {
         ("lone.csv", "y\n1\n0\n", "at least one of each is needed"),
     ] {
         place.write(name, text);
-        place.fails(&["tree", name, "--progress", "none"], says);
+        place.refuses(&["tree", name, "--progress", "none"], says);
     }
     place.write("rare.csv", "x,y\n1,a\n2,b\n3,b\n4,b\n");
-    place.fails(&["tree", "rare.csv", "--folds", "4"], "use fewer --folds");
+    place.refuses(&["tree", "rare.csv", "--folds", "4"], "use fewer --folds");
     // Columns without content do no harm.
     place.write("idle.csv", "c,m,x,y\n7,,1,a\n7,,2,b\n");
-    assert_eq!(place.json(&["tree", "idle.csv", "--json"])["leaves"], 2);
+    assert_eq!(place.parsed(&["tree", "idle.csv", "--json"])["leaves"], 2);
     place.ok(&["tree", "a.csv", "--model", "m"]);
     let says = "the model is a tree, learned from all data at once";
-    place.fails(&["train", "a.csv", "--resume", "m"], says);
+    place.refuses(&["train", "a.csv", "--resume", "m"], says);
     place.ok(&["train", "idle.csv", "--model", "w"]);
-    place.fails(&["show", "w", "--format", "sql"], "the model is a walk");
+    place.refuses(&["show", "w", "--format", "sql"], "the model is a walk");
     assert!(place.ok(&["show", "w", "--format", "json"]).starts_with('{'));
 }

@@ -1,7 +1,10 @@
 //! What an experiment is, and what it is told.
 
+use std::path::PathBuf;
+
 use geowalk::ConfigError;
 
+use crate::boosting::domain::Domain;
 use crate::outcome::Outcome;
 
 /// One experiment of a paper, or one counterexample.
@@ -44,6 +47,10 @@ pub struct Run<'a> {
     pub size: Size,
     /// Seed of everything random.
     pub seed: u64,
+    /// Tables to compare learners on, if any were given.
+    pub domains: &'a [Domain],
+    /// Where an experiment that takes long may keep what is done of it.
+    pub folder: Option<PathBuf>,
     watcher: Option<&'a mut dyn FnMut(f64)>,
 }
 
@@ -56,12 +63,18 @@ impl std::fmt::Debug for Run<'_> {
 impl<'a> Run<'a> {
     /// A run that nobody watches.
     pub fn new(size: Size, seed: u64) -> Self {
-        Self { size, seed, watcher: None }
+        Self { size, seed, domains: &[], folder: None, watcher: None }
     }
 
     /// A run that says how far it is, from 0 to 1.
     pub fn watched(size: Size, seed: u64, watcher: &'a mut dyn FnMut(f64)) -> Self {
-        Self { size, seed, watcher: Some(watcher) }
+        Self { watcher: Some(watcher), ..Self::new(size, seed) }
+    }
+
+    /// The same, on these tables, keeping what is done in this folder.
+    #[must_use]
+    pub fn on(self, domains: &'a [Domain], folder: PathBuf) -> Self {
+        Self { domains, folder: Some(folder), ..self }
     }
 
     /// `part` of `all` is done.

@@ -14,10 +14,12 @@
 //! # Ok::<(), geowalk::ConfigError>(())
 //! ```
 
+pub mod boosting;
 mod errata;
 mod experiment;
 mod geodesic;
 mod multiplicative;
+mod natural;
 mod outcome;
 pub mod repro;
 mod saved;
@@ -42,6 +44,17 @@ pub static EXPERIMENTS: &[Experiment] = &[
     multiplicative::signed_regression::EXPERIMENT,
     multiplicative::winnow::EXPERIMENT,
     multiplicative::hedge::EXPERIMENT,
+    // Natural gradient.
+    natural::sequences::EXPERIMENT,
+    natural::discrete::EXPERIMENT,
+    natural::condition::EXPERIMENT,
+    natural::misspecified::EXPERIMENT,
+    natural::families::EXPERIMENT,
+    natural::spectrum::EXPERIMENT,
+    natural::cost::EXPERIMENT,
+    natural::warm_up::EXPERIMENT,
+    // Boosting.
+    boosting::figure15::EXPERIMENT,
     // What had to be corrected.
     errata::theorem_6::EXPERIMENT,
     errata::curvature::EXPERIMENT,

@@ -9,6 +9,7 @@ use std::{fs, io};
 use geowalk::ConfigError;
 use geowalk_page::{Cell, Mark, Page, Table};
 
+use crate::boosting::domain::Domain;
 use crate::experiment::{Experiment, Run, Size};
 use crate::outcome::Outcome;
 use crate::{EXPERIMENTS, saved};
@@ -26,6 +27,8 @@ pub struct Settings {
     pub version: String,
     /// Do it again even if it is done.
     pub again: bool,
+    /// Tables for the experiments that compare learners on many.
+    pub domains: Vec<Domain>,
 }
 
 /// Why a run stopped.
@@ -50,7 +53,15 @@ impl std::error::Error for Failure {}
 
 impl Settings {
     fn stamp(&self, experiment: &Experiment) -> String {
-        format!("{}, {}, {}, seed {}", experiment.name, self.version, self.size.name(), self.seed)
+        let rows: usize = self.domains.iter().map(|domain| domain.table().rows()).sum();
+        format!(
+            "{}, {}, {}, seed {}, {} domains of {rows} rows",
+            experiment.name,
+            self.version,
+            self.size.name(),
+            self.seed,
+            self.domains.len()
+        )
     }
 
     fn folder(&self, experiment: &Experiment) -> PathBuf {
@@ -71,11 +82,14 @@ impl Settings {
         if let Some(outcome) = self.kept(experiment).filter(|_| !self.again) {
             return Ok((outcome, true));
         }
-        let mut run = Run::watched(self.size, self.seed, watcher);
-        let outcome = (experiment.run)(&mut run)
-            .map_err(|error| Failure::Experiment(experiment.name, error))?;
         let folder = self.folder(experiment);
+        if self.again && folder.exists() {
+            fs::remove_dir_all(&folder).map_err(|error| Failure::File(folder.clone(), error))?;
+        }
         fs::create_dir_all(&folder).map_err(|error| Failure::File(folder.clone(), error))?;
+        let run = Run::watched(self.size, self.seed, watcher);
+        let outcome = (experiment.run)(&mut run.on(&self.domains, folder.clone()))
+            .map_err(|error| Failure::Experiment(experiment.name, error))?;
         for (file, table) in &outcome.tables {
             put(&folder.join(format!("{file}.csv")), &table.csv())?;
         }

@@ -66,6 +66,7 @@ fn what_is_finished_is_kept_and_the_page_is_the_same() {
         seed: 0,
         version: "1".to_owned(),
         again: false,
+        domains: Vec::new(),
     };
     let experiment = find("theorem-8").expect("an experiment");
     let (first, kept) = settings.carry_out(experiment, &mut |_| ()).expect("a run");

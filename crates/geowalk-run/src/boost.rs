@@ -459,17 +459,21 @@ impl Boosted {
         codes: &[u32],
         weights: Option<&[f64]>,
     ) -> Result<f64, RunError> {
-        let (found, _) = self.predict(table)?;
-        let (mut wrong, mut total) = (0.0, 0.0);
-        for (row, (found, code)) in found.iter().zip(codes).enumerate() {
-            let weight = weights.and_then(|weights| weights.get(row)).copied().unwrap_or(1.0);
-            total += weight;
-            if *found != *code as usize {
-                wrong += weight;
-            }
-        }
-        Ok(wrong / Real::max(total, f64::MIN_POSITIVE))
+        Ok(wrong(&self.predict(table)?.0, codes, weights))
     }
+}
+
+/// The share of rows on which what was found is not the class, weighted.
+fn wrong(found: &[usize], codes: &[u32], weights: Option<&[f64]>) -> f64 {
+    let (mut wrong, mut total) = (0.0, 0.0);
+    for (row, (found, code)) in found.iter().zip(codes).enumerate() {
+        let weight = weights.and_then(|weights| weights.get(row)).copied().unwrap_or(1.0);
+        total += weight;
+        if *found != *code as usize {
+            wrong += weight;
+        }
+    }
+    wrong / Real::max(total, f64::MIN_POSITIVE)
 }
 
 impl Member {

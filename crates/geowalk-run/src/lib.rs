@@ -2,6 +2,7 @@
 //! What the command line, the Python package and the service share: the language of walks, the loop, metrics, the model file.
 
 pub mod boost;
+pub mod calibration;
 pub mod certificate;
 pub mod certify;
 mod digest;

@@ -234,13 +234,48 @@ fn measure(
     metrics.named()
 }
 
+/// What is said while trees grow.
+#[derive(Debug, Clone, Copy)]
+pub enum Said<'a> {
+    /// A line for people.
+    Note(&'a str),
+    /// So many trees are grown, of so many.
+    Grown(usize, usize),
+}
+
+/// A tree, what it was grown on, and what is to be said of it.
+#[derive(Debug)]
+pub struct Grown {
+    /// The summary.
+    pub summary: Summary,
+    /// The tree.
+    pub tree: Tree,
+    /// The data.
+    pub examples: Examples,
+    /// The probabilities of all classes, row by row; with folds each row's by the tree that has not seen it.
+    pub probabilities: Vec<f64>,
+}
+
+impl Grown {
+    /// The tree with the names of its columns and classes.
+    pub fn shown(&self, plan: &Plan) -> Shown {
+        Shown::new(&self.tree, plan.smoothing, &self.examples)
+    }
+}
+
+/// The probabilities of all classes, row by row.
+fn probabilities(tree: &Tree, table: &Table, kappa: f64) -> Vec<f64> {
+    let own = |leaf| (0..tree.classes()).map(move |class| tree.probability(leaf, class, kappa));
+    tree.leaves_of(table).into_iter().flat_map(own).collect()
+}
+
 /// Grows a tree on what `options` read, and writes the model.
 pub fn fit(
     plan: &Plan,
     options: Options,
     model: Option<&Path>,
-    said: &mut dyn FnMut(&str),
-) -> Result<Summary, RunError> {
+    said: &mut dyn FnMut(Said<'_>),
+) -> Result<Grown, RunError> {
     let start = Instant::now();
     plan.check()?;
     model.map(Model::check_path).transpose()?;
@@ -248,18 +283,23 @@ pub fn fit(
     let Examples { table, classes, weights, .. } = &examples;
     let weights = weights.as_deref();
     if let Some(why) = &examples.said {
-        said(&format!("task: {why}"));
+        said(Said::Note(&format!("task: {why}")));
     }
     let (rows, columns) = (table.rows(), table.columns().len());
     let criterion = plan.growth.criterion.phi().spec();
-    said(&format!("tree by {criterion} on {rows} rows and {columns} columns"));
+    said(Said::Note(&format!("tree by {criterion} on {rows} rows and {columns} columns")));
+    let trees = plan.folds.unwrap_or(0) + 1;
+    said(Said::Grown(0, trees));
     let mut validated = Vec::new();
+    let mut held_out = Vec::new();
     if let Some(k) = plan.folds {
         if k > rows {
             let allowed = Allowed::Closed(2.0, rows as f64);
             return Err(ConfigError::OutOfRange { name: "folds", value: k as f64, allowed }.into());
         }
         let parts = folds::stratified(classes, k, plan.seed);
+        let width = classes.names().len();
+        held_out.resize(rows * width, 0.0);
         for part in 0..k {
             let (others, own) = folds::divide(&parts, part);
             let (table_own, classes_own, weights_own) = select(table, classes, weights, &others)
@@ -272,9 +312,14 @@ pub fn fit(
             let weights: Option<Vec<f64>> =
                 weights.map(|all| own.iter().map(|row| all[*row as usize]).collect());
             let measured = measure(&tree, &held, &codes, weights.as_deref(), plan.smoothing);
+            let all = probabilities(&tree, &held, plan.smoothing);
+            for (row, all) in own.iter().zip(all.chunks_exact(width)) {
+                held_out[*row as usize * width..][..width].copy_from_slice(all);
+            }
             let texts: Vec<String> =
                 measured.iter().map(|(name, value)| format!("{name} {value:.4}")).collect();
-            said(&format!("fold {} of {k}: {}", part + 1, texts.join(", ")));
+            said(Said::Note(&format!("fold {} of {k}: {}", part + 1, texts.join(", "))));
+            said(Said::Grown(part + 1, trees));
             validated.push(measured);
         }
     }
@@ -312,5 +357,8 @@ pub fn fit(
     if let Some(path) = model {
         file::model(plan, &tree, &examples, summary.record()).save(path)?;
     }
-    Ok(summary)
+    if held_out.is_empty() {
+        held_out = probabilities(&tree, &examples.table, plan.smoothing);
+    }
+    Ok(Grown { summary, tree, examples, probabilities: held_out })
 }

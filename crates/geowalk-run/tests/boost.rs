@@ -107,15 +107,18 @@ fn folds_estimate_the_error() {
     let examples = load(2);
     let plan = Plan { rounds: 20, ..Plan::default() };
     let mut heard = Vec::new();
-    let found =
-        validate::validate(&plan, &examples, 5, &mut |fold, error| heard.push((fold, error)))
-            .unwrap();
+    let found = validate::validate(&plan, &examples, 5, &mut |checked| {
+        if let validate::Checked::Fold(fold, error) = checked {
+            heard.push((fold, error));
+        }
+    })
+    .unwrap();
     assert_eq!(heard.len(), 5);
     assert_eq!(found.errors, heard.iter().map(|(_, e)| *e).collect::<Vec<_>>());
     assert!(found.mean() < 0.1, "{found:?}");
-    assert_eq!(found, validate::validate(&plan, &examples, 5, &mut |_, _| {}).unwrap());
+    assert_eq!(found, validate::validate(&plan, &examples, 5, &mut |_| {}).unwrap());
     for count in [0, 1, 121] {
-        let error = validate::validate(&plan, &examples, count, &mut |_, _| {}).unwrap_err();
+        let error = validate::validate(&plan, &examples, count, &mut |_| {}).unwrap_err();
         assert!(error.to_string().starts_with("folds = "), "{error}");
     }
 }

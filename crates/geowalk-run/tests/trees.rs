@@ -44,7 +44,10 @@ fn every_domain_gives_a_tree_of_finite_numbers() {
         let bins = (k % 2 == 0).then_some(64);
         let plan = Plan { folds: Some(3), bins, prune: None, ..plan(LOSSES[k % 6]) };
         let summary = tree::fit(&plan, options(), Some(&model), &mut |_| {});
-        let summary = summary.unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        let grown = summary.unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        let summary = &grown.summary;
+        let sums = grown.probabilities.chunks_exact(grown.tree.classes());
+        assert!(sums.map(|own| own.iter().sum::<f64>()).all(|sum| (sum - 1.0).abs() < 1e-12));
         let numbers = summary.metrics.iter().map(|(_, value)| *value);
         let mut numbers = numbers.chain(summary.importance.iter().map(|(_, part)| *part));
         assert!(summary.loss.is_finite() && numbers.all(f64::is_finite), "{}", file.display());

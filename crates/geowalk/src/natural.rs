@@ -62,6 +62,15 @@ pub struct Moved {
     pub capped: bool,
 }
 
+/// Refuses a weight that an example cannot have.
+fn importance(weight: f64) -> Result<(), DomainError> {
+    let allowed = Allowed::Closed(0.0, 1e12);
+    if allowed.contains(weight) {
+        return Ok(());
+    }
+    Err(DomainError::Scalar { what: "the importance weight", value: weight, allowed })
+}
+
 /// What the logits z say of a class, and v ← q − e_y. With it, the difference of the largest and the smallest logit.
 fn posterior(z: &[f64], class: usize, v: &mut Vec<f64>) -> Result<(Moved, f64), DomainError> {
     let (mut top, mut least, mut best) = (f64::NEG_INFINITY, f64::INFINITY, 0);

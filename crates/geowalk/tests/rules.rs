@@ -308,6 +308,23 @@ fn the_number_of_threads_changes_nothing() {
     }
 }
 
+/// With more rows than are worth a thread, sums over rows are shared out as well.
+#[test]
+fn the_number_of_threads_changes_nothing_on_many_rows() {
+    let mut s = Sampler::new(3);
+    let (table, labels) = mixed(&mut s, 40_000);
+    for loss in ["matsushita", "entropy", "exponential", "gini"] {
+        let booster = Booster::new(Surrogate::parse(loss).unwrap(), Stop::after(4).unwrap());
+        let run = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| fit(&booster, &table, &labels, options(2, Search::Edge)))
+        };
+        let single = run(1);
+        assert!(same(&single, &run(2)) && same(&single, &run(4)), "{loss}");
+        assert_eq!(single.rounds, run(2).rounds, "{loss}");
+    }
+}
+
 #[test]
 fn every_loss_boosts_rules_and_keeps_its_promises() {
     let mut s = Sampler::new(4);

@@ -115,6 +115,34 @@ fn leverages_are_roots_at_every_scale() {
     }
 }
 
+/// The logistic loss along a feature of one size has a form of its own; the weights are taken from the definition here.
+#[test]
+fn leverages_of_the_logistic_loss_are_roots_of_the_definition() {
+    let mut s = Sampler::new(11);
+    let loss = Surrogate::parse("entropy").unwrap();
+    for case in 0..40 {
+        let scale = Real::exp(s.uniform(-6.9, 6.9));
+        // Up to scores that the form refuses.
+        let size = [1.0, 20.0, 400.0, 700.0][case % 4];
+        let n = 50;
+        let u: Vec<f64> = (0..n).map(|_| s.uniform(-size, size)).collect();
+        let mut m: Vec<f64> = (0..n).map(|_| scale * [-1.0, -1.0, 0.0, 1.0][s.below(4)]).collect();
+        (m[0], m[1]) = (scale, -scale);
+        let c: Vec<f64> = (0..n).map(|_| s.uniform(0.1, 2.0)).collect();
+        let step = line::leverage(&loss, &u, &m, &c, Separable::Error).unwrap();
+        assert_eq!(step.outcome, Outcome::Solved);
+        let (mut g, mut all) = (0.0, 0.0);
+        for i in 0..n {
+            let term = c[i] * m[i] * loss.weight(-(u[i] + step.delta * m[i]));
+            g += term;
+            all += term.abs();
+        }
+        // A unit in the last place of u + δm moves its weight by as much.
+        let allowed = 1e-12 + 4.0 * f64::EPSILON * size.max((step.delta * scale).abs());
+        assert!(g.abs() <= allowed * all, "{case}: {} of {all}, {step:?}", g.abs());
+    }
+}
+
 #[test]
 fn closed_forms_and_flat_stretches() {
     let gini = Surrogate::parse("gini").unwrap();

@@ -154,4 +154,5 @@ def main():
         peers(data, paths)
 
 
-main()
+if __name__ == '__main__':
+    main()

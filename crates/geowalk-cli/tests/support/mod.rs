@@ -50,6 +50,12 @@ impl Place {
         text(&output.stderr)
     }
 
+    /// A command that fails, with this in its message.
+    pub(crate) fn refuses(&self, args: &[&str], says: &str) {
+        let message = self.fails(args);
+        assert!(message.contains(says), "{args:?}: {says:?} is not in {message}");
+    }
+
     /// Standard output and standard error of a command that succeeds.
     pub(crate) fn both(&self, args: &[&str]) -> (String, String) {
         let output = self.run(args);
@@ -58,10 +64,14 @@ impl Place {
         (out, err)
     }
 
+    /// Standard output, which is JSON.
+    pub(crate) fn parsed(&self, args: &[&str]) -> Value {
+        serde_json::from_str(&self.ok(args)).unwrap()
+    }
+
     /// The summary of a training.
     pub(crate) fn json(&self, args: &[&str]) -> Value {
-        let args = [&["train", "--json", "--progress", "none"], args].concat();
-        serde_json::from_str(&self.ok(&args)).unwrap()
+        self.parsed(&[&["train", "--json", "--progress", "none"], args].concat())
     }
 }
 
@@ -74,3 +84,6 @@ pub(crate) fn cancer() -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/breast-cancer.csv");
     path.to_str().unwrap().to_owned()
 }
+
+/// Names, numbers, gaps, three classes.
+pub(crate) const FRUIT: &str = "size,color,class\n1,red,apple\n,yellow,banana\n1.5,red,apple\n4,yellow,banana\n1.2,green,apple\n,green,melon\n9,green,melon\n8,,melon\n";

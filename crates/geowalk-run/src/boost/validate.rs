@@ -4,7 +4,7 @@
 use geowalk::boost::table::Classes;
 use geowalk::laws::Sampler;
 
-use super::{Plan, Said};
+use super::{Plan, Said, wrong};
 use crate::error::RunError;
 use crate::folds::{divide, stratified};
 use crate::table::Examples;
@@ -45,6 +45,8 @@ pub fn hold_out(codes: &[u32], share: f64, seed: u64) -> (Vec<u32>, Vec<u32>) {
 pub struct Validation {
     /// The error of each fold.
     pub errors: Vec<f64>,
+    /// The probabilities of all classes, row by row, each row's by the booster that has not seen it.
+    pub probabilities: Vec<f64>,
 }
 
 impl Validation {
@@ -61,12 +63,21 @@ impl Validation {
     }
 }
 
-/// Learns `count` times from all folds but one and tests on that one; `said` hears the number and the error of each fold.
+/// What is said during cross-validation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Checked {
+    /// One more round was made.
+    Round,
+    /// A fold has its error.
+    Fold(usize, f64),
+}
+
+/// Learns `count` times from all folds but one and tests on that one.
 pub fn validate(
     plan: &Plan,
     examples: &Examples,
     count: usize,
-    said: &mut dyn FnMut(usize, f64),
+    said: &mut dyn FnMut(Checked),
 ) -> Result<Validation, RunError> {
     let Examples { table, classes, weights, .. } = examples;
     let rows = classes.rows();
@@ -80,6 +91,8 @@ pub fn validate(
     }
     let parts = stratified(classes, count, plan.seed);
     let mut errors = Vec::with_capacity(count);
+    let k = classes.names().len();
+    let mut probabilities = vec![0.0; rows * k];
     for at in 0..count {
         let (rest, fold) = divide(&parts, at);
         let codes = |rows: &[u32]| -> Vec<u32> {
@@ -92,14 +105,22 @@ pub fn validate(
         let failed = |cause: RunError| RunError::Fold { fold: at + 1, cause: Box::new(cause) };
         let train = Classes::new(codes(&rest), classes.names().to_vec());
         let train = train.map_err(|cause| failed(cause.into()))?;
-        let quiet = &mut |_: &Said<'_>| {};
-        let learned = plan.fit(&table.select(&rest)?, &train, part(&rest).as_deref(), quiet);
+        let mut rounds = |step: &Said<'_>| {
+            if let Said::Round { .. } = step {
+                said(Checked::Round);
+            }
+        };
+        let learned = plan.fit(&table.select(&rest)?, &train, part(&rest).as_deref(), &mut rounds);
         let (boosted, _) = learned.map_err(failed)?;
-        let error = boosted.error(&table.select(&fold)?, &codes(&fold), part(&fold).as_deref())?;
-        said(at + 1, error);
+        let (found, all) = boosted.predict(&table.select(&fold)?)?;
+        let error = wrong(&found, &codes(&fold), part(&fold).as_deref());
+        for (row, own) in fold.iter().zip(all.chunks_exact(k)) {
+            probabilities[*row as usize * k..][..k].copy_from_slice(own);
+        }
+        said(Checked::Fold(at + 1, error));
         errors.push(error);
     }
-    Ok(Validation { errors })
+    Ok(Validation { errors, probabilities })
 }
 
 #[cfg(test)]

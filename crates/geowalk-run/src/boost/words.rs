@@ -144,16 +144,39 @@ fn sides(boosted: &Boosted, member: usize) -> (String, String) {
     (name, not)
 }
 
-/// All features as sentences, member by member.
-pub fn sentences(boosted: &Boosted, names: &Names) -> Vec<(String, Vec<String>)> {
+/// A feature that speaks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spoken {
+    /// Its number among the features of its member.
+    pub feature: usize,
+    /// Its leverage.
+    pub alpha: f64,
+    /// What it says.
+    pub sentence: String,
+}
+
+/// All features that have a leverage, member by member, each with the name of what it speaks for.
+pub fn spoken(boosted: &Boosted, names: &Names) -> Vec<(String, Vec<Spoken>)> {
     let members = boosted.members.iter().enumerate();
     members
         .map(|(k, Member { hypotheses, alpha, .. })| {
             let (yes, no) = sides(boosted, k);
-            let own = hypotheses.iter().zip(alpha).filter(|(_, alpha)| **alpha != 0.0);
-            (yes.clone(), own.map(|(h, a)| names.sentence(h, *a, &yes, &no)).collect())
+            let own =
+                hypotheses.iter().zip(alpha).enumerate().filter(|(_, (_, alpha))| **alpha != 0.0);
+            let speak = |(feature, (hypothesis, &alpha))| {
+                let sentence = names.sentence(hypothesis, alpha, &yes, &no);
+                Spoken { feature, alpha, sentence }
+            };
+            let all: Vec<Spoken> = own.map(speak).collect();
+            (yes.clone(), all)
         })
         .collect()
+}
+
+/// All features as sentences, member by member.
+pub fn sentences(boosted: &Boosted, names: &Names) -> Vec<(String, Vec<String>)> {
+    let bare = |all: Vec<Spoken>| all.into_iter().map(|own| own.sentence).collect();
+    spoken(boosted, names).into_iter().map(|(name, all)| (name, bare(all))).collect()
 }
 
 /// The booster as a JSON object.

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::error::RunError;
 use crate::label::Coding;
 use crate::model::Model;
-use crate::table::{self, Heading};
+use crate::table::{self, Examples, Heading};
 
 /// How a tree is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +39,13 @@ pub struct Shown {
 }
 
 impl Shown {
+    /// A tree as it was grown on these data.
+    pub(super) fn new(tree: &Tree, kappa: f64, examples: &Examples) -> Self {
+        let columns = table::headings(&examples.schema, tree.columns());
+        let classes = examples.coding.texts(examples.schema.labels());
+        Self { tree: tree.clone(), kappa, columns, classes }
+    }
+
     /// The tree of a model.
     pub fn of(model: &Model) -> Result<Self, RunError> {
         let (tree, kappa) = super::load(model)?;

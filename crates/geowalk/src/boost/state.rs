@@ -151,9 +151,10 @@ impl<'a> State<'a> {
                 let (mut risk, mut young) = (0.0, 0.0);
                 for (((&u, w), &change), &c) in u.iter().zip(w).zip(change).zip(c) {
                     let u = u - shift;
-                    *w = psi.weight(u);
-                    risk += c * psi.risk(u);
-                    young += c * (psi.dual(u, *w) - *w * (u - change));
+                    let (value, weight, dual) = psi.all(u);
+                    *w = weight;
+                    risk += c * value;
+                    young += c * (dual - weight * (u - change));
                 }
                 (risk, young)
             };

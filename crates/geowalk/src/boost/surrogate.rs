@@ -40,8 +40,18 @@ pub(crate) trait Psi: Sync {
     /// ψ̃(w) for w = w(u): the conjugate of ψ at −w.
     fn dual(&self, u: f64, w: f64) -> f64;
 
+    /// ψ(−u), w(u) and ψ̃(w(u)).
+    #[inline]
+    fn all(&self, u: f64) -> (f64, f64, f64) {
+        let w = self.weight(u);
+        (self.risk(u), w, self.dual(u, w))
+    }
+
     /// Is the scale of u free, so that it has to be shifted?
     const SHIFTED: bool = false;
+
+    /// Do [`both`](Self::both) follow from e^−u, so that a step needs one multiplication where they need an exponential?
+    const LOGISTIC: bool = false;
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -70,6 +80,12 @@ impl Psi for ExpPsi {
     fn dual(&self, u: f64, w: f64) -> f64 {
         // w ln w − w with ln w = u.
         w * u - w
+    }
+
+    #[inline]
+    fn all(&self, u: f64) -> (f64, f64, f64) {
+        let w = Real::exp(u);
+        (w, w, self.dual(u, w))
     }
 }
 
@@ -124,11 +140,23 @@ impl<P: Permissible> Psi for PhiPsi<'_, P> {
     }
 }
 
-/// The logistic loss: weight and curvature from one exponential.
+/// The logistic loss: weight and curvature from one exponential; all three values from that and one logarithm.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EntropyPsi;
 
 impl Psi for EntropyPsi {
+    const LOGISTIC: bool = true;
+
+    #[inline]
+    fn all(&self, u: f64) -> (f64, f64, f64) {
+        let e = Real::exp(-u.abs());
+        let log = Real::ln_1p(e);
+        // −ln of the likelier side is `log`, of the other |u| more.
+        let (large, small) = (1.0 / (1.0 + e), e / (1.0 + e));
+        let dual = -(large * log + small * (u.abs() + log));
+        if u < 0.0 { (log, small, dual) } else { (u + log, large, dual) }
+    }
+
     #[inline]
     fn risk(&self, u: f64) -> f64 {
         Entropy.excess(u)

@@ -150,7 +150,7 @@ pub trait Permissible: Debug + Send + Sync {
 
     /// The cost n(−φ(k/n) − a)/b of a leaf with k positive examples among n (or such weights); 0 for an empty leaf.
     fn cost(&self, k: f64, n: f64) -> f64 {
-        if n == 0.0 { 0.0 } else { n * self.impurity(k / n) / self.b() }
+        if n == 0.0 { 0.0 } else { n * (self.impurity(k / n) / self.b()) }
     }
 }
 

@@ -24,7 +24,7 @@ use super::layout::{Layout, Picked};
 use super::monitor::{EVERY, Monitor, Report};
 use super::schedule::Schedule;
 use super::statistic::Statistic;
-use super::{Moved, posterior};
+use super::{Moved, importance, posterior};
 use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::row::Row;
 use crate::{Real, walk};
@@ -328,10 +328,7 @@ impl Natural {
         class: usize,
         weight: f64,
     ) -> Result<Moved, DomainError> {
-        if !Allowed::Closed(0.0, 1e12).contains(weight) {
-            let (what, allowed) = ("the importance weight", Allowed::Closed(0.0, 1e12));
-            return Err(DomainError::Scalar { what, value: weight, allowed });
-        }
+        importance(weight)?;
         self.grow(x.bound(), class + 1)?;
         let mut scratch = std::mem::take(&mut self.scratch);
         let mut work = std::mem::take(&mut self.work);

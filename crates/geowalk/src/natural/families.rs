@@ -13,6 +13,7 @@
 //! | gaussian | (x, vech xxᵀ) | Σ ≻ 0 | (Pr − 2G₂μ, G₂), G₂ = ½(Prrᵀ P − P) |
 
 mod bernoulli;
+mod categories;
 mod counts;
 mod discrete;
 mod exponential;

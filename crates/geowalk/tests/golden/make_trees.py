@@ -7,8 +7,8 @@
 
 Each tree is one of `DecisionTreeClassifier(criterion)` without limits, as lists over its nodes: feature and threshold (-1 and null in a leaf),
 children, impurity. The test in `trees_golden.rs` takes the rows of every node and compares gains, not partitions: where two splits gain
-the same, scikit-learn takes one at random. Features are compared as 32-bit numbers, as scikit-learn does. It is not part of `scripts/test`, which does
-not install scikit-learn.
+the same, scikit-learn takes one at random. Features are compared as 32-bit numbers, as scikit-learn does. `scripts/test` checks the file where
+`.venv` has scikit-learn.
 """
 import csv
 import json

@@ -65,27 +65,49 @@ impl Criterion {
     /// The cost of a leaf with these weights of the classes; 0 if it is empty.
     pub fn cost(&self, masses: &[f64]) -> f64 {
         if let [negative, positive] = masses {
-            return self.two(*positive, negative + positive);
+            return self.two(*negative, *positive);
         }
         let n: f64 = masses.iter().sum();
         if n == 0.0 {
             return 0.0;
         }
-        // Sums of weights that were subtracted from each other may be off by their rounding.
-        let proportions = masses.iter().map(|mass| (mass / n).clamp(0.0, 1.0));
-        let sum: f64 = match &self.phi {
-            AnyPermissible::Entropy(_) => {
-                proportions.map(|p| if p > 0.0 { -p * Real::ln(p) } else { 0.0 }).sum()
-            }
-            phi => 0.5 * proportions.map(|p| phi.impurity(p)).sum::<f64>(),
+        // A share near 1 says little of the rest; at most one class has more than half, and its rest is summed.
+        let rest = |own: usize| -> f64 {
+            let others = masses.iter().enumerate().filter(|(class, _)| *class != own);
+            (others.map(|(_, mass)| mass).sum::<f64>() / n).clamp(0.0, 0.5)
         };
-        n * sum / self.phi.b()
+        // Sums of weights that were subtracted from each other may be off by their rounding.
+        let shares = masses.iter().map(|mass| (mass / n).clamp(0.0, 1.0)).enumerate();
+        let sum: f64 = match &self.phi {
+            AnyPermissible::Entropy(_) => shares
+                .map(|(class, p)| {
+                    if p > 0.5 {
+                        -p * Real::ln_1p(-rest(class))
+                    } else if p > 0.0 {
+                        -p * Real::ln(p)
+                    } else {
+                        0.0
+                    }
+                })
+                .sum(),
+            phi => {
+                let lighter = shares.map(|(class, p)| if p > 0.5 { rest(class) } else { p });
+                0.5 * lighter.map(|p| phi.impurity(p)).sum::<f64>()
+            }
+        };
+        n * (sum / self.phi.b())
     }
 
-    /// The cost of a leaf with k positive among n.
+    /// The cost of a leaf with these weights of two classes. The share is that of the lighter one: the other is near 1 where costs are small, and has lost its digits.
     #[inline]
-    pub(super) fn two(&self, k: f64, n: f64) -> f64 {
-        if n > 0.0 { n * self.phi.impurity((k / n).clamp(0.0, 1.0)) / self.phi.b() } else { 0.0 }
+    pub(super) fn two(&self, negative: f64, positive: f64) -> f64 {
+        let n = negative + positive;
+        let lighter = if negative < positive { negative } else { positive };
+        if n > 0.0 {
+            n * (self.phi.impurity((lighter / n).clamp(0.0, 0.5)) / self.phi.b())
+        } else {
+            0.0
+        }
     }
 }
 
@@ -100,12 +122,16 @@ mod tests {
             for (negative, positive) in [(3.0, 5.0), (0.0, 4.0), (1e-9, 7.0), (0.0, 0.0)] {
                 let two = criterion.cost(&[negative, positive]);
                 let three = criterion.cost(&[negative, positive, 0.0]);
-                // A root near 0 magnifies the rounding of the shares.
-                assert!((two - three).abs() <= 1e-10 * (1.0 + two), "{name}: {two} {three}");
-                assert_eq!(two, criterion.phi().cost(positive, negative + positive));
+                assert!((two - three).abs() <= 1e-12 * two, "{name}: {two} {three}");
+                assert_eq!(two, criterion.phi().cost(negative, negative + positive), "{name}");
+                assert_eq!(two, criterion.cost(&[positive, negative]), "{name}");
             }
-            assert!((criterion.cost(&[6.0, 6.0]) - 12.0).abs() < 1e-13, "{name}");
-            assert!(criterion.cost(&[0.0, 6.0, 0.0]).abs() < 1e-13, "{name}");
+            assert_eq!(criterion.cost(&[6.0, 6.0]), 12.0, "{name}");
+            assert_eq!(criterion.cost(&[0.0, 6.0, 0.0]), 0.0, "{name}");
+            // One class against many crumbs: the sum of its rest, not what a share near 1 leaves.
+            let crumbs = criterion.cost(&[1e-9, 7.0, 2e-9]);
+            let wide = criterion.cost(&[1e-9, 0.0, 2e-9, 7.0]);
+            assert!((crumbs - wide).abs() <= 1e-12 * wide && wide > 0.0, "{name}: {crumbs} {wide}");
         }
     }
 

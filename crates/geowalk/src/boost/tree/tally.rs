@@ -58,10 +58,12 @@ pub(super) struct Counts<'a> {
 }
 
 impl Counts<'_> {
+    /// The numbers of negative and of positive rows.
     #[inline(always)]
     fn pair(tally: &[u64]) -> (f64, f64) {
         let packed = tally.first().copied().unwrap_or(0);
-        ((packed & 0xffff_ffff) as f64, (packed >> 32) as f64)
+        let (rows, positive) = (packed >> 32, packed & 0xffff_ffff);
+        ((rows - positive) as f64, positive as f64)
     }
 }
 
@@ -105,13 +107,13 @@ impl Tally for Counts<'_> {
 
     #[inline(always)]
     fn cost(&self, tally: &[u64]) -> f64 {
-        let (k, n) = Self::pair(tally);
-        self.criterion.two(k, n)
+        let (negative, positive) = Self::pair(tally);
+        self.criterion.two(negative, positive)
     }
 
     fn masses(&self, tally: &[u64]) -> Vec<f64> {
-        let (k, n) = Self::pair(tally);
-        vec![n - k, k]
+        let (negative, positive) = Self::pair(tally);
+        vec![negative, positive]
     }
 
     #[inline]
@@ -145,7 +147,7 @@ pub(super) struct Pairs<'a> {
 impl Pairs<'_> {
     #[inline(always)]
     fn pair(tally: &[f64]) -> (f64, f64) {
-        (tally[2], tally[1] + tally[2])
+        (tally[1], tally[2])
     }
 }
 
@@ -190,8 +192,8 @@ impl Tally for Pairs<'_> {
 
     #[inline(always)]
     fn cost(&self, tally: &[f64]) -> f64 {
-        let (k, n) = Self::pair(tally);
-        self.criterion.two(k, n)
+        let (negative, positive) = Self::pair(tally);
+        self.criterion.two(negative, positive)
     }
 
     fn masses(&self, tally: &[f64]) -> Vec<f64> {
@@ -270,17 +272,12 @@ impl Tally for Masses<'_> {
 }
 
 /// What a block adds to the left lies in the parallelogram between nothing, its negative rows, its positive rows and all of it. Σcost is concave there, so it is least in a
-/// corner; the first and the last are the ends of the block, which are looked at anyway. Pairs are (k, n).
+/// corner; the first and the last are the ends of the block, which are looked at anyway. Pairs are (negative, positive).
 #[inline]
-fn corners(
-    criterion: &Criterion,
-    (left_k, left_n): (f64, f64),
-    (k, n): (f64, f64),
-    (right_k, right_n): (f64, f64),
-) -> f64 {
-    let negative = n - k;
-    let first = criterion.two(left_k, left_n + negative) + criterion.two(right_k + k, right_n + k);
-    let second = criterion.two(left_k + k, left_n + k) + criterion.two(right_k, right_n + negative);
+fn corners(criterion: &Criterion, left: (f64, f64), block: (f64, f64), right: (f64, f64)) -> f64 {
+    let first = criterion.two(left.0 + block.0, left.1) + criterion.two(right.0, right.1 + block.1);
+    let second =
+        criterion.two(left.0, left.1 + block.1) + criterion.two(right.0 + block.0, right.1);
     if first < second { first } else { second }
 }
 

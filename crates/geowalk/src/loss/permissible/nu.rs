@@ -7,7 +7,9 @@
 //! $$\ln\nu + \ln\tanh\tfrac t2 + 2(1-\nu)\ln(2\cosh\tfrac t2) = \ln h,$$
 //! by a bracketed Newton iteration of at most 6 steps (for ν from 0.05 to 0.9). Then, with $e = e^{-t}$,
 //! $$\nabla\varphi^{-1}(-h) = \frac{e}{1 + e}, \qquad \varphi^\star(-h) = g^\nu\,[(1-\nu) + \nu e].$$
-//! **Cost** O(1), ten to thirty times [`Entropy`](super::Entropy). **Care** the last form replaces $g^\nu - hp$, which cancels. The tails fall as
+//! **ν = ¼**, the default: with $c = 2\sqrt g$ and $k = 2h^2$ the equation is the cubic $kc^3 + c^2 = 1$, convex and rising in c, so that Newton's steps from above are safe;
+//! then $d = \sqrt{kc^3}$ is the difference of the probabilities and $\nabla\varphi^{-1}(-h) = \tfrac12c^2/(1 + d)$. Roots and products only.
+//! **Cost** O(1), ten to thirty times [`Entropy`](super::Entropy); for ν = ¼ less than it. **Care** the last form replaces $g^\nu - hp$, which cancels. The tails fall as
 //! $(\nu/h)^{1/(1-\nu)}$, so for ν near 1 a relative error of h is magnified by 1/(1 − ν), by nature.
 //! **Source** \[NN09, eq. (107)\], with the sign that makes it convex.
 
@@ -34,12 +36,27 @@ impl Nu {
     /// 0 < ν < 1.
     pub fn new(nu: f64) -> Result<Self, ConfigError> {
         let nu = error::parameter("nu", nu, Allowed::Open(0.0, 1.0))?;
-        Ok(Self { nu, b: Real::powf(4.0, -nu) })
+        // As the impurity at ½ is computed, so that half and half costs exactly 1 per example.
+        let mut phi = Self { nu, b: 1.0 };
+        phi.b = phi.power(0.25);
+        Ok(phi)
+    }
+
+    /// g^ν.
+    #[inline]
+    fn power(&self, g: f64) -> f64 {
+        if self.nu == 0.25 { g.sqrt().sqrt() } else { Real::powf(g, self.nu) }
     }
 
     /// ν.
     pub fn nu(&self) -> f64 {
         self.nu
+    }
+
+    /// What [`quarter`] finds, for the ν that it is for.
+    #[inline]
+    fn cubic(&self, h: f64) -> Option<(f64, f64)> {
+        if self.nu == 0.25 { quarter(h) } else { None }
     }
 
     /// The log-odds t ≥ 0 of the likelier class for |H| = h.
@@ -67,6 +84,30 @@ impl Nu {
     }
 }
 
+/// The tail of ν = ¼ at h: c = 2√g and d = 1 − 2q; `None` where 2h² is no number.
+#[inline]
+fn quarter(h: f64) -> Option<(f64, f64)> {
+    let k = 2.0 * h * h;
+    if !k.is_finite() {
+        return None;
+    }
+    // k ≥ 2^e, so that k^−⅓ ≤ 2^−⌊e/3⌋: from there, or from 1, every step falls towards the root.
+    let biased = (k.to_bits() >> 52) & 0x7ff;
+    let mut c = if biased <= 1023 {
+        1.0
+    } else {
+        f64::from_bits((1023 - (biased - 1023) / 3) << 52)
+    };
+    loop {
+        let next = c - (k * c * c * c + (c * c - 1.0)) / (c * (3.0 * k * c + 2.0));
+        if next >= c {
+            break;
+        }
+        c = next;
+    }
+    Some((c, (k * c * c * c).sqrt()))
+}
+
 impl Permissible for Nu {
     fn spec(&self) -> String {
         format!("nu(nu={})", self.nu)
@@ -90,7 +131,7 @@ impl Permissible for Nu {
 
     fn impurity(&self, p: f64) -> f64 {
         let (q, _) = fold(p);
-        Real::powf(q * (1.0 - q), self.nu)
+        self.power(q * (1.0 - q))
     }
 
     fn gradient(&self, p: f64) -> f64 {
@@ -106,11 +147,18 @@ impl Permissible for Nu {
     }
 
     fn tail(&self, h: f64) -> f64 {
+        if let Some((c, d)) = self.cubic(h) {
+            return 0.5 * c * (c / (1.0 + d));
+        }
         let e = Real::exp(-self.log_odds(h));
         e / (1.0 + e)
     }
 
     fn tail_excess(&self, h: f64) -> f64 {
+        if let Some((c, d)) = self.cubic(h) {
+            let odds = c / (1.0 + d);
+            return (0.5 * c).sqrt() * (0.75 + 0.25 * odds * odds);
+        }
         let t = self.log_odds(h);
         let e = Real::exp(-t);
         let ln_g = -t - 2.0 * Real::ln_1p(e);
@@ -118,11 +166,50 @@ impl Permissible for Nu {
     }
 
     fn conjugate_curvature(&self, h: f64) -> f64 {
+        if let Some((c, d)) = self.cubic(h.abs()) {
+            // g^(7/4) over ν[(1 − ν)d² + 2g], with g = c²/4.
+            let half = 0.5 * c;
+            return 4.0 * half * half * half * half.sqrt() / (0.75 * d * d + 2.0 * half * half);
+        }
         let t = self.log_odds(h.abs());
         let e = Real::exp(-t);
         let ln_g = -t - 2.0 * Real::ln_1p(e);
         let d = Real::tanh(0.5 * t);
         Real::exp((2.0 - self.nu) * ln_g)
             / (self.nu * ((1.0 - self.nu) * d * d + 2.0 * Real::exp(ln_g)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The cubic against the equation of all ν, whose solution it replaces, and against a ν next to it.
+    #[test]
+    fn a_quarter_is_no_special_case() {
+        let phi = Nu::new(0.25).unwrap();
+        let beside = Nu::new(0.25 * (1.0 + f64::EPSILON)).unwrap();
+        let mut h: f64 = 1e-12;
+        while h < 1e12 {
+            let (q, other) = (phi.tail(h), beside.tail(h));
+            assert!((q / other - 1.0).abs() < 2e-14, "{h}: {q} {other}");
+            let back = -phi.gradient(q);
+            assert!((back - h).abs() <= 4e-15 * (1.0 + h), "{h}: {back}");
+            for (a, b) in [
+                (phi.tail_excess(h), beside.tail_excess(h)),
+                (phi.conjugate_curvature(-h), beside.conjugate_curvature(-h)),
+                (phi.impurity(q), beside.impurity(q)),
+            ] {
+                assert!((a / b - 1.0).abs() < 2e-13, "{h}: {a} {b}");
+            }
+            h *= 1.7;
+        }
+        assert_eq!((phi.tail(0.0), phi.tail_excess(0.0)), (0.5, phi.b()));
+        assert_eq!(phi.tail(f64::INFINITY), 0.0);
+        // Beyond the cubic the tails still fall as h^(−4/3).
+        let fall = phi.tail(1e156) / phi.tail(1e153);
+        assert!((fall / 1e-4 - 1.0).abs() < 1e-9, "{fall}");
+        assert!(phi.tail(f64::NAN).is_nan());
+        assert_eq!(phi.impurity(0.5), phi.b());
     }
 }

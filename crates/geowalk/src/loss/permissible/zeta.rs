@@ -103,6 +103,10 @@ impl Permissible for Zeta {
     fn impurity(&self, p: f64) -> f64 {
         let (q, _) = fold(p);
         let k = self.k;
+        if q == 0.5 {
+            // b, by its definition: half and half costs exactly 1 per example.
+            return self.b;
+        }
         if k <= 4.0 {
             // cosh X − cosh x = 2 sinh((X + x)/2) sinh((X − x)/2), here divided by its size k²q(1 − q)/8.
             let shape = Real::sinhc(0.25 * k * (1.0 - q)) * Real::sinhc(0.25 * k * q)

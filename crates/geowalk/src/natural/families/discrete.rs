@@ -6,47 +6,39 @@
 //! **Cost** O(s). **Care** The classes get a·m pseudo-examples each, so that the joint table has a in every cell. A row must have exactly one feature,
 //! of value 1. **Source** \[SC21, sec. 4, prop. 5\].
 
-use super::{column, diagonal, divide, empty_cells};
-use crate::error::{self, Allowed, ConfigError, DomainError};
-use crate::natural::coefficients::{Coefficients, table};
+use super::categories::Categories;
+use super::diagonal;
+use crate::error::{Allowed, ConfigError, DomainError};
+use crate::natural::coefficients::Coefficients;
 use crate::natural::family::Family;
 use crate::natural::statistic::Statistic;
-use crate::natural::table::Table;
 use crate::row::Row;
 use crate::spec::Args;
-use crate::walk;
 
 /// The table of counts.
 #[derive(Debug, Clone)]
 pub(crate) struct Discrete {
-    a: f64,
-    counts: Table,
-    n: Vec<f64>,
-    /// n_c + a m of every class, for the row that was scored last.
-    mass: Vec<f64>,
+    own: Categories,
 }
 
 impl Discrete {
     pub(crate) fn read(args: &mut Args<'_>) -> Result<Self, ConfigError> {
-        let a = error::parameter("a", args.number("a", 1.0)?, Allowed::Closed(1e-6, 1e6))?;
-        Ok(Self { a, counts: Table::default(), n: Vec::new(), mass: Vec::new() })
+        Ok(Self { own: Categories::read(args)? })
     }
 
-    /// 1/θ_{c,x} is this over N_{x,c}.
-    fn mass(&self, class: usize) -> f64 {
-        self.n.get(class).copied().unwrap_or(0.0) + self.a * self.counts.rows() as f64
+    /// m.
+    fn categories(&self) -> f64 {
+        self.own.size() as f64
     }
 }
 
 impl Family for Discrete {
     fn size(&self) -> usize {
-        self.counts.rows()
+        self.own.size()
     }
 
     fn grow(&mut self, features: usize, classes: usize) -> Result<(), DomainError> {
-        let a = self.a;
-        self.counts.grow(features, classes, |_, _| a);
-        self.n.resize(classes.max(self.n.len()), 0.0);
+        self.own.grow(features, classes);
         Ok(())
     }
 
@@ -65,42 +57,19 @@ impl Family for Discrete {
     }
 
     fn score(&mut self, t: &Statistic, dots: &mut [f64], excess: &mut [f64]) {
-        let mut mass = std::mem::take(&mut self.mass);
-        mass.clear();
-        mass.extend((0..self.n.len()).map(|c| self.mass(c)));
-        t.each(|j, _| {
-            let counts = self.counts.row(j).iter().zip(&mass);
-            for ((excess, dot), (count, mass)) in excess.iter_mut().zip(&mut *dots).zip(counts) {
-                *dot += 1.0;
-                *excess += mass / count - 1.0;
-            }
-        });
-        self.mass = mass;
+        self.own.score(t, self.categories(), dots, excess);
     }
 
     fn walk(&self, t: &Statistic, a: &[f64], to: &mut Coefficients) {
-        t.each(|j, _| {
-            to.update_scaled(j, a, &self.mass, self.counts.row(j), |count| 1.0 / count);
-        });
+        self.own.walk(t, a, to);
     }
 
     fn observe(&mut self, t: &Statistic, class: usize, weight: f64) {
-        t.each(|j, _| {
-            if let Some(count) = self.counts.row_mut(j).get_mut(class) {
-                *count += weight;
-            }
-        });
-        if let Some(n) = self.n.get_mut(class) {
-            *n += weight;
-        }
+        self.own.observe(t, class, weight);
     }
 
     fn mean(&self, class: usize, out: &mut Vec<f64>) {
-        column(&self.counts, class, out);
-        let mass = self.mass(class);
-        for count in &mut *out {
-            *count /= mass;
-        }
+        self.own.mean(class, self.categories(), out);
     }
 
     fn covariance(&self, class: usize, out: &mut Vec<f64>) {
@@ -115,21 +84,19 @@ impl Family for Discrete {
     }
 
     fn damp(&mut self, class: usize, p: f64, ridge: f64, r: &mut [f64]) {
-        let mass = self.mass(class);
-        divide(r, p, ridge, |j| self.counts.at(j, class) / mass);
+        self.own.damp(class, self.categories(), p, ridge, r);
     }
 
     fn pseudo(&self, _: f64) -> f64 {
-        self.a * self.counts.rows().max(1) as f64
+        self.own.pseudo * self.categories().max(1.0)
     }
 
     fn empty_cells(&self, n: &[f64]) -> (u64, u64) {
-        empty_cells(&self.counts, self.a, n)
+        self.own.empty_cells(n)
     }
 
     fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
-        put("counts", self.counts.cells());
-        put("class-counts", &self.n);
+        self.own.save(put);
     }
 
     fn load(
@@ -138,8 +105,6 @@ impl Family for Discrete {
         features: usize,
         classes: usize,
     ) -> Result<(), ConfigError> {
-        self.counts = table(get, "counts", Allowed::Positive, features, classes)?;
-        self.n = walk::array_of(get, "class-counts", Allowed::NonNegative, classes)?;
-        Ok(())
+        self.own.load(get, features, classes)
     }
 }

@@ -1,0 +1,163 @@
+//! The report of `boost`: what was learned, how it went, what is promised, how sure it is.
+
+use geowalk::certify::{Certificate, Status};
+use geowalk_page::{Cell, Mark, Page, Plot, Table};
+use geowalk_run::boost::validate::Validation;
+use geowalk_run::boost::words::{Names, spoken};
+use geowalk_run::boost::{Boosted, History, Plan};
+use geowalk_run::calibration::Calibration;
+use geowalk_run::error::RunError;
+use geowalk_run::table::Examples;
+
+use super::{about_loss, about_weak, promise};
+use crate::report;
+
+/// Everything that the report speaks of.
+pub(super) struct Report<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) examples: &'a Examples,
+    pub(super) boosted: &'a Boosted,
+    pub(super) histories: &'a [History],
+    pub(super) validation: Option<&'a Validation>,
+    pub(super) names: &'a Names,
+    pub(super) error: f64,
+}
+
+impl Report<'_> {
+    /// The page.
+    pub(super) fn page(&self) -> Result<Page, RunError> {
+        let mut page = Page::new("A boosted classifier").contents().facts(self.facts());
+        page = self.promises(page);
+        page = self.rounds(page);
+        let classes = self.boosted.classes.len();
+        let (probabilities, seen) = match self.validation {
+            Some(own) => {
+                (own.probabilities.clone(), format!("rows held out by {} folds", own.errors.len()))
+            }
+            None => {
+                let all = self.boosted.predict(&self.examples.table)?.1;
+                (all, "the rows that were learned from (--folds K holds them out)".to_owned())
+            }
+        };
+        let found = Calibration::new(&probabilities, classes, self.examples.classes.codes());
+        let two = (classes == 2).then(|| self.boosted.classes[1].as_str());
+        page = report::probabilities(page, &found, two, &seen);
+        Ok(report::repeat(self.features(page)))
+    }
+
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        let mut facts = vec![
+            ("examples", self.examples.classes.rows().to_string()),
+            ("columns", self.examples.table.columns().len().to_string()),
+            ("classes", self.boosted.classes.join(", ")),
+            ("loss", about_loss(self.plan, self.histories)),
+            ("weak learner", about_weak(self.plan)),
+            ("training error", format!("{:.6}", self.error)),
+        ];
+        if let Some(own) = self.validation {
+            let text = format!(
+                "{:.6} ± {:.6}, mean and deviation of {} folds, seed {}",
+                own.mean(),
+                own.deviation(),
+                own.errors.len(),
+                self.plan.seed
+            );
+            facts.push(("error by cross-validation", text));
+        }
+        facts
+    }
+
+    /// The certificates in words.
+    fn promises(&self, page: Page) -> Page {
+        let mut table = Table::new(["", "theorem", "measured", "bound", "in words"]);
+        for own in self.histories {
+            for certificate in &own.certificates {
+                let class = own.class.clone().unwrap_or_default();
+                table.push([
+                    class.into(),
+                    Cell::Verdict(
+                        if certificate.status == Status::Valid { Mark::Good } else { Mark::Bad },
+                        certificate.theorem.to_owned(),
+                    ),
+                    certificate.loss.into(),
+                    certificate.bound.into(),
+                    meaning(certificate).into(),
+                ]);
+            }
+        }
+        page.section("What is promised")
+            .prose("Theorems about the training data, evaluated on this run. They hold whatever the data are; a premise that broke is said, and then nothing is promised.")
+            .table(table)
+    }
+
+    /// Surrogate and error round by round, with what the theorem promises of each.
+    fn rounds(&self, mut page: Page) -> Page {
+        page = page.section("Rounds").prose("The average normalised surrogate is 1 at the start and never below the training error. Each round must take at least what the theorem promises off it: the dashed line is where the round had to end, from where it began.");
+        for own in self.histories {
+            let title = match &own.class {
+                Some(class) => format!("{class} against the rest"),
+                None => "Surrogate and training error".to_owned(),
+            };
+            let at = |round: &geowalk::boost::Round| round.round as f64;
+            let promised = |r: &geowalk::boost::Round| f64::max(r.before - r.guaranteed, 0.0);
+            let plot = Plot::new(title)
+                .x("round")
+                .y("share of 1")
+                .bound("promised", own.rounds.iter().map(|r| (at(r), promised(r))))
+                .line("surrogate", own.rounds.iter().map(|r| (at(r), r.surrogate)))
+                .steps("training error", own.rounds.iter().map(|r| (at(r), r.error)));
+            let edges = Plot::new("Edges")
+                .x("round")
+                .y("normalised edge")
+                .dots("edge", own.rounds.iter().map(|r| (at(r), r.edge.abs())));
+            page = page.figure(plot).figure(edges);
+        }
+        for own in self.histories {
+            let whose = own.class.as_ref().map(|class| format!("{class}: ")).unwrap_or_default();
+            let forgotten = if own.forgotten > 0 {
+                format!(", {} later rounds are forgotten", own.forgotten)
+            } else {
+                String::new()
+            };
+            page = page.prose(&format!(
+                "{whose}{} rounds were kept; it ended because {}{forgotten}.",
+                own.rounds.len(),
+                own.ended
+            ));
+        }
+        page
+    }
+
+    /// What was learned, sentence by sentence.
+    fn features(&self, mut page: Page) -> Page {
+        page = page.section("What was learned");
+        for (k, (name, all)) in spoken(self.boosted, self.names).into_iter().enumerate() {
+            let rounds = self.histories.get(k).map(|own| own.rounds.as_slice()).unwrap_or_default();
+            let mut table = Table::new(["round", "edge", "leverage", "sentence"])
+                .caption(format!("What speaks for {name}, and how loud"));
+            for own in all {
+                let first = rounds.iter().find(|round| round.feature == own.feature);
+                table.push([
+                    first.map_or_else(|| "".into(), |round| round.round.into()),
+                    first.map_or_else(|| "".into(), |round| round.edge.into()),
+                    own.alpha.into(),
+                    own.sentence.into(),
+                ]);
+            }
+            page = page.table(table);
+        }
+        page
+    }
+}
+
+fn meaning(certificate: &Certificate) -> String {
+    match (&certificate.status, certificate.theorem) {
+        (Status::Void(_), _) => promise(certificate),
+        (_, "boosting-rate") => {
+            "the surrogate is no more than what the edges of the rounds promised it would be"
+                .to_owned()
+        }
+        (_, "training-error") => "no more rows are misclassified than this share".to_owned(),
+        _ => "with edges like these, some round had no more errors than this".to_owned(),
+    }
+}
