@@ -2,6 +2,7 @@
 //! Examples from a source, through a learner, to a model: predict, learn, measure, say. The same loop serves every front end.
 
 mod run;
+mod session;
 mod summary;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use geowalk::row::Block;
 use geowalk_data::{Inference, Labels, Options, Source, Task};
 
 pub(crate) use summary::certificate_json;
+pub use session::{Session, Wanted};
 pub use summary::{Measured, Summary};
 
 use crate::error::RunError;
@@ -183,9 +185,10 @@ pub fn train<'a>(
         last = Some(source);
     }
     let (Some(run), Some(source)) = (run, last) else { return Err(RunError::Empty) };
-    let summary = run.summary(source.as_ref(), start.elapsed().as_secs_f64());
+    let (schema, seconds) = (source.schema(), start.elapsed().as_secs_f64());
+    let summary = run.summary(schema, source.skipped(), seconds);
     if let Some(path) = model {
-        run.model(source.as_ref(), &summary).save(path)?;
+        run.model(schema, &summary).save(path)?;
     }
     Ok(summary)
 }

@@ -17,7 +17,7 @@ use geowalk_data::{Options, Task};
 use serde_json::{Value, json};
 
 pub use export::{Form, Shown};
-pub use file::{load, predict};
+pub use file::{load, model, predict};
 
 use crate::error::RunError;
 use crate::folds;
@@ -173,7 +173,7 @@ impl Summary {
     }
 
     /// The part that a model file keeps.
-    fn record(&self) -> Value {
+    pub fn record(&self) -> Value {
         let named = |metrics: &[(&'static str, f64)]| -> serde_json::Map<String, Value> {
             metrics.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect()
         };
@@ -241,11 +241,25 @@ pub fn fit(
     model: Option<&Path>,
     said: &mut dyn FnMut(&str),
 ) -> Result<Summary, RunError> {
-    let start = Instant::now();
     plan.check()?;
     model.map(Model::check_path).transpose()?;
     let examples = table::examples(options, plan.task)?;
-    let Examples { table, classes, weights, .. } = &examples;
+    let (tree, summary) = learn(plan, &examples, said)?;
+    if let Some(path) = model {
+        file::model(plan, &tree, &examples, summary.record()).save(path)?;
+    }
+    Ok(summary)
+}
+
+/// Grows a tree on examples in memory.
+pub fn learn(
+    plan: &Plan,
+    examples: &Examples,
+    said: &mut dyn FnMut(&str),
+) -> Result<(Tree, Summary), RunError> {
+    let start = Instant::now();
+    plan.check()?;
+    let Examples { table, classes, weights, .. } = examples;
     let weights = weights.as_deref();
     if let Some(why) = &examples.said {
         said(&format!("task: {why}"));
@@ -309,8 +323,5 @@ pub fn fit(
         notes,
         seconds: start.elapsed().as_secs_f64(),
     };
-    if let Some(path) = model {
-        file::model(plan, &tree, &examples, summary.record()).save(path)?;
-    }
-    Ok(summary)
+    Ok((tree, summary))
 }

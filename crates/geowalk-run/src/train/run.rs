@@ -8,7 +8,7 @@ use std::ops::Range;
 use geowalk::DomainError;
 use geowalk::loss::Loss;
 use geowalk::row::{Block, Row};
-use geowalk_data::{Labels, Places, Schema, Source, Task};
+use geowalk_data::{Labels, Places, Schema, Skipped, Task};
 
 use super::{Measured, Plan, Progress, Said, Summary};
 use crate::error::RunError;
@@ -191,6 +191,26 @@ impl Run {
             Some(model) => run.load(model)?,
         }
         Ok(run)
+    }
+
+    /// Both of two classes, told beforehand: no other sign has to be tried.
+    pub(super) fn know(&mut self, classes: [f64; 2]) {
+        self.coding = Coding::restore(Task::Binary, classes.to_vec());
+    }
+
+    /// The learner, and what was decided while building it.
+    pub(super) fn built(&self) -> &Built {
+        &self.study.built
+    }
+
+    /// How labels are coded.
+    pub(super) fn coding(&self) -> &Coding {
+        &self.coding
+    }
+
+    /// Rows of this pass.
+    pub(super) fn passed(&self) -> u64 {
+        self.rows.1
     }
 
     /// Goes on where the model stands.
@@ -441,7 +461,7 @@ impl Run {
     }
 
     /// What came out of it.
-    pub(super) fn summary(&self, source: &dyn Source, seconds: f64) -> Summary {
+    pub(super) fn summary(&self, schema: &Schema, skipped: &Skipped, seconds: f64) -> Summary {
         let Study { built, metrics, held, window, .. } = &self.study;
         let measured = |metrics: &Metrics| Measured {
             examples: metrics.examples(),
@@ -452,7 +472,6 @@ impl Run {
             "auto" => format!("auto (last {:.3e})", built.learner.rate()),
             rate => rate.to_owned(),
         };
-        let skipped = source.skipped();
         Summary {
             seen: measured(metrics),
             since_last: metrics.since_last(),
@@ -466,7 +485,7 @@ impl Run {
             average: self.settings.average(),
             certificate: built.learner.certificate(),
             reach: built.learner.reach(),
-            collisions: source.schema().features().collisions(),
+            collisions: schema.features().collisions(),
             skipped: skipped.rows(),
             skipped_first: skipped.first().iter().map(ToString::to_string).collect(),
             notes: self.notes(),
@@ -475,7 +494,7 @@ impl Run {
     }
 
     /// The model as it is now.
-    pub(super) fn model(&self, source: &dyn Source, summary: &Summary) -> Model {
+    pub(super) fn model(&self, schema: &Schema, summary: &Summary) -> Model {
         let mut arrays = Vec::new();
         self.study.save("", &mut arrays);
         self.other.iter().for_each(|other| other.save(OTHER, &mut arrays));
@@ -484,7 +503,7 @@ impl Run {
         }
         Model {
             settings: self.settings.clone(),
-            schema: source.schema().clone(),
+            schema: schema.clone(),
             classes: self.coding.classes().to_vec(),
             examples: self.study.metrics.examples(),
             arrays,
