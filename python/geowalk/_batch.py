@@ -75,6 +75,7 @@ class _Batch(Estimator):
         for name in ("_model", "feature_names_in_"):
             self.__dict__.pop(name, None)
         names, columns, rows = self._columns(X, True)
+        label = v.target(y, "class")
         y = v.column(y, rows, self)
         v.check_classes(y)
         w = v.weights(sample_weight, rows)
@@ -88,13 +89,13 @@ class _Batch(Estimator):
         from ._online import _labels
 
         numbered = names if names is not None else [str(k) for k in range(1, len(columns) + 1)]
-        self._model = self._learn(numbered, columns, codes.ravel().astype(np.float64), _labels(classes), w)
+        self._model = self._learn(numbered, columns, codes.ravel().astype(np.float64), _labels(classes), w, label)
         self.classes_, self.n_features_in_ = classes, len(columns)
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
         return self
 
-    def _learn(self, names: list[str], columns: list[Any], y: np.ndarray, classes: list[Any], w: Any) -> Any:
+    def _learn(self, names: list[str], columns: list[Any], y: np.ndarray, classes: list[Any], w: Any, label: str) -> Any:
         raise NotImplementedError
 
     def predict(self, X: Any) -> np.ndarray:
@@ -179,7 +180,7 @@ class BoostClassifier(_Batch):
         self.loss, self.weak, self.literals, self.rounds = loss, weak, literals, rounds
         self.leverage, self.adapt, self.leaves, self.bins, self.seed = leverage, adapt, leaves, bins, seed
 
-    def _learn(self, names: list[str], columns: list[Any], y: np.ndarray, classes: list[Any], w: Any) -> Any:
+    def _learn(self, names: list[str], columns: list[Any], y: np.ndarray, classes: list[Any], w: Any, label: str) -> Any:
         return Boost(
             names,
             columns,
@@ -195,6 +196,7 @@ class BoostClassifier(_Batch):
             adapt=self.adapt,
             bins=self.bins,
             seed=self.seed,
+            label=label,
         )
 
     @property
@@ -249,8 +251,8 @@ class TreeClassifier(_Batch):
         self.loss, self.max_leaves, self.max_depth, self.min_leaf = loss, max_leaves, max_depth, min_leaf
         self.prune, self.bins, self.smoothing, self.seed = prune, bins, smoothing, seed
 
-    def _learn(self, names: list[str], columns: list[Any], y: np.ndarray, classes: list[Any], w: Any) -> Any:
-        return Tree(names, columns, y, classes, w, **self.get_params())
+    def _learn(self, names: list[str], columns: list[Any], y: np.ndarray, classes: list[Any], w: Any, label: str) -> Any:
+        return Tree(names, columns, y, classes, w, label=label, **self.get_params())
 
     @property
     def feature_importances_(self) -> np.ndarray:

@@ -283,6 +283,7 @@ class Online:
         seed: int = 0,
         average: bool = False,
         classes: list[_Label] | None = None,
+        label: str | None = None,
     ) -> Online: ...
     @property
     def examples(self) -> int: ...
@@ -328,6 +329,7 @@ class Boost:
         adapt: str | None = None,
         bins: int | None = 255,
         seed: int = 0,
+        label: str | None = None,
     ) -> Boost: ...
     def columns(self) -> list[tuple[str, bool]]: ...
     @staticmethod
@@ -359,6 +361,7 @@ class Tree:
         bins: int | None = None,
         smoothing: float = 1.0,
         seed: int = 0,
+        label: str | None = None,
     ) -> Tree: ...
     @property
     def shape(self) -> tuple[int, int]: ...

@@ -27,11 +27,11 @@ class _Learner(Estimator):
     def _walk(self, columns: int | None) -> str | None:
         return self.walk  # type: ignore[attr-defined]
 
-    def _new(self, columns: int | None, classes: list[Any] | None = None) -> Online:
+    def _new(self, columns: int | None, classes: list[Any] | None = None, label: str | None = None) -> Online:
         task = "classes" if self._kind == "classifier" else "regression"
         own = self.get_params()
         loss, rate, seed, average = own.get("loss"), str(own.get("rate", "auto")), own.get("seed", 0), own.get("average", False)
-        return Online(task, self._walk(columns), loss, rate, seed, average, classes)
+        return Online(task, self._walk(columns), loss, rate, seed, average, classes, label)
 
     # What comes in
 
@@ -102,13 +102,13 @@ class _Learner(Estimator):
         for name in ("_model", "n_features_in_", "feature_names_in_", "_from_dicts", "_any_width"):
             self.__dict__.pop(name, None)
 
-    def _begin(self, X: Any, rows: Any, classes: list[Any] | None) -> None:
+    def _begin(self, X: Any, rows: Any, classes: list[Any] | None, label: str) -> None:
         names = v.names_of(X)
         self.n_features_in_ = len(names) if isinstance(rows, list) else v.shape(rows)[1]
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
         self._from_dicts = isinstance(rows, list)
-        self._model = self._new(self.n_features_in_, classes)
+        self._model = self._new(self.n_features_in_, classes, label)
 
     def _learn(self, rows: Any, y: np.ndarray, w: np.ndarray | None, passes: int) -> None:
         if not isinstance(rows, list):
@@ -219,10 +219,11 @@ class OnlineRegressor(_Learner):
 
     def _go(self, X: Any, y: Any, sample_weight: Any, passes: int) -> OnlineRegressor:
         rows, count = self._rows(X)
+        label = v.target(y, "y")
         y = v.numbers(v.column(y, count, self))
         w = v.weights(sample_weight, count)
         if self.__dict__.get("_model") is None:
-            self._begin(X, rows, None)
+            self._begin(X, rows, None, label)
         self._learn(rows, y, w, passes)
         return self
 
@@ -373,12 +374,13 @@ class OnlineClassifier(_Learner):
         """
         self._forget()
         rows, count = self._rows(X)
+        label = v.target(y, "class")
         y = v.column(y, count, self)
         v.check_classes(y)
         classes = np.unique(y)
         if len(classes) < 2:
             raise ValueError(f"at least two classes are needed; all {count} rows have the class {classes.tolist()[0]!r}")
-        return self._go(X, rows, y, v.weights(sample_weight, count), self.passes, classes)
+        return self._go(X, rows, y, v.weights(sample_weight, count), self.passes, classes, label)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> OnlineClassifier:
         """Goes on learning. `classes` of the first call are all there will be; without them classes are taken as they come, and a third one is too late after 1024 rows
@@ -390,6 +392,7 @@ class OnlineClassifier(_Learner):
         array([0, 1, 2])
         """
         rows, count = self._rows(X)
+        label = v.target(y, "class")
         y = v.column(y, count, self)
         v.check_classes(y)
         if classes is not None:
@@ -399,11 +402,13 @@ class OnlineClassifier(_Learner):
                 raise ValueError(f"classes = {classes.tolist()} are not those of the first call, {known.tolist()}")
             if len(classes) < 2:
                 raise ValueError(f"at least two classes are needed; classes = {classes.tolist()}")
-        return self._go(X, rows, y, v.weights(sample_weight, count), 1, classes)
+        return self._go(X, rows, y, v.weights(sample_weight, count), 1, classes, label)
 
-    def _go(self, X: Any, rows: Any, y: np.ndarray, w: Any, passes: int, classes: np.ndarray | None) -> OnlineClassifier:
+    def _go(
+        self, X: Any, rows: Any, y: np.ndarray, w: Any, passes: int, classes: np.ndarray | None, label: str
+    ) -> OnlineClassifier:
         if self.__dict__.get("_model") is None:
-            self._begin(X, rows, None if classes is None else _labels(classes))
+            self._begin(X, rows, None if classes is None else _labels(classes), label)
             self._closed = classes is not None
             if classes is not None:
                 self.classes_ = classes

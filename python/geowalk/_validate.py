@@ -132,6 +132,12 @@ def column(y: Any, rows: int, estimator: object) -> np.ndarray:
     return y
 
 
+def target(y: Any, usual: str) -> str:
+    """What the label's column is called in a file: as the series of labels is, if it has a name."""
+    name = getattr(y, "name", None)
+    return name if isinstance(name, str) and name else usual
+
+
 def finite(y: np.ndarray, what: str) -> None:
     if not np.isfinite(y).all():
         row = int(np.flatnonzero(~np.isfinite(y))[0])

@@ -126,7 +126,7 @@ def test_regression_and_weights(tmp_path, passes):
     assert same_bits(tmp_path / "cli.gw", tmp_path / "fit.gw")
     again = geowalk.load(tmp_path / "fit.gw")
     assert isinstance(again, geowalk.OnlineRegressor)
-    command("predict", tmp_path / "fit.gw", tmp_path / "data.csv", "--output", tmp_path / "out.txt")
+    command("predict", tmp_path / "fit.gw", tmp_path / "data.csv", "--ignore", "w", "--output", tmp_path / "out.txt")
     said = np.array([float(x) for x in (tmp_path / "out.txt").read_text().split()])
     assert (again.predict(frame(X, list("abc"))) == said).all()
 
@@ -172,7 +172,7 @@ def test_models_of_the_command_go_on(tmp_path, cancer):
     assert same_bits(tmp_path / "all.gw", tmp_path / "more.gw")
     write(tmp_path / "rest.csv", X[300:], y[300:], names)
     geowalk.OnlineClassifier().fit(frame(X[:300], names), y[:300]).save(tmp_path / "python.gw")
-    command("train", tmp_path / "rest.csv", "--resume", tmp_path / "python.gw", "--model", tmp_path / "more.gw", "--label", "class")
+    command("train", tmp_path / "rest.csv", "--resume", tmp_path / "python.gw", "--model", tmp_path / "more.gw")
     assert same_bits(tmp_path / "all.gw", tmp_path / "more.gw")
 
 

@@ -100,7 +100,7 @@ fn other(name: &str, kind: &str) -> PyErr {
 }
 
 /// What columns of a table, features and labels are in a model file.
-fn schema(table: &Table, labels: Labels) -> PyResult<Schema> {
+fn schema(table: &Table, labels: Labels, label: Option<&str>) -> PyResult<Schema> {
     let mut features = Dictionary::default();
     let mut insert = |name: &str| {
         let inserted = features.insert(name.as_bytes());
@@ -127,6 +127,9 @@ fn schema(table: &Table, labels: Labels) -> PyResult<Schema> {
         }
         columns.push(Described { name, kind });
     }
+    if let Some(name) = label.filter(|label| columns.iter().all(|column| column.name != *label)) {
+        columns.push(Described { name: name.to_owned(), kind: Kind::Label });
+    }
     Ok(Schema::from_parts(Features::Exact(features), labels, columns))
 }
 
@@ -136,6 +139,7 @@ pub(crate) fn examples(
     codes: &PyReadonlyArray1<'_, f64>,
     labels: Vec<ClassLabel>,
     weights: Option<&PyReadonlyArray1<'_, f64>>,
+    label: Option<&str>,
 ) -> PyResult<Examples> {
     let mut classes = Classes::new(Some(labels));
     let mut meaning = classes.labels();
@@ -158,7 +162,7 @@ pub(crate) fn examples(
     };
     Ok(Examples {
         classes: Codes::new(codes, texts).map_err(refused)?,
-        schema: schema(&table, meaning)?,
+        schema: schema(&table, meaning, label)?,
         table,
         weights: weights.filter(|weights| weights.iter().any(|weight| *weight != 1.0)),
         coding,

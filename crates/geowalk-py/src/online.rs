@@ -47,6 +47,8 @@ pub(crate) struct Online {
     plan: Plan,
     session: Option<Session>,
     classes: Option<Classes>,
+    /// The name of the label's column in a file.
+    label: Option<String>,
     /// The schema, while there is no session.
     schema: Schema,
     /// The first rows, while a third class may still turn two classes into several, as the first block of a file does.
@@ -87,8 +89,10 @@ impl Online {
             names.unwrap_or_else(|| (1..=view.columns()).map(|k| k.to_string()).collect());
         let dictionary = Dictionary::from_names(names.iter().map(String::as_str));
         let dictionary = dictionary.map_err(|error| data(error.to_string(), None, None, None))?;
-        let column = |name: String| Column { name, kind: Kind::Numeric };
-        let columns = names.into_iter().map(column).collect();
+        let label = self.label.iter().filter(|label| !names.contains(label));
+        let label = label.map(|name| Column { name: name.clone(), kind: Kind::Label });
+        let column = |name: &String| Column { name: name.clone(), kind: Kind::Numeric };
+        let columns = names.iter().map(column).chain(label).collect();
         self.schema = Schema::from_parts(Features::Exact(dictionary), labels, columns);
         Ok(())
     }
@@ -268,7 +272,8 @@ fn append(to: &mut Block, from: &Block) {
 #[pymethods]
 impl Online {
     #[new]
-    #[pyo3(signature = (task, walk=None, loss=None, rate="auto", seed=0, average=false, classes=None))]
+    #[pyo3(signature = (task, walk=None, loss=None, rate="auto", seed=0, average=false, classes=None, label=None))]
+    #[allow(clippy::too_many_arguments)] // the parameters of the estimators
     fn new(
         task: &str,
         walk: Option<String>,
@@ -277,6 +282,7 @@ impl Online {
         seed: u64,
         average: bool,
         classes: Option<Vec<ClassLabel>>,
+        label: Option<String>,
     ) -> PyResult<Self> {
         let known = ["regression", "classes"];
         if !known.contains(&task) {
@@ -293,6 +299,7 @@ impl Online {
             plan,
             session: None,
             classes,
+            label,
             schema,
             early: None,
             block: Block::new(),
@@ -537,6 +544,7 @@ impl Online {
         Ok(Self {
             plan,
             classes,
+            label: None,
             schema: own.schema.clone(),
             session: Some(session),
             early: None,

@@ -89,7 +89,7 @@ fn learn(plan: &Plan, examples: &Examples) -> PyResult<Model> {
 #[pymethods]
 impl Boost {
     #[new]
-    #[pyo3(signature = (names, columns, y, classes, weight=None, loss="matsushita", weak="rules", literals=2, leaves=4, rounds=10, leverage="one", adapt=None, bins=Some(255), seed=0))]
+    #[pyo3(signature = (names, columns, y, classes, weight=None, loss="matsushita", weak="rules", literals=2, leaves=4, rounds=10, leverage="one", adapt=None, bins=Some(255), seed=0, label=None))]
     #[allow(clippy::too_many_arguments)] // the parameters of the estimator
     fn new(
         py: Python<'_>,
@@ -107,6 +107,7 @@ impl Boost {
         adapt: Option<&str>,
         bins: Option<usize>,
         seed: u64,
+        label: Option<&str>,
     ) -> PyResult<Self> {
         let plan = Plan {
             loss: loss.to_owned(),
@@ -122,7 +123,7 @@ impl Boost {
         };
         let order = classes.clone();
         let table = table(&names, &columns)?;
-        let examples = examples(table, &y, classes, weight.as_ref())?;
+        let examples = examples(table, &y, classes, weight.as_ref(), label)?;
         let own = py.detach(|| learn(&plan, &examples))?;
         Self::of(own, Some(order))
     }

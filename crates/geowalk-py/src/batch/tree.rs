@@ -45,7 +45,7 @@ impl Tree {
 #[pymethods]
 impl Tree {
     #[new]
-    #[pyo3(signature = (names, columns, y, classes, weight=None, loss="matsushita", max_leaves=None, max_depth=None, min_leaf=1, prune=None, bins=None, smoothing=1.0, seed=0))]
+    #[pyo3(signature = (names, columns, y, classes, weight=None, loss="matsushita", max_leaves=None, max_depth=None, min_leaf=1, prune=None, bins=None, smoothing=1.0, seed=0, label=None))]
     #[allow(clippy::too_many_arguments)] // the parameters of the estimator
     fn new(
         py: Python<'_>,
@@ -62,13 +62,14 @@ impl Tree {
         bins: Option<usize>,
         smoothing: f64,
         seed: u64,
+        label: Option<&str>,
     ) -> PyResult<Self> {
         let criterion = Criterion::parse(loss).map_err(config)?;
         let growth = Growth { max_leaves, max_depth, min_leaf, ..Growth::new(criterion) };
         let plan = Plan { growth, bins, prune, smoothing, seed, ..Plan::default() };
         let order = classes.clone();
         let table = table(&names, &columns)?;
-        let examples = examples(table, &y, classes, weight.as_ref())?;
+        let examples = examples(table, &y, classes, weight.as_ref(), label)?;
         let own = py.detach(|| {
             let (tree, summary) = tree::learn(&plan, &examples, &mut |_| {})?;
             Ok(tree::model(&plan, &tree, &examples, summary.record()))

@@ -1,6 +1,9 @@
 //! # A dictionary as a row
 //! Numbers are features by name, strings `name=value`, None `name=missing`: what the readers make of a table or of JSON. Programs give the same keys in the same order again
 //! and again, so the last ones are remembered by identity, which saves hashing them.
+//!
+//! **Zeros** stay in rows of numbers alone and are left out beside names, as the readers of tables do: an averaged weight is brought up to date where a row has a value, so the bits
+//! depend on it.
 
 use geowalk::row::Block;
 use geowalk_data::Features;
@@ -14,7 +17,11 @@ const MOST: usize = 4096;
 
 /// The keys of the last dictionary, in order, and their features.
 #[derive(Default)]
-pub(super) struct Keys(Vec<(Py<PyAny>, u32)>);
+pub(super) struct Keys {
+    known: Vec<(Py<PyAny>, u32)>,
+    /// The row under construction.
+    row: Vec<(u32, f64)>,
+}
 
 /// What a value is.
 enum Cell {
@@ -56,14 +63,14 @@ impl Keys {
     /// The feature of the key at this place, if it was the same the last time.
     #[inline]
     fn recall(&self, at: usize, key: &Bound<'_, PyAny>) -> Option<u32> {
-        self.0.get(at).filter(|(known, _)| known.is(key)).map(|(_, index)| *index)
+        self.known.get(at).filter(|(known, _)| known.is(key)).map(|(_, index)| *index)
     }
 
     fn remember(&mut self, at: usize, key: Bound<'_, PyAny>, index: u32) {
-        if let Some(known) = self.0.get_mut(at) {
+        if let Some(known) = self.known.get_mut(at) {
             *known = (key.unbind(), index);
-        } else if at == self.0.len() && at < MOST {
-            self.0.push((key.unbind(), index));
+        } else if at == self.known.len() && at < MOST {
+            self.known.push((key.unbind(), index));
         }
     }
 
@@ -75,8 +82,12 @@ impl Keys {
         block: &mut Block,
     ) -> PyResult<()> {
         let wrong = |error: geowalk_data::ErrorKind| data(error.to_string(), None, None, None);
+        self.row.clear();
+        let mut plain = true;
         for (at, (key, value)) in x.iter().enumerate() {
-            let (index, number) = match cell(&key, &value)? {
+            let cell = cell(&key, &value)?;
+            plain &= matches!(cell, Cell::Number(_));
+            let (index, number) = match cell {
                 Cell::Number(number) => {
                     let known = self.recall(at, &key);
                     let index = match known {
@@ -95,8 +106,11 @@ impl Keys {
                     (features.place(&text(&key)?, Some("missing")).map_err(wrong)?, 1.0)
                 }
             };
-            if number != 0.0 {
-                block.feature(index, number);
+            self.row.push((index, number));
+        }
+        for (index, number) in &self.row {
+            if plain || *number != 0.0 {
+                block.feature(*index, *number);
             }
         }
         Ok(())
