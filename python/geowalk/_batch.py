@@ -85,7 +85,7 @@ class _Batch(Estimator):
             y, w = y[kept], w[kept]
         classes, codes = np.unique(y, return_inverse=True)
         if len(classes) < 2:
-            raise ValueError(f"at least two classes are needed; all {len(y)} rows have the class {classes.tolist()[0]!r}")
+            raise v.one_class(classes, len(y))
         from ._online import _labels
 
         numbered = names if names is not None else [str(k) for k in range(1, len(columns) + 1)]
@@ -194,7 +194,7 @@ class BoostClassifier(_Batch):
             rounds=self.rounds,
             leverage=str(self.leverage),
             adapt=self.adapt,
-            bins=self.bins,
+            bins=self.bins or 0,
             seed=self.seed,
             label=label,
         )

@@ -18,7 +18,7 @@ class Certificate:
     regret           the difference
     bound            what the theorem says that the regret is at most
     comparators      against which weights
-    first_order, theorem_of_walk  the certificates by themselves, where both are known
+    first_order      the first-order certificate by itself
 
     It is a view of what the command prints with `--json`; `certificate["bound"]` is `certificate.bound`, and `dict(certificate)` all of it.
 

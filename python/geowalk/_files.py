@@ -43,9 +43,9 @@ def read(path: Any, label: str | None = None, format: str | None = None, header:
     header      the first line of a table names its columns
     unlabelled  rows without a label are read, with NaN
 
-    >>> import geowalk, tempfile, os
-    >>> path = os.path.join(tempfile.mkdtemp(), "tiny.csv")
-    >>> _ = open(path, "w").write("size,color,class\\n1.5,red,yes\\n2,blue,no\\n")
+    >>> import geowalk, pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "tiny.csv"
+    >>> _ = path.write_text("size,color,class\\n1.5,red,yes\\n2,blue,no\\n")
     >>> data = geowalk.read(path)
     >>> data.names, data.y
     (['size', 'color=red', 'color=blue'], array(['yes', 'no'], dtype='<U3'))

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _validate as v
 from ._base import Estimator, register_with_river
-from ._geowalk import Online
+from ._geowalk import Online, probabilistic
 
 __all__ = ["NaturalClassifier", "OnlineClassifier", "OnlineRegressor", "Winnow"]
 
@@ -256,11 +256,11 @@ class OnlineRegressor(_Learner):
         """Learns from one dictionary: numbers by name, strings as `name=value`, None as `name=missing`.
 
         >>> from geowalk import OnlineRegressor
-        >>> model = OnlineRegressor(loss="absolute")
+        >>> model = OnlineRegressor()
         >>> for _ in range(200):
         ...     model.learn_one({"x": 1.0, "color": "red"}, 3.0)
-        >>> abs(model.predict_one({"x": 1.0, "color": "red"}) - 3.0) < 0.1
-        True
+        >>> round(model.predict_one({"x": 1.0, "color": "red"}), 1)
+        3.0
         """
         model = self.__dict__.get("_model")
         if model is None:
@@ -290,7 +290,7 @@ class _IfProbabilities:
         if estimator is None:
             return self.method
         model = estimator.__dict__.get("_model")
-        if not (cls._probabilities if model is None else model.has_probabilities):
+        if not (estimator._probabilistic() if model is None else model.has_probabilities):
             raise AttributeError(f"{self.method.__name__}: this loss estimates no probabilities; use loss='logistic'")
         return self.method.__get__(estimator, cls)
 
@@ -322,7 +322,10 @@ class OnlineClassifier(_Learner):
     """
 
     _kind = "classifier"
-    _probabilities = True
+
+    def _probabilistic(self) -> bool:
+        """Will the loss estimate probabilities?"""
+        return self.loss is None or probabilistic(self.loss)
 
     def __init__(
         self, walk: str = "free", loss: str = "logistic", rate: Any = "auto", passes: int = 1, average: bool = False, seed: int = 0
@@ -377,10 +380,12 @@ class OnlineClassifier(_Learner):
         label = v.target(y, "class")
         y = v.column(y, count, self)
         v.check_classes(y)
+        w = v.weights(sample_weight, count)
+        weighty = np.unique(y if w is None else y[w > 0])
+        if len(weighty) < 2:
+            raise v.one_class(weighty, count if w is None else int((w > 0).sum()))
         classes = np.unique(y)
-        if len(classes) < 2:
-            raise ValueError(f"at least two classes are needed; all {count} rows have the class {classes.tolist()[0]!r}")
-        return self._go(X, rows, y, v.weights(sample_weight, count), self.passes, classes, label)
+        return self._go(X, rows, y, w, self.passes, classes, label)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> OnlineClassifier:
         """Goes on learning. `classes` of the first call are all there will be; without them classes are taken as they come, and a third one is too late after 1024 rows
@@ -562,6 +567,9 @@ class NaturalClassifier(OnlineClassifier):
         self.family, self.ridge, self.passes, self.seed = family, ridge, passes, seed
         register_with_river(NaturalClassifier, "classifier")
 
+    def _probabilistic(self) -> bool:
+        return True
+
     def _walk(self, columns: int | None) -> str | None:
         family, _, own = self.family.partition("(")
         settings = [own.rstrip(")")] if own else []
@@ -591,11 +599,12 @@ class Winnow(OnlineClassifier):
     Reference: Littlestone, Learning quickly when irrelevant attributes abound, 1988; Amid and Warmuth, Winnowing with gradient descent, 2020.
     """
 
-    _probabilities = False
-
     def __init__(self, margin: float = 0.5, k: float = 1, n: int | None = None, twin: bool = False, passes: int = 1) -> None:
         self.margin, self.k, self.n, self.twin, self.passes = margin, k, n, twin, passes
         register_with_river(Winnow, "classifier")
+
+    def _probabilistic(self) -> bool:
+        return False
 
     def _walk(self, columns: int | None) -> str | None:
         n = columns if self.n is None else self.n

@@ -165,6 +165,11 @@ def check_classes(y: np.ndarray) -> None:
                 raise ValueError(f"Input y contains NaN (row {row}).")
 
 
+def one_class(classes: np.ndarray, rows: int) -> ValueError:
+    """The error of labels among which there is nothing to tell apart."""
+    return ValueError(f"one class alone: all {rows} rows have the class {classes.tolist()[0]!r}; at least two classes are needed")
+
+
 def weights(sample_weight: Any, rows: int) -> np.ndarray | None:
     """Importance weights as a vector; None if all are 1."""
     if sample_weight is None:

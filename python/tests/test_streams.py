@@ -87,15 +87,14 @@ except KeyboardInterrupt:
     print("stopped", time.time(), flush=True)
 print(model.score(X, y) > 0.9, model.summary_["examples"] > 1000, model.certificate_.status, flush=True)
 """
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
-    assert process.stdout.readline() == "ready\n"
-    time.sleep(1.5)
-    sent = time.time()
-    process.send_signal(signal.SIGINT)
-    said, stopped = process.stdout.readline().split()
-    assert said == "stopped" and float(stopped) - sent < 1.0
-    assert process.stdout.readline().split() == ["True", "True", "valid"]
-    assert process.wait() == 0
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(1.5)
+        sent = time.time()
+        process.send_signal(signal.SIGINT)
+        said, stopped = process.stdout.readline().split()
+        assert said == "stopped" and float(stopped) - sent < 1.0
+        assert process.stdout.readline().split() == ["True", "True", "valid"]
 
 
 def test_other_threads_run_during_a_fit():

@@ -146,6 +146,6 @@ def test_reading_is_that_of_the_command():
 def test_the_command_comes_along():
     assert "free:euclidean" in command("list", "walks").stdout
     assert command("train", "nothing.csv", check=False).returncode == 2
-    assert command("--help").stdout.startswith("Learn")
+    assert command("--help").stdout.startswith("The command `geowalk`")
     assert command("trian", check=False).returncode == 2
     assert [walk["name"] for walk in geowalk.walks()][0] == "free:euclidean"

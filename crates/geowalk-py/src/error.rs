@@ -225,7 +225,7 @@ fn domain(py: Python<'_>, error: &core::DomainError, batch_index: Option<usize>)
 /// something is built from them.
 pub(crate) fn config(error: core::ConfigError) -> PyErr {
     use core::ConfigError as C;
-    let message = error.to_string();
+    let message = spoken(&error.to_string());
     Python::attach(|py| {
         let new = |kind: &str| {
             let error = ConfigError::new_err(message);

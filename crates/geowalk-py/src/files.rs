@@ -1,9 +1,11 @@
 //! # Files
 //! The readers of the command line as arrays, model files as learners, and the command itself.
 
+use geowalk::loss::AnyLoss;
 use geowalk::row::{Block, Row};
 use geowalk_data::{Features, Label, Labels, Options, open};
 use geowalk_run::boost::Boosted;
+use geowalk_run::link::probability;
 use geowalk_run::model::Model;
 use geowalk_run::pump::ROWS;
 use geowalk_run::tree::KIND;
@@ -147,6 +149,12 @@ pub(crate) fn load_bytes(
     };
     let bytes = own.to_bytes().map_err(|error| run(RunError::from(error)))?;
     Ok((kind, PyBytes::new(py, &bytes)))
+}
+
+/// Does a loss estimate probabilities? True for a name that is no loss, which is an error of its own.
+#[pyfunction]
+pub(crate) fn probabilistic(loss: &str) -> bool {
+    AnyLoss::parse(loss).map_or(true, |loss| probability(&loss, 0.0).is_some())
 }
 
 /// Name, other names, parameters, summary and source of every walk.

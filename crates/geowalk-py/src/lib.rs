@@ -35,7 +35,7 @@ mod _geowalk {
     #[pymodule_export]
     use super::experts::Weigher;
     #[pymodule_export]
-    use super::files::{command, load_bytes, read, walk_list};
+    use super::files::{command, load_bytes, probabilistic, read, walk_list};
     #[pymodule_export]
     use super::generator::{
         Generator, ItakuraSaito, KullbackLeibler, Mahalanobis, PNorm, SimplexEntropy,

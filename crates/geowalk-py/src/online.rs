@@ -33,10 +33,10 @@ const PATIENCE: Duration = Duration::from_millis(100);
 ///
 /// >>> import numpy as np
 /// >>> from geowalk._geowalk import Online
-/// >>> online = Online("regression", loss="absolute")
-/// >>> online.learn(np.array([[1.0], [2.0], [3.0]]), np.array([1.0, 2.0, 3.0]), passes=50)
+/// >>> online = Online("regression")
+/// >>> online.learn(np.array([[1.0], [2.0], [3.0]]), np.array([1.0, 2.0, 3.0]), passes=100)
 /// >>> online.examples
-/// 150
+/// 300
 /// >>> online.predict(np.array([[2.0]])).round(1)
 /// array([2.])
 ///

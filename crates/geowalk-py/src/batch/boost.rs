@@ -21,7 +21,7 @@ use crate::label::ClassLabel;
 ///
 /// `geowalk.BoostClassifier` is made of it. Columns are arrays of numbers, or pairs of codes and names.
 ///
-/// H(x) = sum of alpha_j h_j(x); each round finds a feature h_j with an edge over the weights of the examples and moves its leverage.
+/// H(x) = sum of alpha_j h_j(x); each round finds a feature h_j with an edge over the weights of the examples and moves its leverage. With `bins` 0 thresholds are between all values.
 ///
 /// >>> import numpy as np
 /// >>> from geowalk._geowalk import Boost
@@ -89,7 +89,7 @@ fn learn(plan: &Plan, examples: &Examples) -> PyResult<Model> {
 #[pymethods]
 impl Boost {
     #[new]
-    #[pyo3(signature = (names, columns, y, classes, weight=None, loss="matsushita", weak="rules", literals=2, leaves=4, rounds=10, leverage="one", adapt=None, bins=Some(255), seed=0, label=None))]
+    #[pyo3(signature = (names, columns, y, classes, weight=None, loss="matsushita", weak="rules", literals=2, leaves=4, rounds=10, leverage="one", adapt=None, bins=255, seed=0, label=None))]
     #[allow(clippy::too_many_arguments)] // the parameters of the estimator
     fn new(
         py: Python<'_>,
@@ -105,7 +105,7 @@ impl Boost {
         rounds: usize,
         leverage: &str,
         adapt: Option<&str>,
-        bins: Option<usize>,
+        bins: usize,
         seed: u64,
         label: Option<&str>,
     ) -> PyResult<Self> {
@@ -117,7 +117,7 @@ impl Boost {
             rounds,
             leverage: Leverage::parse(leverage).map_err(config)?,
             adapt: Flavour::parse(adapt.unwrap_or("none")).map_err(config)?,
-            bins,
+            bins: (bins > 0).then_some(bins),
             seed,
             ..Plan::default()
         };

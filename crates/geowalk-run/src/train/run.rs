@@ -15,7 +15,7 @@ use crate::error::RunError;
 use crate::holdout::Holdout;
 use crate::label::{Coding, LabelError};
 use crate::learner::{Diverged, Outcome};
-use crate::link::probability;
+use crate::link::{probability, threshold};
 use crate::metrics::{Metrics, Seen, Window};
 use crate::model::{Arrays, Model, Settings};
 use crate::natural;
@@ -101,6 +101,8 @@ impl Study {
         } else {
             self.built.learner.learn(block, rows.clone(), &mut self.outcomes)
         };
+        // Of two classes metrics ask on which side of 0 the prediction is.
+        let theta = if task == Task::Binary { threshold(&self.built.loss) } else { 0.0 };
         for (i, outcome) in rows.zip(&self.outcomes) {
             let y = block.labels()[i];
             if y.is_nan() {
@@ -114,7 +116,7 @@ impl Study {
             };
             let seen = Seen {
                 y,
-                prediction: outcome.prediction,
+                prediction: outcome.prediction - theta,
                 probability,
                 loss: outcome.loss,
                 zero: outcome.zero,
@@ -414,7 +416,10 @@ impl Run {
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a class number
         match self.settings.task {
             Task::Regression => prediction.to_string(),
-            Task::Binary => self.coding.text(usize::from(prediction >= 0.0), labels),
+            Task::Binary => {
+                let positive = prediction >= threshold(&self.study.built.loss);
+                self.coding.text(usize::from(positive), labels)
+            }
             Task::Multiclass => self.coding.text(prediction as usize, labels),
         }
     }

@@ -119,15 +119,19 @@ impl Session {
         self.run.built().learner.as_ref()
     }
 
-    /// Scores, probabilities or classes of the rows of a block, one row after the other.
+    /// Scores, probabilities or classes of the rows of a block, one row after the other. The score of two classes is positive for the second.
     pub fn answer(&self, block: &Block, wanted: Wanted, out: &mut Vec<f64>) {
         let (learner, task) = (self.learner(), self.run.settings.task);
+        let theta = link::threshold(&self.run.built().loss);
         let mut scores = Vec::new();
         learner.predict(block, &mut scores);
         for scores in scores.chunks_exact_mut(learner.outputs().max(1)) {
             match (wanted, task) {
+                (Wanted::Scores, Task::Binary) => out.push(scores[0] - theta),
                 (Wanted::Scores, _) | (_, Task::Regression) => out.extend_from_slice(scores),
-                (Wanted::Classes, Task::Binary) => out.push(f64::from(u8::from(scores[0] >= 0.0))),
+                (Wanted::Classes, Task::Binary) => {
+                    out.push(f64::from(u8::from(scores[0] >= theta)));
+                }
                 (Wanted::Classes, Task::Multiclass) => out.push(largest(scores)),
                 (Wanted::Probabilities, Task::Binary) => {
                     let p = link::probability(&self.run.built().loss, scores[0]);
@@ -144,8 +148,7 @@ impl Session {
 
     /// Does the loss estimate probabilities?
     pub fn has_probabilities(&self) -> bool {
-        self.run.settings.task == Task::Multiclass
-            || link::probability(&self.run.built().loss, 0.0).is_some()
+        link::probability(&self.run.built().loss, 0.0).is_some()
     }
 
     /// What came out of it so far.
