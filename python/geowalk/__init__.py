@@ -9,13 +9,47 @@ generator. `geowalk.geometry` has the manifolds and generators, `geowalk.losses`
 >>> round(sphere.distance([1.0, 0.0, 0.0], p), 12)
 0.5
 
-Errors are `geowalk.DomainError` (numbers outside a domain) and `geowalk.ConfigError` (names and parameters); both are
-ValueErrors, and carry the numbers as attributes.
+Estimators have the manners of scikit-learn: `OnlineClassifier`, `OnlineRegressor`, `NaturalClassifier`, `Winnow`, `BoostClassifier`, `TreeClassifier`; the
+on-line ones also those of river. `NullVector` and `Hedge` are for streams without labels. All have a `certificate_`.
+
+>>> model = geowalk.OnlineClassifier().fit([[0.0], [1.0], [0.2], [0.9]], ["no", "yes", "no", "yes"])
+>>> model.certificate_.status
+'valid'
+
+Errors are `geowalk.DomainError` (numbers outside a domain), `geowalk.ConfigError` (names and parameters), `geowalk.DataError` (data and model files)
+and `geowalk.NotFittedError`; all are ValueErrors, and the first three carry the numbers as attributes.
 """
 
 import numpy as _numpy  # noqa: F401  first, so that its absence is an ImportError and not a panic later
 
 from . import geometry, losses
-from ._geowalk import ConfigError, DomainError, __version__
+from ._base import NotFittedError
+from ._batch import BoostClassifier, TreeClassifier
+from ._certificate import Certificate
+from ._experts import Hedge, NullVector
+from ._files import Data, load, read, walks
+from ._geowalk import ConfigError, DataError, DomainError, __version__
+from ._online import NaturalClassifier, OnlineClassifier, OnlineRegressor, Winnow
 
-__all__ = ["ConfigError", "DomainError", "__version__", "geometry", "losses"]
+__all__ = [
+    "BoostClassifier",
+    "Certificate",
+    "ConfigError",
+    "Data",
+    "DataError",
+    "DomainError",
+    "Hedge",
+    "NaturalClassifier",
+    "NotFittedError",
+    "NullVector",
+    "OnlineClassifier",
+    "OnlineRegressor",
+    "TreeClassifier",
+    "Winnow",
+    "__version__",
+    "geometry",
+    "load",
+    "losses",
+    "read",
+    "walks",
+]

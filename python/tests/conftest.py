@@ -1,6 +1,8 @@
 """What the tests share: one of each manifold, generator and loss, and points on them."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -68,3 +70,35 @@ def manifold(request):
 @pytest.fixture(params=GENERATORS, ids=lambda generator: type(generator).__name__)
 def generator(request):
     return request.param
+
+
+def command(*arguments, check=True):
+    """Runs the command that comes with the package."""
+    done = subprocess.run(
+        [sys.executable, "-m", "geowalk._command", *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+    assert not check or done.returncode == 0, done.stderr
+    return done
+
+
+def arrays(path):
+    """The arrays of a model file, by name: the format is documented, and needs no geowalk to be read."""
+    data = Path(path).read_bytes()
+    size = int.from_bytes(data[:8], "little")
+    header = json.loads(data[8 : 8 + size])
+    dtypes = {"F64": "<f8", "U8": "u1", "U16": "<u2", "U32": "<u4", "U64": "<u8"}
+    found = {}
+    for name, about in header.items():
+        if name != "__metadata__":
+            start, end = (8 + size + at for at in about["data_offsets"])
+            found[name] = np.frombuffer(data[start:end], dtypes[about["dtype"]])
+    return found
+
+
+def same_bits(a, b):
+    """Have two model files the same arrays, bit for bit?"""
+    a, b = arrays(a), arrays(b)
+    assert sorted(a) == sorted(b)
+    for name in a:
+        assert a[name].tobytes() == b[name].tobytes(), name
+    return True

@@ -3,7 +3,6 @@
 use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::{Instant, UNIX_EPOCH};
 
 use geowalk_data::{Input, Options, Task};
@@ -102,7 +101,7 @@ fn bar(experiment: &Experiment) -> Option<ProgressBar> {
     Some(bar)
 }
 
-pub(crate) fn run(args: &Repro, out: &mut dyn Write) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &Repro, out: &mut dyn Write) -> Result<u8, Failure> {
     let experiments = chosen(&args.names)?;
     let size = if args.small { Size::Small } else { Size::Full };
     let settings = Settings {
@@ -154,5 +153,5 @@ pub(crate) fn run(args: &Repro, out: &mut dyn Write) -> Result<ExitCode, Failure
     }
     let page = settings.write_page().map_err(|error| Failure::Use(error.to_string()))?;
     writeln!(out, "page  {}", page.display())?;
-    Ok(ExitCode::from(u8::from(failed > 0)))
+    Ok(u8::from(failed > 0))
 }

@@ -1,7 +1,6 @@
 //! `geowalk verify`: the run of a model once more, and what differs.
 
 use std::io::Write;
-use std::process::ExitCode;
 
 use geowalk_data::Options;
 use geowalk_run::certificate::Report;
@@ -17,7 +16,7 @@ use crate::{Failure, data};
 const MOST: usize = 20;
 
 /// Replays, and prints what was found.
-pub(crate) fn run(args: &Verify, out: &mut dyn Write) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &Verify, out: &mut dyn Write) -> Result<u8, Failure> {
     let model = match Model::load(&args.model) {
         Ok(model) => model,
         // A file that is not what was written is what this command is there to find.
@@ -30,7 +29,7 @@ pub(crate) fn run(args: &Verify, out: &mut dyn Write) -> Result<ExitCode, Failur
             } else {
                 writeln!(out, "not verified   {what}")?;
             }
-            return Ok(ExitCode::from(1));
+            return Ok(1);
         }
         Err(error) => return Err(RunError::from(error).into()),
     };
@@ -48,7 +47,7 @@ pub(crate) fn run(args: &Verify, out: &mut dyn Write) -> Result<ExitCode, Failur
             .unwrap_or_else(|| Options::new(args.data.inputs.iter().map(String::as_str)))
     })?;
     let verified = found.mismatches.is_empty();
-    let code = if verified { ExitCode::SUCCESS } else { ExitCode::from(1) };
+    let code = if verified { 0 } else { 1 };
     if args.json {
         let mismatches: Vec<_> = found
             .mismatches

@@ -14,7 +14,7 @@ use support::{Place, cancer, text};
 /// What is refused.
 impl Place {
     /// Training on this text fails with one line that has these parts, and leaves an old model as it was.
-    fn refuses(&self, file: &str, bytes: impl AsRef<[u8]>, flags: &[&str], parts: &[&str]) {
+    fn refuses_to_train(&self, file: &str, bytes: impl AsRef<[u8]>, flags: &[&str], parts: &[&str]) {
         self.write(file, bytes);
         self.write("kept.model", "what was here before");
         let mut args = vec!["train", file, "--progress", "none", "--model", "kept.model"];
@@ -167,12 +167,12 @@ fn a_closed_pipe_is_no_error() {
 #[test]
 fn input_that_is_empty_or_has_no_label() {
     let place = Place::new("empty");
-    place.refuses("a.csv", "", &[], &["geowalk: a.csv: the input is empty"]);
-    place.refuses("a.csv", "a,y\n", &[], &["a.csv: a header and no rows", "--no-header"]);
+    place.refuses_to_train("a.csv", "", &[], &["geowalk: a.csv: the input is empty"]);
+    place.refuses_to_train("a.csv", "a,y\n", &[], &["a.csv: a header and no rows", "--no-header"]);
     let none = ["a.csv:1:1: no label column", "--label", "columns: a, b"];
-    place.refuses("a.csv", "a,b\n1,2\n", &[], &none);
+    place.refuses_to_train("a.csv", "a,b\n1,2\n", &[], &none);
     let other = ["no column 'z' for the label", "columns: size, color, y"];
-    place.refuses("a.csv", TABLE, &["--label", "z"], &other);
+    place.refuses_to_train("a.csv", TABLE, &["--label", "z"], &other);
     assert!(place.fails(&["train", "none.csv"]).contains("none.csv: No such file"));
     assert!(place.fails(&["train", "none*.csv"]).contains("no file fits the pattern"));
     assert!(place.fails(&["train"]).contains("<DATA>"));
@@ -205,22 +205,22 @@ fn rows_that_cannot_be_read() {
     let place = Place::new("rows");
     for bad in ["nan", "inf", "-Infinity"] {
         let parts = ["a.csv:3:1: ", bad, "a finite number", "--on-error skip"];
-        place.refuses("a.csv", format!("x,y\n1,1\n{bad},0\n"), &[], &parts);
+        place.refuses_to_train("a.csv", format!("x,y\n1,1\n{bad},0\n"), &[], &parts);
     }
     let nan = ["a.svm:2:5: the value of feature 2 is 'nan'"];
-    place.refuses("a.svm", "1 1:1\n0 2:nan\n", &[], &nan);
+    place.refuses_to_train("a.svm", "1 1:1\n0 2:nan\n", &[], &nan);
     let base: String = (0..1200).map(|k| format!("{} 1:1 2:{k}\n", k % 2)).collect();
     let zero = ["a.svm:1201:3: index 0", "--index-base 0"];
-    place.refuses("a.svm", base + "1 0:1\n", &[], &zero);
+    place.refuses_to_train("a.svm", base + "1 0:1\n", &[], &zero);
     let twice = ["a.svm:1:7: index 1 occurs twice", "--duplicates add"];
-    place.refuses("a.svm", "1 1:1 1:2\n", &[], &twice);
-    place.refuses("a.csv", b"caf\xe9,y\n1,2\n", &[], &["a.csv:1:1: ", "is not UTF-8", "iconv"]);
+    place.refuses_to_train("a.svm", "1 1:1 1:2\n", &[], &twice);
+    place.refuses_to_train("a.csv", b"caf\xe9,y\n1,2\n", &[], &["a.csv:1:1: ", "is not UTF-8", "iconv"]);
     let rows: String = (0..20_000).map(|k| format!("{k},{}\n", k % 2)).collect();
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(format!("x,y\n{rows}").as_bytes()).unwrap();
     let gzip = gzip.finish().unwrap();
     let half = ["a.csv.gz:", "the gzip stream stops in the middle"];
-    place.refuses("a.csv.gz", &gzip[..gzip.len() / 2], &[], &half);
+    place.refuses_to_train("a.csv.gz", &gzip[..gzip.len() / 2], &[], &half);
 
     place.write("a.svm", "1 1:1\n0 2:x\n0 2:1\n");
     let out = place.ok(&["train", "a.svm", "--on-error", "skip"]);
@@ -228,7 +228,7 @@ fn rows_that_cannot_be_read() {
     place.ok(&["train", "a.svm", "--on-error", "quarantine=bad.svm"]);
     assert_eq!(text(&place.read("bad.svm")), "0 2:x\n");
     let shrug = ["--on-error shrug: fail, skip or quarantine=FILE"];
-    place.refuses("a.svm", "1 1:1\n", &["--on-error", "shrug"], &shrug);
+    place.refuses_to_train("a.svm", "1 1:1\n", &["--on-error", "shrug"], &shrug);
 }
 
 #[test]
@@ -236,14 +236,14 @@ fn labels_that_do_not_fit() {
     let place = Place::new("labels");
     let rows: String = (0..1100).map(|k| format!("{k},{}\n", k % 2)).collect();
     let third = ["a.csv:1102: the label 2 is neither 0 nor 1", "--task multiclass"];
-    place.refuses("a.csv", format!("x,y\n{rows}5,2\n"), &[], &third);
+    place.refuses_to_train("a.csv", format!("x,y\n{rows}5,2\n"), &[], &third);
     let names = "x,y\n1,yes\n2,no\n";
     let regression = ["--task", "regression"];
-    place.refuses("a.csv", names, &regression, &["a.csv:2: the label 'yes' is not a number"]);
+    place.refuses_to_train("a.csv", names, &regression, &["a.csv:2: the label 'yes' is not a number"]);
     for flags in [["--loss", "logistic"], ["--walk", "winnow(n=2)"]] {
         let flags = [&regression[..], &flags].concat();
         let parts = ["a.csv:2: the label is 0.5; with the loss", "-1 or +1", "--task binary"];
-        place.refuses("a.csv", "x,y\n1,0.5\n2,3\n", &flags, &parts);
+        place.refuses_to_train("a.csv", "x,y\n1,0.5\n2,3\n", &flags, &parts);
     }
 }
 
@@ -262,16 +262,16 @@ fn walks_losses_and_rates_that_are_none() {
         ("--walk", "winnow", "n is missing: the number of features"),
         ("--walk", "gd(", "expected at column 4"),
     ] {
-        place.refuses("a.csv", TABLE, &[flag, value], &[says]);
+        place.refuses_to_train("a.csv", TABLE, &[flag, value], &[says]);
     }
     let free = ["--walk", "free", "--loss", "squared"];
     let bound = ["a bound on the slope of the loss is missing", "adagrad"];
-    place.refuses("a.csv", TABLE, &free, &bound);
+    place.refuses_to_train("a.csv", TABLE, &free, &bound);
     let negative = "a,b,y\n1,0,1\n0,1,0\n1,-1,1\n";
     let outside = ["a.csv:4: ", "is -1; it must be in [0, 1] (feature 'b')"];
-    place.refuses("a.csv", negative, &["--walk", "winnow(n=2)"], &outside);
+    place.refuses_to_train("a.csv", negative, &["--walk", "winnow(n=2)"], &outside);
     let heavy = ["a.vw:1: ", "the importance weight is 1000000000", "use another walk"];
-    place.refuses("a.vw", "1 1e9 |f a\n", &[], &heavy);
+    place.refuses_to_train("a.vw", "1 1e9 |f a\n", &[], &heavy);
 }
 
 #[test]
@@ -318,7 +318,7 @@ fn a_run_that_diverges_suggests_a_rate_that_works() {
         let args = ["--walk", walk, "--task", "regression", "--rate", rate];
         let parts =
             ["geowalk: a.csv:", "cannot go on", &format!("the walk '{walk}'"), "try --rate "];
-        place.refuses("a.csv", numbers(), &args, &parts);
+        place.refuses_to_train("a.csv", numbers(), &args, &parts);
         let message = place.fails(&[&["train", "a.csv", "--progress", "none"], &args[..]].concat());
         let suggested = message.split("try --rate ").nth(1).unwrap().split(' ').next().unwrap();
         let again = ["--walk", walk, "--task", "regression", "--rate", suggested];

@@ -65,9 +65,19 @@ impl Schema {
         &self.features
     }
 
+    /// The same, to be added to by who reads no file.
+    pub fn features_mut(&mut self) -> &mut Features {
+        &mut self.features
+    }
+
     /// What a label means.
     pub fn labels(&self) -> &Labels {
         &self.labels
+    }
+
+    /// The same, to be added to.
+    pub fn labels_mut(&mut self) -> &mut Labels {
+        &mut self.labels
     }
 
     /// The columns of a table, in its order; of JSON the label, the weight, text and names that look like numbers; none for
@@ -231,6 +241,43 @@ impl Features {
         match self {
             Self::Hashed(hashed) => Some((hashed.bits(), hashed.collisions())),
             Self::Exact(_) | Self::Index(_) => None,
+        }
+    }
+
+    /// The index of the feature `name`, or `name=value`; a new name gets a new one. `space^name` is a name in a namespace where features are hashed.
+    ///
+    /// ```
+    /// use geowalk_data::{Dictionary, Features};
+    /// let mut features = Features::Exact(Dictionary::default());
+    /// assert_eq!((features.place("size", None)?, features.place("color", Some("red"))?), (0, 1));
+    /// assert_eq!((features.find("color", Some("red")), features.find("color", None)), (Some(1), None));
+    /// # Ok::<(), geowalk_data::ErrorKind>(())
+    /// ```
+    pub fn place(&mut self, name: &str, value: Option<&str>) -> Result<u32, ErrorKind> {
+        match (self, name.split_once('^'), value) {
+            (Self::Hashed(hashed), Some((space, name)), None) => hashed.place(space, name),
+            (Self::Index(index), _, None) => match hashed::whole(name.as_bytes()) {
+                Some(number) => index.number(Namespace::NONE, b"", number),
+                None => index.text(Namespace::NONE, name.as_bytes()),
+            },
+            (own, _, value) => own.joined(name.as_bytes(), value.map(str::as_bytes)),
+        }
+    }
+
+    /// The index of the feature `name`, or `name=value`, if it has one. Adds nothing.
+    pub fn find(&self, name: &str, value: Option<&str>) -> Option<u32> {
+        let joined = value.map(|value| format!("{name}={value}"));
+        let name = joined.as_deref().unwrap_or(name);
+        match self {
+            Self::Exact(names) => names.find(name),
+            Self::Hashed(hashed) => Some(match name.split_once('^') {
+                Some((space, name)) if joined.is_none() => hashed.peek(space, name),
+                _ => hashed.peek("", name),
+            }),
+            Self::Index(index) => {
+                let (mut index, number) = (*index, hashed::whole(name.as_bytes())?);
+                index.number(Namespace::NONE, b"", number).ok()
+            }
         }
     }
 

@@ -122,7 +122,7 @@ impl<'py> Numbers<'py> {
     }
 }
 
-fn unreadable(error: impl std::fmt::Display) -> PyErr {
+pub(crate) fn unreadable(error: impl std::fmt::Display) -> PyErr {
     PyTypeError::new_err(format!("the array cannot be read: {error}"))
 }
 

@@ -3,7 +3,9 @@
 //! error does not have are `None`, so that a handler can ask for any.
 
 use geowalk::error as core;
-use pyo3::exceptions::PyValueError;
+use geowalk_run::error::RunError;
+use geowalk_run::model::ModelError;
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use pyo3::{IntoPyObjectExt, create_exception};
@@ -54,6 +56,28 @@ value, allowed, nearest, known, text, column, expected, meaning, condition, at, 
 unknown hubber huber"
 );
 
+create_exception!(
+    geowalk,
+    DataError,
+    PyValueError,
+    "Data or a model file that cannot be used.
+
+A ValueError. Attributes, each None where it does not apply:
+
+file, line   where it was read, the line from 1
+row, column  which row and column of what was given, from 0
+value        the number at fault
+
+>>> import geowalk, numpy
+>>> try:
+...     geowalk.OnlineRegressor().fit([[1.0], [float('nan')]], [0.0, 1.0])
+... except geowalk.DataError as error:
+...     print(error.row, error.column, error.value)
+1 0 nan"
+);
+
+const DATA: [&str; 5] = ["file", "line", "row", "column", "value"];
+
 const DOMAIN: [&str; 19] = [
     "kind",
     "what",
@@ -93,13 +117,16 @@ const CONFIG: [&str; 14] = [
     "needed",
 ];
 
-/// Gives both classes every attribute, with the value `None`.
+/// Gives the classes every attribute, with the value `None`.
 pub(crate) fn declare_attributes(py: Python<'_>) -> PyResult<()> {
     for name in DOMAIN {
         py.get_type::<DomainError>().setattr(name, py.None())?;
     }
     for name in CONFIG {
         py.get_type::<ConfigError>().setattr(name, py.None())?;
+    }
+    for name in DATA {
+        py.get_type::<DataError>().setattr(name, py.None())?;
     }
     Ok(())
 }
@@ -198,7 +225,7 @@ fn domain(py: Python<'_>, error: &core::DomainError, batch_index: Option<usize>)
 /// something is built from them.
 pub(crate) fn config(error: core::ConfigError) -> PyErr {
     use core::ConfigError as C;
-    let message = error.to_string();
+    let message = spoken(&error.to_string());
     Python::attach(|py| {
         let new = |kind: &str| {
             let error = ConfigError::new_err(message);
@@ -229,6 +256,86 @@ pub(crate) fn config(error: core::ConfigError) -> PyErr {
         };
         exception.error
     })
+}
+
+/// Data that were given and cannot be used: which row and column, from 0, and the number at fault.
+pub(crate) fn data(
+    message: String,
+    row: Option<usize>,
+    column: Option<usize>,
+    value: Option<f64>,
+) -> PyErr {
+    Python::attach(|py| {
+        let exception = Exception { error: DataError::new_err(message), py };
+        exception.with("row", row).with("column", column).with("value", value).error
+    })
+}
+
+/// Why a run stopped.
+pub(crate) fn run(error: RunError) -> PyErr {
+    let message = spoken(&error.to_string());
+    match error {
+        RunError::Config(error) => config(error),
+        RunError::Label { row, .. } => {
+            data(message, usize::try_from(row).ok().and_then(|row| row.checked_sub(1)), None, None)
+        }
+        RunError::Diverged { row, cause, .. } => Python::attach(|py| {
+            let plain = domain(py, &cause.cause, None);
+            let error = DomainError::new_err(message);
+            for name in DOMAIN {
+                let value = plain.value(py).getattr(name);
+                let _ = value.and_then(|value| error.value(py).setattr(name, value));
+            }
+            Exception { error, py }.with("row", row.saturating_sub(1)).error
+        }),
+        RunError::Data(error) => {
+            let line = error.position.map(|position| position.line);
+            if let geowalk_data::ErrorKind::Io { source: cause } = error.kind.as_ref() {
+                return system(&error.file, cause);
+            }
+            Python::attach(|py| {
+                let exception = Exception { error: DataError::new_err(message), py };
+                exception.with("file", error.file).with("line", line).error
+            })
+        }
+        RunError::Model(error) => model(&error),
+        _ => DataError::new_err(message),
+    }
+}
+
+/// A model file that cannot be written or read.
+pub(crate) fn model(error: &ModelError) -> PyErr {
+    match error {
+        ModelError::Io { path, source } => system(&path.display().to_string(), source),
+        _ => DataError::new_err(error.to_string()),
+    }
+}
+
+/// What the system says of a file: FileNotFoundError and its relatives.
+fn system(file: &str, error: &std::io::Error) -> PyErr {
+    match error.raw_os_error() {
+        // With the number Python chooses the class.
+        Some(number) => {
+            let text = error.to_string();
+            let text = text.split(" (os error").next().unwrap_or_default().to_owned();
+            PyOSError::new_err((number, text, file.to_owned()))
+        }
+        None => PyOSError::new_err(format!("{file}: {error}")),
+    }
+}
+
+/// A message in the words of Python: what is a flag on the command line is a parameter here.
+fn spoken(message: &str) -> String {
+    const FLAGS: [(&str, &str); 7] = [
+        ("--rate ", "rate="),
+        ("--loss ", "loss="),
+        ("--walk ", "walk="),
+        ("--task multiclass", "partial_fit with all classes"),
+        ("--task binary", "OnlineClassifier"),
+        ("--task regression", "OnlineRegressor"),
+        ("--bits", "a hash"),
+    ];
+    FLAGS.iter().fold(message.to_owned(), |text, (flag, name)| text.replace(flag, name))
 }
 
 /// A shape as Python writes it.

@@ -3,13 +3,21 @@
 //! mathematics, only the way in and out: arrays become slices ([`convert`]), errors become exceptions with the same numbers
 //! ([`error`]), and a batch is a loop without the interpreter's lock.
 
+mod batch;
+mod columns;
 mod convert;
 mod doctor;
 mod error;
+mod experts;
+mod files;
 mod generator;
+mod label;
 mod loss;
 mod manifold;
+mod online;
 mod permissible;
+mod rows;
+mod track;
 
 use pyo3::prelude::*;
 
@@ -19,9 +27,15 @@ mod _geowalk {
     use super::{Bound, PyModule, PyModuleMethods, PyResult};
 
     #[pymodule_export]
+    use super::batch::{Boost, Tree};
+    #[pymodule_export]
     use super::doctor::{Diagnosis, Verdict, examine};
     #[pymodule_export]
-    use super::error::{ConfigError, DomainError};
+    use super::error::{ConfigError, DataError, DomainError};
+    #[pymodule_export]
+    use super::experts::Weigher;
+    #[pymodule_export]
+    use super::files::{command, load_bytes, probabilistic, read, walk_list};
     #[pymodule_export]
     use super::generator::{
         Generator, ItakuraSaito, KullbackLeibler, Mahalanobis, PNorm, SimplexEntropy,
@@ -35,7 +49,11 @@ mod _geowalk {
         Sphere, geometry, geometry_names,
     };
     #[pymodule_export]
+    use super::online::Online;
+    #[pymodule_export]
     use super::permissible::{Permissible, permissible_names};
+    #[pymodule_export]
+    use super::track::Tracker;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

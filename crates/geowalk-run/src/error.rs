@@ -227,6 +227,17 @@ fn advice(suggested: Option<f64>, cause: &Diverged) -> String {
 }
 
 impl RunError {
+    /// The same, with rows counted from the one after `origin`.
+    pub(crate) fn counted_from(self, origin: u64) -> Self {
+        match self {
+            Self::Label { row, place, cause } => Self::Label { row: row - origin, place, cause },
+            Self::Diverged { row, place, walk, feature, suggested, cause } => {
+                Self::Diverged { row: row - origin, place, walk, feature, suggested, cause }
+            }
+            other => other,
+        }
+    }
+
     /// The same, with the name of the feature at fault instead of its number alone.
     pub(crate) fn named(self, features: &Features, intercept: bool) -> Self {
         match self {

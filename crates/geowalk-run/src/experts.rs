@@ -119,11 +119,9 @@ pub fn play(
     let file = source.place().0.to_owned();
     let mut columns = Columns::new(&file, source.schema(), &plan.odds)?;
     let kind = wanted.kind(source.schema().label().is_some(), &columns)?;
-    let rule = rule(plan, &kind)?;
-    let tuning = tuning(&plan.rate)?;
+    let settings = settings(plan, kind.clone())?;
+    let rule = settings.rule;
     let n = columns.experts().len();
-    let settings =
-        Settings { kind: kind.clone(), rule, tuning, share: plan.share, range: plan.range };
     let mut experts = Experts::new(n, settings)?;
     said(Said::Note(format!(
         "{n} experts: {}; {}; walk {}, rate {}",
@@ -197,6 +195,12 @@ pub fn play(
     summary.notes = notes(&kept, silent);
     summary.skipped = source.skipped().rows();
     Ok(summary)
+}
+
+/// How the plan weighs experts whose rows are of this kind.
+pub fn settings(plan: &Plan, kind: Kind) -> Result<Settings, ConfigError> {
+    let (rule, tuning) = (rule(plan, &kind)?, tuning(&plan.rate)?);
+    Ok(Settings { kind, rule, tuning, share: plan.share, range: plan.range })
 }
 
 /// What the user should know at the end.

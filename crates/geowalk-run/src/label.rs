@@ -132,6 +132,9 @@ impl Coding {
 
     /// Takes note of the classes in a block, two at most.
     fn meet(&mut self, values: &[f64], labels: &Labels) -> bool {
+        if self.classes.iter().all(|class| !class.is_nan()) {
+            return false;
+        }
         let before = self.classes.clone();
         let mut known: Vec<f64> = before.iter().copied().filter(|class| !class.is_nan()).collect();
         for &value in values.iter().filter(|value| !value.is_nan()) {

@@ -66,7 +66,7 @@ pub struct Diverged {
 }
 
 /// The object-safe boundary: whole blocks only.
-pub trait Learner: Send {
+pub trait Learner: Send + Sync {
     /// Predicts, then learns from, the rows of the block, in order. Rows without a label (NaN) are predicted only; their loss
     /// is NaN. On an error the rows before it have been learned.
     fn learn(

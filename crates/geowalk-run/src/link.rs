@@ -17,6 +17,14 @@ pub fn probability(loss: &AnyLoss, z: f64) -> Option<f64> {
     }
 }
 
+/// The score from which on the positive class is predicted: 0, but for Winnow, whose weights are positive.
+pub fn threshold(loss: &AnyLoss) -> f64 {
+    match loss {
+        AnyLoss::WinnowHinge(loss) => loss.theta(),
+        _ => 0.0,
+    }
+}
+
 /// 1/(1 + e⁻ᶻ).
 pub fn sigmoid(z: f64) -> f64 {
     let e = Real::exp(-z.abs());
@@ -26,6 +34,12 @@ pub fn sigmoid(z: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn winnow_alone_has_a_threshold() {
+        let at = |spec| threshold(&AnyLoss::parse(spec).unwrap());
+        assert_eq!((at("winnow-hinge(theta=0.25)"), at("logistic")), (0.25, 0.0));
+    }
 
     #[test]
     fn proper_losses_give_probabilities() {

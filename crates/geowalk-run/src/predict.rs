@@ -11,7 +11,7 @@ use crate::error::RunError;
 use crate::input;
 use crate::label::Coding;
 use crate::learner::{Learner, largest, softmax};
-use crate::link::probability;
+use crate::link::{probability, threshold};
 use crate::model::Model;
 use crate::pump::ROWS;
 use crate::tree;
@@ -76,7 +76,9 @@ pub fn predict(
         for scores in scores.chunks_exact_mut(learner.outputs().max(1)) {
             let line = match (model.settings.task, proba) {
                 (Task::Regression, _) => scores[0].to_string(),
-                (Task::Binary, false) => coding.text(usize::from(scores[0] >= 0.0), labels),
+                (Task::Binary, false) => {
+                    coding.text(usize::from(scores[0] >= threshold(&built.loss)), labels)
+                }
                 (Task::Binary, true) => {
                     let p = probability(&built.loss, scores[0]).unwrap_or(f64::NAN);
                     format!("{},{p}", 1.0 - p)

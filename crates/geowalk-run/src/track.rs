@@ -12,6 +12,7 @@ use crate::certificate::{self, Against, Report};
 use crate::error::RunError;
 use crate::input;
 use crate::learner::{Outcome, Reach, Setting};
+use crate::model::{Arrays, array};
 use crate::pump::ROWS;
 use crate::rate::Rate;
 use crate::walks::{self, Built, Request};
@@ -112,11 +113,26 @@ impl Found {
 }
 
 /// A tracker in the middle of its work.
-struct Tracker {
+///
+/// ```
+/// use geowalk::row::Dense;
+/// use geowalk_run::track::{Plan, Tracker};
+/// let mut tracker = Tracker::new(&Plan::default())?;
+/// for _ in 0..500 {
+///     tracker.row(Dense(&[3.0, 4.0]), Some(&[3.0, 4.0]))?;
+/// }
+/// tracker.learn()?;
+/// assert!((tracker.vector()[0] - 0.8).abs() < 1e-3);
+/// # Ok::<(), geowalk_run::error::RunError>(())
+/// ```
+#[derive(Debug)]
+pub struct Tracker {
     built: Built,
     block: Block,
     outcomes: Vec<Outcome>,
     gram: Option<Gram>,
+    /// No batch answer is kept beside it.
+    alone: bool,
     loss: Sum,
     rows: u64,
     left_out: u64,
@@ -124,7 +140,8 @@ struct Tracker {
 }
 
 impl Tracker {
-    fn new(plan: &Plan) -> Result<Self, RunError> {
+    /// At the beginning.
+    pub fn new(plan: &Plan) -> Result<Self, RunError> {
         let setting = Setting::new(AnyLoss::from(Invariant), Rate::parse(&plan.rate)?);
         let request = Request::new(Task::Regression, setting, plan.seed);
         let built = walks::build(&plan.walk, request)?;
@@ -136,6 +153,7 @@ impl Tracker {
             block: Block::new(),
             outcomes: Vec::new(),
             gram: None,
+            alone: false,
             loss: Sum::default(),
             rows: 0,
             left_out: 0,
@@ -143,15 +161,21 @@ impl Tracker {
         })
     }
 
-    /// Takes a row into the block.
-    fn row<X: Row<f64>>(&mut self, x: X, dense: Option<&[f64]>) -> Result<(), RunError> {
+    /// The same without the batch answer, which costs O(n²) per row.
+    #[must_use]
+    pub fn alone(self) -> Self {
+        Self { alone: true, ..self }
+    }
+
+    /// Takes a row, and its numbers if it is dense, into the block.
+    pub fn row<X: Row<f64>>(&mut self, x: X, dense: Option<&[f64]>) -> Result<(), RunError> {
         let length = x.norm(Norm::L2);
         if length == 0.0 || length.is_nan() {
             self.left_out += 1;
             return Ok(());
         }
         let n = x.bound();
-        if self.rows == 0 && self.block.is_empty() {
+        if self.rows == 0 && self.block.is_empty() && !self.alone {
             self.gram = Gram::new(n).ok();
         }
         if let (None, Some(gram)) = (dense, &self.gram)
@@ -178,7 +202,7 @@ impl Tracker {
     }
 
     /// Learns from the rows taken so far.
-    fn learn(&mut self) -> Result<(), RunError> {
+    pub fn learn(&mut self) -> Result<(), RunError> {
         self.outcomes.clear();
         let all = 0..self.block.len();
         let learned = self.built.learner.learn(&self.block, all, &mut self.outcomes);
@@ -198,14 +222,58 @@ impl Tracker {
         })
     }
 
+    /// The vector learned so far, upright.
+    pub fn vector(&self) -> Vec<f64> {
+        let mut vector = Vec::new();
+        self.built.learner.weights(0, &mut vector);
+        track::upright(&mut vector);
+        vector
+    }
+
+    /// The certificates, against all unit vectors, as JSON.
+    pub fn certificate_json(&self) -> serde_json::Value {
+        let report = self.built.learner.report(&Against::Reach, None);
+        report.map_or_else(certificate::off, |report| report.json())
+    }
+
+    /// Rows learned from, and rows left out because they have no direction.
+    pub fn rows(&self) -> (u64, u64) {
+        (self.rows, self.left_out)
+    }
+
+    /// Everything that changes, as named arrays, but for the batch answer.
+    pub fn save(&self) -> Arrays {
+        let mut arrays = vec![
+            ("loss".to_owned(), self.loss.save().to_vec()),
+            ("rows".to_owned(), vec![self.rows as f64, self.left_out as f64]),
+        ];
+        let mut put = |name: String, values: &[f64]| {
+            arrays.push((format!("learner.{name}"), values.to_vec()));
+        };
+        self.built.learner.save(&mut put);
+        arrays
+    }
+
+    /// Goes on, [alone](Self::alone), from what [`save`](Self::save) gave.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "counts")]
+    pub fn load(plan: &Plan, arrays: &[(String, Vec<f64>)]) -> Result<Self, RunError> {
+        let mut tracker = Self::new(plan)?.alone();
+        let loss = <[f64; 4]>::try_from(array(arrays, "loss", Some(4))?);
+        tracker.loss = Sum::load(loss.unwrap_or_default());
+        let rows = array(arrays, "rows", Some(2))?;
+        (tracker.rows, tracker.left_out) = (rows[0] as u64, rows[1] as u64);
+        tracker.built.learner.load(&mut |name| {
+            array(arrays, &format!("learner.{name}"), None).ok().map(<[f64]>::to_vec)
+        })?;
+        Ok(tracker)
+    }
+
     fn finish(mut self, name: impl Fn(usize) -> String) -> Result<Found, RunError> {
         self.learn()?;
         if self.rows == 0 {
             return Err(RunError::Empty);
         }
-        let mut vector = Vec::new();
-        self.built.learner.weights(0, &mut vector);
-        track::upright(&mut vector);
+        let vector = self.vector();
         let batch = self.gram.as_ref().and_then(Gram::least);
         Ok(Found {
             rows: self.rows,

@@ -2,6 +2,7 @@
 //! Examples from a source, through a learner, to a model: predict, learn, measure, say. The same loop serves every front end.
 
 mod run;
+mod session;
 mod summary;
 mod verify;
 
@@ -15,6 +16,7 @@ use geowalk::loss::{AnyLoss, Loss};
 use geowalk::row::Block;
 use geowalk_data::{Inference, Labels, Options, Source, Task};
 
+pub use session::{Session, Wanted};
 pub use summary::{Measured, Summary};
 pub(crate) use verify::replay;
 pub use verify::{Mismatch, Verified, verify};
@@ -195,11 +197,12 @@ pub fn train<'a>(
         last = Some(source);
     }
     let (Some(run), Some(source)) = (run, last) else { return Err(RunError::Empty) };
-    let mut summary = run.summary(source.as_ref(), start.elapsed().as_secs_f64());
+    let (schema, seconds) = (source.schema(), start.elapsed().as_secs_f64());
+    let mut summary = run.summary(schema, source.skipped(), seconds);
     if model.is_none() && plan.comparator.is_none() {
         return Ok(summary);
     }
-    let made = run.model(source.as_ref(), &summary);
+    let made = run.model(schema, &summary);
     if let Some(path) = model {
         made.save(path)?;
     }

@@ -17,7 +17,7 @@ use geowalk_data::{Options, Task};
 use serde_json::{Value, json};
 
 pub use export::{Form, Shown};
-pub use file::{load, predict};
+pub use file::{load, model, predict};
 
 use crate::error::RunError;
 use crate::folds;
@@ -173,7 +173,7 @@ impl Summary {
     }
 
     /// The part that a model file keeps.
-    fn record(&self) -> Value {
+    pub fn record(&self) -> Value {
         let named = |metrics: &[(&'static str, f64)]| -> serde_json::Map<String, Value> {
             metrics.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect()
         };
@@ -276,11 +276,25 @@ pub fn fit(
     model: Option<&Path>,
     said: &mut dyn FnMut(Said<'_>),
 ) -> Result<Grown, RunError> {
-    let start = Instant::now();
     plan.check()?;
     model.map(Model::check_path).transpose()?;
     let examples = table::examples(options, plan.task)?;
-    let Examples { table, classes, weights, .. } = &examples;
+    let (tree, summary, probabilities) = learn(plan, &examples, said)?;
+    if let Some(path) = model {
+        file::model(plan, &tree, &examples, summary.record()).save(path)?;
+    }
+    Ok(Grown { summary, tree, examples, probabilities })
+}
+
+/// Grows a tree on examples in memory. The last part are the [probabilities](Grown::probabilities).
+pub fn learn(
+    plan: &Plan,
+    examples: &Examples,
+    said: &mut dyn FnMut(Said<'_>),
+) -> Result<(Tree, Summary, Vec<f64>), RunError> {
+    let start = Instant::now();
+    plan.check()?;
+    let Examples { table, classes, weights, .. } = examples;
     let weights = weights.as_deref();
     if let Some(why) = &examples.said {
         said(Said::Note(&format!("task: {why}")));
@@ -354,11 +368,8 @@ pub fn fit(
         notes,
         seconds: start.elapsed().as_secs_f64(),
     };
-    if let Some(path) = model {
-        file::model(plan, &tree, &examples, summary.record()).save(path)?;
-    }
     if held_out.is_empty() {
-        held_out = probabilities(&tree, &examples.table, plan.smoothing);
+        held_out = probabilities(&tree, table, plan.smoothing);
     }
-    Ok(Grown { summary, tree, examples, probabilities: held_out })
+    Ok((tree, summary, held_out))
 }

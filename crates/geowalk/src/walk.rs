@@ -82,7 +82,7 @@ use crate::row::Row;
 use crate::update::{Round, Target};
 
 /// A learner's weights, and the rule that moves them.
-pub trait Walk: Send {
+pub trait Walk: Send + Sync {
     /// How many features have a weight.
     fn features(&self) -> usize;
 

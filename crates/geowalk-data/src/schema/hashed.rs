@@ -164,6 +164,17 @@ impl Hashed {
         }
     }
 
+    /// The place that a name has or would have.
+    #[expect(clippy::cast_possible_truncation, reason = "masked")]
+    pub(crate) fn peek(&self, namespace: &str, name: &str) -> u32 {
+        let seed = Self::seed(namespace.as_bytes());
+        let hash = match whole(name.as_bytes()) {
+            Some(number) => seed.wrapping_add(number),
+            None => xxh3_64_with_seed(name.as_bytes(), seed),
+        };
+        (hash & self.mask) as u32
+    }
+
     /// The hash of a namespace, which shifts or seeds those of its names. The empty namespace has none.
     #[inline]
     pub(crate) fn seed(namespace: &[u8]) -> u64 {

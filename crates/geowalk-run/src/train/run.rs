@@ -8,7 +8,7 @@ use std::ops::Range;
 use geowalk::DomainError;
 use geowalk::loss::Loss;
 use geowalk::row::{Block, Row};
-use geowalk_data::{Labels, Places, Schema, Source, Task};
+use geowalk_data::{Labels, Places, Schema, Skipped, Task};
 
 use super::{Measured, Plan, Progress, Said, Summary};
 use crate::certificate::Against;
@@ -17,7 +17,7 @@ use crate::error::RunError;
 use crate::holdout::Holdout;
 use crate::label::{Coding, LabelError};
 use crate::learner::{Diverged, Learner, Outcome};
-use crate::link::probability;
+use crate::link::{probability, threshold};
 use crate::metrics::{Metrics, Seen, Window};
 use crate::model::{Arrays, Model, Settings};
 use crate::natural;
@@ -103,6 +103,8 @@ impl Study {
         } else {
             self.built.learner.learn(block, rows.clone(), &mut self.outcomes)
         };
+        // Of two classes metrics ask on which side of 0 the prediction is.
+        let theta = if task == Task::Binary { threshold(&self.built.loss) } else { 0.0 };
         for (i, outcome) in rows.zip(&self.outcomes) {
             let y = block.labels()[i];
             if y.is_nan() {
@@ -116,7 +118,7 @@ impl Study {
             };
             let seen = Seen {
                 y,
-                prediction: outcome.prediction,
+                prediction: outcome.prediction - theta,
                 probability,
                 loss: outcome.loss,
                 zero: outcome.zero,
@@ -217,6 +219,26 @@ impl Run {
     /// The learner.
     pub(super) fn learner(&self) -> &dyn Learner {
         self.study.built.learner.as_ref()
+    }
+
+    /// Both of two classes, told beforehand: no other sign has to be tried.
+    pub(super) fn know(&mut self, classes: [f64; 2]) {
+        self.coding = Coding::restore(Task::Binary, classes.to_vec());
+    }
+
+    /// The learner, and what was decided while building it.
+    pub(super) fn built(&self) -> &Built {
+        &self.study.built
+    }
+
+    /// How labels are coded.
+    pub(super) fn coding(&self) -> &Coding {
+        &self.coding
+    }
+
+    /// Rows of this pass.
+    pub(super) fn passed(&self) -> u64 {
+        self.rows.1
     }
 
     /// Goes on where the model stands.
@@ -425,7 +447,10 @@ impl Run {
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a class number
         match self.settings.task {
             Task::Regression => prediction.to_string(),
-            Task::Binary => self.coding.text(usize::from(prediction >= 0.0), labels),
+            Task::Binary => {
+                let positive = prediction >= threshold(&self.study.built.loss);
+                self.coding.text(usize::from(positive), labels)
+            }
             Task::Multiclass => self.coding.text(prediction as usize, labels),
         }
     }
@@ -477,7 +502,7 @@ impl Run {
     }
 
     /// What came out of it.
-    pub(super) fn summary(&self, source: &dyn Source, seconds: f64) -> Summary {
+    pub(super) fn summary(&self, schema: &Schema, skipped: &Skipped, seconds: f64) -> Summary {
         let Study { built, metrics, held, window, .. } = &self.study;
         let measured = |metrics: &Metrics| Measured {
             examples: metrics.examples(),
@@ -488,7 +513,6 @@ impl Run {
             "auto" => format!("auto (last {:.3e})", built.learner.rate()),
             rate => rate.to_owned(),
         };
-        let skipped = source.skipped();
         Summary {
             seen: measured(metrics),
             since_last: metrics.since_last(),
@@ -501,7 +525,7 @@ impl Run {
             rate,
             average: self.settings.average(),
             certificate: built.learner.report(&Against::Reach, None),
-            collisions: source.schema().features().collisions(),
+            collisions: schema.features().collisions(),
             skipped: skipped.rows(),
             skipped_first: skipped.first().iter().map(ToString::to_string).collect(),
             notes: self.notes(),
@@ -510,7 +534,7 @@ impl Run {
     }
 
     /// The model as it is now.
-    pub(super) fn model(&self, source: &dyn Source, summary: &Summary) -> Model {
+    pub(super) fn model(&self, schema: &Schema, summary: &Summary) -> Model {
         let mut arrays = Vec::new();
         self.study.save("", &mut arrays);
         self.other.iter().for_each(|other| other.save(OTHER, &mut arrays));
@@ -522,7 +546,7 @@ impl Run {
         }
         Model {
             settings: self.settings.clone(),
-            schema: source.schema().clone(),
+            schema: schema.clone(),
             classes: self.coding.classes().to_vec(),
             examples: self.study.metrics.examples(),
             arrays,

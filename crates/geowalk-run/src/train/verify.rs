@@ -55,8 +55,8 @@ pub fn verify(model: &Model, mut open: impl FnMut() -> Options) -> Result<Verifi
     let run = Run::begin(model.settings.clone(), walks::width(&model.schema))?;
     let (run, source, passes) = repeat(model, run, &mut open)?;
     let known = model.find(Model::DIGEST).and_then(|saved| Digest::load(&saved));
-    let summary = run.summary(source.as_ref(), 0.0);
-    let made = run.model(source.as_ref(), &summary);
+    let summary = run.summary(source.schema(), source.skipped(), 0.0);
+    let made = run.model(source.schema(), &summary);
     let mut found = Verified {
         examples: made.examples,
         passes,

@@ -27,8 +27,8 @@ use crate::table::{Examples, Reader};
 /// Rows that are predicted together.
 const CHUNK: usize = 1 << 14;
 
-/// The model of a tree.
-pub(super) fn model(
+/// The model of a tree, with what is [kept](super::Summary::record) of its summary.
+pub fn model(
     plan: &Plan,
     tree: &Tree,
     examples: &Examples,

@@ -39,6 +39,13 @@ impl WinnowHinge {
     }
 }
 
+impl WinnowHinge {
+    /// The score from which on the positive class is predicted.
+    pub fn theta(&self) -> f64 {
+        self.theta
+    }
+}
+
 impl Loss for WinnowHinge {
     fn spec(&self) -> String {
         format!("winnow-hinge(theta={})", self.theta)

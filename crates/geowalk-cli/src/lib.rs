@@ -1,4 +1,5 @@
-//! The command `geowalk`: parse what was typed, do it, print it, give an exit code.
+//! # The command `geowalk`
+//! Parse what was typed, do it, print it, give an exit code.
 //!
 //! Exit codes: 0 ok, 1 a certificate or a check failed, 2 an error of input or use. A reader that goes away (a closed pipe) is no error.
 
@@ -20,42 +21,54 @@ mod train;
 mod tree;
 mod verify;
 
+use std::ffi::OsString;
 use std::io::{self, Write};
-use std::process::ExitCode;
 
 use clap::Parser;
 use geowalk_run::error::RunError;
 
 use args::{Args, Command};
 
-fn main() -> ExitCode {
-    let args = Args::parse();
+/// Carries out the command with these arguments, the first of which is its name; gives the exit code. Other doors than the program itself have it from here: the Python package
+/// brings the command along.
+pub fn run<I: IntoIterator<Item = T>, T: Into<OsString> + Clone>(arguments: I) -> u8 {
+    match Args::try_parse_from(arguments) {
+        Ok(args) => carry_out(&args),
+        Err(answer) => {
+            // Help and version are no errors. Nothing can be done if nobody can read them.
+            let _ = answer.print();
+            u8::try_from(answer.exit_code()).unwrap_or(2)
+        }
+    }
+}
+
+fn carry_out(args: &Args) -> u8 {
     let mut out = io::BufWriter::new(io::stdout().lock());
     let result = match &args.command {
-        Command::Train(what) => train::run(what, &mut out).map(|()| ExitCode::SUCCESS),
-        Command::Experts(what) => experts::run(what, &mut out).map(|()| ExitCode::SUCCESS),
-        Command::Boost(what) => boost::run(what, &mut out).map(|()| ExitCode::SUCCESS),
-        Command::Tree(what) => tree::run(what, &mut out).map(|()| ExitCode::SUCCESS),
-        Command::Predict(what) => predict::run(what, &mut out).map(|()| ExitCode::SUCCESS),
-        Command::Show(what) => show::run(what, &mut out).map(|()| ExitCode::SUCCESS),
+        Command::Train(what) => train::run(what, &mut out).map(|()| 0),
+        Command::Experts(what) => experts::run(what, &mut out).map(|()| 0),
+        Command::Boost(what) => boost::run(what, &mut out).map(|()| 0),
+        Command::Tree(what) => tree::run(what, &mut out).map(|()| 0),
+        Command::Predict(what) => predict::run(what, &mut out).map(|()| 0),
+        Command::Show(what) => show::run(what, &mut out).map(|()| 0),
         Command::Verify(what) => verify::run(what, &mut out),
-        Command::Certify(what) => certify::run(what, &mut out).map(|()| ExitCode::SUCCESS),
-        Command::List(what) => list::run(what, &mut out).map(|()| ExitCode::SUCCESS),
-        Command::Track(what) => track::run(what, &mut out).map(|()| ExitCode::SUCCESS),
+        Command::Certify(what) => certify::run(what, &mut out).map(|()| 0),
+        Command::List(what) => list::run(what, &mut out).map(|()| 0),
+        Command::Track(what) => track::run(what, &mut out).map(|()| 0),
         Command::Repro(what) => repro::run(what, &mut out),
         Command::Doctor(what) => doctor::run(what, &mut out),
         Command::Completions(what) => {
-            manual::completions(what, &mut out).map(|()| ExitCode::SUCCESS)
+            manual::completions(what, &mut out).map(|()| 0)
         }
-        Command::Man(what) => manual::man(what, &mut out).map(|()| ExitCode::SUCCESS),
+        Command::Man(what) => manual::man(what, &mut out).map(|()| 0),
     };
     match result.and_then(|code| out.flush().map(|()| code).map_err(Failure::from)) {
         Ok(code) => code,
-        Err(error) if error.broken_pipe() => ExitCode::SUCCESS,
+        Err(error) if error.broken_pipe() => 0,
         Err(error) => {
             // Nothing can be done if standard error is closed as well.
             let _ = writeln!(io::stderr(), "geowalk: {error}");
-            ExitCode::from(2)
+            2
         }
     }
 }

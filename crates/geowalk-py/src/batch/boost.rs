@@ -1,0 +1,243 @@
+//! Boosted rules, stumps, small trees or columns.
+
+use geowalk::boost::{Flavour, Leverage};
+use geowalk::certify::{Certificate, Status};
+use geowalk_run::boost::words::{self, Names};
+use geowalk_run::boost::{Boosted, Kind, Plan};
+use geowalk_run::model::Model;
+use geowalk_run::table::{Examples, headings};
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyTuple};
+use serde_json::{Value, json};
+
+use super::Shown;
+use crate::columns::{examples, known, table};
+use crate::error::{config, model, run};
+use crate::label::ClassLabel;
+
+/// A sum of features with leverages, found by boosting.
+///
+/// `geowalk.BoostClassifier` is made of it. Columns are arrays of numbers, or pairs of codes and names.
+///
+/// H(x) = sum of alpha_j h_j(x); each round finds a feature h_j with an edge over the weights of the examples and moves its leverage. With `bins` 0 thresholds are between all values.
+///
+/// >>> import numpy as np
+/// >>> from geowalk._geowalk import Boost
+/// >>> x = np.arange(20.0)
+/// >>> boost = Boost(["x"], [x], (x > 7).astype(float), [0.0, 1.0], rounds=3)
+/// >>> boost.predict([x[6:10]])
+/// array([0, 0, 1, 1])
+///
+/// Reference: Nock and Nielsen, Intrinsic geometries in learning, 2009.
+#[pyclass(module = "geowalk._geowalk")]
+pub(crate) struct Boost {
+    shown: Shown,
+    boosted: Boosted,
+}
+
+impl Boost {
+    fn of(own: Model, order: Option<Vec<ClassLabel>>) -> PyResult<Self> {
+        let boosted = Boosted::of(&own).map_err(run)?;
+        let headings = headings(&own.schema, boosted.columns);
+        Ok(Self { shown: Shown::new(own, headings, order), boosted })
+    }
+
+    fn names(&self) -> Names {
+        Names::new(self.shown.headings.clone(), &self.boosted)
+    }
+}
+
+fn certificate(c: &Certificate) -> Value {
+    let finite = |x: f64| x.is_finite().then_some(x);
+    let (status, reason) = match &c.status {
+        Status::Valid => ("valid", None),
+        Status::Void(broken) => ("void", Some(format!("{} does not hold", broken.premise))),
+    };
+    json!({
+        "theorem": c.theorem, "status": status, "reason": reason, "loss": finite(c.loss),
+        "comparator_loss": 0.0, "regret": finite(c.loss), "bound": finite(c.bound),
+    })
+}
+
+fn learn(plan: &Plan, examples: &Examples) -> PyResult<Model> {
+    let Examples { table, classes, weights, .. } = examples;
+    let weights = weights.as_deref();
+    let (boosted, histories) = plan.fit(table, classes, weights, &mut |_| {}).map_err(run)?;
+    let error = boosted.error(table, classes.codes(), weights).map_err(run)?;
+    let rounds: Vec<usize> = histories.iter().map(|history| history.rounds.len()).collect();
+    let summary = json!({
+        "examples": classes.rows(),
+        "columns": table.columns().len(),
+        "classes": boosted.classes,
+        "loss": plan.loss,
+        "adapt": plan.adapt.name(),
+        "weak": plan.weak.name(),
+        "walk": format!("boost:{}", plan.weak.name()),
+        "rate": format!("leverage({})", plan.leverage.spec()),
+        "metrics": { "training_error": error },
+        "rounds": rounds,
+        "certificate": histories.first().map(|own| certificate(&own.certificates[0])),
+        "certificates": histories.iter()
+            .map(|own| own.certificates.iter().map(certificate).collect::<Vec<_>>())
+            .collect::<Vec<_>>(),
+    });
+    Ok(plan.model(examples, &boosted, summary))
+}
+
+#[pymethods]
+impl Boost {
+    #[new]
+    #[pyo3(signature = (names, columns, y, classes, weight=None, loss="matsushita", weak="rules", literals=2, leaves=4, rounds=10, leverage="one", adapt=None, bins=255, seed=0, label=None))]
+    #[allow(clippy::too_many_arguments)] // the parameters of the estimator
+    fn new(
+        py: Python<'_>,
+        names: Vec<String>,
+        columns: Vec<Bound<'_, PyAny>>,
+        y: PyReadonlyArray1<'_, f64>,
+        classes: Vec<ClassLabel>,
+        weight: Option<PyReadonlyArray1<'_, f64>>,
+        loss: &str,
+        weak: &str,
+        literals: usize,
+        leaves: usize,
+        rounds: usize,
+        leverage: &str,
+        adapt: Option<&str>,
+        bins: usize,
+        seed: u64,
+        label: Option<&str>,
+    ) -> PyResult<Self> {
+        let plan = Plan {
+            loss: loss.to_owned(),
+            weak: Kind::parse(weak).map_err(config)?,
+            literals,
+            leaves,
+            rounds,
+            leverage: Leverage::parse(leverage).map_err(config)?,
+            adapt: Flavour::parse(adapt.unwrap_or("none")).map_err(config)?,
+            bins: (bins > 0).then_some(bins),
+            seed,
+            ..Plan::default()
+        };
+        let order = classes.clone();
+        let table = table(&names, &columns)?;
+        let examples = examples(table, &y, classes, weight.as_ref(), label)?;
+        let own = py.detach(|| learn(&plan, &examples))?;
+        Self::of(own, Some(order))
+    }
+
+    /// The numbers of the classes of rows.
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        columns: Vec<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let table = known(&self.shown.headings, &columns)?;
+        let found = py.detach(|| self.boosted.predict(&table)).map_err(run)?.0;
+        Ok(self.shown.codes(py, &found))
+    }
+
+    /// The probability of every class, row by row.
+    fn probabilities<'py>(
+        &self,
+        py: Python<'py>,
+        columns: Vec<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let table = known(&self.shown.headings, &columns)?;
+        let shares = py.detach(|| self.boosted.predict(&table)).map_err(run)?.1;
+        self.shown.arranged(py, &shares)
+    }
+
+    /// The score of the second of two classes, or one of each class.
+    fn scores<'py>(
+        &self,
+        py: Python<'py>,
+        columns: Vec<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let table = known(&self.shown.headings, &columns)?;
+        let mut scores = py.detach(|| self.boosted.scores(&table)).map_err(run)?;
+        if scores.len() == 1 {
+            return Ok(PyArray1::from_vec(py, scores.remove(0)).into_any());
+        }
+        let rows: Vec<f64> = (0..table.rows())
+            .flat_map(|row| scores.iter().map(move |scores| scores[row]))
+            .collect();
+        self.shown.arranged(py, &rows).map(Bound::into_any)
+    }
+
+    /// What was learned, for people or for programs: text, json, sql or dot.
+    fn write(&self, form: &str) -> PyResult<String> {
+        let names = self.names();
+        match form {
+            "text" => {
+                let members = words::sentences(&self.boosted, &names);
+                let one = members.len() == 1;
+                let text = |(class, rules): (String, Vec<String>)| {
+                    let head = if one { String::new() } else { format!("{class}:\n") };
+                    format!("{head}{}", rules.join("\n"))
+                };
+                Ok(members.into_iter().map(text).collect::<Vec<_>>().join("\n\n"))
+            }
+            "json" => Ok(words::to_json(&self.boosted, &names).to_string()),
+            "sql" => words::to_sql(&self.boosted, &names).map_err(PyValueError::new_err),
+            "dot" => Ok(words::to_dot(&self.boosted, &names)),
+            other => {
+                Err(config(geowalk::spec::unknown("form", other, ["text", "json", "sql", "dot"])))
+            }
+        }
+    }
+
+    /// What came out, as JSON.
+    fn summary(&self) -> String {
+        self.shown.model.summary.to_string()
+    }
+
+    /// What was asked for, by name.
+    fn settings(&self) -> Vec<(String, String)> {
+        let settings = &self.shown.model.settings;
+        let own = [
+            ("walk".to_owned(), settings.walk.clone()),
+            ("loss".to_owned(), settings.loss.clone()),
+            ("rate".to_owned(), settings.rate.clone()),
+            ("seed".to_owned(), settings.seed.to_string()),
+        ];
+        own.into_iter().chain(settings.extras.clone()).collect()
+    }
+
+    /// The labels of the classes, in the order of their numbers.
+    fn labels(&self) -> Vec<ClassLabel> {
+        self.shown.classes.list()
+    }
+
+    /// Name of each column, and whether it holds names.
+    fn columns(&self) -> Vec<(String, bool)> {
+        self.shown.columns()
+    }
+
+    /// The model file, in bytes.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        self.shown.bytes(py)
+    }
+
+    /// Writes the model file, which `geowalk predict` and `geowalk.load` read.
+    #[allow(clippy::needless_pass_by_value)] // what PyO3 gives
+    fn save(&self, path: std::path::PathBuf) -> PyResult<()> {
+        self.shown.save(&path)
+    }
+
+    /// What a model file's bytes hold; with the labels of the classes in an order of one's own.
+    #[staticmethod]
+    #[pyo3(signature = (bytes, classes=None))]
+    fn from_bytes(bytes: &[u8], classes: Option<Vec<ClassLabel>>) -> PyResult<Self> {
+        Self::of(Model::from_bytes(bytes).map_err(|error| model(&error))?, classes)
+    }
+
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        self.shown.reduced(py, py.get_type::<Self>().as_any())
+    }
+}

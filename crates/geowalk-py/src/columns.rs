@@ -1,0 +1,173 @@
+//! # Columns in memory
+//! What boosting and trees learn from: a column of numbers, NaN where one is missing, or of names. A schema is written for them, so that the model file is the one that the command line
+//! would have written for the same table.
+
+use geowalk::boost::table::{Classes as Codes, Column, MISSING, Table, Values};
+use geowalk_data::{Column as Described, Dictionary, Features, Kind, Labels, Schema, Task};
+use geowalk_run::error::RunError;
+use geowalk_run::label::Coding;
+use geowalk_run::table::{Examples, Heading};
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::convert::unreadable;
+use crate::error::{data, run};
+use crate::label::{ClassLabel, Classes};
+
+fn refused(error: impl Into<RunError>) -> PyErr {
+    run(error.into())
+}
+
+/// The numbers of a column, or the names of its values and which row has which (−1: missing).
+enum Given {
+    Numbers(Vec<f64>),
+    Names { codes: Vec<i64>, names: Vec<String> },
+}
+
+fn given(column: &Bound<'_, PyAny>) -> PyResult<Given> {
+    if let Ok(pair) = column.cast::<PyTuple>() {
+        let codes = pair.get_item(0)?;
+        let codes = codes.cast::<PyArray1<i64>>()?.try_readonly().map_err(unreadable)?;
+        let codes = codes.as_array().to_vec();
+        return Ok(Given::Names { codes, names: pair.get_item(1)?.extract()? });
+    }
+    let numbers = column.cast::<PyArray1<f64>>()?.try_readonly().map_err(unreadable)?;
+    Ok(Given::Numbers(numbers.as_array().to_vec()))
+}
+
+fn finite(values: &[f64], column: usize) -> PyResult<()> {
+    match values.iter().position(|x| x.is_infinite()) {
+        None => Ok(()),
+        Some(row) => {
+            let message = format!(
+                "Input X contains infinity (row {row}, column {column}); every value must be a finite number, or NaN where it is missing"
+            );
+            Err(data(message, Some(row), Some(column), Some(values[row])))
+        }
+    }
+}
+
+/// A table of named columns.
+pub(crate) fn table(names: &[String], columns: &[Bound<'_, PyAny>]) -> PyResult<Table> {
+    let mut built = Vec::new();
+    for (at, (name, column)) in names.iter().zip(columns).enumerate() {
+        built.push(match given(column)? {
+            Given::Numbers(values) => {
+                finite(&values, at)?;
+                Column::numeric(name, values)
+            }
+            Given::Names { codes, names } => {
+                let code = |code: i64| u32::try_from(code).unwrap_or(MISSING);
+                Column::nominal(name, codes.into_iter().map(code).collect(), names)
+            }
+        });
+    }
+    Table::new(built).map_err(refused)
+}
+
+/// The same for columns that a model knows: names keep its codes, and new ones get others.
+pub(crate) fn known(headings: &[Heading], columns: &[Bound<'_, PyAny>]) -> PyResult<Table> {
+    let mut built = Vec::new();
+    for (at, (heading, column)) in headings.iter().zip(columns).enumerate() {
+        built.push(match (&heading.names, given(column)?) {
+            (None, Given::Numbers(values)) => {
+                finite(&values, at)?;
+                Column::numeric(&heading.name, values)
+            }
+            (Some(own), Given::Names { codes, names }) => {
+                let mut all = own.clone();
+                let place = |name: &String| {
+                    let at = all.iter().position(|known| known == name).unwrap_or_else(|| {
+                        all.push(name.clone());
+                        all.len() - 1
+                    });
+                    u32::try_from(at).unwrap_or(MISSING)
+                };
+                let places: Vec<u32> = names.iter().map(place).collect();
+                let code = |code: i64| usize::try_from(code).map_or(MISSING, |code| places[code]);
+                Column::nominal(&heading.name, codes.into_iter().map(code).collect(), all)
+            }
+            (Some(_), _) => return Err(other(&heading.name, "names")),
+            (None, _) => return Err(other(&heading.name, "numbers")),
+        });
+    }
+    Table::new(built).map_err(refused)
+}
+
+fn other(name: &str, kind: &str) -> PyErr {
+    data(format!("the column '{name}' was one of {kind} when the model was learned"), None, None, None)
+}
+
+/// What columns of a table, features and labels are in a model file.
+fn schema(table: &Table, labels: Labels, label: Option<&str>) -> PyResult<Schema> {
+    let mut features = Dictionary::default();
+    let mut insert = |name: &str| {
+        let inserted = features.insert(name.as_bytes());
+        inserted.map_err(|error| data(error.to_string(), None, None, None))
+    };
+    let mut columns = Vec::new();
+    for column in table.columns() {
+        let name = column.name().to_owned();
+        let gaps = (0..table.rows()).any(|row| column.values().missing(row));
+        let kind = match column.values() {
+            Values::Nominal { names, .. } => {
+                for value in names {
+                    insert(&format!("{name}={value}"))?;
+                }
+                Kind::Nominal
+            }
+            _ => {
+                insert(&name)?;
+                Kind::Numeric
+            }
+        };
+        if gaps {
+            insert(&format!("{name}=missing"))?;
+        }
+        columns.push(Described { name, kind });
+    }
+    if let Some(name) = label.filter(|label| columns.iter().all(|column| column.name != *label)) {
+        columns.push(Described { name: name.to_owned(), kind: Kind::Label });
+    }
+    Ok(Schema::from_parts(Features::Exact(features), labels, columns))
+}
+
+/// Examples of classes, as the command line reads them from a file.
+pub(crate) fn examples(
+    table: Table,
+    codes: &PyReadonlyArray1<'_, f64>,
+    labels: Vec<ClassLabel>,
+    weights: Option<&PyReadonlyArray1<'_, f64>>,
+    label: Option<&str>,
+) -> PyResult<Examples> {
+    let mut classes = Classes::new(Some(labels));
+    let mut meaning = classes.labels();
+    let codes = codes.as_slice().map_err(unreadable)?;
+    // Names are numbered as they come.
+    for code in codes {
+        classes.value(*code, &mut meaning)?;
+    }
+    let values: Vec<f64> = (0..classes.len())
+        .map(|code| classes.value(code as f64, &mut meaning))
+        .collect::<PyResult<_>>()?;
+    let task = if values.len() > 2 { Task::Multiclass } else { Task::Binary };
+    let coding = Coding::restore(task, values);
+    let texts = coding.texts(&meaning);
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // class numbers
+    let codes = codes.iter().map(|code| *code as u32).collect();
+    let weights = match weights {
+        Some(weights) => Some(weights.as_slice().map_err(unreadable)?.to_vec()),
+        None => None,
+    };
+    Ok(Examples {
+        classes: Codes::new(codes, texts).map_err(refused)?,
+        schema: schema(&table, meaning, label)?,
+        table,
+        weights: weights.filter(|weights| weights.iter().any(|weight| *weight != 1.0)),
+        coding,
+        unlabelled: 0,
+        skipped: (0, Vec::new()),
+        said: None,
+    })
+}

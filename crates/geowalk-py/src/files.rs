@@ -1,0 +1,175 @@
+//! # Files
+//! The readers of the command line as arrays, model files as learners, and the command itself.
+
+use geowalk::loss::AnyLoss;
+use geowalk::row::{Block, Row};
+use geowalk_data::{Features, Label, Labels, Options, open};
+use geowalk_run::boost::Boosted;
+use geowalk_run::link::probability;
+use geowalk_run::model::Model;
+use geowalk_run::pump::ROWS;
+use geowalk_run::tree::KIND;
+use geowalk_run::{error::RunError, walks};
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use crate::error::{model, run};
+
+/// Reads data as the command line does. A dictionary: `y` and `weight` of each row; `labels`, the names of classes or None; `names` of the features, None where they are
+/// numbers; and `x`, a table, or `indptr`, `indices`, `data` and `columns` of a sparse one.
+#[pyfunction]
+#[pyo3(signature = (paths, label=None, format=None, header=true, unlabelled=false))]
+pub(crate) fn read<'py>(
+    py: Python<'py>,
+    paths: Vec<String>,
+    label: Option<String>,
+    format: Option<String>,
+    header: bool,
+    unlabelled: bool,
+) -> PyResult<Bound<'py, PyDict>> {
+    let options = Options {
+        label: label.map_or(Label::Guess, Label::Named),
+        format,
+        header,
+        unlabelled,
+        ..Options::new(paths.iter().map(String::as_str))
+    };
+    let mut all = Read::default();
+    let mut source = py.detach(|| open(options)).map_err(|error| run(error.into()))?;
+    let mut block = Block::new();
+    while py.detach(|| source.read(&mut block, ROWS)).map_err(|error| run(error.into()))? > 0 {
+        all.take(&block);
+        py.check_signals()?;
+    }
+    let schema = source.schema();
+    let names: Option<Vec<String>> = match schema.features() {
+        Features::Exact(names) => Some(names.names().map(str::to_owned).collect()),
+        Features::Hashed(_) | Features::Index(_) => None,
+    };
+    let columns = match schema.features() {
+        Features::Exact(names) => names.len(),
+        Features::Hashed(hashed) => 1 << hashed.bits(),
+        Features::Index(_) => all.bound,
+    };
+    let labels: Option<Vec<String>> = match schema.labels() {
+        Labels::Names(names) => Some(names.names().map(str::to_owned).collect()),
+        Labels::Numbers => None,
+    };
+    let out = PyDict::new(py);
+    out.set_item("y", PyArray1::from_vec(py, std::mem::take(&mut all.y)))?;
+    out.set_item("weight", PyArray1::from_vec(py, std::mem::take(&mut all.weight)))?;
+    out.set_item("labels", labels)?;
+    out.set_item("names", names)?;
+    if let Some(width) = all.dense {
+        let rows = all.values.len().checked_div(width).unwrap_or(0);
+        out.set_item("x", PyArray1::from_vec(py, all.values).reshape([rows, width])?)?;
+    } else {
+        out.set_item("indptr", PyArray1::from_vec(py, all.ends))?;
+        out.set_item("indices", PyArray1::from_vec(py, all.indices))?;
+        out.set_item("data", PyArray1::from_vec(py, all.values))?;
+        out.set_item("columns", columns)?;
+    }
+    Ok(out)
+}
+
+/// All rows of a source.
+#[derive(Default)]
+struct Read {
+    y: Vec<f64>,
+    weight: Vec<f64>,
+    values: Vec<f64>,
+    indices: Vec<u32>,
+    ends: Vec<i64>,
+    bound: usize,
+    /// The width, while all rows are dense.
+    dense: Option<usize>,
+}
+
+impl Read {
+    fn take(&mut self, block: &Block) {
+        if self.y.is_empty() {
+            self.dense = block.columns();
+            self.ends.push(0);
+        }
+        if self.dense.is_some() && block.columns().is_none() {
+            self.spread();
+        }
+        self.y.extend_from_slice(block.labels());
+        self.weight.extend_from_slice(block.weights());
+        self.bound = self.bound.max(block.bound());
+        for i in 0..block.len() {
+            if self.dense.is_some() {
+                self.values.extend_from_slice(block.dense(i).0);
+                continue;
+            }
+            let Self { indices, values, ends, .. } = self;
+            let mut each = |index: usize, value: f64| {
+                if value != 0.0 {
+                    indices.push(u32::try_from(index).unwrap_or(u32::MAX));
+                    values.push(value);
+                }
+            };
+            if block.columns().is_some() {
+                block.dense(i).each(&mut each);
+            } else {
+                block.sparse(i).each(&mut each);
+            }
+            ends.push(i64::try_from(values.len()).unwrap_or(i64::MAX));
+        }
+    }
+
+    /// The first missing value of a table makes sparse rows of all.
+    fn spread(&mut self) {
+        let width = self.dense.take().unwrap_or(0).max(1);
+        let values = std::mem::take(&mut self.values);
+        for row in values.chunks_exact(width) {
+            for (index, value) in (0..).zip(row).filter(|(_, value)| **value != 0.0) {
+                self.indices.push(index);
+                self.values.push(*value);
+            }
+            self.ends.push(i64::try_from(self.values.len()).unwrap_or(i64::MAX));
+        }
+    }
+}
+
+/// The kind of a model file, `online`, `boost` or `tree`, and its bytes.
+#[pyfunction]
+pub(crate) fn load_bytes(
+    py: Python<'_>,
+    path: std::path::PathBuf,
+) -> PyResult<(&'static str, Bound<'_, PyBytes>)> {
+    let own = Model::load(&path).map_err(|error| model(&error))?;
+    let kind = if Boosted::is_model(&own) {
+        "boost"
+    } else if own.settings.walk == KIND {
+        "tree"
+    } else {
+        "online"
+    };
+    let bytes = own.to_bytes().map_err(|error| run(RunError::from(error)))?;
+    Ok((kind, PyBytes::new(py, &bytes)))
+}
+
+/// Does a loss estimate probabilities? True for a name that is no loss, which is an error of its own.
+#[pyfunction]
+pub(crate) fn probabilistic(loss: &str) -> bool {
+    AnyLoss::parse(loss).map_or(true, |loss| probability(&loss, 0.0).is_some())
+}
+
+/// Name, other names, parameters, summary and source of every walk.
+#[pyfunction]
+pub(crate) fn walk_list() -> Vec<(&'static str, Vec<&'static str>, &'static str, &'static str, &'static str)> {
+    walks::entries()
+        .map(|walk| {
+            let entry = walk.entry;
+            (entry.name, walk.aliases.to_vec(), entry.parameters, entry.summary, entry.source)
+        })
+        .collect()
+}
+
+/// The command `geowalk` with these arguments, the first being its name; gives the exit code.
+#[pyfunction]
+pub(crate) fn command(py: Python<'_>, arguments: Vec<String>) -> u8 {
+    py.detach(|| geowalk_cli::run(arguments))
+}

@@ -1,0 +1,574 @@
+//! # On-line learners
+//! [`Online`] is a run that Python feeds: the loop of the command line, with examples from arrays, sparse matrices and dictionaries. What an estimator of
+//! `python/geowalk` does beyond that is names and shapes.
+
+mod row;
+
+use std::time::{Duration, Instant};
+
+use geowalk::row::Block;
+use geowalk_data::{Column, Dictionary, Features, Index, Kind, Labels, Schema, Task};
+use geowalk_run::model::Model;
+use geowalk_run::pump::ROWS;
+use geowalk_run::train::{Plan, Session, Wanted};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use pyo3::exceptions::{PyAttributeError, PyRuntimeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use crate::error::{data, model, run};
+use crate::label::{ClassLabel, Classes};
+use crate::rows::{Rows, View};
+use row::Keys;
+
+/// How long a fit goes on before it asks whether somebody pressed Ctrl-C.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// A learner that goes through examples in their order.
+///
+/// The estimators are made of it: `geowalk.OnlineClassifier`, `OnlineRegressor`, `NaturalClassifier`, `Winnow`. Arguments are checked for type, not converted. Labels of
+/// classes are the numbers of `classes`.
+///
+/// Predictions are linear, z = <w, x>; w moves by a step of the walk after each example.
+///
+/// >>> import numpy as np
+/// >>> from geowalk._geowalk import Online
+/// >>> online = Online("regression")
+/// >>> online.learn(np.array([[1.0], [2.0], [3.0]]), np.array([1.0, 2.0, 3.0]), passes=100)
+/// >>> online.examples
+/// 300
+/// >>> online.predict(np.array([[2.0]])).round(1)
+/// array([2.])
+///
+/// Reference: Kivinen and Warmuth, Exponentiated gradient versus gradient descent, 1997; for `free` Kempka, Kotlowski and Warmuth, Adaptive scale-invariant online
+/// algorithms for learning linear models, 2019.
+#[pyclass(module = "geowalk._geowalk")]
+pub(crate) struct Online {
+    plan: Plan,
+    session: Option<Session>,
+    classes: Option<Classes>,
+    /// The name of the label's column in a file.
+    label: Option<String>,
+    /// The schema, while there is no session.
+    schema: Schema,
+    /// The first rows, while a third class may still turn two classes into several, as the first block of a file does.
+    early: Option<Block>,
+    block: Block,
+    keys: Keys,
+}
+
+impl Online {
+    /// What features and labels mean.
+    fn schema(&self) -> &Schema {
+        self.session.as_ref().map_or(&self.schema, Session::schema)
+    }
+
+    fn session(&self) -> PyResult<&Session> {
+        let unfitted = || PyRuntimeError::new_err("nothing has been learned yet");
+        self.session.as_ref().ok_or_else(unfitted)
+    }
+
+    /// The task for as many classes as are known.
+    fn task(&self) -> Task {
+        match self.classes.as_ref().map(|classes| classes.len()) {
+            None => Task::Regression,
+            Some(0..=2) => Task::Binary,
+            Some(_) => Task::Multiclass,
+        }
+    }
+
+    /// Columns of these names, or so many numbered ones.
+    fn settle(&mut self, names: Option<Vec<String>>, view: &View<'_>) -> PyResult<()> {
+        let labels = self.schema.labels().clone();
+        if names.is_none() && matches!(view, View::Sparse { .. }) {
+            let features = Features::Index(Index { base: 1, detected: false });
+            self.schema = Schema::from_parts(features, labels, Vec::new());
+            return Ok(());
+        }
+        let names =
+            names.unwrap_or_else(|| (1..=view.columns()).map(|k| k.to_string()).collect());
+        let dictionary = Dictionary::from_names(names.iter().map(String::as_str));
+        let dictionary = dictionary.map_err(|error| data(error.to_string(), None, None, None))?;
+        let label = self.label.iter().filter(|label| !names.contains(label));
+        let label = label.map(|name| Column { name: name.clone(), kind: Kind::Label });
+        let column = |name: &String| Column { name: name.clone(), kind: Kind::Numeric };
+        let columns = names.iter().map(column).chain(label).collect();
+        self.schema = Schema::from_parts(Features::Exact(dictionary), labels, columns);
+        Ok(())
+    }
+
+    /// Turns the codes of classes in a block into labels as a reader gives them.
+    fn label(&mut self, block: &mut Block) -> PyResult<()> {
+        let Some(classes) = &mut self.classes else { return Ok(()) };
+        let schema = match &mut self.session {
+            Some(session) => session.schema_mut(),
+            None => &mut self.schema,
+        };
+        for label in block.labels_mut() {
+            *label = classes.value(*label, schema.labels_mut())?;
+        }
+        Ok(())
+    }
+
+    /// Begins a run on a block of labelled rows.
+    fn begin(&mut self, block: &Block) -> PyResult<Session> {
+        let plan = Plan { task: Some(self.task()), ..self.plan.clone() };
+        let both = match &mut self.classes {
+            Some(classes) if plan.task == Some(Task::Binary) => {
+                classes.both(self.schema.labels_mut())?
+            }
+            _ => None,
+        };
+        let mut session = Session::new(&plan, self.schema.clone(), block).map_err(run)?;
+        if let Some(both) = both {
+            session.know(both);
+        }
+        Ok(session)
+    }
+
+    /// Learns from a block whose labels are codes of classes.
+    fn feed(&mut self, block: &mut Block) -> PyResult<()> {
+        self.label(block)?;
+        let several = self.task() == Task::Multiclass;
+        if let Some(session) = &self.session
+            && several
+            && session.settings().task == Task::Binary
+        {
+            self.become_several()?;
+        }
+        let open = self.classes.as_ref().is_some_and(|classes| !classes.closed());
+        if self.session.is_none() {
+            self.session = Some(self.begin(block)?);
+            self.early = (open && !several).then(Block::new);
+        }
+        if let Some(early) = &mut self.early {
+            append(early, block);
+            if early.len() >= ROWS {
+                self.early = None;
+            }
+        }
+        let Some(session) = &mut self.session else { return Ok(()) };
+        session.learn(block).map_err(run)
+    }
+
+    /// A third class came among the first rows: they are learned from again, as one of several classes. Later it is an error, as it is on the command line.
+    fn become_several(&mut self) -> PyResult<()> {
+        let (Some(mut early), Some(session)) = (self.early.take(), &self.session) else {
+            let known = self.classes.as_ref().map(|classes| classes.len()).unwrap_or_default();
+            let message = format!(
+                "class number {known} came after the first {ROWS} examples, which had two; give all classes beforehand with partial_fit(X, y, classes=...)"
+            );
+            return Err(data(message, None, None, None));
+        };
+        self.schema = session.schema().clone();
+        self.session = None;
+        let mut session = self.begin(&early)?;
+        session.learn(&mut early).map_err(run)?;
+        self.session = Some(session);
+        Ok(())
+    }
+
+    /// Answers in the order of `classes`, and how many numbers there are per row.
+    fn arranged(&self, mut answer: Vec<f64>, wanted: Wanted) -> PyResult<(Vec<f64>, usize)> {
+        let session = self.session()?;
+        let Some(classes) = &self.classes else { return Ok((answer, 1)) };
+        let places = classes.places(session.coding().classes());
+        match (wanted, session.settings().task) {
+            (Wanted::Scores, Task::Binary) => Ok((answer, 1)),
+            (Wanted::Classes, _) => {
+                let only = places.iter().flatten().next().copied().unwrap_or(0);
+                #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a class number
+                for class in &mut answer {
+                    let code = places.get(*class as usize).copied().flatten().unwrap_or(only);
+                    *class = code as f64;
+                }
+                Ok((answer, 1))
+            }
+            (wanted, _) => {
+                // What has not been seen has no share.
+                let none = if wanted == Wanted::Scores { f64::NEG_INFINITY } else { 0.0 };
+                let width = classes.len();
+                let given = places.len().max(1);
+                let mut all = vec![none; answer.len() / given * width];
+                for (own, row) in answer.chunks_exact(given).zip(all.chunks_exact_mut(width)) {
+                    for (value, place) in own.iter().zip(&places) {
+                        if let Some(code) = place {
+                            row[*code] = *value;
+                        }
+                    }
+                }
+                Ok((all, width))
+            }
+        }
+    }
+
+    fn answers(
+        &self,
+        py: Python<'_>,
+        x: &Bound<'_, PyAny>,
+        wanted: Wanted,
+    ) -> PyResult<(Vec<f64>, usize)> {
+        let rows = Rows::new(x)?;
+        let (view, session) = (rows.view()?, self.session()?);
+        let answer = py.detach(|| {
+            let (mut block, mut answer, mut from) = (Block::new(), Vec::new(), 0);
+            while from < view.len() {
+                let range = view.block(from);
+                from = range.end;
+                view.fill(range, &mut block, |_| f64::NAN, |_| 1.0);
+                session.answer(&block, wanted, &mut answer);
+            }
+            answer
+        });
+        self.arranged(answer, wanted)
+    }
+
+    /// The answer for one row.
+    fn answer_one(&mut self, x: &Bound<'_, PyDict>, wanted: Wanted) -> PyResult<Vec<f64>> {
+        self.session()?;
+        let Some(session) = &self.session else { return Ok(Vec::new()) };
+        self.block.clear();
+        self.keys.find(x, session.schema().features(), &mut self.block)?;
+        self.block.end(f64::NAN, 1.0);
+        let mut answer = Vec::with_capacity(2);
+        session.answer(&self.block, wanted, &mut answer);
+        Ok(self.arranged(answer, wanted)?.0)
+    }
+
+    fn refuse_without_probabilities(&self) -> PyResult<()> {
+        let session = self.session()?;
+        if session.has_probabilities() {
+            return Ok(());
+        }
+        Err(PyAttributeError::new_err(format!(
+            "the loss '{}' estimates no probabilities; use loss='logistic', or decision_function",
+            session.settings().loss
+        )))
+    }
+}
+
+/// Adds the rows of a sparse or dense block to another; their labels are not coded yet.
+fn append(to: &mut Block, from: &Block) {
+    use geowalk::row::Row;
+    for i in 0..from.len() {
+        let (label, weight) = (from.labels()[i], from.weights()[i]);
+        if from.columns().is_some() && to.push_dense(from.dense(i).0, label, weight).is_ok() {
+            continue;
+        }
+        let mut feature = |index: usize, value: f64| {
+            if let (Ok(index), true) = (u32::try_from(index), value != 0.0) {
+                to.feature(index, value);
+            }
+        };
+        if from.columns().is_some() {
+            from.dense(i).each(&mut feature);
+        } else {
+            from.sparse(i).each(&mut feature);
+        }
+        to.end(label, weight);
+    }
+}
+
+#[pymethods]
+impl Online {
+    #[new]
+    #[pyo3(signature = (task, walk=None, loss=None, rate="auto", seed=0, average=false, classes=None, label=None))]
+    #[allow(clippy::too_many_arguments)] // the parameters of the estimators
+    fn new(
+        task: &str,
+        walk: Option<String>,
+        loss: Option<String>,
+        rate: &str,
+        seed: u64,
+        average: bool,
+        classes: Option<Vec<ClassLabel>>,
+        label: Option<String>,
+    ) -> PyResult<Self> {
+        let known = ["regression", "classes"];
+        if !known.contains(&task) {
+            return Err(crate::error::config(geowalk::spec::unknown("task", task, known)));
+        }
+        let plan = Plan { walk, loss, rate: rate.to_owned(), seed, average, ..Plan::default() };
+        let classes = (task == "classes").then(|| Classes::new(classes));
+        let schema = Schema::from_parts(
+            Features::Exact(Dictionary::default()),
+            classes.as_ref().map_or(Labels::Numbers, Classes::labels),
+            Vec::new(),
+        );
+        Ok(Self {
+            plan,
+            session: None,
+            classes,
+            label,
+            schema,
+            early: None,
+            block: Block::new(),
+            keys: Keys::default(),
+        })
+    }
+
+    /// Learns from rows, `passes` times. `y` are numbers, or the numbers of classes.
+    ///
+    /// The interpreter's lock is released. Ctrl-C stops within a second; what was learned stays.
+    #[pyo3(signature = (x, y, weight=None, passes=1, names=None))]
+    fn learn(
+        &mut self,
+        py: Python<'_>,
+        x: &Bound<'_, PyAny>,
+        y: PyReadonlyArray1<'_, f64>,
+        weight: Option<PyReadonlyArray1<'_, f64>>,
+        passes: u64,
+        names: Option<Vec<String>>,
+    ) -> PyResult<()> {
+        let rows = Rows::new(x)?;
+        let view = rows.view()?;
+        let y = y.as_slice().map_err(crate::convert::unreadable)?;
+        let weight = weight.as_ref().map(|w| w.as_slice()).transpose();
+        let weight = weight.map_err(crate::convert::unreadable)?;
+        let lengths = [Some(y.len()), weight.map(<[f64]>::len)];
+        if let Some(found) = lengths.into_iter().flatten().find(|n| *n != view.len()) {
+            let message = format!("X has {} rows, y or the weights have {found}", view.len());
+            return Err(data(message, None, None, None));
+        }
+        if self.session.is_none() {
+            self.settle(names, &view)?;
+        }
+        let mut block = std::mem::take(&mut self.block);
+        let mut fed = Ok(());
+        'passes: for pass in 0..passes {
+            if let Some(session) = &mut self.session {
+                if pass > 0 {
+                    session.begin_pass();
+                } else {
+                    session.count_from_here();
+                }
+            }
+            let mut from = 0;
+            while from < view.len() {
+                fed = py.detach(|| {
+                    let start = Instant::now();
+                    while from < view.len() && start.elapsed() < PATIENCE {
+                        let range = view.block(from);
+                        from = range.end;
+                        view.fill(range, &mut block, |i| y[i], |i| weight.map_or(1.0, |w| w[i]));
+                        self.feed(&mut block)?;
+                    }
+                    Ok(())
+                });
+                fed = fed.and_then(|()| py.check_signals());
+                if fed.is_err() {
+                    break 'passes;
+                }
+            }
+        }
+        self.block = block;
+        fed
+    }
+
+    /// Learns from one dictionary: numbers by name, strings as `name=value`, None as `name=missing`.
+    #[pyo3(signature = (x, y, weight=1.0))]
+    fn learn_one(&mut self, x: &Bound<'_, PyDict>, y: f64, weight: f64) -> PyResult<()> {
+        let mut block = std::mem::take(&mut self.block);
+        block.clear();
+        let features = match &mut self.session {
+            Some(session) => {
+                session.count_from_here();
+                session.schema_mut().features_mut()
+            }
+            None => self.schema.features_mut(),
+        };
+        let fed = self.keys.place(x, features, &mut block).and_then(|()| {
+            block.end(y, weight);
+            self.feed(&mut block)
+        });
+        self.block = block;
+        fed
+    }
+
+    /// Adds a class that `classes` did not have, and gives its number.
+    fn add_class(&mut self, label: ClassLabel) -> PyResult<usize> {
+        match &mut self.classes {
+            Some(classes) => classes.add(label),
+            None => Err(PyRuntimeError::new_err("a regression has no classes")),
+        }
+    }
+
+    /// The scores of rows: one, or one of each class.
+    fn scores<'py>(&self, py: Python<'py>, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let (scores, width) = self.answers(py, x, Wanted::Scores)?;
+        table(py, scores, width)
+    }
+
+    /// The probability of every class, row by row.
+    fn probabilities<'py>(
+        &self,
+        py: Python<'py>,
+        x: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.refuse_without_probabilities()?;
+        let (shares, width) = self.answers(py, x, Wanted::Probabilities)?;
+        let rows = shares.len() / width.max(1);
+        PyArray1::from_vec(py, shares).reshape([rows, width]).map(Bound::into_any)
+    }
+
+    /// What is predicted of rows: a number, or the number of a class.
+    fn predict<'py>(&self, py: Python<'py>, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let (found, width) = self.answers(py, x, Wanted::Classes)?;
+        table(py, found, width)
+    }
+
+    /// What is predicted of a dictionary: a number, or the number of a class.
+    fn predict_one(&mut self, x: &Bound<'_, PyDict>) -> PyResult<f64> {
+        Ok(self.answer_one(x, Wanted::Classes)?.first().copied().unwrap_or(f64::NAN))
+    }
+
+    /// The probability of every class for a dictionary.
+    fn probabilities_one(&mut self, x: &Bound<'_, PyDict>) -> PyResult<Vec<f64>> {
+        self.refuse_without_probabilities()?;
+        self.answer_one(x, Wanted::Probabilities)
+    }
+
+    /// The scores for a dictionary: one, or one of each class.
+    fn scores_one(&mut self, x: &Bound<'_, PyDict>) -> PyResult<Vec<f64>> {
+        self.answer_one(x, Wanted::Scores)
+    }
+
+    /// Does the loss estimate probabilities?
+    #[getter]
+    fn has_probabilities(&self) -> bool {
+        self.session.as_ref().is_none_or(Session::has_probabilities)
+    }
+
+    /// The weights of each score, the intercept first.
+    fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let session = self.session()?;
+        let learner = session.learner();
+        let (mut all, mut w) = (Vec::new(), Vec::new());
+        for k in 0..learner.outputs() {
+            learner.weights(k, &mut w);
+            all.push(w.clone());
+        }
+        let width = all.iter().map(Vec::len).max().unwrap_or(0);
+        all.iter_mut().for_each(|w| w.resize(width, 0.0));
+        if let Some(classes) = &self.classes
+            && session.settings().task == Task::Multiclass
+        {
+            let mut arranged = vec![vec![0.0; width]; classes.len()];
+            for (w, place) in all.into_iter().zip(classes.places(session.coding().classes())) {
+                if let Some(code) = place {
+                    arranged[code] = w;
+                }
+            }
+            all = arranged;
+        }
+        let rows = all.len();
+        PyArray1::from_vec(py, all.concat()).reshape([rows, width])
+    }
+
+    /// The names of all features that are known.
+    fn names(&self) -> Vec<String> {
+        match self.schema().features() {
+            Features::Exact(names) => names.names().map(str::to_owned).collect(),
+            Features::Hashed(hashed) => hashed.names().map(|(_, name)| name.to_owned()).collect(),
+            Features::Index(_) => Vec::new(),
+        }
+    }
+
+    /// The names of the columns of a table, as far as they are all numbers; None for data of another form.
+    fn columns(&self) -> Option<Vec<String>> {
+        let schema = self.schema();
+        let own = |kind| !matches!(kind, Kind::Label | Kind::Weight | Kind::Ignored);
+        let mut columns = schema.columns().iter().filter(|column| own(column.kind));
+        let Features::Exact(names) = schema.features() else { return None };
+        let numeric = columns.all(|column| column.kind == Kind::Numeric);
+        (numeric && names.len() == schema.of_kind(Kind::Numeric).count())
+            .then(|| names.names().map(str::to_owned).collect())
+    }
+
+    /// The labels of the classes, in the order of their numbers.
+    fn labels(&self) -> Vec<ClassLabel> {
+        self.classes.as_ref().map(Classes::list).unwrap_or_default()
+    }
+
+    /// What came out so far, as JSON: the same as `geowalk train --json`.
+    fn summary(&self) -> PyResult<String> {
+        Ok(self.session()?.summary().json().to_string())
+    }
+
+    /// What was asked for, by name.
+    fn settings(&self) -> PyResult<Vec<(&'static str, String)>> {
+        let settings = self.session()?.settings();
+        Ok(vec![
+            ("task", settings.task.name().to_owned()),
+            ("walk", settings.walk.clone()),
+            ("loss", settings.loss.clone()),
+            ("rate", settings.rate.clone()),
+            ("seed", settings.seed.to_string()),
+            ("average", settings.extras.contains_key("average").to_string()),
+        ])
+    }
+
+    /// How many examples were learned from, those of all passes.
+    #[getter]
+    fn examples(&self) -> u64 {
+        self.session.as_ref().map_or(0, |session| session.summary().seen.examples)
+    }
+
+    /// The model file, in bytes.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = self.session()?.model().to_bytes().map_err(|error| model(&error))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// Writes the model file, which `geowalk predict` and `geowalk.load` read.
+    fn save(&self, path: std::path::PathBuf) -> PyResult<()> {
+        self.session()?.model().save(&path).map_err(|error| model(&error))
+    }
+
+    /// The learner of a model file's bytes; with the labels of the classes in an order of one's own.
+    #[staticmethod]
+    #[pyo3(signature = (bytes, classes=None))]
+    fn from_bytes(bytes: &[u8], classes: Option<Vec<ClassLabel>>) -> PyResult<Self> {
+        let own = Model::from_bytes(bytes).map_err(|error| model(&error))?;
+        let session = Session::resume(&own).map_err(run)?;
+        let settings = session.settings();
+        let plan = Plan {
+            walk: Some(settings.walk.clone()),
+            loss: Some(settings.loss.clone()),
+            rate: settings.rate.clone(),
+            seed: settings.seed,
+            ..Plan::default()
+        };
+        let classes = (settings.task != Task::Regression)
+            .then(|| Classes::restore(session.coding().classes(), own.schema.labels(), classes));
+        Ok(Self {
+            plan,
+            classes,
+            label: None,
+            schema: own.schema.clone(),
+            session: Some(session),
+            early: None,
+            block: Block::new(),
+            keys: Keys::default(),
+        })
+    }
+
+    fn __reduce__<'py>(
+        slf: PyRef<'py, Self>,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>, Option<Vec<ClassLabel>>))> {
+        let bytes = slf.to_bytes(py)?;
+        let labels = slf.classes.as_ref().map(Classes::list);
+        Ok((py.get_type::<Self>().getattr("from_bytes")?, (bytes, labels)))
+    }
+}
+
+/// A vector, or a table if there are several numbers per row.
+fn table(py: Python<'_>, values: Vec<f64>, width: usize) -> PyResult<Bound<'_, PyAny>> {
+    let rows = values.len() / width.max(1);
+    let array = PyArray1::from_vec(py, values);
+    if width == 1 {
+        return Ok(array.into_any());
+    }
+    array.reshape([rows, width]).map(Bound::into_any)
+}

@@ -1,0 +1,174 @@
+//! # A run that is fed by hand
+//! The loop of [`train`](super::train()) without a source: whoever has examples in memory, a block at a time or one by one, learns with the same steps and gets the same
+//! bits as from a file.
+
+use geowalk::row::Block;
+use geowalk_data::{Places, Schema, Skipped, Task};
+
+use super::run::{Run, Sink};
+use super::{Plan, Summary};
+use crate::error::RunError;
+use crate::label::Coding;
+use crate::learner::{Learner, largest, softmax};
+use crate::link;
+use crate::model::{Model, Settings};
+use crate::predict;
+
+/// A run that is fed by hand.
+///
+/// ```
+/// use geowalk::row::Block;
+/// use geowalk_data::{Dictionary, Features, Labels, Schema, Task};
+/// use geowalk_run::train::{Plan, Session};
+/// let names = Dictionary::from_names(["a", "b"])?;
+/// let schema = Schema::from_parts(Features::Exact(names), Labels::Numbers, vec![]);
+/// let mut block = Block::new();
+/// block.push_dense(&[1.0, 0.0], 3.0, 1.0)?;
+/// block.push_dense(&[0.0, 1.0], 1.0, 1.0)?;
+/// let plan = Plan { task: Some(Task::Regression), ..Plan::default() };
+/// let mut session = Session::new(&plan, schema, &block)?;
+/// session.learn(&mut block)?;
+/// assert_eq!(session.summary().seen.examples, 2);
+/// let again = Session::resume(&session.model())?;
+/// assert_eq!(again.model().arrays, session.model().arrays);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Session {
+    run: Run,
+    schema: Schema,
+    places: Places,
+    /// Rows before those that errors count from.
+    origin: u64,
+}
+
+impl Session {
+    /// A new run on examples with this schema, of which these are the first; they are only looked at.
+    pub fn new(plan: &Plan, schema: Schema, first: &Block) -> Result<Self, RunError> {
+        let run = Run::new(plan, None, &schema, first, &mut |_| {})?;
+        Ok(Self::of(run, schema))
+    }
+
+    /// Goes on where the model stands. Models of batch learners are refused.
+    pub fn resume(model: &Model) -> Result<Self, RunError> {
+        if predict::is_batch(model) {
+            return Err(RunError::Batch { kind: model.settings.walk.clone() });
+        }
+        let (plan, none) = (Plan::default(), Block::new());
+        let run = Run::new(&plan, Some(model), &model.schema, &none, &mut |_| {})?;
+        Ok(Self::of(run, model.schema.clone()))
+    }
+
+    fn of(mut run: Run, schema: Schema) -> Self {
+        run.begin_pass();
+        Self { run, schema, places: Places::default(), origin: 0 }
+    }
+
+    /// Both of two classes are known, the negative one first: labels as in the schema. Without this, learning begins with both signs and one is dropped when the second class comes;
+    /// the weights are the same.
+    pub fn know(&mut self, classes: [f64; 2]) {
+        if self.run.settings.task == Task::Binary && !self.run.coding().is_open() {
+            self.run.know(classes);
+        }
+    }
+
+    /// A further pass through the same examples begins.
+    pub fn begin_pass(&mut self) {
+        self.run.end_pass();
+        self.run.begin_pass();
+        self.origin = 0;
+    }
+
+    /// The rows that errors name are counted from here.
+    pub fn count_from_here(&mut self) {
+        self.origin = self.run.passed();
+    }
+
+    /// Learns from a block whose labels are as in the schema; they are coded in place. On an error the rows before it have been learned.
+    pub fn learn(&mut self, block: &mut Block) -> Result<(), RunError> {
+        let mut sink = Sink { said: &mut |_| {}, predictions: None };
+        let learned = self.run.block(block, &self.places, self.schema.labels(), &mut sink);
+        learned.map_err(|error| {
+            let intercept = self.run.settings.intercept;
+            error.named(self.schema.features(), intercept).counted_from(self.origin)
+        })
+    }
+
+    /// What was asked for.
+    pub fn settings(&self) -> &Settings {
+        &self.run.settings
+    }
+
+    /// What features and labels mean.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// The same, to be added to.
+    pub fn schema_mut(&mut self) -> &mut Schema {
+        &mut self.schema
+    }
+
+    /// How labels are coded.
+    pub fn coding(&self) -> &Coding {
+        self.run.coding()
+    }
+
+    /// The learner.
+    pub fn learner(&self) -> &dyn Learner {
+        self.run.built().learner.as_ref()
+    }
+
+    /// Scores, probabilities or classes of the rows of a block, one row after the other. The score of two classes is positive for the second.
+    pub fn answer(&self, block: &Block, wanted: Wanted, out: &mut Vec<f64>) {
+        let (learner, task) = (self.learner(), self.run.settings.task);
+        let theta = link::threshold(&self.run.built().loss);
+        let mut scores = Vec::new();
+        learner.predict(block, &mut scores);
+        for scores in scores.chunks_exact_mut(learner.outputs().max(1)) {
+            match (wanted, task) {
+                (Wanted::Scores, Task::Binary) => out.push(scores[0] - theta),
+                (Wanted::Scores, _) | (_, Task::Regression) => out.extend_from_slice(scores),
+                (Wanted::Classes, Task::Binary) => {
+                    out.push(f64::from(u8::from(scores[0] >= theta)));
+                }
+                (Wanted::Classes, Task::Multiclass) => out.push(largest(scores)),
+                (Wanted::Probabilities, Task::Binary) => {
+                    let p = link::probability(&self.run.built().loss, scores[0]);
+                    let p = p.unwrap_or(f64::NAN);
+                    out.extend([1.0 - p, p]);
+                }
+                (Wanted::Probabilities, Task::Multiclass) => {
+                    softmax(scores);
+                    out.extend_from_slice(scores);
+                }
+            }
+        }
+    }
+
+    /// Does the loss estimate probabilities?
+    pub fn has_probabilities(&self) -> bool {
+        link::probability(&self.run.built().loss, 0.0).is_some()
+    }
+
+    /// What came out of it so far.
+    pub fn summary(&self) -> Summary {
+        self.run.summary(&self.schema, &Skipped::default(), 0.0)
+    }
+
+    /// The model as it is now.
+    pub fn model(&self) -> Model {
+        self.run.model(&self.schema, &self.summary())
+    }
+}
+
+/// What is wanted of a prediction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// The scores: one, or one of each class.
+    Scores,
+    /// The probability of every class, in the order of their codes.
+    Probabilities,
+    /// The place of the class in the order of codes.
+    Classes,
+}

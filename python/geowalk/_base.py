@@ -1,0 +1,152 @@
+"""What all estimators share: parameters, tags, files. scikit-learn is never imported before something of it is asked for."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import sys
+from typing import Any
+
+from ._certificate import Certificate
+
+
+class NotFittedError(ValueError, AttributeError):
+    """Something was asked of an estimator that has learned nothing.
+
+    Where scikit-learn can be imported, what is raised is also its `NotFittedError`.
+
+    >>> import geowalk
+    >>> try:
+    ...     geowalk.OnlineRegressor().predict([[1.0]])
+    ... except geowalk.NotFittedError as error:
+    ...     print(error)
+    This OnlineRegressor instance is not fitted yet. Call 'fit' with appropriate arguments before using this estimator.
+    """
+
+
+def unfitted(estimator: object) -> NotFittedError:
+    """The error to raise for an estimator that has learned nothing."""
+    message = (
+        f"This {type(estimator).__name__} instance is not fitted yet. "
+        "Call 'fit' with appropriate arguments before using this estimator."
+    )
+    try:
+        from sklearn.exceptions import NotFittedError as Theirs
+    except ImportError:
+        return NotFittedError(message)
+    return type("NotFittedError", (NotFittedError, Theirs), {"__module__": "geowalk"})(message)
+
+
+class Estimator:
+    """Parameters by name, as scikit-learn wants them."""
+
+    _kind: str | None = None
+    _sparse = True
+    _allow_nan = False
+    _poor_score = False
+
+    @classmethod
+    def _parameters(cls) -> dict[str, inspect.Parameter]:
+        parameters = dict(inspect.signature(cls.__init__).parameters)
+        del parameters["self"]
+        return parameters
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters, by name.
+
+        >>> import geowalk
+        >>> geowalk.OnlineClassifier(rate="0.5").get_params()["rate"]
+        '0.5'
+        """
+        return {name: getattr(self, name) for name in sorted(self._parameters())}
+
+    def set_params(self, **params: Any) -> Estimator:
+        """Changes parameters, by name. What was learned stays until the next `fit`.
+
+        >>> import geowalk
+        >>> geowalk.OnlineClassifier().set_params(walk="gd")
+        OnlineClassifier(walk='gd')
+        """
+        known = self._parameters()
+        for name, value in params.items():
+            if name not in known:
+                raise ValueError(
+                    f"Invalid parameter {name!r} for estimator {self}. Valid parameters are: {sorted(known)!r}."
+                )
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        parameters = self._parameters()
+        shown = []
+        for name, parameter in parameters.items():
+            value = getattr(self, name, None)
+            if repr(value) != repr(parameter.default):
+                shown.append(f"{name}={value!r}")
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags, InputTags, RegressorTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type=self._kind,
+            target_tags=TargetTags(required=self._kind is not None),
+            classifier_tags=ClassifierTags(poor_score=self._poor_score) if self._kind == "classifier" else None,
+            regressor_tags=RegressorTags(poor_score=self._poor_score) if self._kind == "regressor" else None,
+            input_tags=InputTags(sparse=self._sparse, allow_nan=self._allow_nan),
+        )
+
+    @property
+    def _learned(self) -> Any:
+        """What was learned, or the error that nothing was."""
+        learned = self.__dict__.get("_model")
+        if learned is None:
+            raise unfitted(self)
+        return learned
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self.__dict__.get("_model") is not None
+
+    def save(self, path: Any) -> None:
+        """Writes the model file that `geowalk.load` and the command `geowalk predict` read.
+
+        >>> import geowalk, tempfile, os
+        >>> path = os.path.join(tempfile.mkdtemp(), "model.gw")
+        >>> geowalk.OnlineRegressor().fit([[1.0], [2.0]], [1.0, 2.0]).save(path)
+        >>> geowalk.load(path)
+        OnlineRegressor(walk='adagrad')
+        """
+        self._learned.save(path)
+
+    @property
+    def summary_(self) -> dict[str, Any]:
+        """What came out of it: the same as the command prints with `--json`."""
+        return json.loads(self._learned.summary())
+
+    @property
+    def certificate_(self) -> Certificate:
+        """The certificate of what was learned: `certificate()`."""
+        return self.certificate()
+
+    def certificate(self, comparator: Any = None, X: Any = None, y: Any = None) -> Certificate:
+        """The guarantee of what was learned, against all comparators in reach of the start, or against one.
+
+        `comparator` are weights, the intercept first. Their own loss and the regret need the data: `X` and `y`.
+
+        >>> import geowalk
+        >>> model = geowalk.OnlineClassifier().fit([[0.0], [1.0], [0.2], [0.9]], [0, 1, 0, 1])
+        >>> model.certificate().status
+        'valid'
+        """
+        if comparator is not None or X is not None or y is not None:
+            raise NotImplementedError("a certificate against a comparator of one's own is not there yet")
+        return Certificate(self.summary_["certificate"])
+
+
+def register_with_river(cls: type, kind: str) -> None:
+    """If river has been imported, its checks take the class for one of its own kind."""
+    river = sys.modules.get("river")
+    if river is not None and hasattr(river, "base"):
+        base = river.base.Classifier if kind == "classifier" else river.base.Regressor
+        if not issubclass(cls, base):
+            base.register(cls)

@@ -1,0 +1,260 @@
+"""Learners of whole tables as estimators: boosted rules and decision trees."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import _validate as v
+from ._base import Estimator
+from ._geowalk import Boost, Tree
+
+__all__ = ["BoostClassifier", "TreeClassifier"]
+
+
+def _column(values: np.ndarray) -> Any:
+    """A column as the compiled half reads it: numbers, NaN where one is missing, or codes and names, -1 where one is missing."""
+    if values.dtype.kind in "biuf":
+        return np.ascontiguousarray(values, dtype=np.float64)
+    if values.dtype.kind == "c":
+        raise ValueError("Complex data not supported")
+    missing = np.array([x is None or x != x for x in values], dtype=bool)
+    texts = np.array([str(x) for x in values[~missing]], dtype=object)
+    names, first, codes = np.unique(texts.astype(str), return_index=True, return_inverse=True)
+    # In the order in which they come, as a reader numbers them.
+    order = np.argsort(first)
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    all_codes = np.full(len(values), -1, dtype=np.int64)
+    all_codes[~missing] = place[codes.ravel()]
+    return all_codes, names[order].tolist()
+
+
+class _Batch(Estimator):
+    """What boosting and trees share."""
+
+    _kind = "classifier"
+    _sparse = False
+    _allow_nan = True
+
+    def _columns(self, X: Any, first: bool) -> tuple[list[str] | None, list[Any], int]:
+        if v.is_sparse(X):
+            raise TypeError(
+                f"Sparse data was passed, but {type(self).__name__} needs dense data: X.toarray(); for very many features use OnlineClassifier"
+            )
+        names = v.names_of(X)
+        own = getattr(self, "feature_names_in_", None)
+        if not first and names is not None and own is not None and names != list(own):
+            missing = sorted(set(own) - set(names))
+            if missing:
+                raise ValueError(
+                    "The feature names should match those that were passed during fit.\n"
+                    "Feature names seen at fit time, yet now missing:\n" + "".join(f"- {n}\n" for n in missing[:5])
+                )
+            X, names = v.select(X, list(own)), list(own)
+        if names is not None:
+            columns = [_column(column) for column in v.columns_of(X)]
+            rows = len(X) if not hasattr(X, "num_rows") else X.num_rows
+            v.enough((rows, len(names)))
+            return names, columns, rows
+        array = v.parts(X)
+        if not first and array.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {array.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input."
+            )
+        return None, [_column(array[:, k]) for k in range(array.shape[1])], array.shape[0]
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Learns from a table. Numbers may be missing (NaN), columns may hold names.
+
+        >>> from geowalk import TreeClassifier
+        >>> TreeClassifier().fit([[0.0], [1.0]], ["no", "yes"]).classes_
+        array(['no', 'yes'], dtype='<U3')
+        """
+        for name in ("_model", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+        names, columns, rows = self._columns(X, True)
+        label = v.target(y, "class")
+        y = v.column(y, rows, self)
+        v.check_classes(y)
+        w = v.weights(sample_weight, rows)
+        if w is not None and not (w > 0).all():
+            kept = w > 0
+            columns = [(c[0][kept], c[1]) if isinstance(c, tuple) else c[kept] for c in columns]
+            y, w = y[kept], w[kept]
+        classes, codes = np.unique(y, return_inverse=True)
+        if len(classes) < 2:
+            raise v.one_class(classes, len(y))
+        from ._online import _labels
+
+        numbered = names if names is not None else [str(k) for k in range(1, len(columns) + 1)]
+        self._model = self._learn(numbered, columns, codes.ravel().astype(np.float64), _labels(classes), w, label)
+        self.classes_, self.n_features_in_ = classes, len(columns)
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        return self
+
+    def _learn(self, names: list[str], columns: list[Any], y: np.ndarray, classes: list[Any], w: Any, label: str) -> Any:
+        raise NotImplementedError
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The predicted classes.
+
+        >>> from geowalk import TreeClassifier
+        >>> TreeClassifier().fit([[0.0], [1.0]], [0, 1]).predict([[0.2], [0.9]])
+        array([0, 1])
+        """
+        model = self._learned
+        return self.classes_[model.predict(self._columns(X, False)[1])]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probability of every class, in the order of `classes_`.
+
+        >>> from geowalk import TreeClassifier
+        >>> TreeClassifier().fit([[0.0], [1.0]], [0, 1]).predict_proba([[0.2]]).sum()
+        np.float64(1.0)
+        """
+        model = self._learned
+        return model.probabilities(self._columns(X, False)[1])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows whose class is predicted.
+
+        >>> from geowalk import TreeClassifier
+        >>> TreeClassifier().fit([[0.0], [1.0]], [0, 1]).score([[0.0], [1.0]], [0, 1])
+        1.0
+        """
+        found = self.predict(X)
+        y = v.column(y, len(found), self)
+        return float(np.average(found == y, weights=v.weights(sample_weight, len(y))))
+
+    def write(self, form: str = "text") -> str:
+        """What was learned: as text for people, or as `json`, `sql` or `dot` (Graphviz).
+
+        >>> from geowalk import TreeClassifier
+        >>> print(TreeClassifier().fit([[0.0], [1.0]], [0, 1]).write("sql").split()[0])
+        SELECT
+        """
+        return self._learned.write(form)
+
+
+class BoostClassifier(_Batch):
+    """Rules with leverages, boosted with any strictly convex loss; they can be read as sentences.
+
+    H(x) = sum of alpha_j h_j(x); in each round the rule with the largest edge over the weights of the examples is found, and its leverage moved to the minimum of the loss.
+
+    loss      a balanced convex loss (matsushita, gini, entropy, mu, nu, zeta), or exponential, logistic, squared
+    weak      'rules', 'stumps', 'trees' or 'columns'
+    literals  tests in a rule
+    leaves    of a small tree, with weak='trees'
+    rounds    how many rounds
+    leverage  'one', 'all' or how many leverages move in a round
+    adapt     None, or which losses are chosen while boosting: 'F1', 'F2', 'E1', 'E2', 'F*'
+    bins      thresholds between so many quantiles; None: between all values
+    seed      of whatever is random
+
+    >>> import numpy as np
+    >>> from geowalk import BoostClassifier
+    >>> X = np.random.default_rng(0).standard_normal((300, 3))
+    >>> y = (X[:, 0] > 0) & (X[:, 1] > 0)
+    >>> model = BoostClassifier(rounds=5).fit(X, y)
+    >>> model.score(X, y) > 0.95, len(model.rules_) > 0
+    (True, True)
+
+    Reference: Nock and Nielsen, Intrinsic geometries in learning, 2009; Schapire and Singer, Improved boosting algorithms using confidence-rated predictions, 1999.
+    """
+
+    def __init__(
+        self,
+        loss: str = "matsushita",
+        weak: str = "rules",
+        literals: int = 2,
+        rounds: int = 10,
+        leverage: str | int = "one",
+        adapt: str | None = None,
+        leaves: int = 4,
+        bins: int | None = 255,
+        seed: int = 0,
+    ) -> None:
+        self.loss, self.weak, self.literals, self.rounds = loss, weak, literals, rounds
+        self.leverage, self.adapt, self.leaves, self.bins, self.seed = leverage, adapt, leaves, bins, seed
+
+    def _learn(self, names: list[str], columns: list[Any], y: np.ndarray, classes: list[Any], w: Any, label: str) -> Any:
+        return Boost(
+            names,
+            columns,
+            y,
+            classes,
+            w,
+            loss=self.loss,
+            weak=self.weak,
+            literals=self.literals,
+            leaves=self.leaves,
+            rounds=self.rounds,
+            leverage=str(self.leverage),
+            adapt=self.adapt,
+            bins=self.bins or 0,
+            seed=self.seed,
+            label=label,
+        )
+
+    @property
+    def rules_(self) -> list[str]:
+        """The rules as sentences."""
+        return [line for line in self.write().splitlines() if line and not line.endswith(":")]
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The score of the second of two classes, or one of every class.
+
+        >>> from geowalk import BoostClassifier
+        >>> BoostClassifier(rounds=1).fit([[0.0], [1.0]], [0, 1]).decision_function([[0.0], [1.0]]).shape
+        (2,)
+        """
+        model = self._learned
+        return model.scores(self._columns(X, False)[1])
+
+
+class TreeClassifier(_Batch):
+    """A decision tree, grown where it lowers a permissible function phi most: cost = sum over leaves of mass * phi(share).
+
+    loss        a permissible function (matsushita, gini, entropy, mu, nu, zeta), or exponential, squared, logistic
+    max_leaves  at most so many leaves
+    max_depth   at most so many tests on the way to a leaf
+    min_leaf    at least so many rows in a leaf
+    prune       the part of the data that is kept aside to prune by
+    bins        thresholds between so many quantiles; None: between all values
+    smoothing   kappa of the probabilities (m + kappa) / (n + classes * kappa)
+    seed        of the part that is kept aside
+
+    >>> import numpy as np
+    >>> from geowalk import TreeClassifier
+    >>> X = np.random.default_rng(0).standard_normal((300, 2))
+    >>> y = (X[:, 0] > 0) & (X[:, 1] > 0)
+    >>> TreeClassifier(max_leaves=3).fit(X, y).score(X, y)
+    1.0
+
+    Reference: Kearns and Mansour, On the boosting ability of top-down decision tree learning algorithms, 1999.
+    """
+
+    def __init__(
+        self,
+        loss: str = "matsushita",
+        max_leaves: int | None = None,
+        max_depth: int | None = None,
+        min_leaf: int = 1,
+        prune: float | None = None,
+        bins: int | None = None,
+        smoothing: float = 1.0,
+        seed: int = 0,
+    ) -> None:
+        self.loss, self.max_leaves, self.max_depth, self.min_leaf = loss, max_leaves, max_depth, min_leaf
+        self.prune, self.bins, self.smoothing, self.seed = prune, bins, smoothing, seed
+
+    def _learn(self, names: list[str], columns: list[Any], y: np.ndarray, classes: list[Any], w: Any, label: str) -> Any:
+        return Tree(names, columns, y, classes, w, label=label, **self.get_params())
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """What each column gained, as parts of 1."""
+        return self._learned.importance()

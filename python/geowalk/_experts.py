@@ -1,0 +1,160 @@
+"""Experts and null vectors."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from . import _validate as v
+from ._base import Estimator
+from ._certificate import Certificate
+from ._geowalk import Tracker, Weigher
+
+__all__ = ["Hedge", "NullVector"]
+
+
+class Hedge(Estimator):
+    """Weights on experts that follow the best of them, whatever happens.
+
+    w_i <- w_i exp(-rate * loss_i) / sum; the learner loses <w, losses>, at most the bound of the theorem more than the best expert, and both are known exactly.
+
+    walk   'hedge', 'reparam-hedge', 'prod', 'eg' or 'reparam-eg'; on losses eg is hedge
+    rate   'auto' (needs none: follows the mixability gaps), a number, 'tuned(loss=L)' or 'doubling'
+    loss   None: `learn` is given losses; 'log': probabilities; 'portfolio': price relatives; any other loss: forecasts and outcomes
+    share  the part of the weight that is spread evenly after each round, against a best expert that changes
+    range  of losses (0 to 1 for rules that need one), or of forecasts
+
+    >>> import numpy as np
+    >>> from geowalk import Hedge
+    >>> losses = np.random.default_rng(0).uniform(size=(200, 3)) + [0.2, 0.0, 0.2]
+    >>> hedge = Hedge().learn(losses)
+    >>> hedge.weights_.argmax(), hedge.certificate_.regret <= hedge.certificate_.bound
+    (np.int64(1), True)
+
+    Reference: Freund and Schapire, A decision-theoretic generalization of on-line learning and an application to boosting, 1997; de Rooij, van Erven, Grunwald and Koolen,
+    Follow the leader if you can, hedge if you must, 2014.
+    """
+
+    def __init__(
+        self, walk: str = "eg", rate: Any = "auto", loss: str | None = None, share: float = 0.0, range: tuple[float, float] | None = None
+    ) -> None:
+        self.walk, self.rate, self.loss, self.share, self.range = walk, rate, loss, share, range
+
+    def learn(self, losses: Any, y: Any = None) -> Hedge:
+        """Plays one round, or one for each row: what the experts lost, or what they said and what happened. NaN is an expert that says nothing.
+
+        >>> from geowalk import Hedge
+        >>> Hedge().learn([0.0, 1.0]).learn([[0.0, 1.0], [0.0, 1.0]]).weights_.shape
+        (2,)
+        """
+        rows = np.atleast_2d(np.asarray(losses, dtype=np.float64))
+        if rows.ndim != 2:
+            raise ValueError(f"losses have shape {np.shape(losses)}; a row of experts, or a table with a row per round, is needed")
+        outcomes = None if y is None else np.atleast_1d(np.asarray(y, dtype=np.float64))
+        model = self.__dict__.get("_model")
+        if model is None:
+            model = Weigher(self.walk, str(self.rate), self.loss, self.share, self.range)
+        model.learn(rows, outcomes)
+        self._model = model
+        self.n_features_in_ = rows.shape[1]
+        return self
+
+    @property
+    def weights_(self) -> np.ndarray:
+        """The weights of the experts, summing to 1."""
+        return self._learned.weights()
+
+    def predict(self, advice: Any) -> Any:
+        """The weighted mean of what the experts say, of one round or of one per row.
+
+        >>> from geowalk import Hedge
+        >>> round(Hedge().learn([[0.0, 1.0]] * 50).predict([3.0, 9.0]), 6)
+        3.0
+        """
+        model = self._learned
+        found = model.predict(np.atleast_2d(np.asarray(advice, dtype=np.float64)))
+        return float(found[0]) if np.ndim(advice) == 1 else found
+
+    def certificate(self, comparator: Any = None, X: Any = None, y: Any = None) -> Certificate:
+        """The guarantee against the best expert, or against the one whose number is `comparator`; all fields are known.
+
+        >>> from geowalk import Hedge
+        >>> Hedge().learn([[0.0, 1.0]] * 50).certificate(comparator=1).regret < 0.0
+        True
+        """
+        return Certificate(json.loads(self._learned.summary(comparator))["certificate"])
+
+    def save(self, path: Any) -> None:
+        """Experts have no model file."""
+        raise NotImplementedError("experts have no model file; keep weights_")
+
+
+class NullVector(Estimator):
+    """The unit vector p with <p, x> = 0 for all rows x of a stream, learned on the sphere.
+
+    p <- Exp_p(-rate * grad <p, x>^2): a step along a great circle, with rows at unit length. On columns of a series and its delays it is the recurrence of the series.
+
+    walk  'sphere', 'implicit:sphere' or 'projected-sphere'
+    rate  a number, or inv(c, t0), which settles
+    seed  of the starting point
+
+    >>> import numpy as np
+    >>> from geowalk import NullVector
+    >>> t = np.arange(300)
+    >>> y = np.cos(0.5 * t)
+    >>> X = np.column_stack([y[2:], y[1:-1], y[:-2]])
+    >>> p = NullVector().partial_fit(X).vector_
+    >>> np.allclose(p / p[0], [1.0, -2.0 * np.cos(0.5), 1.0], atol=1e-3)
+    True
+
+    Reference: Krakowski, Mahony, Williamson and Warmuth, Online learning on spheres, 2007.
+    """
+
+    def __init__(self, walk: str = "sphere", rate: Any = 0.5, seed: int = 0) -> None:
+        self.walk, self.rate, self.seed = walk, rate, seed
+
+    def fit(self, X: Any, y: Any = None) -> NullVector:
+        """Learns from the beginning.
+
+        >>> from geowalk import NullVector
+        >>> NullVector().fit([[1.0, 0.0]] * 100).vector_.round(6)
+        array([0., 1.])
+        """
+        self.__dict__.pop("_model", None)
+        return self.partial_fit(X)
+
+    def partial_fit(self, X: Any, y: Any = None) -> NullVector:
+        """Goes on learning. Rows of zeros have no direction and are left out.
+
+        >>> from geowalk import NullVector
+        >>> NullVector().partial_fit([[1.0, 0.0]]).partial_fit([[1.0, 0.0]]).summary_["rows"]
+        2
+        """
+        names, parts = v.names_of(X), v.parts(X)
+        columns = v.shape(parts)[1]
+        model = self.__dict__.get("_model")
+        if model is None:
+            if columns < 2:
+                raise ValueError(f"X has {columns} feature(s); a null vector needs at least 2 features")
+            model = Tracker(self.walk, str(self.rate), self.seed)
+            self.n_features_in_ = columns
+            self.__dict__.pop("feature_names_in_", None)
+            if names is not None:
+                self.feature_names_in_ = np.array(names, dtype=object)
+        elif columns != self.n_features_in_:
+            raise ValueError(f"X has {columns} features, but NullVector is expecting {self.n_features_in_} features as input.")
+        model.learn(parts)
+        self._model = model
+        return self
+
+    @property
+    def vector_(self) -> np.ndarray:
+        """The vector; its largest coordinate is positive."""
+        vector = self._learned.vector()
+        return np.concatenate([vector, np.zeros(self.n_features_in_ - len(vector))])
+
+    def save(self, path: Any) -> None:
+        """Null vectors have no model file."""
+        raise NotImplementedError("null vectors have no model file; keep vector_, or pickle the estimator")

@@ -1,0 +1,149 @@
+"""Data and models in files."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import _geowalk
+from ._batch import BoostClassifier, TreeClassifier
+from ._online import NaturalClassifier, OnlineClassifier, OnlineRegressor
+
+__all__ = ["Data", "load", "read", "walks"]
+
+
+class Data(NamedTuple):
+    """What `geowalk.read` gives: `X, y, *_ = geowalk.read(path)`.
+
+    X       an array, or a scipy CSR matrix where rows are sparse
+    y       labels: numbers, or names
+    weight  importance weights, or None if all are 1
+    names   of the columns of X, or None where they have none
+
+    >>> from geowalk import Data
+    >>> Data([[1.0]], [2.0]).weight is None
+    True
+
+    Reference: the formats are those of `geowalk list formats`.
+    """
+
+    X: Any
+    y: Any
+    weight: Any = None
+    names: Any = None
+
+
+def read(path: Any, label: str | None = None, format: str | None = None, header: bool = True, unlabelled: bool = False) -> Data:
+    """Reads data with the readers of the command line: CSV, TSV, LIBSVM, VW text, JSON lines, Parquet, Arrow; gz and zst; one path, several, or a pattern.
+
+    label       the column of the label; otherwise the one named class, label, target or y
+    format      otherwise told by the name of the file and its first bytes
+    header      the first line of a table names its columns
+    unlabelled  rows without a label are read, with NaN
+
+    >>> import geowalk, pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "tiny.csv"
+    >>> _ = path.write_text("size,color,class\\n1.5,red,yes\\n2,blue,no\\n")
+    >>> data = geowalk.read(path)
+    >>> data.names, data.y
+    (['size', 'color=red', 'color=blue'], array(['yes', 'no'], dtype='<U3'))
+    """
+    several = isinstance(path, (list, tuple))
+    paths = [os.fspath(p) for p in (path if several else [path])]
+    read = _geowalk.read(paths, label, format, header, unlabelled)
+    y, weight, labels = read["y"], read["weight"], read["labels"]
+    if labels is not None:
+        named = np.array([*labels, ""])
+        y = named[np.where(np.isnan(y), len(labels), y).astype(np.intp)]
+    elif len(y) and np.isfinite(y).all() and (y == np.floor(y)).all() and np.abs(y).max() <= 1000:
+        y = y.astype(np.int64)
+    if "x" in read:
+        X = read["x"]
+    else:
+        try:
+            from scipy.sparse import csr_matrix
+        except ImportError as error:
+            raise ImportError("rows of this file are sparse, and a sparse matrix needs scipy: pip install scipy") from error
+        parts = (read["data"], read["indices"].astype(np.int32), read["indptr"])
+        X = csr_matrix(parts, shape=(len(y), read["columns"]))
+    return Data(X, y, None if (weight == 1.0).all() else weight, read["names"])
+
+
+def _classes(labels: list[Any]) -> np.ndarray:
+    """Classes of a model file: names, or numbers, whole ones as integers."""
+    classes = np.array(labels)
+    whole = classes.dtype.kind == "f" and (classes == np.floor(classes)).all()
+    return classes.astype(np.int64) if whole else classes
+
+
+def load(path: Any) -> Any:
+    """The estimator of a model file, whether `save` or the command `geowalk train`, `boost` or `tree` wrote it. It predicts the same bits, and on-line learners go on learning.
+
+    >>> import geowalk, tempfile, os
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.gw")
+    >>> model = geowalk.OnlineClassifier(walk="gd").fit([[0.0], [1.0]], ["no", "yes"])
+    >>> model.save(path)
+    >>> again = geowalk.load(path)
+    >>> again, again.classes_, bool((again.coef_ == model.coef_).all())
+    (OnlineClassifier(walk='gd'), array(['no', 'yes'], dtype='<U3'), True)
+    """
+    kind, data = _geowalk.load_bytes(os.fspath(path))
+    if kind == "online":
+        return _online(data)
+    model = _geowalk.Boost.from_bytes(data) if kind == "boost" else _geowalk.Tree.from_bytes(data)
+    own = dict(model.settings())
+    bins = None if own["bins"] == "exact" else int(own["bins"])
+    if kind == "tree":
+        estimator: Any = TreeClassifier(own["loss"], smoothing=float(own["smoothing"]), bins=bins, seed=int(own["seed"]))
+    else:
+        estimator = BoostClassifier(
+            loss=own["loss"],
+            weak=own["walk"].removeprefix("boost:"),
+            literals=int(own["literals"]),
+            rounds=int(own["rounds"]),
+            leverage=own["rate"].removeprefix("leverage(").removesuffix(")"),
+            adapt=None if own["adapt"] == "none" else own["adapt"],
+            leaves=int(own["leaves"]),
+            bins=bins,
+            seed=int(own["seed"]),
+        )
+    estimator._model, estimator.classes_ = model, _classes(model.labels())
+    names = [name for name, _ in model.columns()]
+    estimator.n_features_in_, estimator.feature_names_in_ = len(names), np.array(names, dtype=object)
+    return estimator
+
+
+def _online(data: bytes) -> Any:
+    model = _geowalk.Online.from_bytes(data)
+    own = dict(model.settings())
+    seed, average = int(own["seed"]), own["average"] == "true"
+    walk, loss, rate = own["walk"], own["loss"], own["rate"]
+    if own["task"] == "regression":
+        estimator: Any = OnlineRegressor(walk, loss, rate, average=average, seed=seed)
+    elif walk.startswith("natural:"):
+        estimator = NaturalClassifier(walk.removeprefix("natural:"), seed=seed)
+    else:
+        estimator = OnlineClassifier(walk, loss, rate, average=average, seed=seed)
+    if own["task"] != "regression":
+        estimator._closed = False
+        estimator._know(_classes(model.labels()).tolist())
+    estimator._model = model
+    names = model.columns()
+    if names is None:
+        estimator._from_dicts = estimator._any_width = True
+    else:
+        estimator.n_features_in_, estimator.feature_names_in_ = len(names), np.array(names, dtype=object)
+    return estimator
+
+
+def walks() -> list[dict[str, Any]]:
+    """All walks, as `geowalk list walks` prints them: name, aliases, parameters, summary, source.
+
+    >>> import geowalk
+    >>> [walk["name"] for walk in geowalk.walks()][:2]
+    ['free:euclidean', 'explicit:adaptive']
+    """
+    keys = ("name", "aliases", "parameters", "summary", "source")
+    return [dict(zip(keys, walk)) for walk in _geowalk.walk_list()]

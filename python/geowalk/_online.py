@@ -1,0 +1,613 @@
+"""On-line learners as estimators. All that learns is `_geowalk.Online`; here are names, shapes and labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import _validate as v
+from ._base import Estimator, register_with_river
+from ._geowalk import Online, probabilistic
+
+__all__ = ["NaturalClassifier", "OnlineClassifier", "OnlineRegressor", "Winnow"]
+
+
+def _records(X: Any) -> list[dict[str, Any]]:
+    """The rows of a table as dictionaries; what is missing is None."""
+    if hasattr(X, "column_names"):
+        return X.to_pylist()
+    rows = X.to_dict("records") if hasattr(X, "iloc") else X.to_dicts()
+    return [{k: None if x is None or x != x else x for k, x in row.items()} for row in rows]
+
+
+class _Learner(Estimator):
+    """What regression and classification share."""
+
+    def _walk(self, columns: int | None) -> str | None:
+        return self.walk  # type: ignore[attr-defined]
+
+    def _new(self, columns: int | None, classes: list[Any] | None = None, label: str | None = None) -> Online:
+        task = "classes" if self._kind == "classifier" else "regression"
+        own = self.get_params()
+        loss, rate, seed, average = own.get("loss"), str(own.get("rate", "auto")), own.get("seed", 0), own.get("average", False)
+        return Online(task, self._walk(columns), loss, rate, seed, average, classes, label)
+
+    # What comes in
+
+    def _named(self, X: Any) -> Any:
+        """The columns in the order of the fit, if they have names."""
+        names, own = v.names_of(X), getattr(self, "feature_names_in_", None)
+        if names is None:
+            if own is not None:
+                self._warn("X does not have valid feature names, but {} was fitted with feature names")
+            return X
+        if own is None:
+            if hasattr(self, "n_features_in_"):
+                self._warn("X has feature names, but {} was fitted without feature names")
+            return X
+        own = list(own)
+        if names == own:
+            return X
+        unseen, missing = sorted(set(names) - set(own)), sorted(set(own) - set(names))
+        if unseen or missing:
+            message = "The feature names should match those that were passed during fit.\n"
+            if unseen:
+                message += "Feature names unseen at fit time:\n" + "".join(f"- {n}\n" for n in unseen[:5])
+            if missing:
+                message += "Feature names seen at fit time, yet now missing:\n" + "".join(f"- {n}\n" for n in missing[:5])
+            raise ValueError(message)
+        return v.select(X, own)
+
+    def _warn(self, message: str) -> None:
+        import warnings
+
+        warnings.warn(message.format(type(self).__name__), UserWarning, stacklevel=4)
+
+    def _by_name(self, X: Any) -> bool:
+        """Are rows of this table read as dictionaries: columns of names, or a model that learned from dictionaries?"""
+        if v.names_of(X) is None:
+            return False
+        fitted = self.__dict__.get("_model") is not None
+        return not v.is_numeric(X) or (fitted and self._from_dicts)
+
+    def _parts(self, X: Any) -> Any:
+        """A table to predict."""
+        parts = v.parts(self._named(X))
+        found, known = v.shape(parts)[1], getattr(self, "n_features_in_", None)
+        if known is not None and found != known:
+            raise ValueError(
+                f"X has {found} features, but {type(self).__name__} is expecting {known} features as input."
+            )
+        return parts
+
+    def _rows(self, X: Any) -> tuple[Any, int]:
+        """A table, or a list of dictionaries, and how many rows it has."""
+        if self._by_name(X):
+            records = _records(self._named(X))
+            return records, len(records)
+        if self.__dict__.get("_model") is not None and self._from_dicts and not self._any_width:
+            raise ValueError(
+                f"this {type(self).__name__} learned from dictionaries; give a table with named columns, or use predict_one and learn_one"
+            )
+        parts = self._parts(X)
+        return parts, v.shape(parts)[0]
+
+    # What is learned
+
+    _from_dicts = False
+    _any_width = False
+
+    def _forget(self) -> None:
+        for name in ("_model", "n_features_in_", "feature_names_in_", "_from_dicts", "_any_width"):
+            self.__dict__.pop(name, None)
+
+    def _begin(self, X: Any, rows: Any, classes: list[Any] | None, label: str) -> None:
+        names = v.names_of(X)
+        self.n_features_in_ = len(names) if isinstance(rows, list) else v.shape(rows)[1]
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        self._from_dicts = isinstance(rows, list)
+        self._model = self._new(self.n_features_in_, classes, label)
+
+    def _learn(self, rows: Any, y: np.ndarray, w: np.ndarray | None, passes: int) -> None:
+        if not isinstance(rows, list):
+            names = getattr(self, "feature_names_in_", None)
+            self._model.learn(rows, y, w, passes, None if names is None else list(names))
+            return
+        for _ in range(passes):
+            for i, row in enumerate(rows):
+                self._model.learn_one(row, y[i], 1.0 if w is None else w[i])
+
+    def _each(self, rows: list[dict[str, Any]], method: str) -> np.ndarray:
+        ask = getattr(self._model, method)
+        return np.array([ask(row) for row in rows])
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """The weights of the features: of each class, if there are several."""
+        return self._weights()[1]
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """The weight of the constant feature."""
+        return self._weights()[0]
+
+    def _weights(self) -> tuple[np.ndarray, np.ndarray]:
+        weights = self._learned.weights()
+        columns = weights.shape[1] - 1 if self._from_dicts else getattr(self, "n_features_in_", weights.shape[1] - 1)
+        padded = np.zeros((len(weights), columns + 1))
+        padded[:, : weights.shape[1]] = weights[:, : columns + 1]
+        return padded[:, 0], padded[:, 1:]
+
+    # river's ways
+
+    @property
+    def _supervised(self) -> bool:
+        return True
+
+    def clone(self, new_params: dict[str, Any] | None = None, include_attributes: bool = False) -> Any:
+        """An estimator of the same parameters that has learned nothing, as river wants it.
+
+        >>> import geowalk
+        >>> geowalk.OnlineRegressor(passes=2).clone()
+        OnlineRegressor(passes=2)
+        """
+        if include_attributes:
+            import copy
+
+            return copy.deepcopy(self)
+        return type(self)(**{**self.get_params(), **(new_params or {})})
+
+    def _get_params(self) -> dict[str, Any]:
+        return self.get_params()
+
+
+class OnlineRegressor(_Learner):
+    """A number from a linear prediction, learned in one walk over the examples in their order.
+
+    z = <w, x> is predicted before y is seen; then w moves by a step of the walk against the slope of the loss l(z, y).
+
+    walk     how the weights move, `geowalk.walks()` lists them; 'auto' is free where the slope of the loss is bounded, adagrad elsewhere
+    loss     what hurts, `geowalk.losses.names()` lists them
+    rate     'auto', a number, inv(c, t0) or power(c, t0, p)
+    passes   how often `fit` goes through the data
+    average  predict with the average of the weights of the run
+    seed     of random starting points
+
+    The same data in the same order give the same bits in `fit`, in `partial_fit` cut into pieces, in `learn_one`, and in `geowalk train`.
+
+    >>> import numpy as np
+    >>> from geowalk import OnlineRegressor
+    >>> X = np.random.default_rng(0).standard_normal((500, 3))
+    >>> model = OnlineRegressor(passes=5).fit(X, X @ [1.0, -2.0, 0.0] + 3.0)
+    >>> model.predict([[1.0, 1.0, 1.0]]).round(1), round(model.score(X, X @ [1.0, -2.0, 0.0] + 3.0), 2)
+    (array([2.]), 1.0)
+
+    Reference: Duchi, Hazan and Singer, Adaptive subgradient methods for online learning and stochastic optimization, 2011, for the default walk.
+    """
+
+    _kind = "regressor"
+
+    def __init__(
+        self, walk: str = "auto", loss: str = "squared", rate: Any = "auto", passes: int = 1, average: bool = False, seed: int = 0
+    ) -> None:
+        self.walk, self.loss, self.rate, self.passes, self.average, self.seed = walk, loss, rate, passes, average, seed
+        register_with_river(OnlineRegressor, "regressor")
+
+    def _walk(self, columns: int | None) -> str | None:
+        return None if self.walk == "auto" else self.walk
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineRegressor:
+        """Learns from the beginning.
+
+        >>> from geowalk import OnlineRegressor
+        >>> OnlineRegressor().fit([[1.0], [2.0]], [1.0, 2.0]).n_features_in_
+        1
+        """
+        self._forget()
+        return self._go(X, y, sample_weight, self.passes)
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineRegressor:
+        """Goes on learning.
+
+        >>> from geowalk import OnlineRegressor
+        >>> OnlineRegressor().partial_fit([[1.0]], [1.0]).partial_fit([[2.0]], [2.0]).summary_["examples"]
+        2
+        """
+        return self._go(X, y, sample_weight, 1)
+
+    def _go(self, X: Any, y: Any, sample_weight: Any, passes: int) -> OnlineRegressor:
+        rows, count = self._rows(X)
+        label = v.target(y, "y")
+        y = v.numbers(v.column(y, count, self))
+        w = v.weights(sample_weight, count)
+        if self.__dict__.get("_model") is None:
+            self._begin(X, rows, None, label)
+        self._learn(rows, y, w, passes)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The predicted numbers.
+
+        >>> from geowalk import OnlineRegressor
+        >>> OnlineRegressor(loss="absolute").fit([[1.0], [1.0]], [2.0, 2.0]).predict([[1.0]]).shape
+        (1,)
+        """
+        model = self._learned
+        rows, _ = self._rows(X)
+        return self._each(rows, "predict_one") if isinstance(rows, list) else model.predict(rows)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The coefficient of determination, 1 - sum (y - z)^2 / sum (y - mean)^2.
+
+        >>> from geowalk import OnlineRegressor
+        >>> OnlineRegressor(passes=200).fit([[1.0], [2.0]], [1.0, 2.0]).score([[1.0], [2.0]], [1.0, 2.0]) > 0.9
+        True
+        """
+        found = self.predict(X)
+        y = v.numbers(v.column(y, len(found), self))
+        w = v.weights(sample_weight, len(y))
+        left = np.average((y - found) ** 2, weights=w)
+        spread = np.average((y - np.average(y, weights=w)) ** 2, weights=w)
+        return float(1.0 - left / spread) if spread > 0 else float(left == 0)
+
+    def learn_one(self, x: dict[str, Any], y: float, w: float = 1.0) -> None:
+        """Learns from one dictionary: numbers by name, strings as `name=value`, None as `name=missing`.
+
+        >>> from geowalk import OnlineRegressor
+        >>> model = OnlineRegressor()
+        >>> for _ in range(200):
+        ...     model.learn_one({"x": 1.0, "color": "red"}, 3.0)
+        >>> round(model.predict_one({"x": 1.0, "color": "red"}), 1)
+        3.0
+        """
+        model = self.__dict__.get("_model")
+        if model is None:
+            model = self._model = self._new(None)
+            self._from_dicts = True
+        model.learn_one(x, y, w)
+
+    def predict_one(self, x: dict[str, Any]) -> float:
+        """What is predicted of a dictionary; 0 before anything was learned.
+
+        >>> from geowalk import OnlineRegressor
+        >>> OnlineRegressor().predict_one({"x": 1.0})
+        0.0
+        """
+        model = self.__dict__.get("_model")
+        return 0.0 if model is None else model.predict_one(x)
+
+
+class _IfProbabilities:
+    """A method that is there only if the loss estimates probabilities."""
+
+    def __init__(self, method: Any) -> None:
+        self.method = method
+        self.__doc__ = method.__doc__
+
+    def __get__(self, estimator: Any, cls: type) -> Any:
+        if estimator is None:
+            return self.method
+        model = estimator.__dict__.get("_model")
+        if not (estimator._probabilistic() if model is None else model.has_probabilities):
+            raise AttributeError(f"{self.method.__name__}: this loss estimates no probabilities; use loss='logistic'")
+        return self.method.__get__(estimator, cls)
+
+
+class OnlineClassifier(_Learner):
+    """Classes from linear scores, learned in one walk over the examples in their order.
+
+    With two classes z = <w, x> is the score of the second; with more every class has a score, and the logistic loss is that of their softmax. The score is made before
+    the label is seen; then w moves by a step of the walk against the slope of the loss.
+
+    walk     how the weights move, `geowalk.walks()` lists them; 'free' needs no rate and no scaling of the features
+    loss     what hurts, `geowalk.losses.names()` lists them
+    rate     'auto', a number, inv(c, t0) or power(c, t0, p)
+    passes   how often `fit` goes through the data
+    average  predict with the average of the weights of the run
+    seed     of random starting points
+
+    The same data in the same order give the same bits in `fit`, in `partial_fit` cut into pieces, in `learn_one`, and in `geowalk train`.
+
+    >>> import numpy as np
+    >>> from geowalk import OnlineClassifier
+    >>> X = np.random.default_rng(0).standard_normal((500, 3)) * [1.0, 1e6, 1e-6]
+    >>> y = np.where(X @ [1.0, 1e-6, 0.0] > 0.0, "up", "down")
+    >>> model = OnlineClassifier().fit(X, y)
+    >>> model.score(X, y) > 0.9, model.predict([[5.0, 0.0, 0.0]])
+    (True, array(['up'], dtype='<U4'))
+
+    Reference: Kempka, Kotlowski and Warmuth, Adaptive scale-invariant online algorithms for learning linear models, 2019, for the default walk.
+    """
+
+    _kind = "classifier"
+
+    def _probabilistic(self) -> bool:
+        """Will the loss estimate probabilities?"""
+        return self.loss is None or probabilistic(self.loss)
+
+    def __init__(
+        self, walk: str = "free", loss: str = "logistic", rate: Any = "auto", passes: int = 1, average: bool = False, seed: int = 0
+    ) -> None:
+        self.walk, self.loss, self.rate, self.passes, self.average, self.seed = walk, loss, rate, passes, average, seed
+        register_with_river(OnlineClassifier, "classifier")
+
+    # Labels: `_labels[code]` is the class of a code, `_codes` the other way round, `classes_` are sorted.
+
+    def _know(self, labels: list[Any]) -> None:
+        self._labels = list(labels)
+        self._codes = {label: code for code, label in enumerate(self._labels)}
+        self._sort()
+
+    def _sort(self) -> None:
+        order = sorted(range(len(self._labels)), key=self._labels.__getitem__)
+        self._order = np.array(order, dtype=np.intp)
+        kept = self.__dict__.get("classes_")
+        dtype = None if kept is None or kept.dtype.kind != "O" else object
+        self.classes_ = np.array([self._labels[k] for k in order], dtype=dtype)
+
+    def _add(self, label: Any) -> int:
+        """A class that came now."""
+        if label is None or label != label:
+            raise ValueError(f"Input y contains NaN: the label {label!r} is no class")
+        code = self._model.add_class(v.label(label))
+        self._labels.append(label)
+        self._codes[label] = code
+        self._sort()
+        return code
+
+    def _coded(self, y: np.ndarray) -> np.ndarray:
+        """The codes of labels; new classes where they may come."""
+        distinct, inverse = np.unique(y, return_inverse=True)
+        distinct = distinct.tolist()
+        new = [label for label in distinct if label not in self._codes]
+        if new and self._closed:
+            raise ValueError(f"y has the classes {new[:5]}, which are not among those of the first call: {self._labels[:10]}")
+        for label in sorted(new, key=lambda label: int(np.argmax(y == label))):
+            self._add(label)
+        return np.array([self._codes[label] for label in distinct], dtype=np.float64)[inverse.ravel()]
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineClassifier:
+        """Learns from the beginning.
+
+        >>> from geowalk import OnlineClassifier
+        >>> OnlineClassifier().fit([[0.0], [1.0]], ["no", "yes"]).classes_
+        array(['no', 'yes'], dtype='<U3')
+        """
+        self._forget()
+        rows, count = self._rows(X)
+        label = v.target(y, "class")
+        y = v.column(y, count, self)
+        v.check_classes(y)
+        w = v.weights(sample_weight, count)
+        weighty = np.unique(y if w is None else y[w > 0])
+        if len(weighty) < 2:
+            raise v.one_class(weighty, count if w is None else int((w > 0).sum()))
+        classes = np.unique(y)
+        return self._go(X, rows, y, w, self.passes, classes, label)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> OnlineClassifier:
+        """Goes on learning. `classes` of the first call are all there will be; without them classes are taken as they come, and a third one is too late after 1024 rows
+        with two.
+
+        >>> from geowalk import OnlineClassifier
+        >>> model = OnlineClassifier().partial_fit([[0.0]], [0], classes=[0, 1, 2])
+        >>> model.partial_fit([[1.0], [2.0]], [1, 2]).classes_
+        array([0, 1, 2])
+        """
+        rows, count = self._rows(X)
+        label = v.target(y, "class")
+        y = v.column(y, count, self)
+        v.check_classes(y)
+        if classes is not None:
+            classes = np.unique(np.asarray(classes))
+            known = self.__dict__.get("classes_")
+            if self.__dict__.get("_model") is not None and not np.array_equal(classes, known):
+                raise ValueError(f"classes = {classes.tolist()} are not those of the first call, {known.tolist()}")
+            if len(classes) < 2:
+                raise ValueError(f"at least two classes are needed; classes = {classes.tolist()}")
+        return self._go(X, rows, y, v.weights(sample_weight, count), 1, classes, label)
+
+    def _go(
+        self, X: Any, rows: Any, y: np.ndarray, w: Any, passes: int, classes: np.ndarray | None, label: str
+    ) -> OnlineClassifier:
+        if self.__dict__.get("_model") is None:
+            self._begin(X, rows, None if classes is None else _labels(classes), label)
+            self._closed = classes is not None
+            if classes is not None:
+                self.classes_ = classes
+            self._know([] if classes is None else classes.tolist())
+            if classes is not None:
+                self.classes_ = classes
+        self._learn(rows, self._coded(y), w, passes)
+        return self
+
+    def _forget(self) -> None:
+        super()._forget()
+        self.__dict__.pop("classes_", None)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The predicted classes.
+
+        >>> from geowalk import OnlineClassifier
+        >>> OnlineClassifier(passes=20).fit([[0.0], [1.0]], [False, True]).predict([[0.0], [1.0]])
+        array([False,  True])
+        """
+        model = self._learned
+        rows, _ = self._rows(X)
+        codes = self._each(rows, "predict_one") if isinstance(rows, list) else model.predict(rows)
+        place = np.empty(len(self._order), dtype=np.intp)
+        place[self._order] = np.arange(len(self._order))
+        return self.classes_[place[codes.astype(np.intp)]]
+
+    @_IfProbabilities
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probability of every class, in the order of `classes_`. A class that has not been seen has none.
+
+        >>> from geowalk import OnlineClassifier
+        >>> OnlineClassifier().fit([[0.0], [1.0]], [0, 1]).predict_proba([[0.0]]).sum()
+        np.float64(1.0)
+        """
+        model = self._learned
+        rows, _ = self._rows(X)
+        if isinstance(rows, list):
+            return self._each(rows, "probabilities_one")[:, self._order]
+        return model.probabilities(rows)[:, self._order]
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The score of the second of two classes, or one of every class.
+
+        >>> from geowalk import OnlineClassifier
+        >>> OnlineClassifier().fit([[0.0], [1.0]], [0, 1]).decision_function([[0.0], [1.0]]).shape
+        (2,)
+        """
+        model = self._learned
+        rows, _ = self._rows(X)
+        scores = self._each(rows, "scores_one") if isinstance(rows, list) else model.scores(rows)
+        if isinstance(rows, list) and scores.shape[1] == 1:
+            return scores[:, 0]
+        return scores if scores.ndim == 1 else scores[:, self._order]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows whose class is predicted.
+
+        >>> from geowalk import OnlineClassifier
+        >>> OnlineClassifier(passes=20).fit([[0.0], [1.0]], [0, 1]).score([[0.0], [1.0]], [0, 1])
+        1.0
+        """
+        found = self.predict(X)
+        y = v.column(y, len(found), self)
+        return float(np.average(found == y, weights=v.weights(sample_weight, len(y))))
+
+    def learn_one(self, x: dict[str, Any], y: Any, w: float = 1.0) -> None:
+        """Learns from one dictionary: numbers by name, strings as `name=value`, None as `name=missing`.
+
+        >>> from geowalk import OnlineClassifier
+        >>> model = OnlineClassifier()
+        >>> for _ in range(20):
+        ...     model.learn_one({"words": 3, "from": "bank"}, "spam")
+        ...     model.learn_one({"words": 5, "from": "mother"}, "ham")
+        >>> model.predict_one({"from": "bank"})
+        'spam'
+        """
+        try:
+            model, code = self._model, self._codes[y]
+        except (AttributeError, KeyError):
+            model, code = self._first(y)
+        model.learn_one(x, code, w)
+
+    def _first(self, y: Any) -> tuple[Online, int]:
+        """The learner, and the code of a class that was not known."""
+        if self.__dict__.get("_model") is None:
+            self._model, self._from_dicts, self._closed = self._new(None), True, False
+            self._know([])
+        elif self._closed:
+            raise ValueError(f"y is {y!r}, which is not among the classes of the first call: {self._labels[:10]}")
+        return self._model, self._add(y)
+
+    def predict_one(self, x: dict[str, Any]) -> Any:
+        """The class of a dictionary; None before anything was learned.
+
+        >>> from geowalk import OnlineClassifier
+        >>> print(OnlineClassifier().predict_one({"x": 1.0}))
+        None
+        """
+        model = self.__dict__.get("_model")
+        return None if model is None else self._labels[int(model.predict_one(x))]
+
+    @_IfProbabilities
+    def predict_proba_one(self, x: dict[str, Any]) -> dict[Any, float]:
+        """The probability of every class that is known.
+
+        >>> from geowalk import OnlineClassifier
+        >>> model = OnlineClassifier()
+        >>> model.learn_one({"x": 1.0}, True)
+        >>> model.learn_one({"x": -1.0}, False)
+        >>> round(sum(model.predict_proba_one({"x": 0.3}).values()), 12)
+        1.0
+        """
+        model = self.__dict__.get("_model")
+        return {} if model is None else dict(zip(self._labels, model.probabilities_one(x)))
+
+    @property
+    def _multiclass(self) -> bool:
+        return True
+
+
+def _labels(classes: np.ndarray) -> list[Any]:
+    """Classes as a model file has them: all numbers, or all names."""
+    labels = [v.label(label) for label in classes.tolist()]
+    return labels if len({type(label) for label in labels}) == 1 else [str(label) for label in classes.tolist()]
+
+
+class NaturalClassifier(OnlineClassifier):
+    """Several classes by natural gradient in dual coordinates: log-odds linear in the features, without a rate and without scaling.
+
+    The parameters of log-odds move by the inverse Fisher matrix of a family that models the rows of each class, in its own dual coordinates, where that costs no more than
+    a gradient.
+
+    family  what rows are: 'gaussian-shared' (numbers), 'gaussian-shared-diagonal', 'gaussian-sparse' (texts), 'bernoulli', 'poisson', 'multinomial', 'naive-bayes',
+            'discrete', 'exponential'; 'auto' chooses by the first rows
+    ridge   pulls log-odds to 0 where classes are separable
+    passes  how often `fit` goes through the data
+    seed    of whatever is random
+
+    >>> import numpy as np
+    >>> from geowalk import NaturalClassifier
+    >>> X = np.random.default_rng(0).standard_normal((600, 2))
+    >>> y = np.digitize(X[:, 0] + X[:, 1], [-0.5, 0.5])
+    >>> NaturalClassifier().fit(X, y).score(X, y) > 0.9
+    True
+
+    Reference: Sanchez-Lopez and Cerquides, Dual stochastic natural gradient descent and convergence of interior half-space gradient approximations, 2021.
+    """
+
+    def __init__(self, family: str = "gaussian-shared", ridge: float = 0.0, passes: int = 1, seed: int = 0) -> None:
+        self.family, self.ridge, self.passes, self.seed = family, ridge, passes, seed
+        register_with_river(NaturalClassifier, "classifier")
+
+    def _probabilistic(self) -> bool:
+        return True
+
+    def _walk(self, columns: int | None) -> str | None:
+        family, _, own = self.family.partition("(")
+        settings = [own.rstrip(")")] if own else []
+        if self.ridge:
+            settings.append(f"ridge={self.ridge}")
+        return f"natural:{family}" + (f"({', '.join(settings)})" if settings else "")
+
+
+class Winnow(OnlineClassifier):
+    """Winnow: multiplicative steps on positive weights, for few relevant features in [0, 1] among many.
+
+    w_i <- w_i exp(-rate * g * x_i) after a mistake; rate, threshold and start are those of the theorem, which bounds the number of mistakes by k^2 log n over the squared margin.
+
+    margin  the margin with which k features decide
+    k       how many they are
+    n       how many features there are; those of the data if None
+    twin    its gradient-descent twin on square roots of the weights
+    passes  how often `fit` goes through the data
+
+    >>> import numpy as np
+    >>> from geowalk import Winnow
+    >>> X = np.random.default_rng(0).integers(0, 2, (300, 50)).astype(float)
+    >>> y = X[:, 3].astype(int)
+    >>> Winnow(margin=0.5).fit(X, y).score(X, y) > 0.9
+    True
+
+    Reference: Littlestone, Learning quickly when irrelevant attributes abound, 1988; Amid and Warmuth, Winnowing with gradient descent, 2020.
+    """
+
+    def __init__(self, margin: float = 0.5, k: float = 1, n: int | None = None, twin: bool = False, passes: int = 1) -> None:
+        self.margin, self.k, self.n, self.twin, self.passes = margin, k, n, twin, passes
+        register_with_river(Winnow, "classifier")
+
+    def _probabilistic(self) -> bool:
+        return False
+
+    def _walk(self, columns: int | None) -> str | None:
+        n = columns if self.n is None else self.n
+        if n is None:
+            raise ValueError("Winnow starts at k/n: with dictionaries give the number of features, Winnow(n=...)")
+        return f"{'reparam-winnow' if self.twin else 'winnow'}(margin={self.margin}, k={self.k}, n={n})"

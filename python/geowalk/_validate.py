@@ -1,0 +1,203 @@
+"""What comes from outside: tables, labels, weights. Errors are those that scikit-learn's users know, with the numbers."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+Parts = Any
+"""What the compiled half reads: a float64 or float32 array, or the parts of a sparse matrix."""
+
+
+def names_of(X: Any) -> list[str] | None:
+    """The names of the columns of a table, if it has names."""
+    if hasattr(X, "column_names"):  # Arrow
+        return list(X.column_names)
+    if hasattr(X, "columns") and not isinstance(X, np.ndarray):  # pandas, Polars
+        names = list(X.columns)
+        texts = sum(isinstance(name, str) for name in names)
+        if 0 < texts < len(names):
+            raise TypeError(
+                f"{texts} of {len(names)} column names are strings; all or none must be: X.columns = X.columns.astype(str)"
+            )
+        return names if texts == len(names) and names else None
+    return None
+
+
+def select(X: Any, names: list[str]) -> Any:
+    """The columns of these names, in this order."""
+    return X.select(names) if hasattr(X, "column_names") else X[names]
+
+
+def columns_of(X: Any) -> list[Any]:
+    """The columns of a table, each as an array."""
+    if hasattr(X, "column_names"):
+        return [column.to_numpy() for column in X.columns]
+    if hasattr(X, "iloc"):
+        return [X.iloc[:, k].to_numpy() for k in range(X.shape[1])]
+    return [X[name].to_numpy() for name in X.columns]
+
+
+def is_numeric(X: Any) -> bool:
+    """Are all columns of a table numbers?"""
+    if hasattr(X, "iloc"):
+        return all(getattr(dtype, "kind", "O") in "biuf" for dtype in X.dtypes)
+    return all(column.dtype.kind in "biuf" for column in columns_of(X))
+
+
+def is_sparse(X: Any) -> bool:
+    return hasattr(X, "tocsr") and hasattr(X, "nnz")
+
+
+def parts(X: Any) -> Parts:
+    """A table of numbers as the compiled half reads it. Copied only where the type of its numbers has to change."""
+    if is_sparse(X):
+        return _sparse(X)
+    if hasattr(X, "iloc"):
+        X = X.to_numpy(dtype=np.float64, na_value=np.nan)
+    elif hasattr(X, "column_names"):
+        X = np.column_stack(columns_of(X)) if X.num_columns else np.empty((X.num_rows, 0))
+    elif hasattr(X, "to_numpy"):
+        X = X.to_numpy()
+    array = np.asarray(X)
+    if array.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported\n{X}\n")
+    if array.ndim != 2:
+        shape = "scalar" if array.ndim == 0 else f"{array.ndim}D"
+        raise ValueError(
+            f"Expected 2D array, got {shape} array instead:\narray={array}.\nReshape your data either using array.reshape(-1, 1) if "
+            "your data has a single feature or array.reshape(1, -1) if it contains a single sample."
+        )
+    keep = array.dtype in (np.float64, np.float32) and array.dtype.isnative and array.flags.aligned
+    if not keep:
+        array = array.astype(np.float64)
+    enough(array.shape)
+    return array
+
+
+def enough(shape: tuple[int, ...]) -> None:
+    """Refuses a table without rows or columns."""
+    for axis, unit in ((0, "sample"), (1, "feature")):
+        if shape[axis] == 0:
+            raise ValueError(f"Found array with 0 {unit}(s) (shape={shape}) while a minimum of 1 is required.")
+
+
+def _sparse(X: Any) -> Parts:
+    if X.ndim != 2:
+        raise ValueError(f"Expected 2D array, got {X.ndim}D sparse array instead")
+    if X.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported\n{X}\n")
+    X = X.tocsr()
+    enough(X.shape)
+    if X.shape[1] > 2**28:
+        raise ValueError(f"X has {X.shape[1]} columns; at most {2**28} are possible")
+    return (
+        X.indptr.astype(np.int64, copy=False),
+        X.indices.astype(np.int32, copy=False),
+        X.data.astype(np.float64, copy=False),
+        X.shape[1],
+    )
+
+
+def shape(parts: Parts) -> tuple[int, int]:
+    """Rows and columns."""
+    return (len(parts[0]) - 1, parts[3]) if isinstance(parts, tuple) else parts.shape
+
+
+def column(y: Any, rows: int, estimator: object) -> np.ndarray:
+    """Labels as a vector."""
+    if y is None:
+        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
+    if is_sparse(y):
+        raise TypeError("Sparse data was passed for y, but dense data is required.")
+    y = np.asarray(y)
+    if y.ndim == 2 and y.shape[1] == 1:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,), for "
+            "example using ravel().",
+            _conversion_warning(),
+            stacklevel=3,
+        )
+        y = y.ravel()
+    if y.ndim != 1:
+        raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
+    if len(y) != rows:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: [{rows}, {len(y)}]")
+    if y.dtype.kind == "c":
+        raise ValueError("Complex data not supported\ny")
+    if y.dtype.kind == "f":
+        finite(y, "y")
+    return y
+
+
+def target(y: Any, usual: str) -> str:
+    """What the label's column is called in a file: as the series of labels is, if it has a name."""
+    name = getattr(y, "name", None)
+    return name if isinstance(name, str) and name else usual
+
+
+def finite(y: np.ndarray, what: str) -> None:
+    if not np.isfinite(y).all():
+        row = int(np.flatnonzero(~np.isfinite(y))[0])
+        found = "NaN" if np.isnan(y[row]) else "infinity or a value too large for dtype('float64')"
+        raise ValueError(f"Input {what} contains {found} (row {row}).")
+
+
+def numbers(y: np.ndarray) -> np.ndarray:
+    """Labels of a regression."""
+    y = y.astype(np.float64)
+    finite(y, "y")
+    return np.ascontiguousarray(y)
+
+
+def check_classes(y: np.ndarray) -> None:
+    """Refuses labels that are not classes."""
+    if y.dtype.kind == "f" and (y != np.floor(y)).any():
+        row = int(np.flatnonzero(y != np.floor(y))[0])
+        raise ValueError(
+            f"Unknown label type: continuous. y[{row}] = {y[row]}: classes are whole numbers or names; for numbers use a regressor"
+        )
+    if y.dtype == object:
+        for row, label in enumerate(y):
+            if label is None or (isinstance(label, float) and label != label):
+                raise ValueError(f"Input y contains NaN (row {row}).")
+
+
+def one_class(classes: np.ndarray, rows: int) -> ValueError:
+    """The error of labels among which there is nothing to tell apart."""
+    return ValueError(f"one class alone: all {rows} rows have the class {classes.tolist()[0]!r}; at least two classes are needed")
+
+
+def weights(sample_weight: Any, rows: int) -> np.ndarray | None:
+    """Importance weights as a vector; None if all are 1."""
+    if sample_weight is None:
+        return None
+    w = np.asarray(sample_weight, dtype=np.float64)
+    if w.ndim == 0:
+        w = np.full(rows, float(w))
+    if w.shape != (rows,):
+        raise ValueError(f"sample_weight.shape == {w.shape}, expected {(rows,)}!")
+    finite(w, "sample_weight")
+    if (w < 0).any():
+        row = int(np.flatnonzero(w < 0)[0])
+        raise ValueError(f"Negative values in data passed to `sample_weight`: {w[row]} in row {row}")
+    if not w.any():
+        raise ValueError("Sample weights must contain at least one non-zero number.")
+    return np.ascontiguousarray(w)
+
+
+def label(value: Any) -> float | str:
+    """A class as a model file has it: a number, or a name."""
+    if isinstance(value, (bool, np.bool_, int, np.integer, float, np.floating)) and abs(value) <= 2**53:
+        return float(value)
+    return str(value)
+
+
+def _conversion_warning() -> type[Warning]:
+    try:
+        from sklearn.exceptions import DataConversionWarning
+    except ImportError:
+        return UserWarning
+    return DataConversionWarning

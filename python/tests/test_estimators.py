@@ -1,0 +1,169 @@
+"""scikit-learn's contract."""
+
+import copy
+import pickle
+import subprocess
+import sys
+
+import geowalk
+import numpy as np
+import pytest
+
+sklearn = pytest.importorskip("sklearn")
+
+from sklearn.base import clone, is_classifier, is_regressor  # noqa: E402
+from sklearn.exceptions import NotFittedError  # noqa: E402
+from sklearn.model_selection import GridSearchCV, cross_val_score  # noqa: E402
+from sklearn.pipeline import make_pipeline  # noqa: E402
+from sklearn.preprocessing import StandardScaler  # noqa: E402
+from sklearn.utils.estimator_checks import check_estimator  # noqa: E402
+
+ORDER = "examples are learned from in their order, and that of the check differs between the two fits"
+WEIGHTED = {
+    "check_sample_weight_equivalence_on_dense_data": ORDER,
+    "check_sample_weight_equivalence_on_sparse_data": ORDER,
+}
+ONLINE = [
+    geowalk.OnlineClassifier(),
+    geowalk.OnlineClassifier(walk="gd", loss="hinge"),
+    geowalk.OnlineRegressor(passes=5),
+    geowalk.NaturalClassifier(),
+]
+CAPPED = {
+    "check_sample_weight_equivalence_on_dense_data": "a rule without errors gets the leverage that so many rows, not so much weight, justify"
+}
+BATCH = [geowalk.BoostClassifier(), geowalk.BoostClassifier(weak="stumps"), geowalk.TreeClassifier()]
+
+
+def checks(estimator, expected):
+    """The checks that failed though they were not expected to."""
+    done = check_estimator(estimator, expected_failed_checks=expected, on_fail=None, on_skip=None)
+    assert len(done) > 30
+    return [f"{check['check_name']}: {check['exception']!r}" for check in done if check["status"] == "failed"]
+
+
+@pytest.mark.parametrize("estimator", ONLINE, ids=repr)
+@pytest.mark.filterwarnings("ignore")
+def test_checks_of_online_estimators(estimator):
+    assert checks(estimator, WEIGHTED) == []
+
+
+@pytest.mark.parametrize("estimator", BATCH, ids=repr)
+@pytest.mark.filterwarnings("ignore")
+def test_checks_of_batch_estimators(estimator):
+    assert checks(estimator, CAPPED if isinstance(estimator, geowalk.BoostClassifier) else {}) == []
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_checks_of_null_vectors():
+    assert checks(geowalk.NullVector(), {}) == []
+
+
+def data(classes=2):
+    X = np.random.default_rng(0).standard_normal((300, 3))
+    return X, np.digitize(X[:, 0] - X[:, 1], np.linspace(-0.7, 0.7, classes + 1)[1:-1])
+
+
+@pytest.mark.parametrize("estimator", [*ONLINE, *BATCH], ids=repr)
+def test_tools(estimator):
+    X, y = data()
+    score = cross_val_score(estimator, X, y, cv=3)
+    assert (score > (0.8 if is_classifier(estimator) else 0.2)).all()
+    assert is_classifier(estimator) != is_regressor(estimator)
+    model = make_pipeline(StandardScaler(), clone(estimator)).fit(X, y)
+    assert model.predict(X).shape == y.shape
+    name, values = ("rounds", [1, 3]) if hasattr(estimator, "rounds") else ("seed", [0, 1])
+    search = GridSearchCV(estimator, {name: values}, cv=3).fit(X, y)
+    assert search.best_params_[name] in values
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("estimator", [*ONLINE, *BATCH, geowalk.NullVector()], ids=repr)
+def test_pickles_and_copies(estimator, classes):
+    X, y = data(classes)
+    fitted = clone(estimator).fit(X, y)
+    for again in (pickle.loads(pickle.dumps(fitted)), copy.deepcopy(fitted)):
+        assert repr(again) == repr(fitted)
+        if hasattr(fitted, "vector_"):
+            assert (again.vector_ == fitted.vector_).all()
+            continue
+        assert (again.predict(X) == fitted.predict(X)).all()
+        if hasattr(fitted, "partial_fit"):
+            # It goes on where it stood, and leaves the other alone.
+            before = fitted.predict(X)
+            again.partial_fit(X, y)
+            assert (fitted.predict(X) == before).all()
+            more = clone(estimator).fit(X, y).partial_fit(X, y)
+            assert (again.predict(X) == more.predict(X)).all()
+    if hasattr(fitted, "predict"):
+        code = "import sys, pickle; m, X = pickle.load(sys.stdin.buffer); sys.stdout.buffer.write(pickle.dumps(m.predict(X)))"
+        done = subprocess.run([sys.executable, "-c", code], input=pickle.dumps((fitted, X)), capture_output=True, check=True)
+        assert (pickle.loads(done.stdout) == fitted.predict(X)).all()
+
+
+def test_joblib():
+    from joblib import Parallel, delayed
+
+    X, y = data()
+    models = [geowalk.OnlineClassifier(walk=walk) for walk in ("free", "gd")]
+    found = Parallel(n_jobs=2)(delayed(model.fit)(X, y) for model in models)
+    for model, again in zip(models, found):
+        assert (again.coef_ == model.fit(X, y).coef_).all()
+
+
+@pytest.mark.parametrize("estimator", [*ONLINE, *BATCH, geowalk.NullVector(), geowalk.Hedge()], ids=repr)
+def test_unfitted(estimator):
+    for ask in (lambda m: m.certificate_, lambda m: m.summary_, lambda m: m.save("nowhere.gw") or m._learned):
+        if isinstance(estimator, (geowalk.Hedge, geowalk.NullVector)) and ask.__code__.co_names[:1] == ("save",):
+            continue
+        with pytest.raises(NotFittedError) as caught:
+            ask(clone(estimator))
+        assert isinstance(caught.value, geowalk.NotFittedError)
+
+
+def test_without_scikit_learn():
+    code = """
+import sys
+for name in ("sklearn", "scipy", "pandas", "river", "matplotlib"):
+    sys.modules[name] = None
+import geowalk, pickle
+X, y = [[0.0, 1.0], [1.0, 0.0], [0.0, 2.0], [2.0, 0.0]], ["a", "b", "a", "b"]
+for model in (geowalk.OnlineClassifier(), geowalk.TreeClassifier(), geowalk.BoostClassifier(), geowalk.NaturalClassifier()):
+    try:
+        model.predict(X)
+    except geowalk.NotFittedError:
+        print(pickle.loads(pickle.dumps(model.fit(X, y))).predict(X).tolist() == y)
+print(geowalk.OnlineRegressor(passes=20).fit(X, [0.0, 1.0, 0.0, 2.0]).score(X, [0.0, 1.0, 0.0, 2.0]) > 0)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["True"] * 5, done.stderr
+
+
+def test_certificates():
+    X, y = data()
+    model = geowalk.OnlineClassifier().fit(X, y)
+    certificate = model.certificate_
+    assert certificate.status == "valid" and certificate.bound > 0 and certificate.comparator_loss is None
+    assert certificate.loss == pytest.approx(300 * model.summary_["loss"])
+    assert dict(certificate)["bound"] == certificate["bound"] == certificate.bound
+    with pytest.raises(AttributeError, match="a certificate has no 'bond'"):
+        certificate.bond
+    assert geowalk.TreeClassifier().fit(X, y).certificate_.status == "none"
+    assert geowalk.BoostClassifier().fit(X, y).certificate_.status in ("valid", "void")
+    hedge = geowalk.Hedge().learn(np.random.default_rng(0).uniform(size=(100, 4)))
+    assert hedge.certificate_.regret <= hedge.certificate_.bound
+    assert hedge.certificate(comparator=2).comparators == "expert 2"
+
+
+def test_winnow_has_its_domain():
+    random = np.random.default_rng(0)
+    X = random.integers(0, 2, (400, 60)).astype(float)
+    y = X[:, 7] > 0
+    for model in (geowalk.Winnow(), geowalk.Winnow(twin=True)):
+        assert model.fit(X, y).score(X, y) > 0.95
+        assert not hasattr(model, "predict_proba")
+        with pytest.raises(geowalk.DomainError, match="row 3") as caught:
+            bad = X.copy()
+            bad[2, 5] = 1.5
+            model.fit(bad, y)
+        assert (caught.value.row, caught.value.value) == (2, 1.5)
