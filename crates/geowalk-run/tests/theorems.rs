@@ -58,7 +58,10 @@ const CASES: &[Case] = &[
     case("mirror:p-norm(q=1.3)", "absolute", "0.1"),
     case("mirror:p-norm", "squared", "0.02"),
     case("ols", "matsushita", "0.05"),
-    Case { declared: &[("x-norm", "3")], ..case("ols", "logistic", "certified") },
+    Case {
+        declared: &[("x-norm", "3"), ("distance", "2"), ("rounds", "300")],
+        ..case("ols", "logistic", "certified")
+    },
     case("eg", "squared", "0.3"),
     case("eg", "logistic", "0.5"),
     case("eg+-", "squared", "0.2"),

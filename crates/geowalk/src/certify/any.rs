@@ -182,10 +182,12 @@ impl AnyBound {
         let certificate = match &self.theory {
             Theory::Winnow(own) => own.against(&u),
             Theory::Free(own) => own.certify_with(bets.unwrap_or(f64::NAN)),
-            theory => whichever!(theory, own => match loss {
-                Some(loss) => own.certify_known(&u, loss),
-                None => own.certify(&u),
-            }),
+            theory => {
+                // What is true without the comparator's loss is true with it.
+                let any = whichever!(theory, own => own.certify(&u));
+                let known = loss.map(|loss| whichever!(theory, own => own.certify_known(&u, loss)));
+                known.filter(|known| known.bound < any.bound).unwrap_or(any)
+            }
         };
         let quantity = match self.theory {
             Theory::Winnow(_) => Quantity::Mistakes,

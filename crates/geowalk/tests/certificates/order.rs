@@ -94,7 +94,8 @@ fn theorem_then_first_order_then_regret() {
         let positive = MirrorSteps::new(Divergence::Entropy, each.clone(), &facts).unwrap();
         ordered(Entropy::new(0.3).unwrap(), positive, &loss, rate, &u, seed, draw(520));
         let burg = MirrorSteps::new(Divergence::Burg, each, &facts).unwrap();
-        ordered(Burg::new(0.3).unwrap(), burg, &loss, 0.1 * rate, &u, seed, draw(530));
+        let inside: Vec<f64> = u.iter().map(|u| u + 0.01).collect();
+        ordered(Burg::new(0.3).unwrap(), burg, &loss, 0.1 * rate, &inside, seed, draw(530));
         // Experts: the loss is linear, so first order is the regret itself.
         let draw = |offset: u64| {
             let mut draws = Sampler::new(seed + offset);
