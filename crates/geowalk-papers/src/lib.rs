@@ -30,8 +30,20 @@ pub use outcome::{Finding, Outcome};
 
 /// All experiments, in the order of the page.
 pub static EXPERIMENTS: &[Experiment] = &[
+    // Geodesic walks, explicit and implicit; the sphere.
+    geodesic::hankel::EXPERIMENT,
+    geodesic::projection::EXPERIMENT,
+    geodesic::null_starts::EXPERIMENT,
+    geodesic::large_rates::EXPERIMENT,
+    geodesic::simplex_or_eg::EXPERIMENT,
+    geodesic::natural_eg::EXPERIMENT,
     // Multiplicative updates and their twins.
+    multiplicative::hadamard::EXPERIMENT,
+    multiplicative::one_pass::EXPERIMENT,
+    multiplicative::sparse_regression::EXPERIMENT,
+    multiplicative::signed_regression::EXPERIMENT,
     multiplicative::winnow::EXPERIMENT,
+    multiplicative::hedge::EXPERIMENT,
     // Natural gradient.
     natural::sequences::EXPERIMENT,
     natural::discrete::EXPERIMENT,
@@ -44,7 +56,23 @@ pub static EXPERIMENTS: &[Experiment] = &[
     // Boosting.
     boosting::figure15::EXPERIMENT,
     // What had to be corrected.
+    errata::theorem_6::EXPERIMENT,
+    errata::curvature::EXPERIMENT,
+    errata::simplex_edge::EXPERIMENT,
+    errata::proposition_7::EXPERIMENT,
     errata::theorem_8::EXPERIMENT,
+    errata::example_5::EXPERIMENT,
+    errata::example_7::EXPERIMENT,
+    errata::antipode::EXPERIMENT,
+    errata::one_formula::EXPERIMENT,
+    errata::lemma_7::EXPERIMENT,
+    errata::lemma_9::EXPERIMENT,
+    errata::p_norm_loss::EXPERIMENT,
+    errata::winnow_start::EXPERIMENT,
+    errata::hedge_comparator::EXPERIMENT,
+    errata::egu_clipping::EXPERIMENT,
+    errata::reparam_eg_rate::EXPERIMENT,
+    errata::claim_1::EXPERIMENT,
 ];
 
 /// The experiment of this name.

@@ -8,6 +8,9 @@ use geowalk::walk::Walk;
 /// An example: a dense row and its label.
 pub(crate) type Example = (Vec<f64>, f64);
 
+/// Points of a plot.
+pub(crate) type Line = Vec<(f64, f64)>;
+
 /// The inner product.
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
