@@ -135,3 +135,33 @@ fn what_is_wrong_is_said() {
     );
     place.refuses(&["boost", "weights.vw"], "weight");
 }
+
+#[test]
+fn a_report_says_what_was_learned_and_how_sure_it_is() {
+    let place = Place::new("boost-report");
+    let data = cancer();
+    let args = ["boost", &data, "--rounds", "6", "--folds", "3", "--report", "r.html"];
+    assert!(place.ok(&args).contains("report         r.html"));
+    let page = String::from_utf8(place.read("r.html")).unwrap();
+    for part in [
+        "rows held out by 3 folds",
+        "expected calibration error",
+        "Reliability",
+        "Surrogate and training error",
+        "no more rows are misclassified than this share",
+        "6 rounds were kept",
+        "then malignant, else benign",
+        "--report r.html",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    assert!(!page.contains("http://") && !page.contains("<script"), "one file by itself");
+    // The same run, the same page; several classes; a place that is none.
+    place.ok(&args);
+    assert_eq!(String::from_utf8(place.read("r.html")).unwrap(), page);
+    place.write("fruit.csv", FRUIT);
+    place.ok(&["boost", "fruit.csv", "--rounds", "3", "--report", "f.html"]);
+    let page = String::from_utf8(place.read("f.html")).unwrap();
+    assert!(page.contains("banana against the rest") && page.contains("class that is predicted"));
+    place.refuses(&["boost", &data, "--report", "no/where.html"], "no/where.html");
+}

@@ -173,3 +173,16 @@ fn bad_input_is_said_clearly() {
     place.refuses(&["show", "w", "--format", "sql"], "the model is a walk");
     assert!(place.ok(&["show", "w", "--format", "json"]).starts_with('{'));
 }
+
+#[test]
+fn a_report_shows_the_tree() {
+    let place = Place::new("tree-report");
+    let data = cancer();
+    let args = ["tree", &data, "--leaves", "5", "--report", "r.html"];
+    assert!(place.ok(&args).contains("report         r.html"));
+    let page = String::from_utf8(place.read("r.html")).unwrap();
+    for part in ["the rows that it was grown on", "Loss and training error", "Reliability", "malignant"] {
+        assert!(page.contains(part), "{part}");
+    }
+    place.refuses(&["tree", &data, "--report", "no/where.html"], "no/where.html");
+}
