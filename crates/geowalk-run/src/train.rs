@@ -15,8 +15,8 @@ use geowalk::loss::{AnyLoss, Loss};
 use geowalk::row::Block;
 use geowalk_data::{Inference, Labels, Options, Source, Task};
 
-pub(crate) use summary::certificate_json;
 pub use session::{Session, Wanted};
+pub(crate) use summary::certificate_json;
 pub use summary::{Measured, Summary};
 
 use crate::error::RunError;
