@@ -57,9 +57,7 @@ fn carry_out(args: &Args) -> u8 {
         Command::Track(what) => track::run(what, &mut out).map(|()| 0),
         Command::Repro(what) => repro::run(what, &mut out),
         Command::Doctor(what) => doctor::run(what, &mut out),
-        Command::Completions(what) => {
-            manual::completions(what, &mut out).map(|()| 0)
-        }
+        Command::Completions(what) => manual::completions(what, &mut out).map(|()| 0),
         Command::Man(what) => manual::man(what, &mut out).map(|()| 0),
     };
     match result.and_then(|code| out.flush().map(|()| code).map_err(Failure::from)) {

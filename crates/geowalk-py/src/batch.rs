@@ -1,5 +1,5 @@
 //! # Learners of whole tables
-//! Boosted rules and decision trees: `geowalk boost` and `geowalk tree` on columns in memory.
+//! Boosted rules and decision trees: `geowalk boost` and `geowalk tree` on columns in memory. [`Batch`] is what both are: a model file with its columns and classes.
 
 mod boost;
 mod tree;
@@ -7,18 +7,29 @@ mod tree;
 pub(crate) use boost::Boost;
 pub(crate) use tree::Tree;
 
+use std::path::PathBuf;
+
 use geowalk_run::label::Coding;
 use geowalk_run::model::Model;
 use geowalk_run::table::Heading;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyTuple};
+use pyo3::types::PyBytes;
 
 use crate::error::model as model_error;
 use crate::label::{ClassLabel, Classes};
 
-/// What a model of a table shows of itself, whatever it is.
-struct Shown {
+/// What was learned from a whole table: the common part of Boost and Tree.
+///
+/// >>> import numpy as np
+/// >>> from geowalk._geowalk import Batch, Tree
+/// >>> tree = Tree(["x"], [np.arange(4.0)], np.array([0.0, 0.0, 1.0, 1.0]), ["no", "yes"])
+/// >>> isinstance(tree, Batch), tree.labels(), tree.columns()
+/// (True, ['no', 'yes'], [('x', False)])
+///
+/// Reference: the model file is that of docs/model-format.md.
+#[pyclass(module = "geowalk._geowalk", subclass)]
+pub(crate) struct Batch {
     model: Model,
     headings: Vec<Heading>,
     /// For each class of the model, its number in the order of labels.
@@ -26,27 +37,13 @@ struct Shown {
     classes: Classes,
 }
 
-impl Shown {
+impl Batch {
     fn new(model: Model, headings: Vec<Heading>, order: Option<Vec<ClassLabel>>) -> Self {
         let coding = Coding::restore(model.settings.task, model.classes.clone());
         let classes = Classes::restore(coding.classes(), model.schema.labels(), order);
         let places = classes.places(coding.classes());
         let places = places.into_iter().enumerate().map(|(k, at)| at.unwrap_or(k)).collect();
         Self { model, headings, places, classes }
-    }
-
-    /// Name of each column, and whether it holds names.
-    fn columns(&self) -> Vec<(String, bool)> {
-        self.headings.iter().map(|h| (h.name.clone(), h.names.is_some())).collect()
-    }
-
-    fn bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = self.model.to_bytes().map_err(|error| model_error(&error))?;
-        Ok(PyBytes::new(py, &bytes))
-    }
-
-    fn save(&self, path: &std::path::Path) -> PyResult<()> {
-        self.model.save(path).map_err(|error| model_error(&error))
     }
 
     /// Numbers of classes in the order of labels.
@@ -70,13 +67,55 @@ impl Shown {
         }
         PyArray1::from_vec(py, all).reshape([values.len() / width, width])
     }
+}
 
-    fn reduced<'py>(
-        &self,
-        py: Python<'py>,
-        class: &Bound<'py, PyAny>,
-    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
-        let state = (self.bytes(py)?, self.classes.list()).into_pyobject(py)?;
-        Ok((class.getattr("from_bytes")?, state))
+/// What pickle calls to make it again.
+type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>, Vec<ClassLabel>));
+
+#[pymethods]
+impl Batch {
+    /// What came out, as JSON.
+    fn summary(&self) -> String {
+        self.model.summary.to_string()
+    }
+
+    /// What was asked for, by name.
+    fn settings(&self) -> Vec<(String, String)> {
+        let settings = &self.model.settings;
+        let own = [
+            ("walk", settings.walk.clone()),
+            ("loss", settings.loss.clone()),
+            ("rate", settings.rate.clone()),
+            ("seed", settings.seed.to_string()),
+        ];
+        let own = own.into_iter().map(|(key, value)| (key.to_owned(), value));
+        own.chain(settings.extras.clone()).collect()
+    }
+
+    /// The labels of the classes, in the order of their numbers.
+    fn labels(&self) -> Vec<ClassLabel> {
+        self.classes.list()
+    }
+
+    /// Name of each column, and whether it holds names.
+    fn columns(&self) -> Vec<(String, bool)> {
+        self.headings.iter().map(|h| (h.name.clone(), h.names.is_some())).collect()
+    }
+
+    /// The model file, in bytes.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = self.model.to_bytes().map_err(|error| model_error(&error))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// Writes the model file, which `geowalk predict` and `geowalk.load` read.
+    fn save(&self, path: PathBuf) -> PyResult<()> {
+        self.model.save(&path).map_err(|error| model_error(&error))
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+        let own = slf.borrow();
+        let state = (own.to_bytes(slf.py())?, own.labels());
+        Ok((slf.get_type().getattr("from_bytes")?, state))
     }
 }

@@ -96,7 +96,12 @@ pub(crate) fn known(headings: &[Heading], columns: &[Bound<'_, PyAny>]) -> PyRes
 }
 
 fn other(name: &str, kind: &str) -> PyErr {
-    data(format!("the column '{name}' was one of {kind} when the model was learned"), None, None, None)
+    data(
+        format!("the column '{name}' was one of {kind} when the model was learned"),
+        None,
+        None,
+        None,
+    )
 }
 
 /// What columns of a table, features and labels are in a model file.
@@ -110,17 +115,14 @@ fn schema(table: &Table, labels: Labels, label: Option<&str>) -> PyResult<Schema
     for column in table.columns() {
         let name = column.name().to_owned();
         let gaps = (0..table.rows()).any(|row| column.values().missing(row));
-        let kind = match column.values() {
-            Values::Nominal { names, .. } => {
-                for value in names {
-                    insert(&format!("{name}={value}"))?;
-                }
-                Kind::Nominal
+        let kind = if let Values::Nominal { names, .. } = column.values() {
+            for value in names {
+                insert(&format!("{name}={value}"))?;
             }
-            _ => {
-                insert(&name)?;
-                Kind::Numeric
-            }
+            Kind::Nominal
+        } else {
+            insert(&name)?;
+            Kind::Numeric
         };
         if gaps {
             insert(&format!("{name}=missing"))?;

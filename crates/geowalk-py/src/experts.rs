@@ -3,7 +3,7 @@
 use geowalk::experts::{Experts, Kind};
 use geowalk::loss::AnyLoss;
 use geowalk_run::experts::{Plan, settings};
-use numpy::{PyArray1, PyReadonlyArray2, PyReadonlyArray1};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use serde_json::json;

@@ -20,14 +20,14 @@ use crate::error::{model, run};
 /// numbers; and `x`, a table, or `indptr`, `indices`, `data` and `columns` of a sparse one.
 #[pyfunction]
 #[pyo3(signature = (paths, label=None, format=None, header=true, unlabelled=false))]
-pub(crate) fn read<'py>(
-    py: Python<'py>,
+pub(crate) fn read(
+    py: Python<'_>,
     paths: Vec<String>,
     label: Option<String>,
     format: Option<String>,
     header: bool,
     unlabelled: bool,
-) -> PyResult<Bound<'py, PyDict>> {
+) -> PyResult<Bound<'_, PyDict>> {
     let options = Options {
         label: label.map_or(Label::Guess, Label::Named),
         format,
@@ -159,7 +159,8 @@ pub(crate) fn probabilistic(loss: &str) -> bool {
 
 /// Name, other names, parameters, summary and source of every walk.
 #[pyfunction]
-pub(crate) fn walk_list() -> Vec<(&'static str, Vec<&'static str>, &'static str, &'static str, &'static str)> {
+pub(crate) fn walk_list()
+-> Vec<(&'static str, Vec<&'static str>, &'static str, &'static str, &'static str)> {
     walks::entries()
         .map(|walk| {
             let entry = walk.entry;

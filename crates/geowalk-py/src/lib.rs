@@ -3,6 +3,9 @@
 //! mathematics, only the way in and out: arrays become slices ([`convert`]), errors become exceptions with the same numbers
 //! ([`error`]), and a batch is a loop without the interpreter's lock.
 
+#![allow(clippy::needless_pass_by_value)] // PyO3 hands arguments over
+#![allow(clippy::doc_link_with_quotes)] // documentation is written for Python
+
 mod batch;
 mod columns;
 mod convert;
@@ -27,7 +30,7 @@ mod _geowalk {
     use super::{Bound, PyModule, PyModuleMethods, PyResult};
 
     #[pymodule_export]
-    use super::batch::{Boost, Tree};
+    use super::batch::{Batch, Boost, Tree};
     #[pymodule_export]
     use super::doctor::{Diagnosis, Verdict, examine};
     #[pymodule_export]

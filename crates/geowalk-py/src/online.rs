@@ -70,7 +70,7 @@ impl Online {
 
     /// The task for as many classes as are known.
     fn task(&self) -> Task {
-        match self.classes.as_ref().map(|classes| classes.len()) {
+        match self.classes.as_ref().map(Classes::len) {
             None => Task::Regression,
             Some(0..=2) => Task::Binary,
             Some(_) => Task::Multiclass,
@@ -85,8 +85,7 @@ impl Online {
             self.schema = Schema::from_parts(features, labels, Vec::new());
             return Ok(());
         }
-        let names =
-            names.unwrap_or_else(|| (1..=view.columns()).map(|k| k.to_string()).collect());
+        let names = names.unwrap_or_else(|| (1..=view.columns()).map(|k| k.to_string()).collect());
         let dictionary = Dictionary::from_names(names.iter().map(String::as_str));
         let dictionary = dictionary.map_err(|error| data(error.to_string(), None, None, None))?;
         let label = self.label.iter().filter(|label| !names.contains(label));
@@ -154,7 +153,7 @@ impl Online {
     /// A third class came among the first rows: they are learned from again, as one of several classes. Later it is an error, as it is on the command line.
     fn become_several(&mut self) -> PyResult<()> {
         let (Some(mut early), Some(session)) = (self.early.take(), &self.session) else {
-            let known = self.classes.as_ref().map(|classes| classes.len()).unwrap_or_default();
+            let known = self.classes.as_ref().map(Classes::len).unwrap_or_default();
             let message = format!(
                 "class number {known} came after the first {ROWS} examples, which had two; give all classes beforehand with partial_fit(X, y, classes=...)"
             );
@@ -268,6 +267,9 @@ fn append(to: &mut Block, from: &Block) {
         to.end(label, weight);
     }
 }
+
+/// What pickle calls to make it again.
+type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>, Option<Vec<ClassLabel>>));
 
 #[pymethods]
 impl Online {
@@ -449,7 +451,9 @@ impl Online {
             all.push(w.clone());
         }
         let width = all.iter().map(Vec::len).max().unwrap_or(0);
-        all.iter_mut().for_each(|w| w.resize(width, 0.0));
+        for w in &mut all {
+            w.resize(width, 0.0);
+        }
         if let Some(classes) = &self.classes
             && session.settings().task == Task::Multiclass
         {
@@ -553,10 +557,7 @@ impl Online {
         })
     }
 
-    fn __reduce__<'py>(
-        slf: PyRef<'py, Self>,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>, Option<Vec<ClassLabel>>))> {
+    fn __reduce__<'py>(slf: PyRef<'py, Self>, py: Python<'py>) -> PyResult<Reduced<'py>> {
         let bytes = slf.to_bytes(py)?;
         let labels = slf.classes.as_ref().map(Classes::list);
         Ok((py.get_type::<Self>().getattr("from_bytes")?, (bytes, labels)))

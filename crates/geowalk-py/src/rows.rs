@@ -106,9 +106,7 @@ impl View<'_> {
                 Some(values) if values.iter().all(|x| x.is_finite()) => Ok(()),
                 _ => finite(array.indexed_iter().map(|(at, x)| (at, *x))),
             },
-            Self::Single(array) => {
-                finite(array.indexed_iter().map(|(at, x)| (at, f64::from(*x))))
-            }
+            Self::Single(array) => finite(array.indexed_iter().map(|(at, x)| (at, f64::from(*x)))),
             Self::Sparse { ends, indices, values, columns } => {
                 let fits = ends.first() == Some(&0)
                     && ends.windows(2).all(|pair| pair[0] <= pair[1])
@@ -166,13 +164,12 @@ impl View<'_> {
             match self {
                 Self::Double(array) => {
                     let row = array.row(i);
-                    let _ = match row.as_slice() {
-                        Some(values) => block.push_dense(values, label(i), weight(i)),
-                        None => {
-                            scratch.clear();
-                            scratch.extend(row.iter());
-                            block.push_dense(&scratch, label(i), weight(i))
-                        }
+                    let _ = if let Some(values) = row.as_slice() {
+                        block.push_dense(values, label(i), weight(i))
+                    } else {
+                        scratch.clear();
+                        scratch.extend(row.iter());
+                        block.push_dense(&scratch, label(i), weight(i))
                     };
                 }
                 Self::Single(array) => {

@@ -34,8 +34,7 @@ impl Tracker {
     #[new]
     #[pyo3(signature = (walk="sphere", rate="inv(0.5, 10)", seed=0))]
     fn new(walk: &str, rate: &str, seed: u64) -> PyResult<Self> {
-        let plan =
-            Plan { walk: walk.to_owned(), rate: rate.to_owned(), seed, ..Plan::default() };
+        let plan = Plan { walk: walk.to_owned(), rate: rate.to_owned(), seed, ..Plan::default() };
         let walker = Walker::new(&plan).map_err(run)?.alone();
         Ok(Self { plan, walker })
     }

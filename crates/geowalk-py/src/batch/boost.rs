@@ -9,10 +9,9 @@ use geowalk_run::table::{Examples, headings};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyTuple};
 use serde_json::{Value, json};
 
-use super::Shown;
+use super::Batch;
 use crate::columns::{examples, known, table};
 use crate::error::{config, model, run};
 use crate::label::ClassLabel;
@@ -31,21 +30,17 @@ use crate::label::ClassLabel;
 /// array([0, 0, 1, 1])
 ///
 /// Reference: Nock and Nielsen, Intrinsic geometries in learning, 2009.
-#[pyclass(module = "geowalk._geowalk")]
+#[pyclass(module = "geowalk._geowalk", extends = Batch)]
 pub(crate) struct Boost {
-    shown: Shown,
     boosted: Boosted,
 }
 
 impl Boost {
-    fn of(own: Model, order: Option<Vec<ClassLabel>>) -> PyResult<Self> {
+    fn of(own: Model, order: Option<Vec<ClassLabel>>) -> PyResult<PyClassInitializer<Self>> {
         let boosted = Boosted::of(&own).map_err(run)?;
         let headings = headings(&own.schema, boosted.columns);
-        Ok(Self { shown: Shown::new(own, headings, order), boosted })
-    }
-
-    fn names(&self) -> Names {
-        Names::new(self.shown.headings.clone(), &self.boosted)
+        let batch = Batch::new(own, headings, order);
+        Ok(PyClassInitializer::from(batch).add_subclass(Self { boosted }))
     }
 }
 
@@ -108,7 +103,7 @@ impl Boost {
         bins: usize,
         seed: u64,
         label: Option<&str>,
-    ) -> PyResult<Self> {
+    ) -> PyResult<PyClassInitializer<Self>> {
         let plan = Plan {
             loss: loss.to_owned(),
             weak: Kind::parse(weak).map_err(config)?,
@@ -130,49 +125,53 @@ impl Boost {
 
     /// The numbers of the classes of rows.
     fn predict<'py>(
-        &self,
+        slf: PyRef<'py, Self>,
         py: Python<'py>,
         columns: Vec<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let table = known(&self.shown.headings, &columns)?;
-        let found = py.detach(|| self.boosted.predict(&table)).map_err(run)?.0;
-        Ok(self.shown.codes(py, &found))
+        let (batch, boosted) = (slf.as_super(), &slf.boosted);
+        let table = known(&batch.headings, &columns)?;
+        let found = py.detach(|| boosted.predict(&table)).map_err(run)?.0;
+        Ok(batch.codes(py, &found))
     }
 
     /// The probability of every class, row by row.
     fn probabilities<'py>(
-        &self,
+        slf: PyRef<'py, Self>,
         py: Python<'py>,
         columns: Vec<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let table = known(&self.shown.headings, &columns)?;
-        let shares = py.detach(|| self.boosted.predict(&table)).map_err(run)?.1;
-        self.shown.arranged(py, &shares)
+        let (batch, boosted) = (slf.as_super(), &slf.boosted);
+        let table = known(&batch.headings, &columns)?;
+        let shares = py.detach(|| boosted.predict(&table)).map_err(run)?.1;
+        batch.arranged(py, &shares)
     }
 
     /// The score of the second of two classes, or one of each class.
     fn scores<'py>(
-        &self,
+        slf: PyRef<'py, Self>,
         py: Python<'py>,
         columns: Vec<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let table = known(&self.shown.headings, &columns)?;
-        let mut scores = py.detach(|| self.boosted.scores(&table)).map_err(run)?;
+        let (batch, boosted) = (slf.as_super(), &slf.boosted);
+        let table = known(&batch.headings, &columns)?;
+        let mut scores = py.detach(|| boosted.scores(&table)).map_err(run)?;
         if scores.len() == 1 {
             return Ok(PyArray1::from_vec(py, scores.remove(0)).into_any());
         }
         let rows: Vec<f64> = (0..table.rows())
             .flat_map(|row| scores.iter().map(move |scores| scores[row]))
             .collect();
-        self.shown.arranged(py, &rows).map(Bound::into_any)
+        batch.arranged(py, &rows).map(Bound::into_any)
     }
 
     /// What was learned, for people or for programs: text, json, sql or dot.
-    fn write(&self, form: &str) -> PyResult<String> {
-        let names = self.names();
+    fn write(slf: PyRef<'_, Self>, form: &str) -> PyResult<String> {
+        let (boosted, headings) = (&slf.boosted, slf.as_super().headings.clone());
+        let names = Names::new(headings, boosted);
         match form {
             "text" => {
-                let members = words::sentences(&self.boosted, &names);
+                let members = words::sentences(boosted, &names);
                 let one = members.len() == 1;
                 let text = |(class, rules): (String, Vec<String>)| {
                     let head = if one { String::new() } else { format!("{class}:\n") };
@@ -180,64 +179,24 @@ impl Boost {
                 };
                 Ok(members.into_iter().map(text).collect::<Vec<_>>().join("\n\n"))
             }
-            "json" => Ok(words::to_json(&self.boosted, &names).to_string()),
-            "sql" => words::to_sql(&self.boosted, &names).map_err(PyValueError::new_err),
-            "dot" => Ok(words::to_dot(&self.boosted, &names)),
+            "json" => Ok(words::to_json(boosted, &names).to_string()),
+            "sql" => words::to_sql(boosted, &names).map_err(PyValueError::new_err),
+            "dot" => Ok(words::to_dot(boosted, &names)),
             other => {
                 Err(config(geowalk::spec::unknown("form", other, ["text", "json", "sql", "dot"])))
             }
         }
     }
 
-    /// What came out, as JSON.
-    fn summary(&self) -> String {
-        self.shown.model.summary.to_string()
-    }
-
-    /// What was asked for, by name.
-    fn settings(&self) -> Vec<(String, String)> {
-        let settings = &self.shown.model.settings;
-        let own = [
-            ("walk".to_owned(), settings.walk.clone()),
-            ("loss".to_owned(), settings.loss.clone()),
-            ("rate".to_owned(), settings.rate.clone()),
-            ("seed".to_owned(), settings.seed.to_string()),
-        ];
-        own.into_iter().chain(settings.extras.clone()).collect()
-    }
-
-    /// The labels of the classes, in the order of their numbers.
-    fn labels(&self) -> Vec<ClassLabel> {
-        self.shown.classes.list()
-    }
-
-    /// Name of each column, and whether it holds names.
-    fn columns(&self) -> Vec<(String, bool)> {
-        self.shown.columns()
-    }
-
-    /// The model file, in bytes.
-    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        self.shown.bytes(py)
-    }
-
-    /// Writes the model file, which `geowalk predict` and `geowalk.load` read.
-    #[allow(clippy::needless_pass_by_value)] // what PyO3 gives
-    fn save(&self, path: std::path::PathBuf) -> PyResult<()> {
-        self.shown.save(&path)
-    }
-
     /// What a model file's bytes hold; with the labels of the classes in an order of one's own.
     #[staticmethod]
     #[pyo3(signature = (bytes, classes=None))]
-    fn from_bytes(bytes: &[u8], classes: Option<Vec<ClassLabel>>) -> PyResult<Self> {
-        Self::of(Model::from_bytes(bytes).map_err(|error| model(&error))?, classes)
-    }
-
-    fn __reduce__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
-        self.shown.reduced(py, py.get_type::<Self>().as_any())
+    fn from_bytes(
+        py: Python<'_>,
+        bytes: &[u8],
+        classes: Option<Vec<ClassLabel>>,
+    ) -> PyResult<Py<Self>> {
+        let own = Model::from_bytes(bytes).map_err(|error| model(&error))?;
+        Py::new(py, Self::of(own, classes)?)
     }
 }

@@ -40,8 +40,11 @@ fn cell(key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<Cell> {
     } else if let Ok(number) = value.extract() {
         number
     } else {
-        let message =
-            format!("the value of {} is {}; a number, a string or None is needed", key.repr()?, value.repr()?);
+        let message = format!(
+            "the value of {} is {}; a number, a string or None is needed",
+            key.repr()?,
+            value.repr()?
+        );
         return Err(data(message, None, None, None));
     };
     if number.is_finite() {

@@ -28,12 +28,7 @@ use crate::table::{Examples, Reader};
 const CHUNK: usize = 1 << 14;
 
 /// The model of a tree, with what is [kept](super::Summary::record) of its summary.
-pub fn model(
-    plan: &Plan,
-    tree: &Tree,
-    examples: &Examples,
-    summary: serde_json::Value,
-) -> Model {
+pub fn model(plan: &Plan, tree: &Tree, examples: &Examples, summary: serde_json::Value) -> Model {
     let extras = [
         ("columns", tree.columns().to_string()),
         ("smoothing", plan.smoothing.to_string()),
