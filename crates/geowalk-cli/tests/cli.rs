@@ -14,7 +14,13 @@ use support::{Place, cancer, text};
 /// What is refused.
 impl Place {
     /// Training on this text fails with one line that has these parts, and leaves an old model as it was.
-    fn refuses_to_train(&self, file: &str, bytes: impl AsRef<[u8]>, flags: &[&str], parts: &[&str]) {
+    fn refuses_to_train(
+        &self,
+        file: &str,
+        bytes: impl AsRef<[u8]>,
+        flags: &[&str],
+        parts: &[&str],
+    ) {
         self.write(file, bytes);
         self.write("kept.model", "what was here before");
         let mut args = vec!["train", file, "--progress", "none", "--model", "kept.model"];
@@ -214,7 +220,12 @@ fn rows_that_cannot_be_read() {
     place.refuses_to_train("a.svm", base + "1 0:1\n", &[], &zero);
     let twice = ["a.svm:1:7: index 1 occurs twice", "--duplicates add"];
     place.refuses_to_train("a.svm", "1 1:1 1:2\n", &[], &twice);
-    place.refuses_to_train("a.csv", b"caf\xe9,y\n1,2\n", &[], &["a.csv:1:1: ", "is not UTF-8", "iconv"]);
+    place.refuses_to_train(
+        "a.csv",
+        b"caf\xe9,y\n1,2\n",
+        &[],
+        &["a.csv:1:1: ", "is not UTF-8", "iconv"],
+    );
     let rows: String = (0..20_000).map(|k| format!("{k},{}\n", k % 2)).collect();
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(format!("x,y\n{rows}").as_bytes()).unwrap();
@@ -239,7 +250,12 @@ fn labels_that_do_not_fit() {
     place.refuses_to_train("a.csv", format!("x,y\n{rows}5,2\n"), &[], &third);
     let names = "x,y\n1,yes\n2,no\n";
     let regression = ["--task", "regression"];
-    place.refuses_to_train("a.csv", names, &regression, &["a.csv:2: the label 'yes' is not a number"]);
+    place.refuses_to_train(
+        "a.csv",
+        names,
+        &regression,
+        &["a.csv:2: the label 'yes' is not a number"],
+    );
     for flags in [["--loss", "logistic"], ["--walk", "winnow(n=2)"]] {
         let flags = [&regression[..], &flags].concat();
         let parts = ["a.csv:2: the label is 0.5; with the loss", "-1 or +1", "--task binary"];

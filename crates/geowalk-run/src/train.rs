@@ -17,7 +17,6 @@ use geowalk::row::Block;
 use geowalk_data::{Inference, Labels, Options, Source, Task};
 
 pub use session::{Session, Wanted};
-pub(crate) use summary::certificate_json;
 pub use summary::{Measured, Summary};
 pub(crate) use verify::replay;
 pub use verify::{Mismatch, Verified, verify};

@@ -111,7 +111,9 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
         "least expected",
         "median expected",
     ])
-    .caption("Eigenvalues of G⁻¹H at the truth; the expected ones are those of another random draw");
+    .caption(
+        "Eigenvalues of G⁻¹H at the truth; the expected ones are those of another random draw",
+    );
     let mut points = Vec::new();
     for (at, (separation, low, middle)) in cases.into_iter().enumerate() {
         let found = spectrum(d, s, n, separation, &mut Sampler::new(run.seed + 6));
@@ -124,8 +126,18 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
             1.0 + 1e-9,
         ));
         outcome.find(Finding::above(format!("least, separation {separation}"), least, 0.0));
-        outcome.find(Finding::equal(format!("least, as another program found it, separation {separation}"), least, low, 0.15));
-        outcome.find(Finding::equal(format!("median, separation {separation}"), median, middle, 0.15));
+        outcome.find(Finding::equal(
+            format!("least, as another program found it, separation {separation}"),
+            least,
+            low,
+            0.15,
+        ));
+        outcome.find(Finding::equal(
+            format!("median, separation {separation}"),
+            median,
+            middle,
+            0.15,
+        ));
         points.push((separation, least, median));
         run.done(at + 1, cases.len());
     }
