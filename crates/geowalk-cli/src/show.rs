@@ -32,21 +32,10 @@ pub(crate) fn run(args: &Show, out: &mut dyn Write) -> Result<(), Failure> {
         )));
     }
     let json = args.json || args.format == Some(Format::Json);
-    let built = restore(&model)?;
+    let outputs = largest(&model, args.top)?;
     let coding = Coding::restore(model.settings.task, model.classes.clone());
     let labels = model.schema.labels();
     let classes = coding.texts(labels);
-    let mut outputs = Vec::new();
-    let mut w = Vec::new();
-    for k in 0..built.learner.outputs() {
-        built.learner.weights(k, &mut w);
-        let name = match model.settings.task {
-            Task::Regression => "prediction".to_owned(),
-            Task::Binary => format!("score of {}", coding.text(1, labels)),
-            Task::Multiclass => coding.text(k, labels),
-        };
-        outputs.push((name, top(&model, &w, args.top)));
-    }
     let s = &model.settings;
     if json {
         let weights: Vec<_> = outputs
@@ -125,6 +114,27 @@ fn show_tree(args: &Show, model: &Model, out: &mut dyn Write) -> Result<(), Fail
     write!(out, "\n{}", shown.write(Form::Text))?;
     Ok(())
 }
+
+/// The largest weights of every output of a walk, by name.
+pub(crate) fn largest(model: &Model, count: usize) -> Result<Vec<Output>, Failure> {
+    let built = restore(model)?;
+    let coding = Coding::restore(model.settings.task, model.classes.clone());
+    let labels = model.schema.labels();
+    let mut w = Vec::new();
+    let outputs = (0..built.learner.outputs()).map(|k| {
+        built.learner.weights(k, &mut w);
+        let name = match model.settings.task {
+            Task::Regression => "prediction".to_owned(),
+            Task::Binary => format!("score of {}", coding.text(1, labels)),
+            Task::Multiclass => coding.text(k, labels),
+        };
+        (name, top(model, &w, count))
+    });
+    Ok(outputs.collect())
+}
+
+/// An output, and weights by name.
+pub(crate) type Output = (String, Vec<(String, f64)>);
 
 /// The largest weights by name, in order of magnitude; zeros are left out.
 fn top(model: &Model, w: &[f64], count: usize) -> Vec<(String, f64)> {

@@ -4,6 +4,7 @@
 mod run;
 mod session;
 mod summary;
+mod trace;
 mod verify;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ use geowalk_data::{Inference, Labels, Options, Source, Task};
 
 pub use session::{Session, Wanted};
 pub use summary::{Measured, Summary};
+pub use trace::{Course, MOST, Point};
 pub(crate) use verify::replay;
 pub use verify::{Mismatch, Verified, verify};
 
@@ -63,6 +65,8 @@ pub struct Plan {
     pub average: bool,
     /// Measure the last so many examples by themselves.
     pub window: Option<usize>,
+    /// Keep points for pictures.
+    pub trace: bool,
     /// A model to continue.
     pub resume: Option<PathBuf>,
 }
@@ -84,6 +88,7 @@ impl Default for Plan {
             holdout: None,
             average: false,
             window: None,
+            trace: false,
             resume: None,
         }
     }
@@ -196,10 +201,10 @@ pub fn train<'a>(
         schema = Some(source.schema().clone());
         last = Some(source);
     }
-    let (Some(run), Some(source)) = (run, last) else { return Err(RunError::Empty) };
+    let (Some(mut run), Some(source)) = (run, last) else { return Err(RunError::Empty) };
     let (schema, seconds) = (source.schema(), start.elapsed().as_secs_f64());
     let mut summary = run.summary(schema, source.skipped(), seconds);
-    if model.is_none() && plan.comparator.is_none() {
+    if model.is_none() && plan.comparator.is_none() && !plan.trace {
         return Ok(summary);
     }
     let made = run.model(schema, &summary);
@@ -211,6 +216,7 @@ pub fn train<'a>(
         summary.certificate = Some(certify::certify(&made, Some(which), open)?);
         summary.seconds = start.elapsed().as_secs_f64();
     }
+    summary.course = run.points().map(|points| Course { points, model: made });
     Ok(summary)
 }
 
@@ -232,7 +238,11 @@ fn pass(
         for decision in source.decisions() {
             (sink.said)(Said::Note(decision.to_string()));
         }
-        *run = Some(Run::new(plan, resumed, source.schema(), &block, sink.said)?);
+        let mut new = Run::new(plan, resumed, source.schema(), &block, sink.said)?;
+        if plan.trace {
+            new.trace();
+        }
+        *run = Some(new);
     }
     let Some(run) = run else { return Err(RunError::Empty) };
     let intercept = run.settings.intercept;

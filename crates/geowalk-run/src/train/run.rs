@@ -10,6 +10,7 @@ use geowalk::loss::Loss;
 use geowalk::row::{Block, Row};
 use geowalk_data::{Labels, Places, Schema, Skipped, Task};
 
+use super::trace::{Point, Trace};
 use super::{Measured, Plan, Progress, Said, Summary};
 use crate::certificate::Against;
 use crate::digest::Digest;
@@ -156,6 +157,8 @@ pub(super) struct Run {
     pass: u64,
     passes: Vec<f64>,
     notes: Vec<String>,
+    /// Points for pictures, if they are wanted.
+    trace: Option<Trace>,
 }
 
 impl Run {
@@ -201,6 +204,7 @@ impl Run {
             pass: 0,
             passes: Vec::new(),
             notes: Vec::new(),
+            trace: None,
             settings,
         })
     }
@@ -209,6 +213,22 @@ impl Run {
     pub(super) fn facing(&mut self, comparator: Vec<f64>) -> Result<(), RunError> {
         self.study.built = walks::against(&self.settings, self.width, Some(comparator))?;
         Ok(())
+    }
+
+    /// Keeps points for pictures from here on.
+    pub(super) fn trace(&mut self) {
+        self.trace = Some(Trace::new(self.examples()));
+    }
+
+    /// The points, if they were kept.
+    pub(super) fn points(&mut self) -> Option<Vec<Point>> {
+        let last = self.point();
+        self.trace.take().map(|trace| trace.end(last))
+    }
+
+    /// What is measured of the examples learned from.
+    pub(super) fn metrics(&self) -> &Metrics {
+        &self.study.metrics
     }
 
     /// Examples learned from.
@@ -350,7 +370,8 @@ impl Run {
         while from < block.len() {
             let seen = self.study.metrics.examples();
             let mark = (seen + 1).next_power_of_two();
-            let most = usize::try_from(mark - seen).unwrap_or(usize::MAX);
+            let next = self.trace.as_ref().map_or(mark, |trace| trace.next().clamp(seen + 1, mark));
+            let most = usize::try_from(next - seen).unwrap_or(usize::MAX);
             let end = block.len().min(from.saturating_add(most));
             let kept = |i: &usize| self.keeps(block, *i);
             let (to, keep) = match (from..end).find(kept) {
@@ -371,6 +392,10 @@ impl Run {
             let learned = self.study.go(task, block, from..to, keep);
             self.print(labels, sink)?;
             learned.map_err(|cause| self.diverged(block, places, cause))?;
+            if let Some(mut trace) = self.trace.take_if(|trace| trace.next() == self.examples()) {
+                trace.add(self.point());
+                self.trace = Some(trace);
+            }
             if self.study.metrics.examples() == mark && mark > seen {
                 let row = self.progress(block, to - 1, labels);
                 (sink.said)(Said::Progress(&row));
@@ -524,6 +549,7 @@ impl Run {
             loss_name: built.loss.spec(),
             rate,
             average: self.settings.average(),
+            course: None,
             certificate: built.learner.report(&Against::Reach, None),
             collisions: schema.features().collisions(),
             skipped: skipped.rows(),

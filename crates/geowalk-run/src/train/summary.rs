@@ -4,6 +4,7 @@
 use geowalk_data::{Collisions, Task};
 use serde_json::{Map, Value, json};
 
+use super::trace::Course;
 use crate::certificate::{self, Report};
 
 /// Measures of some examples.
@@ -50,6 +51,8 @@ pub struct Summary {
     pub rate: String,
     /// The model predicts with averaged weights.
     pub average: bool,
+    /// The course of the run, if it was asked for.
+    pub course: Option<Course>,
     /// The certificates, if they were kept.
     pub certificate: Option<Report>,
     /// Bits of the hash of the features, and names that share a place; none if features are not hashed.
