@@ -148,6 +148,9 @@ pub(crate) struct Train {
         ["walk", "loss", "task", "rate", "seed", "y_range", "no_intercept", "certificate", "bits", "exact",
         "holdout", "average", "window", "x_norm", "x_range", "distance", "comparator_loss", "rounds"])]
     pub(crate) resume: Option<PathBuf>,
+    /// Write a report with pictures here: one HTML file.
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
     /// Write the prediction made for each example before it was learned from.
     #[arg(long, value_name = "FILE")]
     pub(crate) predictions: Option<PathBuf>,

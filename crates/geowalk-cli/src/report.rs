@@ -1,4 +1,4 @@
-//! What the reports of `boost` and `tree` have in common: margins, calibration, how to repeat the run.
+//! What reports have in common: margins, calibration, how to repeat the run.
 
 use std::fs;
 use std::path::Path;

@@ -32,6 +32,7 @@ pub(crate) fn run(args: &Show, out: &mut dyn Write) -> Result<(), Failure> {
         )));
     }
     let json = args.json || args.format == Some(Format::Json);
+    let built = restore(&model)?;
     let outputs = largest(&model, args.top)?;
     let coding = Coding::restore(model.settings.task, model.classes.clone());
     let labels = model.schema.labels();
@@ -138,16 +139,23 @@ pub(crate) type Output = (String, Vec<(String, f64)>);
 
 /// The largest weights by name, in order of magnitude; zeros are left out.
 fn top(model: &Model, w: &[f64], count: usize) -> Vec<(String, f64)> {
-    let shift = usize::from(model.settings.intercept);
     let mut order: Vec<usize> = (0..w.len()).filter(|&i| w[i] != 0.0).collect();
     order.sort_by(|&a, &b| w[b].abs().total_cmp(&w[a].abs()).then(a.cmp(&b)));
-    let name = |i: usize| {
-        if i < shift {
-            return "(intercept)".to_owned();
-        }
-        let index = u32::try_from(i - shift).unwrap_or(u32::MAX);
-        let known = model.schema.features().name(index);
-        known.map_or_else(|| format!("#{index}"), std::borrow::Cow::into_owned)
-    };
-    order.into_iter().take(count).map(|i| (name(i), w[i])).collect()
+    order.into_iter().take(count).map(|i| (name(model, i), w[i])).collect()
+}
+
+/// The name of a weight.
+fn name(model: &Model, i: usize) -> String {
+    let shift = usize::from(model.settings.intercept);
+    if i < shift {
+        return "(intercept)".to_owned();
+    }
+    let index = u32::try_from(i - shift).unwrap_or(u32::MAX);
+    let known = model.schema.features().name(index);
+    known.map_or_else(|| format!("#{index}"), std::borrow::Cow::into_owned)
+}
+
+/// The names of the first weights.
+pub(crate) fn names(model: &Model, count: usize) -> Vec<String> {
+    (0..count).map(|i| name(model, i)).collect()
 }

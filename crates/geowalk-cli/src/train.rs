@@ -1,5 +1,7 @@
 //! `geowalk train`: the loop, with a table of progress on standard error and the summary on standard output.
 
+mod report;
+
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
@@ -9,7 +11,7 @@ use geowalk_run::train::{Plan, Summary, train};
 
 use crate::args::{Shown, Switch, Train, What};
 use crate::progress::Table;
-use crate::{Failure, data};
+use crate::{Failure, data, report as reports};
 
 /// Trains, and prints the summary.
 pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
@@ -40,8 +42,10 @@ pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
         holdout: args.holdout.clone(),
         average: args.average,
         window: args.window.map(|size| size as usize),
+        trace: args.report.is_some(),
         resume: args.resume.clone(),
     };
+    reports::check(args.report.as_deref())?;
     if args.passes > 1 && stdin {
         return Err(Failure::Use(
             "standard input can be read only once: --passes needs files".to_owned(),
@@ -73,12 +77,18 @@ pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
     if let Some(mut file) = predictions {
         file.flush()?;
     }
+    if let (Some(path), Some(course)) = (&args.report, &summary.course) {
+        reports::write(path, &report::page(&summary, course)?)?;
+    }
     if args.json {
         writeln!(out, "{}", summary.json())?;
     } else {
         print(&summary, out)?;
         if let Some(path) = &args.model {
             writeln!(out, "model          {}", path.display())?;
+        }
+        if let Some(path) = &args.report {
+            writeln!(out, "report         {}", path.display())?;
         }
     }
     Ok(())

@@ -128,7 +128,8 @@ impl Report {
     }
 }
 
-fn words(verdict: &Verdict) -> String {
+/// A verdict in words.
+pub fn words(verdict: &Verdict) -> String {
     let c = &verdict.certificate;
     let mut text = match state(c, verdict.is_silent()) {
         ("valid", _) if c.bound.is_finite() => {

@@ -392,7 +392,8 @@ impl Run {
             let learned = self.study.go(task, block, from..to, keep);
             self.print(labels, sink)?;
             learned.map_err(|cause| self.diverged(block, places, cause))?;
-            if let Some(mut trace) = self.trace.take_if(|trace| trace.next() == self.examples()) {
+            let seen_now = self.examples();
+            if let Some(mut trace) = self.trace.take_if(|trace| trace.next() == seen_now) {
                 trace.add(self.point());
                 self.trace = Some(trace);
             }

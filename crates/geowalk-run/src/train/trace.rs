@@ -22,6 +22,8 @@ pub struct Point {
     pub examples: u64,
     /// What they have lost, all in all.
     pub loss: f64,
+    /// What they have lost on average.
+    pub average: f64,
     /// The tightest valid bound on the regret.
     pub bound: Option<f64>,
     /// The weights, if they can be drawn.
@@ -92,6 +94,7 @@ impl Run {
         Point {
             examples: metrics.examples(),
             loss: metrics.loss() * metrics.weight(),
+            average: metrics.loss(),
             bound,
             weights: drawn(learner),
         }
@@ -115,7 +118,7 @@ mod tests {
     use super::*;
 
     fn at(examples: u64) -> Point {
-        Point { examples, loss: 0.0, bound: None, weights: Vec::new() }
+        Point { examples, loss: 0.0, average: 0.0, bound: None, weights: Vec::new() }
     }
 
     #[test]

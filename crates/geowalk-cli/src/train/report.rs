@@ -1,0 +1,163 @@
+//! The report of `train`: how it went, what is promised, where the weights walked, what they are.
+
+use geowalk::certify::Status;
+use geowalk_page::{Bars, Cell, Mark, Page, Picture, Plot, SpherePath, Table, TrianglePath};
+use geowalk_run::certificate;
+use geowalk_run::learner::Reach;
+use geowalk_run::predict::restore;
+use geowalk_run::train::{Course, Point, Summary};
+
+use super::number;
+use crate::{Failure, report, show};
+
+/// Weights that are shown of each output, and outputs that are shown.
+const WEIGHTS: usize = 20;
+const OUTPUTS: usize = 12;
+
+/// The page.
+pub(super) fn page(summary: &Summary, course: &Course) -> Result<Page, Failure> {
+    let mut page = Page::new("An on-line run").contents().facts(facts(summary));
+    page = promises(page, summary);
+    page = losses(page, summary, &course.points);
+    page = path(page, course)?;
+    page = weights(page, course)?;
+    if !summary.notes.is_empty() {
+        page = page.section("Notes");
+        for note in &summary.notes {
+            page = page.prose(note);
+        }
+    }
+    Ok(report::repeat(page))
+}
+
+fn facts(summary: &Summary) -> Vec<(&'static str, String)> {
+    let mut facts = vec![
+        ("examples", summary.seen.examples.to_string()),
+        ("average loss", format!("{} ({})", number(summary.seen.loss), summary.loss_name)),
+    ];
+    facts.extend(summary.seen.metrics.iter().map(|(name, value)| (*name, number(*value))));
+    if let Some(held) = &summary.holdout {
+        let text = format!("{} examples, average loss {}", held.examples, number(held.loss));
+        facts.push(("held out", text));
+    }
+    let averaged = if summary.average { ", averaged weights" } else { "" };
+    facts.push(("task", summary.task.name().to_owned()));
+    facts.push(("walk", format!("{}{averaged}", summary.walk)));
+    facts.push(("rate", summary.rate.clone()));
+    if summary.skipped > 0 {
+        facts.push(("rows skipped", summary.skipped.to_string()));
+    }
+    facts
+}
+
+/// The certificates in words.
+fn promises(page: Page, summary: &Summary) -> Page {
+    let page = page.section("What is promised");
+    let Some(report) = &summary.certificate else {
+        return page.prose("Nothing: certificates were switched off.");
+    };
+    let mut table = Table::new(["theorem", "bounds", "bound", "in words"]);
+    let mark = |status: &Status| if *status == Status::Valid { Mark::Good } else { Mark::Bad };
+    let first = &report.first_order;
+    table.push([
+        Cell::Verdict(mark(&first.status), first.theorem.to_owned()),
+        "the regret".into(),
+        first.bound.into(),
+        first.to_string().into(),
+    ]);
+    for verdict in &report.theorems {
+        table.push([
+            Cell::Verdict(
+                mark(&verdict.certificate.status),
+                verdict.certificate.theorem.to_owned(),
+            ),
+            verdict.quantity.to_string().into(),
+            verdict.certificate.bound.into(),
+            certificate::words(verdict).into(),
+        ]);
+    }
+    let mut page = page
+        .prose(&format!(
+            "Theorems evaluated on this run, whatever the data were, against {}. Each loss is that of a prediction made before the example was learned from. A premise that broke is said, and then nothing is promised.",
+            report.comparators
+        ))
+        .table(table);
+    if report.theorems.is_empty() {
+        page = page.prose(&format!("There is no theorem for this walk: {}.", report.reason));
+    }
+    if let (Some(known), Some(regret)) = (&report.known, report.regret()) {
+        let gap = known.gap.as_deref().unwrap_or_default();
+        page = page.prose(&format!(
+            "The comparator loses {} on the same rows, so the regret is {}. {gap}",
+            number(known.loss),
+            number(regret)
+        ));
+    }
+    page
+}
+
+/// Losses, and the regret below its bound.
+fn losses(page: Page, summary: &Summary, points: &[Point]) -> Page {
+    let average = Plot::new("Average loss so far").x("examples").y(summary.loss_name.clone());
+    let average = average.log_x().line("average loss", curve(points, |p| Some(p.average)));
+    let mut regret = Plot::new("Regret and its bound").x("examples").y("total").log_x();
+    regret = regret.line("loss of the learner", curve(points, |p| Some(p.loss)));
+    let bounds = curve(points, |p| p.bound);
+    if !bounds.is_empty() {
+        regret = regret.bound("bound on the regret", bounds);
+    }
+    if let (Some(own), Some(last)) =
+        (summary.certificate.as_ref().and_then(certificate::Report::regret), points.last())
+    {
+        regret = regret.dots("regret", [(last.examples as f64, own)]);
+    }
+    page.section("How it went")
+        .prose("The bound is that of the tightest valid certificate at the time, against all weights no farther from the start than the weights were then; a bound above the learner's whole loss says nothing for losses that are never negative.")
+        .figure(average)
+        .figure(regret)
+}
+
+fn curve(points: &[Point], height: impl Fn(&Point) -> Option<f64>) -> Vec<(f64, f64)> {
+    points.iter().filter_map(|p| Some((p.examples as f64, height(p)?))).collect()
+}
+
+/// The walk itself, where it can be drawn.
+fn path(page: Page, course: &Course) -> Result<Page, Failure> {
+    let walked: Vec<[f64; 3]> =
+        course.points.iter().filter_map(|p| p.weights.clone().try_into().ok()).collect();
+    let (Some(first), Some(last)) = (walked.first().copied(), walked.last().copied()) else {
+        return Ok(page);
+    };
+    let picture: Picture = match restore(&course.model)?.learner.reach() {
+        Reach::Sphere(_) => SpherePath::new("The weights on their sphere")
+            .path("weights", walked)
+            .point("first", first)
+            .point("last", last)
+            .into(),
+        Reach::Simplex if walked.iter().flatten().all(|w| *w >= 0.0) => {
+            let names = show::names(&course.model, 3);
+            let corners = [0, 1, 2].map(|i| names.get(i).map_or("", String::as_str));
+            TrianglePath::new("The weights on their simplex", corners)
+                .path("weights", walked)
+                .point("first", first)
+                .point("last", last)
+                .into()
+        }
+        _ => return Ok(page),
+    };
+    Ok(page.section("The walk").figure(picture))
+}
+
+/// The largest weights by name.
+fn weights(page: Page, course: &Course) -> Result<Page, Failure> {
+    let outputs = show::largest(&course.model, WEIGHTS)?;
+    let mut page = page.section("The largest weights");
+    if outputs.len() > OUTPUTS {
+        page = page.prose(&format!("Of the first {OUTPUTS} of {} outputs.", outputs.len()));
+    }
+    for (name, top) in outputs.into_iter().take(OUTPUTS) {
+        let bars = top.into_iter().fold(Bars::new(name), |bars, (name, w)| bars.bar(name, w));
+        page = page.figure(bars);
+    }
+    Ok(page)
+}
