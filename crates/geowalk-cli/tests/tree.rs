@@ -181,7 +181,9 @@ fn a_report_shows_the_tree() {
     let args = ["tree", &data, "--leaves", "5", "--report", "r.html"];
     assert!(place.ok(&args).contains("report         r.html"));
     let page = String::from_utf8(place.read("r.html")).unwrap();
-    for part in ["the rows that it was grown on", "Loss and training error", "Reliability", "malignant"] {
+    for part in
+        ["the rows that it was grown on", "Loss and training error", "Reliability", "malignant"]
+    {
         assert!(page.contains(part), "{part}");
     }
     place.refuses(&["tree", &data, "--report", "no/where.html"], "no/where.html");

@@ -18,6 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         seed: seed.parse()?,
         version: "example".to_owned(),
         again: true,
+        domains: Vec::new(),
     };
     for experiment in
         EXPERIMENTS.iter().filter(|e| names.is_empty() || names.iter().any(|name| name == e.name))

@@ -54,15 +54,7 @@ fn eigenvalues(mut a: Vec<f64>, n: usize) -> Vec<f64> {
 /// The eigenvalues of G⁻¹H at the truth of Gaussian classes with means so far apart, without those of the directions that change nothing.
 fn spectrum(d: usize, s: usize, n: usize, separation: f64, random: &mut Sampler) -> Vec<f64> {
     let sample = gaussian((d, s, n), 1.0, separation, random);
-    let mut means = vec![vec![0.0; d]; s];
-    let mut counts = vec![0.0; s];
-    for (x, &y) in sample.rows.iter().zip(&sample.classes) {
-        counts[y] += 1.0;
-        means[y].iter_mut().zip(x).for_each(|(m, x)| *m += x);
-    }
-    for (mean, count) in means.iter_mut().zip(&counts) {
-        mean.iter_mut().for_each(|m| *m /= count);
-    }
+    let (_, means) = sample.means();
     let (w, k) = (d + 1, s * (d + 1));
     let (mut g, mut h) = (vec![0.0; k * k], vec![0.0; k * k]);
     for x in &sample.rows {
@@ -99,6 +91,7 @@ fn spectrum(d: usize, s: usize, n: usize, separation: f64, random: &mut Sampler)
     eigenvalues(h, k).split_off(w)
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "the signature of all experiments")]
 fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
     let mut outcome = Outcome::new();
     let (d, s, n) = run.size.pick((8, 4, 1000), (20, 4, 10_000));
@@ -111,7 +104,9 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
         "least expected",
         "median expected",
     ])
-    .caption("Eigenvalues of G⁻¹H at the truth; the expected ones are those of another random draw");
+    .caption(
+        "Eigenvalues of G⁻¹H at the truth; the expected ones are those of another random draw",
+    );
     let mut points = Vec::new();
     for (at, (separation, low, middle)) in cases.into_iter().enumerate() {
         let found = spectrum(d, s, n, separation, &mut Sampler::new(run.seed + 6));
@@ -124,8 +119,18 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
             1.0 + 1e-9,
         ));
         outcome.find(Finding::above(format!("least, separation {separation}"), least, 0.0));
-        outcome.find(Finding::equal(format!("least, as another program found it, separation {separation}"), least, low, 0.15));
-        outcome.find(Finding::equal(format!("median, separation {separation}"), median, middle, 0.15));
+        outcome.find(Finding::equal(
+            format!("least, as another program found it, separation {separation}"),
+            least,
+            low,
+            0.15,
+        ));
+        outcome.find(Finding::equal(
+            format!("median, separation {separation}"),
+            median,
+            middle,
+            0.15,
+        ));
         points.push((separation, least, median));
         run.done(at + 1, cases.len());
     }

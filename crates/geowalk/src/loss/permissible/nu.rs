@@ -93,11 +93,8 @@ fn quarter(h: f64) -> Option<(f64, f64)> {
     }
     // k ≥ 2^e, so that k^−⅓ ≤ 2^−⌊e/3⌋: from there, or from 1, every step falls towards the root.
     let biased = (k.to_bits() >> 52) & 0x7ff;
-    let mut c = if biased <= 1023 {
-        1.0
-    } else {
-        f64::from_bits((1023 - (biased - 1023) / 3) << 52)
-    };
+    let mut c =
+        if biased <= 1023 { 1.0 } else { f64::from_bits((1023 - (biased - 1023) / 3) << 52) };
     loop {
         let next = c - (k * c * c * c + (c * c - 1.0)) / (c * (3.0 * k * c + 2.0));
         if next >= c {
