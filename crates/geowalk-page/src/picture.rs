@@ -14,7 +14,7 @@ pub struct Picture {
     body: String,
 }
 
-/// Width of every picture in its own units: 13-unit text is 11 px on a phone of 360 px and 19 px at the largest size.
+/// Width of every picture in its own units: 13-unit text is 11 px on a phone of 360 px and 17 px at the largest size.
 pub(crate) const WIDTH: f64 = 400.0;
 
 /// Roughly how wide `text` is in letters of 13 units.

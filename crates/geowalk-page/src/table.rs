@@ -22,6 +22,8 @@ pub enum Cell {
     Number(f64),
     /// A number already written, right-aligned.
     Figures(String),
+    /// Words that lead to the section of this number (from 1) in the same page.
+    Section(String, usize),
     /// A verdict, with a tick or a cross.
     Verdict(Mark, String),
 }
@@ -32,6 +34,7 @@ impl Cell {
             Self::Text(text) => format!("<td>{}</td>", escape(text)),
             Self::Number(value) => format!("<td class=\"n\">{}</td>", number(*value, 5)),
             Self::Figures(text) => format!("<td class=\"n\">{}</td>", escape(text)),
+            Self::Section(text, to) => format!("<td><a href=\"#s{to}\">{}</a></td>", escape(text)),
             Self::Verdict(Mark::Good, text) => {
                 format!("<td class=\"good\">✓ {}</td>", escape(text))
             }
@@ -41,7 +44,10 @@ impl Cell {
 
     fn plain(&self) -> String {
         match self {
-            Self::Text(text) | Self::Figures(text) | Self::Verdict(_, text) => text.clone(),
+            Self::Text(text)
+            | Self::Figures(text)
+            | Self::Section(text, _)
+            | Self::Verdict(_, text) => text.clone(),
             Self::Number(value) => format!("{value}"),
         }
     }
@@ -81,6 +87,7 @@ pub struct Table {
     head: Vec<String>,
     caption: Option<String>,
     rows: Vec<Vec<Cell>>,
+    stacked: bool,
 }
 
 impl Table {
@@ -93,6 +100,13 @@ impl Table {
     #[must_use]
     pub fn caption(mut self, text: impl Into<String>) -> Self {
         self.caption = Some(text.into());
+        self
+    }
+
+    /// On a phone, each row as a few lines: for a first column of sentences.
+    #[must_use]
+    pub fn stacked(mut self) -> Self {
+        self.stacked = true;
         self
     }
 
@@ -122,6 +136,11 @@ impl Table {
         self.caption.as_deref()
     }
 
+    /// Is it shown in lines on a phone?
+    pub fn is_stacked(&self) -> bool {
+        self.stacked
+    }
+
     /// The rows.
     pub fn rows(&self) -> &[Vec<Cell>] {
         &self.rows
@@ -139,7 +158,8 @@ impl Table {
 
     /// As an HTML table that scrolls sideways where it is too wide.
     pub(crate) fn html(&self) -> String {
-        let mut out = String::from("<div class=\"scroll\" tabindex=\"0\"><table>\n");
+        let class = if self.stacked { " class=\"stack\"" } else { "" };
+        let mut out = format!("<div class=\"scroll\" tabindex=\"0\"><table{class}>\n");
         if let Some(caption) = &self.caption {
             let _ = writeln!(out, "<caption>{}</caption>", escape(caption));
         }
@@ -153,8 +173,15 @@ impl Table {
         out.push_str("</tr></thead>\n<tbody>\n");
         for row in &self.rows {
             out.push_str("<tr>");
-            for cell in row {
-                out.push_str(&cell.html());
+            for (i, cell) in row.iter().enumerate() {
+                let html = cell.html();
+                match self.head.get(i).filter(|_| self.stacked && i > 0) {
+                    Some(name) => {
+                        let label = format!("<td data-label=\"{}\"", escape(name));
+                        out.push_str(&html.replacen("<td", &label, 1));
+                    }
+                    None => out.push_str(&html),
+                }
             }
             out.push_str("</tr>\n");
         }

@@ -117,9 +117,11 @@ fn page(name: &str) -> String {
         page = page.figure(picture);
     }
     let table = Table::new([name, "n"])
+        .stacked()
         .caption(name)
         .row([name.into(), 1.5.into()])
-        .row([Cell::Verdict(Mark::Bad, name.into()), Cell::Figures(name.into())]);
+        .row([Cell::Verdict(Mark::Bad, name.into()), Cell::Figures(name.into())])
+        .row([Cell::Section(name.into(), 1)]);
     page.table(table).section("empty").table(Table::new(["nothing"])).html()
 }
 

@@ -34,12 +34,11 @@ impl Finding {
     /// A number that is known: equal up to `tolerance`.
     pub fn equal(what: impl Into<String>, measured: f64, expected: f64, tolerance: f64) -> Self {
         let met = (measured - expected).abs() <= tolerance;
-        Self::new(
-            what,
-            format!("{} ± {}", short(expected), number(tolerance, 2)),
-            short(measured),
-            met,
-        )
+        let text = match tolerance {
+            0.0 => short(expected),
+            _ => format!("{} ± {}", short(expected), number(tolerance, 2)),
+        };
+        Self::new(what, text, short(measured), met)
     }
 
     /// A bound that holds: `measured` is at most `bound`, up to the rounding of sums.

@@ -128,16 +128,22 @@ fn verdict(met: usize, all: usize) -> Cell {
     Cell::Verdict(mark, format!("{met} of {all}"))
 }
 
+/// Figures where it is short, words that may be broken where it is not.
+fn value(text: &str) -> Cell {
+    if text.chars().count() <= 22 {
+        Cell::Figures(text.to_owned())
+    } else {
+        Cell::Text(text.to_owned())
+    }
+}
+
 fn page(finished: &[(&Experiment, Outcome)], settings: &Settings) -> String {
-    let mut overview = Table::new(["experiment", "source", "what", "as expected"]);
-    for (experiment, outcome) in finished {
+    let mut overview = Table::new(["experiment", "as expected", "source"]);
+    for (i, (experiment, outcome)) in finished.iter().enumerate() {
+        // The overview itself is the first section.
+        let name = Cell::Section(experiment.name.to_owned(), i + 2);
         let met = outcome.findings.iter().filter(|f| f.met).count();
-        overview.push([
-            experiment.name.into(),
-            experiment.paper.into(),
-            experiment.what.into(),
-            verdict(met, outcome.findings.len()),
-        ]);
+        overview.push([name, verdict(met, outcome.findings.len()), experiment.paper.into()]);
     }
     let command = if settings.size == Size::Small {
         "geowalk repro all --small"
@@ -154,7 +160,7 @@ fn page(finished: &[(&Experiment, Outcome)], settings: &Settings) -> String {
             .section(experiment.name)
             .prose(experiment.what)
             .facts([("source", experiment.paper)]);
-        let mut findings = Table::new(["finding", "expected", "measured", "verdict"]);
+        let mut findings = Table::new(["finding", "expected", "measured", "verdict"]).stacked();
         for f in &outcome.findings {
             let verdict = if f.met {
                 Cell::Verdict(Mark::Good, "met".into())
@@ -163,8 +169,8 @@ fn page(finished: &[(&Experiment, Outcome)], settings: &Settings) -> String {
             };
             findings.push([
                 f.what.as_str().into(),
-                Cell::Figures(f.expected.clone()),
-                Cell::Figures(f.measured.clone()),
+                value(&f.expected),
+                value(&f.measured),
                 verdict,
             ]);
         }

@@ -11,18 +11,23 @@ fn cell(cell: &Cell) -> Value {
         Cell::Text(text) => json!({"text": text}),
         Cell::Number(value) => json!({"number": format!("{value:?}")}),
         Cell::Figures(text) => json!({"figures": text}),
+        Cell::Section(text, to) => json!({"section": text, "to": to}),
         Cell::Verdict(Mark::Good, text) => json!({"good": text}),
         Cell::Verdict(Mark::Bad, text) => json!({"bad": text}),
     }
 }
 
 fn read_cell(value: &Value) -> Option<Cell> {
-    let (kind, text) = value.as_object()?.iter().next()?;
+    let (kind, text) = value.as_object()?.iter().find(|(key, _)| *key != "to")?;
     let text = text.as_str()?;
     Some(match kind.as_str() {
         "text" => Cell::Text(text.to_owned()),
         "number" => Cell::Number(text.parse().ok()?),
         "figures" => Cell::Figures(text.to_owned()),
+        "section" => {
+            let to = usize::try_from(value.get("to")?.as_u64()?).ok()?;
+            Cell::Section(text.to_owned(), to)
+        }
         "good" => Cell::Verdict(Mark::Good, text.to_owned()),
         "bad" => Cell::Verdict(Mark::Bad, text.to_owned()),
         _ => return None,
@@ -42,7 +47,7 @@ pub(crate) fn write(outcome: &Outcome, stamp: &str) -> String {
         .map(|(file, table)| {
             let rows: Vec<Vec<Value>> =
                 table.rows().iter().map(|row| row.iter().map(cell).collect()).collect();
-            json!({"file": file, "caption": table.words(), "head": table.head(), "rows": rows})
+            json!({"file": file, "caption": table.words(), "head": table.head(), "rows": rows, "stacked": table.is_stacked()})
         })
         .collect();
     let pictures: Vec<Value> = outcome
@@ -82,6 +87,9 @@ pub(crate) fn read(text: &str, stamp: &str) -> Option<Outcome> {
         if let Some(caption) = string(t, "caption") {
             table = table.caption(caption);
         }
+        if t.get("stacked")?.as_bool()? {
+            table = table.stacked();
+        }
         for row in t.get("rows")?.as_array()? {
             let cells: Option<Vec<Cell>> = row.as_array()?.iter().map(read_cell).collect();
             table.push(cells?);
@@ -112,11 +120,15 @@ mod tests {
         outcome.find(Finding::at_most("a \"bound\"", 1.0, 2.0));
         outcome.find(Finding::above("not met", 1.0, 2.0));
         let rows = Table::new(["a", "b"])
+            .stacked()
             .caption("c")
             .row(["x".into(), (0.1 + 0.2).into()])
             .row([Cell::Verdict(Mark::Bad, "no".into()), f64::NAN.into()]);
-        outcome
-            .table("numbers", rows.row([Cell::Verdict(Mark::Good, "yes".into()), 7_usize.into()]));
+        outcome.table(
+            "numbers",
+            rows.row([Cell::Verdict(Mark::Good, "yes".into()), 7_usize.into()])
+                .row([Cell::Section("s".into(), 2)]),
+        );
         outcome.picture("plot", Plot::new("p").line("a", [(1.0, 2.0), (3.0, 4.0)]));
         let text = write(&outcome, "stamp 1");
         let back = read(&text, "stamp 1").unwrap();

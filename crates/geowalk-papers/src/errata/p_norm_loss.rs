@@ -14,7 +14,7 @@ use crate::{Experiment, Finding, Outcome, Run};
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "p-norm-loss",
     paper: "NN09, Theorem 3",
-    what: "One feature, labels that alternate, the rate of the theorem: the learner loses 1 per round where weights of 0 lose ¼, so the theorem bounds no loss; at half the rate the corrected bound on the loss holds.",
+    what: "One feature, labels that alternate, the rate of the theorem: the learner loses 1 per round where weights of 0 lose ¼, so the theorem bounds no loss; at a quarter of the rate the corrected bound on the loss holds.",
     run,
 };
 

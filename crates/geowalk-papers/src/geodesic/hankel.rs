@@ -156,6 +156,7 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
 fn path(seed: u64) -> Result<SpherePath, ConfigError> {
     let clean = columns(|_| OMEGA, 40, 0.0, seed, false);
     let mut sphere = SpherePath::new("The walk on the sphere without noise, rate 0.2");
+    let mut ends = [[0.0; 3]; 2];
     for (projected, name) in [(false, "geodesic"), (true, "projected")] {
         let mut walk =
             if projected { Sphere::projected(1.0, seed)? } else { Sphere::new(1.0, seed)? };
@@ -167,8 +168,12 @@ fn path(seed: u64) -> Result<SpherePath, ConfigError> {
             points.push([w[0], w[1], w[2]]);
             walk.step(Dense(x), 0.0.into(), &geowalk::loss::Invariant, 0.2)?;
         }
+        ends = [points[0], points[points.len() - 1]];
         sphere = sphere.path(name, points);
     }
     let null = null_vector(OMEGA);
+    // Seen from beside the middle of the way.
+    let middle = [0, 1, 2].map(|i| ends[0][i] + ends[1][i]);
+    let sphere = sphere.eye([middle[0] + 0.3, middle[1], middle[2] + 0.2]);
     Ok(sphere.point("null vector", null).point("its opposite", null.map(|p| -p)))
 }
