@@ -106,6 +106,11 @@ mod tests {
     use super::*;
 
     /// Values by mpmath with 40 digits.
+    #[expect(
+        clippy::unreadable_literal,
+        clippy::excessive_precision,
+        reason = "digits as they were printed"
+    )]
     #[test]
     fn tails_are_those_of_the_definition() {
         let near = |found: f64, exact: f64| {

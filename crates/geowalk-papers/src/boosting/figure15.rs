@@ -26,6 +26,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
+#[expect(clippy::unnecessary_wraps, reason = "the signature of all experiments")]
 fn run(run: &mut Run<'_>) -> std::result::Result<Outcome, ConfigError> {
     let generated;
     let domains = if run.domains.is_empty() {
@@ -335,7 +336,8 @@ impl Contest {
                 .map(|(k, count)| (left + f64::from(k), left + f64::from(k) + 1.0, *count as f64));
             plot = plot.bars(FLAVOURS[at].0, bars);
             let average = left + standing.ranks[at] - 0.5;
-            marks.extend([(average, 0.0), (average, most), (f64::NAN, f64::NAN)]);
+            // Back to the axis, and along it to the next.
+            marks.extend([(average, 0.0), (average, most), (average, 0.0)]);
         }
         Some(plot.dashed("average rank", marks).into())
     }

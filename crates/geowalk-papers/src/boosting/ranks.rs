@@ -201,6 +201,7 @@ mod tests {
     }
 
     /// `scipy.stats.ttest_rel`, `friedmanchisquare` and `statsmodels` `multipletests(method="holm")` say the same.
+    #[expect(clippy::unreadable_literal, reason = "digits as they were printed")]
     #[test]
     fn tests_are_those_that_others_compute() {
         let a = [0.10, 0.20, 0.15, 0.30, 0.05, 0.12];

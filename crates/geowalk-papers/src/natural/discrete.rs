@@ -36,7 +36,9 @@ impl Truth {
     fn new(m: usize, s: usize, random: &mut Sampler) -> Self {
         let normalised = |mut p: Vec<f64>| {
             let sum: f64 = p.iter().sum();
-            p.iter_mut().for_each(|p| *p /= sum);
+            for p in &mut p {
+                *p /= sum;
+            }
             p
         };
         let x = normalised((1..=m).map(|i| 1.0 / i as f64).collect());
@@ -100,7 +102,7 @@ fn other(
         let made = rule.step(row, *y, 1.0).is_ok();
         rule.logits(row, &mut Scratch::default(), &mut z);
         // As large as this is as good as lost.
-        if !made || z.iter().any(|z| !(z.abs() < 1e6)) {
+        if !made || !z.iter().all(|z| z.abs() < 1e6) {
             return Ok((f64::INFINITY, steps));
         }
         steps += 1;

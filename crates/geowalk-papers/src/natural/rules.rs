@@ -95,7 +95,7 @@ pub(super) fn tuned(
     let mut least = f64::INFINITY;
     for schedule in schedules {
         let mut learner = Learner::other(method, family, schedule)?;
-        let found = sample.run(&mut learner, best, &[rounds], seed)?;
+        let found = sample.run(&mut learner, best, &[rounds], seed);
         if let Some(Some(excess)) = found.first() {
             least = f64::min(least, *excess);
         }
@@ -113,6 +113,6 @@ pub(super) fn excess(
     seed: u64,
 ) -> Result<f64, ConfigError> {
     let mut learner = Learner::natural(family, settings)?;
-    let found = sample.run(&mut learner, best, &[rounds], seed)?;
+    let found = sample.run(&mut learner, best, &[rounds], seed);
     Ok(found.first().copied().flatten().unwrap_or(f64::INFINITY))
 }

@@ -1,7 +1,7 @@
 //! Rows with their classes, the best coefficients for them, and the streams that are drawn from them.
 
+use geowalk::Real;
 use geowalk::laws::Sampler;
-use geowalk::{ConfigError, Real};
 
 use super::rules::Learner;
 
@@ -136,7 +136,7 @@ impl Sample {
         best: f64,
         marks: &[usize],
         seed: u64,
-    ) -> Result<Vec<Option<f64>>, ConfigError> {
+    ) -> Vec<Option<f64>> {
         let mut random = Sampler::new(seed);
         let mut found = Vec::new();
         let mut whole = true;
@@ -148,21 +148,29 @@ impl Sample {
                 found.push((whole && loss.is_finite()).then_some(loss - best));
             }
         }
-        Ok(found)
+        found
     }
 
-    /// The loss of linear discriminant analysis on the rows: what the model ζ by itself would predict with.
-    pub(super) fn plug_in(&self) -> f64 {
-        let (n, d, s) = (self.rows.len() as f64, self.rows[0].len(), self.s);
-        let mut counts = vec![0.0; s];
-        let mut means = vec![vec![0.0; d]; s];
+    /// How many rows each class has, and their mean.
+    pub(super) fn means(&self) -> (Vec<f64>, Vec<Vec<f64>>) {
+        let mut counts = vec![0.0; self.s];
+        let mut means = vec![vec![0.0; self.rows[0].len()]; self.s];
         for (x, &y) in self.rows.iter().zip(&self.classes) {
             counts[y] += 1.0;
             means[y].iter_mut().zip(x).for_each(|(m, x)| *m += x);
         }
         for (mean, count) in means.iter_mut().zip(&counts) {
-            mean.iter_mut().for_each(|m| *m /= count);
+            for m in mean {
+                *m /= count;
+            }
         }
+        (counts, means)
+    }
+
+    /// The loss of linear discriminant analysis on the rows: what the model ζ by itself would predict with.
+    pub(super) fn plug_in(&self) -> f64 {
+        let (n, d, s) = (self.rows.len() as f64, self.rows[0].len(), self.s);
+        let (counts, means) = self.means();
         let mut covariance = vec![0.0; d * d];
         for (x, &y) in self.rows.iter().zip(&self.classes) {
             let r: Vec<f64> = x.iter().zip(&means[y]).map(|(x, m)| x - m).collect();

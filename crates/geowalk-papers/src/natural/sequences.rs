@@ -46,7 +46,7 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
     }
     let odds = |k: usize| Real::ln(truth[k] / truth[2]);
     let last = main[main.len() - 1];
-    let noise = 4.0 / (0.2 * rounds as f64).sqrt();
+    let noise = 4.0 / (0.2 * f64::from(rounds)).sqrt();
     outcome.find(Finding::equal("ln P(0)/P(2) at the end", last.0, odds(0), noise));
     outcome.find(Finding::equal("ln P(1)/P(2) at the end", last.1, odds(1), noise));
     outcome.picture(

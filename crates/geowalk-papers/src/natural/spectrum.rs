@@ -54,15 +54,7 @@ fn eigenvalues(mut a: Vec<f64>, n: usize) -> Vec<f64> {
 /// The eigenvalues of G⁻¹H at the truth of Gaussian classes with means so far apart, without those of the directions that change nothing.
 fn spectrum(d: usize, s: usize, n: usize, separation: f64, random: &mut Sampler) -> Vec<f64> {
     let sample = gaussian((d, s, n), 1.0, separation, random);
-    let mut means = vec![vec![0.0; d]; s];
-    let mut counts = vec![0.0; s];
-    for (x, &y) in sample.rows.iter().zip(&sample.classes) {
-        counts[y] += 1.0;
-        means[y].iter_mut().zip(x).for_each(|(m, x)| *m += x);
-    }
-    for (mean, count) in means.iter_mut().zip(&counts) {
-        mean.iter_mut().for_each(|m| *m /= count);
-    }
+    let (_, means) = sample.means();
     let (w, k) = (d + 1, s * (d + 1));
     let (mut g, mut h) = (vec![0.0; k * k], vec![0.0; k * k]);
     for x in &sample.rows {
@@ -99,6 +91,7 @@ fn spectrum(d: usize, s: usize, n: usize, separation: f64, random: &mut Sampler)
     eigenvalues(h, k).split_off(w)
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "the signature of all experiments")]
 fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
     let mut outcome = Outcome::new();
     let (d, s, n) = run.size.pick((8, 4, 1000), (20, 4, 10_000));

@@ -132,7 +132,8 @@ const MILD: (f64, f64) = (600.0, 80.0);
 impl Logistic {
     /// `None` where it would not be exact, or of no use.
     fn new<P: Psi>(u: &[f64], seen: &Look) -> Option<Self> {
-        if !P::LOGISTIC || seen.largest != seen.least || u.iter().any(|u| !(u.abs() <= MILD.0)) {
+        let mild = || u.iter().all(|u| u.abs() <= MILD.0);
+        if !P::LOGISTIC || seen.largest != seen.least || !mild() {
             return None;
         }
         let mut e = vec![0.0; u.len()];
@@ -149,7 +150,7 @@ impl Logistic {
 
     fn slope(&self, m: &[f64], c: &[f64], delta: f64) -> Option<Slope> {
         let far = delta * self.size;
-        if !(far.abs() <= MILD.1) {
+        if far.is_nan() || far.abs() > MILD.1 {
             return None;
         }
         let (up, down) = (Real::exp(-far), Real::exp(far));
