@@ -53,7 +53,8 @@ pub(crate) struct Online {
     schema: Schema,
     /// The first rows, while a third class may still turn two classes into several, as the first block of a file does.
     early: Option<Block>,
-    block: Block,
+    /// Memory for rows; away while it is in use.
+    block: Option<Block>,
     keys: Keys,
 }
 
@@ -226,11 +227,12 @@ impl Online {
     fn answer_one(&mut self, x: &Bound<'_, PyDict>, wanted: Wanted) -> PyResult<Vec<f64>> {
         self.session()?;
         let Some(session) = &self.session else { return Ok(Vec::new()) };
-        self.block.clear();
-        self.keys.find(x, session.schema().features(), &mut self.block)?;
-        self.block.end(f64::NAN, 1.0);
+        let block = self.block.get_or_insert_default();
+        block.clear();
+        self.keys.find(x, session.schema().features(), block)?;
+        block.end(f64::NAN, 1.0);
         let mut answer = Vec::with_capacity(2);
-        session.answer(&self.block, wanted, &mut answer);
+        session.answer(block, wanted, &mut answer);
         Ok(self.arranged(answer, wanted)?.0)
     }
 
@@ -304,7 +306,7 @@ impl Online {
             label,
             schema,
             early: None,
-            block: Block::new(),
+            block: None,
             keys: Keys::default(),
         })
     }
@@ -335,7 +337,7 @@ impl Online {
         if self.session.is_none() {
             self.settle(names, &view)?;
         }
-        let mut block = std::mem::take(&mut self.block);
+        let mut block = self.block.take().unwrap_or_default();
         let mut fed = Ok(());
         'passes: for pass in 0..passes {
             if let Some(session) = &mut self.session {
@@ -363,14 +365,14 @@ impl Online {
                 }
             }
         }
-        self.block = block;
+        self.block = Some(block);
         fed
     }
 
     /// Learns from one dictionary: numbers by name, strings as `name=value`, None as `name=missing`.
     #[pyo3(signature = (x, y, weight=1.0))]
     fn learn_one(&mut self, x: &Bound<'_, PyDict>, y: f64, weight: f64) -> PyResult<()> {
-        let mut block = std::mem::take(&mut self.block);
+        let mut block = self.block.take().unwrap_or_default();
         block.clear();
         let features = match &mut self.session {
             Some(session) => {
@@ -383,7 +385,7 @@ impl Online {
             block.end(y, weight);
             self.feed(&mut block)
         });
-        self.block = block;
+        self.block = Some(block);
         fed
     }
 
@@ -552,7 +554,7 @@ impl Online {
             schema: own.schema.clone(),
             session: Some(session),
             early: None,
-            block: Block::new(),
+            block: None,
             keys: Keys::default(),
         })
     }
