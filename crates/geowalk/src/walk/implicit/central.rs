@@ -134,8 +134,9 @@ mod tests {
             let shift = average(&|f, delta| f * f * delta) / mean_ff;
             // f − E f = r·(fδ's mean − fδ), which does not cancel.
             let slope = average(&|f, delta| f * delta);
-            let variance_f = average(&|f, delta| (r * (f * delta - slope)).powi(2));
-            let variance = average(&|f, delta| (f * (delta - shift)).powi(2)) / mean_ff;
+            let square = |a: f64| a * a;
+            let variance_f = average(&|f, delta| square(r * (f * delta - slope)));
+            let variance = average(&|f, delta| square(f * (delta - shift))) / mean_ff;
             for (name, found, exact) in [
                 ("mean", found.mean_f, mean_f),
                 ("mean of squares", found.mean_ff, mean_ff),
