@@ -36,6 +36,7 @@ use run::{Run, Sink};
 
 /// What to train, and how. What is left out is inferred and said.
 #[derive(Debug, Clone)]
+#[allow(clippy::struct_excessive_bools)] // four flags that have nothing to do with each other
 pub struct Plan {
     /// The walk; otherwise `free` or `adagrad`, as the loss allows.
     pub walk: Option<String>,

@@ -5,7 +5,7 @@
 use geowalk::certify::Status;
 
 use super::run::Run;
-use crate::certificate::Against;
+use crate::certificate::{Against, Report};
 use crate::learner::Learner;
 use crate::model::Model;
 
@@ -89,7 +89,7 @@ impl Run {
     pub(super) fn point(&self) -> Point {
         let (learner, metrics) = (self.learner(), self.metrics());
         let report = learner.report(&Against::Reach, None);
-        let best = report.as_ref().map(|report| report.best());
+        let best = report.as_ref().map(Report::best);
         let bound = best.filter(|best| best.status == Status::Valid).map(|best| best.bound);
         Point {
             examples: metrics.examples(),
