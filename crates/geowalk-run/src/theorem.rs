@@ -243,7 +243,7 @@ impl Case<'_> {
                         "its theorem speaks of one comparator, orthogonal to every row: geowalk certify MODEL --comparator FILE --data DATA",
                     ));
                 };
-                list.push(Theory::NullVector(NullVector::new(start, u)?));
+                list.push(Theory::NullVector(NullVector::new(start, u)?.growing()));
             }
             Kind::Without(_) => {}
         }
