@@ -218,7 +218,9 @@ impl AnyBound {
         match *u {
             Comparator::Given(u) => {
                 let mut size = Sum::default();
-                u.iter().for_each(|u| size.add(u.abs() / scale));
+                for u in u {
+                    size.add(u.abs() / scale);
+                }
                 let size = size.total();
                 let left = if simplex { 1.0 - size } else { 0.0 };
                 if left < -1e-9 {
