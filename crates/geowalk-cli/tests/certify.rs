@@ -1,8 +1,10 @@
 //! `verify`, `certify`, comparators and certified rates, as they are typed.
 
-#![allow(clippy::unwrap_used)] // test code
+#![allow(clippy::unwrap_used, clippy::panic)] // test code
 
 mod support;
+
+use std::fmt::Write as _;
 
 use serde_json::Value;
 use support::{Place, cancer, text};
@@ -12,7 +14,7 @@ fn table(rows: u32) -> String {
     let mut out = "a,b,c,y\n".to_owned();
     for k in 0..rows {
         let [a, b, c] = [7_u32, 11, 13].map(|p| f64::from(k * k * p % 101) / 101.0);
-        out += &format!("{a},{b},{c},{}\n", 0.6 * a + 0.3 * b + 0.02 * c);
+        writeln!(out, "{a},{b},{c},{}", 0.6 * a + 0.3 * b + 0.02 * c).unwrap();
     }
     out
 }

@@ -1,6 +1,8 @@
 //! # What is said of a run
 //! The first-order certificate and the theorems of the walk, against the same comparators: as JSON, and in words.
 
+use std::fmt::Write as _;
+
 use geowalk::certify::{Certificate, Quantity, Status, Verdict};
 use serde_json::{Value, json};
 
@@ -140,7 +142,8 @@ pub fn words(verdict: &Verdict) -> String {
         _ => c.to_string(),
     };
     for declared in &verdict.declared {
-        text += &format!("; you declared {}: {}", declared.premise, declared.value);
+        // Writing to a string cannot fail.
+        let _ = write!(text, "; you declared {}: {}", declared.premise, declared.value);
     }
     text
 }
@@ -165,9 +168,10 @@ pub(crate) fn off() -> Value {
 /// The words for comparators.
 pub(crate) fn described(against: &Against<'_>, reach: Reach) -> String {
     match (against, reach) {
-        (Against::Reach, _) => reach.to_string(),
         (Against::Given(_), _) => "the comparator".to_owned(),
-        (Against::Within(_), Reach::Sphere(_) | Reach::Simplex) => reach.to_string(),
+        (Against::Reach, _) | (Against::Within(_), Reach::Sphere(_) | Reach::Simplex) => {
+            reach.to_string()
+        }
         (Against::Within(u), Reach::Box) => {
             format!("all weights of which none is larger in magnitude than {u} times the final one")
         }

@@ -193,7 +193,7 @@ impl Problem<'_> {
         // Features that never occur are one: all that matters of them is the weight they have together.
         let sizes = self.sizes();
         let active: Vec<usize> = (0..self.features).filter(|&j| sizes[j] > 0.0).collect();
-        let rest = (0..self.features).find(|&j| !(sizes[j] > 0.0));
+        let rest = (0..self.features).find(|&j| sizes[j] == 0.0 || sizes[j].is_nan());
         let coordinates: Vec<usize> = active.iter().copied().chain(rest).collect();
         let n = coordinates.len();
         let mut places = vec![usize::MAX; self.features];
@@ -374,7 +374,9 @@ fn minimise(mut f: impl FnMut(&[f64], &mut Vec<f64>) -> f64, start: Vec<f64>) ->
             Some((_, y, rho)) => 1.0 / (rho * dot(y, y)),
             None => 1.0 / Real::max(dot(&gradient, &gradient).sqrt(), f64::MIN_POSITIVE),
         };
-        direction.iter_mut().for_each(|d| *d *= scale);
+        for d in &mut direction {
+            *d *= scale;
+        }
         for ((s, y, rho), alpha) in pairs.iter().zip(alphas.into_iter().rev()) {
             let beta = rho * dot(y, &direction);
             direction.iter_mut().zip(s).for_each(|(d, s)| *d += (alpha - beta) * s);

@@ -435,7 +435,9 @@ fn combined<W: Walk>(
         let comparators = match (against, setting.reach) {
             (Against::Given(u), _) => Comparator::Given(u.get(k).map_or(&[], Vec::as_slice)),
             (Against::Within(times), Reach::Box) => {
-                w.iter_mut().for_each(|w| *w *= times);
+                for w in &mut w {
+                    *w *= times;
+                }
                 Comparator::Box { radii: &w }
             }
             (_, Reach::Box) => Comparator::Box { radii: &w },

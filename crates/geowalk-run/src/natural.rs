@@ -260,7 +260,9 @@ impl Learner for NaturalLearner {
                     bound.certify(&Comparator::Given(u.get(k).map_or(&[], Vec::as_slice)))
                 }
                 Against::Within(times) => {
-                    w.iter_mut().for_each(|w| *w *= times);
+                    for w in &mut w {
+                        *w *= times;
+                    }
                     bound.certify(&Comparator::Box { radii: &w })
                 }
                 Against::Reach => bound.certify(&Comparator::Box { radii: &w }),

@@ -135,6 +135,7 @@ const NONNEGATIVE: &str =
 
 impl Case<'_> {
     /// The theorems, or why there is none.
+    #[allow(clippy::too_many_lines)] // the table, an arm for each kind of walk
     pub(crate) fn theorems(&self) -> Result<Result<Vec<AnyBound>, &'static str>, ConfigError> {
         if let Kind::Without(reason) = self.kind {
             return Ok(Err(reason));
@@ -243,7 +244,7 @@ impl Case<'_> {
                         "its theorem speaks of one comparator, orthogonal to every row: geowalk certify MODEL --comparator FILE --data DATA",
                     ));
                 };
-                list.push(Theory::NullVector(NullVector::new(start, u)?));
+                list.push(Theory::NullVector(NullVector::new(start, u)?.growing()));
             }
             Kind::Without(_) => {}
         }
@@ -349,12 +350,11 @@ impl Case<'_> {
             Kind::PNorm { q } => {
                 let x = self.x_norm()?;
                 let p = q / (q - 1.0);
-                match facts.smooth.filter(|s| *s > 0.0 && !self.joint) {
-                    Some(smooth) => (0.5 / ((p - 1.0) * x * x * smooth), "ols".to_owned()),
-                    None => {
-                        let (u, z, k) = (distance()?, slope()?, rounds()?);
-                        (u * (q - 1.0).sqrt() / (z * x * k.sqrt()), "mirror-descent".to_owned())
-                    }
+                if let Some(smooth) = facts.smooth.filter(|s| *s > 0.0 && !self.joint) {
+                    (0.5 / ((p - 1.0) * x * x * smooth), "ols".to_owned())
+                } else {
+                    let (u, z, k) = (distance()?, slope()?, rounds()?);
+                    (u * (q - 1.0).sqrt() / (z * x * k.sqrt()), "mirror-descent".to_owned())
                 }
             }
             Kind::Eg if self.squared() => {

@@ -276,6 +276,7 @@ struct Builder {
 }
 
 impl Builder {
+    #[allow(clippy::too_many_lines)] // an arm for each row of the table
     fn walk(mut self, name: &str, args: &mut Args<'_>) -> Result<Built, ConfigError> {
         match name {
             "free:euclidean" => {

@@ -336,6 +336,64 @@ fn options_and_lone_classes_survive_interruptions() {
     }
 }
 
+/// Declared ranges, certified rates, theorems whose premises break on the way: the certificate is the same to the bit wherever the cut is.
+#[test]
+fn certificates_of_declared_runs_survive_interruptions() {
+    let folder = folder("declared");
+    let (one, part) = (folder.join("one"), folder.join("part"));
+    let mut random = Random(3);
+    let positive = Data::new("p.csv", Task::Regression, "a,b,c,y\n", |k, random| {
+        let x = |random: &mut Random| random.below(1000) as f64 / 1000.0;
+        // One row is too long for what is declared.
+        let a = if k == 90 { 1.5 } else { x(random) };
+        format!("{a},{},{},{}\n", x(random), x(random), x(random))
+    });
+    let mut sets: Vec<Data> =
+        sets().into_iter().filter(|data| data.task == Task::Regression).collect();
+    sets.push(positive);
+    let declared = geowalk_run::theorem::Declared {
+        x_norm: Some(3.0),
+        x_range: Some((0.0, 1.0)),
+        ..Default::default()
+    };
+    let (mut valid, mut void) = (0, 0);
+    for data in &sets {
+        for (walk, rate, y_range) in [
+            ("gd", "certified", None),
+            ("gd", "0.2", None),
+            ("eg", "certified", None),
+            ("eg+-", "0.05", None),
+            ("egu", "certified", Some((0.0, 1.0))),
+            ("reparam-egu", "0.1", Some((0.0, 1.0))),
+            ("reparam-eg", "certified", None),
+            ("implicit:euclidean", "0.3", None),
+            ("ols", "certified", None),
+        ] {
+            let plan = Plan {
+                loss: Some("squared".to_owned()),
+                declared,
+                y_range,
+                ..plan(walk, rate, data.task)
+            };
+            let whole = bytes(&plan, data.options(vec![data.input(0, data.whole())]), &one);
+            let model = geowalk_run::model::Model::from_bytes(&whole).unwrap();
+            for theorem in model.summary["certificate"]["theorems"].as_array().unwrap() {
+                valid += u32::from(theorem["status"] == "valid");
+                void += u32::from(theorem["status"] == "void");
+            }
+            for _ in 0..3 {
+                let cut = 1 + random.below(data.whole() as u64 - 1) as usize;
+                bytes(&plan, data.options(vec![data.input(0, cut)]), &part);
+                let resumed = Plan { resume: Some(part.clone()), ..Plan::default() };
+                let rest = data.options(vec![data.input(cut, data.whole())]);
+                let last = bytes(&resumed, rest, &part);
+                assert!(last == whole, "{walk}, rate {rate}, {}, cut at {cut}", data.name);
+            }
+        }
+    }
+    assert!(valid > 10 && void > 10, "{valid} valid, {void} void");
+}
+
 #[test]
 fn neither_files_nor_buffers_matter() {
     let folder = folder("split");

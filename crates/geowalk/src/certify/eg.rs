@@ -60,8 +60,6 @@ pub struct Eg {
     start: Origin,
     declared: Option<f64>,
     range: f64,
-    /// The range if no row had all features.
-    with_zero: f64,
     watch: Watch,
 }
 
@@ -70,7 +68,7 @@ impl Eg {
     pub fn new(start: &[f64]) -> Result<Self, ConfigError> {
         probabilities(start)?;
         let (start, watch) = (Origin::given(start), Watch::new(&THEOREM));
-        Ok(Self { start, declared: None, range: 0.0, with_zero: 0.0, watch })
+        Ok(Self { start, declared: None, range: 0.0, watch })
     }
 
     /// The same from another start: for features that come at any time.
@@ -97,7 +95,7 @@ impl Eg {
 
     /// Gives away everything that changes, as named arrays.
     pub fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
-        keep(&self.watch, &[self.range, self.with_zero, self.start.save()], put);
+        keep(&self.watch, &[self.range, self.start.save()], put);
     }
 
     /// Continues from what `save` gave, with the same bits.
@@ -105,8 +103,8 @@ impl Eg {
         &mut self,
         get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
     ) -> Result<(), ConfigError> {
-        let [range, with_zero, n] = restore(&mut self.watch, get)?;
-        (self.range, self.with_zero) = (range, with_zero);
+        let [range, n] = restore(&mut self.watch, get)?;
+        self.range = range;
         self.start.load(n);
         Ok(())
     }
@@ -128,11 +126,7 @@ impl Bound for Eg {
         self.watch.constant_rate(round.rate);
         self.watch.squared(round, 1e-14);
         let row = Span::of(x, &mut self.start, &mut self.watch);
-        let mut range = row.width();
-        if row.grown {
-            range = Real::max(range, self.with_zero);
-        }
-        self.with_zero = Real::max(self.with_zero, row.with_zero().width());
+        let range = row.width();
         if self.declared.is_none() {
             self.range = Real::max(self.range, range);
         }

@@ -54,8 +54,6 @@ pub struct LinearEg {
     start: Origin,
     watch: Watch,
     squares: Sum,
-    /// The same sum if no row had all features.
-    with_zero: Sum,
 }
 
 impl LinearEg {
@@ -64,7 +62,7 @@ impl LinearEg {
         losses::probabilities(start)?;
         let watch = Watch::convex(&THEOREM, facts);
         let start = Origin::given(start);
-        Ok(Self { start, watch, squares: Sum::default(), with_zero: Sum::default() })
+        Ok(Self { start, watch, squares: Sum::default() })
     }
 
     /// The same from another start: for features that come at any time.
@@ -80,8 +78,7 @@ impl LinearEg {
 
     /// Gives away everything that changes, as named arrays.
     pub fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
-        let (a, b) = (self.squares.save(), self.with_zero.save());
-        keep(&self.watch, &[a.as_slice(), &b, &[self.start.save()]].concat(), put);
+        keep(&self.watch, &[self.squares.save().as_slice(), &[self.start.save()]].concat(), put);
     }
 
     /// Continues from what `save` gave, with the same bits.
@@ -89,8 +86,8 @@ impl LinearEg {
         &mut self,
         get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
     ) -> Result<(), ConfigError> {
-        let [a, b, c, d, e, f, g, h, n] = restore(&mut self.watch, get)?;
-        (self.squares, self.with_zero) = (Sum::load([a, b, c, d]), Sum::load([e, f, g, h]));
+        let [a, b, c, d, n] = restore(&mut self.watch, get)?;
+        self.squares = Sum::load([a, b, c, d]);
         self.start.load(n);
         Ok(())
     }
@@ -101,12 +98,8 @@ impl Bound for LinearEg {
         self.watch.round(round);
         self.watch.constant_rate(round.rate);
         let row = Span::of(x, &mut self.start, &mut self.watch);
-        if row.grown {
-            self.squares = self.with_zero;
-        }
-        let square = |width: f64| (round.slope * width) * (round.slope * width);
-        self.squares.add(square(row.width()));
-        self.with_zero.add(square(row.with_zero().width()));
+        let step = round.slope * row.width();
+        self.squares.add(step * step);
     }
 
     fn certify(&self, u: &Comparator<'_>) -> Certificate {

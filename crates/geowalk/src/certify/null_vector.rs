@@ -24,6 +24,7 @@ use crate::update::Round;
 const ORTHOGONAL: &str = "rows orthogonal to the comparator";
 const RATE: &str = "0 < rate |x|^2 < 1";
 const LOSS: &str = "the loss z^2, weight 1";
+const ALL: &str = "all features in the first row";
 const START: &str = "a start less than pi/2 from the comparator";
 const NEAR: &str = "a start at most pi/3 from the comparator";
 const UNIT: &str = "rows of norm 1 and one constant rate";
@@ -35,6 +36,7 @@ pub(super) const LOGARITHMIC: Theorem = Theorem {
         checked(RATE),
         checked(LOSS),
         checked(START),
+        checked(ALL),
         checked(AS_WRITTEN),
         checked(FINITE),
         declared("the rounds are explicit steps on the unit sphere"),
@@ -52,6 +54,7 @@ pub(super) const QUADRATIC: Theorem = Theorem {
         checked(UNIT),
         checked(LOSS),
         checked(NEAR),
+        checked(ALL),
         checked(AS_WRITTEN),
         checked(FINITE),
         declared("the rounds are explicit steps on the unit sphere"),
@@ -88,6 +91,8 @@ pub struct NullVector {
     /// c₀ and cos c₀.
     angle: f64,
     cosine: f64,
+    /// A new feature changes what the others have.
+    grows: bool,
     watch: Watch,
     near: Watch,
     /// min η(1 − η‖x‖²).
@@ -114,7 +119,23 @@ impl NullVector {
         watch.demand(START, cosine > 0.0, angle);
         near.demand(NEAR, angle <= std::f64::consts::FRAC_PI_3, angle);
         let least = f64::INFINITY;
-        Ok(Self { u, angle, cosine, watch, near, least, rate: f64::NAN, tilt: Sum::default() })
+        Ok(Self {
+            u,
+            angle,
+            cosine,
+            grows: false,
+            watch,
+            near,
+            least,
+            rate: f64::NAN,
+            tilt: Sum::default(),
+        })
+    }
+
+    /// For a walk that begins with the features of its first row: void if they are not as many as u has.
+    #[must_use]
+    pub fn growing(self) -> Self {
+        Self { grows: true, ..self }
     }
 
     /// The bound that is sharper for starts near to u, with the number of rounds in it.
@@ -168,6 +189,8 @@ impl Bound for NullVector {
         }
         for watch in [&mut self.watch, &mut self.near] {
             watch.round(round);
+            let all = !self.grows || watch.rounds > 1 || x.bound() == self.u.len();
+            watch.demand(ALL, all, x.bound() as f64);
             watch.demand(ORTHOGONAL, inner.abs() <= 1e-12 * norm, inner);
             watch.demand(RATE, scaled > 0.0 && scaled < 1.0 || norm == 0.0, scaled);
             let off = (round.loss - round.z * round.z).abs() + (round.slope - 2.0 * round.z).abs();

@@ -1,6 +1,7 @@
 //! # Where weights began
-//! Features may come at any time: they enter with the weight that they would have had from the beginning. So a theorem that speaks of a start need not know how many there
-//! are before the run is over; the [`Start`] says with what weight each of them begins.
+//! Features may come at any time. Weights that do not depend on each other (positive ones, those of p-norms) are then as if the feature had been there from the beginning, with the value 0: a theorem need not know beforehand how many
+//! there will be, and the [`Start`] says with what weight each of them begins. On the simplex a new feature takes its share from the others, and the rounds before it were played on a smaller simplex: there all features must
+//! be in the first row, and a new one breaks the theorem.
 
 use std::borrow::Cow;
 
@@ -12,20 +13,24 @@ use crate::row::Row;
 /// The weights at the start.
 ///
 /// ```
-/// use geowalk::certify::{Bound, Comparator, LinearEg, Start};
+/// use geowalk::certify::{Bound, Comparator, LinearEg, Start, Status};
 /// use geowalk::loss::{Absolute, Loss};
 /// use geowalk::row::Dense;
 /// use geowalk::walk::{SimplexEntropy, Walk};
 ///
 /// let mut eg = SimplexEntropy::new();
 /// let mut bound = LinearEg::new(&[1.0], &Absolute.facts())?.starting(Start::Even);
-/// for x in [&[1.0][..], &[1.0, 0.0]] {
+/// for x in [&[1.0, 0.0][..], &[1.0]] {
 ///     let round = eg.step(Dense(x), 1.0.into(), &Absolute, 0.5)?;
 ///     bound.observe(&round, Dense(x));
 /// }
 /// // Both rows leave out the second feature or have it at 0: a range of 1 in each.
 /// let certificate = bound.certify(&Comparator::Simplex { n: 2 });
 /// assert!((certificate.bound - (2.0 * 2.0_f64.ln() + 0.125)).abs() < 1e-12, "{certificate}");
+/// // A third feature changes what the others have.
+/// let round = eg.step(Dense(&[1.0, 0.0, 0.5]), 1.0.into(), &Absolute, 0.5)?;
+/// bound.observe(&round, Dense(&[1.0, 0.0, 0.5]));
+/// assert!(matches!(bound.certify(&Comparator::Simplex { n: 3 }).status, Status::Void(broken) if broken.row == 3));
 /// # Ok::<(), geowalk::ConfigError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -35,7 +40,7 @@ pub enum Start {
     Given(Vec<f64>),
     /// Every feature begins with this weight.
     Each(f64),
-    /// Equal probabilities of all features that there will ever be.
+    /// Equal probabilities of the features up to the last one of the first row.
     Even,
 }
 
@@ -66,17 +71,20 @@ impl Origin {
         self.n
     }
 
-    /// Sees a row with features below `bound`. True if there are more features now than before; a start that has no place for them breaks a premise.
-    pub(super) fn see(&mut self, bound: usize, watch: &mut Watch) -> bool {
+    /// Sees a row with features below `bound`. A start that has no place for them breaks a premise.
+    pub(super) fn see(&mut self, bound: usize, watch: &mut Watch) {
         if bound <= self.n {
-            return false;
+            return;
         }
-        if let Start::Given(_) = self.start {
-            watch.demand(NO_MORE, false, bound as f64);
-            return false;
+        let place = match self.start {
+            Start::Given(_) => false,
+            Start::Each(_) => true,
+            Start::Even => watch.rounds <= 1,
+        };
+        watch.demand(NO_MORE, place, bound as f64);
+        if place {
+            self.n = bound;
         }
-        self.n = bound;
-        true
     }
 
     /// The weights at the start: of all features, and where others change nothing of at least `n`.
@@ -103,26 +111,21 @@ impl Origin {
 pub(super) struct Span {
     pub(super) lo: f64,
     pub(super) hi: f64,
-    /// More features than before: every row before left some of them out.
-    pub(super) grown: bool,
 }
 
 impl Span {
     /// Of all features of the start; those that the row leaves out are 0.
     pub(super) fn of<F: Real, X: Row<F>>(x: X, origin: &mut Origin, watch: &mut Watch) -> Self {
-        let grown = origin.see(x.bound(), watch);
+        origin.see(x.bound(), watch);
         let (mut lo, mut hi, mut count) = (f64::INFINITY, f64::NEG_INFINITY, 0);
         x.each(|_, x| {
             (lo, hi) = (Real::min(lo, x.f64()), Real::max(hi, x.f64()));
             count += 1;
         });
-        let span = Self { lo, hi, grown };
-        if count < origin.features() { span.with_zero() } else { span }
-    }
-
-    /// The same, if there is a feature that the row leaves out.
-    pub(super) fn with_zero(self) -> Self {
-        Self { lo: Real::min(self.lo, 0.0), hi: Real::max(self.hi, 0.0), ..self }
+        if count < origin.features() {
+            (lo, hi) = (Real::min(lo, 0.0), Real::max(hi, 0.0));
+        }
+        Self { lo, hi }
     }
 
     pub(super) fn width(self) -> f64 {

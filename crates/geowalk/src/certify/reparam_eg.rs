@@ -137,10 +137,7 @@ impl Bound for ReparamEg {
         let label = (self.watch.squared(round, 1e-14) - self.middle).abs();
         // The label is recovered from prediction and slope.
         let slack = 4.0 * f64::EPSILON * (round.z.abs() + round.slope.abs());
-        let mut row = Span::of(x, &mut self.start, &mut self.watch);
-        if row.grown && self.watch.rounds > 1 {
-            row = row.with_zero(); // what a row before left out
-        }
+        let row = Span::of(x, &mut self.start, &mut self.watch);
         let reach = Real::max(row.hi - self.middle, self.middle - row.lo);
         if self.declared.is_none() {
             self.x = Real::max(self.x, Real::max(reach, label));

@@ -1,9 +1,9 @@
 //! Each premise of the theorems that see rounds alone has a stream that breaks it, at a known row.
 
 use geowalk::certify::{
-    AdaHedge, Bound, Certificate, Comparator, Eg, Egu, FreeBets, GradientDescent, Hedge,
-    LeastSquares, LinearEg, MirrorDescent, Mixture, NaturalEg, Ols, Prod, ReparamEg, ReparamHedge,
-    Status, Winnow,
+    AdaHedge, Bound, Certificate, Comparator, Divergence, Eg, Egu, FreeBets, GradientDescent,
+    Hedge, LeastSquares, LinearEg, MirrorDescent, MirrorSteps, Mixture, NaturalEg, Ols, Prod,
+    ReparamEg, ReparamHedge, Start, Status, Winnow,
 };
 use geowalk::geometry::{Event, generators};
 use geowalk::loss::{AnyLoss, Geodesic, Hinge, Logistic, Loss, Space, Squared};
@@ -154,6 +154,20 @@ fn of_natural_eg_mirror_descent_ols_linear_eg_and_free() {
     common(&linear, round, &[1.0, 0.5], &u, true);
     void(&changed(linear, round, &[1.0, 0.5], |_, x| x.push(1.0), &u), 2, MORE);
     void(&LinearEg::new(&start, &not_convex).unwrap().certify(&u), 0, CONVEX);
+
+    for start in [Start::Given(vec![0.5; 2]), Start::Even] {
+        let steps = MirrorSteps::new(Divergence::Entropy, start, &facts).unwrap();
+        common(&steps, round, &[1.0, 0.5], &u, true);
+        void(&changed(steps, round, &[1.0, 0.5], |_, x| x.push(1.0), &u), 2, MORE);
+    }
+    let each = MirrorSteps::new(Divergence::Entropy, Start::Each(0.5), &facts).unwrap();
+    let grown = changed(each, round, &[1.0, 0.5], |_, x| x.push(1.0), &u);
+    assert_eq!(grown.status, Status::Valid, "weights that do not depend on each other");
+    let steps = MirrorSteps::new(Divergence::Burg, Start::Each(0.5), &not_convex).unwrap();
+    void(&steps.certify(&u), 0, CONVEX);
+    let flat = GradientDescent::implicit(&[], &facts);
+    common(&flat, round, &[1.0, 0.5], &u, true);
+    void(&GradientDescent::implicit(&[], &not_convex).certify(&u), 0, CONVEX);
 
     let ols = Ols::new(3.0, &facts).unwrap();
     common(&ols, round, &[1.0, 0.5], &u, true);

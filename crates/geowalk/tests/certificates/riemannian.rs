@@ -478,6 +478,13 @@ fn premises_of_null_vectors() {
     void(&bound.certify(&given), 2, "the loss z^2, weight 1");
     let bound = run(0.5, [0.0, 0.0, 1.0], plain(), 0.0);
     void(&bound.certify(&Comparator::Given(&[0.0, 1.0, 0.0])), 0, KNOWN);
+    // A walk that has two of three features in its first row was on a smaller sphere.
+    let mut walk = geowalk::walk::Sphere::new(1.0, 5).unwrap();
+    let mut bound = NullVector::new(&start, &u).unwrap().growing();
+    let round = walk.step(Dense(&[0.0, 0.6]), 0.0.into(), &Invariant, 0.5).unwrap();
+    bound.observe(&round, Dense(&[0.0, 0.6]));
+    void(&bound.certify(&given), 1, "all features in the first row");
+    void(&bound.near(), 1, "all features in the first row");
     let bound = NullVector::new(&[0.0, 1.0], &[1.0, 0.0]).unwrap();
     void(
         &bound.certify(&Comparator::Given(&[1.0, 0.0])),
