@@ -17,7 +17,13 @@ fn experiments_are_listed_carried_out_and_kept() {
     assert!(
         first.contains("theorem-8") && first.contains("as expected") && !first.contains("kept")
     );
-    for file in ["index.html", "theorem-8/step.csv", "theorem-8/step.svg", "lemma-9/starts.csv"] {
+    for file in [
+        "index.html",
+        "findings.csv",
+        "theorem-8/step.csv",
+        "theorem-8/step.svg",
+        "lemma-9/starts.csv",
+    ] {
         assert!(!place.read(&format!("here/{file}")).is_empty(), "{file}");
     }
     let page = place.read("here/index.html");

@@ -1,4 +1,4 @@
-//! Carries experiments out and writes what they found: `DIR/NAME/*.csv`, `DIR/NAME/*.svg`, and one page, `DIR/index.html`.
+//! Carries experiments out and writes what they found: `DIR/NAME/*.csv`, `DIR/NAME/*.svg`, all findings in `DIR/findings.csv`, and one page, `DIR/index.html`.
 //!
 //! What is finished is kept in `DIR/NAME/outcome.json` under a stamp of settings and version, and is not done again while the stamp agrees: a run that was interrupted
 //! continues where it was.
@@ -101,12 +101,26 @@ impl Settings {
         Ok((outcome, false))
     }
 
-    /// Writes the page of everything that is finished under these settings; its path.
+    /// Writes the page and the findings of everything that is finished under these settings; the path of the page.
     pub fn write_page(&self) -> Result<PathBuf, Failure> {
         let finished: Vec<(&Experiment, Outcome)> = EXPERIMENTS
             .iter()
             .filter_map(|experiment| Some((experiment, self.kept(experiment)?)))
             .collect();
+        let mut findings = Table::new(["experiment", "finding", "expected", "measured", "met"]);
+        for (experiment, outcome) in &finished {
+            for f in &outcome.findings {
+                let met = if f.met { "yes" } else { "no" };
+                findings.push([
+                    experiment.name.into(),
+                    f.what.as_str().into(),
+                    f.expected.as_str().into(),
+                    f.measured.as_str().into(),
+                    met.into(),
+                ]);
+            }
+        }
+        put(&self.out.join("findings.csv"), &findings.csv())?;
         let path = self.out.join("index.html");
         put(&path, &page(&finished, self))?;
         Ok(path)

@@ -1,4 +1,4 @@
-//! Every experiment, small: everything is as expected, the same twice, and distinct from the others by name.
+//! Every experiment, small: everything is as expected; names; what is kept; the same seed gives the same numbers, another seed others.
 
 #![allow(clippy::panic)] // a test
 
@@ -37,6 +37,17 @@ fn everything_is_as_expected_in_small() {
             experiment.name
         );
     }
+}
+
+#[test]
+fn the_seed_decides_the_numbers() {
+    let experiment = find("null-starts").expect("an experiment");
+    let table = |seed: u64| {
+        let outcome = (experiment.run)(&mut Run::new(Size::Small, seed)).expect("a run");
+        outcome.tables[0].1.csv()
+    };
+    assert_eq!(table(3), table(3));
+    assert_ne!(table(3), table(4));
 }
 
 #[test]

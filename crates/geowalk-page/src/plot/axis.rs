@@ -129,7 +129,7 @@ impl Axis {
         let power = decade(rough);
         let unit = ten(power);
         let factor =
-            [1.0, 2.0, 5.0, 10.0].into_iter().find(|f| f * unit >= rough * 0.999).unwrap_or(10.0);
+            [1.0, 2.0, 5.0, 10.0].into_iter().find(|f| f * unit >= rough * 0.75).unwrap_or(10.0);
         let step = factor * unit;
         let places = usize::try_from(-i64::from(power) - i64::from(factor == 10.0)).unwrap_or(0);
         let (first, last) = ((self.low / step).ceil(), (self.high / step).floor());

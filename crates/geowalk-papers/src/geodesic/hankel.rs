@@ -58,7 +58,7 @@ fn raw_batch(columns: &[Vec<f64>]) -> f64 {
 
 fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
     let mut outcome = Outcome::new();
-    let (seeds, rounds) = (run.size.pick(3, 10), 2000);
+    let (seeds, rounds) = (run.size.pick(8, 10), 2000);
     let mut exact = [0.0_f64; 3];
     // Mean final angle with noise: by method, by rate.
     let mut angles = vec![vec![Vec::new(); RATES.len()]; 3];

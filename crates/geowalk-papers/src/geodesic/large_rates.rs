@@ -8,7 +8,7 @@ use geowalk::{ConfigError, Real};
 use geowalk_page::{Cell, Plot, Table};
 
 use crate::stream::{Example, dot, learn, median};
-use crate::{Experiment, Finding, Outcome, Run};
+use crate::{Experiment, Finding, Outcome, Run, Size};
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "large-rates",
@@ -70,6 +70,15 @@ fn both<W: Walk + Proximal>(
     ])
 }
 
+/// What was measured before with other seeds: (rate, explicit, implicit).
+fn before(space: usize) -> &'static [(f64, f64, f64)] {
+    match space {
+        0 => &[(0.1, 8.26, 8.69), (0.5, 11.8, 7.91)],
+        1 => &[(10.0, 105.6, 11.75)],
+        _ => &[],
+    }
+}
+
 fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
     let mut outcome = Outcome::new();
     let (seeds, rounds) = run.size.pick((4_u64, 200), (10, 500));
@@ -113,6 +122,23 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
                     diverged(&row(rate)[0]) as f64 / seeds as f64,
                     1.0,
                     0.0,
+                ));
+            }
+        }
+        if run.size == Size::Full {
+            for (rate, explicit, implicit) in before(space) {
+                let found = row(*rate);
+                outcome.find(Finding::equal(
+                    format!("{name}, rate {rate}: explicit"),
+                    median(&found[0]),
+                    *explicit,
+                    0.2 * explicit,
+                ));
+                outcome.find(Finding::equal(
+                    format!("{name}, rate {rate}: implicit"),
+                    median(&found[1]),
+                    *implicit,
+                    0.2 * implicit,
                 ));
             }
         }
