@@ -16,6 +16,7 @@ use super::contest::{self, COUNT, FLAVOURS, HEAD, Result, SETTINGS, Setting};
 use super::domain::Domain;
 use super::generated;
 use super::ranks::{Standing, critical_difference};
+use crate::experiment::KEPT;
 use crate::{Experiment, Finding, Outcome, Run};
 
 /// The experiment.
@@ -39,7 +40,7 @@ fn run(run: &mut Run<'_>) -> std::result::Result<Outcome, ConfigError> {
     let mut contest = match &run.folder {
         None => Contest::default(),
         Some(folder) => {
-            Contest::resume(&folder.join("results.csv"), run.seed).unwrap_or_else(|error| {
+            Contest::resume(&folder.join(KEPT), run.seed).unwrap_or_else(|error| {
                 outcome.find(Finding::new(
                     "results.csv",
                     "can be read and written",
