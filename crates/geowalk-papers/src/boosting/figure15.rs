@@ -39,17 +39,15 @@ fn run(run: &mut Run<'_>) -> std::result::Result<Outcome, ConfigError> {
     let mut outcome = Outcome::new();
     let mut contest = match &run.folder {
         None => Contest::default(),
-        Some(folder) => {
-            Contest::resume(&folder.join(KEPT), run.seed).unwrap_or_else(|error| {
-                outcome.find(Finding::new(
-                    "results.csv",
-                    "can be read and written",
-                    error.to_string(),
-                    false,
-                ));
-                Contest::default()
-            })
-        }
+        Some(folder) => Contest::resume(&folder.join(KEPT), run.seed).unwrap_or_else(|error| {
+            outcome.find(Finding::new(
+                "results.csv",
+                "can be read and written",
+                error.to_string(),
+                false,
+            ));
+            Contest::default()
+        }),
     };
     let units: Vec<(&Domain, Setting)> =
         domains.iter().flat_map(|domain| SETTINGS.map(|setting| (domain, setting))).collect();
