@@ -20,6 +20,9 @@ pub struct Experiment {
     pub run: fn(&mut Run<'_>) -> Result<Outcome, ConfigError>,
 }
 
+/// The file in which an experiment that takes long keeps what is done of it.
+pub(crate) const KEPT: &str = "results.csv";
+
 /// How much is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Size {
@@ -49,7 +52,7 @@ pub struct Run<'a> {
     pub seed: u64,
     /// Tables to compare learners on, if any were given.
     pub domains: &'a [Domain],
-    /// Where an experiment that takes long may keep what is done of it.
+    /// Where an experiment that takes long may keep what is done of it, in `results.csv`.
     pub folder: Option<PathBuf>,
     watcher: Option<&'a mut dyn FnMut(f64)>,
 }

@@ -10,7 +10,7 @@ use geowalk::ConfigError;
 use geowalk_page::{Cell, Mark, Page, Table};
 
 use crate::boosting::domain::Domain;
-use crate::experiment::{Experiment, Run, Size};
+use crate::experiment::{Experiment, KEPT, Run, Size};
 use crate::outcome::Outcome;
 use crate::{EXPERIMENTS, saved};
 
@@ -83,8 +83,9 @@ impl Settings {
             return Ok((outcome, true));
         }
         let folder = self.folder(experiment);
-        if self.again && folder.exists() {
-            fs::remove_dir_all(&folder).map_err(|error| Failure::File(folder.clone(), error))?;
+        let kept = folder.join(KEPT);
+        if self.again && kept.exists() {
+            fs::remove_file(&kept).map_err(|error| Failure::File(kept, error))?;
         }
         fs::create_dir_all(&folder).map_err(|error| Failure::File(folder.clone(), error))?;
         let run = Run::watched(self.size, self.seed, watcher);

@@ -16,6 +16,7 @@ use super::contest::{self, COUNT, FLAVOURS, HEAD, Result, SETTINGS, Setting};
 use super::domain::Domain;
 use super::generated;
 use super::ranks::{Standing, critical_difference};
+use crate::experiment::KEPT;
 use crate::{Experiment, Finding, Outcome, Run};
 
 /// The experiment.
@@ -38,17 +39,15 @@ fn run(run: &mut Run<'_>) -> std::result::Result<Outcome, ConfigError> {
     let mut outcome = Outcome::new();
     let mut contest = match &run.folder {
         None => Contest::default(),
-        Some(folder) => {
-            Contest::resume(&folder.join("results.csv"), run.seed).unwrap_or_else(|error| {
-                outcome.find(Finding::new(
-                    "results.csv",
-                    "can be read and written",
-                    error.to_string(),
-                    false,
-                ));
-                Contest::default()
-            })
-        }
+        Some(folder) => Contest::resume(&folder.join(KEPT), run.seed).unwrap_or_else(|error| {
+            outcome.find(Finding::new(
+                "results.csv",
+                "can be read and written",
+                error.to_string(),
+                false,
+            ));
+            Contest::default()
+        }),
     };
     let units: Vec<(&Domain, Setting)> =
         domains.iter().flat_map(|domain| SETTINGS.map(|setting| (domain, setting))).collect();
