@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Verify, out: &mut dyn Write) -> Result<u8, Failure> {
             .unwrap_or_else(|| Options::new(args.data.inputs.iter().map(String::as_str)))
     })?;
     let verified = found.mismatches.is_empty();
-    let code = if verified { 0 } else { 1 };
+    let code = u8::from(!verified);
     if args.json {
         let mismatches: Vec<_> = found
             .mismatches
