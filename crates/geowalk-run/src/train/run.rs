@@ -471,7 +471,7 @@ impl Run {
                 .study
                 .built
                 .learner
-                .report(&Against::Reach, None)
+                .report(&Against::Live, None)
                 .map(|all| all.best().clone()),
         }
     }
