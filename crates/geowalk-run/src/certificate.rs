@@ -13,6 +13,8 @@ use crate::learner::Reach;
 pub enum Against<'a> {
     /// All no farther from the start than the present ones.
     Reach,
+    /// The same for a run that goes on: theorems that look at every weight, and are never below the first-order certificate, are passed over.
+    Live,
     /// All within this distance, in the sense of the walk's [reach](Reach); for boxes so many times the present weights.
     Within(f64),
     /// These, one vector for each output, the intercept first if there is one.
@@ -169,9 +171,8 @@ pub(crate) fn off() -> Value {
 pub(crate) fn described(against: &Against<'_>, reach: Reach) -> String {
     match (against, reach) {
         (Against::Given(_), _) => "the comparator".to_owned(),
-        (Against::Reach, _) | (Against::Within(_), Reach::Sphere(_) | Reach::Simplex) => {
-            reach.to_string()
-        }
+        (Against::Reach | Against::Live, _)
+        | (Against::Within(_), Reach::Sphere(_) | Reach::Simplex) => reach.to_string(),
         (Against::Within(u), Reach::Box) => {
             format!("all weights of which none is larger in magnitude than {u} times the final one")
         }

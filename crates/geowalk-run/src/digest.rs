@@ -1,6 +1,6 @@
 //! # The digest of the examples
-//! Which rows a model has seen, in which order: $h_t = H(h_{t-1} \cdot r_t)$, H the 128-bit hash XXH3 and $r_t$ 128 bits of label, importance, places and values: two lanes, each a rotation,
-//! an exclusive or and a product by an odd number per value, all of them one to one, so that no single value can change unnoticed. It goes on
+//! Which rows a model has seen, in which order: $h_t = H(h_{t-1} \cdot r_t)$, H the 128-bit hash XXH3 and $r_t$ 64 bits of label, importance, places and values: per value a rotation,
+//! an exclusive or and a product by an odd number, all of them one to one, so that no single value can change unnoticed. It goes on
 //! from a saved state, so it depends on the examples alone and not on blocks, files or interruptions. It guards against accidents (another file, another order, other flags), not
 //! against somebody who looks for a collision. **Cost** two products per value.
 
@@ -19,15 +19,15 @@ const FIRST: u64 = 0x9e37_79b9_7f4a_7c15;
 const SECOND: u64 = 0x6a09_e667_f3bc_c909;
 
 impl Digest {
-    /// The 128 bits of a row.
-    pub(crate) fn row(block: &Block, i: usize) -> u128 {
-        let (mut a, mut b) = (block.labels()[i].to_bits(), block.weights()[i].to_bits());
+    /// The 64 bits of a row.
+    pub(crate) fn row(block: &Block, i: usize) -> u64 {
+        let mut hash = block.labels()[i].to_bits().wrapping_mul(FIRST);
+        hash = (hash.rotate_left(23) ^ block.weights()[i].to_bits()).wrapping_mul(FIRST);
         let mut put = |j: usize, x: f64| {
             // Dense and sparse blocks of the same row are the same row.
             if x != 0.0 {
                 let value = x.to_bits() ^ (j as u64).wrapping_mul(SECOND);
-                a = (a.rotate_left(23) ^ value).wrapping_mul(FIRST);
-                b = (b.rotate_left(29) ^ value.rotate_left(32)).wrapping_mul(SECOND);
+                hash = (hash.rotate_left(23) ^ value).wrapping_mul(FIRST);
             }
         };
         if block.columns().is_some() {
@@ -35,12 +35,12 @@ impl Digest {
         } else {
             block.sparse(i).each(&mut put);
         }
-        (u128::from(a) << 64) | u128::from(b)
+        hash
     }
 
     /// Goes on with the hash of a row.
-    pub(crate) fn add(&mut self, row: u128) {
-        let mut both = [0; 32];
+    pub(crate) fn add(&mut self, row: u64) {
+        let mut both = [0; 24];
         both[..16].copy_from_slice(&self.hash.to_le_bytes());
         both[16..].copy_from_slice(&row.to_le_bytes());
         self.hash = xxh3_128(&both);

@@ -375,8 +375,14 @@ impl<W: Walk> Strand<W> {
     }
 
     /// What the theorems say of these comparators.
-    fn promises(&self, comparators: &Comparator<'_>, loss: Option<f64>) -> Vec<Verdict> {
+    fn promises(
+        &self,
+        comparators: &Comparator<'_>,
+        loss: Option<f64>,
+        live: bool,
+    ) -> Vec<Verdict> {
         let bets = match *comparators {
+            _ if live => None,
             Comparator::Given(u) | Comparator::Box { radii: u } => {
                 self.walk.bets(&|i| u.get(i).map_or(0.0, |u| u.abs()))
             }
@@ -451,7 +457,11 @@ fn combined<W: Walk>(
             (_, Reach::Positive) => Comparator::Positive { total: Norm::L1.above(&w) },
         };
         first = Some(certificate::add(first, strand.certify(&comparators)?));
-        for (j, one) in strand.promises(&comparators, loss).into_iter().enumerate() {
+        for (j, one) in strand
+            .promises(&comparators, loss, matches!(against, Against::Live))
+            .into_iter()
+            .enumerate()
+        {
             match theorems.get_mut(j) {
                 None => theorems.push(one),
                 Some(sum) => {

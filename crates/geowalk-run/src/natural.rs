@@ -265,7 +265,7 @@ impl Learner for NaturalLearner {
                     }
                     bound.certify(&Comparator::Box { radii: &w })
                 }
-                Against::Reach => bound.certify(&Comparator::Box { radii: &w }),
+                Against::Reach | Against::Live => bound.certify(&Comparator::Box { radii: &w }),
             };
             all = Some(certificate::add(all, one));
         }

@@ -522,7 +522,7 @@ impl Run {
                 .study
                 .built
                 .learner
-                .report(&Against::Reach, None)
+                .report(&Against::Live, None)
                 .map(|all| all.best().clone()),
         }
     }

@@ -80,7 +80,7 @@ impl GradientDescent {
         }
     }
 
-    /// For implicit steps, of which the theorem is true as well: \[[`Proximal::before`](super::Proximal::before)\] in flat space, against every comparator at once.
+    /// For implicit steps, of which the theorem is true as well: it is [`Proximal::before`](super::Proximal::before) in flat space, against every comparator at once.
     pub fn implicit(start: &[f64], facts: &Facts) -> Self {
         let watch = Watch::convex(&super::proximal::FLAT, facts);
         Self { implicit: true, watch, ..Self::new(start, facts) }

@@ -5,10 +5,10 @@
 //! **Proof** $\ln\sum_i w_i e^{-\eta g x_i} \le -\eta g z + \eta^2g^2\,\mathrm{range}^2/8$ (Hoeffding), round by round. **Cost** O(nnz).
 //! **Care** features that the row leaves out count as 0 in the range. **Source** \[KW97\]; portfolios \[HSSW98\].
 
-use super::origin::{Origin, Span, Start};
+use super::origin::{Origin, Span, Start, keep_steps, restore_steps};
 use super::theorem::{
     AS_WRITTEN, CONSTANT, CONVEX, FINITE, Theorem, Watch, checked, declared, farthest_entropy,
-    keep, outward, restore,
+    outward,
 };
 use super::{Bound, Certificate, Comparator, losses};
 use crate::Real;
@@ -78,7 +78,7 @@ impl LinearEg {
 
     /// Gives away everything that changes, as named arrays.
     pub fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
-        keep(&self.watch, &[self.squares.save().as_slice(), &[self.start.save()]].concat(), put);
+        keep_steps(&self.watch, &self.squares, &self.start, put);
     }
 
     /// Continues from what `save` gave, with the same bits.
@@ -86,10 +86,7 @@ impl LinearEg {
         &mut self,
         get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
     ) -> Result<(), ConfigError> {
-        let [a, b, c, d, n] = restore(&mut self.watch, get)?;
-        self.squares = Sum::load([a, b, c, d]);
-        self.start.load(n);
-        Ok(())
+        restore_steps(&mut self.watch, &mut self.squares, &mut self.start, get)
     }
 }
 

@@ -7,10 +7,10 @@
 //! **Source** standard, \[SS12, sec. 2.7\]; the identity \[NN09, lemma 9\].
 
 use super::losses::NO_MORE;
-use super::origin::{Origin, Start};
+use super::origin::{Origin, Start, keep_steps, restore_steps};
 use super::theorem::{
     AS_WRITTEN, CONSTANT, CONVEX, FINITE, Theorem, Watch, checked, declared, farthest_entropy,
-    keep, outward, restore,
+    outward,
 };
 use super::{Bound, Certificate, Comparator};
 use crate::Real;
@@ -114,7 +114,7 @@ impl MirrorSteps {
 
     /// Gives away everything that changes, as named arrays.
     pub fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
-        keep(&self.watch, &[self.squares.save().as_slice(), &[self.start.save()]].concat(), put);
+        keep_steps(&self.watch, &self.squares, &self.start, put);
     }
 
     /// Continues from what `save` gave, with the same bits.
@@ -122,10 +122,7 @@ impl MirrorSteps {
         &mut self,
         get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
     ) -> Result<(), ConfigError> {
-        let [a, b, c, d, n] = restore(&mut self.watch, get)?;
-        self.squares = Sum::load([a, b, c, d]);
-        self.start.load(n);
-        Ok(())
+        restore_steps(&mut self.watch, &mut self.squares, &mut self.start, get)
     }
 
     /// sup D(u‖w₀) over the comparators.

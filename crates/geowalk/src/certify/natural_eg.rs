@@ -10,9 +10,9 @@
 //! **Source** \[KMWW07, ex. 7\], corrected: as printed, with one U for both, L = w, w₀ = 1, u = e⁻¹⁰, k = 100 has regret 24.08 > 10.
 
 use super::losses::NO_MORE;
-use super::origin::{Origin, Start};
+use super::origin::{Origin, Start, keep_steps, restore_steps};
 use super::theorem::{
-    AS_WRITTEN, CONSTANT, CONVEX, FINITE, Theorem, Watch, checked, declared, keep, outward, restore,
+    AS_WRITTEN, CONSTANT, CONVEX, FINITE, Theorem, Watch, checked, declared, outward,
 };
 use super::{Bound, Certificate, Comparator};
 use crate::Real;
@@ -72,7 +72,7 @@ impl NaturalEg {
 
     /// Gives away everything that changes, as named arrays.
     pub fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
-        keep(&self.watch, &[self.squares.save().as_slice(), &[self.start.save()]].concat(), put);
+        keep_steps(&self.watch, &self.squares, &self.start, put);
     }
 
     /// Continues from what `save` gave, with the same bits.
@@ -80,10 +80,7 @@ impl NaturalEg {
         &mut self,
         get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
     ) -> Result<(), ConfigError> {
-        let [a, b, c, d, n] = restore(&mut self.watch, get)?;
-        self.squares = Sum::load([a, b, c, d]);
-        self.start.load(n);
-        Ok(())
+        restore_steps(&mut self.watch, &mut self.squares, &mut self.start, get)
     }
 
     /// The best rate U₁/(Z R U₂ √k), and the bound Z R U₁ U₂ √k that it promises.

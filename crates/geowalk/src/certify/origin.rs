@@ -6,9 +6,11 @@
 use std::borrow::Cow;
 
 use super::losses::NO_MORE;
-use super::theorem::Watch;
+use super::theorem::{Get, Watch, keep, restore};
 use crate::Real;
+use crate::error::ConfigError;
 use crate::row::Row;
+use crate::sum::Sum;
 
 /// The weights at the start.
 ///
@@ -104,6 +106,29 @@ impl Origin {
     pub(super) fn load(&mut self, n: f64) {
         self.n = n as usize;
     }
+}
+
+/// The state of a theorem that sums squares of steps.
+pub(super) fn keep_steps(
+    watch: &Watch,
+    squares: &Sum,
+    start: &Origin,
+    put: &mut dyn FnMut(&'static str, &[f64]),
+) {
+    keep(watch, &[squares.save().as_slice(), &[start.save()]].concat(), put);
+}
+
+/// From what [`keep_steps`] gave.
+pub(super) fn restore_steps(
+    watch: &mut Watch,
+    squares: &mut Sum,
+    start: &mut Origin,
+    get: Get<'_>,
+) -> Result<(), ConfigError> {
+    let [a, b, c, d, n] = restore(watch, get)?;
+    *squares = Sum::load([a, b, c, d]);
+    start.load(n);
+    Ok(())
 }
 
 /// The least and the greatest value of a row.

@@ -196,20 +196,18 @@ impl Free {
             let slack = 64.0 * f64::EPSILON * (sum.magnitude() + magnitude * (8.0 + ln.abs()));
             sum.upper() + slack
         };
-        // Golden section in ln c, over all wealths that can be had.
-        let golden = 0.5 * (5.0_f64.sqrt() - 1.0);
-        let (mut lo, mut hi) = (Real::ln(1e-12_f64), Real::ln(1e12_f64));
-        let mut best = Real::min(at(self.common), at(self.last[1]));
-        for _ in 0..40 {
-            let (left, right) = (hi - golden * (hi - lo), lo + golden * (hi - lo));
-            let (below, above) = (at(Real::exp(left)), at(Real::exp(right)));
-            best = Real::min(best, Real::min(below, above));
-            if below <= above {
-                hi = right;
-            } else {
-                lo = left;
+        // Where the derivative is 0, c = Σa/(n − Σgs) over the terms that are there at c: a few steps towards it. Any c will do.
+        let mut c = self.common;
+        for _ in 0..8 {
+            let ln = Real::ln(c);
+            let there: f64 = terms.iter().filter(|(_, b)| *b > ln).map(|(a, _)| a).sum();
+            let next = there / linear;
+            if !(LEAST..=MOST).contains(&next) {
+                break;
             }
+            c = next;
         }
+        let best = Real::min(at(c), at(self.common));
         (self.lipschitz * best).next_up()
     }
 
