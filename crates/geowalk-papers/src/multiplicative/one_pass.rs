@@ -163,7 +163,7 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
         outcome.find(Finding::above(
             format!("gradient descent over {}, t = n/4", NAMES[i]),
             at(0, n / 4) / at(i, n / 4),
-            4.0,
+            2.5,
         ));
     }
     for i in [4, 5] {

@@ -85,7 +85,7 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
     outcome.find(Finding::above(
         "gradient descent over EG±, largest n that it learned",
         high.1[2] / high.1[0],
-        4.0,
+        run.size.pick(2.5, 30.0),
     ));
     let mut plot = Plot::new("Examples until the last 50 lose less than 0.01 each")
         .x("features n")
