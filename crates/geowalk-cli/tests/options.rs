@@ -7,6 +7,7 @@ mod support;
 use std::fmt::Write as _;
 use std::fs;
 
+use geowalk::Real;
 use geowalk_data::Hashed;
 use serde_json::Value;
 use support::{Place, cancer, text};
@@ -296,11 +297,11 @@ fn every_family_of_natural_gradient_learns_from_its_kind_of_data() {
     place.write("numbers.csv", &text);
     place.write("unit.csv", mapped(&|x| (x / (1.0 + x)).to_string(), 30));
     place.write("counts.csv", mapped(&|x| x.floor().to_string(), 30));
-    place.write("names.csv", mapped(&|x| format!("about{:.0}", (4.0 * x.log10()).floor()), 30));
+    place.write("names.csv", mapped(&|x| format!("about{:.0}", (2.0 * Real::ln(x)).floor()), 30));
     place.write("name.csv", mapped(&|x| format!("about{:.0}", x.floor()), 1));
     // Coefficients that are quadratic in thirty correlated features want more than 569 rows.
     place.write("few.csv", mapped(&|x| x.to_string(), 5));
-    let half = f64::ln(2.0);
+    let half = std::f64::consts::LN_2;
     for name in natural {
         let (data, walk) = match name {
             "natural:discrete" => ("name.csv", name.to_owned()),
