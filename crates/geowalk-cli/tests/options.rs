@@ -349,3 +349,48 @@ fn the_metric_of_a_walk_goes_with_the_model() {
     let message = place.fails(&[&["train", "a.csv"], &walk[..]].concat());
     assert!(message.contains("not positive definite"), "{message}");
 }
+
+#[test]
+fn a_report_shows_the_run() {
+    let place = Place::new("report");
+    let data = cancer();
+    let out =
+        place.ok(&["train", &data, "--report", "r.html", "--model", "with", "--holdout", "9"]);
+    assert!(out.contains("report         r.html"), "{out}");
+    let page = text(&place.read("r.html"));
+    for part in [
+        "What is promised",
+        "Average loss so far",
+        "Regret and its bound",
+        "bound on the regret",
+        "The largest weights",
+        "score of malignant",
+        "held out",
+        "--report r.html",
+    ] {
+        assert!(page.contains(part), "{part} is not in the page");
+    }
+    assert!(!page.contains("The walk</h2>"), "thirty weights cannot be drawn");
+    assert!(!page.contains("<script") && !page.contains("http"), "it needs nothing else");
+    // To watch a run does not change it.
+    place.ok(&["train", &data, "--model", "without", "--holdout", "9"]);
+    assert!(place.read("with") == place.read("without"));
+    // Three weights are drawn where they live.
+    let lines: Vec<String> = fs::read_to_string(&data)
+        .unwrap()
+        .lines()
+        .map(|line| {
+            let fields: Vec<&str> = line.split(',').collect();
+            [fields[0], fields[4], fields[30]].join(",") + "\n"
+        })
+        .collect();
+    place.write("two.csv", lines.concat());
+    for (walk, says) in [("sphere", "on their sphere"), ("eg", "on their simplex")] {
+        place.ok(&["train", "two.csv", "--walk", walk, "--report", "w.html"]);
+        assert!(text(&place.read("w.html")).contains(says), "{walk}");
+    }
+    let best = ["train", "two.csv", "--walk", "gd", "--rate", "0.001"];
+    place.ok(&[&best[..], &["--comparator", "best", "--report", "b.html"]].concat());
+    assert!(text(&place.read("b.html")).contains("so the regret is"));
+    place.refuses(&["train", &data, "--report", "no/where.html"], "no/where.html");
+}

@@ -34,7 +34,8 @@ impl From<Bars> for Picture {
         let (low, high) = (finite().fold(0.0, f64::min), finite().fold(0.0, f64::max));
         // Halves, so that the difference of huge values does not overflow.
         let span = (high / 2.0 - low / 2.0).max(f64::MIN_POSITIVE);
-        let left = names + 12.0;
+        // Fonts differ: where wide letters come together a name is longer than the average says.
+        let left = 1.15 * names + 12.0;
         let room = WIDTH - left - numbers - 8.0;
         let at = |value: f64| left + room * ((value / 2.0 - low / 2.0) / span);
         let mut y = 4.0;
