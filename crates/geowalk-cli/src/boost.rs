@@ -58,6 +58,18 @@ fn plan(args: &Boost) -> Result<Plan, Failure> {
     })
 }
 
+/// The task that was asked for.
+fn task(args: &Boost) -> Result<Option<Task>, Failure> {
+    match args.task {
+        None => Ok(None),
+        Some(What::Binary) => Ok(Some(Task::Binary)),
+        Some(What::Multiclass) => Ok(Some(Task::Multiclass)),
+        Some(What::Regression) => Err(Failure::Use(
+            "--task regression: boosting learns classes; use 'geowalk train'".to_owned(),
+        )),
+    }
+}
+
 /// Boosts, and prints the summary.
 pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<(), Failure> {
     let start = Instant::now();
@@ -67,16 +79,7 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<(), Failure> {
     }
     crate::report::check(args.report.as_deref())?;
     let shown = args.progress == Shown::Auto;
-    let task = match args.task {
-        None => None,
-        Some(What::Binary) => Some(Task::Binary),
-        Some(What::Multiclass) => Some(Task::Multiclass),
-        Some(What::Regression) => {
-            return Err(Failure::Use(
-                "--task regression: boosting learns classes; use 'geowalk train'".to_owned(),
-            ));
-        }
-    };
+    let task = task(args)?;
     let examples = examples(data::options(&args.data)?, task)?;
     if task == Some(Task::Binary) && examples.classes.names().len() > 2 {
         // The message names the classes.

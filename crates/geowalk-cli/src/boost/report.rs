@@ -30,14 +30,11 @@ impl Report<'_> {
         page = self.promises(page);
         page = self.rounds(page);
         let classes = self.boosted.classes.len();
-        let (probabilities, seen) = match self.validation {
-            Some(own) => {
-                (own.probabilities.clone(), format!("rows held out by {} folds", own.errors.len()))
-            }
-            None => {
-                let all = self.boosted.predict(&self.examples.table)?.1;
-                (all, "the rows that were learned from (--folds K holds them out)".to_owned())
-            }
+        let (probabilities, seen) = if let Some(own) = self.validation {
+            (own.probabilities.clone(), format!("rows held out by {} folds", own.errors.len()))
+        } else {
+            let all = self.boosted.predict(&self.examples.table)?.1;
+            (all, "the rows that were learned from (--folds K holds them out)".to_owned())
         };
         let found = Calibration::new(&probabilities, classes, self.examples.classes.codes());
         let two = (classes == 2).then(|| self.boosted.classes[1].as_str());
