@@ -516,7 +516,6 @@ class OnlineClassifier(_Learner):
         model = self.__dict__.get("_model")
         return None if model is None else self._labels[int(model.predict_one(x))]
 
-    @_IfProbabilities
     def predict_proba_one(self, x: dict[str, Any]) -> dict[Any, float]:
         """The probability of every class that is known.
 

@@ -1,9 +1,11 @@
 //! # A dictionary as a row
 //! Numbers are features by name, strings `name=value`, None `name=missing`: what the readers make of a table or of JSON. Programs give the same keys in the same order again
-//! and again, so the last ones are remembered by identity, which saves hashing them.
+//! and again, so the last ones are remembered: a key that is the same object, or the same text in the same place, is not looked up.
 //!
 //! **Zeros** stay in rows of numbers alone and are left out beside names, as the readers of tables do: an averaged weight is brought up to date where a row has a value, so the bits
 //! depend on it.
+
+use std::borrow::Cow;
 
 use geowalk::row::Block;
 use geowalk_data::Features;
@@ -15,10 +17,17 @@ use crate::error::data;
 /// Keys that are remembered.
 const MOST: usize = 4096;
 
-/// The keys of the last dictionary, in order, and their features.
+/// A key, and its feature.
+struct Key {
+    object: Py<PyAny>,
+    text: String,
+    index: u32,
+}
+
+/// The keys of the last dictionary, in order.
 #[derive(Default)]
 pub(super) struct Keys {
-    known: Vec<(Py<PyAny>, u32)>,
+    known: Vec<Key>,
     /// The row under construction.
     row: Vec<(u32, f64)>,
 }
@@ -55,10 +64,10 @@ fn cell(key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<Cell> {
 }
 
 /// Keys are texts; other objects are what `str` makes of them.
-fn text(key: &Bound<'_, PyAny>) -> PyResult<String> {
+fn text<'a>(key: &'a Bound<'_, PyAny>) -> PyResult<Cow<'a, str>> {
     match key.cast::<PyString>() {
-        Ok(text) => Ok(text.to_str()?.to_owned()),
-        Err(_) => Ok(key.str()?.to_str()?.to_owned()),
+        Ok(text) => Ok(Cow::Borrowed(text.to_str()?)),
+        Err(_) => Ok(Cow::Owned(key.str()?.to_str()?.to_owned())),
     }
 }
 
@@ -66,15 +75,20 @@ impl Keys {
     /// The feature of the key at this place, if it was the same the last time.
     #[inline]
     fn recall(&self, at: usize, key: &Bound<'_, PyAny>) -> Option<u32> {
-        self.known.get(at).filter(|(known, _)| known.is(key)).map(|(_, index)| *index)
+        let known = self.known.get(at)?;
+        let same = known.object.is(key)
+            || key.cast::<PyString>().is_ok_and(|key| key.to_str().is_ok_and(|t| t == known.text));
+        same.then_some(known.index)
     }
 
-    fn remember(&mut self, at: usize, key: Bound<'_, PyAny>, index: u32) {
+    fn remember(&mut self, at: usize, key: &Bound<'_, PyAny>, index: u32) -> PyResult<()> {
+        let key = Key { object: key.clone().unbind(), text: text(key)?.into_owned(), index };
         if let Some(known) = self.known.get_mut(at) {
-            *known = (key.unbind(), index);
+            *known = key;
         } else if at == self.known.len() && at < MOST {
-            self.known.push((key.unbind(), index));
+            self.known.push(key);
         }
+        Ok(())
     }
 
     /// Adds the row to the block; new names become features.
@@ -98,7 +112,7 @@ impl Keys {
                         None => features.place(&text(&key)?, None).map_err(wrong)?,
                     };
                     if known.is_none() {
-                        self.remember(at, key, index);
+                        self.remember(at, &key, index)?;
                     }
                     (index, number)
                 }
