@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-_FIELDS = ("theorem", "status", "reason", "loss", "comparator_loss", "regret", "bound")
+_FIELDS = ("name", "theorem", "status", "reason", "loss", "comparator_loss", "regret", "bound")
 
 
 class Certificate:
     """What a theorem, evaluated on a run, says: regret <= bound, if its premises held.
 
-    theorem          its name, `geowalk list theorems` explains it
+    name             whose numbers these are, `geowalk list theorems` explains it: the tightest valid one
     status           'valid', 'void' if a premise broke, 'none' if there is none
     reason           why it is void
     loss             what the learner lost
@@ -19,13 +19,14 @@ class Certificate:
     bound            what the theorem says that the regret is at most
     comparators      against which weights
     first_order      the first-order certificate by itself
+    theorem          the theorem of the walk by itself: name, status, reason, bound
 
     It is a view of what the command prints with `--json`; `certificate["bound"]` is `certificate.bound`, and `dict(certificate)` all of it.
 
     >>> import geowalk
     >>> model = geowalk.OnlineClassifier().fit([[0.0], [1.0], [0.2], [0.9]], [0, 1, 0, 1])
     >>> certificate = model.certificate_
-    >>> certificate.theorem, certificate.status, certificate.bound > 0.0
+    >>> certificate.name, certificate.status, certificate.bound > 0.0
     ('first-order', 'valid', True)
 
     Reference: for `first-order`, Zinkevich, Online convex programming and generalized infinitesimal gradient ascent, 2003.
@@ -33,6 +34,8 @@ class Certificate:
 
     def __init__(self, fields: dict[str, Any]) -> None:
         self._fields = {**dict.fromkeys(_FIELDS), **fields}
+        if self._fields["name"] is None and self._fields["theorem"] is not None:
+            self._fields["name"] = self._fields["theorem"]["name"]
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name not in self._fields:
@@ -75,5 +78,5 @@ class Certificate:
         shown = {name: self._fields[name] for name in ("loss", "comparator_loss", "regret", "bound")}
         shown = {name.replace("_", " "): value for name, value in shown.items() if value is not None}
         ax.bar(list(shown), list(shown.values()), color=["C0", "C1", "C2", "C3"][: len(shown)])
-        ax.set_title(f"{self._fields['theorem']}: {self._fields['status']}")
+        ax.set_title(f"{self._fields['name']}: {self._fields['status']}")
         return ax
