@@ -34,8 +34,9 @@ class Certificate:
 
     def __init__(self, fields: dict[str, Any]) -> None:
         self._fields = {**dict.fromkeys(_FIELDS), **fields}
-        if self._fields["name"] is None and self._fields["theorem"] is not None:
-            self._fields["name"] = self._fields["theorem"]["name"]
+        theorem = self._fields["theorem"]
+        if self._fields["name"] is None and theorem is not None:
+            self._fields["name"] = theorem if isinstance(theorem, str) else theorem["name"]
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name not in self._fields:
