@@ -44,6 +44,17 @@ impl Learner {
         }
     }
 
+    /// How many numbers it keeps from example to example.
+    pub(super) fn numbers(&self) -> usize {
+        let mut numbers = 0;
+        let mut count = |_: &str, values: &[f64]| numbers += values.len();
+        match self {
+            Self::Natural(own) => own.save(&mut count),
+            Self::Other(own) => own.save(&mut count),
+        }
+        numbers
+    }
+
     /// The logits of a row.
     pub(super) fn logits(&self, x: &[f64], z: &mut Vec<f64>) {
         let mut scratch = Scratch::default();
