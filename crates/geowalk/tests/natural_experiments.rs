@@ -1,15 +1,13 @@
-//! Natural gradient, measured: excess losses against the optimum, convergence under a wrong family, the ridge's fixed point, rare classes, cost; the experiments that compare it with others are in `geowalk-papers`. Seeds are
+//! Natural gradient, measured: excess losses against the optimum, convergence under a wrong family, the ridge's fixed point, rare classes; the experiments that compare it with others, and what a step costs, are in `geowalk-papers`. Seeds are
 //! fixed; the numbers beside the bounds are those that were seen.
 
 #![allow(clippy::unwrap_used, clippy::panic)] // test code
 
 mod natural_support;
 
-use std::time::{Duration, Instant};
-
 use geowalk::Real;
 use geowalk::laws::Sampler;
-use geowalk::natural::{AnyFamily, Baseline, Method, Natural, Schedule, Scratch, Settings};
+use geowalk::natural::{AnyFamily, Natural, Schedule, Scratch, Settings};
 use geowalk::row::{Dense, Sparse};
 use natural_support::Sample;
 
@@ -231,52 +229,4 @@ fn a_class_that_never_comes_costs_nothing() {
     let (with, without) = (run(s + 1), run(s));
     println!("unseen class: {with:.5} with, {without:.5} without");
     assert!((with / without - 1.0).abs() < 0.01, "{with} {without}");
-}
-
-/// The least time of a few runs of some steps each.
-fn least(mut steps: impl FnMut()) -> Duration {
-    (0..5)
-        .map(|_| {
-            let start = Instant::now();
-            steps();
-            start.elapsed()
-        })
-        .min()
-        .unwrap_or_default()
-}
-
-/// Number 12: ten times the parameters, ten times the time: linear, where a dense solve would take a thousand times as long. And within three
-/// times plain gradient descent, with the same averages.
-#[test]
-#[ignore = "measures time: run it on a quiet machine"]
-fn time_is_linear_in_the_number_of_parameters() {
-    let s = 5;
-    let time = |d: usize| {
-        let mut sampler = Sampler::new(1);
-        let x: Vec<f64> = (0..d).map(|_| sampler.normal()).collect();
-        let mut walk = natural("gaussian-shared-diagonal", Settings::default());
-        let mut plain = Baseline::new(
-            Method::Sgd,
-            AnyFamily::parse("gaussian-shared-diagonal").unwrap(),
-            Settings { schedule: inv(1e-6, 1.0), ..Settings::default() },
-        )
-        .unwrap();
-        for t in 0..s {
-            walk.step(Dense(&x), t, 1.0).unwrap();
-            plain.step(Dense(&x), t, 1.0).unwrap();
-        }
-        let rounds = 2_000_000 / d;
-        let natural =
-            least(|| (0..rounds).for_each(|t| assert!(walk.step(Dense(&x), t % s, 1.0).is_ok())));
-        let plain =
-            least(|| (0..rounds).for_each(|t| assert!(plain.step(Dense(&x), t % s, 1.0).is_ok())));
-        let each = |time: Duration| time.as_secs_f64() / rounds as f64;
-        (each(natural), each(plain))
-    };
-    let ((small, _), (large, _)) = (time(10_000), time(100_000));
-    let (own, plain) = time(1_000);
-    println!(
-        "time: k = 5e4 {small:.2e} s, k = 5e5 {large:.2e} s; k = 5e3 {own:.2e} s against {plain:.2e} s of plain descent"
-    );
-    assert!(large < 15.0 * small, "{small} {large}");
 }

@@ -82,7 +82,6 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "ten million rounds"]
     fn no_weight_dies_in_ten_million_rounds() {
         drift(10_000_000);
     }
