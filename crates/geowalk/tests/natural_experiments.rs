@@ -230,3 +230,74 @@ fn a_class_that_never_comes_costs_nothing() {
     println!("unseen class: {with:.5} with, {without:.5} without");
     assert!((with / without - 1.0).abs() < 0.01, "{with} {without}");
 }
+
+/// E3: with a full covariance the condition number of the features does not matter; with a diagonal one it does.
+#[test]
+fn the_condition_number_does_not_matter() {
+    let (d, s, n, rounds) = (10, 4, 2000, 20_000);
+    let run = |condition: f64, family: &str| {
+        let mut sampler = Sampler::new(5);
+        // Scales in a rotated basis: reflections mix all coordinates.
+        let axis: Vec<f64> = (0..d).map(|_| sampler.normal()).collect();
+        let square: f64 = axis.iter().map(|a| a * a).sum();
+        let means: Vec<Vec<f64>> =
+            (0..s).map(|_| (0..d).map(|_| 0.6 * sampler.normal()).collect()).collect();
+        let (mut rows, mut classes) = (Vec::new(), Vec::new());
+        for _ in 0..n {
+            let y = sampler.below(s);
+            let mut x: Vec<f64> = (0..d)
+                .map(|j| {
+                    let power = -0.5 * j as f64 / (d - 1) as f64;
+                    (means[y][j] + sampler.normal()) * Real::powf(condition, power)
+                })
+                .collect();
+            let dot: f64 = x.iter().zip(&axis).map(|(x, a)| x * a).sum();
+            x.iter_mut().zip(&axis).for_each(|(x, a)| *x -= 2.0 * dot / square * a);
+            rows.push(x);
+            classes.push(y);
+        }
+        let sample = Sample { rows, classes, s };
+        let (best, _) = sample.best(0.0);
+        let mut walk = natural(family, Settings::default());
+        for _ in 0..rounds {
+            let i = sampler.below(n);
+            walk.step(Dense(&sample.rows[i]), sample.classes[i], 1.0).unwrap();
+        }
+        excess(&sample, best, &walk)
+    };
+    let full: Vec<f64> = [1.0, 1e2, 1e4].map(|c| run(c, "gaussian-shared")).to_vec();
+    let diagonal = run(1e4, "gaussian-shared-diagonal");
+    let efficient = f64::from(3 * 11) / (2.0 * f64::from(rounds));
+    println!("E3: full {full:?}, diagonal at 1e4 {diagonal:.2e}, efficient {efficient:.2e}");
+    for excess in &full {
+        assert!(*excess < 4.0 * efficient, "{full:?}");
+    }
+    assert!(full[2] < 1.5 * full[0], "{full:?}");
+    assert!(diagonal > 5.0 * full[2], "{diagonal}");
+}
+
+/// E10: with a prior that knows the scale, the dimension-aware warm-up makes the cap idle.
+#[test]
+fn a_warm_up_replaces_the_cap() {
+    let mut sample = heteroscedastic(10, 2000, 1);
+    for x in &mut sample.rows {
+        x.iter_mut().skip(1).step_by(2).for_each(|x| *x /= 20.0);
+    }
+    let (best, _) = sample.best(0.0);
+    let identity: Vec<f64> = (0..100).map(|k| f64::from(u8::from(k / 10 == k % 10))).collect();
+    let run = |cap| {
+        let schedule = Schedule::Warm { c: 10.0 };
+        let family = AnyFamily::gaussian_shared(5.0, &[0.0; 10], &identity).unwrap();
+        let settings = Settings { schedule, cap, average: false, ..Settings::default() };
+        let mut walk = Natural::new(family, settings).unwrap();
+        let mut sampler = Sampler::new(2);
+        for _ in 0..20_000 {
+            let i = sampler.below(sample.rows.len());
+            walk.step(Dense(&sample.rows[i]), sample.classes[i], 1.0).unwrap();
+        }
+        excess(&sample, best, &walk)
+    };
+    let (on, off) = (run(Some(1.0)), run(None));
+    println!("E10: excess {on:.2e} with the cap, {off:.2e} without");
+    assert!(on < 0.02 && off < 2.0 * on, "{on} {off}");
+}
