@@ -186,6 +186,11 @@ pub enum ErrorKind {
         /// Where.
         column: usize,
     },
+    /// A stream where a file is needed.
+    #[error(
+        "this is not a regular file; one expected, because it is read more than once; write it to a file first"
+    )]
+    NotAFile,
     /// No input was named.
     #[error("no input; a path, a pattern or '-' expected")]
     NoInput,

@@ -11,7 +11,7 @@ mod parquet;
 mod table;
 mod vw;
 
-pub use binary::Writer;
+pub use binary::{Writer, origin};
 use geowalk::spec;
 
 use crate::Options;

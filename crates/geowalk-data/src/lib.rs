@@ -52,7 +52,7 @@ mod words;
 pub use bytes::Input;
 pub use decision::Decision;
 pub use error::{Base, Compression, DataError, ErrorKind, Position, What};
-pub use formats::{FORMATS, Format, Writer, open};
+pub use formats::{FORMATS, Format, Writer, open, origin};
 pub use place::{Place, Places};
 pub use schema::{
     Collisions, Column, Dictionary, Features, Hashed, Index, Inference, Kind, Labels, Reason,

@@ -17,9 +17,21 @@ fn texts() -> Vec<Data> {
         let class = if k < 1500 { ["yes", "no"][k as usize % 2] } else { "perhaps" };
         let size = if k % 1100 == 7 { String::new() } else { format!("{}", f64::from(k) / 7.0) };
         csv += &format!("{size},{color},{},{class}\n", k % 3);
-        vw += &format!("{} {} |words a{} b:{} {}:0.25 |n x:-1.5\n", k % 2, 1 + k % 3, k % 900, f64::from(k) / 100.0, k % 50);
+        vw += &format!(
+            "{} {} |words a{} b:{} {}:0.25 |n x:-1.5\n",
+            k % 2,
+            1 + k % 3,
+            k % 900,
+            f64::from(k) / 100.0,
+            k % 50
+        );
         svm += &format!("{} {}:0.5 {}:1e-3\n", f64::from(k % 5) / 4.0, 1 + k % 40, 50 + k);
-        json += &format!("{{\"v{}\": {}, \"y\": {k}, \"tag\": \"t{}\"}}\n", k % 30, f64::from(k) * 0.1, k % 4);
+        json += &format!(
+            "{{\"v{}\": {}, \"y\": {k}, \"tag\": \"t{}\"}}\n",
+            k % 30,
+            f64::from(k) * 0.1,
+            k % 4
+        );
     }
     let dense: String = (0..1500).map(|k| format!("{},{},{}\n", k, k * 2, 0.5)).collect();
     vec![
@@ -135,11 +147,15 @@ fn nothing_that_is_altered_or_missing_passes() {
         assert!(cut.is_err(), "cut at {at}");
         if at > 16 {
             let message = cut.unwrap_err().to_string();
-            assert_eq!(message, "data.gwd: the binary file stops in the middle; a whole file expected; fetch or write it again");
+            assert_eq!(
+                message,
+                "data.gwd: the binary file stops in the middle; a whole file expected; fetch or write it again"
+            );
         }
     }
     // A second file is checked like the first.
-    let two = Options::new([Input::text("a.gwd", bytes.clone()), Input::text("b.gwd", &bytes[..90])]);
+    let two =
+        Options::new([Input::text("a.gwd", bytes.clone()), Input::text("b.gwd", &bytes[..90])]);
     assert!(seen(two, 10).unwrap_err().to_string().starts_with("b.gwd:"));
 }
 
@@ -201,7 +217,10 @@ fn options_that_contradict_the_conversion_are_refused() {
     ];
     for (options, name) in refused {
         let error = seen(options, 10).unwrap_err();
-        assert!(matches!(*error.kind, ErrorKind::Converted { option, .. } if option == name), "{error}");
+        assert!(
+            matches!(*error.kind, ErrorKind::Converted { option, .. } if option == name),
+            "{error}"
+        );
     }
     let agreeing = Options { label: Label::Named("y".into()), nominal: vec!["b".into()], ..base() };
     assert!(seen(agreeing, 10).is_ok());

@@ -47,6 +47,20 @@ pub(super) fn sniff(head: &[u8]) -> bool {
     head.starts_with(&MAGIC[..8])
 }
 
+/// What a file in binary form says it was made from; `None` if it is no such file.
+pub fn origin(path: &std::path::Path) -> Option<String> {
+    let reader = Box::new(std::fs::File::open(path).ok()?);
+    let name = path.display().to_string();
+    let mut stream = Stream { name: name.as_str().into(), path: None, compression: None, reader };
+    let mut magic = [0; MAGIC.len()];
+    stream.reader.read_exact(&mut magic).ok()?;
+    let mut frame = Frame::default();
+    if magic != *MAGIC || frame.read(&mut stream).ok()? != Tag::Start {
+        return None;
+    }
+    known::text(&mut frame.payload()).ok().map(str::to_owned)
+}
+
 pub(super) fn open(bytes: Bytes, options: Options) -> Result<Box<dyn Source>, DataError> {
     let mut source = Binary {
         file: bytes.name().into(),
@@ -183,7 +197,8 @@ fn copy(from: &Block, row: usize, to: &mut Block) -> Result<(), ErrorKind> {
         let pushed = to.push_dense(from.dense(row).0, label, weight);
         return pushed.map_err(|error| broken(error.to_string()));
     }
-    from.sparse(row).each(|index, value| to.feature(u32::try_from(index).unwrap_or(u32::MAX), value));
+    from.sparse(row)
+        .each(|index, value| to.feature(u32::try_from(index).unwrap_or(u32::MAX), value));
     to.end(label, weight);
     Ok(())
 }

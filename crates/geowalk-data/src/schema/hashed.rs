@@ -120,10 +120,14 @@ impl Hashed {
         let bits = self.bits;
         for (place, print) in other.prints() {
             let name = other.names.find(place).unwrap_or_default();
-            let own = |hash: u64| (hash & self.mask, Self::print(hash, bits)) == (place.into(), print);
+            let own =
+                |hash: u64| (hash & self.mask, Self::print(hash, bits)) == (place.into(), print);
             // Which of the marks ends the namespace is told by the hash.
             let marks = name.match_indices('^').map(|(at, _)| (&name[..at], &name[at + 1..]));
-            match std::iter::once(("", name)).chain(marks).find(|(space, name)| own(Self::hash_of(space, name))) {
+            match std::iter::once(("", name))
+                .chain(marks)
+                .find(|(space, name)| own(Self::hash_of(space, name)))
+            {
                 Some((space, part)) if !name.is_empty() => {
                     let hash = Self::hash_of(space, part);
                     self.claim(hash, space.as_bytes(), part.as_bytes())?;

@@ -138,10 +138,7 @@ pub(super) fn put_end(schema: &Schema, skipped: u64, out: &mut Vec<u8>) {
 }
 
 /// Reads it.
-pub(super) fn end(
-    mut rest: &[u8],
-    bits: Option<u32>,
-) -> Result<(u64, Option<Hashed>), ErrorKind> {
+pub(super) fn end(mut rest: &[u8], bits: Option<u32>) -> Result<(u64, Option<Hashed>), ErrorKind> {
     let rest = &mut rest;
     let skipped = word(rest)?;
     let Some(bits) = bits else { return Ok((skipped, None)) };

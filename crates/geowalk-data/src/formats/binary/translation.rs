@@ -2,8 +2,8 @@
 
 use geowalk::row::{Block, Row};
 
-use super::known::{self, Kinds, News};
 use super::broken;
+use super::known::{self, Kinds, News};
 use crate::error::ErrorKind;
 use crate::schema::{Column, Dictionary, Features, Hashed, Kind, Labels, Schema};
 use crate::{Indexing, Label, Options};
@@ -109,7 +109,8 @@ impl Translation {
 
     /// Options that say how text is to be read must be those of the conversion.
     fn agrees(&self, news: &News<'_>) -> Result<(), ErrorKind> {
-        let refuse = |option: &'static str, found: String| Err(ErrorKind::Converted { option, found });
+        let refuse =
+            |option: &'static str, found: String| Err(ErrorKind::Converted { option, found });
         let label = news.columns.iter().find(|column| column.kind == Kind::Label);
         if let (Label::Named(asked), Some(label)) = (&self.options.label, label)
             && *asked != label.name
@@ -207,7 +208,11 @@ impl Translation {
         let unknown = || broken("a feature or class without a name");
         if !self.labels.new.is_empty() {
             for label in block.labels_mut() {
-                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of a class")]
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "a number of a class"
+                )]
                 if !label.is_nan() {
                     let new = self.labels.new.get(*label as usize).ok_or_else(unknown)?;
                     *label = f64::from(*new);
@@ -276,9 +281,7 @@ fn same_columns(schema: &mut Schema, found: &[Column], unlabelled: bool) -> Resu
     }
     let gone = |own: &&Column| matters(own.kind) && !found.iter().any(|c| c.name == own.name);
     match schema.columns.iter().find(gone) {
-        Some(own) => {
-            Err(ErrorKind::NoColumn { name: own.name.clone(), columns: names(found) })
-        }
+        Some(own) => Err(ErrorKind::NoColumn { name: own.name.clone(), columns: names(found) }),
         None => Ok(()),
     }
 }
