@@ -85,6 +85,21 @@ impl Input {
         if all.is_empty() { Err(ErrorKind::NoInput.of("geowalk")) } else { Ok(all) }
     }
 
+    /// The files that these inputs are, patterns expanded. What is not a file is an error.
+    pub fn files(inputs: Vec<Self>) -> Result<Vec<PathBuf>, DataError> {
+        let inputs = Self::expand(inputs)?;
+        inputs.iter().map(|input| input.file().ok_or_else(|| input.no_file())).collect()
+    }
+
+    fn no_file(&self) -> DataError {
+        match self {
+            Self::Path(path) if path != "-" && !Path::new(path).exists() => {
+                ErrorKind::Io { source: io::ErrorKind::NotFound.into() }.of(path)
+            }
+            input => ErrorKind::NotAFile.of(input.name()),
+        }
+    }
+
     /// Its path, if it is a regular file.
     fn file(&self) -> Option<PathBuf> {
         match self {

@@ -109,6 +109,11 @@ impl Skipped {
         &self.first
     }
 
+    /// Rows that were left out before, for reasons that were told then.
+    pub(crate) fn add_unnamed(&mut self, rows: u64) {
+        self.rows += rows;
+    }
+
     pub(crate) fn add(&mut self, error: DataError) {
         self.rows += 1;
         if self.first.len() < Self::KEPT {
