@@ -21,6 +21,7 @@ pub mod columns;
 pub mod dual;
 pub mod flavour;
 pub mod line;
+mod logistic;
 pub mod multiclass;
 pub mod rule;
 pub mod rules;
