@@ -92,7 +92,7 @@ fn unseen_names_and_missing_columns_are_predicted() {
     let mut out = Vec::new();
     let new = "color,size,note,empty,same\nviolet,99,,,\n,,,,\nred,1,2,,7\n";
     let options = Options::new([Input::text("b.csv", new)]);
-    assert_eq!(predict(&model, options, true, &mut out).unwrap(), 3);
+    assert_eq!(predict(&model, options, true, 1, &mut out).unwrap(), 3);
     let text = String::from_utf8(out).unwrap();
     let mut lines = text.lines();
     assert_eq!(lines.next(), Some("no,yes"));
