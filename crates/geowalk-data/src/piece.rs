@@ -33,7 +33,10 @@ pub struct Piece {
 
 impl std::fmt::Debug for Piece {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Piece").field("file", &self.file).field("rows", &self.block.len()).finish()
+        f.debug_struct("Piece")
+            .field("file", &self.file)
+            .field("rows", &self.block.len())
+            .finish_non_exhaustive()
     }
 }
 

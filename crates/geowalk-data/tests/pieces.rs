@@ -1,5 +1,7 @@
 //! Text parsed in pieces by several, out of order: the same rows, names, places and errors as read by one.
 
+#![allow(clippy::unwrap_used)] // test code
+
 use geowalk::row::{Block, Row};
 use geowalk_data::{Features, Indexing, Input, OnError, Options, Piece, Places, Source, open};
 use std::fmt::Write as _;

@@ -236,12 +236,11 @@ impl Together {
             while let Ok(mut piece) = take.recv() {
                 let Some((number, end)) = lock(&shared).cut(&mut piece, &mut other) else { return };
                 let over = end.is_some();
-                let cut = match end {
-                    Some(end) => Cut::End(end),
-                    None => {
-                        other.parse(&mut piece);
-                        Cut::Piece(piece, true)
-                    }
+                let cut = if let Some(end) = end {
+                    Cut::End(end)
+                } else {
+                    other.parse(&mut piece);
+                    Cut::Piece(piece, true)
                 };
                 // An error says that the learner has stopped.
                 if give.send((number, cut)).is_err() || over {

@@ -54,7 +54,8 @@ impl<W: Walk> Single<W> {
 
     #[inline]
     fn part<X: Row<f64>>(&mut self, x: X, target: Target) -> Result<Round, (DomainError, f64)> {
-        let Self { strand: Strand { walk, .. }, setting: Setting { loss, .. }, schedule, .. } = self;
+        let Self { strand: Strand { walk, .. }, setting: Setting { loss, .. }, schedule, .. } =
+            self;
         let rate = schedule.next(|| {
             walk.grow(x.bound());
             Look::at(walk.predict(x), target, loss, walk.gauge(x))
