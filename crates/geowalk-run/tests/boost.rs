@@ -72,7 +72,7 @@ fn every_learner_learns_and_comes_back_from_its_file() {
                 // The door: the same classes, one per line.
                 let mut out = Vec::new();
                 let options = Options::new([Input::text("a.csv", text(classes))]);
-                assert_eq!(predict(&again, options, false, &mut out).unwrap(), 120);
+                assert_eq!(predict(&again, options, false, 1, &mut out).unwrap(), 120);
                 let lines: Vec<String> =
                     String::from_utf8(out).unwrap().lines().map(str::to_owned).collect();
                 let expected: Vec<String> =
