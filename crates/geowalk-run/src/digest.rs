@@ -46,6 +46,21 @@ fn sparse(lanes: &mut [u64; 4], indices: &[u32], values: &[f64]) {
     }
 }
 
+/// Adds all values of a dense row, of which none is zero.
+fn dense(lanes: &mut [u64; 4], values: &[f64]) {
+    let (values, last) = values.as_chunks::<4>();
+    let mut first = 0;
+    for values in values {
+        for ((lane, index), value) in lanes.iter_mut().zip(first..).zip(values) {
+            *lane = put(*lane, part(index, *value));
+        }
+        first += 4;
+    }
+    for ((lane, index), value) in lanes.iter_mut().zip(first..).zip(last) {
+        *lane = put(*lane, part(index, *value));
+    }
+}
+
 /// Adds the values that are not zero.
 fn nonzero(lanes: &mut [u64; 4], indices: impl Iterator<Item = u32>, values: &[f64]) {
     let present = indices.zip(values).filter(|(_, value)| **value != 0.0);
@@ -67,6 +82,7 @@ impl Digest {
         match columns {
             None if full => sparse(&mut lanes, &indices[range], values),
             None => nonzero(&mut lanes, indices[range].iter().copied(), values),
+            Some(_) if full => dense(&mut lanes, values),
             Some(_) => nonzero(&mut lanes, 0.., values),
         }
         let mut hash = labels[i].to_bits().wrapping_mul(FIRST);
@@ -148,6 +164,11 @@ mod tests {
             Digest::row(&block, 0)
         };
         let whole = Digest::row(&dense, 0);
+        assert_eq!(whole, 0xe5e7_4d02_c718_6765, "what it was from the first: models hold digests");
+        let full = [1.0, -2.0, 3.5, 4.0, 5.0, 6.0, 7.0];
+        let mut rows = Block::new();
+        rows.push_dense(&full, 1.0, 1.0).unwrap();
+        assert_eq!(sparse(&full, false), Digest::row(&rows, 0));
         assert_eq!(sparse(&values, false), whole);
         assert_eq!(sparse(&values, true), whole);
         for at in 0..values.len() {
