@@ -177,6 +177,9 @@ pub(crate) struct Train {
     /// Seed of random starting points.
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
+    /// Threads; otherwise 2 if there are two cores. The result is the same.
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub(crate) threads: Option<usize>,
     /// No constant feature.
     #[arg(long)]
     pub(crate) no_intercept: bool,
@@ -492,6 +495,9 @@ pub(crate) struct Predict {
     /// Write here instead of to standard output.
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Threads; otherwise 2 if there are two cores. The result is the same.
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub(crate) threads: Option<usize>,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -590,4 +596,12 @@ pub(crate) struct Man {
 pub(crate) struct Doctor {
     /// The loss: `logistic`, `huber(delta=0.5)`, …; see `geowalk list losses`.
     pub(crate) loss: String,
+}
+
+/// A number of threads.
+fn threads(text: &str) -> Result<usize, String> {
+    text.parse()
+        .ok()
+        .filter(|count| *count > 0)
+        .ok_or_else(|| "a number from 1 on expected".to_owned())
 }

@@ -139,3 +139,36 @@ fn what_it_says_and_what_it_refuses() {
     place.write("cut.gwd", &before[..before.len() - 5]);
     place.refuses(&["train", "cut.gwd"], "cut.gwd: the binary file stops in the middle");
 }
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let place = Place::new("threads");
+    let mut text = words(30_000); // several pieces
+    place.write("good.vw", &text);
+    text.insert_str(text.len() / 2 / 10 * 9, "\n1 |w bad:value\n");
+    place.write("bad.vw", &text);
+    place.write("fruit.csv", FRUIT);
+    for (data, flags) in [
+        ("good.vw", &[][..]),
+        ("good.vw", &["--bits", "5", "--passes", "2", "--walk", "gd"]),
+        ("good.vw", &["--exact", "--walk", "gd"]),
+        ("bad.vw", &["--on-error", "skip"]),
+        ("fruit.csv", &[]),
+        (&cancer(), &[]),
+    ] {
+        let [one, two, three] = ["1", "2", "3"]
+            .map(|threads| model(&place, &[&[data, "--threads", threads], flags].concat()));
+        assert!(one == two && two == three, "{data} {flags:?}");
+    }
+    let refused = |threads| {
+        let run = ["train", "bad.vw", "--threads", threads, "--on-error", "quarantine=q"];
+        place.ok(&[&run[..], &["--progress", "none"]].concat());
+        (
+            place.read("q"),
+            place.fails(&["train", "bad.vw", "--progress", "none", "--threads", threads]),
+        )
+    };
+    assert_eq!(refused("1"), refused("2"));
+    assert!(refused("2").1.contains("the value of feature bad is 'value'"));
+    place.refuses(&["train", "good.vw", "--threads", "0"], "a number from 1 on expected");
+}

@@ -44,6 +44,7 @@ mod decision;
 mod error;
 mod formats;
 mod number;
+mod piece;
 mod place;
 mod schema;
 mod source;
@@ -53,6 +54,7 @@ pub use bytes::Input;
 pub use decision::Decision;
 pub use error::{Base, Compression, DataError, ErrorKind, Position, What};
 pub use formats::{FORMATS, Format, Writer, open, origin};
+pub use piece::{Helper, Piece};
 pub use place::{Place, Places};
 pub use schema::{
     Collisions, Column, Dictionary, Features, Hashed, Index, Inference, Kind, Labels, Reason,

@@ -1,5 +1,7 @@
 //! The binary form: the same rows, the same knowledge at every step, and no file taken for another.
 
+#![allow(clippy::unwrap_used, clippy::format_push_string, clippy::format_collect)] // test code
+
 use geowalk::row::{Block, Row};
 use geowalk_data::{
     DataError, ErrorKind, Features, Indexing, Input, Label, Labels, Options, Source, Writer, open,

@@ -164,7 +164,7 @@ impl Hashed {
     /// What a place remembers of the hash that came first.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "15 bits are kept")]
-    fn print(hash: u64, bits: u32) -> u16 {
+    pub(super) fn print(hash: u64, bits: u32) -> u16 {
         (hash >> bits) as u16 | 0x8000
     }
 
@@ -179,6 +179,16 @@ impl Hashed {
         let mut hashes: Vec<u64> = self.strangers.iter().copied().collect();
         hashes.sort_unstable();
         hashes
+    }
+
+    /// What is remembered of the hashes that came first, 0 where none came, for every watched place.
+    pub(super) fn all_prints(&self) -> &[u16] {
+        &self.prints
+    }
+
+    /// Only every 2^this-th place is watched.
+    pub(super) fn sparse(&self) -> u32 {
+        self.sparse
     }
 
     /// The number of bits.

@@ -134,7 +134,9 @@ pub(super) fn put_end(schema: &Schema, skipped: u64, out: &mut Vec<u8>) {
     }
     let strangers = hashed.strangers();
     put(out, strangers.len() as u64);
-    strangers.into_iter().for_each(|hash| put(out, hash));
+    for hash in strangers {
+        put(out, hash);
+    }
 }
 
 /// Reads it.

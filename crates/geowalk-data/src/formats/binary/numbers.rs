@@ -58,10 +58,8 @@ pub(super) fn block(
 ) -> Result<(), ErrorKind> {
     let mut rest = payload;
     let first = usize::try_from(word(&mut rest)?).map_err(|_| broken(DAMAGED))?;
-    let (columns, stored) = match dense {
-        true => (Some(first), first.checked_mul(rows)),
-        false => (None, Some(first)),
-    };
+    let (columns, stored) =
+        if dense { (Some(first), first.checked_mul(rows)) } else { (None, Some(first)) };
     // Copies of one number cost no bytes: no memory is taken for very many on the word of a file.
     let room = payload.len().max(MOST_COPIES);
     let stored = stored.filter(|stored| rows.max(*stored) <= room);
