@@ -16,7 +16,7 @@ mod single;
 
 use std::ops::Range;
 
-use geowalk::certify::{AnyBound, Bound, Certificate, Comparator, FirstOrder, Verdict};
+use geowalk::certify::{AnyBound, Bound, Certificate, Comparator, Epochs, FirstOrder, Verdict};
 use geowalk::error::Allowed;
 use geowalk::loss::{AnyLoss, Facts};
 use geowalk::row::{Block, Norm, Row};
@@ -30,6 +30,7 @@ pub use several::{Several, largest, softmax};
 pub use single::Single;
 
 use crate::certificate::{self, Against, Report};
+use crate::doubling::Doubling;
 use crate::hindsight::Domain;
 use crate::rate::{Rate, Schedule};
 
@@ -303,27 +304,53 @@ fn learn<S: Step>(
 struct Strand<W> {
     walk: W,
     bound: Option<FirstOrder>,
-    theorems: Vec<AnyBound>,
+    theorems: Vec<Epochs>,
     average: Option<Average>,
+    /// The walk at its start, where a doubling scheme goes back to it.
+    fresh: Option<Box<W>>,
     /// The rate of every step, if they all have the same.
     rate: Option<f64>,
     /// The walk keeps the certificate's Γ.
     keeps: bool,
 }
 
-impl<W: Walk> Strand<W> {
+impl<W: Walk + Clone> Strand<W> {
     /// A walk at its beginning, of a run for losses with these facts.
     fn new(walk: W, setting: &Setting, facts: &Facts) -> Self {
         let bound = setting.certificate.then(|| FirstOrder::new(facts));
-        let rate = match setting.rate {
-            Rate::Constant(rate) => Some(rate),
-            _ => None,
+        let (rate, scheme) = match setting.rate {
+            Rate::Constant(rate) => (Some(rate), None),
+            Rate::Doubling(scheme) => (None, Some(scheme)),
+            _ => (None, None),
         };
-        let keeps = walk.gamma(rate, &mut Vec::new()).is_some();
-        let theorems = if setting.certificate { setting.theorems.clone() } else { Vec::new() };
-        Self { walk, bound, theorems, average: setting.average.map(Average::new), rate, keeps }
+        let fresh = scheme.filter(Doubling::restarts).map(|_| Box::new(walk.clone()));
+        // A walk that begins again forgets what it has kept.
+        let keeps = fresh.is_none() && walk.gamma(rate, &mut Vec::new()).is_some();
+        let norm = scheme.map_or(Norm::L2, |scheme| scheme.norm());
+        let theorems = setting.theorems.iter().filter(|_| setting.certificate);
+        let theorems = theorems.map(|theorem| Epochs::new(theorem.clone(), norm)).collect();
+        let average = setting.average.map(Average::new);
+        Self { walk, bound, theorems, average, fresh, rate, keeps }
     }
 
+    /// A new epoch begins: from the start, or with the present weights.
+    #[inline(never)]
+    fn turn(&mut self, norm: Norm) {
+        let away = if let Some(fresh) = &self.fresh {
+            self.walk = W::clone(fresh);
+            0.0
+        } else {
+            let mut w = Vec::new();
+            self.walk.read(&mut w);
+            norm.above(&w)
+        };
+        for theorem in &mut self.theorems {
+            theorem.turn(away);
+        }
+    }
+}
+
+impl<W: Walk> Strand<W> {
     /// The score with the weights that the model predicts with.
     fn score<X: Row<f64>>(&self, x: X) -> f64 {
         match &self.average {
@@ -369,8 +396,8 @@ impl<W: Walk> Strand<W> {
         let bound = self.bound.as_ref()?;
         let mut gamma = Vec::new();
         Some(match self.walk.gamma(self.rate, &mut gamma) {
-            Some(size) => bound.certify_with(&gamma, size, comparators),
-            None => bound.certify(comparators),
+            Some(size) if self.keeps => bound.certify_with(&gamma, size, comparators),
+            _ => bound.certify(comparators),
         })
     }
 
@@ -487,5 +514,18 @@ fn restored(
 ) -> Result<Schedule, ConfigError> {
     let saved = get("schedule").and_then(|saved| saved.try_into().ok());
     let missing = ConfigError::Missing { name: "schedule", meaning: "the state of the rate" };
-    saved.map(|saved| schedule.load(saved)).ok_or(missing)
+    let schedule = saved.map(|saved| schedule.load(saved)).ok_or(missing.clone())?;
+    if schedule.save_pace().is_none() {
+        return Ok(schedule);
+    }
+    let saved = get("doubling").and_then(|saved| saved.try_into().ok());
+    saved.map(|saved| schedule.load_pace(saved)).ok_or(missing)
+}
+
+/// The schedule, to be restored.
+fn keep(schedule: &Schedule, put: &mut dyn FnMut(String, &[f64])) {
+    put("schedule".to_owned(), &schedule.save());
+    if let Some(pace) = schedule.save_pace() {
+        put("doubling".to_owned(), &pace);
+    }
 }

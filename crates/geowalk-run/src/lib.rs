@@ -6,6 +6,7 @@ pub mod calibration;
 pub mod certificate;
 pub mod certify;
 mod digest;
+pub mod doubling;
 pub mod error;
 pub mod experts;
 pub mod folds;

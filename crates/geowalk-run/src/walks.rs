@@ -602,8 +602,16 @@ impl Builder {
         let mut text = setting.rate.to_string();
         if setting.rate == Rate::Certified {
             let (rate, theorem) = case.rate()?;
-            case.rate = Rate::Constant(rate);
-            text = format!("{} (certified by {theorem})", case.rate);
+            case.rate = rate;
+            text = format!("{rate} (certified by {theorem})");
+        }
+        if let (Rate::Doubling(scheme), Some(_)) = (case.rate, setting.average)
+            && scheme.restarts()
+        {
+            return Err(ConfigError::Missing {
+                name: "--x-range LO,HI, --distance D and --rounds K",
+                meaning: "without them the certified rate needs epochs that begin at the start again, of which there is no average",
+            });
         }
         let rate = case.rate;
         let (theorems, without) = match case.theorems()? {

@@ -18,7 +18,7 @@
 //! | [`Egu`], [`Eg`], [`ReparamEg`] | squared loss, positive weights | L·c/(1 − c) + D/η |
 //! | [`FreeBets`] | `free` | a sum over coordinates |
 //!
-//! [`AnyBound`] is one of those that a run can carry along, dispatched by `match`.
+//! [`AnyBound`] is one of those that a run can carry along, dispatched by `match`; [`Epochs`] is one of them over several stretches of a run, each with a rate of its own.
 //! [`entries`] has them all, with premises and sources; `docs/corrections.md` says where a printed theorem had to be corrected.
 
 mod ada_hedge;
@@ -26,6 +26,7 @@ mod any;
 mod boosting;
 mod eg;
 mod egu;
+mod epochs;
 mod first_order;
 mod free_bets;
 mod gradient_descent;
@@ -53,6 +54,7 @@ pub use any::{AnyBound, Quantity, Theory, Verdict};
 pub use boosting::Boosting;
 pub use eg::Eg;
 pub use egu::Egu;
+pub use epochs::Epochs;
 pub use first_order::FirstOrder;
 pub use free_bets::FreeBets;
 pub use gradient_descent::GradientDescent;

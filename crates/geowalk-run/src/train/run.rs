@@ -537,6 +537,9 @@ impl Run {
         };
         let rate = match built.rate.as_str() {
             "auto" => format!("auto (last {:.3e})", built.learner.rate()),
+            rate if rate.starts_with("doubling") => {
+                format!("{rate} (last {:.3e})", built.learner.rate())
+            }
             rate => rate.to_owned(),
         };
         Summary {
