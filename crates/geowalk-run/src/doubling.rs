@@ -10,8 +10,8 @@
 //! | `sphere`, invariant | ‖x‖ | never: the theorem takes rates that vary | 1/(2‖x‖²), row by row |
 //!
 //! **What it costs** An epoch has a rate within a factor 2 of the one that the theorem would prescribe for it; so the bounds of epochs grow at least geometrically with what is doubled, and their sum is at most a constant times the
-//! last, plus what is paid for weights that were kept, which is in the bound as it is printed. U and D are what the user declares as `--distance`, or 1 and ln n: they choose for which comparators the bound is
-//! sharpest, it holds for all. **Care** Where weights go back to the start the epoch must begin before the label is known, or the prediction would be another one.
+//! last, plus what is paid for weights that were kept, which is in the bound as it is printed. U and D are what the user declares as `--distance`; otherwise U = S/R, with S the largest label and R the largest row seen when the
+//! epoch begins (weights of that size give such rows such predictions), and D = ln n. They choose for which comparators the bound is sharpest; it holds for all. **Care** Where weights go back to the start the epoch must begin before the label is known, or the prediction would be another one.
 //! **Cost** O(nnz): the size of each row.
 
 use geowalk::Real;
@@ -110,10 +110,12 @@ pub enum Rule {
         /// Do the weights go back to the start?
         restarts: bool,
     },
-    /// Σ(g·size)² exceeds B; the rate is c/√B, and the weights are kept.
+    /// Σ(g·size)² exceeds B; the rate is cU/√B, and the weights are kept.
     Squares {
         /// c.
         c: f64,
+        /// U; the largest label divided by the largest size without one.
+        distance: Option<f64>,
     },
     /// Σ(Z·size)² exceeds B; the rate is √(8D/B), and the weights go back to the start.
     Entropy {
@@ -163,13 +165,15 @@ pub(crate) struct Pace {
     most: f64,
     /// How much of B has been used.
     spent: f64,
+    /// The largest size and the largest label seen.
+    largest: [f64; 2],
     pub(crate) rate: f64,
 }
 
 impl Pace {
     /// At the beginning: nothing has been seen.
     pub(crate) fn new(scheme: Doubling) -> Self {
-        Self { scheme, size: 0.0, most: 0.0, spent: 0.0, rate: LARGEST }
+        Self { scheme, size: 0.0, most: 0.0, spent: 0.0, largest: [0.0; 2], rate: LARGEST }
     }
 
     /// Sees a row before it is predicted, of an example of this weight. Does a new epoch begin with it?
@@ -203,12 +207,15 @@ impl Pace {
         }
     }
 
-    /// Sees the slopes of the predictions, Σg² over outputs, before the step. Does a new epoch begin with it?
-    pub(crate) fn feel(&mut self, squares: f64) -> bool {
-        let Rule::Squares { c } = self.scheme.rule else { return false };
+    /// Sees the slopes of the predictions, Σg² over outputs, and the label, before the step. Does a new epoch begin with it?
+    pub(crate) fn feel(&mut self, squares: f64, label: f64) -> bool {
+        let Rule::Squares { c, distance } = self.scheme.rule else { return false };
+        let [size, most] = &mut self.largest;
+        (*size, *most) = (Real::max(*size, self.size), Real::max(*most, label.abs()));
+        let usual = if *most > 0.0 { *most / *size } else { 1.0 / *size };
         let new = self.spend(squares.sqrt() * self.size);
         if new {
-            self.set(c / self.most.sqrt());
+            self.set(c * distance.unwrap_or(usual) / self.most.sqrt());
         }
         new
     }
@@ -235,13 +242,13 @@ impl Pace {
     }
 
     /// Everything that changes.
-    pub(crate) fn save(&self) -> [f64; 3] {
-        [self.most, self.spent, self.rate]
+    pub(crate) fn save(&self) -> [f64; 5] {
+        [self.most, self.spent, self.largest[0], self.largest[1], self.rate]
     }
 
     /// Continues from what `save` gave.
-    pub(crate) fn load(self, [most, spent, rate]: [f64; 3]) -> Self {
-        Self { most, spent, rate, ..self }
+    pub(crate) fn load(self, [most, spent, size, label, rate]: [f64; 5]) -> Self {
+        Self { most, spent, largest: [size, label], rate, ..self }
     }
 }
 

@@ -25,6 +25,7 @@ pub mod rate;
 mod sigma;
 pub mod table;
 pub mod theorem;
+mod thinned;
 pub mod track;
 pub mod train;
 pub mod tree;

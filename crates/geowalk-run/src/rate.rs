@@ -286,12 +286,12 @@ impl Schedule {
     }
 
     /// The same of a doubling scheme.
-    pub(crate) fn save_pace(&self) -> Option<[f64; 3]> {
+    pub(crate) fn save_pace(&self) -> Option<[f64; 5]> {
         self.pace.map(|pace| pace.save())
     }
 
     /// Continues from what [`Schedule::save_pace`] gave.
-    pub(crate) fn load_pace(self, saved: [f64; 3]) -> Self {
+    pub(crate) fn load_pace(self, saved: [f64; 5]) -> Self {
         Self { pace: self.pace.map(|pace| pace.load(saved)), ..self }
     }
 

@@ -429,7 +429,7 @@ impl Case<'_> {
         Ok(match constants {
             Some(((u, z), (r, k))) => Rate::Constant(u * c / (z * r * k.sqrt())),
             None => {
-                let rule = Rule::Squares { c: c * distance.unwrap_or(1.0) };
+                let rule = Rule::Squares { c, distance };
                 Rate::Doubling(Doubling { measure: Measure::Norm(norm), rule })
             }
         })

@@ -216,7 +216,7 @@ impl<W: Walk + Clone> Several<W> {
                 target.weight * slope
             });
             let squares = slopes.map(|slope| slope * slope).sum();
-            new = self.schedule.pace().is_some_and(|pace| pace.feel(squares));
+            new = self.schedule.pace().is_some_and(|pace| pace.feel(squares, 1.0));
         }
         if new {
             self.strands.iter_mut().for_each(|strand| strand.turn(norm));

@@ -58,7 +58,7 @@ impl<W: Walk + Clone> Single<W> {
         if pace.feels() {
             strand.walk.grow(x.bound());
             let slope = target.weight * loss.slope(strand.walk.predict(x), target.y);
-            new = pace.feel(slope * slope);
+            new = pace.feel(slope * slope, target.y);
         }
         if new {
             strand.turn(pace.scheme.norm());

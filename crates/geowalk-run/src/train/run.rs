@@ -222,8 +222,8 @@ impl Run {
 
     /// The points, if they were kept.
     pub(super) fn points(&mut self) -> Option<Vec<Point>> {
-        let last = self.point();
-        self.trace.take().map(|trace| trace.end(last))
+        let trace = self.trace.take()?;
+        Some(trace.end(self.examples(), || self.point()))
     }
 
     /// What is measured of the examples learned from.
@@ -394,7 +394,7 @@ impl Run {
             learned.map_err(|cause| self.diverged(block, places, cause))?;
             let seen_now = self.examples();
             if let Some(mut trace) = self.trace.take_if(|trace| trace.next() == seen_now) {
-                trace.add(self.point());
+                trace.add(seen_now, self.point());
                 self.trace = Some(trace);
             }
             if self.study.metrics.examples() == mark && mark > seen {
