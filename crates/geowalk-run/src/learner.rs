@@ -401,6 +401,14 @@ impl<W: Walk> Strand<W> {
         })
     }
 
+    /// The certificate against all weights no longer than the present ones, where one pass over them is enough for it.
+    fn quick(&self, against: &Against<'_>, reach: Reach) -> Option<(Certificate, f64)> {
+        let (Against::Live, Reach::Ball(Norm::L2)) = (against, reach) else { return None };
+        let bound = self.bound.as_ref().filter(|_| self.keeps)?;
+        let (radius, gamma) = self.walk.lengths(self.rate)?;
+        Some((bound.certify_ball(gamma, self.walk.features(), radius), radius))
+    }
+
     /// What the theorems say of these comparators.
     fn promises(
         &self,
@@ -464,8 +472,14 @@ fn combined<W: Walk>(
     let loss = loss.filter(|_| strands.len() == 1);
     for (k, strand) in strands.iter().enumerate() {
         strand.bound.as_ref()?;
-        strand.walk.read(&mut w);
+        let quick = strand.quick(against, setting.reach);
+        if quick.is_none() {
+            strand.walk.read(&mut w);
+        }
         let comparators = match (against, setting.reach) {
+            (Against::Live, Reach::Ball(norm)) if quick.is_some() => {
+                Comparator::Ball { norm, radius: quick.as_ref().map_or(f64::NAN, |own| own.1) }
+            }
             (Against::Given(u), _) => Comparator::Given(u.get(k).map_or(&[], Vec::as_slice)),
             (Against::Within(times), Reach::Box) => {
                 for w in &mut w {
@@ -483,7 +497,11 @@ fn combined<W: Walk>(
             (Against::Within(total), Reach::Positive) => Comparator::Positive { total: *total },
             (_, Reach::Positive) => Comparator::Positive { total: Norm::L1.above(&w) },
         };
-        first = Some(certificate::add(first, strand.certify(&comparators)?));
+        let own = match quick {
+            Some((own, _)) => own,
+            None => strand.certify(&comparators)?,
+        };
+        first = Some(certificate::add(first, own));
         for (j, one) in strand
             .promises(&comparators, loss, matches!(against, Against::Live))
             .into_iter()

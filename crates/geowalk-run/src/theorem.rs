@@ -10,7 +10,7 @@
 //! | `mirror:p-norm`, `ols` | convex; smooth and ≥ 0 | `mirror-descent`; and `ols` |
 //! | `eg`, `eg+-` | convex; squared | `mirror-steps`, `linear-eg`; and `eg` |
 //! | `egu` | convex; squared with `--y-range 0,Y` | `mirror-steps`; `egu` |
-//! | `mirror:burg` | convex | `mirror-steps` |
+//! | `mirror:burg`, `mahalanobis` | convex | `mirror-steps` |
 //! | `reparam-egu`, `reparam-eg` | squared (the first with `--y-range 0,Y`) | `reparam-egu`, `reparam-eg` |
 //! | `neg` | convex | `natural-eg` |
 //! | `winnow`, `reparam-winnow` | their own | `winnow`, `reparam-winnow`: mistakes |
@@ -20,8 +20,8 @@
 //! seen. Where there is none, the certificate says why.
 
 use geowalk::certify::{
-    AnyBound, Divergence, Eg, Egu, FreeBets, GradientDescent, LeastSquares, LinearEg, MirrorSteps,
-    NaturalEg, NullVector, Ols, ReparamEg, Start, Theory, Winnow,
+    AnyBound, Divergence, Eg, Egu, FreeBets, GradientDescent, LeastSquares, LinearEg, Metric,
+    MirrorSteps, NaturalEg, NullVector, Ols, ReparamEg, Start, Theory, Winnow,
 };
 use geowalk::error::Allowed;
 use geowalk::loss::{AnyLoss, Facts};
@@ -99,6 +99,7 @@ pub(crate) enum Kind {
     Burg {
         start: f64,
     },
+    Mahalanobis(Metric),
     Orthant {
         start: f64,
     },
@@ -232,6 +233,11 @@ impl Case<'_> {
             Kind::Burg { start } => {
                 let each = Start::Each(start);
                 list.push(Theory::Mirror(MirrorSteps::new(Divergence::Burg, each, facts)?));
+            }
+            Kind::Mahalanobis(ref metric) => {
+                let divergence = Divergence::Mahalanobis(metric.clone());
+                let steps = MirrorSteps::new(divergence, Start::Each(0.0), facts)?;
+                list.push(Theory::Mirror(steps));
             }
             Kind::Orthant { start } => {
                 let neg = NaturalEg::new(&[start], facts)?.starting(Start::Each(start));
@@ -409,7 +415,10 @@ impl Case<'_> {
             Kind::ReparamEg { .. } | Kind::ReparamEntropy { .. } => return Err(refused(SQUARED)),
             Kind::Without(reason) => return Err(refused(reason)),
             Kind::Free { .. } | Kind::Winnow { .. } => (Rate::Constant(1.0), "free"),
-            Kind::Entropy { .. } | Kind::Burg { .. } | Kind::Orthant { .. } => {
+            Kind::Entropy { .. }
+            | Kind::Burg { .. }
+            | Kind::Orthant { .. }
+            | Kind::Mahalanobis(_) => {
                 return Err(refused(
                     "the theorem of this walk bounds its regret by the steps it has made: it prescribes no rate beforehand",
                 ));

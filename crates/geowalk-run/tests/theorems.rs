@@ -122,6 +122,13 @@ const CASES: &[Case] = &[
     },
     Case { positive: true, ..case("neg", "squared", "0.05") },
     case("mirror:burg", "logistic", "0.02"),
+    case("mahalanobis(sigma=diag(1, 2, 0.5, 3))", "logistic", "0.3"),
+    case("mahalanobis(sigma=diag(1, 2, 0.5, 3))", "squared", "0.1"),
+    // A full matrix, as a model keeps the text of its file.
+    Case {
+        declared: &[("sigma", "2 1 0 0\n1 3 0.5 0\n0 0.5 1 -0.2\n0 0 -0.2 0.7\n")],
+        ..case("mahalanobis(sigma=matrix.csv)", "absolute", "0.1")
+    },
 ];
 
 const N: usize = 4;

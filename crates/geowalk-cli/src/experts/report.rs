@@ -52,7 +52,8 @@ fn facts(summary: &Summary) -> Vec<(String, String)> {
 /// Each comparator with what it lost, the true regret, and what bounds it.
 fn promises(page: Page, summary: &Summary) -> Page {
     let mut table =
-        Table::new(["compared with", "it lost", "regret", "theorem", "bound", "in words"]);
+        Table::new(["compared with", "it lost", "regret", "theorem", "bound", "in words"])
+            .stacked();
     let best = format!("the best expert, {}", summary.experts[summary.best].name);
     push(&mut table, &best, &summary.against_best);
     let mut silent = Vec::new();

@@ -481,7 +481,7 @@ impl Run {
         }
     }
 
-    fn progress(&mut self, block: &Block, row: usize, labels: &Labels) -> Progress {
+    fn progress(&mut self, block: &Block, row: usize, labels: &Labels) -> Progress<'_> {
         let y = block.labels()[row];
         let label = match self.settings.task {
             Task::Regression => y.to_string(),
@@ -518,12 +518,7 @@ impl Run {
             prediction,
             features,
             window: self.study.window.as_ref().map(Window::loss),
-            certificate: self
-                .study
-                .built
-                .learner
-                .report(&Against::Live, None)
-                .map(|all| all.best().clone()),
+            learner: self.study.built.learner.as_ref(),
         }
     }
 
