@@ -277,17 +277,21 @@ mod tests {
 
     #[test]
     fn squares_are_quadrupled() {
-        let scheme = Doubling { measure: Measure::Norm(Norm::L2), rule: Rule::Squares { c: 3.0 } };
-        let mut pace = Pace::new(scheme);
-        let mut epochs = Vec::new();
-        for t in 1..=100 {
-            assert!(!pace.look(Dense(&[2.0]), 1, 1.0));
-            if pace.feel(1.0) {
-                epochs.push((t, pace.rate));
+        for (distance, first) in [(Some(3.0), 1.5), (None, 1.25)] {
+            let rule = Rule::Squares { c: 1.0, distance };
+            let scheme = Doubling { measure: Measure::Norm(Norm::L2), rule };
+            let mut pace = Pace::new(scheme);
+            let mut epochs = Vec::new();
+            for t in 1..=100 {
+                assert!(!pace.look(Dense(&[2.0]), 1, 1.0));
+                // Labels of size 5 on rows of size 2: weights of size 5/2.
+                if pace.feel(1.0, -5.0) {
+                    epochs.push((t, pace.rate / first));
+                }
+                assert_eq!(Pace::new(scheme).load(pace.save()).save(), pace.save());
             }
-            assert_eq!(Pace::new(scheme).load(pace.save()).save(), pace.save());
+            assert_eq!(epochs, [(1, 1.0), (2, 0.5), (6, 0.25), (22, 0.125), (86, 0.0625)]);
         }
-        assert_eq!(epochs, [(1, 1.5), (2, 0.75), (6, 0.375), (22, 0.1875), (86, 0.09375)]);
     }
 
     #[test]
