@@ -249,11 +249,11 @@ fn real_tables() {
 
 #[test]
 fn a_report_shows_the_game() {
-    let mut table = String::from("a,b,c,y\n");
-    for t in 0..700_u32 {
+    let rows = (0..700_u32).map(|t| {
         let y = f64::from(t % 7) / 7.0;
-        table += &format!("{},{},{},{y}\n", y + 0.01, 1.0 - y, f64::from(t % 3) / 3.0);
-    }
+        format!("{},{},{},{y}\n", y + 0.01, 1.0 - y, f64::from(t % 3) / 3.0)
+    });
+    let table = String::from("a,b,c,y\n") + &rows.collect::<String>();
     let page = Path::new(env!("CARGO_TARGET_TMPDIR")).join("experts/report.html");
     let path = page.to_str().unwrap();
     let output =
@@ -273,7 +273,7 @@ fn a_report_shows_the_game() {
     ] {
         assert!(html.contains(part), "{part} is not in the page");
     }
-    assert!(!html.contains("http://") || html.contains("www.w3.org"), "no network");
+    assert!(!html.contains("<script src") && !html.contains("<link"), "no network");
     // Prices become wealth.
     let prices = "a,b\n1.1,0.9\n0.95,1.2\n1.02,1.01\n";
     let output = run("prices.csv", prices, &["--loss", "portfolio", "--report", path]);

@@ -527,7 +527,7 @@ fn combined<W: Walk>(
 
 /// The schedule as it was saved.
 fn restored(
-    schedule: Schedule,
+    schedule: &Schedule,
     get: &mut dyn FnMut(&str) -> Option<Vec<f64>>,
 ) -> Result<Schedule, ConfigError> {
     let saved = get("schedule").and_then(|saved| saved.try_into().ok());

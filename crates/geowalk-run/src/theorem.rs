@@ -368,12 +368,12 @@ impl Case<'_> {
             Kind::Eg => {
                 // D/η + ηkZ²R²/8.
                 let z = slope()?;
-                let rate = match (self.width(), distance, rounds) {
-                    (Some(r), Some(d), Some(k)) => Rate::Constant((8.0 * d / k).sqrt() / (z * r)),
-                    _ => {
-                        let rule = Rule::Entropy { d: distance, slope: z };
-                        Rate::Doubling(Doubling { measure: Measure::Span(self.scale), rule })
-                    }
+                let constants = (self.width(), distance, rounds);
+                let rate = if let (Some(r), Some(d), Some(k)) = constants {
+                    Rate::Constant((8.0 * d / k).sqrt() / (z * r))
+                } else {
+                    let rule = Rule::Entropy { d: distance, slope: z };
+                    Rate::Doubling(Doubling { measure: Measure::Span(self.scale), rule })
                 };
                 (rate, "linear-eg")
             }
@@ -435,12 +435,11 @@ impl Case<'_> {
         c: f64,
     ) -> Result<Rate, ConfigError> {
         let constants = distance.zip(self.slope()).zip(self.x_norm()?.zip(rounds));
-        Ok(match constants {
-            Some(((u, z), (r, k))) => Rate::Constant(u * c / (z * r * k.sqrt())),
-            None => {
-                let rule = Rule::Squares { c, distance };
-                Rate::Doubling(Doubling { measure: Measure::Norm(norm), rule })
-            }
+        Ok(if let Some(((u, z), (r, k))) = constants {
+            Rate::Constant(u * c / (z * r * k.sqrt()))
+        } else {
+            let rule = Rule::Squares { c, distance };
+            Rate::Doubling(Doubling { measure: Measure::Norm(norm), rule })
         })
     }
 }

@@ -61,8 +61,9 @@ fn run(_: &mut Run<'_>) -> Result<Outcome, ConfigError> {
     ));
     let mut table = Table::new(["η", "(20) less EG", "(10) less EG"]);
     let (mut ours, mut printed) = (Vec::new(), Vec::new());
-    for i in 0..=12 {
-        let eta = 0.4 * 0.5_f64.powi(i);
+    let mut eta = 0.8;
+    for _ in 0..=12 {
+        eta *= 0.5;
         let eg = step(SimplexEntropy::new(), eta)?;
         let (a, b) = (gap(&formula(0.25, eta), &eg), gap(&formula(0.5, eta), &eg));
         table.push([eta.into(), a.into(), b.into()]);

@@ -355,7 +355,7 @@ impl<W: Walk + Clone> Learner for Several<W> {
     }
 
     fn load(&mut self, get: &mut dyn FnMut(&str) -> Option<Vec<f64>>) -> Result<(), ConfigError> {
-        self.schedule = restored(self.schedule, get)?;
+        self.schedule = restored(&self.schedule, get)?;
         let loss = get("loss").and_then(|loss| <[f64; 4]>::try_from(loss).ok());
         let missing = ConfigError::Missing { name: "loss", meaning: "what was lost so far" };
         self.loss = Sum::load(loss.ok_or(missing)?);

@@ -149,9 +149,9 @@ fn longest(u: &Comparator<'_>, norm: Norm) -> f64 {
     match (*u, norm) {
         (Comparator::Given(u) | Comparator::Box { radii: u }, _) => norm.above(u),
         // ‖u‖_q ≤ ‖u‖₁.
-        (Comparator::Ball { norm: Norm::L1, radius }, _) => radius,
+        (Comparator::Ball { norm: Norm::L1, radius }, _)
+        | (Comparator::Sphere { radius }, Norm::L2) => radius,
         (Comparator::Ball { norm: own, radius }, _) if own == norm => radius,
-        (Comparator::Sphere { radius }, Norm::L2) => radius,
         (Comparator::Simplex { .. }, _) => 1.0,
         (Comparator::Positive { total }, _) => total,
         _ => f64::NAN,

@@ -86,9 +86,9 @@ impl Metric {
         let most = || (0..self.n).map(|i| self.entry(i, i)).fold(0.0, Real::max);
         // No eigenvalue is larger than the largest sum of magnitudes in a row.
         let norm = || {
-            let row = |i: usize| match self.full {
-                true => (0..self.n).map(|j| self.entry(i, j).abs()).sum(),
-                false => self.entry(i, i),
+            let row = |i: usize| {
+                let all = if self.full { 0..self.n } else { i..i + 1 };
+                all.map(|j| self.entry(i, j).abs()).sum()
             };
             (0..self.n).map(row).fold(0.0, Real::max)
         };

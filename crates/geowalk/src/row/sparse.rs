@@ -36,18 +36,6 @@ impl<'a, F: Real> Sparse<'a, F> {
         Ok(Self { indices, values, bound })
     }
 
-    /// The indices, as many as there are values.
-    #[inline]
-    pub fn indices(self) -> &'a [u32] {
-        &self.indices[..self.values.len().min(self.indices.len())]
-    }
-
-    /// The values, as many as there are indices.
-    #[inline]
-    pub fn values(self) -> &'a [F] {
-        &self.values[..self.values.len().min(self.indices.len())]
-    }
-
     /// A row of indices that the caller knows to be distinct and below `bound`, in any order. A longer slice is cut to the shorter.
     #[inline]
     pub(super) fn distinct(indices: &'a [u32], values: &'a [F], bound: usize) -> Self {
@@ -70,6 +58,6 @@ impl<F: Real> Row<F> for Sparse<'_, F> {
 
     #[inline]
     fn length(self) -> f64 {
-        super::length(self.values())
+        super::length(&self.values[..self.values.len().min(self.indices.len())])
     }
 }
