@@ -165,6 +165,14 @@ pub enum RunError {
         /// What it is.
         kind: String,
     },
+    /// A model of something else than a walk or a batch learner.
+    #[error(
+        "the model is one of {kind}: geowalk.load of the Python package goes on with it; geowalk show tells what is in it"
+    )]
+    Apart {
+        /// What it is.
+        kind: String,
+    },
     /// A comparator that cannot be read.
     #[error("{file}{}: {what}", line.map(|line| format!(":{line}")).unwrap_or_default())]
     Comparator {

@@ -3,6 +3,7 @@
 //! prices changed. An empty field is an expert that says nothing.
 
 mod columns;
+pub mod file;
 mod summary;
 
 pub use summary::{Named, Summary};

@@ -2,13 +2,15 @@
 //! Rows at unit length through a learner on the sphere with the loss ⟨p, x⟩²; beside it the batch answer, and for a series the recurrence that
 //! the vector is. The flow is that of [`train`](crate::train), without labels.
 
+mod file;
+
 use geowalk::loss::{AnyLoss, Invariant};
 use geowalk::row::{Block, Dense, Norm, Row};
 use geowalk::sum::Sum;
 use geowalk::track::{self, Autoregression, Gram, Least, Root};
 use geowalk_data::{Labels, Options, Source, Task};
 
-use crate::certificate::{self, Against, Report};
+use crate::certificate::{self, Against, Known, Report};
 use crate::error::RunError;
 use crate::input;
 use crate::learner::{Outcome, Reach, Setting};
@@ -16,6 +18,8 @@ use crate::model::{Arrays, array};
 use crate::pump::ROWS;
 use crate::rate::Rate;
 use crate::walks::{self, Built, Request};
+
+pub use file::KIND;
 
 /// What to track, and how.
 #[derive(Debug, Clone)]
@@ -228,6 +232,13 @@ impl Tracker {
         self.built.learner.weights(0, &mut vector);
         track::upright(&mut vector);
         vector
+    }
+
+    /// What the certificates say of a unit vector, and what it lost on rows at unit length, if that is known.
+    pub fn certify(&self, u: &[f64], known: Option<Known>) -> Option<Report> {
+        let loss = known.as_ref().map(|known| known.loss);
+        let report = self.built.learner.report(&Against::Given(&[u.to_vec()]), loss)?;
+        Some(Report { comparators: "the comparator".to_owned(), known, ..report })
     }
 
     /// The certificates, against all unit vectors, as JSON.

@@ -220,6 +220,17 @@ impl Run {
         self.trace = Some(Trace::new(self.examples()));
     }
 
+    /// Keeps a few of them.
+    pub(super) fn trace_sparsely(&mut self) {
+        self.trace = Some(Trace::sparse(self.examples()));
+    }
+
+    /// The points so far; the run goes on.
+    pub(super) fn points_so_far(&self) -> Vec<Point> {
+        let last = self.point();
+        self.trace.clone().map_or_else(Vec::new, |trace| trace.end(last))
+    }
+
     /// The points, if they were kept.
     pub(super) fn points(&mut self) -> Option<Vec<Point>> {
         let last = self.point();

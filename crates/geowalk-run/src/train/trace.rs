@@ -40,19 +40,26 @@ pub struct Course {
 }
 
 /// Points in the making.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Trace {
     points: Vec<Point>,
     /// Examples between two points.
     every: u64,
     /// The next point.
     next: u64,
+    /// Two points for every doubling, and no others.
+    sparse: bool,
 }
 
 impl Trace {
     /// From here on.
     pub(super) fn new(examples: u64) -> Self {
-        Self { points: Vec::new(), every: 1, next: examples + 1 }
+        Self { points: Vec::new(), every: 1, next: examples + 1, sparse: false }
+    }
+
+    /// The same for a run that may never be drawn: two points for every doubling of the examples, so that they cost next to nothing.
+    pub(super) fn sparse(examples: u64) -> Self {
+        Self { sparse: true, ..Self::new(examples) }
     }
 
     /// At how many examples a point is wanted.
@@ -62,7 +69,11 @@ impl Trace {
 
     /// Adds a point.
     pub(super) fn add(&mut self, point: Point) {
-        self.next = point.examples + self.every;
+        self.next = match point.examples {
+            power if self.sparse && power.is_power_of_two() => power + (power / 2).max(1),
+            between if self.sparse => between.next_power_of_two(),
+            examples => examples + self.every,
+        };
         self.points.push(point);
         if self.points.len() >= MOST {
             let mut odd = false;
@@ -135,6 +146,18 @@ mod tests {
         assert!(apart[..apart.len() - 1].iter().all(|own| *own == apart[0]), "{apart:?}");
         assert_eq!(points.last().unwrap().examples, 100_000);
         assert_eq!(points[0].examples, apart[0]);
+    }
+
+    #[test]
+    fn a_sparse_trace_has_two_points_for_every_doubling() {
+        let mut trace = Trace::sparse(0);
+        for examples in 1..=40 {
+            if examples == trace.next() {
+                trace.add(at(examples));
+            }
+        }
+        let counts: Vec<u64> = trace.end(at(40)).iter().map(|point| point.examples).collect();
+        assert_eq!(counts, [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 40]);
     }
 
     #[test]
