@@ -97,6 +97,56 @@ print(model.score(X, y) > 0.9, model.summary_["examples"] > 1000, model.certific
         assert process.stdout.readline().split() == ["True", "True", "valid"]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGINT for another process; Ctrl-C there goes to the whole console")
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("weak", ["rules", "stumps", "trees"])
+def test_ctrl_c_leaves_the_rounds_until_then(weak, classes):
+    random = np.random.default_rng(0)
+    X, y = random.standard_normal((400, 3)), random.integers(0, classes, 400)
+    # Labels without a pattern: an edge is always left, and a billion rounds never end.
+    model = geowalk.BoostClassifier(weak=weak, rounds=1_000_000_000)
+    interrupt = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    interrupt.start()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    members = model.summary_["members"]
+    assert members[0]["ended"] == "it was stopped" and len(members[0]["rounds"]) > 1
+    assert len(members) == (1 if classes == 2 else classes) and all(member["rounds"] for member in members)
+    assert model.predict_proba(X).shape == (400, classes) and model.score(X, y) > 1 / classes
+    # It is a model like any other.
+    first = members[0]["rounds"]
+    again = geowalk.BoostClassifier(weak=weak, rounds=min(len(first), 20)).fit(X, y).summary_["members"][0]["rounds"]
+    assert first[: len(again)] == again
+    assert (geowalk.BoostClassifier(weak=weak).fit(X, y).predict(X).shape) == (400,)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGINT for another process; Ctrl-C there goes to the whole console")
+def test_ctrl_c_leaves_the_tree_until_then():
+    random = np.random.default_rng(0)
+    X, y = random.standard_normal((300_000, 4)), random.integers(0, 2, 300_000)
+    model = geowalk.TreeClassifier()
+    stopped = threading.Event()
+
+    def interrupt():
+        # Sorting the columns comes first; growing on takes much longer than this.
+        time.sleep(1.5)
+        if not stopped.is_set():
+            os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    try:
+        model.fit(X, y)
+    except KeyboardInterrupt:
+        assert 1 <= model.summary_["leaves"] < 50_000
+        assert model.predict(X[:10]).shape == (10,)
+        return
+    finally:
+        stopped.set()
+        thread.join()
+    pytest.fail("a tree of 300000 rows without a pattern was grown before anybody could stop it")
+
+
 def test_other_threads_run_during_a_fit():
     X = np.random.default_rng(0).standard_normal((100_000, 20))
     y = X[:, 0] > 0

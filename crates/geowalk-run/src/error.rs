@@ -185,7 +185,7 @@ pub enum RunError {
     },
     /// Other data than those that a model was learned from.
     #[error(
-        "these are not the data of the model: {what}; give the same files in the same order, with the same flags"
+        "these are not the data of the model: {what}; give the same rows in the same order, read with the same flags"
     )]
     OtherData {
         /// What differs.

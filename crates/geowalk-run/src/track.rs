@@ -234,11 +234,58 @@ impl Tracker {
         vector
     }
 
-    /// What the certificates say of a unit vector, and what it lost on rows at unit length, if that is known.
-    pub fn certify(&self, u: &[f64], known: Option<Known>) -> Option<Report> {
+    /// What the certificates say of a unit vector, or of the best in hindsight. What it lost is known from the rows that were learned from; so is the best.
+    pub fn certify(&self, u: Option<&[f64]>, rows: Option<&[Block]>) -> Result<Report, RunError> {
+        let (mut own, mut known) = (u.map(<[f64]>::to_vec), None);
+        if let Some(blocks) = rows {
+            let mut gap = None;
+            if own.is_none() {
+                let n = blocks.iter().map(Block::bound).max().unwrap_or(0);
+                let mut gram = Gram::new(n)?;
+                for block in blocks {
+                    for i in 0..block.len() {
+                        if block.columns().is_some() {
+                            gram.add(block.dense(i));
+                        } else {
+                            gram.add(block.sparse(i));
+                        }
+                    }
+                }
+                own = gram.least().map(|least| least.vector);
+                gap = Some("no unit vector loses less".to_owned());
+            }
+            let (mut loss, mut count) = (Sum::default(), 0);
+            let u = own.as_deref().unwrap_or_default();
+            for block in blocks {
+                for i in 0..block.len() {
+                    let [dot, square] = if block.columns().is_some() {
+                        products(block.dense(i), u)
+                    } else {
+                        products(block.sparse(i), u)
+                    };
+                    if square > 0.0 {
+                        loss.add(dot * dot / square);
+                        count += 1;
+                    }
+                }
+            }
+            if count != self.rows {
+                let what = format!("it has learned from {} rows, here are {count}", self.rows);
+                return Err(RunError::OtherData { what });
+            }
+            known = Some(Known { loss: loss.total(), gap });
+        }
+        let none = || RunError::Comparator {
+            file: "best".to_owned(),
+            line: None,
+            what: "the best vector is sought on the rows that were learned from: give them"
+                .to_owned(),
+        };
+        let u = own.ok_or_else(none)?;
         let loss = known.as_ref().map(|known| known.loss);
-        let report = self.built.learner.report(&Against::Given(&[u.to_vec()]), loss)?;
-        Some(Report { comparators: "the comparator".to_owned(), known, ..report })
+        let report = self.built.learner.report(&Against::Given(&[u]), loss);
+        let report = report.ok_or(RunError::NoCertificate { why: "they were off" })?;
+        Ok(Report { comparators: "the comparator".to_owned(), known, ..report })
     }
 
     /// The certificates, against all unit vectors, as JSON.
@@ -299,6 +346,16 @@ impl Tracker {
             rate: self.built.rate,
         })
     }
+}
+
+/// ⟨x, u⟩ and ⟨x, x⟩.
+fn products<X: Row<f64>>(x: X, u: &[f64]) -> [f64; 2] {
+    let (mut dot, mut square) = (Sum::default(), Sum::default());
+    x.each(|i, x| {
+        dot.add(x * u.get(i).copied().unwrap_or(0.0));
+        square.add(x * x);
+    });
+    [dot.total(), square.total()]
 }
 
 /// Tracks the null vector of what `options` read.

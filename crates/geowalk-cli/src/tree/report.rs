@@ -26,44 +26,41 @@ pub struct Report<'a> {
 impl Report<'_> {
     /// The page; `how` the run can be made again.
     pub fn page(&self, how: &str) -> Page {
-        page(self, how)
-    }
-}
-
-fn page(own: &Report<'_>, how: &str) -> Page {
-    let summary = own.summary;
-    let mut facts = vec![
-        ("examples".to_owned(), summary.examples.to_string()),
-        ("columns".to_owned(), own.tree.columns().to_string()),
-        ("classes".to_owned(), own.classes.join(", ")),
-        ("criterion".to_owned(), summary.loss_name.clone()),
-        ("leaves".to_owned(), summary.shape.0.to_string()),
-        ("depth".to_owned(), summary.shape.1.to_string()),
-        ("loss in training".to_owned(), number(summary.loss)),
-    ];
-    let validated = summary.validated();
-    for (name, value) in &summary.metrics {
-        let folds = validated.iter().find(|(own, ..)| own == name).map(|(_, mean, deviation)| {
-            let folds = summary.folds.len();
-            format!(", {} ± {} in {folds} folds", number(*mean), number(*deviation))
-        });
-        facts.push((
-            (*name).to_owned(),
-            format!("{} in training{}", number(*value), folds.unwrap_or_default()),
-        ));
-    }
-    facts.extend(summary.notes.iter().map(|note| ("note".to_owned(), note.clone())));
-    let mut page = Page::new("A decision tree").contents().facts(facts);
-    page = page
+        let summary = self.summary;
+        let mut facts = vec![
+            ("examples".to_owned(), summary.examples.to_string()),
+            ("columns".to_owned(), self.tree.columns().to_string()),
+            ("classes".to_owned(), self.classes.join(", ")),
+            ("criterion".to_owned(), summary.loss_name.clone()),
+            ("leaves".to_owned(), summary.shape.0.to_string()),
+            ("depth".to_owned(), summary.shape.1.to_string()),
+            ("loss in training".to_owned(), number(summary.loss)),
+        ];
+        let validated = summary.validated();
+        for (name, value) in &summary.metrics {
+            let folds =
+                validated.iter().find(|(own, ..)| own == name).map(|(_, mean, deviation)| {
+                    let folds = summary.folds.len();
+                    format!(", {} ± {} in {folds} folds", number(*mean), number(*deviation))
+                });
+            facts.push((
+                (*name).to_owned(),
+                format!("{} in training{}", number(*value), folds.unwrap_or_default()),
+            ));
+        }
+        facts.extend(summary.notes.iter().map(|note| ("note".to_owned(), note.clone())));
+        let mut page = Page::new("A decision tree").contents().facts(facts);
+        page = page
         .section("What is promised")
         .prose("No theorem bounds the error of a tree that is grown greedily on rows that it has not seen. On its training data the loss per row is never below the share of rows that it misclassifies, and no split increases it; with --folds the error on rows that it has not seen is estimated.");
-    page = costs(page, own);
-    if let Some(judged) = &own.judged {
-        let two = (own.classes.len() == 2).then(|| own.classes[1].as_str());
-        page = report::probabilities(page, judged, two);
+        page = costs(page, self);
+        if let Some(judged) = &self.judged {
+            let two = (self.classes.len() == 2).then(|| self.classes[1].as_str());
+            page = report::probabilities(page, judged, two);
+        }
+        page = page.section("The tree").code(&self.text);
+        report::repeat(page, how)
     }
-    page = page.section("The tree").code(&own.text);
-    report::repeat(page, how)
 }
 
 /// Loss and training error as the tree grew, split by split in the order of its nodes; and what the columns gained.
