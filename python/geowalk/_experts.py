@@ -52,7 +52,7 @@ class Hedge(Estimator):
         rows = np.atleast_2d(np.asarray(losses, dtype=np.float64))
         if rows.ndim != 2:
             raise ValueError(f"losses have shape {np.shape(losses)}; a row of experts, or a table with a row per round, is needed")
-        outcomes = None if y is None else np.atleast_1d(np.asarray(y, dtype=np.float64))
+        outcomes = None if y is None else np.ascontiguousarray(np.atleast_1d(y), dtype=np.float64)
         model = self.__dict__.get("_model")
         if model is None:
             model = Weigher(self.walk, str(self.rate), self.loss, self.share, self.range)
