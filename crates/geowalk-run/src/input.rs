@@ -14,14 +14,14 @@ use crate::error::RunError;
 #[derive(Debug)]
 pub enum Rows {
     /// In files, or wherever else they are read from.
-    Files(Options),
+    Files(Box<Options>),
     /// In memory, with labels as in the schema of the model.
     Memory(Arc<Vec<Block>>),
 }
 
 impl From<Options> for Rows {
     fn from(options: Options) -> Self {
-        Self::Files(options)
+        Self::Files(Box::new(options))
     }
 }
 
@@ -29,7 +29,7 @@ impl Rows {
     /// Opens them, as they are meant by a schema.
     pub(crate) fn open(self, schema: &Schema) -> Result<Box<dyn Source>, RunError> {
         match self {
-            Self::Files(options) => open(Options { schema: Some(schema.clone()), ..options }),
+            Self::Files(options) => open(Options { schema: Some(schema.clone()), ..*options }),
             Self::Memory(blocks) => Ok(Box::new(memory::Memory::new(blocks, schema.clone()))),
         }
     }
