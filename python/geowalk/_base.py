@@ -44,6 +44,7 @@ class Estimator:
     _sparse = True
     _allow_nan = False
     _poor_score = False
+    _positive_only = False
 
     @classmethod
     def _parameters(cls) -> dict[str, inspect.Parameter]:
@@ -93,7 +94,7 @@ class Estimator:
             target_tags=TargetTags(required=self._kind is not None),
             classifier_tags=ClassifierTags(poor_score=self._poor_score) if self._kind == "classifier" else None,
             regressor_tags=RegressorTags(poor_score=self._poor_score) if self._kind == "regressor" else None,
-            input_tags=InputTags(sparse=self._sparse, allow_nan=self._allow_nan),
+            input_tags=InputTags(sparse=self._sparse, allow_nan=self._allow_nan, positive_only=self._positive_only),
         )
 
     @property

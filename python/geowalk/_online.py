@@ -744,6 +744,10 @@ class Winnow(OnlineClassifier):
     Reference: Littlestone, Learning quickly when irrelevant attributes abound, 1988; Amid and Warmuth, Winnowing with gradient descent, 2020.
     """
 
+    # Features must be in [0, 1], and what is learned grows with them: not every problem is of this kind.
+    _positive_only = True
+    _poor_score = True
+
     def __init__(self, margin: float = 0.5, k: float = 1, n: int | None = None, twin: bool = False, passes: int = 1) -> None:
         self.margin, self.k, self.n, self.twin, self.passes = margin, k, n, twin, passes
         register_with_river(Winnow, "classifier")

@@ -57,6 +57,29 @@ def test_checks_of_batch_estimators(estimator):
     assert checks(estimator, CAPPED if isinstance(estimator, geowalk.BoostClassifier) else {}) == []
 
 
+class Squeezed(geowalk.Winnow):
+    """Winnow on numbers that are not in [0, 1], as those of the checks: they are pushed into it."""
+
+    _positive_only = False
+
+    def __init__(self, margin=0.1, k=1, n=None, twin=False, passes=1):
+        super().__init__(margin, k, n, twin, passes)
+
+    def _parts(self, X):
+        def squeeze(x):
+            return np.where(np.isfinite(x), np.abs(x) / (1.0 + np.abs(x)), x)
+
+        parts = super()._parts(X)
+        return (*parts[:2], squeeze(parts[2]), parts[3]) if isinstance(parts, tuple) else squeeze(parts)
+
+
+@pytest.mark.parametrize("twin", [False, True])
+@pytest.mark.filterwarnings("ignore")
+def test_checks_of_winnow(twin):
+    assert checks(Squeezed(twin=twin), WEIGHTED) == []
+    assert geowalk.Winnow().__sklearn_tags__().input_tags.positive_only
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_checks_of_null_vectors():
     assert checks(geowalk.NullVector(), {}) == []
