@@ -1,6 +1,7 @@
 """river's habits, interrupts, threads."""
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -174,3 +175,36 @@ def test_threads_may_predict_together():
     for thread in threads:
         thread.join()
     assert all((answer == expected).all() for answer in found)
+
+
+def test_shorter_ways_lead_to_the_same():
+    rows = [(x, "abc"[k % 3] if k > 50 else "ab"[k % 2]) for k, (x, _, _) in enumerate(stream())]
+    short, long = geowalk.OnlineClassifier(), geowalk.OnlineClassifier()
+    for x, y in rows:
+        short.learn_one(x, y)
+        geowalk.OnlineClassifier.learn_one(long, x, y, w=1.0)
+        assert short.predict_one(x) == geowalk.OnlineClassifier.predict_one(long, x)
+        assert short.predict_proba_one(x) == geowalk.OnlineClassifier.predict_proba_one(long, x)
+    assert "learn_one" in vars(short) and short.classes_.tolist() == ["a", "b", "c"]
+    assert (short.coef_ == long.coef_).all()
+    again = pickle.loads(pickle.dumps(short))
+    assert not {"learn_one", "predict_one", "predict_proba_one"} & set(vars(again))
+    again.learn_one(rows[0][0], "a", w=2.0)
+    short.learn_one(rows[0][0], "a", w=2.0)
+    assert (again.coef_ == short.coef_).all() and again.predict_one(rows[0][0]) == short.predict_one(rows[0][0])
+    for bad in (None, float("nan")):
+        with pytest.raises(ValueError, match="is no class"):
+            short.learn_one(rows[0][0], bad)
+    # What was learned from a table is no longer what the dictionaries taught.
+    X = np.random.default_rng(0).standard_normal((50, 2))
+    assert short.fit(X, X[:, 0] > 0).predict_one({"1": 9.0, "2": 0.0}) is True and "learn_one" not in vars(short)
+
+    class Counted(geowalk.OnlineRegressor):
+        def learn_one(self, x, y, w=1.0):
+            self.count = getattr(self, "count", 0) + 1
+            super().learn_one(x, y, w)
+
+    own = Counted()
+    for x, _, z in stream(10):
+        own.learn_one(x, z)
+    assert own.count == 10

@@ -57,15 +57,30 @@ pub(crate) struct Online {
     early: Option<Block>,
     /// Memory for rows; away while it is in use.
     block: Option<Box<Block>>,
-    /// Memory for answers.
+    /// Memory for scores, and for answers.
+    scores: Vec<f64>,
     answer: Vec<f64>,
     keys: Keys,
+    owner: Option<Owner>,
+}
+
+/// What an estimator of classes shares with its learner, so that a call need not go through it: the labels by number, the numbers by label, and a weak reference to itself, which is told of a label
+/// that is not among them.
+struct Owner {
+    labels: Py<PyList>,
+    codes: Py<PyDict>,
+    estimator: Py<PyAny>,
 }
 
 impl Online {
     /// What features and labels mean.
     fn schema(&self) -> &Schema {
         self.session.as_ref().map_or(&self.schema, Session::schema)
+    }
+
+    fn owner(&self) -> PyResult<&Owner> {
+        let missing = || PyRuntimeError::new_err("nothing is shared with an estimator");
+        self.owner.as_ref().ok_or_else(missing)
     }
 
     fn session(&self) -> PyResult<&Session> {
@@ -236,7 +251,7 @@ impl Online {
         self.keys.find(x, session.schema().features(), block)?;
         block.end(f64::NAN, 1.0);
         self.answer.clear();
-        session.answer(block, wanted, &mut self.answer);
+        session.answer_with(block, wanted, &mut self.scores, &mut self.answer);
         Ok(())
     }
 
@@ -366,8 +381,10 @@ impl Online {
             schema,
             early: None,
             block: None,
+            scores: Vec::new(),
             answer: Vec::new(),
             keys: Keys::default(),
+            owner: None,
         })
     }
 
@@ -426,8 +443,8 @@ impl Online {
     }
 
     /// Learns from one dictionary: numbers by name, strings as `name=value`, None as `name=missing`.
-    #[pyo3(signature = (x, y, weight=1.0))]
-    fn learn_one(&mut self, x: &Bound<'_, PyDict>, y: f64, weight: f64) -> PyResult<()> {
+    #[pyo3(signature = (x, y, w=1.0))]
+    fn learn_one(&mut self, x: &Bound<'_, PyDict>, y: f64, w: f64) -> PyResult<()> {
         let mut block = self.block.take().unwrap_or_default();
         block.clear();
         let features = match &mut self.session {
@@ -438,11 +455,65 @@ impl Online {
             None => self.schema.features_mut(),
         };
         let fed = self.keys.place(x, features, &mut block).and_then(|()| {
-            block.end(y, weight);
+            block.end(y, w);
             self.feed(&mut block)
         });
         self.block = Some(block);
         fed
+    }
+
+    /// Shares labels by number, numbers by label, and a weak reference to the estimator: for `learn_label`, `predict_label` and `predict_shares`.
+    fn share(&mut self, labels: Py<PyList>, codes: Py<PyDict>, estimator: Py<PyAny>) {
+        self.owner = Some(Owner { labels, codes, estimator });
+    }
+
+    /// Learns from one dictionary and the label of its class. One that is not known is told to the estimator.
+    #[pyo3(signature = (x, y, w=1.0))]
+    fn learn_label(
+        slf: &Bound<'_, Self>,
+        x: &Bound<'_, PyDict>,
+        y: &Bound<'_, PyAny>,
+        w: f64,
+    ) -> PyResult<()> {
+        let py = slf.py();
+        let (known, estimator) = {
+            let own = slf.borrow();
+            let owner = own.owner()?;
+            match owner.codes.bind(py).get_item(y)? {
+                Some(code) => (Some(code.extract()?), None),
+                None => (None, Some(owner.estimator.clone_ref(py))),
+            }
+        };
+        let code: f64 = match (known, estimator) {
+            (Some(code), _) => code,
+            (None, estimator) => {
+                let estimator = estimator.map(|weak| weak.call0(py)).transpose()?;
+                let told = estimator.map(|own| own.call_method1(py, "_first", (y,))).transpose()?;
+                told.map_or(Ok(f64::NAN), |told| told.bind(py).get_item(1)?.extract())?
+            }
+        };
+        slf.borrow_mut().learn_one(x, code, w)
+    }
+
+    /// The label of the class of a dictionary.
+    fn predict_label<'py>(
+        &mut self,
+        py: Python<'py>,
+        x: &Bound<'py, PyDict>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let code = self.predict_one(x)?;
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a class number
+        self.owner()?.labels.bind(py).get_item(code as usize)
+    }
+
+    /// The probability of every class for a dictionary, by label.
+    fn predict_shares<'py>(
+        &mut self,
+        py: Python<'py>,
+        x: &Bound<'py, PyDict>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let labels = self.owner()?.labels.clone_ref(py);
+        self.probabilities_by(py, x, labels.bind(py))
     }
 
     /// Adds a class that `classes` did not have, and gives its number.
@@ -678,8 +749,10 @@ impl Online {
             session: Some(session),
             early: None,
             block: None,
+            scores: Vec::new(),
             answer: Vec::new(),
             keys: Keys::default(),
+            owner: None,
         })
     }
 

@@ -355,7 +355,8 @@ impl Run {
                 // Nothing has been learned yet.
                 self.other = Some(Study::new(&self.settings, self.width)?);
             }
-        } else if let Some(other) = self.other.take()
+        } else if self.other.is_some() // taking what is not there would copy its whole place, in every block
+            && let Some(other) = self.other.take()
             && turned
         {
             self.study = other;
@@ -390,7 +391,9 @@ impl Run {
                 Some(i) => (i, false),
                 None => (end, false),
             };
-            if let Some(mut other) = self.other.take() {
+            if self.other.is_some()
+                && let Some(mut other) = self.other.take()
+            {
                 flip(block);
                 if other.failed.is_none()
                     && let Err(cause) = other.go(task, block, from..to, keep)

@@ -125,11 +125,22 @@ impl Session {
 
     /// Scores, probabilities or classes of the rows of a block, one row after the other. The score of two classes is positive for the second.
     pub fn answer(&self, block: &Block, wanted: Wanted, out: &mut Vec<f64>) {
+        self.answer_with(block, wanted, &mut Vec::new(), out);
+    }
+
+    /// The same with memory for scores, so that nothing has to be allocated for a row.
+    pub fn answer_with(
+        &self,
+        block: &Block,
+        wanted: Wanted,
+        memory: &mut Vec<f64>,
+        out: &mut Vec<f64>,
+    ) {
         let (learner, task) = (self.learner(), self.run.settings.task);
         let theta = link::threshold(&self.run.built().loss);
-        let mut scores = Vec::new();
-        learner.predict(block, &mut scores);
-        for scores in scores.chunks_exact_mut(learner.outputs().max(1)) {
+        memory.clear();
+        learner.predict(block, memory);
+        for scores in memory.chunks_exact_mut(learner.outputs().max(1)) {
             match (wanted, task) {
                 (Wanted::Scores, Task::Binary) => out.push(scores[0] - theta),
                 (Wanted::Scores, _) | (_, Task::Regression) => out.extend_from_slice(scores),
