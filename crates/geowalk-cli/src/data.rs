@@ -1,8 +1,10 @@
 //! From flags to what a reader is told.
 
 use std::fs::File;
+use std::io::{self, Write};
 
-use geowalk_data::{Duplicates, Indexing, Label, OnError, Options};
+use geowalk_data::{Duplicates, Indexing, Input, Label, OnError, Options};
+use geowalk_run::convert::{Cache, cache};
 
 use crate::Failure;
 use crate::args::{Data, How, Twice};
@@ -14,6 +16,33 @@ pub(crate) fn options(data: &Data) -> Result<Options, Failure> {
 
 /// The same for inputs that are named elsewhere.
 pub(crate) fn options_of(inputs: &[String], data: &How) -> Result<Options, Failure> {
+    if !data.cache {
+        return plain(inputs, data);
+    }
+    if data.on_error.starts_with("quarantine") {
+        return Err(Failure::Use(
+            "--cache reads the text only if it has changed: --on-error quarantine=FILE goes with geowalk convert"
+                .to_owned(),
+        ));
+    }
+    plain(inputs, data)?; // errors of use are told before the text is read
+    let cached =
+        cache(&mut || plain(inputs, data).unwrap_or_else(|_| Options::new(inputs.to_vec())));
+    match cached? {
+        None => plain(inputs, data),
+        Some(Cache { path, made }) => {
+            for decision in made.iter().flat_map(|made| &made.decisions) {
+                // A note; nothing can be done if nobody can read it.
+                let _ = writeln!(io::stderr(), "{decision}");
+            }
+            let (format, inputs) = (None, vec![Input::Path(path.to_string_lossy().into_owned())]);
+            Ok(Options { format, inputs, ..plain(&[], data)? })
+        }
+    }
+}
+
+/// The options as they are spelled.
+fn plain(inputs: &[String], data: &How) -> Result<Options, Failure> {
     let on_error = match data.on_error.split_once('=') {
         None if data.on_error == "fail" => OnError::Fail,
         None if data.on_error == "skip" => OnError::Skip,

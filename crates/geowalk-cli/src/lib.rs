@@ -6,6 +6,7 @@
 mod args;
 mod boost;
 mod certify;
+mod convert;
 mod data;
 mod doctor;
 mod experts;
@@ -50,6 +51,7 @@ fn carry_out(args: &Args) -> u8 {
         Command::Boost(what) => boost::run(what, &mut out).map(|()| 0),
         Command::Tree(what) => tree::run(what, &mut out).map(|()| 0),
         Command::Predict(what) => predict::run(what, &mut out).map(|()| 0),
+        Command::Convert(what) => convert::run(what, &mut out).map(|()| 0),
         Command::Show(what) => show::run(what, &mut out).map(|()| 0),
         Command::Verify(what) => verify::run(what, &mut out),
         Command::Certify(what) => certify::run(what, &mut out).map(|()| 0),

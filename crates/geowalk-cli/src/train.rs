@@ -7,6 +7,7 @@ use std::io::{self, BufWriter, Write};
 
 use geowalk_data::{Collisions, Task};
 use geowalk_run::certify::Which;
+use geowalk_run::pump::usual_threads;
 use geowalk_run::train::{Plan, Summary, train};
 
 use crate::args::{Shown, Switch, Train, What};
@@ -34,6 +35,7 @@ pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
         }),
         passes: args.passes,
         seed: args.seed,
+        threads: args.threads.unwrap_or_else(usual_threads),
         intercept: !args.no_intercept,
         certificate: args.certificate == Switch::On,
         declared: args.declared.read(),

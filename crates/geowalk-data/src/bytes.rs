@@ -7,6 +7,7 @@
 //! **Care** The slice of a record goes on past its end: at least [`PADDING`] more bytes, of which the first is a line
 //! end. So a parser may load whole words and need not ask at every digit whether the line is over.
 
+mod cut;
 mod stream;
 
 use std::fs::File;
@@ -85,6 +86,21 @@ impl Input {
         if all.is_empty() { Err(ErrorKind::NoInput.of("geowalk")) } else { Ok(all) }
     }
 
+    /// The files that these inputs are, patterns expanded. What is not a file is an error.
+    pub fn files(inputs: Vec<Self>) -> Result<Vec<PathBuf>, DataError> {
+        let inputs = Self::expand(inputs)?;
+        inputs.iter().map(|input| input.file().ok_or_else(|| input.no_file())).collect()
+    }
+
+    fn no_file(&self) -> DataError {
+        match self {
+            Self::Path(path) if path != "-" && !Path::new(path).exists() => {
+                ErrorKind::Io { source: io::ErrorKind::NotFound.into() }.of(path)
+            }
+            input => ErrorKind::NotAFile.of(input.name()),
+        }
+    }
+
     /// Its path, if it is a regular file.
     fn file(&self) -> Option<PathBuf> {
         match self {
@@ -159,6 +175,10 @@ pub(crate) struct Bytes {
     start: usize,
     end: usize,
     next: usize,
+    /// Bytes of a piece.
+    piece: usize,
+    /// Where a piece begins.
+    first: Pin,
     /// Line of `start` and of `next`, from 1.
     line: u64,
     next_line: u64,
@@ -177,21 +197,9 @@ impl Bytes {
     pub(crate) fn open(inputs: Vec<Input>, size: usize) -> Result<Self, DataError> {
         let mut bytes = Self {
             waiting: Input::expand(inputs)?.into_iter(),
-            name: String::new(),
-            path: None,
-            reader: Box::new(io::empty()),
-            compression: None,
             buffer: vec![0; size.max(1) + PADDING],
-            filled: 0,
-            before: 0,
-            start: 0,
-            end: 0,
-            next: 0,
-            line: 1,
-            next_line: 1,
-            exhausted: true,
-            failure: None,
-            pin: None,
+            piece: size.clamp(1, Self::PIECE),
+            ..Self::default()
         };
         bytes.next_file()?;
         Ok(bytes)
@@ -367,6 +375,32 @@ impl Bytes {
             file: self.name.clone(),
             position: Some(self.position(fault.offset)),
             kind: fault.kind,
+        }
+    }
+}
+
+impl Default for Bytes {
+    /// Nothing at all.
+    fn default() -> Self {
+        Self {
+            waiting: Vec::new().into_iter(),
+            name: String::new(),
+            path: None,
+            reader: Box::new(io::empty()),
+            compression: None,
+            buffer: vec![0; PADDING],
+            filled: 0,
+            before: 0,
+            start: 0,
+            end: 0,
+            next: 0,
+            piece: Self::PIECE,
+            first: Pin { next: 0, line: 1 },
+            line: 1,
+            next_line: 1,
+            exhausted: true,
+            failure: None,
+            pin: None,
         }
     }
 }

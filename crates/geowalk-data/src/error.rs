@@ -151,6 +151,26 @@ pub enum ErrorKind {
         /// What is wrong.
         what: String,
     },
+    /// A binary file that was made with other options.
+    #[error(
+        "{option} says otherwise, but the file was converted with {found}; the same expected; leave the option out, or convert the text again with it"
+    )]
+    Converted {
+        /// The option.
+        option: &'static str,
+        /// What it was converted with.
+        found: String,
+    },
+    /// A binary file that does not fit the model.
+    #[error(
+        "the file was converted with {found}, the model has {known}; the same expected; convert the text again as the model was trained"
+    )]
+    OtherForm {
+        /// What the file has.
+        found: String,
+        /// What the model has.
+        known: String,
+    },
     /// A pattern that fits no file.
     #[error(
         "no file fits the pattern; at least one expected; check the directory, or quote the pattern"
@@ -166,6 +186,11 @@ pub enum ErrorKind {
         /// Where.
         column: usize,
     },
+    /// A stream where a file is needed.
+    #[error(
+        "this is not a regular file; one expected, because it is read more than once; write it to a file first"
+    )]
+    NotAFile,
     /// No input was named.
     #[error("no input; a path, a pattern or '-' expected")]
     NoInput,

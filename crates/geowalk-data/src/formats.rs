@@ -2,6 +2,7 @@
 //! The table of what can be read. A new format is one file here and one row of [`FORMATS`].
 
 mod arrow;
+mod binary;
 mod columnar;
 mod csv;
 mod jsonl;
@@ -10,6 +11,7 @@ mod parquet;
 mod table;
 mod vw;
 
+pub use binary::{Writer, origin};
 use geowalk::spec;
 
 use crate::Options;
@@ -45,9 +47,16 @@ enum Sniff {
 ///
 /// ```
 /// let names: Vec<&str> = geowalk_data::FORMATS.iter().map(|f| f.name).collect();
-/// assert_eq!(names, ["parquet", "arrow", "jsonl", "libsvm", "vw", "tsv", "csv"]);
+/// assert_eq!(names, ["binary", "parquet", "arrow", "jsonl", "libsvm", "vw", "tsv", "csv"]);
 /// ```
 pub static FORMATS: &[Format] = &[
+    Format {
+        name: "binary",
+        endings: ".gwd",
+        example: "binary; what geowalk convert writes",
+        sniff: Sniff::Head(binary::sniff),
+        open: binary::open,
+    },
     Format {
         name: "parquet",
         endings: ".parquet",

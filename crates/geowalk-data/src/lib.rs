@@ -7,6 +7,7 @@
 //!   ▼
 //! Parser           libsvm vw csv tsv jsonl          formats/     one file per format, one line in the table
 //! Batches          parquet arrow                    formats/     whole streams instead of lines
+//! Binary           what Writer wrote                formats/     blocks as they lie in memory
 //!   │  features by name or number → index            schema.rs    Features, Labels, Columns, Task
 //!   ▼
 //! Source           read(&mut Block, rows)           source.rs    faults: fail, skip, quarantine
@@ -43,6 +44,7 @@ mod decision;
 mod error;
 mod formats;
 mod number;
+mod piece;
 mod place;
 mod schema;
 mod source;
@@ -51,7 +53,8 @@ mod words;
 pub use bytes::Input;
 pub use decision::Decision;
 pub use error::{Base, Compression, DataError, ErrorKind, Position, What};
-pub use formats::{FORMATS, Format, open};
+pub use formats::{FORMATS, Format, Writer, open, origin};
+pub use piece::{Helper, Piece};
 pub use place::{Place, Places};
 pub use schema::{
     Collisions, Column, Dictionary, Features, Hashed, Index, Inference, Kind, Labels, Reason,

@@ -7,12 +7,14 @@
 mod dictionary;
 mod hashed;
 mod names;
+mod shadow;
 mod task;
 
 use std::borrow::Cow;
 
 pub use dictionary::Dictionary;
 pub use hashed::{Collisions, Hashed};
+pub(crate) use shadow::{Journal, Shadow};
 pub use task::{Inference, Reason, Task};
 
 use crate::error::{Base, ErrorKind, excerpt};

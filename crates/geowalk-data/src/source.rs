@@ -13,14 +13,18 @@ use geowalk::row::Block;
 use crate::bytes::{Bytes, Record};
 use crate::decision::Decision;
 use crate::error::{DataError, ErrorKind, Fault, Position};
+use crate::piece::{Helper, Piece, State};
 use crate::place::Places;
-use crate::schema::Schema;
+use crate::schema::{Journal, Schema};
 
 /// Rows from which types are inferred.
 pub const SAMPLE_ROWS: usize = 1000;
 
 /// Bytes of text after which a sample ends even if it has fewer rows.
 pub const SAMPLE_BYTES: usize = 1 << 20;
+
+/// Rows that are read at once from a piece that no helper could parse.
+const PIECE_ROWS: usize = 1024;
 
 /// A record may be this long before a quote in it counts as never closed.
 const LONGEST_RECORD: usize = 1 << 26;
@@ -59,6 +63,21 @@ pub trait Source: Send {
 
     /// Name of the file being read, and the place of the last record in it.
     fn place(&self) -> (&str, Position);
+
+    /// Somebody who can parse [pieces](Piece) of what is still to be read, if that can be done out of order.
+    fn helper(&self) -> Option<Helper> {
+        None
+    }
+
+    /// Cuts the next piece off for a [helper](Source::helper) of this source; `false` at the end.
+    fn cut(&mut self, _piece: &mut Piece, _helper: &mut Helper) -> Result<bool, DataError> {
+        Ok(false)
+    }
+
+    /// Takes back a piece that a helper has parsed, in the order in which they were cut; gives the number of rows that are in it now, 0 if there are no more.
+    fn take(&mut self, _piece: &mut Piece) -> Result<usize, DataError> {
+        Ok(0)
+    }
 }
 
 impl std::fmt::Debug for dyn Source {
@@ -107,6 +126,11 @@ impl Skipped {
     /// The errors of the first ten.
     pub fn first(&self) -> &[DataError] {
         &self.first
+    }
+
+    /// Rows that were left out before, for reasons that were told then.
+    pub(crate) fn add_unnamed(&mut self, rows: u64) {
+        self.rows += rows;
     }
 
     pub(crate) fn add(&mut self, error: DataError) {
@@ -175,6 +199,16 @@ pub(crate) trait Parser: Send {
     /// What was decided by looking at the first rows.
     fn decisions(&self) -> &[Decision] {
         &[]
+    }
+
+    /// The same for pieces out of order, if they can be parsed so.
+    fn helper(&self) -> Option<Helper> {
+        None
+    }
+
+    /// The source learns what a helper saw, in order.
+    fn learn(&mut self, _journal: &Journal) -> Result<(), ErrorKind> {
+        Ok(())
     }
 }
 
@@ -379,5 +413,87 @@ impl<P: Parser> Source for Reader<P> {
 
     fn place(&self) -> (&str, Position) {
         (self.bytes.name(), self.bytes.position(0))
+    }
+
+    fn helper(&self) -> Option<Helper> {
+        self.parser.helper()
+    }
+
+    fn cut(&mut self, piece: &mut Piece, helper: &mut Helper) -> Result<bool, DataError> {
+        helper.0.shadow().ask(&self.parser.schema().features);
+        if let Some(error) = self.failure.take() {
+            self.over = true;
+            return Err(error);
+        }
+        while !self.over {
+            if self.bytes.cut(&mut piece.bytes)? {
+                piece.file = Arc::clone(&self.file);
+                piece.state = State::Cut;
+                return Ok(true);
+            }
+            if let Some(error) = self.sampled.take() {
+                self.over = true;
+                return Err(error);
+            }
+            if self.next_file()? {
+                self.header()?;
+            } else {
+                self.over = true;
+            }
+        }
+        Ok(false)
+    }
+
+    fn take(&mut self, piece: &mut Piece) -> Result<usize, DataError> {
+        match piece.state {
+            State::Taken => return Ok(0),
+            State::Parsed => {
+                piece.state = State::Taken;
+                let learned = self.parser.learn(&piece.journal);
+                learned.map_err(|kind| kind.of(&piece.file))?;
+                self.rows += piece.block.len() as u64;
+                return Ok(piece.block.len());
+            }
+            State::Cut | State::Unusual => {}
+        }
+        if piece.state == State::Unusual {
+            piece.bytes.restart();
+            piece.state = State::Cut;
+        }
+        self.again(piece)
+    }
+}
+
+impl<P: Parser> Reader<P> {
+    /// Reads rows of a piece as if they were the next ones of the file.
+    fn again(&mut self, piece: &mut Piece) -> Result<usize, DataError> {
+        if let Some(error) = piece.failure.take() {
+            return Err(error);
+        }
+        piece.block.clear();
+        let sampled = self.sampled.take(); // comes at the end of the file, not of a piece
+        let over = self.over;
+        self.exchange(piece);
+        self.places.clear();
+        let filled = self.fill(&mut piece.block, PIECE_ROWS);
+        self.exchange(piece);
+        (self.sampled, self.over) = (sampled, over);
+        match filled {
+            Err(error) if piece.block.is_empty() => return Err(error),
+            Err(error) => piece.failure = Some(error),
+            Ok(()) => {}
+        }
+        self.rows += piece.block.len() as u64;
+        if piece.block.is_empty() {
+            piece.state = State::Taken;
+        }
+        Ok(piece.block.len())
+    }
+
+    /// What is read from is the piece, or the file again.
+    fn exchange(&mut self, piece: &mut Piece) {
+        std::mem::swap(&mut self.bytes, &mut piece.bytes);
+        std::mem::swap(&mut self.file, &mut piece.file);
+        std::mem::swap(&mut self.places, &mut piece.places);
     }
 }

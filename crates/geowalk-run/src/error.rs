@@ -50,6 +50,14 @@ pub enum RunError {
         /// What happened.
         cause: Box<Diverged>,
     },
+    /// A file that cannot be converted, or the result not written.
+    #[error("{}: {source}", path.display())]
+    Convert {
+        /// The file.
+        path: std::path::PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
     /// A matrix that cannot be read.
     #[error("cannot read the matrix '{path}': {source}")]
     Sigma {

@@ -23,7 +23,6 @@ mod about;
 mod container;
 mod error;
 mod features;
-mod replace;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -39,6 +38,7 @@ use serde_json::Value;
 
 use crate::holdout::Holdout;
 use crate::metrics::Window;
+use crate::replace;
 use about::About;
 use container::{Data, Tensor};
 use features::Names;

@@ -1,9 +1,8 @@
 //! # Predictions
 //! One line per example, in the order of the input: a number, a class, or with `proba` the probability of every class.
 
-use std::io::Write;
+use std::io::{self, Write};
 
-use geowalk::row::Block;
 use geowalk_data::{Label, Options, Task};
 
 use crate::boost::{Boosted, answer};
@@ -11,10 +10,10 @@ use crate::error::RunError;
 use crate::experts;
 use crate::input;
 use crate::label::Coding;
-use crate::learner::{Learner, largest, softmax};
+use crate::learner::{largest, softmax};
 use crate::link::{probability, threshold};
 use crate::model::Model;
-use crate::pump::ROWS;
+use crate::pump::{Filled, Pump};
 use crate::track;
 use crate::tree;
 use crate::walks::{self, Built};
@@ -44,11 +43,12 @@ pub fn restore(model: &Model) -> Result<Built, RunError> {
     Ok(built)
 }
 
-/// Predicts what `options` read and writes it; gives the number of rows.
+/// Predicts what `options` read, with so many threads, and writes it; gives the number of rows.
 pub fn predict(
     model: &Model,
     options: Options,
     proba: bool,
+    threads: usize,
     out: &mut dyn Write,
 ) -> Result<u64, RunError> {
     if Boosted::is_model(model) {
@@ -58,8 +58,6 @@ pub fn predict(
         return tree::predict(model, options, proba, out);
     }
     let built = restore(model)?;
-    let learner: &dyn Learner = built.learner.as_ref();
-    let coding = Coding::restore(model.settings.task, model.classes.clone());
     let label = match model.schema.label() {
         Some(name) => Label::Named(name.to_owned()),
         None => Label::Absent,
@@ -70,40 +68,53 @@ pub fn predict(
         label: if options.label == Label::Guess { label } else { options.label },
         ..options
     };
-    let mut source = input::open(options)?;
-    let labels = model.schema.labels();
+    let coding = Coding::restore(model.settings.task, model.classes.clone());
+    let classes = coding.texts(model.schema.labels());
     let proba = proba && model.settings.task != Task::Regression;
     if proba {
-        writeln!(out, "{}", coding.texts(labels).join(",")).map_err(RunError::Predictions)?;
+        writeln!(out, "{}", classes.join(",")).map_err(RunError::Predictions)?;
     }
-    let (mut block, mut scores, mut rows) = (Block::new(), Vec::new(), 0);
-    loop {
-        let read = source.read(&mut block, ROWS)?;
-        if read == 0 {
-            return Ok(rows);
-        }
-        rows += read as u64;
+    let mut pump = Pump::start(input::open(options)?, threads);
+    let (mut filled, mut scores, mut rows) = (Filled::default(), Vec::new(), 0);
+    while pump.next(&mut filled)? {
+        rows += filled.block.len() as u64;
         scores.clear();
-        learner.predict(&block, &mut scores);
-        for scores in scores.chunks_exact_mut(learner.outputs().max(1)) {
-            let line = match (model.settings.task, proba) {
-                (Task::Regression, _) => scores[0].to_string(),
-                (Task::Binary, false) => {
-                    coding.text(usize::from(scores[0] >= threshold(&built.loss)), labels)
-                }
-                (Task::Binary, true) => {
-                    let p = probability(&built.loss, scores[0]).unwrap_or(f64::NAN);
-                    format!("{},{p}", 1.0 - p)
-                }
-                #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a class number
-                (Task::Multiclass, false) => coding.text(largest(scores) as usize, labels),
-                (Task::Multiclass, true) => {
-                    softmax(scores);
-                    let texts: Vec<String> = scores.iter().map(f64::to_string).collect();
-                    texts.join(",")
-                }
-            };
-            writeln!(out, "{line}").map_err(RunError::Predictions)?;
+        built.learner.predict(&filled.block, &mut scores);
+        for scores in scores.chunks_exact_mut(built.learner.outputs().max(1)) {
+            line(&built, model.settings.task, &classes, proba, scores, out)
+                .map_err(RunError::Predictions)?;
+        }
+    }
+    Ok(rows)
+}
+
+/// Writes what is predicted for one example.
+fn line(
+    built: &Built,
+    task: Task,
+    classes: &[String],
+    proba: bool,
+    scores: &mut [f64],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let class = |number: usize| classes.get(number).map_or("(unseen)", String::as_str);
+    match (task, proba) {
+        (Task::Regression, _) => writeln!(out, "{}", scores[0]),
+        (Task::Binary, false) => {
+            writeln!(out, "{}", class(usize::from(scores[0] >= threshold(&built.loss))))
+        }
+        (Task::Binary, true) => {
+            let p = probability(&built.loss, scores[0]).unwrap_or(f64::NAN);
+            writeln!(out, "{},{p}", 1.0 - p)
+        }
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a class number
+        (Task::Multiclass, false) => writeln!(out, "{}", class(largest(scores) as usize)),
+        (Task::Multiclass, true) => {
+            softmax(scores);
+            for (k, p) in scores.iter().enumerate() {
+                write!(out, "{}{p}", if k == 0 { "" } else { "," })?;
+            }
+            writeln!(out)
         }
     }
 }

@@ -1,18 +1,32 @@
-//! # Reader and learner side by side
-//! One thread reads and parses, the caller's thread learns. Blocks go round between them: the reader fills an empty one and hands it
-//! over, the learner gives it back. What is read does not depend on who waits for whom.
+//! # Reading beside learning
+//! The learner asks for the next rows; how they are got does not change them.
+//!
+//! | threads | source | who does what |
+//! |---|---|---|
+//! | 1 | any | one after the other: read, parse, learn |
+//! | more | text whose names need no order | both parse: a second thread cuts pieces off the text and parses them; the learner takes them in order, and parses one itself when the next is not ready ([`geowalk_data::Piece`]) |
+//! | more | any other | a second thread reads and parses, the learner learns |
+//!
+//! Blocks and pieces go round and are used again, so a fixed number of them is in memory.
 
+use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use geowalk::row::Block;
-use geowalk_data::{DataError, Labels, Places, Source};
+use geowalk_data::{DataError, Helper, Labels, Piece, Places, Source};
 
 /// Rows in a block: enough to amortise handing it over, few enough to stay in the cache.
 pub const ROWS: usize = 1024;
 
-/// Blocks under way.
-const BLOCKS: usize = 4;
+/// Blocks, or pieces, under way in the other thread.
+const UNDER_WAY: usize = 4;
+
+/// Threads that are used unless told otherwise: a second one if there is a second core.
+pub fn usual_threads() -> usize {
+    thread::available_parallelism().map_or(1, |cores| cores.get().min(2))
+}
 
 /// How many names labels have.
 fn names(labels: &Labels) -> usize {
@@ -22,7 +36,7 @@ fn names(labels: &Labels) -> usize {
     }
 }
 
-/// What a reader hands over.
+/// The rows that were got.
 #[derive(Debug, Default)]
 pub struct Filled {
     /// The rows.
@@ -33,33 +47,94 @@ pub struct Filled {
     pub labels: Option<Labels>,
 }
 
-/// A source that reads ahead in a thread of its own.
+impl Filled {
+    /// Completes rows that were just read with where they come from, and what labels are called if that has changed.
+    fn complete(&mut self, source: &mut dyn Source, known: &mut usize) {
+        std::mem::swap(source.places(), &mut self.places);
+        self.news(source, known);
+    }
+
+    fn news(&mut self, source: &dyn Source, known: &mut usize) {
+        let labels = source.schema().labels();
+        self.labels = (names(labels) > *known).then(|| labels.clone());
+        *known = names(labels);
+    }
+}
+
+/// A source from which the learner gets its rows.
 #[derive(Debug)]
-pub struct Pump {
+pub struct Pump(How);
+
+#[derive(Debug)]
+enum How {
+    Alone { source: Box<dyn Source>, known: usize },
+    Ahead(Ahead),
+    Together(Box<Together>),
+}
+
+impl Pump {
+    /// Starts to read with so many threads, of which the caller's is one.
+    pub fn start(source: Box<dyn Source>, threads: usize) -> Self {
+        let known = names(source.schema().labels());
+        if threads < 2 {
+            return Self(How::Alone { source, known });
+        }
+        Self(match (source.helper(), source.helper()) {
+            (Some(own), Some(other)) => {
+                How::Together(Box::new(Together::start(source, own, other)))
+            }
+            _ => How::Ahead(Ahead::start(source, known)),
+        })
+    }
+
+    /// The next rows; `false` at the end.
+    pub fn next(&mut self, filled: &mut Filled) -> Result<bool, DataError> {
+        match &mut self.0 {
+            How::Alone { source, known } => {
+                let read = source.read(&mut filled.block, ROWS)?;
+                filled.complete(source.as_mut(), known);
+                Ok(read > 0)
+            }
+            How::Ahead(ahead) => ahead.next(filled),
+            How::Together(together) => together.next(filled),
+        }
+    }
+
+    /// Stops reading and gives the source back, with what it knows. `None` if the other thread died.
+    pub fn stop(self) -> Option<Box<dyn Source>> {
+        match self.0 {
+            How::Alone { source, .. } => Some(source),
+            How::Ahead(Ahead { full, empty, reader }) => {
+                drop((full, empty));
+                reader.join().ok()
+            }
+            How::Together(together) => together.stop(),
+        }
+    }
+}
+
+/// A thread that reads and parses.
+#[derive(Debug)]
+struct Ahead {
     full: Receiver<Result<Filled, DataError>>,
     empty: SyncSender<Filled>,
     reader: JoinHandle<Box<dyn Source>>,
 }
 
-impl Pump {
-    /// Starts to read.
-    pub fn start(mut source: Box<dyn Source>) -> Self {
-        let (give, full) = sync_channel::<Result<Filled, DataError>>(BLOCKS);
-        let (empty, take) = sync_channel::<Filled>(BLOCKS);
-        for _ in 0..BLOCKS {
+impl Ahead {
+    fn start(mut source: Box<dyn Source>, mut known: usize) -> Self {
+        let (give, full) = sync_channel::<Result<Filled, DataError>>(UNDER_WAY);
+        let (empty, take) = sync_channel::<Filled>(UNDER_WAY);
+        for _ in 0..UNDER_WAY {
             // The channel has room for them all.
             let _ = empty.try_send(Filled::default());
         }
-        let mut known = names(source.schema().labels());
         let reader = thread::spawn(move || {
             while let Ok(mut filled) = take.recv() {
                 let handed = match source.read(&mut filled.block, ROWS) {
                     Ok(0) => break,
                     Ok(_) => {
-                        let labels = source.schema().labels();
-                        filled.labels = (names(labels) > known).then(|| labels.clone());
-                        known = names(labels);
-                        std::mem::swap(source.places(), &mut filled.places);
+                        filled.complete(source.as_mut(), &mut known);
                         give.send(Ok(filled))
                     }
                     Err(error) => {
@@ -77,19 +152,170 @@ impl Pump {
         Self { full, empty, reader }
     }
 
-    /// The next block, or `None` at the end.
-    pub fn next(&self) -> Option<Result<Filled, DataError>> {
-        self.full.recv().ok()
+    fn next(&mut self, filled: &mut Filled) -> Result<bool, DataError> {
+        let Ok(next) = self.full.recv() else { return Ok(false) };
+        // The reader may be gone already; then nobody needs the memory.
+        let _ = self.empty.try_send(std::mem::replace(filled, next?));
+        Ok(true)
+    }
+}
+
+/// The source, and the number of the piece that is cut next.
+#[derive(Debug)]
+struct Desk {
+    source: Box<dyn Source>,
+    next: u64,
+    over: bool,
+}
+
+/// What became of a number.
+#[derive(Debug)]
+enum Cut {
+    /// A piece, and whether it belongs to the other thread.
+    Piece(Box<Piece>, bool),
+    /// There is no such piece.
+    End(Result<(), DataError>),
+}
+
+impl Desk {
+    /// Cuts the next piece off; with its number, or the end. `None` if the end was told before.
+    fn cut(
+        &mut self,
+        piece: &mut Piece,
+        helper: &mut Helper,
+    ) -> Option<(u64, Option<Result<(), DataError>>)> {
+        if self.over {
+            return None;
+        }
+        let end = match self.source.cut(piece, helper) {
+            Ok(true) => None,
+            Ok(false) => Some(Ok(())),
+            Err(error) => Some(Err(error)),
+        };
+        self.over = end.is_some();
+        self.next += 1;
+        Some((self.next - 1, end))
+    }
+}
+
+/// Locks; a thread that has panicked leaves a source that can still be asked what it knows.
+fn lock(desk: &Mutex<Desk>) -> MutexGuard<'_, Desk> {
+    desk.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Two threads that parse.
+#[derive(Debug)]
+struct Together {
+    desk: Arc<Mutex<Desk>>,
+    helper: Helper,
+    parsed: Receiver<(u64, Cut)>,
+    spare: SyncSender<Box<Piece>>,
+    other: JoinHandle<()>,
+    /// The piece that this thread parses when the next one is not ready.
+    own: Option<Box<Piece>>,
+    /// Pieces that wait for their turn.
+    ready: BTreeMap<u64, Cut>,
+    /// The piece that is being taken, and the number of the next.
+    current: Option<(Box<Piece>, bool)>,
+    wanted: u64,
+    known: usize,
+}
+
+impl Together {
+    fn start(source: Box<dyn Source>, helper: Helper, mut other: Helper) -> Self {
+        let known = names(source.schema().labels());
+        let desk = Arc::new(Mutex::new(Desk { source, next: 0, over: false }));
+        let (give, parsed) = sync_channel(UNDER_WAY + 1);
+        let (spare, take) = sync_channel::<Box<Piece>>(UNDER_WAY);
+        for _ in 0..UNDER_WAY {
+            // The channel has room for them all.
+            let _ = spare.try_send(Box::default());
+        }
+        let shared = Arc::clone(&desk);
+        let other = thread::spawn(move || {
+            while let Ok(mut piece) = take.recv() {
+                let Some((number, end)) = lock(&shared).cut(&mut piece, &mut other) else { return };
+                let over = end.is_some();
+                let cut = if let Some(end) = end {
+                    Cut::End(end)
+                } else {
+                    other.parse(&mut piece);
+                    Cut::Piece(piece, true)
+                };
+                // An error says that the learner has stopped.
+                if give.send((number, cut)).is_err() || over {
+                    return;
+                }
+            }
+        });
+        Self {
+            desk,
+            helper,
+            parsed,
+            spare,
+            other,
+            own: Some(Box::default()),
+            ready: BTreeMap::new(),
+            current: None,
+            wanted: 0,
+            known,
+        }
     }
 
-    /// Gives a block back.
-    pub fn recycle(&self, filled: Filled) {
-        let _ = self.empty.try_send(filled);
+    fn next(&mut self, filled: &mut Filled) -> Result<bool, DataError> {
+        loop {
+            if let Some((piece, _)) = &mut self.current {
+                let mut desk = lock(&self.desk);
+                if desk.source.take(piece)? > 0 {
+                    filled.news(desk.source.as_ref(), &mut self.known);
+                    std::mem::swap(&mut filled.block, &mut piece.block);
+                    std::mem::swap(&mut filled.places, &mut piece.places);
+                    return Ok(true);
+                }
+            }
+            match self.current.take() {
+                // The other thread may be gone already; then nobody needs the memory.
+                Some((piece, true)) => drop(self.spare.try_send(piece)),
+                Some((piece, false)) => self.own = Some(piece),
+                None => {}
+            }
+            match self.turn() {
+                Some(Cut::Piece(piece, others)) => self.current = Some((piece, others)),
+                Some(Cut::End(end)) => return end.map(|()| false),
+                None => return Ok(false),
+            }
+            self.wanted += 1;
+        }
     }
 
-    /// Stops reading and gives the source back, with what it knows. `None` if the reader died.
-    pub fn stop(self) -> Option<Box<dyn Source>> {
-        drop((self.full, self.empty));
-        self.reader.join().ok()
+    /// The piece whose turn it is; `None` if the other thread died.
+    fn turn(&mut self) -> Option<Cut> {
+        loop {
+            self.ready.extend(self.parsed.try_iter());
+            if let Some(cut) = self.ready.remove(&self.wanted) {
+                return Some(cut);
+            }
+            if let Some(mut piece) = self.own.take() {
+                let cut = lock(&self.desk).cut(&mut piece, &mut self.helper);
+                match cut {
+                    Some((number, Some(end))) => drop(self.ready.insert(number, Cut::End(end))),
+                    Some((number, None)) => {
+                        self.helper.parse(&mut piece);
+                        self.ready.insert(number, Cut::Piece(piece, false));
+                    }
+                    None => {} // all pieces are cut; the others are on their way
+                }
+                continue;
+            }
+            let (number, cut) = self.parsed.recv().ok()?;
+            self.ready.insert(number, cut);
+        }
+    }
+
+    fn stop(self) -> Option<Box<dyn Source>> {
+        drop((self.parsed, self.spare));
+        self.other.join().ok()?;
+        let desk = Arc::into_inner(self.desk)?;
+        Some(desk.into_inner().unwrap_or_else(PoisonError::into_inner).source)
     }
 }

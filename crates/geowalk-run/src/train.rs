@@ -29,7 +29,7 @@ use crate::holdout::Holdout;
 use crate::input::{self, Rows};
 use crate::model::{Model, Settings};
 use crate::predict;
-use crate::pump::{Filled, Pump, ROWS};
+use crate::pump::{Filled, Pump, ROWS, usual_threads};
 use crate::theorem::Declared;
 use crate::walks;
 use run::{Run, Sink};
@@ -50,6 +50,8 @@ pub struct Plan {
     pub passes: u64,
     /// Seed of random starting points.
     pub seed: u64,
+    /// Threads: with more than one, text is read and parsed beside the learning. Nothing depends on it but time.
+    pub threads: usize,
     /// A constant feature.
     pub intercept: bool,
     /// Keep the sums of the certificates, and the digest of the examples.
@@ -81,6 +83,7 @@ impl Default for Plan {
             task: None,
             passes: 1,
             seed: 0,
+            threads: usual_threads(),
             intercept: true,
             certificate: true,
             declared: Declared::default(),
@@ -248,18 +251,17 @@ fn pass(
     run.begin_pass();
     run.block(&mut block, source.places(), &labels, sink)
         .map_err(|error| error.named(source.schema().features(), intercept))?;
-    let pump = Pump::start(source);
+    let (mut pump, mut filled) = (Pump::start(source, plan.threads), Filled::default());
     let outcome = loop {
-        match pump.next() {
-            None => break Ok(()),
-            Some(Err(error)) => break Err(RunError::from(error)),
-            Some(Ok(mut filled)) => {
+        match pump.next(&mut filled) {
+            Ok(false) => break Ok(()),
+            Err(error) => break Err(RunError::from(error)),
+            Ok(true) => {
                 labels = filled.labels.take().unwrap_or(labels);
                 let Filled { block, places, .. } = &mut filled;
                 if let Err(error) = run.block(block, places, &labels, sink) {
                     break Err(error);
                 }
-                pump.recycle(filled);
             }
         }
     };

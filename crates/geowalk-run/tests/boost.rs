@@ -72,7 +72,7 @@ fn every_learner_learns_and_comes_back_from_its_file() {
                 // The door: the same classes, one per line.
                 let mut out = Vec::new();
                 let options = Options::new([Input::text("a.csv", text(classes))]);
-                assert_eq!(predict(&again, options, false, &mut out).unwrap(), 120);
+                assert_eq!(predict(&again, options, false, 1, &mut out).unwrap(), 120);
                 let lines: Vec<String> =
                     String::from_utf8(out).unwrap().lines().map(str::to_owned).collect();
                 let expected: Vec<String> =
@@ -92,7 +92,7 @@ fn unseen_names_and_missing_columns_are_predicted() {
     let mut out = Vec::new();
     let new = "color,size,note,empty,same\nviolet,99,,,\n,,,,\nred,1,2,,7\n";
     let options = Options::new([Input::text("b.csv", new)]);
-    assert_eq!(predict(&model, options, true, &mut out).unwrap(), 3);
+    assert_eq!(predict(&model, options, true, 1, &mut out).unwrap(), 3);
     let text = String::from_utf8(out).unwrap();
     let mut lines = text.lines();
     assert_eq!(lines.next(), Some("no,yes"));

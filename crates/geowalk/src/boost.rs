@@ -22,6 +22,7 @@ pub mod dual;
 pub mod flavour;
 pub mod halt;
 pub mod line;
+mod logistic;
 pub mod multiclass;
 pub mod rule;
 pub mod rules;

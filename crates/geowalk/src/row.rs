@@ -12,7 +12,7 @@ mod block;
 mod dense;
 mod sparse;
 
-pub use block::Block;
+pub use block::{Block, Parts, PartsMut};
 pub use dense::Dense;
 pub use sparse::Sparse;
 

@@ -17,7 +17,8 @@ use crate::bytes::{Bytes, Record};
 use crate::decision::Decision;
 use crate::error::{Base, DataError, ErrorKind, Fault, What, excerpt};
 use crate::number;
-use crate::schema::{Features, Index, Labels, Namespace, Place, Schema};
+use crate::piece::{Helper, Piece, Shadowing};
+use crate::schema::{Features, Index, Journal, Labels, Namespace, Place, Schema, Shadow};
 use crate::source::{Parsed, Parser, Source};
 use crate::{Duplicates, Indexing, Options};
 
@@ -126,6 +127,15 @@ impl Parser for Libsvm {
     fn schema(&self) -> &Schema {
         &self.schema
     }
+
+    fn helper(&self) -> Option<Helper> {
+        let shadow = Shadow::of(&self.schema.features)?;
+        Some(Helper(Box::new(Shadowed { shadow, rules: self.rules, sorted: Vec::new() })))
+    }
+
+    fn learn(&mut self, journal: &Journal) -> Result<(), ErrorKind> {
+        journal.replay(&mut self.schema.features)
+    }
 }
 
 impl Libsvm {
@@ -140,6 +150,31 @@ impl Libsvm {
             };
         }
         fault
+    }
+}
+
+/// The same out of order.
+struct Shadowed {
+    shadow: Shadow,
+    rules: Rules,
+    sorted: Vec<(u64, usize)>,
+}
+
+impl Shadowing for Shadowed {
+    fn parse(&mut self, piece: &mut Piece) {
+        let Self { shadow, rules, sorted } = self;
+        match shadow {
+            Shadow::Hashed(watch) => {
+                piece.rows(|record, block| row(record, block, watch, *rules, sorted));
+            }
+            Shadow::Index(index) => {
+                piece.rows(|record, block| row(record, block, index, *rules, sorted));
+            }
+        }
+    }
+
+    fn shadow(&mut self) -> &mut Shadow {
+        &mut self.shadow
     }
 }
 

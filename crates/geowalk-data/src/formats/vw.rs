@@ -19,7 +19,8 @@ use crate::batch::Batch;
 use crate::bytes::{Bytes, Record};
 use crate::error::{DataError, ErrorKind, Fault, What, excerpt};
 use crate::number;
-use crate::schema::{Features, Hashed, Labels, Namespace, Place, Schema};
+use crate::piece::{Helper, Piece, Shadowing};
+use crate::schema::{Features, Hashed, Journal, Labels, Namespace, Place, Schema, Shadow};
 use crate::source::{Parsed, Parser, Source};
 
 pub(super) fn open(bytes: Bytes, options: Options) -> Result<Box<dyn Source>, DataError> {
@@ -53,6 +54,30 @@ impl Parser for Vw {
 
     fn schema(&self) -> &Schema {
         &self.schema
+    }
+
+    fn helper(&self) -> Option<Helper> {
+        Some(Helper(Box::new(Shadowed(Shadow::of(&self.schema.features)?))))
+    }
+
+    fn learn(&mut self, journal: &Journal) -> Result<(), ErrorKind> {
+        journal.replay(&mut self.schema.features)
+    }
+}
+
+/// The same out of order.
+struct Shadowed(Shadow);
+
+impl Shadowing for Shadowed {
+    fn parse(&mut self, piece: &mut Piece) {
+        match &mut self.0 {
+            Shadow::Hashed(watch) => piece.rows(|record, block| row(record, block, watch)),
+            Shadow::Index(index) => piece.rows(|record, block| row(record, block, index)),
+        }
+    }
+
+    fn shadow(&mut self) -> &mut Shadow {
+        &mut self.0
     }
 }
 

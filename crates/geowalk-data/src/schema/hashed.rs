@@ -110,6 +110,64 @@ impl Hashed {
         Ok(self)
     }
 
+    /// Goes on as if all that the other has seen had come after what is here. Exact as long as the other knows its names; of a name it has
+    /// forgotten there are only some bits of the hash.
+    pub(crate) fn absorb(&mut self, other: Self) -> Result<(), ErrorKind> {
+        if self.used == 0 && self.names.len() == 0 && self.strangers.is_empty() {
+            *self = other;
+            return Ok(());
+        }
+        let bits = self.bits;
+        for (place, print) in other.prints() {
+            let name = other.names.find(place).unwrap_or_default();
+            let own =
+                |hash: u64| (hash & self.mask, Self::print(hash, bits)) == (place.into(), print);
+            // Which of the marks ends the namespace is told by the hash.
+            let marks = name.match_indices('^').map(|(at, _)| (&name[..at], &name[at + 1..]));
+            match std::iter::once(("", name))
+                .chain(marks)
+                .find(|(space, name)| own(Self::hash_of(space, name)))
+            {
+                Some((space, part)) if !name.is_empty() => {
+                    let hash = Self::hash_of(space, part);
+                    self.claim(hash, space.as_bytes(), part.as_bytes())?;
+                }
+                _ => self.meet(u64::from(place) | u64::from(print & 0x7fff) << bits),
+            }
+        }
+        other.strangers().into_iter().for_each(|hash| self.meet(hash));
+        Ok(())
+    }
+
+    /// Counts a hash whose name is not known.
+    fn meet(&mut self, hash: u64) {
+        let print = Self::print(hash, self.bits);
+        #[expect(clippy::cast_possible_truncation, reason = "masked")]
+        let known = &mut self.prints[((hash & self.mask) >> self.sparse) as usize];
+        if *known == 0 {
+            *known = print;
+            self.used += 1;
+        } else if *known != print && self.strangers.len() < Self::MOST_STRANGERS {
+            self.strangers.insert(hash);
+        }
+    }
+
+    /// The hash of a name.
+    fn hash_of(space: &str, name: &str) -> u64 {
+        let seed = Self::seed(space.as_bytes());
+        match whole(name.as_bytes()) {
+            Some(number) => seed.wrapping_add(number),
+            None => xxh3_64_with_seed(name.as_bytes(), seed),
+        }
+    }
+
+    /// What a place remembers of the hash that came first.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "15 bits are kept")]
+    pub(super) fn print(hash: u64, bits: u32) -> u16 {
+        (hash >> bits) as u16 | 0x8000
+    }
+
     /// The places known to be taken, in order, each with some bits of the hash that came first.
     pub fn prints(&self) -> impl Iterator<Item = (u32, u16)> {
         let places = (0..).map(|k: u32| k << self.sparse);
@@ -121,6 +179,16 @@ impl Hashed {
         let mut hashes: Vec<u64> = self.strangers.iter().copied().collect();
         hashes.sort_unstable();
         hashes
+    }
+
+    /// What is remembered of the hashes that came first, 0 where none came, for every watched place.
+    pub(super) fn all_prints(&self) -> &[u16] {
+        &self.prints
+    }
+
+    /// Only every 2^this-th place is watched.
+    pub(super) fn sparse(&self) -> u32 {
+        self.sparse
     }
 
     /// The number of bits.
@@ -167,12 +235,7 @@ impl Hashed {
     /// The place that a name has or would have.
     #[expect(clippy::cast_possible_truncation, reason = "masked")]
     pub(crate) fn peek(&self, namespace: &str, name: &str) -> u32 {
-        let seed = Self::seed(namespace.as_bytes());
-        let hash = match whole(name.as_bytes()) {
-            Some(number) => seed.wrapping_add(number),
-            None => xxh3_64_with_seed(name.as_bytes(), seed),
-        };
-        (hash & self.mask) as u32
+        (Self::hash_of(namespace, name) & self.mask) as u32
     }
 
     /// The hash of a namespace, which shifts or seeds those of its names. The empty namespace has none.
@@ -196,7 +259,7 @@ impl Hashed {
     pub(crate) fn claim(&mut self, hash: u64, space: &[u8], name: &[u8]) -> Result<u32, ErrorKind> {
         let place = (hash & self.mask) as u32;
         if self.sparse == 0 || place & ((1 << self.sparse) - 1) == 0 {
-            let print = (hash >> self.bits) as u16 | 0x8000;
+            let print = Self::print(hash, self.bits);
             let known = self.prints.get((place >> self.sparse) as usize);
             if known != Some(&print) {
                 self.first_sight(hash, place, print, space, name)?;

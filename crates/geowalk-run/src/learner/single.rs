@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use geowalk::loss::Loss;
+use geowalk::loss::{AnyLoss, Loss};
 use geowalk::row::{Block, Row};
 use geowalk::update::{Round, Target};
 use geowalk::walk::Walk;
@@ -21,6 +21,23 @@ pub struct Single<W> {
     strand: Strand<W>,
     setting: Setting,
     schedule: Schedule,
+    zeros: Zeros,
+}
+
+/// What predicting nothing loses. Two classes have two answers, which need not be worked out again for every example.
+#[derive(Debug)]
+struct Zeros([(f64, f64); 2]);
+
+impl Zeros {
+    #[inline]
+    fn of(&mut self, loss: &AnyLoss, y: f64) -> f64 {
+        if let Some((_, known)) = self.0.iter().find(|(label, _)| *label == y) {
+            return *known;
+        }
+        let value = loss.value(0.0, y);
+        self.0 = [(y, value), self.0[0]];
+        value
+    }
 }
 
 impl<W: Walk> Single<W> {
@@ -31,12 +48,14 @@ impl<W: Walk> Single<W> {
             strand: Strand::new(walk, &setting, &facts),
             schedule: Schedule::new(setting.rate, &facts),
             setting,
+            zeros: Zeros([(f64::NAN, 0.0); 2]),
         }
     }
 
     #[inline]
     fn part<X: Row<f64>>(&mut self, x: X, target: Target) -> Result<Round, (DomainError, f64)> {
-        let Self { strand: Strand { walk, .. }, setting: Setting { loss, .. }, schedule } = self;
+        let Self { strand: Strand { walk, .. }, setting: Setting { loss, .. }, schedule, .. } =
+            self;
         let rate = schedule.next(|| {
             walk.grow(x.bound());
             Look::at(walk.predict(x), target, loss, walk.gauge(x))
@@ -66,7 +85,7 @@ impl<W: Walk> Step for Single<W> {
             prediction: first.z,
             probability: f64::NAN,
             loss: parts * first.loss,
-            zero: target.weight * self.setting.loss.value(0.0, target.y),
+            zero: target.weight * self.zeros.of(&self.setting.loss, target.y),
         })
     }
 }

@@ -13,7 +13,7 @@
 use super::block;
 use super::halt::Halt;
 use super::line::{self, Outcome, Separable, Step};
-use super::state::{REFRESH, Round, State};
+use super::state::{Along, REFRESH, Round, State};
 use super::stop::{Ended, Path, Stop, Watch, judge};
 use super::surrogate::Surrogate;
 use super::table::{Table, TableError};
@@ -126,6 +126,8 @@ struct Proposal {
     hypothesis: Hypothesis,
     m: Vec<f64>,
     step: Step,
+    /// s where the feature is ±s or 0.
+    size: Option<f64>,
     loss: usize,
     edge: super::state::Edge,
     /// Error after the step, or minus the normalised edge.
@@ -273,12 +275,18 @@ impl<'a> Run<'a> {
         let guaranteed = proposal.edge.guaranteed(loss, &self.state);
         let feature = self.feature(proposal.hypothesis, &proposal.m);
         let (changes, outcome, residual, leverage) =
-            self.leverages(loss, feature, &proposal.m, proposal.step).map_err(failed)?;
-        let slip = self.state.advance(loss, &self.change);
+            self.leverages(loss, feature, proposal.step).map_err(failed)?;
+        let slip = if let [(_, delta)] = *changes {
+            let along = Along { m: &proposal.m, delta, size: proposal.size };
+            self.state.advance_along(loss, along, &mut self.change)
+        } else {
+            self.state.advance(loss, &self.change)
+        };
         for &(feature, delta) in &changes {
             self.alpha[feature] += delta;
         }
-        let whole = proposal.m.iter().all(|m| *m != 0.0);
+        let stops = outcome == Outcome::Separable && booster.separable == Separable::Stop;
+        let whole = stops && proposal.m.iter().all(|m| *m != 0.0);
         self.spare.push(proposal.m);
         let mut factor = 1.0;
         let size: f64 = self.alpha.iter().map(|alpha| alpha.abs()).sum();
@@ -322,7 +330,7 @@ impl<'a> Run<'a> {
         if self.watch.see(round, value, booster.stop.patience) {
             return Ok(Some(Ended::Patience));
         }
-        if outcome == Outcome::Separable && booster.separable == Separable::Stop {
+        if stops {
             self.alone = whole.then_some((feature, leverage));
             return Ok(Some(Ended::Separable));
         }
@@ -345,7 +353,8 @@ impl<'a> Run<'a> {
             m.clear();
             m.extend(self.h.iter().zip(y).map(|(h, y)| -y * h));
             let edge = self.state.edge(&m);
-            let step = line::leverage(loss, &self.state.u, &m, c, booster.separable)?;
+            let (known, policy) = (self.state.known(), booster.separable);
+            let (step, size) = line::leverage_from(loss, &self.state.u, &m, c, policy, known)?;
             let idle = edge.g.abs() <= booster.stop.tolerance * edge.sum * edge.largest;
             if idle || step.outcome == Outcome::Flat {
                 self.spare.push(m);
@@ -357,7 +366,7 @@ impl<'a> Run<'a> {
                 (_, Choice::Error) => self.error_after(&m, step.delta),
             };
             if best.as_ref().is_none_or(|best| rank < best.rank) {
-                let proposal = Proposal { hypothesis, m, step, loss: at, edge, rank };
+                let proposal = Proposal { hypothesis, m, step, size, loss: at, edge, rank };
                 if let Some(old) = best.replace(proposal) {
                     self.spare.push(old.m);
                 }
@@ -401,13 +410,12 @@ impl<'a> Run<'a> {
         self.hypotheses.len() - 1
     }
 
-    /// The changes of the leverages; the change of the scores is in `change`.
+    /// The changes of the leverages; if there are several the change of the scores is in `change`.
     #[expect(clippy::type_complexity, reason = "four results of one step")]
     fn leverages(
         &mut self,
         loss: &Surrogate,
         feature: usize,
-        m: &[f64],
         step: Step,
     ) -> Result<(Vec<(usize, f64)>, Outcome, f64, f64), DomainError> {
         let count = match self.booster.leverage {
@@ -417,9 +425,6 @@ impl<'a> Run<'a> {
         };
         // A feature that never errs is capped by itself: in company it would be pushed to infinity all the same.
         if count == 1 || self.columns.len() == 1 || step.outcome == Outcome::Separable {
-            for (change, m) in self.change.iter_mut().zip(m) {
-                *change = step.delta * m;
-            }
             return Ok((vec![(feature, step.delta)], step.outcome, step.residual, step.delta));
         }
         // This feature, and the newest of the others.

@@ -3,13 +3,14 @@
 //!   g(\delta) = \sum_i c_i m_i\, w(u_i + \delta m_i) = 0, \qquad m_i = -y_i h(o_i)$$
 //! g does not decrease. Closed forms: the squared loss, $\delta = -\sum cm(1 + u)/\sum cm^2$; the exponential with m ∈ {−s, 0, s},
 //! $\delta = \tfrac1{2s}\ln(W_+/W_-)$. Otherwise a bracket found by doubling, and Newton's steps inside of it: without the bracket they diverge on
-//! losses of Matsushita's kind, whose curvature falls faster than their slope.
+//! losses of Matsushita's kind, whose curvature falls faster than their slope. The first end of the bracket is where Newton's step leads, if that is not too far.
 //!
 //! **Ends** at $|g| \le 10^{-13}\sum c|m|w$ (a little more for millions of examples). Accepted below 1e-10. Where the root is a whole interval
 //! (`gini` and `zeta` saturate) the smallest |δ|. If the feature never errs and the loss has no finite minimiser there is no root: see [`Separable`].
-//! **Cost** O(m) per evaluation, 4 to 12 evaluations; one for the closed forms.
+//! **Cost** O(m) per evaluation, 4 to 12 evaluations; one for the closed forms. A booster knows e^−u of the logistic loss, which saves the exponentials.
 //! **Source** \[NN09, eq. (70)\].
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use rayon::prelude::*;
@@ -120,20 +121,38 @@ fn slope<P: Psi>(psi: &P, u: &[f64], m: &[f64], c: &[f64], delta: f64) -> Slope 
     chunks::fold(u.len(), part, Slope::default(), Slope::add)
 }
 
+/// What a booster knows beforehand of the logistic loss.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Known<'a> {
+    /// e^−u of every example.
+    pub(crate) e: &'a [f64],
+    /// Is the weight of every example 1?
+    pub(crate) ones: bool,
+}
+
 /// The slope of the logistic loss along a feature of ±s and 0: with $e_i = e^{-u_i}$, w = 1/(1 + e^∓δs e_i), one division and no exponential per example.
-struct Logistic {
-    e: Vec<f64>,
+struct Logistic<'a> {
+    e: Cow<'a, [f64]>,
+    ones: bool,
     size: f64,
 }
 
 /// Scores and steps up to these neither overflow nor underflow together: e^±680.
-const MILD: (f64, f64) = (600.0, 80.0);
+pub(crate) const MILD: (f64, f64) = (600.0, 80.0);
 
-impl Logistic {
+/// Sums that are kept apart, so that several examples are done at once; the same for any number of threads.
+const LANES: usize = 4;
+
+impl<'a> Logistic<'a> {
     /// `None` where it would not be exact, or of no use.
-    fn new<P: Psi>(u: &[f64], seen: &Look) -> Option<Self> {
-        let mild = || u.iter().all(|u| u.abs() <= MILD.0);
-        if !P::LOGISTIC || seen.largest != seen.least || !mild() {
+    fn new<P: Psi>(u: &[f64], seen: &Look, known: Option<Known<'a>>) -> Option<Self> {
+        if !P::LOGISTIC || seen.largest != seen.least {
+            return None;
+        }
+        if let Some(known) = known {
+            return Some(Self { e: Cow::Borrowed(known.e), ones: known.ones, size: seen.largest });
+        }
+        if !u.iter().all(|u| u.abs() <= MILD.0) {
             return None;
         }
         let mut e = vec![0.0; u.len()];
@@ -145,7 +164,7 @@ impl Logistic {
         } else {
             e.par_chunks_mut(chunks::ROWS).zip(u.par_chunks(chunks::ROWS)).for_each(work);
         }
-        Some(Self { e, size: seen.largest })
+        Some(Self { e: Cow::Owned(e), ones: false, size: seen.largest })
     }
 
     fn slope(&self, m: &[f64], c: &[f64], delta: f64) -> Option<Slope> {
@@ -153,22 +172,72 @@ impl Logistic {
         if far.is_nan() || far.abs() > MILD.1 {
             return None;
         }
-        let (up, down) = (Real::exp(-far), Real::exp(far));
+        let turn = Turn::new(far);
         let part = |rows: Range<usize>| {
-            let mut sums = Slope::default();
-            for ((&e, &m), &c) in self.e[rows.clone()].iter().zip(&m[rows.clone()]).zip(&c[rows]) {
-                let e = e * if m > 0.0 { up } else { down };
-                let w = 1.0 / (1.0 + e);
-                let term = c * m * w;
-                sums.g += term;
-                sums.scale += term.abs();
-                // w(1 − w), and 1 − w = e w.
-                sums.curvature += term * m * (e * w);
+            let (e, m) = (&self.e[rows.clone()], &m[rows.clone()]);
+            if self.ones {
+                return turn.slope(e, m, |_| [1.0; LANES]);
             }
-            sums
+            let (fours, rest) = c[rows].as_chunks();
+            let last = filled(rest);
+            turn.slope(e, m, |k| fours.get(k).copied().unwrap_or(last))
         };
         Some(chunks::fold(m.len(), part, Slope::default(), Slope::add))
     }
+}
+
+/// By what a step of the leverage multiplies e^−u, where the feature is positive and where it is negative.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Turn {
+    up: f64,
+    down: f64,
+}
+
+impl Turn {
+    /// For a step of δs.
+    pub(crate) fn new(far: f64) -> Self {
+        Self { up: Real::exp(-far), down: Real::exp(far) }
+    }
+
+    /// e^−(u + δm), for m ≠ 0.
+    #[inline]
+    pub(crate) fn after(self, e: f64, m: f64) -> f64 {
+        e * if m > 0.0 { self.up } else { self.down }
+    }
+
+    /// The sums over some examples; weights by fours, the last ones filled up.
+    #[inline]
+    #[expect(clippy::needless_range_loop, reason = "lanes of several arrays")]
+    fn slope(self, e: &[f64], m: &[f64], c: impl Fn(usize) -> [f64; LANES]) -> Slope {
+        let (mut g, mut scale, mut curvature) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
+        let mut four = |e: &[f64; LANES], m: &[f64; LANES], c: [f64; LANES]| {
+            for k in 0..LANES {
+                let e = self.after(e[k], m[k]);
+                let w = 1.0 / (1.0 + e);
+                let term = c[k] * m[k] * w;
+                g[k] += term;
+                scale[k] += term.abs();
+                // w(1 − w), and 1 − w = e w.
+                curvature[k] += term * m[k] * (e * w);
+            }
+        };
+        let ((e4, e1), (m4, m1)) = (e.as_chunks(), m.as_chunks());
+        for (k, (e, m)) in e4.iter().zip(m4).enumerate() {
+            four(e, m, c(k));
+        }
+        if !m1.is_empty() {
+            four(&filled(e1), &filled(m1), c(m4.len()));
+        }
+        let sum = |[a, b, c, d]: [f64; LANES]| (a + b) + (c + d);
+        Slope { g: sum(g), curvature: sum(curvature), scale: sum(scale) }
+    }
+}
+
+/// The last few of a list, and zeros.
+pub(crate) fn filled(rest: &[f64]) -> [f64; LANES] {
+    let mut all = [0.0; LANES];
+    all[..rest.len()].copy_from_slice(rest);
+    all
 }
 
 /// What the features look like from afar.
@@ -181,16 +250,39 @@ struct Look {
     positive: bool,
 }
 
+#[expect(clippy::needless_range_loop, reason = "lanes of several arrays")]
 fn look(m: &[f64], c: &[f64]) -> Look {
-    let mut found = Look { largest: 0.0, least: f64::INFINITY, negative: false, positive: false };
-    for (&m, &c) in m.iter().zip(c) {
-        if m == 0.0 || c == 0.0 {
-            continue;
+    // Without branches, which nobody could predict.
+    let (mut least, mut largest) = ([f64::INFINITY; LANES], [0.0_f64; LANES]);
+    let (mut low, mut high) = ([0.0_f64; LANES], [0.0_f64; LANES]);
+    let mut nothing = [0.0_f64; LANES];
+    let mut four = |m: &[f64; LANES], c: &[f64; LANES]| {
+        for k in 0..LANES {
+            let own = if c[k] == 0.0 { 0.0 } else { m[k] };
+            let size = own.abs();
+            let some = if size == 0.0 { f64::INFINITY } else { size };
+            least[k] = if some < least[k] { some } else { least[k] };
+            largest[k] = if size > largest[k] { size } else { largest[k] };
+            // NaN once one is.
+            nothing[k] += own * 0.0;
+            low[k] = if own < low[k] { own } else { low[k] };
+            high[k] = if own > high[k] { own } else { high[k] };
         }
-        found.largest = Real::max(found.largest, m.abs());
-        found.least = Real::min(found.least, m.abs());
-        found.negative |= m < 0.0;
-        found.positive |= m > 0.0;
+    };
+    let ((m4, m1), (c4, c1)) = (m.as_chunks(), c.as_chunks());
+    for (m, c) in m4.iter().zip(c4) {
+        four(m, c);
+    }
+    four(&filled(m1), &filled(c1));
+    let mut found = Look { largest: 0.0, least: f64::INFINITY, negative: false, positive: false };
+    for k in 0..LANES {
+        found.least = Real::min(found.least, least[k]);
+        found.largest = Real::max(found.largest, largest[k]);
+        found.negative |= low[k] < 0.0;
+        found.positive |= high[k] > 0.0;
+    }
+    if nothing.iter().any(|lane| lane.is_nan()) && found.largest.is_finite() {
+        found.largest = f64::NAN;
     }
     found
 }
@@ -213,6 +305,18 @@ pub fn leverage(
     c: &[f64],
     policy: Separable,
 ) -> Result<Step, DomainError> {
+    leverage_from(loss, u, m, c, policy, None).map(|(step, _)| step)
+}
+
+/// The same where e^−u may be known; also s where the feature is ±s or 0.
+pub(crate) fn leverage_from(
+    loss: &Surrogate,
+    u: &[f64],
+    m: &[f64],
+    c: &[f64],
+    policy: Separable,
+    known: Option<Known<'_>>,
+) -> Result<(Step, Option<f64>), DomainError> {
     for (what, length) in [("the feature", m.len()), ("the weights", c.len())] {
         if length != u.len() {
             return Err(DomainError::Dimension { what, found: length, expected: u.len() });
@@ -223,25 +327,28 @@ pub fn leverage(
         return Err(not_finite("a feature", seen.largest));
     }
     if !(seen.negative || seen.positive) {
-        return Ok(Step { delta: 0.0, outcome: Outcome::Flat, residual: 0.0, evaluations: 1 });
+        let flat = Step { delta: 0.0, outcome: Outcome::Flat, residual: 0.0, evaluations: 1 };
+        return Ok((flat, None));
     }
+    let size = (seen.largest == seen.least).then_some(seen.largest);
     if seen.negative && seen.positive || loss.minimizer().is_finite() {
         if loss.is_squared() {
-            return squared(u, m, c);
+            return Ok((squared(u, m, c)?, size));
         }
         if loss.is_exponential() && seen.largest == seen.least {
-            return exponential(u, m, c, seen.largest);
+            return Ok((exponential(u, m, c, seen.largest)?, size));
         }
-        return with_psi!(loss, psi => search(&psi, u, m, c, goal(u.len()), &seen));
+        let step = with_psi!(loss, psi => search(&psi, u, m, c, goal(u.len()), &seen, known))?;
+        return Ok((step, size));
     }
     match policy {
         Separable::Error => Err(DomainError::Separable { examples: u.len() }),
         Separable::Cap | Separable::Stop => {
-            let size = loss.cap(u.len()) / seen.largest;
-            let delta = if seen.negative { size } else { -size };
+            let most = loss.cap(u.len()) / seen.largest;
+            let delta = if seen.negative { most } else { -most };
             let end = with_psi!(loss, psi => slope(&psi, u, m, c, delta));
             let residual = ratio(end.g.abs(), end.scale);
-            Ok(Step { delta, outcome: Outcome::Separable, residual, evaluations: 2 })
+            Ok((Step { delta, outcome: Outcome::Separable, residual, evaluations: 2 }, size))
         }
     }
 }
@@ -293,7 +400,7 @@ fn exponential(u: &[f64], m: &[f64], c: &[f64], size: f64) -> Result<Step, Domai
         return Ok(Step { delta, outcome: Outcome::Solved, residual, evaluations: 1 });
     }
     // One side is below the smallest number: the general search shifts by what matters.
-    search(&crate::boost::surrogate::ExpPsi, u, m, c, goal(u.len()), &look(m, c))
+    search(&crate::boost::surrogate::ExpPsi, u, m, c, goal(u.len()), &look(m, c), None)
 }
 
 /// The root of g, which exists.
@@ -304,47 +411,56 @@ fn search<P: Psi>(
     c: &[f64],
     goal: f64,
     seen: &Look,
+    known: Option<Known<'_>>,
 ) -> Result<Step, DomainError> {
     const WHAT: &str = "the derivative of the surrogate along the feature";
     let mut evaluations = 0;
     let mut last = Slope::default();
-    let logistic = Logistic::new::<P>(u, seen);
+    let mut last_at = f64::NAN;
+    let logistic = Logistic::new::<P>(u, seen, known);
     // What is within rounding of 0 is 0: that ends the search.
     let mut g = |delta: f64| {
-        evaluations += 1;
-        let quick = logistic.as_ref().and_then(|own| own.slope(m, c, delta));
-        last = quick.unwrap_or_else(|| slope(psi, u, m, c, delta));
+        if delta != last_at {
+            evaluations += 1;
+            let quick = logistic.as_ref().and_then(|own| own.slope(m, c, delta));
+            last = quick.unwrap_or_else(|| slope(psi, u, m, c, delta));
+            last_at = delta;
+        }
         if last.g.abs() <= goal * last.scale {
             (0.0, last.curvature)
         } else {
             (last.g, last.curvature)
         }
     };
-    let (start, _) = g(0.0);
-    if start == 0.0 {
+    let start = solve::sample(0.0, &mut g);
+    if start.value == 0.0 {
         return Ok(Step { delta: 0.0, outcome: Outcome::Solved, residual: 0.0, evaluations });
     }
-    if start.is_nan() {
-        return Err(not_finite("the weights of the examples", start));
+    if start.value.is_nan() {
+        return Err(not_finite("the weights of the examples", start.value));
     }
-    let direction = -start.signum();
-    let (mut from, mut to) = (0.0, direction / seen.largest);
-    loop {
-        let (value, _) = g(to);
-        if value.is_nan() {
-            return Err(not_finite("the weights of the examples", value));
+    let direction = -start.value.signum();
+    let (mut from, mut reach) = (start, 1.0 / seen.largest);
+    let to = loop {
+        let newton = (from.value / from.slope).abs();
+        let step = if newton > 0.0 { Real::min(newton, reach) } else { reach };
+        let to = solve::sample(from.at + direction * step, &mut g);
+        if to.value.is_nan() {
+            return Err(not_finite("the weights of the examples", to.value));
         }
-        if value * direction >= 0.0 {
-            break;
+        if to.value * direction >= 0.0 {
+            break to;
+        }
+        if to.at == from.at || !(to.at * seen.largest).is_finite() {
+            let (lo, hi) = (0.0, to.at);
+            let (at_lo, at_hi) = (start.value, to.value);
+            return Err(DomainError::NoRoot { what: WHAT, lo, hi, at_lo, at_hi });
         }
         from = to;
-        to *= 2.0;
-        if !(to * seen.largest).is_finite() {
-            let (lo, hi) = (0.0, to);
-            return Err(DomainError::NoRoot { what: WHAT, lo, hi, at_lo: start, at_hi: value });
-        }
-    }
-    let mut delta = solve::root(WHAT, from, to, &mut g)?.at;
+        reach *= 2.0;
+    };
+    let mut delta = solve::refine(WHAT, from, to, &mut g)?.at;
+    let from = from.at;
     let (value, curvature) = g(delta);
     if value == 0.0 && curvature == 0.0 {
         // A flat stretch: its end nearest to 0.

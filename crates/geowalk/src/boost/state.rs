@@ -14,7 +14,8 @@
 use rayon::prelude::*;
 
 use super::chunks::{self, ROWS};
-use super::line::Outcome;
+use super::line::{Known, MILD, Outcome, Turn, filled};
+use super::logistic::{self, Moved};
 use super::surrogate::{Psi, Surrogate, with_psi};
 use crate::Real;
 
@@ -69,10 +70,27 @@ pub(crate) struct State<'a> {
     shift: f64,
     /// Σ c ψ(−(u − shift)).
     risk: f64,
+    /// e^−u, where the loss is logistic, its numbers neither overflow nor underflow, and every c is 1; else empty.
+    e: Vec<f64>,
+    /// Is every c 1?
+    ones: bool,
+}
+
+/// A step along one feature.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Along<'m> {
+    /// The feature.
+    pub(crate) m: &'m [f64],
+    pub(crate) delta: f64,
+    /// s where it is ±s or 0.
+    pub(crate) size: Option<f64>,
 }
 
 /// Scores, weights, changes and given weights of some rows.
 type Part<'a> = (((&'a [f64], &'a mut [f64]), &'a [f64]), &'a [f64]);
+
+/// Scores, weights, e^−u and the feature of some rows.
+type Rows<'a> = (((&'a mut [f64], &'a mut [f64]), &'a mut [f64]), &'a [f64]);
 
 /// The edge of a feature before a step.
 #[derive(Debug, Clone, Copy)]
@@ -106,7 +124,13 @@ impl<'a> State<'a> {
     /// All scores 0.
     pub(crate) fn new(y: &'a [f64], c: &'a [f64]) -> Self {
         let zeros = vec![0.0; y.len()];
-        Self { y, c, u: zeros.clone(), w: zeros, total: c.iter().sum(), shift: 0.0, risk: 0.0 }
+        let (total, ones) = (c.iter().sum(), c.iter().all(|c| *c == 1.0));
+        Self { y, c, u: zeros.clone(), w: zeros, total, shift: 0.0, risk: 0.0, e: Vec::new(), ones }
+    }
+
+    /// What is known of the logistic loss beforehand.
+    pub(crate) fn known(&self) -> Option<Known<'_>> {
+        (!self.e.is_empty()).then_some(Known { e: &self.e, ones: self.ones })
     }
 
     /// Weights and risk of the current scores for a loss.
@@ -116,6 +140,10 @@ impl<'a> State<'a> {
         self.risk = with_psi!(loss, psi => {
             self.u.iter().zip(self.c).map(|(&u, &c)| c * psi.risk(u - shift)).sum()
         });
+        self.e.clear();
+        if self.ones && loss.is_logistic() && self.u.iter().all(|u| u.abs() <= MILD.0) {
+            self.e.extend(self.u.iter().map(|u| Real::exp(-u)));
+        }
     }
 
     /// Average normalised loss.
@@ -125,17 +153,59 @@ impl<'a> State<'a> {
     }
 
     /// The edge of the feature m.
+    #[expect(clippy::needless_range_loop, reason = "lanes of several arrays")]
     pub(crate) fn edge(&self, m: &[f64]) -> Edge {
-        let mut edge = Edge { g: 0.0, norm: 0.0, largest: 0.0, sum: 0.0 };
-        for ((&m, &w), &c) in m.iter().zip(&self.w).zip(self.c) {
-            edge.g += c * m * w;
-            edge.norm += c * m * m;
-            edge.sum += c * w.abs();
-            if m.abs() > edge.largest {
-                edge.largest = m.abs();
+        let (mut g, mut norm, mut sum, mut largest) = ([0.0; 4], [0.0; 4], [0.0; 4], [0.0; 4]);
+        let mut four = |m: &[f64; 4], w: &[f64; 4], c: &[f64; 4]| {
+            for k in 0..4 {
+                g[k] += c[k] * m[k] * w[k];
+                norm[k] += c[k] * m[k] * m[k];
+                sum[k] += c[k] * w[k].abs();
+                largest[k] = if m[k].abs() > largest[k] { m[k].abs() } else { largest[k] };
             }
+        };
+        let ((m4, m1), (w4, w1)) = (m.as_chunks(), self.w.as_chunks());
+        let (c4, c1) = self.c.as_chunks();
+        for ((m, w), c) in m4.iter().zip(w4).zip(c4) {
+            four(m, w, c);
         }
-        edge
+        four(&filled(m1), &filled(w1), &filled(c1));
+        let all = |[a, b, c, d]: [f64; 4]| (a + b) + (c + d);
+        let largest = largest.into_iter().fold(0.0, Real::max);
+        Edge { g: all(g), norm: all(norm), largest, sum: all(sum) }
+    }
+
+    /// [`State::advance`] along one feature: the logistic loss needs no exponential then. `change` is memory for the other losses.
+    pub(crate) fn advance_along(
+        &mut self,
+        loss: &Surrogate,
+        along: Along<'_>,
+        change: &mut [f64],
+    ) -> f64 {
+        let far = along.size.map_or(f64::INFINITY, |size| along.delta * size);
+        if self.e.is_empty() || !loss.is_logistic() || far.is_nan() || far.abs() > MILD.1 {
+            for (change, m) in change.iter_mut().zip(along.m) {
+                *change = along.delta * m;
+            }
+            return self.advance(loss, change);
+        }
+        let turn = Turn::new(far);
+        let before = self.risk;
+        let part = |(((u, w), e), m): Rows<'_>| logistic::advance(u, w, e, m, along.delta, turn);
+        let parts: Vec<Moved> = if self.u.len() < chunks::WORTH {
+            let parts = self.u.chunks_mut(ROWS).zip(self.w.chunks_mut(ROWS));
+            parts.zip(self.e.chunks_mut(ROWS)).zip(along.m.chunks(ROWS)).map(part).collect()
+        } else {
+            let parts = self.u.par_chunks_mut(ROWS).zip(self.w.par_chunks_mut(ROWS));
+            let parts = parts.zip(self.e.par_chunks_mut(ROWS));
+            parts.zip(along.m.par_chunks(ROWS)).map(part).collect()
+        };
+        let sum = parts.into_iter().fold(Moved::default(), Moved::add);
+        self.risk = sum.risk;
+        if sum.farthest > MILD.0 {
+            self.e.clear();
+        }
+        ((-sum.risk - sum.young) / before).abs()
     }
 
     /// Moves the scores by `change` and weighs the examples anew; how far the step was from the identity.
@@ -143,6 +213,7 @@ impl<'a> State<'a> {
         for (u, &change) in self.u.iter_mut().zip(change) {
             *u += change;
         }
+        self.e.clear();
         let shift = loss.shift(self.u.iter().copied());
         let before =
             if shift == self.shift { self.risk } else { self.risk * Real::exp(self.shift - shift) };
@@ -185,9 +256,8 @@ impl<'a> State<'a> {
     pub(crate) fn error(&self) -> f64 {
         let mut wrong = 0.0;
         for ((&u, &y), &c) in self.u.iter().zip(self.y).zip(self.c) {
-            if u > 0.0 || (u == 0.0 && y < 0.0) || u.is_nan() {
-                wrong += c;
-            }
+            // Without a branch, which nobody could predict.
+            wrong += if (u > 0.0) | ((u == 0.0) & (y < 0.0)) | u.is_nan() { c } else { 0.0 };
         }
         wrong / self.total
     }

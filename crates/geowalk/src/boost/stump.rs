@@ -58,7 +58,23 @@ impl Stump {
     /// The same from bins, for the rows that the stump was found on.
     pub fn add_binned(&self, binned: &Binned, alpha: f64, scores: &mut [f64]) {
         let Some(column) = binned.columns().get(self.split.column) else { return };
-        let step = alpha * self.sign;
+        let steps = self.of_codes(column, alpha * self.sign);
+        for (score, code) in scores.iter_mut().zip(column.codes()) {
+            *score += steps[usize::from(*code)];
+        }
+    }
+
+    /// h of the rows that the stump was found on, from their bins.
+    pub(crate) fn values_binned(&self, binned: &Binned, h: &mut [f64]) {
+        let Some(column) = binned.columns().get(self.split.column) else { return };
+        let steps = self.of_codes(column, self.sign);
+        for (h, code) in h.iter_mut().zip(column.codes()) {
+            *h = steps[usize::from(*code)];
+        }
+    }
+
+    /// `step` for the codes of what passes, else −`step`.
+    fn of_codes(&self, column: &BinnedColumn, step: f64) -> [f64; 256] {
         let mut steps = [-step; 256];
         for (bin, own) in column.bins().iter().enumerate() {
             steps[bin] = if passes(self.split.test, own) { step } else { -step };
@@ -66,9 +82,7 @@ impl Stump {
         if let Test::AtMost { missing: true, .. } = self.split.test {
             steps[usize::from(column.missing())] = step;
         }
-        for (score, code) in scores.iter_mut().zip(column.codes()) {
-            *score += steps[usize::from(*code)];
-        }
+        steps
     }
 }
 
@@ -87,7 +101,10 @@ fn passes(test: Test, bin: &Bin) -> bool {
 const TIE: f64 = 1e-12;
 
 /// Columns that are counted in one pass over the weights.
-const TOGETHER: usize = 4;
+const TOGETHER: usize = 8;
+
+/// Rows whose weights stay near while those columns are counted, four at once.
+const NEAR: usize = 2048;
 
 /// The stump with the largest edge between bins; `None` if no column has two different values.
 pub fn best_binned(binned: &Binned, signed: &[f64]) -> Result<Option<Stump>, TableError> {
@@ -149,11 +166,20 @@ impl Sums {
             let what = "the list of signed weights".to_owned();
             return Err(TableError::Length { what, found: signed.len(), rows });
         }
-        if let Some(row) = signed.iter().position(|weight| !weight.is_finite()) {
+        let mut sums = [[0.0; 2]; 4];
+        let add = |[sum, size]: [f64; 2], w: f64| [sum + w, size + w.abs()];
+        let (fours, rest) = signed.as_chunks::<4>();
+        for four in fours {
+            sums.iter_mut().zip(four).for_each(|(sum, w)| *sum = add(*sum, *w));
+        }
+        sums[0] = rest.iter().fold(sums[0], |sum, w| add(sum, *w));
+        let [total, size] = [0, 1].map(|k| (sums[0][k] + sums[1][k]) + (sums[2][k] + sums[3][k]));
+        if !size.is_finite()
+            && let Some(row) = signed.iter().position(|weight| !weight.is_finite())
+        {
             return Err(TableError::Weight { row, value: signed[row] });
         }
-        let total = signed.iter().sum();
-        Ok(Self { total, tolerance: TIE * signed.iter().map(|w| w.abs()).sum::<f64>() })
+        Ok(Self { total, tolerance: TIE * size })
     }
 
     /// The first column of those with the largest edge.
@@ -193,22 +219,25 @@ fn best(
     Best { most, stump }
 }
 
-/// Σ w y of each bin of up to four columns, in one pass over the weights.
+/// Σ w y of each bin of up to eight columns, in one pass over the weights.
 fn histograms(columns: &[BinnedColumn], signed: &[f64]) -> [[f64; 256]; TOGETHER] {
     let mut cells = [[0.0; 256]; TOGETHER];
-    if let [a, b, c, d] = columns {
-        let [p, q, r, s] = &mut cells;
-        let codes = a.codes().iter().zip(b.codes()).zip(c.codes().iter().zip(d.codes()));
-        for (((a, b), (c, d)), weight) in codes.zip(signed) {
-            p[usize::from(*a)] += weight;
-            q[usize::from(*b)] += weight;
-            r[usize::from(*c)] += weight;
-            s[usize::from(*d)] += weight;
-        }
-    } else {
-        for (column, cells) in columns.iter().zip(&mut cells) {
-            for (code, weight) in column.codes().iter().zip(signed) {
-                cells[usize::from(*code)] += weight;
+    for (block, signed) in signed.chunks(NEAR).enumerate() {
+        for (columns, cells) in columns.chunks(4).zip(cells.chunks_mut(4)) {
+            if let ([a, b, c, d], [p, q, r, s]) = (columns, &mut *cells) {
+                let [a, b, c, d] = [a, b, c, d].map(|column| &column.codes()[block * NEAR..]);
+                for (((a, b), (c, d)), weight) in a.iter().zip(b).zip(c.iter().zip(d)).zip(signed) {
+                    p[usize::from(*a)] += weight;
+                    q[usize::from(*b)] += weight;
+                    r[usize::from(*c)] += weight;
+                    s[usize::from(*d)] += weight;
+                }
+            } else {
+                for (column, cells) in columns.iter().zip(cells) {
+                    for (code, weight) in column.codes()[block * NEAR..].iter().zip(signed) {
+                        cells[usize::from(*code)] += weight;
+                    }
+                }
             }
         }
     }

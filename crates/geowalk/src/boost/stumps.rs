@@ -75,10 +75,12 @@ impl Weak for Stumps<'_> {
         };
         let mut stump = found.ok().flatten()?;
         stump.sign = 1.0;
-        h.fill(0.0);
         match &self.columns {
-            Columns::Binned(binned) => stump.add_binned(binned, 1.0, h),
-            Columns::Sorted(_) => stump.add(self.table, 1.0, h),
+            Columns::Binned(binned) => stump.values_binned(binned, h),
+            Columns::Sorted(_) => {
+                h.fill(0.0);
+                stump.add(self.table, 1.0, h);
+            }
         }
         Some(Hypothesis::Stump(stump.split))
     }

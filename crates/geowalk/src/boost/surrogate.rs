@@ -400,6 +400,11 @@ impl Surrogate {
         matches!(self.form, Form::Squared)
     }
 
+    /// Is this the logistic loss?
+    pub(crate) fn is_logistic(&self) -> bool {
+        matches!(self.form, Form::Entropy)
+    }
+
     /// ψ(z).
     pub fn value(&self, z: f64) -> f64 {
         with_psi!(self, psi => psi.risk(-z))

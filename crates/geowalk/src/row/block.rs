@@ -289,6 +289,110 @@ impl Block {
     pub fn bound(&self) -> usize {
         self.columns.unwrap_or_else(|| self.bounds.iter().copied().max().unwrap_or(0))
     }
+
+    /// All of it, as it lies in memory: what a binary file stores.
+    pub fn parts(&self) -> Parts<'_> {
+        Parts {
+            columns: self.columns,
+            labels: &self.labels,
+            weights: &self.weights,
+            ends: &self.ends,
+            indices: &self.indices,
+            values: &self.values,
+        }
+    }
+
+    /// Makes room for so many rows and coordinates and lets `fill` write all of [`Parts`] in place; what lay there before is anything. Indices of a row must be
+    /// distinct, and there are none if there are `columns`. Ends that do not fit leave the block empty and are an error.
+    ///
+    /// ```
+    /// use geowalk::row::{Block, Row};
+    /// let mut block = Block::new();
+    /// block.refill(None, 1, 2, |parts| {
+    ///     (parts.labels[0], parts.weights[0], parts.ends[0]) = (1.0, 1.0, 2);
+    ///     parts.indices.copy_from_slice(&[3, 0]);
+    ///     parts.values.copy_from_slice(&[1.5, 2.0]);
+    /// })?;
+    /// assert_eq!(block.sparse(0).dot(&[1.0, 0.0, 0.0, 1.0]), 3.5);
+    /// # Ok::<(), geowalk::DomainError>(())
+    /// ```
+    pub fn refill(
+        &mut self,
+        columns: Option<usize>,
+        rows: usize,
+        stored: usize,
+        fill: impl FnOnce(PartsMut<'_>),
+    ) -> Result<(), DomainError> {
+        self.columns = columns;
+        self.labels.resize(rows, 0.0);
+        self.weights.resize(rows, 0.0);
+        self.ends.resize(rows, 0);
+        self.indices.resize(if columns.is_some() { 0 } else { stored }, 0);
+        self.values.resize(stored, 0.0);
+        self.bounds.clear();
+        fill(PartsMut {
+            labels: &mut self.labels,
+            weights: &mut self.weights,
+            ends: &mut self.ends,
+            indices: &mut self.indices,
+            values: &mut self.values,
+        });
+        let mut start = 0;
+        for &end in &self.ends {
+            let fits = columns.is_none_or(|columns| start + columns == end);
+            if end < start || end > stored || !fits {
+                let error = DomainError::Dimension {
+                    what: "the end of a row",
+                    found: end,
+                    expected: columns.map_or(stored, |columns| start + columns),
+                };
+                self.clear();
+                return Err(error);
+            }
+            if columns.is_none() {
+                let largest = self.indices[start..end].iter().max();
+                self.bounds.push(largest.map_or(0, |&index| (index as usize).saturating_add(1)));
+            }
+            start = end;
+        }
+        if start == stored {
+            return Ok(());
+        }
+        self.clear();
+        Err(DomainError::Dimension { what: "the end of the rows", found: start, expected: stored })
+    }
+}
+
+/// A block as it lies in memory.
+#[derive(Debug, Clone, Copy)]
+pub struct Parts<'a> {
+    /// Columns of dense rows, whose `indices` are empty.
+    pub columns: Option<usize>,
+    /// Labels.
+    pub labels: &'a [f64],
+    /// Importance weights.
+    pub weights: &'a [f64],
+    /// Where each row ends in the two below.
+    pub ends: &'a [usize],
+    /// Indices of all coordinates.
+    pub indices: &'a [u32],
+    /// Values of all coordinates.
+    pub values: &'a [f64],
+}
+
+/// A block to be written in place.
+#[derive(Debug)]
+pub struct PartsMut<'a> {
+    /// Labels.
+    pub labels: &'a mut [f64],
+    /// Importance weights.
+    pub weights: &'a mut [f64],
+    /// Where each row ends in the two below.
+    pub ends: &'a mut [usize],
+    /// Indices of all coordinates; of dense rows none.
+    pub indices: &'a mut [u32],
+    /// Values of all coordinates.
+    pub values: &'a mut [f64],
 }
 
 #[cfg(test)]
@@ -347,6 +451,34 @@ mod tests {
         block.abandon();
         block.end(0.0, 1.0);
         assert_eq!((coordinates(&block, 0).len(), coordinates(&block, 1).len()), (1, 0));
+    }
+
+    #[test]
+    fn a_block_is_written_in_place() {
+        let mut block = Block::new();
+        for (columns, ends, right) in [
+            (None, [1, 3], true),
+            (None, [0, 3], true),
+            (None, [2, 1], false),
+            (None, [1, 4], false),
+            (None, [1, 2], false),
+            (Some(2), [1, 3], false),
+        ] {
+            let outcome = block.refill(columns, 2, 3, |parts| {
+                parts.ends.copy_from_slice(&ends);
+                parts.indices.fill(6);
+                parts.values.fill(1.0);
+            });
+            assert_eq!((outcome.is_ok(), block.is_empty()), (right, !right));
+        }
+        let dense = block.refill(Some(2), 2, 4, |parts| {
+            parts.ends.copy_from_slice(&[2, 4]);
+            parts.values.copy_from_slice(&[1.0, 2.0, 3.0, 4.0]);
+        });
+        dense.unwrap();
+        assert_eq!((block.dense(1).dot(&[1.0, 1.0]), block.bound()), (7.0, 2));
+        block.refill(None, 1, 1, |parts| (parts.ends[0], parts.indices[0]) = (1, 8)).unwrap();
+        assert_eq!((block.sparse(0).bound(), block.len()), (9, 1));
     }
 
     #[test]

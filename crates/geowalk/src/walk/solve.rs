@@ -24,10 +24,10 @@ pub(crate) struct Root {
 
 /// A function evaluated: its value, and its derivative or NaN.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Sample {
-    at: f64,
-    value: f64,
-    slope: f64,
+pub(crate) struct Sample {
+    pub(crate) at: f64,
+    pub(crate) value: f64,
+    pub(crate) slope: f64,
 }
 
 /// More evaluations than any bracket of `f64` can need.
@@ -135,7 +135,7 @@ pub(crate) fn least(
     best.map(|(_, root)| Root { evaluations, ..root }).ok_or(missing)
 }
 
-fn sample(at: f64, f: &mut impl FnMut(f64) -> (f64, f64)) -> Sample {
+pub(crate) fn sample(at: f64, f: &mut impl FnMut(f64) -> (f64, f64)) -> Sample {
     let (value, slope) = f(at);
     Sample { at, value, slope }
 }
@@ -145,7 +145,8 @@ fn changes(a: f64, b: f64) -> bool {
     (a <= 0.0 && b >= 0.0) || (a >= 0.0 && b <= 0.0)
 }
 
-fn refine(
+/// The root between two points where f is known.
+pub(crate) fn refine(
     what: &'static str,
     lo: Sample,
     hi: Sample,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Writes a file in place of the one at `path`, if there is one.
-pub(super) fn replace(
+pub(crate) fn replace(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
@@ -52,7 +52,7 @@ pub(super) fn replace(
 }
 
 /// Would [`replace`] be able to begin?
-pub(super) fn try_out(path: &Path) -> io::Result<()> {
+pub(crate) fn try_out(path: &Path) -> io::Result<()> {
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     match fs::metadata(&path) {
         Ok(old) if old.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
