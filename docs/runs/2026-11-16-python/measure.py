@@ -17,7 +17,7 @@ import sklearn
 from river import linear_model, optim
 from sklearn.linear_model import SGDClassifier
 
-ROUNDS, ROWS, BURST, KEYS = 12, 4000, 500, 30
+ROUNDS, ROWS, BURST, KEYS = 40, 4000, 500, 30
 
 
 def dictionaries():
