@@ -23,10 +23,12 @@ pub use trace::{Course, MOST, Point};
 pub(crate) use verify::replay;
 pub use verify::{Mismatch, Verified, verify};
 
+use crate::certificate::Against;
 use crate::certify::{self, Which};
 use crate::error::RunError;
 use crate::holdout::Holdout;
-use crate::input;
+use crate::input::{self, Rows};
+use crate::learner::Learner;
 use crate::model::{Model, Settings};
 use crate::predict;
 use crate::pump::{Filled, Pump, ROWS, usual_threads};
@@ -143,8 +145,7 @@ impl Plan {
 }
 
 /// A row of the progress table.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Progress {
+pub struct Progress<'a> {
     /// Average loss so far, in the first pass of the examples learned from, in later ones of those that are kept from learning, if any are.
     pub average: f64,
     /// Average loss since the last row.
@@ -161,8 +162,25 @@ pub struct Progress {
     pub prediction: String,
     /// Features it had.
     pub features: usize,
-    /// The certificate so far.
-    pub certificate: Option<Certificate>,
+    /// The learner as it is now.
+    pub(crate) learner: &'a dyn Learner,
+}
+
+impl Progress<'_> {
+    /// The certificate so far: made when it is asked for, since it looks at every weight.
+    pub fn certificate(&self) -> Option<Certificate> {
+        self.learner.report(&Against::Live, None).map(|all| all.best().clone())
+    }
+}
+
+impl std::fmt::Debug for Progress<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { average, since_last, examples, .. } = self;
+        write!(
+            f,
+            "Progress {{ examples: {examples}, average: {average}, since_last: {since_last}, .. }}"
+        )
+    }
 }
 
 /// What is said while training.
@@ -171,7 +189,7 @@ pub enum Said<'a> {
     /// Something was inferred or decided.
     Note(String),
     /// A row of the progress table.
-    Progress(&'a Progress),
+    Progress(&'a Progress<'a>),
     /// Another block was learned from.
     Block {
         /// Examples so far.
@@ -191,17 +209,15 @@ pub fn train<'a>(
 ) -> Result<Summary, RunError> {
     let start = Instant::now();
     let resumed = plan.resume.as_deref().map(Model::load).transpose()?;
-    if let Some(model) = resumed.as_ref().filter(|model| predict::is_batch(model)) {
-        return Err(RunError::Batch { kind: model.settings.walk.clone() });
-    }
+    resumed.as_ref().map(predict::check_walk).transpose()?;
     model.map(Model::check_path).transpose()?;
     let mut sink = Sink { said, predictions };
     let mut run: Option<Run> = None;
     let mut schema = resumed.as_ref().map(|model| model.schema.clone());
     let mut last: Option<Box<dyn Source>> = None;
     for _ in 0..plan.passes {
-        let options = Options { schema: schema.take(), ..open() };
-        let source = pass(plan, resumed.as_ref(), options, &mut run, &mut sink)?;
+        let source = input::open(Options { schema: schema.take(), ..open() })?;
+        let source = pass(plan, resumed.as_ref(), source, &mut run, &mut sink)?;
         schema = Some(source.schema().clone());
         last = Some(source);
     }
@@ -216,7 +232,8 @@ pub fn train<'a>(
         made.save(path)?;
     }
     if let Some((which, again)) = &plan.comparator {
-        let open: Option<&mut dyn FnMut() -> Options> = if *again { Some(&mut open) } else { None };
+        let mut open = || Rows::from(open());
+        let open: Option<certify::Open<'_>> = if *again { Some(&mut open) } else { None };
         summary.certificate = Some(certify::certify(&made, Some(which), open)?);
         summary.seconds = start.elapsed().as_secs_f64();
     }
@@ -228,11 +245,10 @@ pub fn train<'a>(
 fn pass(
     plan: &Plan,
     resumed: Option<&Model>,
-    options: Options,
+    mut source: Box<dyn Source>,
     run: &mut Option<Run>,
     sink: &mut Sink<'_>,
 ) -> Result<Box<dyn Source>, RunError> {
-    let mut source = input::open(options)?;
     let mut block = Block::new();
     if source.read(&mut block, ROWS)? == 0 {
         return if run.is_some() { Ok(source) } else { Err(RunError::Empty) };

@@ -220,10 +220,21 @@ impl Run {
         self.trace = Some(Trace::new(self.examples()));
     }
 
+    /// Keeps a few of them.
+    pub(super) fn trace_sparsely(&mut self) {
+        self.trace = Some(Trace::sparse(self.examples()));
+    }
+
+    /// The points so far; the run goes on.
+    pub(super) fn points_so_far(&self) -> Vec<Point> {
+        let end = |trace: Trace| trace.end(self.examples(), || self.point());
+        self.trace.clone().map_or_else(Vec::new, end)
+    }
+
     /// The points, if they were kept.
     pub(super) fn points(&mut self) -> Option<Vec<Point>> {
-        let last = self.point();
-        self.trace.take().map(|trace| trace.end(last))
+        let trace = self.trace.take()?;
+        Some(trace.end(self.examples(), || self.point()))
     }
 
     /// What is measured of the examples learned from.
@@ -344,7 +355,8 @@ impl Run {
                 // Nothing has been learned yet.
                 self.other = Some(Study::new(&self.settings, self.width)?);
             }
-        } else if let Some(other) = self.other.take()
+        } else if self.other.is_some() // taking what is not there would copy its whole place, in every block
+            && let Some(other) = self.other.take()
             && turned
         {
             self.study = other;
@@ -379,7 +391,9 @@ impl Run {
                 Some(i) => (i, false),
                 None => (end, false),
             };
-            if let Some(mut other) = self.other.take() {
+            if self.other.is_some()
+                && let Some(mut other) = self.other.take()
+            {
                 flip(block);
                 if other.failed.is_none()
                     && let Err(cause) = other.go(task, block, from..to, keep)
@@ -394,7 +408,7 @@ impl Run {
             learned.map_err(|cause| self.diverged(block, places, cause))?;
             let seen_now = self.examples();
             if let Some(mut trace) = self.trace.take_if(|trace| trace.next() == seen_now) {
-                trace.add(self.point());
+                trace.add(seen_now, self.point());
                 self.trace = Some(trace);
             }
             if self.study.metrics.examples() == mark && mark > seen {
@@ -481,7 +495,7 @@ impl Run {
         }
     }
 
-    fn progress(&mut self, block: &Block, row: usize, labels: &Labels) -> Progress {
+    fn progress(&mut self, block: &Block, row: usize, labels: &Labels) -> Progress<'_> {
         let y = block.labels()[row];
         let label = match self.settings.task {
             Task::Regression => y.to_string(),
@@ -518,12 +532,7 @@ impl Run {
             prediction,
             features,
             window: self.study.window.as_ref().map(Window::loss),
-            certificate: self
-                .study
-                .built
-                .learner
-                .report(&Against::Live, None)
-                .map(|all| all.best().clone()),
+            learner: self.study.built.learner.as_ref(),
         }
     }
 
@@ -537,6 +546,9 @@ impl Run {
         };
         let rate = match built.rate.as_str() {
             "auto" => format!("auto (last {:.3e})", built.learner.rate()),
+            rate if rate.starts_with("doubling") => {
+                format!("{rate} (last {:.3e})", built.learner.rate())
+            }
             rate => rate.to_owned(),
         };
         Summary {
