@@ -122,7 +122,8 @@ impl Csr {
         let (mut start, mut loss) = (0, 0.0);
         for (end, y) in self.ends.iter().zip(&self.labels) {
             let own = start..*end;
-            loss += f64::from(step(weights, rate, *y, &self.places[own.clone()], &self.values[own]));
+            loss +=
+                f64::from(step(weights, rate, *y, &self.places[own.clone()], &self.values[own]));
             start = *end;
         }
         loss

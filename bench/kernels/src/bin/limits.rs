@@ -60,7 +60,8 @@ fn pieces(path: &str, mut each: impl FnMut(&[u8], usize)) -> std::io::Result<()>
 
 /// Rows of the binary file, learned from as they are read.
 fn learn_binary(path: &str, rate: f32) -> std::io::Result<f64> {
-    let (mut file, mut buffer, mut kept, mut loss) = (File::open(path)?, vec![0_u8; BUFFER], 0, 0.0);
+    let (mut file, mut buffer, mut kept, mut loss) =
+        (File::open(path)?, vec![0_u8; BUFFER], 0, 0.0);
     let (mut weights, mut places, mut values) = (zeros(), vec![0_u32; 512], vec![0_f32; 512]);
     loop {
         let count = file.read(&mut buffer[kept..])?;

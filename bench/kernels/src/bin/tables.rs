@@ -36,7 +36,8 @@ fn read(path: &str) -> Outcome<(Table, Classes)> {
         }
     }
     let codes = columns.pop().ok_or("no column")?.iter().map(|y| u32::from(*y > 0.5)).collect();
-    let columns = columns.into_iter().zip(names).map(|(values, name)| Column::numeric(name, values));
+    let columns =
+        columns.into_iter().zip(names).map(|(values, name)| Column::numeric(name, values));
     Ok((Table::new(columns.collect())?, Classes::new(codes, ["0", "1"])?))
 }
 
