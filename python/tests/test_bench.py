@@ -118,7 +118,7 @@ def verdicts(records, run):
 def test_a_recorded_run_has_its_tables(recorded):
     records, run = recorded
     page = table.page(records, run, run["plan"], "what was tried")
-    for part in ("geowalk gd, LIBSVM", "VW --sgd", "LightGBM", "imodels", "What is unfair", "What we lose", "what was tried", "Limits of this machine", "instructions per feature"):
+    for part in ("geowalk gd, LIBSVM", "VW --sgd", "LightGBM", "imodels", "start of Python and VW", "in memory already", "What is unfair", "What we lose", "what was tried", "Limits of this machine", "instructions per feature"):
         assert part in page, part
     assert "None" not in page.replace("None.", "") and "nan" not in page
     found = verdicts(records, run)
