@@ -79,7 +79,7 @@ impl Digest {
         let mut lanes = LANES;
         // Dense and sparse blocks of the same row are the same row: zeros do not count.
         // To the end, without stopping at the first: several are compared at once.
-        let full = !values.iter().fold(false, |zero, x| zero | (*x == 0.0));
+        let full = values.iter().filter(|x| **x == 0.0).count() == 0;
         match columns {
             None if full => sparse(&mut lanes, &indices[range], values),
             None => nonzero(&mut lanes, indices[range].iter().copied(), values),
