@@ -44,6 +44,7 @@ class Estimator:
     _sparse = True
     _allow_nan = False
     _poor_score = False
+    _positive_only = False
 
     @classmethod
     def _parameters(cls) -> dict[str, inspect.Parameter]:
@@ -93,7 +94,7 @@ class Estimator:
             target_tags=TargetTags(required=self._kind is not None),
             classifier_tags=ClassifierTags(poor_score=self._poor_score) if self._kind == "classifier" else None,
             regressor_tags=RegressorTags(poor_score=self._poor_score) if self._kind == "regressor" else None,
-            input_tags=InputTags(sparse=self._sparse, allow_nan=self._allow_nan),
+            input_tags=InputTags(sparse=self._sparse, allow_nan=self._allow_nan, positive_only=self._positive_only),
         )
 
     @property
@@ -129,18 +130,23 @@ class Estimator:
         return self.certificate()
 
     def certificate(self, comparator: Any = None, X: Any = None, y: Any = None) -> Certificate:
-        """The guarantee of what was learned, against all comparators in reach of the start, or against one.
-
-        `comparator` are weights, the intercept first. Their own loss and the regret need the data: `X` and `y`.
+        """The guarantee of what was learned.
 
         >>> import geowalk
-        >>> model = geowalk.OnlineClassifier().fit([[0.0], [1.0], [0.2], [0.9]], [0, 1, 0, 1])
-        >>> model.certificate().status
-        'valid'
+        >>> geowalk.BoostClassifier(rounds=3).fit([[0.0], [1.0], [0.2], [0.9]], [0, 1, 0, 1]).certificate().theorem
+        'boosting-rate'
         """
         if comparator is not None or X is not None or y is not None:
-            raise NotImplementedError("a certificate against a comparator of one's own is not there yet")
+            raise ValueError(
+                f"the theorems of {type(self).__name__} bound its own training error, not a regret: there is no comparator to give"
+            )
         return Certificate(self.summary_["certificate"])
+
+
+def write_page(path: Any, html: str) -> None:
+    """Writes a report."""
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(html)
 
 
 def register_with_river(cls: type, kind: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import _validate as v
-from ._base import Estimator
+from ._base import Estimator, write_page
 from ._geowalk import Boost, Tree
 
 __all__ = ["BoostClassifier", "TreeClassifier"]
@@ -66,7 +66,7 @@ class _Batch(Estimator):
         return None, [_column(array[:, k]) for k in range(array.shape[1])], array.shape[0]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Learns from a table. Numbers may be missing (NaN), columns may hold names.
+        """Learns from a table. Numbers may be missing (NaN), columns may hold names. Ctrl-C stops it within a second; what was learned until then stays.
 
         >>> from geowalk import TreeClassifier
         >>> TreeClassifier().fit([[0.0], [1.0]], ["no", "yes"]).classes_
@@ -93,6 +93,8 @@ class _Batch(Estimator):
         self.classes_, self.n_features_in_ = classes, len(columns)
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
+        # Whoever has stopped it has what was learned until then.
+        self._model.raise_if_stopped()
         return self
 
     def _learn(self, names: list[str], columns: list[Any], y: np.ndarray, classes: list[Any], w: Any, label: str) -> Any:
@@ -128,6 +130,31 @@ class _Batch(Estimator):
         found = self.predict(X)
         y = v.column(y, len(found), self)
         return float(np.average(found == y, weights=v.weights(sample_weight, len(y))))
+
+    def report(self, path: Any, X: Any = None, y: Any = None) -> None:
+        """Writes one self-contained HTML page: what was learned, how it went, what is promised. With rows X and their classes y, best those that it has not seen, also margins and calibration.
+
+        It is the page of `geowalk boost --report` and `geowalk tree --report`, of a fit that was made in this process.
+
+        >>> import geowalk, os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "report.html")
+        >>> geowalk.TreeClassifier().fit([[0.0], [1.0]], [0, 1]).report(path, [[0.1], [0.7]], [0, 1])
+        >>> "Reliability" in open(path, encoding="utf-8").read()
+        True
+        """
+        model, how = self._learned, f"{self!r}.fit(X, y)"
+        if X is None or y is None:
+            if X is not None or y is not None:
+                raise ValueError("X and y go together: margins are known from both")
+            return write_page(path, model.page(how))
+        _, columns, rows = self._columns(X, False)
+        y = v.column(y, rows, self)
+        places = {label: float(code) for code, label in enumerate(self.classes_.tolist())}
+        unknown = sorted({repr(label) for label in y.tolist() if label not in places})
+        if unknown:
+            raise ValueError(f"y has the classes {', '.join(unknown[:5])}, which are not among {self.classes_.tolist()[:10]}")
+        codes = np.array([places[label] for label in y.tolist()])
+        return write_page(path, model.page(how, columns, codes))
 
     def write(self, form: str = "text") -> str:
         """What was learned: as text for people, or as `json`, `sql` or `dot` (Graphviz).

@@ -10,7 +10,7 @@ import numpy as np
 from . import _validate as v
 from ._base import Estimator
 from ._certificate import Certificate
-from ._geowalk import Tracker, Weigher
+from ._geowalk import Sphere, Tracker, Weigher
 
 __all__ = ["Hedge", "NullVector"]
 
@@ -52,7 +52,7 @@ class Hedge(Estimator):
         rows = np.atleast_2d(np.asarray(losses, dtype=np.float64))
         if rows.ndim != 2:
             raise ValueError(f"losses have shape {np.shape(losses)}; a row of experts, or a table with a row per round, is needed")
-        outcomes = None if y is None else np.atleast_1d(np.asarray(y, dtype=np.float64))
+        outcomes = None if y is None else np.ascontiguousarray(np.atleast_1d(y), dtype=np.float64)
         model = self.__dict__.get("_model")
         if model is None:
             model = Weigher(self.walk, str(self.rate), self.loss, self.share, self.range)
@@ -84,11 +84,11 @@ class Hedge(Estimator):
         >>> Hedge().learn([[0.0, 1.0]] * 50).certificate(comparator=1).regret < 0.0
         True
         """
+        if comparator == "best":
+            comparator = None
+        if comparator is not None and not isinstance(comparator, (int, np.integer)):
+            raise ValueError(f"comparator = {comparator!r}; the number of an expert is needed, from 0, or 'best'")
         return Certificate(json.loads(self._learned.summary(comparator))["certificate"])
-
-    def save(self, path: Any) -> None:
-        """Experts have no model file."""
-        raise NotImplementedError("experts have no model file; keep weights_")
 
 
 class NullVector(Estimator):
@@ -155,6 +155,44 @@ class NullVector(Estimator):
         vector = self._learned.vector()
         return np.concatenate([vector, np.zeros(self.n_features_in_ - len(vector))])
 
+    def certificate(self, comparator: Any = None, X: Any = None, y: Any = None) -> Certificate:
+        """The guarantee against all unit vectors; against one, `comparator`; or against the best in hindsight, 'best'. With all rows X that were learned from, what it lost is known.
+
+        >>> import numpy as np
+        >>> from geowalk import NullVector
+        >>> X = np.random.default_rng(0).standard_normal((100, 2)) @ [[1.0, 0.5], [0.0, 0.0]]
+        >>> known = NullVector().fit(X).certificate("best", X)
+        >>> known.comparator_loss < 1e-20, known.regret <= known.bound
+        (True, True)
+        """
+        model = self._learned
+        if comparator is None:
+            if X is not None:
+                raise ValueError("X is for what a comparator lost: give a unit vector, or comparator='best'")
+            return Certificate(self.summary_["certificate"])
+        rows = None if X is None else v.parts(X)
+        if rows is not None and v.shape(rows)[1] != self.n_features_in_:
+            raise ValueError(f"X has {v.shape(rows)[1]} features, but NullVector is expecting {self.n_features_in_} features as input.")
+        if isinstance(comparator, str):
+            if comparator != "best":
+                raise ValueError(f"comparator = {comparator!r}; a unit vector is needed, or 'best'")
+            if rows is None:
+                raise ValueError("the best vector is sought on the rows that were learned from: give them as X")
+            return Certificate(json.loads(model.certify(None, rows)))
+        u = np.asarray(comparator, dtype=np.float64)
+        if u.shape != (self.n_features_in_,):
+            raise ValueError(f"the comparator has shape {u.shape}; a vector of shape {(self.n_features_in_,)} is needed")
+        Sphere(len(u)).check(u)
+        return Certificate(json.loads(model.certify(u.tolist(), rows)))
+
     def save(self, path: Any) -> None:
-        """Null vectors have no model file."""
-        raise NotImplementedError("null vectors have no model file; keep vector_, or pickle the estimator")
+        """Writes the model file that `geowalk.load` reads.
+
+        >>> import geowalk, tempfile, os
+        >>> path = os.path.join(tempfile.mkdtemp(), "vector.gw")
+        >>> geowalk.NullVector().fit([[1.0, 0.0]] * 100).save(path)
+        >>> geowalk.load(path).vector_.round(6)
+        array([0., 1.])
+        """
+        model, names = self._learned, getattr(self, "feature_names_in_", None)
+        model.save(path, [str(name) for name in (range(1, self.n_features_in_ + 1) if names is None else names)])

@@ -9,6 +9,7 @@ import numpy as np
 
 from . import _geowalk
 from ._batch import BoostClassifier, TreeClassifier
+from ._experts import Hedge, NullVector
 from ._online import NaturalClassifier, OnlineClassifier, OnlineRegressor
 
 __all__ = ["Data", "load", "read", "walks"]
@@ -79,7 +80,7 @@ def _classes(labels: list[Any]) -> np.ndarray:
 
 
 def load(path: Any) -> Any:
-    """The estimator of a model file, whether `save` or the command `geowalk train`, `boost` or `tree` wrote it. It predicts the same bits, and on-line learners go on learning.
+    """The estimator of a model file, whether `save` or the command `geowalk train`, `boost` or `tree` wrote it. It predicts the same bits, and on-line learners, Hedge and NullVector go on learning.
 
     >>> import geowalk, tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "model.gw")
@@ -92,6 +93,8 @@ def load(path: Any) -> Any:
     kind, data = _geowalk.load_bytes(os.fspath(path))
     if kind == "online":
         return _online(data)
+    if kind in ("experts", "track"):
+        return _stream(kind, data)
     model = _geowalk.Boost.from_bytes(data) if kind == "boost" else _geowalk.Tree.from_bytes(data)
     own = dict(model.settings())
     bins = None if own["bins"] == "exact" else int(own["bins"])
@@ -136,6 +139,30 @@ def _online(data: bytes) -> Any:
     else:
         estimator.n_features_in_, estimator.feature_names_in_ = len(names), np.array(names, dtype=object)
     return estimator
+
+
+def _rate(text: str) -> Any:
+    """A rate as one writes it: a number, or a text."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _stream(kind: str, data: bytes) -> Any:
+    if kind == "experts":
+        model = _geowalk.Weigher.from_bytes(data)
+        walk, rate, loss, share, span = model.settings()
+        hedge = Hedge(walk, _rate(rate), loss, share, span)
+        hedge._model, hedge.n_features_in_ = model, len(model.weights())
+        return hedge
+    tracker, names = _geowalk.Tracker.from_bytes(data)
+    walk, rate, seed = tracker.settings()
+    vector = NullVector(walk, _rate(rate), seed)
+    vector._model, vector.n_features_in_ = tracker, len(names)
+    if names != [str(k) for k in range(1, len(names) + 1)]:
+        vector.feature_names_in_ = np.array(names, dtype=object)
+    return vector
 
 
 def walks() -> list[dict[str, Any]]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import weakref
 from typing import Any
 
 import numpy as np
 
 from . import _validate as v
-from ._base import Estimator, register_with_river
+from ._base import Estimator, register_with_river, write_page
+from ._certificate import Certificate
 from ._geowalk import Online, probabilistic
 
 __all__ = ["NaturalClassifier", "OnlineClassifier", "OnlineRegressor", "Winnow"]
@@ -19,6 +22,10 @@ def _records(X: Any) -> list[dict[str, Any]]:
         return X.to_pylist()
     rows = X.to_dict("records") if hasattr(X, "iloc") else X.to_dicts()
     return [{k: None if x is None or x != x else x for k, x in row.items()} for row in rows]
+
+
+_SHORTENED = ("learn_one", "predict_one", "predict_proba_one")
+"""Methods that an instance may have by a shorter way, see `_shorten`."""
 
 
 class _Learner(Estimator):
@@ -99,7 +106,7 @@ class _Learner(Estimator):
     _any_width = False
 
     def _forget(self) -> None:
-        for name in ("_model", "n_features_in_", "feature_names_in_", "_from_dicts", "_any_width"):
+        for name in ("_model", "n_features_in_", "feature_names_in_", "_from_dicts", "_any_width", *_SHORTENED):
             self.__dict__.pop(name, None)
 
     def _begin(self, X: Any, rows: Any, classes: list[Any] | None, label: str) -> None:
@@ -140,11 +147,130 @@ class _Learner(Estimator):
         padded[:, : weights.shape[1]] = weights[:, : columns + 1]
         return padded[:, 0], padded[:, 1:]
 
+    # What is promised, and how it went
+
+    def certificate(self, comparator: Any = None, X: Any = None, y: Any = None, sample_weight: Any = None) -> Certificate:
+        """The guarantee of what was learned: against all weights in reach of the start, against one comparator, or against the best in hindsight.
+
+        regret = sum of l(z_t, y_t) - sum of l(<u, x_t>, y_t) <= bound, whatever the data were.
+
+        comparator  None: all weights no farther from the start than the present ones; 'best': the best fixed weights in hindsight, where the walk's weights live; or one: weights
+                    with the intercept first (a row for each class if there are several, in the order of `classes_`), a dictionary of weights by name, '(intercept)' among
+                    them (for each class, if there are several), or any fitted estimator with `coef_` and `intercept_`
+        X, y        all rows that were learned from, in their order: with them what the comparator lost is known, and the regret; 'best' needs them. Other rows are refused
+        sample_weight  theirs, if they were weighted
+
+        Of several classes a comparator has weights for each, and the bound is the sum of the bounds of the classes; with the logistic loss the losses are those of their softmax, with
+        others the sums of the losses of each class against the rest.
+
+        >>> import numpy as np
+        >>> from geowalk import OnlineRegressor
+        >>> X = np.random.default_rng(0).standard_normal((200, 2))
+        >>> y = X @ [1.0, -2.0] + 3.0
+        >>> model = OnlineRegressor().fit(X, y)
+        >>> model.certificate([3.0, 1.0, -2.0]).regret is None
+        True
+        >>> known = model.certificate([3.0, 1.0, -2.0], X, y)
+        >>> known.comparator_loss < 1e-20, known.regret <= known.bound, known.status
+        (True, True, 'valid')
+        >>> model.certificate("best", X, y).comparator_loss < 1e-9
+        True
+
+        Reference: docs/certificates.md; Zinkevich, Online convex programming and generalized infinitesimal gradient ascent, 2003.
+        """
+        model = self._learned
+        if comparator is None:
+            if X is not None or y is not None:
+                raise ValueError("X and y are for what a comparator lost: give weights, or comparator='best'")
+            return Certificate(self.summary_["certificate"])
+        best = isinstance(comparator, str)
+        if best and comparator != "best":
+            raise ValueError(f"comparator = {comparator!r}; weights are needed, or 'best'")
+        if (X is None) != (y is None):
+            raise ValueError("X and y go together: what a comparator lost is known from both")
+        if best and X is None:
+            raise ValueError("the best weights are sought on the rows that were learned from: give them as X and y")
+        weights = None if best else self._comparator(comparator)
+        if X is None:
+            return Certificate(json.loads(model.certify(weights)))
+        if isinstance(X, (list, tuple)) and X and isinstance(X[0], dict):
+            rows, count = list(X), len(X)
+        else:
+            rows, count = self._rows(X)
+        labels, w = self._again(v.column(y, count, self)), v.weights(sample_weight, count)
+        return Certificate(json.loads(model.certify(weights, rows, labels, w)))
+
+    def _again(self, y: np.ndarray) -> np.ndarray:
+        """Labels that were learned from, as the compiled half knows them."""
+        return v.numbers(y)
+
+    def _scores(self) -> list[Any] | None:
+        """The classes that have a score of their own, in the order of their codes; None if there is one score."""
+        return None
+
+    def _comparator(self, comparator: Any) -> np.ndarray:
+        """The weights of each score, in the order of codes, the intercept first."""
+        several = self._scores()
+        if isinstance(comparator, dict):
+            rows = [comparator] if several is None else [comparator.get(label, {}) for label in several]
+            if several is not None and not all(isinstance(row, dict) for row in comparator.values()):
+                raise ValueError("there are several classes: give a dictionary of weights for each, {class: {name: weight}}")
+            if several is not None and set(comparator) - set(several):
+                unknown = sorted(map(repr, set(comparator) - set(several)))
+                raise ValueError(f"the comparator has the classes {', '.join(unknown[:5])}, which the model does not have")
+            names = {name: k for k, name in enumerate(["(intercept)", *self._model.names()])}
+            found = np.zeros((len(rows), len(names)))
+            for at, row in enumerate(rows):
+                for name, weight in row.items():
+                    if name not in names:
+                        raise ValueError(f"the model has no feature {name!r}; '(intercept)' is the constant")
+                    found[at, names[name]] = weight
+        elif hasattr(comparator, "coef_"):
+            coef = np.atleast_2d(np.asarray(comparator.coef_, dtype=np.float64))
+            constant = np.broadcast_to(np.asarray(comparator.intercept_, dtype=np.float64).ravel(), len(coef))
+            found = self._ordered(np.column_stack([constant, coef]), getattr(comparator, "classes_", None))
+        else:
+            found = self._ordered(np.atleast_2d(np.asarray(comparator, dtype=np.float64)), None)
+        columns = len(self._model.names()) if self._from_dicts else getattr(self, "n_features_in_", found.shape[-1] - 1)
+        wanted = (1 if several is None else len(several), columns + 1)
+        if found.shape != wanted:
+            shape = wanted[1:] if several is None else wanted
+            raise ValueError(f"the comparator has shape {np.shape(comparator)}; weights of shape {shape} are needed, the intercept first")
+        v.finite(found.ravel(), "comparator")
+        return np.ascontiguousarray(found)
+
+    def _ordered(self, weights: np.ndarray, classes: Any) -> np.ndarray:
+        """Weights in the order of codes."""
+        return weights
+
+    def report(self, path: Any) -> None:
+        """Writes one self-contained HTML page: the losses, the regret below its bound, the certificates in words, the largest weights; the walk where it can be drawn.
+
+        It is the page of `geowalk train --report`. It needs nothing to be looked at but a browser.
+
+        >>> import geowalk, os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "report.html")
+        >>> geowalk.OnlineClassifier().fit([[0.0], [1.0], [0.2], [0.9]], [0, 1, 0, 1]).report(path)
+        >>> open(path, encoding="utf-8").read().startswith("<!doctype html>")
+        True
+        """
+        write_page(path, self._learned.page(f"{self!r}.fit(X, y)"))
+
     # river's ways
 
     @property
     def _supervised(self) -> bool:
         return True
+
+    def _shorten(self, **methods: Any) -> None:
+        """From here on calls of these methods go right to the compiled half: an attribute of the instance is found before the method of its class, and saves a third of what a prediction costs. Methods that a
+        subclass has of its own stay."""
+        for name, method in methods.items():
+            if getattr(type(self), name).__module__ == __name__:
+                self.__dict__[name] = method
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in _SHORTENED}
 
     def clone(self, new_params: dict[str, Any] | None = None, include_attributes: bool = False) -> Any:
         """An estimator of the same parameters that has learned nothing, as river wants it.
@@ -262,11 +388,13 @@ class OnlineRegressor(_Learner):
         >>> round(model.predict_one({"x": 1.0, "color": "red"}), 1)
         3.0
         """
-        model = self.__dict__.get("_model")
-        if model is None:
+        try:
+            model = self._model
+        except AttributeError:
             model = self._model = self._new(None)
             self._from_dicts = True
         model.learn_one(x, y, w)
+        self._shorten(learn_one=model.learn_one, predict_one=model.predict_one)
 
     def predict_one(self, x: dict[str, Any]) -> float:
         """What is predicted of a dictionary; 0 before anything was learned.
@@ -275,8 +403,11 @@ class OnlineRegressor(_Learner):
         >>> OnlineRegressor().predict_one({"x": 1.0})
         0.0
         """
-        model = self.__dict__.get("_model")
-        return 0.0 if model is None else model.predict_one(x)
+        try:
+            model = self._model
+        except AttributeError:
+            return 0.0
+        return model.predict_one(x)
 
 
 class _IfProbabilities:
@@ -337,7 +468,8 @@ class OnlineClassifier(_Learner):
 
     def _know(self, labels: list[Any]) -> None:
         self._labels = list(labels)
-        self._codes = {label: code for code, label in enumerate(self._labels)}
+        # As floats, which the compiled half takes as they are.
+        self._codes = {label: float(code) for code, label in enumerate(self._labels)}
         self._sort()
 
     def _sort(self) -> None:
@@ -347,11 +479,11 @@ class OnlineClassifier(_Learner):
         dtype = None if kept is None or kept.dtype.kind != "O" else object
         self.classes_ = np.array([self._labels[k] for k in order], dtype=dtype)
 
-    def _add(self, label: Any) -> int:
+    def _add(self, label: Any) -> float:
         """A class that came now."""
         if label is None or label != label:
             raise ValueError(f"Input y contains NaN: the label {label!r} is no class")
-        code = self._model.add_class(v.label(label))
+        code = float(self._model.add_class(v.label(label)))
         self._labels.append(label)
         self._codes[label] = code
         self._sort()
@@ -367,6 +499,30 @@ class OnlineClassifier(_Learner):
         for label in sorted(new, key=lambda label: int(np.argmax(y == label))):
             self._add(label)
         return np.array([self._codes[label] for label in distinct], dtype=np.float64)[inverse.ravel()]
+
+    def _again(self, y: np.ndarray) -> np.ndarray:
+        distinct, inverse = np.unique(y, return_inverse=True)
+        unknown = [label for label in distinct.tolist() if label not in self._codes]
+        if unknown:
+            raise ValueError(f"y has the classes {unknown[:5]}, which the model does not have: these are not the rows it learned from")
+        return np.array([self._codes[label] for label in distinct.tolist()], dtype=np.float64)[inverse.ravel()]
+
+    def _scores(self) -> list[Any] | None:
+        return self._labels if len(self._labels) > 2 else None
+
+    def _ordered(self, weights: np.ndarray, classes: Any) -> np.ndarray:
+        if classes is not None and list(classes) != self.classes_.tolist():
+            raise ValueError(f"the comparator has the classes {list(classes)[:10]}, the model {self.classes_.tolist()[:10]}")
+        if self._scores() is None or len(weights) != len(self._order):
+            return weights
+        coded = np.empty_like(weights)
+        coded[self._order] = weights
+        return coded
+
+    def _weights(self) -> tuple[np.ndarray, np.ndarray]:
+        intercept, coef = super()._weights()
+        # In the order of `classes_`, whichever class came first.
+        return (intercept, coef) if len(coef) != len(self._order) or len(coef) < 2 else (intercept[self._order], coef[self._order])
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineClassifier:
         """Learns from the beginning.
@@ -496,8 +652,10 @@ class OnlineClassifier(_Learner):
         except (AttributeError, KeyError):
             model, code = self._first(y)
         model.learn_one(x, code, w)
+        model.share(self._labels, self._codes, weakref.ref(self))
+        self._shorten(learn_one=model.learn_label, predict_one=model.predict_label, predict_proba_one=model.predict_shares)
 
-    def _first(self, y: Any) -> tuple[Online, int]:
+    def _first(self, y: Any) -> tuple[Online, float]:
         """The learner, and the code of a class that was not known."""
         if self.__dict__.get("_model") is None:
             self._model, self._from_dicts, self._closed = self._new(None), True, False
@@ -513,8 +671,11 @@ class OnlineClassifier(_Learner):
         >>> print(OnlineClassifier().predict_one({"x": 1.0}))
         None
         """
-        model = self.__dict__.get("_model")
-        return None if model is None else self._labels[int(model.predict_one(x))]
+        try:
+            model = self._model
+        except AttributeError:
+            return None
+        return self._labels[int(model.predict_one(x))]
 
     def predict_proba_one(self, x: dict[str, Any]) -> dict[Any, float]:
         """The probability of every class that is known.
@@ -526,8 +687,11 @@ class OnlineClassifier(_Learner):
         >>> round(sum(model.predict_proba_one({"x": 0.3}).values()), 12)
         1.0
         """
-        model = self.__dict__.get("_model")
-        return {} if model is None else dict(zip(self._labels, model.probabilities_one(x)))
+        try:
+            model = self._model
+        except AttributeError:
+            return {}
+        return model.probabilities_by(x, self._labels)
 
     @property
     def _multiclass(self) -> bool:
@@ -597,6 +761,10 @@ class Winnow(OnlineClassifier):
 
     Reference: Littlestone, Learning quickly when irrelevant attributes abound, 1988; Amid and Warmuth, Winnowing with gradient descent, 2020.
     """
+
+    # Features must be in [0, 1], and what is learned grows with them: not every problem is of this kind.
+    _positive_only = True
+    _poor_score = True
 
     def __init__(self, margin: float = 0.5, k: float = 1, n: int | None = None, twin: bool = False, passes: int = 1) -> None:
         self.margin, self.k, self.n, self.twin, self.passes = margin, k, n, twin, passes

@@ -8,7 +8,11 @@ from typing import Any
 import numpy as np
 
 Parts = Any
-"""What the compiled half reads: a float64 or float32 array, or the parts of a sparse matrix."""
+"""What the compiled half reads: a float64 or float32 array, the columns of a table, or the parts of a sparse matrix."""
+
+
+class Columns(tuple[np.ndarray, ...]):
+    """The columns of a table that keeps them apart: float64 arrays, read where they lie."""
 
 
 def names_of(X: Any) -> list[str] | None:
@@ -34,7 +38,7 @@ def select(X: Any, names: list[str]) -> Any:
 def columns_of(X: Any) -> list[Any]:
     """The columns of a table, each as an array."""
     if hasattr(X, "column_names"):
-        return [column.to_numpy() for column in X.columns]
+        return [(column.chunk(0) if column.num_chunks == 1 else column).to_numpy(zero_copy_only=False) for column in X.columns]
     if hasattr(X, "iloc"):
         return [X.iloc[:, k].to_numpy() for k in range(X.shape[1])]
     return [X[name].to_numpy() for name in X.columns]
@@ -57,8 +61,8 @@ def parts(X: Any) -> Parts:
         return _sparse(X)
     if hasattr(X, "iloc"):
         X = X.to_numpy(dtype=np.float64, na_value=np.nan)
-    elif hasattr(X, "column_names"):
-        X = np.column_stack(columns_of(X)) if X.num_columns else np.empty((X.num_rows, 0))
+    elif names_of(X) is not None:
+        return _columns(X)
     elif hasattr(X, "to_numpy"):
         X = X.to_numpy()
     array = np.asarray(X)
@@ -75,6 +79,13 @@ def parts(X: Any) -> Parts:
         array = array.astype(np.float64)
     enough(array.shape)
     return array
+
+
+def _columns(X: Any) -> Columns:
+    """The columns of an Arrow or Polars table; copied are those that are no float64, or lie in several pieces."""
+    columns = Columns(np.ascontiguousarray(column, dtype=np.float64) for column in columns_of(X))
+    enough((len(columns[0]) if columns else 0, len(columns)))
+    return columns
 
 
 def enough(shape: tuple[int, ...]) -> None:
@@ -103,6 +114,8 @@ def _sparse(X: Any) -> Parts:
 
 def shape(parts: Parts) -> tuple[int, int]:
     """Rows and columns."""
+    if isinstance(parts, Columns):
+        return len(parts[0]), len(parts)
     return (len(parts[0]) - 1, parts[3]) if isinstance(parts, tuple) else parts.shape
 
 

@@ -1,6 +1,7 @@
 """river's habits, interrupts, threads."""
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -97,6 +98,56 @@ print(model.score(X, y) > 0.9, model.summary_["examples"] > 1000, model.certific
         assert process.stdout.readline().split() == ["True", "True", "valid"]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGINT for another process; Ctrl-C there goes to the whole console")
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("weak", ["rules", "stumps", "trees"])
+def test_ctrl_c_leaves_the_rounds_until_then(weak, classes):
+    random = np.random.default_rng(0)
+    X, y = random.standard_normal((400, 3)), random.integers(0, classes, 400)
+    # Labels without a pattern: an edge is always left, and a billion rounds never end.
+    model = geowalk.BoostClassifier(weak=weak, rounds=1_000_000_000)
+    interrupt = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    interrupt.start()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    members = model.summary_["members"]
+    assert members[0]["ended"] == "it was stopped" and len(members[0]["rounds"]) > 1
+    assert len(members) == (1 if classes == 2 else classes) and all(member["rounds"] for member in members)
+    assert model.predict_proba(X).shape == (400, classes) and model.score(X, y) > 1 / classes
+    # It is a model like any other.
+    first = members[0]["rounds"]
+    again = geowalk.BoostClassifier(weak=weak, rounds=min(len(first), 20)).fit(X, y).summary_["members"][0]["rounds"]
+    assert first[: len(again)] == again
+    assert (geowalk.BoostClassifier(weak=weak).fit(X, y).predict(X).shape) == (400,)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGINT for another process; Ctrl-C there goes to the whole console")
+def test_ctrl_c_leaves_the_tree_until_then():
+    random = np.random.default_rng(0)
+    X, y = random.standard_normal((300_000, 4)), random.integers(0, 2, 300_000)
+    model = geowalk.TreeClassifier()
+    stopped = threading.Event()
+
+    def interrupt():
+        # Sorting the columns comes first; growing on takes much longer than this.
+        time.sleep(1.5)
+        if not stopped.is_set():
+            os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    try:
+        model.fit(X, y)
+    except KeyboardInterrupt:
+        assert 1 <= model.summary_["leaves"] < 50_000
+        assert model.predict(X[:10]).shape == (10,)
+        return
+    finally:
+        stopped.set()
+        thread.join()
+    pytest.fail("a tree of 300000 rows without a pattern was grown before anybody could stop it")
+
+
 def test_other_threads_run_during_a_fit():
     X = np.random.default_rng(0).standard_normal((100_000, 20))
     y = X[:, 0] > 0
@@ -124,3 +175,36 @@ def test_threads_may_predict_together():
     for thread in threads:
         thread.join()
     assert all((answer == expected).all() for answer in found)
+
+
+def test_shorter_ways_lead_to_the_same():
+    rows = [(x, "abc"[k % 3] if k > 50 else "ab"[k % 2]) for k, (x, _, _) in enumerate(stream())]
+    short, long = geowalk.OnlineClassifier(), geowalk.OnlineClassifier()
+    for x, y in rows:
+        short.learn_one(x, y)
+        geowalk.OnlineClassifier.learn_one(long, x, y, w=1.0)
+        assert short.predict_one(x) == geowalk.OnlineClassifier.predict_one(long, x)
+        assert short.predict_proba_one(x) == geowalk.OnlineClassifier.predict_proba_one(long, x)
+    assert "learn_one" in vars(short) and short.classes_.tolist() == ["a", "b", "c"]
+    assert (short.coef_ == long.coef_).all()
+    again = pickle.loads(pickle.dumps(short))
+    assert not {"learn_one", "predict_one", "predict_proba_one"} & set(vars(again))
+    again.learn_one(rows[0][0], "a", w=2.0)
+    short.learn_one(rows[0][0], "a", w=2.0)
+    assert (again.coef_ == short.coef_).all() and again.predict_one(rows[0][0]) == short.predict_one(rows[0][0])
+    for bad in (None, float("nan")):
+        with pytest.raises(ValueError, match="is no class"):
+            short.learn_one(rows[0][0], bad)
+    # What was learned from a table is no longer what the dictionaries taught.
+    X = np.random.default_rng(0).standard_normal((50, 2))
+    assert short.fit(X, X[:, 0] > 0).predict_one({"1": 9.0, "2": 0.0}) is True and "learn_one" not in vars(short)
+
+    class Counted(geowalk.OnlineRegressor):
+        def learn_one(self, x, y, w=1.0):
+            self.count = getattr(self, "count", 0) + 1
+            super().learn_one(x, y, w)
+
+    own = Counted()
+    for x, _, z in stream(10):
+        own.learn_one(x, z)
+    assert own.count == 10

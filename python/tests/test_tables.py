@@ -4,6 +4,7 @@ import geowalk
 import numpy as np
 import pytest
 from conftest import ROOT, command
+from geowalk import _validate as validate
 
 X = np.random.default_rng(0).standard_normal((200, 3))
 Y = np.where(X[:, 0] > X[:, 1], "up", "down")
@@ -149,3 +150,29 @@ def test_the_command_comes_along():
     assert command("--help").stdout.startswith("The command `geowalk`")
     assert command("trian", check=False).returncode == 2
     assert [walk["name"] for walk in geowalk.walks()][0] == "free:euclidean"
+
+
+@pytest.mark.parametrize("form", ["arrow", "arrow-in-pieces", "polars"])
+def test_columns_are_read_where_they_lie(form):
+    names = ["a", "b", "c"]
+    X = np.asfortranarray(np.random.default_rng(0).standard_normal((3000, 3)))
+    y = X @ [1.0, -2.0, 0.5]
+    if form == "polars":
+        table = pytest.importorskip("polars").DataFrame(dict(zip(names, X.T)))
+    else:
+        pa = pytest.importorskip("pyarrow")
+        table = pa.table(dict(zip(names, X.T)))
+        if form == "arrow-in-pieces":
+            table = pa.concat_tables([table.slice(0, 1000), table.slice(1000)])
+    parts = validate.parts(table)
+    assert isinstance(parts, validate.Columns) and validate.shape(parts) == (3000, 3)
+    if form == "arrow":
+        assert all(np.shares_memory(part, X) for part in parts)
+    model, plain = geowalk.OnlineRegressor().fit(table, y), geowalk.OnlineRegressor().fit(X, y)
+    assert (model.coef_ == plain.coef_).all() and (model.predict(table) == plain.predict(X)).all()
+    assert geowalk.NullVector().fit(table).vector_.tolist() == geowalk.NullVector().fit(X).vector_.tolist()
+    bad = X.copy()
+    bad[7, 1] = bad[5, 2] = np.nan
+    table = pytest.importorskip("polars").DataFrame(dict(zip(names, bad.T)))
+    with pytest.raises(geowalk.DataError, match=r"contains NaN \(row 5, column 2\)"):
+        geowalk.OnlineRegressor().fit(table, y)

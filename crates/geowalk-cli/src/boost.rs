@@ -1,6 +1,6 @@
 //! `geowalk boost`: a log of rounds on standard error, the summary on standard output; and what `show` prints of a booster.
 
-mod report;
+pub(crate) mod report;
 
 use std::io::{self, Write};
 use std::time::Instant;
@@ -8,13 +8,14 @@ use std::time::Instant;
 use geowalk::boost::line::Separable;
 use geowalk::boost::multiclass::Reduction;
 use geowalk::boost::rules::Search;
-use geowalk::boost::{Flavour, Leverage, Round};
+use geowalk::boost::{Flavour, Halt, Leverage};
 use geowalk::certify::{Certificate, Status};
 use geowalk::spec;
 use geowalk_data::Task;
 use geowalk_run::boost::validate::{self, Checked};
 use geowalk_run::boost::words::{self, Names};
-use geowalk_run::boost::{Boosted, History, Kind, Plan, Said};
+use geowalk_run::boost::{Boosted, History, Kind, Plan, Said, summary};
+use geowalk_run::calibration::Calibration;
 use geowalk_run::error::RunError;
 use geowalk_run::model::Model;
 use geowalk_run::table::{Examples, examples, headings};
@@ -22,6 +23,7 @@ use serde_json::{Value, json};
 
 use crate::args::{Boost, Format, Show, Shown, What};
 use crate::progress::Lines;
+use crate::report::Judged;
 use crate::{Failure, data};
 
 fn plan(args: &Boost) -> Result<Plan, Failure> {
@@ -55,6 +57,7 @@ fn plan(args: &Boost) -> Result<Plan, Failure> {
         reduction: Reduction::parse(&args.reduction)
             .ok_or_else(|| choice("reduction", &args.reduction, &["ova", "mh"]))?,
         seed: args.seed,
+        halt: Halt::default(),
     })
 }
 
@@ -106,30 +109,27 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<(), Failure> {
     let error =
         boosted.error(&examples.table, examples.classes.codes(), examples.weights.as_deref())?;
     if let (Some(path), Some(names)) = (&args.report, &log.names) {
+        let classes = boosted.classes.len();
+        let (probabilities, seen) = if let Some(own) = &validation {
+            (own.probabilities.clone(), format!("rows held out by {} folds", own.errors.len()))
+        } else {
+            let all = boosted.predict(&examples.table)?.1;
+            (all, "the rows that were learned from (--folds K holds them out)".to_owned())
+        };
+        let found = Calibration::new(&probabilities, classes, examples.classes.codes());
         let report = report::Report {
             plan: &plan,
-            examples: &examples,
+            rows: examples.classes.rows(),
             boosted: &boosted,
             histories: &histories,
             validation: validation.as_ref(),
+            judged: Some(Judged { found, seen }),
             names,
             error,
         };
-        crate::report::write(path, &report.page()?)?;
+        crate::report::write(path, &report.page(&crate::report::typed()))?;
     }
-    let mut summary = json!({
-        "examples": examples.classes.rows(),
-        "columns": count,
-        "classes": boosted.classes,
-        "loss": plan.loss,
-        "adapt": plan.adapt.name(),
-        "weak": plan.weak.name(),
-        "walk": format!("boost:{}", plan.weak.name()),
-        "rate": format!("leverage({})", plan.leverage.spec()),
-        "metrics": { "training_error": error },
-        "certificate": histories.first().map(|own| certificate(&own.certificates[0])),
-        "members": histories.iter().map(history).collect::<Vec<_>>(),
-    });
+    let mut summary = summary(&plan, &examples, &boosted, &histories, error);
     if let Some(validation) = &validation {
         let fold = |error: &f64| json!({"error": error, "accuracy": 1.0 - error});
         summary["cross_validation"] = json!({
@@ -290,34 +290,6 @@ fn promise(certificate: &Certificate) -> String {
         ),
         Status::Void(_) => certificate.to_string(),
     }
-}
-
-fn history(own: &History) -> Value {
-    let rounds: Vec<Value> = own.rounds.iter().map(round_json).collect();
-    let certificates: Vec<Value> = own.certificates.iter().map(certificate).collect();
-    json!({
-        "class": own.class, "loss": own.loss, "ended": own.ended, "forgotten": own.forgotten,
-        "ties": own.ties, "capped": own.capped, "rounds": rounds, "certificates": certificates,
-    })
-}
-
-fn certificate(c: &Certificate) -> Value {
-    let finite = |x: f64| if x.is_finite() { json!(x) } else { Value::Null };
-    let (status, reason) = match &c.status {
-        Status::Valid => ("valid", Value::Null),
-        Status::Void(broken) => ("void", json!(format!("{} does not hold", broken.premise))),
-    };
-    json!({
-        "theorem": c.theorem, "status": status, "reason": reason, "loss": finite(c.loss),
-        "comparator_loss": 0.0, "regret": finite(c.loss), "bound": finite(c.bound),
-    })
-}
-
-fn round_json(r: &Round) -> Value {
-    json!({
-        "round": r.round, "edge": r.edge, "leverage": r.leverage, "surrogate": r.surrogate,
-        "error": r.error, "guaranteed": r.guaranteed, "decrease": r.before - r.surrogate,
-    })
 }
 
 /// The log of the rounds.

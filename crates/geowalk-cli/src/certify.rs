@@ -35,6 +35,7 @@ pub(crate) fn run(args: &Certify, out: &mut dyn Write) -> Result<(), Failure> {
             .take()
             .or_else(|| data::options_of(&args.data, &args.how).ok())
             .unwrap_or_else(|| Options::new(args.data.iter().map(String::as_str)))
+            .into()
     };
     let open: Option<Open<'_>> = if args.data.is_empty() { None } else { Some(&mut open) };
     let report = certify(&model, which.as_ref(), open)?;

@@ -14,7 +14,7 @@ mod list;
 mod manual;
 mod predict;
 mod progress;
-mod report;
+pub mod report;
 mod repro;
 mod show;
 mod track;

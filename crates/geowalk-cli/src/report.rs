@@ -1,4 +1,6 @@
-//! What reports have in common: margins, calibration, how to repeat the run.
+//! # Reports
+//! One self-contained page for each kind of learner: [`online`], [`Boosted`], [`Grown`]. They are made from what a run left, whichever door it came through; here is what they have in common: margins,
+//! calibration, how to repeat the run.
 
 use std::fs;
 use std::path::Path;
@@ -7,6 +9,18 @@ use geowalk_page::{Page, Plot, Table};
 use geowalk_run::calibration::Calibration;
 
 use crate::Failure;
+pub use crate::boost::report::Report as Boosted;
+pub use crate::train::report::page as online;
+pub use crate::tree::report::Report as Grown;
+
+/// Margins and calibration of some rows.
+#[derive(Debug)]
+pub struct Judged {
+    /// What was found.
+    pub found: Calibration,
+    /// Which rows they are, in words.
+    pub seen: String,
+}
 
 /// Intervals of the histogram of margins.
 const INTERVALS: usize = 40;
@@ -28,13 +42,9 @@ pub(crate) fn write(path: &Path, page: &Page) -> Result<(), Failure> {
     fs::write(path, page.html()).map_err(|error| Failure::file(path.display(), error))
 }
 
-/// Margins and reliability; `seen` says on which rows.
-pub(crate) fn probabilities(
-    page: Page,
-    found: &Calibration,
-    two: Option<&str>,
-    seen: &str,
-) -> Page {
+/// Margins and reliability.
+pub(crate) fn probabilities(page: Page, judged: &Judged, two: Option<&str>) -> Page {
+    let Judged { found, seen } = judged;
     let wrong = found.margins.iter().filter(|margin| **margin < 0.0).count();
     let margins = Plot::new("Margins")
         .x("P of the class less the largest P of another")
@@ -68,7 +78,7 @@ pub(crate) fn probabilities(
 }
 
 /// The command as it was typed, so that it can be typed again.
-pub(crate) fn repeat(page: Page) -> Page {
+pub(crate) fn typed() -> String {
     let quoted = |text: String| {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=+,:%@".contains(c);
         if !text.is_empty() && text.chars().all(plain) {
@@ -81,8 +91,13 @@ pub(crate) fn repeat(page: Page) -> Page {
         .skip(1)
         .map(|text| quoted(text.to_string_lossy().into_owned()))
         .collect();
+    format!("geowalk {}", arguments.join(" "))
+}
+
+/// How the run can be made again.
+pub(crate) fn repeat(page: Page, how: &str) -> Page {
     page.section("To repeat this run")
-        .code(&format!("geowalk {}", arguments.join(" ")))
+        .code(how)
         .facts([("version", concat!("geowalk ", env!("CARGO_PKG_VERSION")))])
-        .prose("The same data and the same command give the same model, bit by bit, whatever the number of threads.")
+        .prose("The same data in the same order, and the same settings, give the same model, bit by bit, whatever the number of threads.")
 }

@@ -6,9 +6,11 @@ use geowalk_data::Task;
 use geowalk_run::boost::Boosted;
 use geowalk_run::certificate::{Against, Report};
 use geowalk_run::error::RunError;
+use geowalk_run::experts;
 use geowalk_run::label::Coding;
 use geowalk_run::model::Model;
 use geowalk_run::predict::restore;
+use geowalk_run::track;
 use geowalk_run::tree::{self, Form};
 use serde_json::json;
 
@@ -23,6 +25,9 @@ pub(crate) fn run(args: &Show, out: &mut dyn Write) -> Result<(), Failure> {
     }
     if model.settings.walk == tree::KIND {
         return show_tree(args, &model, out);
+    }
+    if [track::KIND, experts::file::KIND].iter().any(|kind| model.settings.walk.starts_with(kind)) {
+        return show_apart(args, &model, out);
     }
     if let Some(format @ (Format::Sql | Format::Dot)) = args.format {
         let form = if format == Format::Sql { "sql" } else { "dot" };
@@ -78,6 +83,25 @@ pub(crate) fn run(args: &Show, out: &mut dyn Write) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Prints a model of experts or of a null vector, which the Python package writes.
+fn show_apart(args: &Show, model: &Model, out: &mut dyn Write) -> Result<(), Failure> {
+    let s = &model.settings;
+    if args.json {
+        let object = json!({
+            "walk": s.walk, "loss": s.loss, "rate": s.rate, "seed": s.seed,
+            "examples": model.examples, "summary": model.summary,
+        });
+        writeln!(out, "{object}")?;
+        return Ok(());
+    }
+    writeln!(out, "walk       {}\nloss       {}\nrate       {}", s.walk, s.loss, s.rate)?;
+    writeln!(out, "rounds     {}", model.examples)?;
+    for (name, value) in model.summary.as_object().into_iter().flatten() {
+        writeln!(out, "{name:<10} {value}")?;
+    }
+    Ok(())
+}
+
 /// Prints a tree, after what is known about it unless only the tree is wanted.
 fn show_tree(args: &Show, model: &Model, out: &mut dyn Write) -> Result<(), Failure> {
     let shown = tree::Shown::of(model)?;
@@ -117,7 +141,7 @@ fn show_tree(args: &Show, model: &Model, out: &mut dyn Write) -> Result<(), Fail
 }
 
 /// The largest weights of every output of a walk, by name.
-pub(crate) fn largest(model: &Model, count: usize) -> Result<Vec<Output>, Failure> {
+pub(crate) fn largest(model: &Model, count: usize) -> Result<Vec<Output>, RunError> {
     let built = restore(model)?;
     let coding = Coding::restore(model.settings.task, model.classes.clone());
     let labels = model.schema.labels();

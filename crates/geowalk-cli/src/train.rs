@@ -1,6 +1,6 @@
 //! `geowalk train`: the loop, with a table of progress on standard error and the summary on standard output.
 
-mod report;
+pub(crate) mod report;
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -80,7 +80,7 @@ pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
         file.flush()?;
     }
     if let (Some(path), Some(course)) = (&args.report, &summary.course) {
-        reports::write(path, &report::page(&summary, course)?)?;
+        reports::write(path, &report::page(&summary, course, &reports::typed())?)?;
     }
     if args.json {
         writeln!(out, "{}", summary.json())?;

@@ -1,15 +1,17 @@
 //! `geowalk tree`.
 
-mod report;
+pub(crate) mod report;
 
 use std::io::{self, Write};
 
 use geowalk::boost::tree::{Criterion, Growth};
 use geowalk_data::Task;
-use geowalk_run::tree::{Plan, Said, Summary, fit};
+use geowalk_run::calibration::Calibration;
+use geowalk_run::tree::{Form, Plan, Said, Summary, fit};
 
 use crate::args::{Order, Shown, Tree, What};
 use crate::progress::Lines;
+use crate::report::Judged;
 use crate::train::number;
 use crate::{Failure, data};
 
@@ -51,7 +53,21 @@ pub(crate) fn run(args: &Tree, out: &mut dyn Write) -> Result<(), Failure> {
     let grown = grown?;
     let summary = &grown.summary;
     if let Some(path) = &args.report {
-        crate::report::write(path, &report::page(&plan, &grown))?;
+        let classes = &grown.examples.classes;
+        let seen = match summary.folds.len() {
+            0 => "the rows that it was grown on (--folds K holds them out)".to_owned(),
+            folds => format!("rows held out by {folds} folds"),
+        };
+        let count = classes.names().len();
+        let found = Calibration::new(&grown.probabilities, count, classes.codes());
+        let report = report::Report {
+            summary,
+            tree: &grown.tree,
+            classes: classes.names(),
+            text: grown.shown(&plan).write(Form::Text),
+            judged: Some(Judged { found, seen }),
+        };
+        crate::report::write(path, &report.page(&crate::report::typed()))?;
     }
     if args.json {
         writeln!(out, "{}", summary.json())?;

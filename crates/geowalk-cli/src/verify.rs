@@ -45,6 +45,7 @@ pub(crate) fn run(args: &Verify, out: &mut dyn Write) -> Result<u8, Failure> {
             .take()
             .or_else(|| data::options(&args.data).ok())
             .unwrap_or_else(|| Options::new(args.data.inputs.iter().map(String::as_str)))
+            .into()
     })?;
     let verified = found.mismatches.is_empty();
     let code = u8::from(!verified);

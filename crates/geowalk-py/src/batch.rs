@@ -9,14 +9,17 @@ pub(crate) use tree::Tree;
 
 use std::path::PathBuf;
 
+use geowalk_cli::report::Judged;
+use geowalk_run::calibration::Calibration;
 use geowalk_run::label::Coding;
 use geowalk_run::model::Model;
 use geowalk_run::table::Heading;
-use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::error::model as model_error;
+use crate::convert::unreadable;
+use crate::error::{data, model as model_error};
 use crate::label::{ClassLabel, Classes};
 
 /// What was learned from a whole table: the common part of Boost and Tree.
@@ -35,6 +38,8 @@ pub(crate) struct Batch {
     /// For each class of the model, its number in the order of labels.
     places: Vec<usize>,
     classes: Classes,
+    /// The exception of a signal that ended the fit before its time.
+    stopped: Option<PyErr>,
 }
 
 impl Batch {
@@ -43,13 +48,25 @@ impl Batch {
         let classes = Classes::restore(coding.classes(), model.schema.labels(), order);
         let places = classes.places(coding.classes());
         let places = places.into_iter().enumerate().map(|(k, at)| at.unwrap_or(k)).collect();
-        Self { model, headings, places, classes }
+        Self { model, headings, places, classes, stopped: None }
     }
 
     /// Numbers of classes in the order of labels.
     fn codes<'py>(&self, py: Python<'py>, found: &[usize]) -> Bound<'py, PyArray1<i64>> {
         let code = |class: &usize| i64::try_from(self.places[*class]).unwrap_or(0);
         PyArray1::from_vec(py, found.iter().map(code).collect())
+    }
+
+    /// Margins and calibration of rows whose classes are numbered in the order of labels.
+    fn judge(&self, probabilities: &[f64], codes: &PyReadonlyArray1<'_, f64>) -> PyResult<Judged> {
+        let codes = codes.as_slice().map_err(unreadable)?;
+        let own = |code: &f64| {
+            let place = self.places.iter().position(|place| *place as f64 == *code);
+            place.and_then(|place| u32::try_from(place).ok()).unwrap_or(u32::MAX)
+        };
+        let codes: Vec<u32> = codes.iter().map(own).collect();
+        let found = Calibration::new(probabilities, self.places.len(), &codes);
+        Ok(Judged { found, seen: format!("the {} rows that were given", codes.len()) })
     }
 
     /// Columns of a table in the order of labels.
@@ -69,6 +86,12 @@ impl Batch {
     }
 }
 
+/// Why there is no report of a model from a file.
+fn untold() -> PyErr {
+    let message = "the course of a fit is not in a model file: there is a report of what was fitted in this process";
+    data(message.to_owned(), None, None, None)
+}
+
 /// What pickle calls to make it again.
 type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>, Vec<ClassLabel>));
 
@@ -77,6 +100,11 @@ impl Batch {
     /// What came out, as JSON.
     fn summary(&self) -> String {
         self.model.summary.to_string()
+    }
+
+    /// Raises the KeyboardInterrupt that ended the fit before its time, if one did; once.
+    fn raise_if_stopped(&mut self) -> PyResult<()> {
+        self.stopped.take().map_or(Ok(()), Err)
     }
 
     /// What was asked for, by name.

@@ -1,17 +1,18 @@
 //! Experts: whom to trust.
 
 use geowalk::experts::{Experts, Kind};
-use geowalk::loss::AnyLoss;
-use geowalk_run::experts::{Plan, settings};
+use geowalk_run::experts::{Plan, file, settings};
+use geowalk_run::model::Model;
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use serde_json::json;
+use pyo3::types::PyBytes;
+use serde_json::{Value, json};
 
 use geowalk::certify::Status;
 
 use crate::convert::unreadable;
-use crate::error::{Fault, config, data};
+use crate::error::{Fault, config, data, model, run};
 
 /// Weights on experts that follow the best of them.
 ///
@@ -36,11 +37,22 @@ pub(crate) struct Weigher {
 }
 
 impl Weigher {
+    fn model(&self) -> PyResult<Model> {
+        let summary = self.told(None)?;
+        Ok(file::model(&self.plan, self.experts()?, summary))
+    }
+
     fn experts(&self) -> PyResult<&Experts> {
         let unfitted = || PyRuntimeError::new_err("nothing has been learned yet");
         self.experts.as_ref().ok_or_else(unfitted)
     }
 }
+
+/// Walk, rate, loss, share and range.
+type Asked = (Option<String>, String, Option<String>, f64, Option<(f64, f64)>);
+
+/// What pickle calls to make it again.
+type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>,));
 
 #[pymethods]
 impl Weigher {
@@ -53,13 +65,9 @@ impl Weigher {
         share: f64,
         range: Option<(f64, f64)>,
     ) -> PyResult<Self> {
-        let kind = match loss {
-            None => Kind::Losses,
-            Some("log") => Kind::Probabilities,
-            Some("portfolio") => Kind::Relatives,
-            Some(name) => Kind::Forecasts(AnyLoss::parse(name).map_err(config)?),
-        };
-        let plan = Plan { walk, rate: rate.to_owned(), share, range, ..Plan::default() };
+        let (loss, rate) = (loss.map(str::to_owned), rate.to_owned());
+        let plan = Plan { walk, rate, loss, share, range, ..Plan::default() };
+        let kind = file::kind(&plan).map_err(run)?;
         settings(&plan, kind.clone()).map_err(config)?;
         Ok(Self { plan, kind, experts: None })
     }
@@ -96,6 +104,36 @@ impl Weigher {
         played.map_err(|(i, error)| Fault::at(error, Some(i)).into())
     }
 
+    /// The model file, in bytes.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = self.model()?.to_bytes().map_err(|error| model(&error))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// Writes the model file, which `geowalk.load` reads.
+    fn save(&self, path: std::path::PathBuf) -> PyResult<()> {
+        self.model()?.save(&path).map_err(|error| model(&error))
+    }
+
+    /// The game of a model file's bytes.
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
+        let own = Model::from_bytes(bytes).map_err(|error| model(&error))?;
+        let (plan, experts) = file::load(&own).map_err(run)?;
+        let kind = file::kind(&plan).map_err(run)?;
+        Ok(Self { plan, kind, experts: Some(experts) })
+    }
+
+    /// What was asked for: walk, rate, loss, share and range.
+    fn settings(&self) -> Asked {
+        let Plan { walk, rate, loss, share, range, .. } = self.plan.clone();
+        (walk, rate, loss, share, range)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+        Ok((py.get_type::<Self>().getattr("from_bytes")?, (self.to_bytes(py)?,)))
+    }
+
     /// The weights, summing to 1.
     fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         Ok(PyArray1::from_slice(py, self.experts()?.weights()))
@@ -122,6 +160,13 @@ impl Weigher {
     /// What came out, as JSON: losses, and the certificate against the best expert, or against one of them.
     #[pyo3(signature = (expert=None))]
     fn summary(&self, expert: Option<usize>) -> PyResult<String> {
+        Ok(self.told(expert)?.to_string())
+    }
+}
+
+impl Weigher {
+    /// What came out, against the best expert or one of them.
+    fn told(&self, expert: Option<usize>) -> PyResult<Value> {
         let experts = self.experts()?;
         let count = experts.weights().len();
         let best = expert.unwrap_or_else(|| experts.best());
@@ -140,7 +185,7 @@ impl Weigher {
         };
         let first = &standing.first_order;
         let first_valid = if first.status == Status::Valid { "valid" } else { "void" };
-        let summary = json!({
+        Ok(json!({
             "loss": experts.loss(),
             "best": best,
             "rate": finite(experts.rate()),
@@ -152,7 +197,6 @@ impl Weigher {
                 "comparators": format!("expert {best}"),
                 "first_order": {"status": first_valid, "bound": finite(first.bound)},
             },
-        });
-        Ok(summary.to_string())
+        }))
     }
 }

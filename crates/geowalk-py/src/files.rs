@@ -9,7 +9,7 @@ use geowalk_run::link::probability;
 use geowalk_run::model::Model;
 use geowalk_run::pump::ROWS;
 use geowalk_run::tree::KIND;
-use geowalk_run::{error::RunError, walks};
+use geowalk_run::{error::RunError, experts, track, walks};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -133,7 +133,7 @@ impl Read {
     }
 }
 
-/// The kind of a model file, `online`, `boost` or `tree`, and its bytes.
+/// The kind of a model file, `online`, `boost`, `tree`, `experts` or `track`, and its bytes.
 #[pyfunction]
 pub(crate) fn load_bytes(
     py: Python<'_>,
@@ -144,6 +144,10 @@ pub(crate) fn load_bytes(
         "boost"
     } else if own.settings.walk == KIND {
         "tree"
+    } else if own.settings.walk.starts_with(experts::file::KIND) {
+        "experts"
+    } else if own.settings.walk.starts_with(track::KIND) {
+        "track"
     } else {
         "online"
     };

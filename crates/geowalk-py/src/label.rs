@@ -74,6 +74,11 @@ impl Classes {
         self.labels.clone()
     }
 
+    /// What a reader would give for each, in order; NaN for a name that has not come.
+    pub(crate) fn values(&self) -> std::slice::Iter<'_, f64> {
+        self.values.iter()
+    }
+
     /// What labels are in a schema at the beginning.
     pub(crate) fn labels(&self) -> Labels {
         match self.labels.first() {

@@ -15,6 +15,7 @@ mod experts;
 mod files;
 mod generator;
 mod label;
+mod listen;
 mod loss;
 mod manifold;
 mod online;

@@ -8,14 +8,16 @@ use std::time::{Duration, Instant};
 
 use geowalk::row::Block;
 use geowalk_data::{Column, Dictionary, Features, Index, Kind, Labels, Schema, Task};
+use geowalk_run::certify::Which;
 use geowalk_run::model::Model;
 use geowalk_run::pump::ROWS;
 use geowalk_run::train::{Plan, Session, Wanted};
-use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::{PyAttributeError, PyRuntimeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyDict, PyList};
 
+use crate::convert::unreadable;
 use crate::error::{data, model, run};
 use crate::label::{ClassLabel, Classes};
 use crate::rows::{Rows, View};
@@ -54,14 +56,31 @@ pub(crate) struct Online {
     /// The first rows, while a third class may still turn two classes into several, as the first block of a file does.
     early: Option<Block>,
     /// Memory for rows; away while it is in use.
-    block: Option<Block>,
+    block: Option<Box<Block>>,
+    /// Memory for scores, and for answers.
+    scores: Vec<f64>,
+    answer: Vec<f64>,
     keys: Keys,
+    owner: Option<Owner>,
+}
+
+/// What an estimator of classes shares with its learner, so that a call need not go through it: the labels by number, the numbers by label, and a weak reference to itself, which is told of a label
+/// that is not among them.
+struct Owner {
+    labels: Py<PyList>,
+    codes: Py<PyDict>,
+    estimator: Py<PyAny>,
 }
 
 impl Online {
     /// What features and labels mean.
     fn schema(&self) -> &Schema {
         self.session.as_ref().map_or(&self.schema, Session::schema)
+    }
+
+    fn owner(&self) -> PyResult<&Owner> {
+        let missing = || PyRuntimeError::new_err("nothing is shared with an estimator");
+        self.owner.as_ref().ok_or_else(missing)
     }
 
     fn session(&self) -> PyResult<&Session> {
@@ -142,7 +161,7 @@ impl Online {
             self.early = (open && !several).then(Block::new);
         }
         if let Some(early) = &mut self.early {
-            append(early, block);
+            early.append(block, 0..block.len());
             if early.len() >= ROWS {
                 self.early = None;
             }
@@ -223,17 +242,82 @@ impl Online {
         self.arranged(answer, wanted)
     }
 
-    /// The answer for one row.
-    fn answer_one(&mut self, x: &Bound<'_, PyDict>, wanted: Wanted) -> PyResult<Vec<f64>> {
-        self.session()?;
-        let Some(session) = &self.session else { return Ok(Vec::new()) };
+    /// Fills `answer` for one row, in the order of codings.
+    fn ask(&mut self, x: &Bound<'_, PyDict>, wanted: Wanted) -> PyResult<()> {
+        let unfitted = || PyRuntimeError::new_err("nothing has been learned yet");
+        let session = self.session.as_ref().ok_or_else(unfitted)?;
         let block = self.block.get_or_insert_default();
         block.clear();
         self.keys.find(x, session.schema().features(), block)?;
         block.end(f64::NAN, 1.0);
-        let mut answer = Vec::with_capacity(2);
-        session.answer(block, wanted, &mut answer);
-        Ok(self.arranged(answer, wanted)?.0)
+        self.answer.clear();
+        session.answer_with(block, wanted, &mut self.scores, &mut self.answer);
+        Ok(())
+    }
+
+    /// The number of the class that was seen, if there is one.
+    fn only(&self) -> f64 {
+        let own = self.session.as_ref().map_or(&[][..], |session| session.coding().classes());
+        let places = self.classes.as_ref().map(|classes| classes.places(own)).unwrap_or_default();
+        places.into_iter().flatten().next().unwrap_or(0) as f64
+    }
+
+    /// The answer for one row.
+    fn answer_one(&mut self, x: &Bound<'_, PyDict>, wanted: Wanted) -> PyResult<Vec<f64>> {
+        self.ask(x, wanted)?;
+        Ok(self.arranged(self.answer.clone(), wanted)?.0)
+    }
+
+    /// The rows of a table, or dictionaries, in blocks with labels as a reader gives them.
+    fn blocks(
+        &mut self,
+        x: &Bound<'_, PyAny>,
+        y: &[f64],
+        weight: Option<&[f64]>,
+    ) -> PyResult<Vec<Block>> {
+        let weigh = |i: usize| weight.map_or(1.0, |w| w[i]);
+        let mut blocks = Vec::new();
+        if let Ok(rows) = x.cast::<PyList>() {
+            lengths(rows.len(), y, weight)?;
+            let features = self.session()?.schema().features();
+            let mut block = Block::new();
+            for (i, row) in rows.iter().enumerate() {
+                self.keys.find(row.cast::<PyDict>()?, features, &mut block)?;
+                block.end(y[i], weigh(i));
+                if block.len() == ROWS {
+                    blocks.push(std::mem::take(&mut block));
+                }
+            }
+            blocks.push(block);
+        } else {
+            let rows = Rows::new(x)?;
+            let view = rows.view()?;
+            lengths(view.len(), y, weight)?;
+            let mut from = 0;
+            while from < view.len() {
+                let (range, mut block) = (view.block(from), Block::new());
+                from = range.end;
+                view.fill(range, &mut block, |i| y[i], weigh);
+                blocks.push(block);
+            }
+        }
+        for block in &mut blocks {
+            self.label(block)?;
+        }
+        Ok(blocks)
+    }
+
+    /// Weights in the order of `classes`, as the learner has its outputs.
+    fn outputs(&self, given: Vec<Vec<f64>>) -> PyResult<Vec<Vec<f64>>> {
+        let session = self.session()?;
+        match &self.classes {
+            Some(classes) if session.settings().task == Task::Multiclass => {
+                let places = classes.places(session.coding().classes());
+                let row = |at: &Option<usize>| at.and_then(|at| given.get(at).cloned());
+                Ok(places.iter().map(|at| row(at).unwrap_or_default()).collect())
+            }
+            _ => Ok(given),
+        }
     }
 
     fn refuse_without_probabilities(&self) -> PyResult<()> {
@@ -248,25 +332,15 @@ impl Online {
     }
 }
 
-/// Adds the rows of a sparse or dense block to another; their labels are not coded yet.
-fn append(to: &mut Block, from: &Block) {
-    use geowalk::row::Row;
-    for i in 0..from.len() {
-        let (label, weight) = (from.labels()[i], from.weights()[i]);
-        if from.columns().is_some() && to.push_dense(from.dense(i).0, label, weight).is_ok() {
-            continue;
+/// Refuses labels or weights that are not one for each row.
+fn lengths(rows: usize, y: &[f64], weight: Option<&[f64]>) -> PyResult<()> {
+    let lengths = [Some(y.len()), weight.map(<[f64]>::len)];
+    match lengths.into_iter().flatten().find(|n| *n != rows) {
+        None => Ok(()),
+        Some(found) => {
+            let message = format!("X has {rows} rows, y or the weights have {found}");
+            Err(data(message, None, None, None))
         }
-        let mut feature = |index: usize, value: f64| {
-            if let (Ok(index), true) = (u32::try_from(index), value != 0.0) {
-                to.feature(index, value);
-            }
-        };
-        if from.columns().is_some() {
-            from.dense(i).each(&mut feature);
-        } else {
-            from.sparse(i).each(&mut feature);
-        }
-        to.end(label, weight);
     }
 }
 
@@ -307,7 +381,10 @@ impl Online {
             schema,
             early: None,
             block: None,
+            scores: Vec::new(),
+            answer: Vec::new(),
             keys: Keys::default(),
+            owner: None,
         })
     }
 
@@ -326,14 +403,10 @@ impl Online {
     ) -> PyResult<()> {
         let rows = Rows::new(x)?;
         let view = rows.view()?;
-        let y = y.as_slice().map_err(crate::convert::unreadable)?;
+        let y = y.as_slice().map_err(unreadable)?;
         let weight = weight.as_ref().map(|w| w.as_slice()).transpose();
-        let weight = weight.map_err(crate::convert::unreadable)?;
-        let lengths = [Some(y.len()), weight.map(<[f64]>::len)];
-        if let Some(found) = lengths.into_iter().flatten().find(|n| *n != view.len()) {
-            let message = format!("X has {} rows, y or the weights have {found}", view.len());
-            return Err(data(message, None, None, None));
-        }
+        let weight = weight.map_err(unreadable)?;
+        lengths(view.len(), y, weight)?;
         if self.session.is_none() {
             self.settle(names, &view)?;
         }
@@ -370,8 +443,8 @@ impl Online {
     }
 
     /// Learns from one dictionary: numbers by name, strings as `name=value`, None as `name=missing`.
-    #[pyo3(signature = (x, y, weight=1.0))]
-    fn learn_one(&mut self, x: &Bound<'_, PyDict>, y: f64, weight: f64) -> PyResult<()> {
+    #[pyo3(signature = (x, y, w=1.0))]
+    fn learn_one(&mut self, x: &Bound<'_, PyDict>, y: f64, w: f64) -> PyResult<()> {
         let mut block = self.block.take().unwrap_or_default();
         block.clear();
         let features = match &mut self.session {
@@ -382,11 +455,65 @@ impl Online {
             None => self.schema.features_mut(),
         };
         let fed = self.keys.place(x, features, &mut block).and_then(|()| {
-            block.end(y, weight);
+            block.end(y, w);
             self.feed(&mut block)
         });
         self.block = Some(block);
         fed
+    }
+
+    /// Shares labels by number, numbers by label, and a weak reference to the estimator: for `learn_label`, `predict_label` and `predict_shares`.
+    fn share(&mut self, labels: Py<PyList>, codes: Py<PyDict>, estimator: Py<PyAny>) {
+        self.owner = Some(Owner { labels, codes, estimator });
+    }
+
+    /// Learns from one dictionary and the label of its class. One that is not known is told to the estimator.
+    #[pyo3(signature = (x, y, w=1.0))]
+    fn learn_label(
+        slf: &Bound<'_, Self>,
+        x: &Bound<'_, PyDict>,
+        y: &Bound<'_, PyAny>,
+        w: f64,
+    ) -> PyResult<()> {
+        let py = slf.py();
+        let (known, estimator) = {
+            let own = slf.borrow();
+            let owner = own.owner()?;
+            match owner.codes.bind(py).get_item(y)? {
+                Some(code) => (Some(code.extract()?), None),
+                None => (None, Some(owner.estimator.clone_ref(py))),
+            }
+        };
+        let code: f64 = match (known, estimator) {
+            (Some(code), _) => code,
+            (None, estimator) => {
+                let estimator = estimator.map(|weak| weak.call0(py)).transpose()?;
+                let told = estimator.map(|own| own.call_method1(py, "_first", (y,))).transpose()?;
+                told.map_or(Ok(f64::NAN), |told| told.bind(py).get_item(1)?.extract())?
+            }
+        };
+        slf.borrow_mut().learn_one(x, code, w)
+    }
+
+    /// The label of the class of a dictionary.
+    fn predict_label<'py>(
+        &mut self,
+        py: Python<'py>,
+        x: &Bound<'py, PyDict>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let code = self.predict_one(x)?;
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a class number
+        self.owner()?.labels.bind(py).get_item(code as usize)
+    }
+
+    /// The probability of every class for a dictionary, by label.
+    fn predict_shares<'py>(
+        &mut self,
+        py: Python<'py>,
+        x: &Bound<'py, PyDict>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let labels = self.owner()?.labels.clone_ref(py);
+        self.probabilities_by(py, x, labels.bind(py))
     }
 
     /// Adds a class that `classes` did not have, and gives its number.
@@ -423,13 +550,40 @@ impl Online {
 
     /// What is predicted of a dictionary: a number, or the number of a class.
     fn predict_one(&mut self, x: &Bound<'_, PyDict>) -> PyResult<f64> {
-        Ok(self.answer_one(x, Wanted::Classes)?.first().copied().unwrap_or(f64::NAN))
+        self.ask(x, Wanted::Classes)?;
+        let found = self.answer.first().copied().unwrap_or(f64::NAN);
+        let Some(classes) = &self.classes else { return Ok(found) };
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a class number
+        let class = self.session()?.coding().classes().get(found as usize);
+        let place = class.and_then(|class| classes.values().position(|value| value == class));
+        // While one of two classes has been seen, it is the other that is not known.
+        Ok(place.map_or_else(|| self.only(), |place| place as f64))
     }
 
     /// The probability of every class for a dictionary.
     fn probabilities_one(&mut self, x: &Bound<'_, PyDict>) -> PyResult<Vec<f64>> {
         self.refuse_without_probabilities()?;
         self.answer_one(x, Wanted::Probabilities)
+    }
+
+    /// The same by the labels of the classes, which are given in the order of their numbers.
+    fn probabilities_by<'py>(
+        &mut self,
+        py: Python<'py>,
+        x: &Bound<'py, PyDict>,
+        labels: &Bound<'py, PyList>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        self.refuse_without_probabilities()?;
+        self.ask(x, Wanted::Probabilities)?;
+        let (session, shares) = (self.session()?, PyDict::new(py));
+        let own = session.coding().classes();
+        for (label, value) in labels.iter().zip(self.classes.iter().flat_map(Classes::values)) {
+            // What has not been seen has no share.
+            let place = own.iter().position(|class| class == value);
+            let share = place.and_then(|place| self.answer.get(place)).copied().unwrap_or(0.0);
+            shares.set_item(label, share)?;
+        }
+        Ok(shares)
     }
 
     /// The scores for a dictionary: one, or one of each class.
@@ -501,6 +655,46 @@ impl Online {
         Ok(self.session()?.summary().json().to_string())
     }
 
+    /// What the certificates say of a comparator, as JSON: of weights, a row for each score with the intercept first, or without them of the best in hindsight.
+    ///
+    /// What a comparator lost is known from the rows that were learned from, all of them and in their order; so is the best. `x` may be a list of dictionaries.
+    #[pyo3(signature = (comparator=None, x=None, y=None, weight=None))]
+    fn certify(
+        &mut self,
+        py: Python<'_>,
+        comparator: Option<PyReadonlyArray2<'_, f64>>,
+        x: Option<&Bound<'_, PyAny>>,
+        y: Option<PyReadonlyArray1<'_, f64>>,
+        weight: Option<PyReadonlyArray1<'_, f64>>,
+    ) -> PyResult<String> {
+        let which = match comparator {
+            None => Which::Best,
+            Some(u) => {
+                let rows = u.as_array();
+                let rows = rows.rows().into_iter().map(|row| row.to_vec()).collect();
+                Which::Weights(self.outputs(rows)?)
+            }
+        };
+        let rows = match (x, &y) {
+            (Some(x), Some(y)) => {
+                let y = y.as_slice().map_err(unreadable)?;
+                let weight = weight.as_ref().map(|w| w.as_slice()).transpose();
+                Some(self.blocks(x, y, weight.map_err(unreadable)?)?)
+            }
+            _ => None,
+        };
+        let session = self.session()?;
+        let report = py.detach(|| session.certify(&which, rows)).map_err(run)?;
+        Ok(report.json().to_string())
+    }
+
+    /// The report of the run as one HTML page; `how` it can be made again.
+    fn page(&self, how: &str) -> PyResult<String> {
+        let session = self.session()?;
+        let page = geowalk_cli::report::online(&session.summary(), &session.course(), how);
+        Ok(page.map_err(run)?.html())
+    }
+
     /// What was asked for, by name.
     fn settings(&self) -> PyResult<Vec<(&'static str, String)>> {
         let settings = self.session()?.settings();
@@ -555,7 +749,10 @@ impl Online {
             session: Some(session),
             early: None,
             block: None,
+            scores: Vec::new(),
+            answer: Vec::new(),
             keys: Keys::default(),
+            owner: None,
         })
     }
 

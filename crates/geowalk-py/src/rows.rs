@@ -1,5 +1,5 @@
 //! # Examples in memory
-//! What an estimator is given: an array of float64 or float32 in any layout, or the three arrays of a compressed sparse matrix. They are read where they lie; a block of rows
+//! What an estimator is given: an array of float64 or float32 in any layout, columns of float64, or the three arrays of a compressed sparse matrix. They are read where they lie; a block of rows
 //! at a time is copied into the memory that the learner reads, never the whole.
 
 use std::ops::Range;
@@ -24,6 +24,7 @@ const ROWS: usize = geowalk_run::pump::ROWS;
 pub(crate) enum Rows<'py> {
     Double(PyReadonlyArray2<'py, f64>),
     Single(PyReadonlyArray2<'py, f32>),
+    Columns(Vec<PyReadonlyArray1<'py, f64>>),
     Sparse {
         ends: PyReadonlyArray1<'py, i64>,
         indices: PyReadonlyArray1<'py, i32>,
@@ -42,8 +43,15 @@ impl<'py> Rows<'py> {
             return Ok(Self::Single(array.try_readonly().map_err(unreadable)?));
         }
         if let Ok(parts) = x.cast::<PyTuple>()
-            && parts.len() == 4
+            && let Ok(last) = parts.get_item(parts.len().saturating_sub(1))
         {
+            if last.cast::<PyArray1<f64>>().is_ok() {
+                let column = |part: Bound<'py, PyAny>| -> PyResult<_> {
+                    part.cast::<PyArray1<f64>>()?.try_readonly().map_err(unreadable)
+                };
+                let columns: Vec<_> = parts.iter().map(column).collect::<PyResult<_>>()?;
+                return Ok(Self::Columns(columns));
+            }
             let array = |k: usize| parts.get_item(k);
             return Ok(Self::Sparse {
                 ends: array(0)?.cast::<PyArray1<i64>>()?.try_readonly().map_err(unreadable)?,
@@ -53,7 +61,7 @@ impl<'py> Rows<'py> {
             });
         }
         Err(PyTypeError::new_err(
-            "X must be a two-dimensional float64 or float32 array, or the parts (indptr, indices, data, columns) of a sparse one",
+            "X must be a two-dimensional float64 or float32 array, a tuple of float64 columns, or the parts (indptr, indices, data, columns) of a sparse one",
         ))
     }
 
@@ -62,6 +70,16 @@ impl<'py> Rows<'py> {
         let view = match self {
             Self::Double(array) => View::Double(array.as_array()),
             Self::Single(array) => View::Single(array.as_array()),
+            Self::Columns(columns) => {
+                let slices = columns.iter().map(|column| column.as_slice().map_err(unreadable));
+                let slices: Vec<&[f64]> = slices.collect::<PyResult<_>>()?;
+                let rows = slices.first().map_or(0, |column| column.len());
+                if let Some(other) = slices.iter().find(|column| column.len() != rows) {
+                    let message = format!("X has columns of {rows} and of {} rows", other.len());
+                    return Err(data(message, None, None, None));
+                }
+                View::Columns(slices)
+            }
             Self::Sparse { ends, indices, values, columns } => View::Sparse {
                 ends: ends.as_slice().map_err(unreadable)?,
                 indices: indices.as_slice().map_err(unreadable)?,
@@ -75,10 +93,11 @@ impl<'py> Rows<'py> {
 }
 
 /// Examples to be read.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) enum View<'a> {
     Double(ArrayView2<'a, f64>),
     Single(ArrayView2<'a, f32>),
+    Columns(Vec<&'a [f64]>),
     Sparse { ends: &'a [i64], indices: &'a [i32], values: &'a [f64], columns: usize },
 }
 
@@ -87,6 +106,7 @@ impl View<'_> {
         match self {
             Self::Double(array) => array.nrows(),
             Self::Single(array) => array.nrows(),
+            Self::Columns(columns) => columns.first().map_or(0, |column| column.len()),
             Self::Sparse { ends, .. } => ends.len().saturating_sub(1),
         }
     }
@@ -95,6 +115,7 @@ impl View<'_> {
         match self {
             Self::Double(array) => array.ncols(),
             Self::Single(array) => array.ncols(),
+            Self::Columns(columns) => columns.len(),
             Self::Sparse { columns, .. } => *columns,
         }
     }
@@ -107,6 +128,14 @@ impl View<'_> {
                 _ => finite(array.indexed_iter().map(|(at, x)| (at, *x))),
             },
             Self::Single(array) => finite(array.indexed_iter().map(|(at, x)| (at, f64::from(*x)))),
+            Self::Columns(columns) => {
+                let all = columns.iter().enumerate().flat_map(|(column, values)| {
+                    values.iter().enumerate().map(move |(row, x)| ((row, column), *x))
+                });
+                // The first row with such a value, as in an array.
+                let odd = all.filter(|(_, x)| !x.is_finite()).min_by_key(|(at, _)| *at);
+                finite(odd.into_iter())
+            }
             Self::Sparse { ends, indices, values, columns } => {
                 let fits = ends.first() == Some(&0)
                     && ends.windows(2).all(|pair| pair[0] <= pair[1])
@@ -175,6 +204,11 @@ impl View<'_> {
                 Self::Single(array) => {
                     scratch.clear();
                     scratch.extend(array.row(i).iter().map(|x| f64::from(*x)));
+                    let _ = block.push_dense(&scratch, label(i), weight(i));
+                }
+                Self::Columns(columns) => {
+                    scratch.clear();
+                    scratch.extend(columns.iter().map(|column| column[i]));
                     let _ = block.push_dense(&scratch, label(i), weight(i));
                 }
                 Self::Sparse { ends, indices, values, .. } => {

@@ -1,12 +1,14 @@
 //! Null vectors of a stream.
 
 use geowalk::row::{Block, Row};
+use geowalk_data::Dictionary;
+use geowalk_run::model::Model;
 use geowalk_run::track::{Plan, Tracker as Walker};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::error::run;
+use crate::error::{data, model, run};
 use crate::rows::Rows;
 
 /// The unit vector that is orthogonal to all rows, learned on the sphere.
@@ -78,6 +80,53 @@ impl Tracker {
         let certificate = self.walker.certificate_json();
         serde_json::json!({"rows": rows, "left_out": left_out, "certificate": certificate})
             .to_string()
+    }
+
+    /// What the certificates say of a unit vector, as JSON; without one of the best in hindsight. With the rows that were learned from what it lost is known; the best needs them.
+    #[pyo3(signature = (comparator=None, x=None))]
+    fn certify(
+        &self,
+        py: Python<'_>,
+        comparator: Option<Vec<f64>>,
+        x: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<String> {
+        let rows = x.map(Rows::new).transpose()?;
+        let view = rows.as_ref().map(Rows::view).transpose()?;
+        let walker = &self.walker;
+        let report = py.detach(|| {
+            let blocks = view.map(|view| {
+                let (mut blocks, mut from) = (Vec::new(), 0);
+                while from < view.len() {
+                    let (range, mut block) = (view.block(from), Block::new());
+                    from = range.end;
+                    view.fill(range, &mut block, |_| 0.0, |_| 1.0);
+                    blocks.push(block);
+                }
+                blocks
+            });
+            walker.certify(comparator.as_deref(), blocks.as_deref())
+        });
+        Ok(report.map_err(run)?.json().to_string())
+    }
+
+    /// Writes the model file, which `geowalk.load` reads; the names are those of the columns.
+    fn save(&self, path: std::path::PathBuf, names: Vec<String>) -> PyResult<()> {
+        let names = Dictionary::from_names(names.iter().map(String::as_str));
+        let names = names.map_err(|error| data(error.to_string(), None, None, None))?;
+        self.walker.model(&self.plan, names).save(&path).map_err(|error| model(&error))
+    }
+
+    /// What a model file's bytes hold, and the names of the columns.
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8]) -> PyResult<(Self, Vec<String>)> {
+        let own = Model::from_bytes(bytes).map_err(|error| model(&error))?;
+        let (plan, walker, names) = Walker::of(&own).map_err(run)?;
+        Ok((Self { plan, walker }, names))
+    }
+
+    /// What was asked for: walk, rate and seed.
+    fn settings(&self) -> (String, String, u64) {
+        (self.plan.walk.clone(), self.plan.rate.clone(), self.plan.seed)
     }
 
     /// Everything that changes, by name.

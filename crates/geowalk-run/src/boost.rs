@@ -8,6 +8,7 @@
 
 pub mod answer;
 mod file;
+mod summary;
 pub mod validate;
 pub mod words;
 
@@ -18,10 +19,12 @@ use geowalk::boost::rules::{RuleOptions, Rules, Search};
 use geowalk::boost::stumps::{Stumps, Trees};
 use geowalk::boost::table::{Classes, Table};
 use geowalk::boost::weak::{Hypothesis, Weak};
-use geowalk::boost::{Booster, Flavour, HeldTable, Leverage, Round, Stop, Surrogate};
+use geowalk::boost::{Booster, Flavour, Halt, HeldTable, Leverage, Round, Stop, Surrogate};
 use geowalk::certify::{Boosting, Certificate};
 use geowalk::error::Allowed;
 use geowalk::{ConfigError, Real};
+
+pub use summary::summary;
 
 use crate::error::RunError;
 
@@ -100,6 +103,8 @@ pub struct Plan {
     pub reduction: Reduction,
     /// Seed of folds and of what is held out.
     pub seed: u64,
+    /// Stops it from outside, after a round of each class that is left.
+    pub halt: Halt,
 }
 
 impl Default for Plan {
@@ -123,6 +128,7 @@ impl Default for Plan {
             patience: None,
             reduction: Reduction::Ova,
             seed: 0,
+            halt: Halt::default(),
         }
     }
 }
@@ -214,6 +220,7 @@ impl Plan {
         let mut booster = Booster::new(loss, stop);
         booster.bag.clone_from(&bag);
         (booster.leverage, booster.separable) = (self.leverage, self.separable);
+        booster.halt = self.halt.clone();
         Ok((booster, bag))
     }
 

@@ -8,13 +8,13 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use geowalk::row::Block;
-use geowalk_data::{Options, Task};
+use geowalk_data::Task;
 
 use crate::certificate::{Against, Known, Report};
 use crate::digest::Digest;
 use crate::error::RunError;
 use crate::hindsight::{Form, Problem};
-use crate::input;
+use crate::input::Rows;
 use crate::label::Coding;
 use crate::learner::Learner;
 use crate::model::Model;
@@ -24,7 +24,7 @@ use crate::train::replay;
 use crate::walks::{self, Built};
 
 /// Which comparator.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Which {
     /// The best fixed weights in hindsight.
     Best,
@@ -35,6 +35,8 @@ pub enum Which {
         /// What is in it.
         text: String,
     },
+    /// These weights, one vector for each output in the order of the coding, the intercept first if there is one.
+    Weights(Vec<Vec<f64>>),
 }
 
 impl Which {
@@ -56,7 +58,7 @@ impl Which {
 }
 
 /// Opens the data once more.
-pub type Open<'a> = &'a mut dyn FnMut() -> Options;
+pub type Open<'a> = &'a mut dyn FnMut() -> Rows;
 
 /// What the certificates of a model say: against a comparator, or against all weights no farther than its own.
 pub fn certify(
@@ -79,17 +81,21 @@ pub fn certify(
     if learner.report(&Against::Reach, None).is_none() {
         return Err(none);
     }
-    let problem = |open: &mut dyn FnMut() -> Options| read(model, &built, open());
-    let (u, known, words, data) = match (which, data) {
-        (Which::Given { name, text }, None) => {
-            (parse(model, learner, name, text)?, None, format!("the comparator of {name}"), None)
+    let problem = |open: &mut dyn FnMut() -> Rows| read(model, &built, open());
+    let given = match which {
+        Which::Best => None,
+        Which::Given { name, text } => {
+            Some((parse(model, learner, name, text)?, format!("the comparator of {name}")))
         }
-        (Which::Given { name, text }, Some(open)) => {
-            let u = parse(model, learner, name, text)?;
+        Which::Weights(u) => Some((u.clone(), "the comparator".to_owned())),
+    };
+    let (u, known, words, data) = match (given, data) {
+        (Some((u, words)), None) => (u, None, words, None),
+        (Some((u, words)), Some(open)) => {
             let loss = problem(open)?.loss_of(&u);
-            (u, Some(Known { loss, gap: None }), format!("the comparator of {name}"), Some(open))
+            (u, Some(Known { loss, gap: None }), words, Some(open))
         }
-        (Which::Best, None) => {
+        (None, None) => {
             return Err(RunError::Comparator {
                 file: "best".to_owned(),
                 line: None,
@@ -97,7 +103,7 @@ pub fn certify(
                     .to_owned(),
             });
         }
-        (Which::Best, Some(open)) => {
+        (None, Some(open)) => {
             let best = problem(open)?.best(learner.domain(), &weights(learner));
             let known = Known { loss: best.loss, gap: Some(best.words) };
             (best.u, Some(known), "the best fixed weights in hindsight".to_owned(), Some(open))
@@ -209,8 +215,8 @@ fn parse(
 }
 
 /// The rows that the model was learned from, once more.
-fn read<'a>(model: &Model, built: &'a Built, options: Options) -> Result<Problem<'a>, RunError> {
-    let mut source = input::open(Options { schema: Some(model.schema.clone()), ..options })?;
+fn read<'a>(model: &Model, built: &'a Built, rows: Rows) -> Result<Problem<'a>, RunError> {
+    let mut source = rows.open(&model.schema)?;
     let mut coding = Coding::restore(model.settings.task, model.classes.clone());
     let (holdout, labels) = (model.settings.holdout()?, model.schema.labels().clone());
     let (mut blocks, mut hashes) = (Vec::new(), Vec::new());

@@ -173,6 +173,14 @@ pub enum RunError {
         /// What it is.
         kind: String,
     },
+    /// A model of something else than a walk or a batch learner.
+    #[error(
+        "the model is one of {kind}: geowalk.load of the Python package goes on with it; geowalk show tells what is in it"
+    )]
+    Apart {
+        /// What it is.
+        kind: String,
+    },
     /// A comparator that cannot be read.
     #[error("{file}{}: {what}", line.map(|line| format!(":{line}")).unwrap_or_default())]
     Comparator {
@@ -185,7 +193,7 @@ pub enum RunError {
     },
     /// Other data than those that a model was learned from.
     #[error(
-        "these are not the data of the model: {what}; give the same files in the same order, with the same flags"
+        "these are not the data of the model: {what}; give the same rows in the same order, read with the same flags"
     )]
     OtherData {
         /// What differs.

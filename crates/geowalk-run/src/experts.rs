@@ -4,6 +4,7 @@
 
 mod columns;
 mod course;
+pub mod file;
 mod summary;
 
 pub use course::Point;

@@ -1,9 +1,39 @@
 //! # Opening what a run reads
 //! New data must be what the model was trained on: the same label, columns where there were columns.
 
-use geowalk_data::{Label, Options, Source};
+mod memory;
+
+use std::sync::Arc;
+
+use geowalk::row::Block;
+use geowalk_data::{Label, Options, Schema, Source};
 
 use crate::error::RunError;
+
+/// Rows that were learned from, and that are wanted once more.
+#[derive(Debug)]
+pub enum Rows {
+    /// In files, or wherever else they are read from.
+    Files(Box<Options>),
+    /// In memory, with labels as in the schema of the model.
+    Memory(Arc<Vec<Block>>),
+}
+
+impl From<Options> for Rows {
+    fn from(options: Options) -> Self {
+        Self::Files(Box::new(options))
+    }
+}
+
+impl Rows {
+    /// Opens them, as they are meant by a schema.
+    pub(crate) fn open(self, schema: &Schema) -> Result<Box<dyn Source>, RunError> {
+        match self {
+            Self::Files(options) => open(Options { schema: Some(schema.clone()), ..*options }),
+            Self::Memory(blocks) => Ok(Box::new(memory::Memory::new(blocks, schema.clone()))),
+        }
+    }
+}
 
 /// Opens the data. Where a schema is given, data that cannot be meant by it are refused.
 pub(crate) fn open(options: Options) -> Result<Box<dyn Source>, RunError> {

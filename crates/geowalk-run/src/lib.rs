@@ -13,7 +13,7 @@ pub mod experts;
 pub mod folds;
 pub mod hindsight;
 pub mod holdout;
-mod input;
+pub mod input;
 pub mod label;
 pub mod learner;
 pub mod link;

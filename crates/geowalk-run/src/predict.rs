@@ -7,12 +7,14 @@ use geowalk_data::{Label, Options, Task};
 
 use crate::boost::{Boosted, answer};
 use crate::error::RunError;
+use crate::experts;
 use crate::input;
 use crate::label::Coding;
 use crate::learner::{largest, softmax};
 use crate::link::{probability, threshold};
 use crate::model::Model;
 use crate::pump::{Filled, Pump};
+use crate::track;
 use crate::tree;
 use crate::walks::{self, Built};
 
@@ -21,11 +23,21 @@ pub(crate) fn is_batch(model: &Model) -> bool {
     model.settings.walk == tree::KIND || Boosted::is_model(model)
 }
 
+/// Is this the model of a walk? Others are refused.
+pub(crate) fn check_walk(model: &Model) -> Result<(), RunError> {
+    let kind = || model.settings.walk.clone();
+    if is_batch(model) {
+        return Err(RunError::Batch { kind: kind() });
+    }
+    if [track::KIND, experts::file::KIND].iter().any(|own| model.settings.walk.starts_with(own)) {
+        return Err(RunError::Apart { kind: kind() });
+    }
+    Ok(())
+}
+
 /// The learner of a model, ready to predict or to go on. Models of batch learners have none.
 pub fn restore(model: &Model) -> Result<Built, RunError> {
-    if is_batch(model) {
-        return Err(RunError::Batch { kind: model.settings.walk.clone() });
-    }
+    check_walk(model)?;
     let mut built = walks::of(&model.settings, walks::width(&model.schema))?;
     built.learner.load(&mut |name| model.find(name))?;
     Ok(built)

@@ -6,19 +6,26 @@
 pub const MOST: usize = 512;
 
 /// Points in the making, each at a count of examples.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Thinned<P> {
     points: Vec<(u64, P)>,
     /// Examples between two points.
     every: u64,
     /// The next point.
     next: u64,
+    /// Two points for every doubling, and no others.
+    sparse: bool,
 }
 
 impl<P> Thinned<P> {
     /// From here on.
     pub(crate) fn new(examples: u64) -> Self {
-        Self { points: Vec::new(), every: 1, next: examples + 1 }
+        Self { points: Vec::new(), every: 1, next: examples + 1, sparse: false }
+    }
+
+    /// The same for a run that may never be drawn: two points for every doubling of the examples, so that they cost next to nothing.
+    pub(crate) fn sparse(examples: u64) -> Self {
+        Self { sparse: true, ..Self::new(examples) }
     }
 
     /// At how many examples a point is wanted.
@@ -28,7 +35,11 @@ impl<P> Thinned<P> {
 
     /// Adds a point.
     pub(crate) fn add(&mut self, examples: u64, point: P) {
-        self.next = examples + self.every;
+        self.next = match examples {
+            power if self.sparse && power.is_power_of_two() => power + (power / 2).max(1),
+            between if self.sparse => between.next_power_of_two(),
+            examples => examples + self.every,
+        };
         self.points.push((examples, point));
         if self.points.len() >= MOST {
             let mut odd = false;
@@ -68,6 +79,17 @@ mod tests {
         assert!(apart[..apart.len() - 1].iter().all(|own| *own == apart[0]), "{apart:?}");
         assert_eq!(points.last(), Some(&100_000));
         assert_eq!(points[0], apart[0]);
+    }
+
+    #[test]
+    fn a_sparse_trace_has_two_points_for_every_doubling() {
+        let mut trace = Thinned::sparse(0);
+        for examples in 1..=40 {
+            if examples == trace.next() {
+                trace.add(examples, examples);
+            }
+        }
+        assert_eq!(trace.end(40, || 40), [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 40]);
     }
 
     #[test]

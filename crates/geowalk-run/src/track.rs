@@ -2,13 +2,15 @@
 //! Rows at unit length through a learner on the sphere with the loss ⟨p, x⟩²; beside it the batch answer, and for a series the recurrence that
 //! the vector is. The flow is that of [`train`](crate::train), without labels.
 
+mod file;
+
 use geowalk::loss::{AnyLoss, Invariant};
 use geowalk::row::{Block, Dense, Norm, Row};
 use geowalk::sum::Sum;
 use geowalk::track::{self, Autoregression, Gram, Least, Root};
 use geowalk_data::{Labels, Options, Source, Task};
 
-use crate::certificate::{self, Against, Report};
+use crate::certificate::{self, Against, Known, Report};
 use crate::error::RunError;
 use crate::input;
 use crate::learner::{Outcome, Reach, Setting};
@@ -16,6 +18,8 @@ use crate::model::{Arrays, array};
 use crate::pump::ROWS;
 use crate::rate::Rate;
 use crate::walks::{self, Built, Request};
+
+pub use file::KIND;
 
 /// What to track, and how.
 #[derive(Debug, Clone)]
@@ -230,6 +234,60 @@ impl Tracker {
         vector
     }
 
+    /// What the certificates say of a unit vector, or of the best in hindsight. What it lost is known from the rows that were learned from; so is the best.
+    pub fn certify(&self, u: Option<&[f64]>, rows: Option<&[Block]>) -> Result<Report, RunError> {
+        let (mut own, mut known) = (u.map(<[f64]>::to_vec), None);
+        if let Some(blocks) = rows {
+            let mut gap = None;
+            if own.is_none() {
+                let n = blocks.iter().map(Block::bound).max().unwrap_or(0);
+                let mut gram = Gram::new(n)?;
+                for block in blocks {
+                    for i in 0..block.len() {
+                        if block.columns().is_some() {
+                            gram.add(block.dense(i));
+                        } else {
+                            gram.add(block.sparse(i));
+                        }
+                    }
+                }
+                own = gram.least().map(|least| least.vector);
+                gap = Some("no unit vector loses less".to_owned());
+            }
+            let (mut loss, mut count) = (Sum::default(), 0);
+            let u = own.as_deref().unwrap_or_default();
+            for block in blocks {
+                for i in 0..block.len() {
+                    let [dot, square] = if block.columns().is_some() {
+                        products(block.dense(i), u)
+                    } else {
+                        products(block.sparse(i), u)
+                    };
+                    if square > 0.0 {
+                        loss.add(dot * dot / square);
+                        count += 1;
+                    }
+                }
+            }
+            if count != self.rows {
+                let what = format!("it has learned from {} rows, here are {count}", self.rows);
+                return Err(RunError::OtherData { what });
+            }
+            known = Some(Known { loss: loss.total(), gap });
+        }
+        let none = || RunError::Comparator {
+            file: "best".to_owned(),
+            line: None,
+            what: "the best vector is sought on the rows that were learned from: give them"
+                .to_owned(),
+        };
+        let u = own.ok_or_else(none)?;
+        let loss = known.as_ref().map(|known| known.loss);
+        let report = self.built.learner.report(&Against::Given(&[u]), loss);
+        let report = report.ok_or(RunError::NoCertificate { why: "they were off" })?;
+        Ok(Report { comparators: "the comparator".to_owned(), known, ..report })
+    }
+
     /// The certificates, against all unit vectors, as JSON.
     pub fn certificate_json(&self) -> serde_json::Value {
         let report = self.built.learner.report(&Against::Reach, None);
@@ -288,6 +346,16 @@ impl Tracker {
             rate: self.built.rate,
         })
     }
+}
+
+/// ⟨x, u⟩ and ⟨x, x⟩.
+fn products<X: Row<f64>>(x: X, u: &[f64]) -> [f64; 2] {
+    let (mut dot, mut square) = (Sum::default(), Sum::default());
+    x.each(|i, x| {
+        dot.add(x * u.get(i).copied().unwrap_or(0.0));
+        square.add(x * x);
+    });
+    [dot.total(), square.total()]
 }
 
 /// Tracks the null vector of what `options` read.

@@ -27,7 +27,7 @@ use crate::certificate::Against;
 use crate::certify::{self, Which};
 use crate::error::RunError;
 use crate::holdout::Holdout;
-use crate::input;
+use crate::input::{self, Rows};
 use crate::learner::Learner;
 use crate::model::{Model, Settings};
 use crate::predict;
@@ -209,17 +209,15 @@ pub fn train<'a>(
 ) -> Result<Summary, RunError> {
     let start = Instant::now();
     let resumed = plan.resume.as_deref().map(Model::load).transpose()?;
-    if let Some(model) = resumed.as_ref().filter(|model| predict::is_batch(model)) {
-        return Err(RunError::Batch { kind: model.settings.walk.clone() });
-    }
+    resumed.as_ref().map(predict::check_walk).transpose()?;
     model.map(Model::check_path).transpose()?;
     let mut sink = Sink { said, predictions };
     let mut run: Option<Run> = None;
     let mut schema = resumed.as_ref().map(|model| model.schema.clone());
     let mut last: Option<Box<dyn Source>> = None;
     for _ in 0..plan.passes {
-        let options = Options { schema: schema.take(), ..open() };
-        let source = pass(plan, resumed.as_ref(), options, &mut run, &mut sink)?;
+        let source = input::open(Options { schema: schema.take(), ..open() })?;
+        let source = pass(plan, resumed.as_ref(), source, &mut run, &mut sink)?;
         schema = Some(source.schema().clone());
         last = Some(source);
     }
@@ -234,7 +232,8 @@ pub fn train<'a>(
         made.save(path)?;
     }
     if let Some((which, again)) = &plan.comparator {
-        let open: Option<&mut dyn FnMut() -> Options> = if *again { Some(&mut open) } else { None };
+        let mut open = || Rows::from(open());
+        let open: Option<certify::Open<'_>> = if *again { Some(&mut open) } else { None };
         summary.certificate = Some(certify::certify(&made, Some(which), open)?);
         summary.seconds = start.elapsed().as_secs_f64();
     }
@@ -246,11 +245,10 @@ pub fn train<'a>(
 fn pass(
     plan: &Plan,
     resumed: Option<&Model>,
-    options: Options,
+    mut source: Box<dyn Source>,
     run: &mut Option<Run>,
     sink: &mut Sink<'_>,
 ) -> Result<Box<dyn Source>, RunError> {
-    let mut source = input::open(options)?;
     let mut block = Block::new();
     if source.read(&mut block, ROWS)? == 0 {
         return if run.is_some() { Ok(source) } else { Err(RunError::Empty) };

@@ -264,7 +264,7 @@ impl Grown {
 }
 
 /// The probabilities of all classes, row by row.
-fn probabilities(tree: &Tree, table: &Table, kappa: f64) -> Vec<f64> {
+pub fn probabilities(tree: &Tree, table: &Table, kappa: f64) -> Vec<f64> {
     let own = |leaf| (0..tree.classes()).map(move |class| tree.probability(leaf, class, kappa));
     tree.leaves_of(table).into_iter().flat_map(own).collect()
 }

@@ -7,7 +7,7 @@
 //! * [`surrogate`]: the losses. [`mod@line`] and [`block`]: the leverage of one feature, of several. [`state`]: what a round does, and what it must achieve.
 //! * [`weak`]: learners of features: [`rules`], [`stumps`] and small trees, plain [`columns`]. [`mod@tree`]: trees by themselves.
 //! * [`booster`]: rounds with a weak learner. [`flavour`]: several losses. [`multiclass`]: several classes.
-//! * [`uls`]: given features. [`dual`]: how far from the best. [`stop`]: when to stop.
+//! * [`uls`]: given features. [`dual`]: how far from the best. [`stop`]: when to stop; [`halt`]: from outside.
 //!
 //! **Threads** Work on a table is spread over its columns (rayon). Each column is worked on by one thread in one order, and the results are
 //! combined in the order of the columns: the bits do not depend on the number of threads.
@@ -20,6 +20,7 @@ mod chunks;
 pub mod columns;
 pub mod dual;
 pub mod flavour;
+pub mod halt;
 pub mod line;
 mod logistic;
 pub mod multiclass;
@@ -39,6 +40,7 @@ pub mod weak;
 
 pub use booster::{BoostError, Booster, Choice, Ensemble, HeldTable};
 pub use flavour::Flavour;
+pub use halt::Halt;
 pub use line::{Outcome, Separable, Step};
 pub use state::Round;
 pub use stop::{Ended, Stop, Watched};

@@ -63,6 +63,7 @@ pub use hedge::Hedge;
 pub use least_squares::LeastSquares;
 pub use linear_eg::LinearEg;
 pub use losses::Losses;
+pub(crate) use losses::{flat, sums};
 pub use metric::Metric;
 pub use mirror_descent::MirrorDescent;
 pub use mirror_steps::{Divergence, MirrorSteps};

@@ -17,8 +17,8 @@ use geowalk::boost::rules::{RuleOptions, Rules, Search};
 use geowalk::boost::table::{Column, MISSING, Table};
 use geowalk::boost::weak::{Hypothesis, View, Weak};
 use geowalk::boost::{
-    BoostError, Booster, Choice, Ended, Ensemble, Flavour, HeldTable, Leverage, Outcome, Stop,
-    Surrogate,
+    BoostError, Booster, Choice, Ended, Ensemble, Flavour, Halt, HeldTable, Leverage, Outcome,
+    Stop, Surrogate,
 };
 use geowalk::laws::Sampler;
 
@@ -577,4 +577,34 @@ fn bad_input_is_named() {
         Search::parse("quick").unwrap_err().to_string().contains("known: edge, screened, exact")
     );
     assert_eq!(Search::parse("screened(3)").unwrap().spec(), "screened(k=3)");
+}
+
+#[test]
+fn what_was_halted_has_the_rounds_until_then() {
+    let mut s = Sampler::new(2);
+    let (table, labels) = mixed(&mut s, 300);
+    let loss = Surrogate::parse("matsushita").unwrap();
+    let whole = Booster::new(loss.clone(), Stop::after(8).unwrap());
+    let whole = fit(&whole, &table, &labels, options(2, Search::Edge));
+    for after in 0..8 {
+        let halt = Halt::new();
+        let booster =
+            Booster { halt: halt.clone(), ..Booster::new(loss.clone(), Stop::after(8).unwrap()) };
+        if after == 0 {
+            halt.call();
+        }
+        let mut rules = Rules::new(&table, options(2, Search::Edge)).unwrap();
+        let mut watch = |round: &geowalk::boost::Round, _: &Hypothesis| {
+            if round.round == after {
+                halt.call();
+            }
+        };
+        let found = booster.fit(&mut rules, &labels, None, None, &mut watch).unwrap();
+        // The first round is always made.
+        let rounds = after.max(1);
+        assert_eq!((found.rounds.len(), found.ended), (rounds, Ended::Halted));
+        let short = Booster::new(loss.clone(), Stop::after(rounds).unwrap());
+        assert!(same(&found, &fit(&short, &table, &labels, options(2, Search::Edge))));
+        assert_eq!(found.rounds[..], whole.rounds[..rounds]);
+    }
 }

@@ -4,6 +4,7 @@
 
 mod table_support;
 
+use geowalk::boost::Halt;
 use geowalk::boost::binned::Binned;
 use geowalk::boost::table::{Classes, Column, MISSING, Table};
 use geowalk::boost::tree::{Criterion, Growth, Order, Tree};
@@ -567,4 +568,18 @@ fn weights_are_repetitions() {
         assert_eq!(plainly(&weighted), plainly(&plain), "{name}");
         assert!((weighted.cost() - plain.cost()).abs() < 1e-9 * (1.0 + plain.cost()));
     }
+}
+
+#[test]
+fn what_was_halted_grows_no_further() {
+    let mut s = Sampler::new(9);
+    let table = table(&mut s, 60, 20);
+    let classes = classes(&mut s, &table, 2);
+    let halt = Halt::new();
+    let growth = Growth { halt: halt.clone(), ..growth("gini") };
+    let whole = Tree::exact(&table, &classes, None, &growth).unwrap();
+    halt.call();
+    let halted = Tree::exact(&table, &classes, None, &growth).unwrap();
+    assert!(whole.nodes().len() > 1);
+    assert_eq!((halted.nodes().len(), halted.masses(0)), (1, whole.masses(0)));
 }

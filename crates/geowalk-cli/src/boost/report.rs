@@ -5,47 +5,48 @@ use geowalk_page::{Cell, Mark, Page, Plot, Table};
 use geowalk_run::boost::validate::Validation;
 use geowalk_run::boost::words::{Names, spoken};
 use geowalk_run::boost::{Boosted, History, Plan};
-use geowalk_run::calibration::Calibration;
-use geowalk_run::error::RunError;
-use geowalk_run::table::Examples;
 
 use super::{about_loss, about_weak, promise};
-use crate::report;
+use crate::report::{self, Judged};
 
 /// Everything that the report speaks of.
-pub(super) struct Report<'a> {
-    pub(super) plan: &'a Plan,
-    pub(super) examples: &'a Examples,
-    pub(super) boosted: &'a Boosted,
-    pub(super) histories: &'a [History],
-    pub(super) validation: Option<&'a Validation>,
-    pub(super) names: &'a Names,
-    pub(super) error: f64,
+#[derive(Debug)]
+pub struct Report<'a> {
+    /// What was asked for.
+    pub plan: &'a Plan,
+    /// How many rows were learned from.
+    pub rows: usize,
+    /// What was learned.
+    pub boosted: &'a Boosted,
+    /// How it went.
+    pub histories: &'a [History],
+    /// What cross-validation found, if there was one.
+    pub validation: Option<&'a Validation>,
+    /// Margins and calibration, if there are rows to judge by.
+    pub judged: Option<Judged>,
+    /// The names of columns and values.
+    pub names: &'a Names,
+    /// The training error.
+    pub error: f64,
 }
 
 impl Report<'_> {
-    /// The page.
-    pub(super) fn page(&self) -> Result<Page, RunError> {
+    /// The page; `how` the run can be made again.
+    pub fn page(&self, how: &str) -> Page {
         let mut page = Page::new("A boosted classifier").contents().facts(self.facts());
         page = self.promises(page);
         page = self.rounds(page);
-        let classes = self.boosted.classes.len();
-        let (probabilities, seen) = if let Some(own) = self.validation {
-            (own.probabilities.clone(), format!("rows held out by {} folds", own.errors.len()))
-        } else {
-            let all = self.boosted.predict(&self.examples.table)?.1;
-            (all, "the rows that were learned from (--folds K holds them out)".to_owned())
-        };
-        let found = Calibration::new(&probabilities, classes, self.examples.classes.codes());
-        let two = (classes == 2).then(|| self.boosted.classes[1].as_str());
-        page = report::probabilities(page, &found, two, &seen);
-        Ok(report::repeat(self.features(page)))
+        let two = (self.boosted.classes.len() == 2).then(|| self.boosted.classes[1].as_str());
+        if let Some(judged) = &self.judged {
+            page = report::probabilities(page, judged, two);
+        }
+        report::repeat(self.features(page), how)
     }
 
     fn facts(&self) -> Vec<(&'static str, String)> {
         let mut facts = vec![
-            ("examples", self.examples.classes.rows().to_string()),
-            ("columns", self.examples.table.columns().len().to_string()),
+            ("examples", self.rows.to_string()),
+            ("columns", self.boosted.columns.to_string()),
             ("classes", self.boosted.classes.join(", ")),
             ("loss", about_loss(self.plan, self.histories)),
             ("weak learner", about_weak(self.plan)),

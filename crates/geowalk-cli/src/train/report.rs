@@ -3,19 +3,20 @@
 use geowalk::certify::Status;
 use geowalk_page::{Bars, Cell, Mark, Page, Picture, Plot, SpherePath, Table, TrianglePath};
 use geowalk_run::certificate;
+use geowalk_run::error::RunError;
 use geowalk_run::learner::Reach;
 use geowalk_run::predict::restore;
 use geowalk_run::train::{Course, Point, Summary};
 
 use super::number;
-use crate::{Failure, report, show};
+use crate::{report, show};
 
 /// Weights that are shown of each output, and outputs that are shown.
 const WEIGHTS: usize = 20;
 const OUTPUTS: usize = 12;
 
-/// The page.
-pub(super) fn page(summary: &Summary, course: &Course) -> Result<Page, Failure> {
+/// The page of an on-line run; `how` it can be made again.
+pub fn page(summary: &Summary, course: &Course, how: &str) -> Result<Page, RunError> {
     let mut page = Page::new("An on-line run").contents().facts(facts(summary));
     page = promises(page, summary);
     page = losses(page, summary, &course.points);
@@ -27,7 +28,7 @@ pub(super) fn page(summary: &Summary, course: &Course) -> Result<Page, Failure> 
             page = page.prose(note);
         }
     }
-    Ok(report::repeat(page))
+    Ok(report::repeat(page, how))
 }
 
 fn facts(summary: &Summary) -> Vec<(&'static str, String)> {
@@ -122,7 +123,7 @@ fn curve(points: &[Point], height: impl Fn(&Point) -> Option<f64>) -> Vec<(f64, 
 }
 
 /// The walk itself, where it can be drawn.
-fn path(page: Page, course: &Course) -> Result<Page, Failure> {
+fn path(page: Page, course: &Course) -> Result<Page, RunError> {
     let walked: Vec<[f64; 3]> =
         course.points.iter().filter_map(|p| p.weights.clone().try_into().ok()).collect();
     let (Some(first), Some(last)) = (walked.first().copied(), walked.last().copied()) else {
@@ -149,7 +150,7 @@ fn path(page: Page, course: &Course) -> Result<Page, Failure> {
 }
 
 /// The largest weights by name.
-fn weights(page: Page, course: &Course) -> Result<Page, Failure> {
+fn weights(page: Page, course: &Course) -> Result<Page, RunError> {
     let outputs = show::largest(&course.model, WEIGHTS)?;
     let mut page = page.section("The largest weights");
     if outputs.len() > OUTPUTS {

@@ -1,57 +1,71 @@
 //! The report of `tree`: the tree, what each split gained, how sure it is.
 
+use geowalk::boost::tree::Tree;
 use geowalk_page::{Bars, Page, Plot};
-use geowalk_run::calibration::Calibration;
-use geowalk_run::tree::{Form, Grown, Plan};
+use geowalk_run::tree::Summary;
 
 use super::COLUMNS;
-use crate::report;
+use crate::report::{self, Judged};
 use crate::train::number;
 
-/// The page.
-pub(super) fn page(plan: &Plan, grown: &Grown) -> Page {
-    let summary = &grown.summary;
-    let mut facts = vec![
-        ("examples".to_owned(), summary.examples.to_string()),
-        ("columns".to_owned(), grown.examples.table.columns().len().to_string()),
-        ("classes".to_owned(), grown.examples.classes.names().join(", ")),
-        ("criterion".to_owned(), summary.loss_name.clone()),
-        ("leaves".to_owned(), summary.shape.0.to_string()),
-        ("depth".to_owned(), summary.shape.1.to_string()),
-        ("loss in training".to_owned(), number(summary.loss)),
-    ];
-    let validated = summary.validated();
-    for (name, value) in &summary.metrics {
-        let folds = validated.iter().find(|(own, ..)| own == name).map(|(_, mean, deviation)| {
-            let folds = summary.folds.len();
-            format!(", {} ± {} in {folds} folds", number(*mean), number(*deviation))
-        });
-        facts.push((
-            (*name).to_owned(),
-            format!("{} in training{}", number(*value), folds.unwrap_or_default()),
-        ));
-    }
-    facts.extend(summary.notes.iter().map(|note| ("note".to_owned(), note.clone())));
-    let mut page = Page::new("A decision tree").contents().facts(facts);
-    page = page
+/// Everything that the report speaks of.
+#[derive(Debug)]
+pub struct Report<'a> {
+    /// What came out.
+    pub summary: &'a Summary,
+    /// The tree.
+    pub tree: &'a Tree,
+    /// The names of the classes.
+    pub classes: &'a [String],
+    /// The tree for people.
+    pub text: String,
+    /// Margins and calibration, if there are rows to judge by.
+    pub judged: Option<Judged>,
+}
+
+impl Report<'_> {
+    /// The page; `how` the run can be made again.
+    pub fn page(&self, how: &str) -> Page {
+        let summary = self.summary;
+        let mut facts = vec![
+            ("examples".to_owned(), summary.examples.to_string()),
+            ("columns".to_owned(), self.tree.columns().to_string()),
+            ("classes".to_owned(), self.classes.join(", ")),
+            ("criterion".to_owned(), summary.loss_name.clone()),
+            ("leaves".to_owned(), summary.shape.0.to_string()),
+            ("depth".to_owned(), summary.shape.1.to_string()),
+            ("loss in training".to_owned(), number(summary.loss)),
+        ];
+        let validated = summary.validated();
+        for (name, value) in &summary.metrics {
+            let folds =
+                validated.iter().find(|(own, ..)| own == name).map(|(_, mean, deviation)| {
+                    let folds = summary.folds.len();
+                    format!(", {} ± {} in {folds} folds", number(*mean), number(*deviation))
+                });
+            facts.push((
+                (*name).to_owned(),
+                format!("{} in training{}", number(*value), folds.unwrap_or_default()),
+            ));
+        }
+        facts.extend(summary.notes.iter().map(|note| ("note".to_owned(), note.clone())));
+        let mut page = Page::new("A decision tree").contents().facts(facts);
+        page = page
         .section("What is promised")
         .prose("No theorem bounds the error of a tree that is grown greedily on rows that it has not seen. On its training data the loss per row is never below the share of rows that it misclassifies, and no split increases it; with --folds the error on rows that it has not seen is estimated.");
-    page = costs(page, grown);
-    let seen = match summary.folds.len() {
-        0 => "the rows that it was grown on (--folds K holds them out)".to_owned(),
-        folds => format!("rows held out by {folds} folds"),
-    };
-    let classes = &grown.examples.classes;
-    let found = Calibration::new(&grown.probabilities, classes.names().len(), classes.codes());
-    let two = (classes.names().len() == 2).then(|| classes.names()[1].as_str());
-    page = report::probabilities(page, &found, two, &seen);
-    page = page.section("The tree").code(&grown.shown(plan).write(Form::Text));
-    report::repeat(page)
+        page = costs(page, self);
+        if let Some(judged) = &self.judged {
+            let two = (self.classes.len() == 2).then(|| self.classes[1].as_str());
+            page = report::probabilities(page, judged, two);
+        }
+        page = page.section("The tree").code(&self.text);
+        report::repeat(page, how)
+    }
 }
 
 /// Loss and training error as the tree grew, split by split in the order of its nodes; and what the columns gained.
-fn costs(page: Page, grown: &Grown) -> Page {
-    let tree = &grown.tree;
+fn costs(page: Page, own: &Report<'_>) -> Page {
+    let tree = own.tree;
     let total: f64 = tree.masses(0).iter().sum();
     let wrong = |node: usize| {
         let masses = tree.masses(node);
@@ -74,7 +88,7 @@ fn costs(page: Page, grown: &Grown) -> Page {
         .line("loss", losses)
         .steps("training error", errors);
     let mut bars = Bars::new("What each column gained, as parts of 1");
-    for (name, part) in grown.summary.importance.iter().take(COLUMNS) {
+    for (name, part) in own.summary.importance.iter().take(COLUMNS) {
         bars = bars.bar(name.clone(), *part);
     }
     page.section("Growth")

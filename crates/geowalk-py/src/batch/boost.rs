@@ -1,20 +1,21 @@
 //! Boosted rules, stumps, small trees or columns.
 
-use geowalk::boost::{Flavour, Leverage};
-use geowalk::certify::{Certificate, Status};
+use geowalk::boost::{Flavour, Halt, Leverage};
+use geowalk_cli::report::Boosted as Report;
 use geowalk_run::boost::words::{self, Names};
-use geowalk_run::boost::{Boosted, Kind, Plan};
+use geowalk_run::boost::{Boosted, History, Kind, Plan, summary};
+use geowalk_run::error::RunError;
 use geowalk_run::model::Model;
 use geowalk_run::table::{Examples, headings};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use serde_json::{Value, json};
 
-use super::Batch;
+use super::{Batch, untold};
 use crate::columns::{examples, known, table};
 use crate::error::{config, model, run};
 use crate::label::ClassLabel;
+use crate::listen::listening;
 
 /// A sum of features with leverages, found by boosting.
 ///
@@ -33,52 +34,44 @@ use crate::label::ClassLabel;
 #[pyclass(module = "geowalk._geowalk", extends = Batch)]
 pub(crate) struct Boost {
     boosted: Boosted,
+    told: Option<Told>,
+}
+
+/// What is told of a fit in a report.
+struct Told {
+    plan: Plan,
+    histories: Vec<History>,
+    error: f64,
 }
 
 impl Boost {
-    fn of(own: Model, order: Option<Vec<ClassLabel>>) -> PyResult<PyClassInitializer<Self>> {
+    fn of(
+        own: Model,
+        order: Option<Vec<ClassLabel>>,
+        told: Option<Told>,
+        stopped: Option<PyErr>,
+    ) -> PyResult<PyClassInitializer<Self>> {
         let boosted = Boosted::of(&own).map_err(run)?;
         let headings = headings(&own.schema, boosted.columns);
-        let batch = Batch::new(own, headings, order);
-        Ok(PyClassInitializer::from(batch).add_subclass(Self { boosted }))
+        let batch = Batch { stopped, ..Batch::new(own, headings, order) };
+        Ok(PyClassInitializer::from(batch).add_subclass(Self { boosted, told }))
     }
 }
 
-fn certificate(c: &Certificate) -> Value {
-    let finite = |x: f64| x.is_finite().then_some(x);
-    let (status, reason) = match &c.status {
-        Status::Valid => ("valid", None),
-        Status::Void(broken) => ("void", Some(format!("{} does not hold", broken.premise))),
-    };
-    json!({
-        "theorem": c.theorem, "status": status, "reason": reason, "loss": finite(c.loss),
-        "comparator_loss": 0.0, "regret": finite(c.loss), "bound": finite(c.bound),
-    })
-}
-
-fn learn(plan: &Plan, examples: &Examples) -> PyResult<Model> {
+fn learn(plan: Plan, examples: &Examples) -> Result<(Model, Told), RunError> {
     let Examples { table, classes, weights, .. } = examples;
     let weights = weights.as_deref();
-    let (boosted, histories) = plan.fit(table, classes, weights, &mut |_| {}).map_err(run)?;
-    let error = boosted.error(table, classes.codes(), weights).map_err(run)?;
-    let rounds: Vec<usize> = histories.iter().map(|history| history.rounds.len()).collect();
-    let summary = json!({
-        "examples": classes.rows(),
-        "columns": table.columns().len(),
-        "classes": boosted.classes,
-        "loss": plan.loss,
-        "adapt": plan.adapt.name(),
-        "weak": plan.weak.name(),
-        "walk": format!("boost:{}", plan.weak.name()),
-        "rate": format!("leverage({})", plan.leverage.spec()),
-        "metrics": { "training_error": error },
-        "rounds": rounds,
-        "certificate": histories.first().map(|own| certificate(&own.certificates[0])),
-        "certificates": histories.iter()
-            .map(|own| own.certificates.iter().map(certificate).collect::<Vec<_>>())
-            .collect::<Vec<_>>(),
-    });
-    Ok(plan.model(examples, &boosted, summary))
+    let (boosted, histories) = plan.fit(table, classes, weights, &mut |_| {})?;
+    let error = match histories.as_slice() {
+        // Who has stopped it does not want to wait for all rows to be predicted.
+        [History { rounds, .. }] if plan.halt.is_called() => {
+            rounds.last().map_or(f64::NAN, |round| round.error)
+        }
+        _ => boosted.error(table, classes.codes(), weights)?,
+    };
+    let summary = summary(&plan, examples, &boosted, &histories, error);
+    let own = plan.model(examples, &boosted, summary);
+    Ok((own, Told { plan, histories, error }))
 }
 
 #[pymethods]
@@ -114,13 +107,15 @@ impl Boost {
             adapt: Flavour::parse(adapt.unwrap_or("none")).map_err(config)?,
             bins: (bins > 0).then_some(bins),
             seed,
+            halt: Halt::new(),
             ..Plan::default()
         };
-        let order = classes.clone();
+        let (order, halt) = (classes.clone(), plan.halt.clone());
         let table = table(&names, &columns)?;
         let examples = examples(table, &y, classes, weight.as_ref(), label)?;
-        let own = py.detach(|| learn(&plan, &examples))?;
-        Self::of(own, Some(order))
+        let (learned, stopped) = listening(py, &halt, move || learn(plan, &examples))?;
+        let (own, told) = learned.map_err(run)?;
+        Self::of(own, Some(order), Some(told), stopped)
     }
 
     /// The numbers of the classes of rows.
@@ -188,6 +183,36 @@ impl Boost {
         }
     }
 
+    /// The report of the fit as one HTML page; `how` it can be made again, and rows with the numbers of their classes to judge probabilities by.
+    #[pyo3(signature = (how, columns=None, y=None))]
+    fn page(
+        slf: PyRef<'_, Self>,
+        how: &str,
+        columns: Option<Vec<Bound<'_, PyAny>>>,
+        y: Option<PyReadonlyArray1<'_, f64>>,
+    ) -> PyResult<String> {
+        let (batch, boosted) = (slf.as_super(), &slf.boosted);
+        let told = slf.told.as_ref().ok_or_else(untold)?;
+        let judged = match (columns, y) {
+            (Some(columns), Some(y)) => {
+                let table = known(&batch.headings, &columns)?;
+                Some(batch.judge(&boosted.predict(&table).map_err(run)?.1, &y)?)
+            }
+            _ => None,
+        };
+        let report = Report {
+            plan: &told.plan,
+            rows: usize::try_from(batch.model.examples).unwrap_or(usize::MAX),
+            boosted,
+            histories: &told.histories,
+            validation: None,
+            judged,
+            names: &Names::new(batch.headings.clone(), boosted),
+            error: told.error,
+        };
+        Ok(report.page(how).html())
+    }
+
     /// What a model file's bytes hold; with the labels of the classes in an order of one's own.
     #[staticmethod]
     #[pyo3(signature = (bytes, classes=None))]
@@ -197,6 +222,6 @@ impl Boost {
         classes: Option<Vec<ClassLabel>>,
     ) -> PyResult<Py<Self>> {
         let own = Model::from_bytes(bytes).map_err(|error| model(&error))?;
-        Py::new(py, Self::of(own, classes)?)
+        Py::new(py, Self::of(own, classes, None, None)?)
     }
 }

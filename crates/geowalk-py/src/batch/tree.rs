@@ -1,16 +1,21 @@
 //! A decision tree.
 
+use geowalk::boost::Halt;
 use geowalk::boost::tree::{Criterion, Growth, Tree as Grown};
+use geowalk_cli::report::Grown as Report;
+use geowalk_run::error::RunError;
+use geowalk_run::label::Coding;
 use geowalk_run::model::Model;
 use geowalk_run::table::headings;
-use geowalk_run::tree::{self, Form, Plan};
+use geowalk_run::tree::{self, Form, Plan, Summary};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 
-use super::Batch;
+use super::{Batch, untold};
 use crate::columns::{examples, known, table};
 use crate::error::{config, model, run};
 use crate::label::ClassLabel;
+use crate::listen::listening;
 
 /// A decision tree, grown where it lowers a permissible function most.
 ///
@@ -30,14 +35,21 @@ use crate::label::ClassLabel;
 pub(crate) struct Tree {
     grown: Grown,
     kappa: f64,
+    /// What is told of a fit in a report.
+    told: Option<Summary>,
 }
 
 impl Tree {
-    fn of(own: Model, order: Option<Vec<ClassLabel>>) -> PyResult<PyClassInitializer<Self>> {
+    fn of(
+        own: Model,
+        order: Option<Vec<ClassLabel>>,
+        told: Option<Summary>,
+        stopped: Option<PyErr>,
+    ) -> PyResult<PyClassInitializer<Self>> {
         let (tree, kappa) = tree::load(&own).map_err(run)?;
         let headings = headings(&own.schema, tree.columns());
-        let batch = Batch::new(own, headings, order);
-        Ok(PyClassInitializer::from(batch).add_subclass(Self { grown: tree, kappa }))
+        let batch = Batch { stopped, ..Batch::new(own, headings, order) };
+        Ok(PyClassInitializer::from(batch).add_subclass(Self { grown: tree, kappa, told }))
     }
 }
 
@@ -64,16 +76,25 @@ impl Tree {
         label: Option<&str>,
     ) -> PyResult<PyClassInitializer<Self>> {
         let criterion = Criterion::parse(loss).map_err(config)?;
-        let growth = Growth { max_leaves, max_depth, min_leaf, ..Growth::new(criterion) };
+        let halt = Halt::new();
+        let growth = Growth {
+            max_leaves,
+            max_depth,
+            min_leaf,
+            halt: halt.clone(),
+            ..Growth::new(criterion)
+        };
         let plan = Plan { growth, bins, prune, smoothing, seed, ..Plan::default() };
         let order = classes.clone();
         let table = table(&names, &columns)?;
         let examples = examples(table, &y, classes, weight.as_ref(), label)?;
-        let own = py.detach(|| {
+        let work = move || -> Result<(Model, Summary), RunError> {
             let (tree, summary, _) = tree::learn(&plan, &examples, &mut |_| {})?;
-            Ok(tree::model(&plan, &tree, &examples, summary.record()))
-        });
-        Self::of(own.map_err(run)?, Some(order))
+            Ok((tree::model(&plan, &tree, &examples, summary.record()), summary))
+        };
+        let (learned, stopped) = listening(py, &halt, work)?;
+        let (own, told) = learned.map_err(run)?;
+        Self::of(own, Some(order), Some(told), stopped)
     }
 
     /// The numbers of the classes of rows.
@@ -97,14 +118,7 @@ impl Tree {
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let (batch, tree, kappa) = (slf.as_super(), &slf.grown, slf.kappa);
         let table = known(&batch.headings, &columns)?;
-        let shares: Vec<f64> = py.detach(|| {
-            let leaves = tree.leaves_of(&table).into_iter();
-            let classes = tree.classes();
-            leaves
-                .flat_map(|leaf| (0..classes).map(move |k| (leaf, k)))
-                .map(|(leaf, k)| tree.probability(leaf, k, kappa))
-                .collect()
-        });
+        let shares = py.detach(|| tree::probabilities(tree, &table, kappa));
         batch.arranged(py, &shares)
     }
 
@@ -134,6 +148,34 @@ impl Tree {
         PyArray1::from_vec(py, self.grown.importance())
     }
 
+    /// The report of the fit as one HTML page; `how` it can be made again, and rows with the numbers of their classes to judge probabilities by.
+    #[pyo3(signature = (how, columns=None, y=None))]
+    fn page(
+        slf: PyRef<'_, Self>,
+        how: &str,
+        columns: Option<Vec<Bound<'_, PyAny>>>,
+        y: Option<PyReadonlyArray1<'_, f64>>,
+    ) -> PyResult<String> {
+        let (batch, tree) = (slf.as_super(), &slf.grown);
+        let shown = tree::Shown::of(&batch.model).map_err(run)?;
+        let coding = Coding::restore(batch.model.settings.task, batch.model.classes.clone());
+        let judged = match (columns, y) {
+            (Some(columns), Some(y)) => {
+                let table = known(&batch.headings, &columns)?;
+                Some(batch.judge(&tree::probabilities(tree, &table, slf.kappa), &y)?)
+            }
+            _ => None,
+        };
+        let report = Report {
+            summary: slf.told.as_ref().ok_or_else(untold)?,
+            tree,
+            classes: &coding.texts(batch.model.schema.labels()),
+            text: shown.write(Form::Text),
+            judged,
+        };
+        Ok(report.page(how).html())
+    }
+
     /// What a model file's bytes hold; with the labels of the classes in an order of one's own.
     #[staticmethod]
     #[pyo3(signature = (bytes, classes=None))]
@@ -143,6 +185,6 @@ impl Tree {
         classes: Option<Vec<ClassLabel>>,
     ) -> PyResult<Py<Self>> {
         let own = Model::from_bytes(bytes).map_err(|error| model(&error))?;
-        Py::new(py, Self::of(own, classes)?)
+        Py::new(py, Self::of(own, classes, None, None)?)
     }
 }

@@ -91,6 +91,28 @@ impl Keys {
         Ok(())
     }
 
+    /// Adds a row of plain numbers under the keys of the last dictionary, which is what nearly all rows are: no look-up, no copy. False, and nothing added, for any other.
+    #[inline]
+    fn repeat(&self, x: &Bound<'_, PyDict>, zeros: bool, block: &mut Block) -> bool {
+        let mut finite = true;
+        for (at, (key, value)) in x.iter().enumerate() {
+            let known = self.known.get(at).filter(|known| known.object.is(&key));
+            let (Some(known), Ok(number)) = (known, value.cast_exact::<PyFloat>()) else {
+                block.abandon();
+                return false;
+            };
+            let number = number.value();
+            finite &= number.is_finite();
+            if zeros || number != 0.0 {
+                block.feature(known.index, number);
+            }
+        }
+        if !finite {
+            block.abandon();
+        }
+        finite
+    }
+
     /// Adds the row to the block; new names become features.
     pub(super) fn place(
         &mut self,
@@ -98,6 +120,9 @@ impl Keys {
         features: &mut Features,
         block: &mut Block,
     ) -> PyResult<()> {
+        if self.repeat(x, true, block) {
+            return Ok(());
+        }
         let wrong = |error: geowalk_data::ErrorKind| data(error.to_string(), None, None, None);
         self.row.clear();
         let mut plain = true;
@@ -140,6 +165,9 @@ impl Keys {
         features: &Features,
         block: &mut Block,
     ) -> PyResult<()> {
+        if self.repeat(x, false, block) {
+            return Ok(());
+        }
         for (at, (key, value)) in x.iter().enumerate() {
             let (index, number) = match cell(&key, &value)? {
                 Cell::Number(number) => {

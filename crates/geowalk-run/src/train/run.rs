@@ -220,6 +220,17 @@ impl Run {
         self.trace = Some(Trace::new(self.examples()));
     }
 
+    /// Keeps a few of them.
+    pub(super) fn trace_sparsely(&mut self) {
+        self.trace = Some(Trace::sparse(self.examples()));
+    }
+
+    /// The points so far; the run goes on.
+    pub(super) fn points_so_far(&self) -> Vec<Point> {
+        let end = |trace: Trace| trace.end(self.examples(), || self.point());
+        self.trace.clone().map_or_else(Vec::new, end)
+    }
+
     /// The points, if they were kept.
     pub(super) fn points(&mut self) -> Option<Vec<Point>> {
         let trace = self.trace.take()?;
@@ -344,7 +355,8 @@ impl Run {
                 // Nothing has been learned yet.
                 self.other = Some(Study::new(&self.settings, self.width)?);
             }
-        } else if let Some(other) = self.other.take()
+        } else if self.other.is_some() // taking what is not there would copy its whole place, in every block
+            && let Some(other) = self.other.take()
             && turned
         {
             self.study = other;
@@ -379,7 +391,9 @@ impl Run {
                 Some(i) => (i, false),
                 None => (end, false),
             };
-            if let Some(mut other) = self.other.take() {
+            if self.other.is_some()
+                && let Some(mut other) = self.other.take()
+            {
                 flip(block);
                 if other.failed.is_none()
                     && let Err(cause) = other.go(task, block, from..to, keep)

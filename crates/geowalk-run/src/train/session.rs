@@ -2,12 +2,17 @@
 //! The loop of [`train`](super::train()) without a source: whoever has examples in memory, a block at a time or one by one, learns with the same steps and gets the same
 //! bits as from a file.
 
+use std::sync::Arc;
+
 use geowalk::row::Block;
 use geowalk_data::{Places, Schema, Skipped, Task};
 
 use super::run::{Run, Sink};
-use super::{Plan, Summary};
+use super::{Course, Plan, Summary};
+use crate::certificate::Report;
+use crate::certify::{Open, Which, certify};
 use crate::error::RunError;
+use crate::input::Rows;
 use crate::label::Coding;
 use crate::learner::{Learner, largest, softmax};
 use crate::link;
@@ -49,11 +54,9 @@ impl Session {
         Ok(Self::of(run, schema))
     }
 
-    /// Goes on where the model stands. Models of batch learners are refused.
+    /// Goes on where the model stands. Models of anything but a walk are refused.
     pub fn resume(model: &Model) -> Result<Self, RunError> {
-        if predict::is_batch(model) {
-            return Err(RunError::Batch { kind: model.settings.walk.clone() });
-        }
+        predict::check_walk(model)?;
         let (plan, none) = (Plan::default(), Block::new());
         let run = Run::new(&plan, Some(model), &model.schema, &none, &mut |_| {})?;
         Ok(Self::of(run, model.schema.clone()))
@@ -61,6 +64,7 @@ impl Session {
 
     fn of(mut run: Run, schema: Schema) -> Self {
         run.begin_pass();
+        run.trace_sparsely();
         Self { run, schema, places: Places::default(), origin: 0 }
     }
 
@@ -121,11 +125,22 @@ impl Session {
 
     /// Scores, probabilities or classes of the rows of a block, one row after the other. The score of two classes is positive for the second.
     pub fn answer(&self, block: &Block, wanted: Wanted, out: &mut Vec<f64>) {
+        self.answer_with(block, wanted, &mut Vec::new(), out);
+    }
+
+    /// The same with memory for scores, so that nothing has to be allocated for a row.
+    pub fn answer_with(
+        &self,
+        block: &Block,
+        wanted: Wanted,
+        memory: &mut Vec<f64>,
+        out: &mut Vec<f64>,
+    ) {
         let (learner, task) = (self.learner(), self.run.settings.task);
         let theta = link::threshold(&self.run.built().loss);
-        let mut scores = Vec::new();
-        learner.predict(block, &mut scores);
-        for scores in scores.chunks_exact_mut(learner.outputs().max(1)) {
+        memory.clear();
+        learner.predict(block, memory);
+        for scores in memory.chunks_exact_mut(learner.outputs().max(1)) {
             match (wanted, task) {
                 (Wanted::Scores, Task::Binary) => out.push(scores[0] - theta),
                 (Wanted::Scores, _) | (_, Task::Regression) => out.extend_from_slice(scores),
@@ -154,6 +169,37 @@ impl Session {
     /// What came out of it so far.
     pub fn summary(&self) -> Summary {
         self.run.summary(&self.schema, &Skipped::default(), 0.0)
+    }
+
+    /// What the certificates say of a comparator; what it lost, and the best one in hindsight, from the rows that were learned from, in blocks with labels as in the schema.
+    ///
+    /// ```
+    /// # use geowalk::row::Block;
+    /// # use geowalk_data::{Dictionary, Features, Labels, Schema, Task};
+    /// # use geowalk_run::train::{Plan, Session};
+    /// use geowalk_run::certify::Which;
+    /// # let schema = Schema::from_parts(Features::Exact(Dictionary::from_names(["a"])?), Labels::Numbers, vec![]);
+    /// # let mut block = Block::new();
+    /// # block.push_dense(&[1.0], 3.0, 1.0)?;
+    /// # block.push_dense(&[2.0], 5.0, 1.0)?;
+    /// # let plan = Plan { task: Some(Task::Regression), ..Plan::default() };
+    /// # let mut session = Session::new(&plan, schema, &block)?;
+    /// # let rows = vec![block.clone()];
+    /// # session.learn(&mut block)?;
+    /// let report = session.certify(&Which::Weights(vec![vec![1.0, 2.0]]), Some(rows))?; // y = 1 + 2a
+    /// assert_eq!(report.known.as_ref().unwrap().loss, 0.0);
+    /// assert!(report.regret().unwrap() <= report.best().bound);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn certify(&self, which: &Which, rows: Option<Vec<Block>>) -> Result<Report, RunError> {
+        let mut again = rows.map(Arc::new).map(|rows| move || Rows::Memory(Arc::clone(&rows)));
+        let open = again.as_mut().map(|again| again as Open<'_>);
+        certify(&self.model(), Some(which), open)
+    }
+
+    /// The course of the run so far, and what it led to.
+    pub fn course(&self) -> Course {
+        Course { points: self.run.points_so_far(), model: self.model() }
     }
 
     /// The model as it is now.

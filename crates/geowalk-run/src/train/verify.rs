@@ -6,7 +6,6 @@
 //! continued with other rows cannot be repeated from the rows alone.
 
 use geowalk::certify::Verdict;
-use geowalk_data::Options;
 use serde_json::Value;
 
 use super::run::{Run, Sink};
@@ -14,6 +13,7 @@ use super::{Plan, pass};
 use crate::certificate::Report;
 use crate::digest::Digest;
 use crate::error::RunError;
+use crate::input::Rows;
 use crate::learner::Learner;
 use crate::model::Model;
 use crate::predict;
@@ -48,10 +48,11 @@ pub struct Verified {
 }
 
 /// Makes the run of a model again, on what `open` opens (once per pass), and compares.
-pub fn verify(model: &Model, mut open: impl FnMut() -> Options) -> Result<Verified, RunError> {
+pub fn verify(model: &Model, mut open: impl FnMut() -> Rows) -> Result<Verified, RunError> {
     if predict::is_batch(model) {
         return Err(RunError::NoReplay { kind: model.settings.walk.clone() });
     }
+    predict::check_walk(model)?;
     let run = Run::begin(model.settings.clone(), walks::width(&model.schema))?;
     let (run, source, passes) = repeat(model, run, &mut open)?;
     let known = model.find(Model::DIGEST).and_then(|saved| Digest::load(&saved));
@@ -80,16 +81,16 @@ pub fn verify(model: &Model, mut open: impl FnMut() -> Options) -> Result<Verifi
 fn repeat(
     model: &Model,
     run: Run,
-    open: &mut dyn FnMut() -> Options,
+    open: &mut dyn FnMut() -> Rows,
 ) -> Result<(Run, Box<dyn geowalk_data::Source>, u64), RunError> {
     let rows = model.find(Model::DIGEST).and_then(|saved| Digest::load(&saved)).map(|d| d.rows());
     let (mut run, mut passes, plan) = (Some(run), 0, Plan::default());
     let mut said = |_: super::Said<'_>| {};
     let mut sink = Sink { said: &mut said, predictions: None };
     loop {
-        let options = Options { schema: Some(model.schema.clone()), ..open() };
+        let source = open().open(&model.schema)?;
         let before = run.as_ref().map_or(0, Run::examples);
-        let source = pass(&plan, None, options, &mut run, &mut sink)?;
+        let source = pass(&plan, None, source, &mut run, &mut sink)?;
         passes += 1;
         let Some(own) = &run else { return Err(RunError::Empty) };
         let enough = match (rows, &own.digest) {
@@ -108,7 +109,7 @@ fn repeat(
 /// What theorems say that see the comparator in every round, after the run of the model was made again before them.
 pub(crate) fn replay(
     model: &Model,
-    open: &mut dyn FnMut() -> Options,
+    open: &mut dyn FnMut() -> Rows,
     comparator: Vec<f64>,
     ask: impl Fn(&dyn Learner) -> Option<Report>,
 ) -> Result<Vec<Verdict>, RunError> {

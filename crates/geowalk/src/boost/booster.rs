@@ -11,6 +11,7 @@
 //! **Cost** per round that of the weak learner, and of a [line search](super::line) per loss. **Source** \[NN09, alg. 1, sec. 7\].
 
 use super::block;
+use super::halt::Halt;
 use super::line::{self, Outcome, Separable, Step};
 use super::state::{Along, REFRESH, Round, State};
 use super::stop::{Ended, Path, Stop, Watch, judge};
@@ -64,6 +65,8 @@ pub struct Booster {
     pub separable: Separable,
     /// When to stop.
     pub stop: Stop,
+    /// Stops it from outside, after a round.
+    pub halt: Halt,
 }
 
 /// A held-out set.
@@ -140,6 +143,7 @@ impl Booster {
             leverage: Leverage::One,
             separable: Separable::Cap,
             stop,
+            halt: Halt::default(),
         }
     }
 
@@ -166,6 +170,11 @@ impl Booster {
         };
         let mut run = Run::new(self, labels, c, held_out);
         for round in 1..=self.stop.rounds {
+            // One round is always made: without it there would be nothing to use.
+            if round > 1 && self.halt.is_called() {
+                run.ended = Ended::Halted;
+                break;
+            }
             let ended = run.round(round, weak, watch)?;
             if let Some(ended) = ended {
                 run.ended = ended;

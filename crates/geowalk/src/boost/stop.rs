@@ -19,6 +19,8 @@ pub enum Ended {
     Converged,
     /// A feature never errs, and the policy is to stop there.
     Separable,
+    /// It was stopped from outside.
+    Halted,
 }
 
 impl Ended {
@@ -30,6 +32,7 @@ impl Ended {
             Self::Patience => "no improvement",
             Self::Converged => "no feature has an edge left",
             Self::Separable => "a feature never errs",
+            Self::Halted => "it was stopped",
         }
     }
 }

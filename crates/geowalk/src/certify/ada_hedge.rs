@@ -10,7 +10,7 @@
 //! **Source** \[REGK14, sec. 2\].
 
 use super::losses::{Losses, NO_MORE};
-use super::theorem::{AS_WRITTEN, FINITE, Theorem, Watch, checked, outward};
+use super::theorem::{AS_WRITTEN, FINITE, Theorem, Watch, checked, keep, outward, restore};
 use super::{Bound, Certificate, Comparator};
 use crate::Real;
 use crate::error::ConfigError;
@@ -93,6 +93,27 @@ impl AdaHedge {
     /// What the experts lost.
     pub fn losses(&self) -> &Losses {
         &self.losses
+    }
+
+    /// Gives away everything that changes, as named arrays.
+    pub fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
+        let [a, b, c, d] = self.gaps.save();
+        keep(&self.watch, &[a, b, c, d, self.before], put);
+        self.losses.save(put);
+    }
+
+    /// Continues from what `save` gave, with the same bits.
+    pub fn load(
+        &mut self,
+        get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
+    ) -> Result<(), ConfigError> {
+        let [a, b, c, d, before] = restore(&mut self.watch, get)?;
+        (self.gaps, self.before) = (Sum::load([a, b, c, d]), before);
+        self.losses.load(get)?;
+        if self.watch.rounds > 0 {
+            self.reweigh();
+        }
+        Ok(())
     }
 
     fn reweigh(&mut self) {

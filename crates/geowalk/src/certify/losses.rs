@@ -6,7 +6,7 @@
 //! switches, of which each has at least the weight α/n, with $\ln n + m\ln(n/\alpha) - (k - 1 - m)\ln(1 - \alpha)$. **Source** \[HW98\].
 
 use super::Comparator;
-use super::theorem::{Watch, farthest_entropy, outward};
+use super::theorem::{Get, Watch, farthest_entropy, outward};
 use crate::Real;
 use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::row::Row;
@@ -64,6 +64,20 @@ impl Losses {
             self.add(i, x);
         });
         watch.demand(UNIT, bad.is_none(), bad.unwrap_or_default());
+    }
+
+    /// Gives away everything that changes, as named arrays.
+    pub(super) fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
+        put("losses", &flat(&self.sums));
+        put("squares", &flat(&self.squares));
+    }
+
+    /// Continues from what [`Losses::save`] gave, of as many experts.
+    pub(super) fn load(&mut self, get: Get<'_>) -> Result<(), ConfigError> {
+        let n = self.start.len();
+        self.sums = sums(get("losses"), n)?;
+        self.squares = sums(get("squares"), n)?;
+        Ok(())
     }
 
     /// How many experts.
@@ -138,6 +152,18 @@ impl Losses {
         let zero = Self { share: 0.0, ..self.clone() };
         (zero.worst(u, [1.0, 0.0, 0.0], 1), zero.worst(u, [0.0, 0.0, 1.0], 1))
     }
+}
+
+/// Sums as numbers.
+pub(crate) fn flat(sums: &[Sum]) -> Vec<f64> {
+    sums.iter().flat_map(Sum::save).collect()
+}
+
+/// n sums of the numbers that [`flat`] gave.
+pub(crate) fn sums(saved: Option<Vec<f64>>, n: usize) -> Result<Vec<Sum>, ConfigError> {
+    let missing = ConfigError::Missing { name: "losses", meaning: "what the experts lost" };
+    let saved = saved.filter(|saved| saved.len() == 4 * n).ok_or(missing)?;
+    Ok(saved.chunks_exact(4).map(|s| Sum::load([s[0], s[1], s[2], s[3]])).collect())
 }
 
 /// A product in which 0 wins against an infinite loss or divergence.

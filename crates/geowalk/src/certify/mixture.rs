@@ -7,7 +7,7 @@
 //! **Source** \[Vovk90\].
 
 use super::losses::{Losses, NO_MORE};
-use super::theorem::{AS_WRITTEN, FINITE, Theorem, Watch, checked, declared};
+use super::theorem::{AS_WRITTEN, FINITE, Theorem, Watch, checked, declared, keep, restore};
 use super::{Bound, Certificate, Comparator};
 use crate::Real;
 use crate::error::ConfigError;
@@ -64,6 +64,21 @@ impl Mixture {
     /// What the experts lost.
     pub fn losses(&self) -> &Losses {
         &self.losses
+    }
+
+    /// Gives away everything that changes, as named arrays.
+    pub fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
+        keep(&self.watch, &[], put);
+        self.losses.save(put);
+    }
+
+    /// Continues from what `save` gave, with the same bits.
+    pub fn load(
+        &mut self,
+        get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
+    ) -> Result<(), ConfigError> {
+        let [] = restore(&mut self.watch, get)?;
+        self.losses.load(get)
     }
 }
 

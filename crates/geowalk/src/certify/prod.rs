@@ -5,7 +5,9 @@
 //! **Source** \[CMS07\].
 
 use super::losses::{self, DOT, Losses, NO_MORE, UNIT};
-use super::theorem::{AS_WRITTEN, CONSTANT, FINITE, Theorem, Watch, checked, declared, outward};
+use super::theorem::{
+    AS_WRITTEN, CONSTANT, FINITE, Theorem, Watch, checked, declared, keep, outward, restore,
+};
 use super::{Bound, Certificate, Comparator};
 use crate::Real;
 use crate::error::ConfigError;
@@ -75,6 +77,21 @@ impl Prod {
     /// What the experts lost.
     pub fn losses(&self) -> &Losses {
         &self.losses
+    }
+
+    /// Gives away everything that changes, as named arrays.
+    pub fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
+        keep(&self.watch, &[], put);
+        self.losses.save(put);
+    }
+
+    /// Continues from what `save` gave, with the same bits.
+    pub fn load(
+        &mut self,
+        get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
+    ) -> Result<(), ConfigError> {
+        let [] = restore(&mut self.watch, get)?;
+        self.losses.load(get)
     }
 }
 

@@ -1,6 +1,8 @@
 //! # The learner
 //! One round: the experts speak, the learner predicts their weighted mean, the outcome comes, all lose, the weights move.
 
+mod saved;
+
 use super::promise::{self, Promise};
 use super::weights::Weights;
 use super::{Combination, Kind, Rule, Settings};
@@ -142,6 +144,11 @@ impl Experts {
             Engine::Ada(ada) => ada.rate(),
             Engine::Constant { rate, .. } => *rate,
         }
+    }
+
+    /// Rounds played.
+    pub fn rounds(&self) -> u64 {
+        self.loss.count()
     }
 
     /// How many epochs a doubling scheme has begun; 1 for all others.

@@ -74,6 +74,43 @@ impl Promise {
         }
     }
 
+    /// Gives away everything that changes, as named arrays.
+    pub(super) fn save(&self, put: &mut dyn FnMut(String, &[f64])) {
+        let mut own = |name: &'static str, values: &[f64]| put(format!("promise.{name}"), values);
+        match self {
+            Self::Hedge(bound) => bound.save(&mut own),
+            Self::ReparamHedge(bound) => bound.save(&mut own),
+            Self::Prod(bound) => bound.save(&mut own),
+            Self::Mixture(bound) => bound.save(&mut own),
+            Self::Eg(linear, squared) => {
+                linear.save(&mut own);
+                squared.save(&mut |name, values| put(format!("promise.squared.{name}"), values));
+            }
+            Self::ReparamEg(bound) => bound.save(&mut own),
+            Self::None(_) => {}
+        }
+    }
+
+    /// Continues from what [`Promise::save`] gave.
+    pub(super) fn load(
+        &mut self,
+        get: &mut dyn FnMut(&str) -> Option<Vec<f64>>,
+    ) -> Result<(), ConfigError> {
+        let mut own = |name: &'static str| get(&format!("promise.{name}"));
+        match self {
+            Self::Hedge(bound) => bound.load(&mut own),
+            Self::ReparamHedge(bound) => bound.load(&mut own),
+            Self::Prod(bound) => bound.load(&mut own),
+            Self::Mixture(bound) => bound.load(&mut own),
+            Self::Eg(linear, squared) => {
+                linear.load(&mut own)?;
+                squared.load(&mut |name| get(&format!("promise.squared.{name}")))
+            }
+            Self::ReparamEg(bound) => bound.load(&mut own),
+            Self::None(_) => Ok(()),
+        }
+    }
+
     /// Against a sequence of experts with so many switches that lost `loss` (scaled); `None` for rules on gradients.
     pub(super) fn switching(&self, loss: f64, switches: u64) -> Option<(Certificate, bool)> {
         match self {

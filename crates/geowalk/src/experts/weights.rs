@@ -30,6 +30,11 @@ impl Weights {
         &self.lambda
     }
 
+    /// Goes on with these weights and their logarithms, one for each expert.
+    pub(super) fn restore(&mut self, w: Vec<f64>, lambda: Vec<f64>) {
+        (self.w, self.lambda) = (w, lambda);
+    }
+
     /// Multiplies w_i by e^{logs_i}, spreads the part `share` evenly, and divides by the sum.
     pub(super) fn multiply(&mut self, logs: impl Iterator<Item = f64>, share: f64) {
         for (lambda, log) in self.lambda.iter_mut().zip(logs) {

@@ -76,6 +76,27 @@ impl Block {
         self.columns = None;
     }
 
+    /// Adds rows of another block, as they are; where dense and sparse rows would mix they become sparse ones.
+    pub fn append(&mut self, from: &Self, rows: std::ops::Range<usize>) {
+        for i in rows {
+            let (label, weight) = (from.labels[i], from.weights[i]);
+            if from.columns.is_some() {
+                let row = from.dense(i);
+                if self.push_dense(row.0, label, weight).is_ok() {
+                    continue;
+                }
+                for (index, value) in (0..).zip(row.0) {
+                    self.feature(index, *value);
+                }
+            } else {
+                let start = i.checked_sub(1).map_or(0, |before| from.ends[before]);
+                let row = start..from.ends[i];
+                self.features(&from.indices[row.clone()], &from.values[row]);
+            }
+            self.end(label, weight);
+        }
+    }
+
     /// How many rows.
     pub fn len(&self) -> usize {
         self.labels.len()

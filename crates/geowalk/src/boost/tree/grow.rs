@@ -13,6 +13,7 @@ use super::criterion::Criterion;
 use super::search::TIE;
 use super::tally::Tally;
 use super::{Branch, Node, Tree};
+use crate::boost::halt::Halt;
 use crate::boost::split::{Split, Test};
 use crate::error::{Allowed, ConfigError, parameter};
 
@@ -48,6 +49,8 @@ pub struct Growth {
     pub min_leaf: usize,
     /// Splits that gain nothing are allowed.
     pub zero_gain: bool,
+    /// Stops it from outside, between two splits.
+    pub halt: Halt,
 }
 
 impl Growth {
@@ -60,6 +63,7 @@ impl Growth {
             max_depth: None,
             min_leaf: 1,
             zero_gain: false,
+            halt: Halt::default(),
         }
     }
 
@@ -229,6 +233,7 @@ pub(super) fn grow<T: Tally, S: Store<T>>(
     }
     let mut leaves = 1;
     while growth.max_leaves.is_none_or(|most| leaves < most)
+        && !growth.halt.is_called()
         && let Some(next) = grower.next()
     {
         grower.split(next);

@@ -1,0 +1,113 @@
+//! # Experts in model files
+//! The walk is `experts:` and its name; the extras hold `experts` (how many), `share` and `loss` as they were asked for; the arrays are those of [`Experts::save`].
+//! An expert may have lost infinitely much (the probability 0 for what happened), and a file has finite numbers alone: array `a` has zeros in such places, and `a.odd` their places and kinds in turn
+//! (1 NaN, 2 infinity, 3 its negative).
+
+use geowalk::experts::{Experts, Kind};
+use geowalk::loss::AnyLoss;
+use geowalk_data::{Features, Index, Labels, Schema, Task};
+use serde_json::Value;
+
+use super::{Plan, settings};
+use crate::error::RunError;
+use crate::model::{Arrays, Model, ModelError, Settings};
+
+/// How the walk of experts begins in a model file.
+pub const KIND: &str = "experts:";
+
+/// What rows mean, by the loss of a plan: losses if it has none.
+pub fn kind(plan: &Plan) -> Result<Kind, RunError> {
+    Ok(match plan.loss.as_deref() {
+        None => Kind::Losses,
+        Some("log") => Kind::Probabilities,
+        Some("portfolio") => Kind::Relatives,
+        Some(name) => Kind::Forecasts(AnyLoss::parse(name)?),
+    })
+}
+
+/// The model file of a game under way.
+pub fn model(plan: &Plan, experts: &Experts, summary: Value) -> Model {
+    let mut arrays = Arrays::new();
+    experts.save(&mut |name, values| {
+        let odd = values.iter().enumerate().filter(|(_, value)| !value.is_finite());
+        let odd: Vec<f64> = odd.flat_map(|(place, value)| [place as f64, code(*value)]).collect();
+        let finite = values.iter().map(|value| if value.is_finite() { *value } else { 0.0 });
+        arrays.push((name.clone(), finite.collect()));
+        if !odd.is_empty() {
+            arrays.push((format!("{name}.odd"), odd));
+        }
+    });
+    let extras = [
+        ("experts", experts.weights().len().to_string()),
+        ("share", plan.share.to_string()),
+        ("loss", plan.loss.clone().unwrap_or_default()),
+    ];
+    Model {
+        settings: Settings {
+            walk: format!("{KIND}{}", plan.walk.as_deref().unwrap_or_default()),
+            loss: plan.loss.clone().unwrap_or_else(|| "given".to_owned()),
+            rate: plan.rate.clone(),
+            task: Task::Regression,
+            seed: 0,
+            intercept: false,
+            certificate: true,
+            y_range: plan.range,
+            extras: extras.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
+        },
+        schema: Schema::from_parts(
+            Features::Index(Index { base: 0, detected: false }),
+            Labels::Numbers,
+            Vec::new(),
+        ),
+        classes: Vec::new(),
+        examples: experts.rounds(),
+        arrays,
+        summary,
+    }
+}
+
+/// What a model file holds.
+pub fn load(model: &Model) -> Result<(Plan, Experts), RunError> {
+    let own = &model.settings;
+    let missing = |what: &str| ModelError::Missing { what: what.to_owned() };
+    let extra = |key: &str| own.extras.get(key).ok_or_else(|| missing(key));
+    let walk = own.walk.strip_prefix(KIND).ok_or_else(|| missing("settings.walk = experts:…"))?;
+    let named = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    let plan = Plan {
+        walk: named(walk),
+        loss: named(extra("loss")?),
+        rate: own.rate.clone(),
+        share: extra("share")?.parse().map_err(|_| missing("share"))?,
+        range: own.y_range,
+        ..Plan::default()
+    };
+    let count: usize = extra("experts")?.parse().map_err(|_| missing("experts"))?;
+    let settings = settings(&plan, kind(&plan)?)?;
+    let experts = Experts::load(count, settings, &mut |name| {
+        let mut values = model.find(name)?;
+        for pair in model.find(&format!("{name}.odd")).unwrap_or_default().chunks_exact(2) {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a place")]
+            if let Some(value) = values.get_mut(pair[0] as usize) {
+                *value = odd(pair[1]);
+            }
+        }
+        Some(values)
+    })?;
+    Ok((plan, experts))
+}
+
+fn code(value: f64) -> f64 {
+    match value {
+        f64::INFINITY => 2.0,
+        f64::NEG_INFINITY => 3.0,
+        _ => 1.0,
+    }
+}
+
+fn odd(code: f64) -> f64 {
+    match code {
+        2.0 => f64::INFINITY,
+        3.0 => f64::NEG_INFINITY,
+        _ => f64::NAN,
+    }
+}
