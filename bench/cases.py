@@ -25,6 +25,9 @@ class Ours:
         count = ['--threads', str(threads)] if self.threads['train'] else []
         return [self.path, 'train', data, '--model', model, '--json', *count, *rest]
 
+    def convert(self, data, output):
+        return [self.path, 'convert', data, '--output', output]
+
     def predict(self, model, data, output, *rest):
         count = ['--threads', '1'] if self.threads['predict'] else []
         return [self.path, 'predict', model, data, '--output', output, *count, *rest]
@@ -126,7 +129,7 @@ class Bench:
         vw('a.vw-cache-write', 'VW --sgd, writes its cache', '-d', self.path('a.vw'), '-k', '--cache_file', cache, *sgd, turns=1, before=clean, after=None)
         vw('a.vw-cache', 'VW --sgd, reads its cache', '-d', self.path('a.vw'), '--cache_file', cache, *sgd, turns=self.some, after=None)
         no_binary = '' if self.ours.converts else 'this geowalk has no binary form of data (convert)'
-        convert = [self.ours.path, 'convert', self.path('a.svm'), self.kept('a.gwd')]
+        convert = self.ours.convert(self.path('a.svm'), self.kept('a.gwd'))
         stale = lambda: os.path.exists(self.kept('a.gwd')) and os.unlink(self.kept('a.gwd'))
         cases.append(Case('a.convert', 'geowalk convert, LIBSVM to binary', convert, turns=self.few, rows=rows, input='a.svm', ours=True, lacks=no_binary, before=stale, beside='a.vw-cache-write',
                           after=lambda: {'bytes': os.path.getsize(self.kept('a.gwd'))}))
@@ -178,9 +181,11 @@ class Bench:
         binary = self.kept('c.gwd')
         no_binary = '' if self.ours.converts else 'this geowalk has no binary form of data (convert)'
 
+        made = []
+
         def convert():
-            if not os.path.exists(binary):
-                run([self.ours.path, 'convert', self.path('c.csv'), binary], {})
+            if not made:
+                made.append(run(self.ours.convert(self.path('c.csv'), binary), {}))
         out.append(Case('c.natural.bin', 'geowalk natural, binary, 1 pass', self.ours.train(binary, self.kept('c.gw'), '--walk', 'natural', '--task', 'multiclass'), of_geowalk, {}, self.some, rows,
                         lacks=no_binary, before=convert, ours=True))
         out.append(self.peer('c.lbfgs', 'scikit-learn lbfgs, in memory, standardised', 'lbfgs', 'c', self.few, input='c.csv'))

@@ -1,5 +1,5 @@
 """Instructions per feature, counted by valgrind: the same on a busy machine and on an idle one."""
-import os, re, shutil, subprocess, tempfile
+import re, shutil, subprocess, tempfile
 
 # Counted before by the same method with a VW that was built for it (--onethread, 12,000 minus 2000 rows, no model saved): quoted, not measured in this run.
 QUOTED_VW = 692
@@ -38,8 +38,7 @@ def measure(bench, write, say, wanted):
             continue
         if key == 'i.bin':
             for name in ('a_small', 'a_large'):
-                if not os.path.exists(bench.kept(f'{name}.gwd')):
-                    subprocess.run([bench.ours.path, 'convert', bench.path(f'{name}.svm'), bench.kept(f'{name}.gwd')], capture_output=True)
+                subprocess.run(bench.ours.convert(bench.path(f'{name}.svm'), bench.kept(f'{name}.gwd')), capture_output=True)
         small, large = count(command('a_small')), count(command('a_large'))
         if small is None or large is None:
             write({'case': key, 'missing': 'valgrind could not run it'})

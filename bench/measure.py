@@ -31,6 +31,12 @@ class Failed(Exception):
     """A command that did not succeed."""
 
 
+def short(command, text, how=''):
+    """Which command failed and what it said, in a line that a table can hold."""
+    said = ' '.join(text.split()).replace('|', '/')
+    return f'{os.path.basename(command[0])} {" ".join(command[1:3])}{how}: {said[-200:]}'
+
+
 def run(command, env):
     """(values of the process, its output)."""
     with tempfile.TemporaryDirectory() as folder:
@@ -38,13 +44,13 @@ def run(command, env):
         child = [sys.executable, '-I', '-S', os.path.join(HERE, 'child.py'), report, output, *command]
         done = subprocess.run(child, env={**os.environ, **env}, stdin=subprocess.DEVNULL, capture_output=True, text=True)
         if done.returncode:
-            raise Failed(f'{" ".join(command)}: {done.stderr.strip()[-300:]}')
+            raise Failed(short(command, done.stderr))
         with open(output, encoding='utf-8', errors='replace') as file:
             text = file.read()
         with open(report, encoding='ascii') as file:
             code, user, system, wall, rss = map(float, file.read().split())
     if code:
-        raise Failed(f'{" ".join(command)} ended with {code:.0f}: {text.strip()[-300:]}')
+        raise Failed(short(command, text, f' ended with {code:.0f}'))
     return {'user': user, 'system': system, 'wall': wall, 'rss_mib': rss / 1024}, text
 
 

@@ -133,7 +133,7 @@ def judge(results):
             continue
         met = value >= target.bound if target.at_least else value <= target.bound
         short = value / target.bound if target.at_least else target.bound / value if value > 0 else float('inf')
-        remark = f'{(short - 1) * 100:+.0f} %'
+        remark = f'{(short - 1) * 100:+.0f} %' if short < 1000 else 'far within'
         busy = results.run.get('load_most')
         if target.full_only and results.run['quick']:
             yield target, value, 'not measured', 'data too small to say'

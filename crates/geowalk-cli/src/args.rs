@@ -134,7 +134,7 @@ pub(crate) struct Train {
     /// The loss: see `geowalk list losses`.
     #[arg(long)]
     pub(crate) loss: Option<String>,
-    /// auto, a number, inv(c, t0), power(c, t0, p), or certified: what the theorem of the walk prescribes for the numbers below.
+    /// auto, a number, inv(c, t0), power(c, t0, p), or certified: what the theorem of the walk prescribes for the numbers below, or in epochs for what is seen.
     #[arg(long, default_value = "auto", allow_negative_numbers = true)]
     pub(crate) rate: String,
     #[command(flatten)]
@@ -281,6 +281,9 @@ pub(crate) struct Experts {
     /// Do not solve for the best convex combination in hindsight (it keeps all rows in memory).
     #[arg(long)]
     pub(crate) no_combination: bool,
+    /// Write a report with pictures here: one HTML file.
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
     /// Write the prediction of each round.
     #[arg(long, value_name = "FILE")]
     pub(crate) predictions: Option<PathBuf>,

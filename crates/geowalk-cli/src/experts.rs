@@ -1,5 +1,7 @@
 //! `geowalk experts`: whom to trust, with the regret against the best expert and the best combination.
 
+mod report;
+
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
@@ -8,7 +10,7 @@ use geowalk::experts::Standing;
 use geowalk_run::experts::{Plan, Progress, Said, Summary, play};
 
 use crate::args::{Experts, Shown};
-use crate::{Failure, data};
+use crate::{Failure, data, report as reports};
 
 /// Plays the table, and prints the summary.
 pub(crate) fn run(args: &Experts, out: &mut dyn Write) -> Result<(), Failure> {
@@ -21,7 +23,9 @@ pub(crate) fn run(args: &Experts, out: &mut dyn Write) -> Result<(), Failure> {
         odds: args.odds.clone(),
         combination: !args.no_combination,
         switches: usize::from(args.switches),
+        trace: args.report.is_some(),
     };
+    reports::check(args.report.as_deref())?;
     let mut predictions = match &args.predictions {
         None => None,
         Some(path) => {
@@ -39,10 +43,16 @@ pub(crate) fn run(args: &Experts, out: &mut dyn Write) -> Result<(), Failure> {
     if let Some(mut file) = predictions {
         file.flush()?;
     }
+    if let Some(path) = &args.report {
+        reports::write(path, &report::page(&summary))?;
+    }
     if args.json {
         writeln!(out, "{}", summary.json())?;
     } else {
         print(&summary, out)?;
+        if let Some(path) = &args.report {
+            writeln!(out, "report         {}", path.display())?;
+        }
     }
     Ok(())
 }

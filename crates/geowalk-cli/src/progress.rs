@@ -112,7 +112,7 @@ impl Table {
                 ));
             }
         }
-        let (regret, status) = match &row.certificate {
+        let (regret, status) = match &row.certificate() {
             None => ("-".to_owned(), "none"),
             Some(c) if c.status == Status::Valid => (bound(c.bound), "valid"),
             Some(_) => ("-".to_owned(), "void"),

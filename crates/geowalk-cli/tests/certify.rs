@@ -41,6 +41,8 @@ fn a_run_is_verified_and_a_changed_one_is_not() {
         ("passes", &["--walk", "egu", "--passes", "3", "--holdout", "5", "--average"]),
         ("sphere", &["--walk", "sphere", "--loss", "invariant", "--seed", "4"]),
         ("certified", &["--walk", "gd", "--rate", "certified", "--x-norm", "2"]),
+        ("epochs", &["--walk", "gd", "--loss", "absolute", "--rate", "certified", "--average"]),
+        ("restarts", &["--walk", "eg+-", "--rate", "certified", "--passes", "1"]),
         ("hashed", &["--bits", "6", "--window", "10"]),
         ("off", &["--certificate", "off"]),
     ] {
@@ -245,7 +247,15 @@ fn what_was_declared_is_named_and_held_to() {
     let said = place.ok(&[&["train", "data.csv", "--x-range", "0,0.4"], &flags[..]].concat());
     assert!(said.contains("eg: void since row 4"), "{said}");
     assert!(said.contains("first-order: valid"), "{said}");
-    let refused = place.fails(&[&["train", "data.csv"], &flags[..]].concat());
+    // Without one, an epoch for each range that is met.
+    let said = place.ok(&[&["train", "data.csv"], &flags[..]].concat());
+    assert!(said.contains("doubling (certified by eg) (last "), "{said}");
+    let eg = said.lines().find(|line| line.trim_start().starts_with("eg: valid")).unwrap();
+    assert!(eg.contains("; in ") && eg.ends_with(" epochs"), "{said}");
+    let refused = place.fails(&[&["train", "data.csv", "--average"], &flags[..]].concat());
+    assert!(refused.contains("epochs that begin at the start again"), "{refused}");
+    let twin = ["--walk", "reparam-eg", "--rate", "certified"];
+    let refused = place.fails(&[&["train", "data.csv"], &twin[..]].concat());
     assert!(refused.contains("--x-range LO,HI"), "{refused}");
     let none = place.ok(&["train", "data.csv", "--progress", "none"]);
     assert!(none.contains("theorem: none; the metric is learned"), "{none}");

@@ -246,3 +246,38 @@ fn real_tables() {
         assert_eq!(summary["best_expert"]["name"], best, "{file}");
     }
 }
+
+#[test]
+fn a_report_shows_the_game() {
+    let rows = (0..700_u32).map(|t| {
+        let y = f64::from(t % 7) / 7.0;
+        format!("{},{},{},{y}\n", y + 0.01, 1.0 - y, f64::from(t % 3) / 3.0)
+    });
+    let table = String::from("a,b,c,y\n") + &rows.collect::<String>();
+    let page = Path::new(env!("CARGO_TARGET_TMPDIR")).join("experts/report.html");
+    let path = page.to_str().unwrap();
+    let output =
+        run("report.csv", &table, &["--label", "y", "--report", path, "--progress", "none"]);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(said.contains("report         "), "{said}");
+    let html = fs::read_to_string(&page).unwrap();
+    for part in [
+        "Regret against the best expert so far, and its bound",
+        "Average loss so far",
+        "Weights",
+        "the best convex combination",
+        "The 3 of 3 experts that lost least.",
+        "To repeat this run",
+        "--label y",
+    ] {
+        assert!(html.contains(part), "{part} is not in the page");
+    }
+    assert!(!html.contains("<script src") && !html.contains("<link"), "no network");
+    // Prices become wealth.
+    let prices = "a,b\n1.1,0.9\n0.95,1.2\n1.02,1.01\n";
+    let output = run("prices.csv", prices, &["--loss", "portfolio", "--report", path]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(fs::read_to_string(&page).unwrap().contains("What 1 has become"));
+    fails(&run("prices.csv", prices, &["--report", "no/where.html"]), &["no/where.html"]);
+}

@@ -161,9 +161,12 @@ fn svm(rows: u32, bad: &[u32]) -> Vec<u8> {
     text.into_bytes()
 }
 
+/// Makes so many rows, with bad ones at these places.
+type Make = fn(u32, &[u32]) -> Vec<u8>;
+
 #[test]
 fn pieces_give_what_the_whole_gives() {
-    let cases: [(&str, fn(u32, &[u32]) -> Vec<u8>, Indexing); 5] = [
+    let cases: [(&str, Make, Indexing); 5] = [
         ("a.vw", vw, Indexing::Hashed(4)),
         ("a.vw", vw, Indexing::Hashed(10)),
         ("a.vw", vw, Indexing::Hashed(24)),

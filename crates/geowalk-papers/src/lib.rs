@@ -57,22 +57,28 @@ pub static EXPERIMENTS: &[Experiment] = &[
     boosting::figure15::EXPERIMENT,
     // What had to be corrected.
     errata::theorem_6::EXPERIMENT,
+    errata::lambda_convexity::EXPERIMENT,
     errata::curvature::EXPERIMENT,
     errata::simplex_edge::EXPERIMENT,
+    errata::example_4::EXPERIMENT,
     errata::proposition_7::EXPERIMENT,
     errata::theorem_8::EXPERIMENT,
     errata::example_5::EXPERIMENT,
+    errata::example_6::EXPERIMENT,
     errata::example_7::EXPERIMENT,
     errata::antipode::EXPERIMENT,
     errata::one_formula::EXPERIMENT,
     errata::lemma_7::EXPERIMENT,
     errata::lemma_9::EXPERIMENT,
+    errata::null_norms::EXPERIMENT,
     errata::p_norm_loss::EXPERIMENT,
     errata::winnow_start::EXPERIMENT,
+    errata::winnow_agnostic::EXPERIMENT,
     errata::hedge_comparator::EXPERIMENT,
     errata::egu_clipping::EXPERIMENT,
     errata::reparam_eg_rate::EXPERIMENT,
     errata::claim_1::EXPERIMENT,
+    errata::twin_scale::EXPERIMENT,
 ];
 
 /// The experiment of this name.

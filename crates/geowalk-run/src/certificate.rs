@@ -143,6 +143,9 @@ pub fn words(verdict: &Verdict) -> String {
         ("none", reason) => format!("{}: none; {}", c.theorem, reason.unwrap_or_default()),
         _ => c.to_string(),
     };
+    if verdict.epochs > 1 {
+        let _ = write!(text, "; in {} epochs", verdict.epochs);
+    }
     for declared in &verdict.declared {
         // Writing to a string cannot fail.
         let _ = write!(text, "; you declared {}: {}", declared.premise, declared.value);
@@ -155,8 +158,12 @@ fn theorem_json(verdict: &Verdict) -> Value {
     let (status, reason) = state(c, verdict.is_silent());
     let declared: Vec<Value> =
         verdict.declared.iter().map(|d| json!({"premise": d.premise, "value": d.value})).collect();
-    json!({"name": c.theorem, "status": status, "reason": reason, "bound": finite(c.bound),
-        "bounds": verdict.quantity.to_string(), "declared": declared})
+    let mut all = json!({"name": c.theorem, "status": status, "reason": reason, "bound": finite(c.bound),
+        "bounds": verdict.quantity.to_string(), "declared": declared});
+    if verdict.epochs > 1 {
+        all["epochs"] = verdict.epochs.into();
+    }
+    all
 }
 
 /// The JSON of a run without certificates.

@@ -3,9 +3,11 @@
 //! prices changed. An empty field is an expert that says nothing.
 
 mod columns;
+mod course;
 pub mod file;
 mod summary;
 
+pub use course::Point;
 pub use summary::{Named, Summary};
 
 use std::io::Write;
@@ -24,6 +26,7 @@ use geowalk_data::{Label, Options};
 
 use crate::error::RunError;
 use crate::pump::ROWS;
+use crate::thinned::Thinned;
 use columns::Columns;
 
 /// Whom to weigh, and how. What is left out is inferred and said.
@@ -45,6 +48,8 @@ pub struct Plan {
     pub combination: bool,
     /// Track the best sequence of experts with up to so many switches.
     pub switches: usize,
+    /// Keep points for pictures.
+    pub trace: bool,
 }
 
 impl Default for Plan {
@@ -58,6 +63,7 @@ impl Default for Plan {
             odds: Vec::new(),
             combination: true,
             switches: 0,
+            trace: false,
         }
     }
 }
@@ -135,6 +141,7 @@ pub fn play(
     let (mut rounds, mut since) = (0_u64, (0.0, 0_u64));
     let mut row = Vec::new();
     let mut sequences = Sequences::new(n, plan.switches);
+    let mut course = plan.trace.then(|| Thinned::new(0));
     while first > 0 {
         for i in 0..block.len() {
             rows += 1;
@@ -157,6 +164,9 @@ pub fn play(
             kept.add(plan.combination, &experts, y);
             if let Some(out) = &mut predictions {
                 writeln!(out, "{}", round.prediction).map_err(RunError::Predictions)?;
+            }
+            if let Some(course) = course.as_mut().filter(|course| course.next() == rounds) {
+                course.add(rounds, Point::new(&experts));
             }
             if rounds.is_power_of_two() {
                 let best = experts.best();
@@ -183,9 +193,14 @@ pub fn play(
         });
     }
     let best = kept.solve(n, &kind);
+    let mut points = course.map(|course| course.end(rounds, || Point::new(&experts)));
+    if let (Some(points), Some(best)) = (&mut points, &best) {
+        course::follow(points, best, &Table { n, rows: &kept.rows, y: &kept.y }, kind.loss());
+    }
     let mut summary = Summary::new(&experts, &columns, best, start.elapsed().as_secs_f64());
     (summary.walk, summary.rate) = (name(rule).to_owned(), plan.rate.clone());
     summary.loss_name = meaning(&kind);
+    summary.course = points;
     if let Some(loss) = sequences.loss(plan.switches).filter(|_| plan.switches > 0) {
         let standing = experts.against_sequence(loss, plan.switches as u64);
         summary.sequence = Some((plan.switches, loss, standing));

@@ -16,7 +16,7 @@ mod single;
 
 use std::ops::Range;
 
-use geowalk::certify::{AnyBound, Bound, Certificate, Comparator, FirstOrder, Verdict};
+use geowalk::certify::{AnyBound, Bound, Certificate, Comparator, Epochs, FirstOrder, Verdict};
 use geowalk::error::Allowed;
 use geowalk::loss::{AnyLoss, Facts};
 use geowalk::row::{Block, Norm, Row};
@@ -30,6 +30,7 @@ pub use several::{Several, largest, softmax};
 pub use single::Single;
 
 use crate::certificate::{self, Against, Report};
+use crate::doubling::Doubling;
 use crate::hindsight::Domain;
 use crate::rate::{Rate, Schedule};
 
@@ -303,27 +304,53 @@ fn learn<S: Step>(
 struct Strand<W> {
     walk: W,
     bound: Option<FirstOrder>,
-    theorems: Vec<AnyBound>,
+    theorems: Vec<Epochs>,
     average: Option<Average>,
+    /// The walk at its start, where a doubling scheme goes back to it.
+    fresh: Option<Box<W>>,
     /// The rate of every step, if they all have the same.
     rate: Option<f64>,
     /// The walk keeps the certificate's Γ.
     keeps: bool,
 }
 
-impl<W: Walk> Strand<W> {
+impl<W: Walk + Clone> Strand<W> {
     /// A walk at its beginning, of a run for losses with these facts.
     fn new(walk: W, setting: &Setting, facts: &Facts) -> Self {
         let bound = setting.certificate.then(|| FirstOrder::new(facts));
-        let rate = match setting.rate {
-            Rate::Constant(rate) => Some(rate),
-            _ => None,
+        let (rate, scheme) = match setting.rate {
+            Rate::Constant(rate) => (Some(rate), None),
+            Rate::Doubling(scheme) => (None, Some(scheme)),
+            _ => (None, None),
         };
-        let keeps = walk.gamma(rate, &mut Vec::new()).is_some();
-        let theorems = if setting.certificate { setting.theorems.clone() } else { Vec::new() };
-        Self { walk, bound, theorems, average: setting.average.map(Average::new), rate, keeps }
+        let fresh = scheme.filter(Doubling::restarts).map(|_| Box::new(walk.clone()));
+        // A walk that begins again forgets what it has kept.
+        let keeps = fresh.is_none() && walk.gamma(rate, &mut Vec::new()).is_some();
+        let norm = scheme.map_or(Norm::L2, |scheme| scheme.norm());
+        let theorems = setting.theorems.iter().filter(|_| setting.certificate);
+        let theorems = theorems.map(|theorem| Epochs::new(theorem.clone(), norm)).collect();
+        let average = setting.average.map(Average::new);
+        Self { walk, bound, theorems, average, fresh, rate, keeps }
     }
 
+    /// A new epoch begins: from the start, or with the present weights.
+    #[inline(never)]
+    fn turn(&mut self, norm: Norm) {
+        let away = if let Some(fresh) = &self.fresh {
+            self.walk = W::clone(fresh);
+            0.0
+        } else {
+            let mut w = Vec::new();
+            self.walk.read(&mut w);
+            norm.above(&w)
+        };
+        for theorem in &mut self.theorems {
+            theorem.turn(away);
+        }
+    }
+}
+
+impl<W: Walk> Strand<W> {
     /// The score with the weights that the model predicts with.
     fn score<X: Row<f64>>(&self, x: X) -> f64 {
         match &self.average {
@@ -369,9 +396,17 @@ impl<W: Walk> Strand<W> {
         let bound = self.bound.as_ref()?;
         let mut gamma = Vec::new();
         Some(match self.walk.gamma(self.rate, &mut gamma) {
-            Some(size) => bound.certify_with(&gamma, size, comparators),
-            None => bound.certify(comparators),
+            Some(size) if self.keeps => bound.certify_with(&gamma, size, comparators),
+            _ => bound.certify(comparators),
         })
+    }
+
+    /// The certificate against all weights no longer than the present ones, where one pass over them is enough for it.
+    fn quick(&self, against: &Against<'_>, reach: Reach) -> Option<(Certificate, f64)> {
+        let (Against::Live, Reach::Ball(Norm::L2)) = (against, reach) else { return None };
+        let bound = self.bound.as_ref().filter(|_| self.keeps)?;
+        let (radius, gamma) = self.walk.lengths(self.rate)?;
+        Some((bound.certify_ball(gamma, self.walk.features(), radius), radius))
     }
 
     /// What the theorems say of these comparators.
@@ -437,8 +472,14 @@ fn combined<W: Walk>(
     let loss = loss.filter(|_| strands.len() == 1);
     for (k, strand) in strands.iter().enumerate() {
         strand.bound.as_ref()?;
-        strand.walk.read(&mut w);
+        let quick = strand.quick(against, setting.reach);
+        if quick.is_none() {
+            strand.walk.read(&mut w);
+        }
         let comparators = match (against, setting.reach) {
+            (Against::Live, Reach::Ball(norm)) if quick.is_some() => {
+                Comparator::Ball { norm, radius: quick.as_ref().map_or(f64::NAN, |own| own.1) }
+            }
             (Against::Given(u), _) => Comparator::Given(u.get(k).map_or(&[], Vec::as_slice)),
             (Against::Within(times), Reach::Box) => {
                 for w in &mut w {
@@ -456,7 +497,11 @@ fn combined<W: Walk>(
             (Against::Within(total), Reach::Positive) => Comparator::Positive { total: *total },
             (_, Reach::Positive) => Comparator::Positive { total: Norm::L1.above(&w) },
         };
-        first = Some(certificate::add(first, strand.certify(&comparators)?));
+        let own = match quick {
+            Some((own, _)) => own,
+            None => strand.certify(&comparators)?,
+        };
+        first = Some(certificate::add(first, own));
         for (j, one) in strand
             .promises(&comparators, loss, matches!(against, Against::Live))
             .into_iter()
@@ -482,10 +527,23 @@ fn combined<W: Walk>(
 
 /// The schedule as it was saved.
 fn restored(
-    schedule: Schedule,
+    schedule: &Schedule,
     get: &mut dyn FnMut(&str) -> Option<Vec<f64>>,
 ) -> Result<Schedule, ConfigError> {
     let saved = get("schedule").and_then(|saved| saved.try_into().ok());
     let missing = ConfigError::Missing { name: "schedule", meaning: "the state of the rate" };
-    saved.map(|saved| schedule.load(saved)).ok_or(missing)
+    let schedule = saved.map(|saved| schedule.load(saved)).ok_or(missing.clone())?;
+    if schedule.save_pace().is_none() {
+        return Ok(schedule);
+    }
+    let saved = get("doubling").and_then(|saved| saved.try_into().ok());
+    saved.map(|saved| schedule.load_pace(saved)).ok_or(missing)
+}
+
+/// The schedule, to be restored.
+fn keep(schedule: &Schedule, put: &mut dyn FnMut(String, &[f64])) {
+    put("schedule".to_owned(), &schedule.save());
+    if let Some(pace) = schedule.save_pace() {
+        put("doubling".to_owned(), &pace);
+    }
 }

@@ -5,7 +5,7 @@
 //! | `inv(c, t0)` | c / (1 + t/t0) |
 //! | `power(c, t0, p)` | c / (1 + t/t0)^p |
 //! | `auto` | self-tuned, from what the run has seen |
-//! | `certified` | constant, as the theorem of the walk prescribes ([`theorem`](crate::theorem)) |
+//! | `certified` | as the theorem of the walk prescribes ([`theorem`](crate::theorem)): constant where what it depends on is declared, otherwise constant in each of several epochs ([`doubling`](crate::doubling)) |
 //!
 //! **The self-tuned rate** With slopes $g_s$ (importance included), $\Vert x_s\Vert_\star$ the size of the row in the geometry of the walk
 //! ([`Gauge`]), $P$ the root mean square of those, $\hat g$ the bound of the slopes or, without one, $\max|g_s|$, and S the range of predictions that the loss asks for:
@@ -30,13 +30,17 @@ use geowalk::update::Target;
 use geowalk::walk::Gauge;
 use geowalk::{ConfigError, Real};
 
+use crate::doubling::{Doubling, Pace};
+
 /// How the rate of a step is chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Rate {
     /// Self-tuned from what the run has seen.
     Auto,
-    /// What the theorem of the walk prescribes: replaced by a constant when the learner is built.
+    /// What the theorem of the walk prescribes: replaced by a constant or a doubling scheme when the learner is built.
     Certified,
+    /// What the theorem of the walk prescribes for what has been seen, constant in each epoch.
+    Doubling(Doubling),
     /// Always the same.
     Constant(f64),
     /// c / (1 + t/t0)^p.
@@ -89,6 +93,7 @@ impl std::fmt::Display for Rate {
         match self {
             Self::Auto => write!(f, "auto"),
             Self::Certified => write!(f, "certified"),
+            Self::Doubling(_) => write!(f, "doubling"),
             Self::Constant(rate) if (1e-5..1e16).contains(rate) => write!(f, "{rate}"),
             Self::Constant(rate) => write!(f, "{rate:e}"),
             Self::Power { c, t0, p: 1.0 } => write!(f, "inv({c}, {t0})"),
@@ -182,6 +187,8 @@ pub struct Schedule {
     label: f64,
     /// max ℓ″.
     curvature: f64,
+    /// Of a doubling scheme.
+    pace: Option<Pace>,
 }
 
 impl Schedule {
@@ -199,7 +206,17 @@ impl Schedule {
             slope: facts.lipschitz.unwrap_or(0.0),
             label: 0.0,
             curvature: 0.0,
+            pace: match rate {
+                Rate::Doubling(scheme) => Some(Pace::new(scheme)),
+                _ => None,
+            },
         }
+    }
+
+    /// The doubling scheme, if there is one.
+    #[inline]
+    pub(crate) fn pace(&mut self) -> Option<&mut Pace> {
+        self.pace.as_mut()
     }
 
     /// Is it self-tuned? Only then it looks at examples.
@@ -217,6 +234,7 @@ impl Schedule {
                 let base = 1.0 + self.t as f64 / t0;
                 c / if p == 1.0 { base } else { Real::powf(base, p) }
             }
+            Rate::Doubling(_) => self.pace.map_or(f64::NAN, |pace| pace.rate),
             Rate::Auto | Rate::Certified => self.tune(&look()),
         };
         self.t += 1;
@@ -265,6 +283,16 @@ impl Schedule {
     pub fn save(&self) -> [f64; 8] {
         let Self { t, last, weight, squares, gradients, slope, label, curvature, .. } = *self;
         [t as f64, last, weight, squares, gradients, slope, label, curvature]
+    }
+
+    /// The same of a doubling scheme.
+    pub(crate) fn save_pace(&self) -> Option<[f64; 5]> {
+        self.pace.map(|pace| pace.save())
+    }
+
+    /// Continues from what [`Schedule::save_pace`] gave.
+    pub(crate) fn load_pace(self, saved: [f64; 5]) -> Self {
+        Self { pace: self.pace.map(|pace| pace.load(saved)), ..self }
     }
 
     /// Continues from what [`Schedule::save`] gave.

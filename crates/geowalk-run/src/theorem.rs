@@ -10,21 +10,25 @@
 //! | `mirror:p-norm`, `ols` | convex; smooth and ≥ 0 | `mirror-descent`; and `ols` |
 //! | `eg`, `eg+-` | convex; squared | `mirror-steps`, `linear-eg`; and `eg` |
 //! | `egu` | convex; squared with `--y-range 0,Y` | `mirror-steps`; `egu` |
-//! | `mirror:burg` | convex | `mirror-steps` |
+//! | `mirror:burg`, `mahalanobis` | convex | `mirror-steps` |
 //! | `reparam-egu`, `reparam-eg` | squared (the first with `--y-range 0,Y`) | `reparam-egu`, `reparam-eg` |
 //! | `neg` | convex | `natural-eg` |
 //! | `winnow`, `reparam-winnow` | their own | `winnow`, `reparam-winnow`: mistakes |
 //! | `sphere` | `invariant`, a comparator that is known beforehand | `null-vector` |
 //!
-//! All but `free` need one constant rate: a number, or `certified`, the rate that the theorem itself prescribes from what the user [declares](Declared). Where there is none, the certificate says why.
+//! All but `free` need one constant rate: a number, or `certified`, the rate that the theorem itself prescribes from what the user [declares](Declared), or in [epochs](crate::doubling) from what the run has
+//! seen. Where there is none, the certificate says why.
 
 use geowalk::certify::{
-    AnyBound, Divergence, Eg, Egu, FreeBets, GradientDescent, LeastSquares, LinearEg, MirrorSteps,
-    NaturalEg, NullVector, Ols, ReparamEg, Start, Theory, Winnow,
+    AnyBound, Divergence, Eg, Egu, FreeBets, GradientDescent, LeastSquares, LinearEg, Metric,
+    MirrorSteps, NaturalEg, NullVector, Ols, ReparamEg, Start, Theory, Winnow,
 };
+use geowalk::error::Allowed;
 use geowalk::loss::{AnyLoss, Facts};
+use geowalk::row::Norm;
 use geowalk::{ConfigError, Real};
 
+use crate::doubling::{Doubling, Formula, Measure, Rule};
 use crate::rate::Rate;
 
 /// What the user vouches for. A theorem is void as soon as a row refutes it.
@@ -95,6 +99,7 @@ pub(crate) enum Kind {
     Burg {
         start: f64,
     },
+    Mahalanobis(Metric),
     Orthant {
         start: f64,
     },
@@ -141,7 +146,8 @@ impl Case<'_> {
             return Ok(Err(reason));
         }
         let own = matches!(self.kind, Kind::Free { .. } | Kind::Winnow { .. });
-        if !own && !matches!(self.rate, Rate::Constant(_)) && *self.kind != Kind::Sphere {
+        let constant = matches!(self.rate, Rate::Constant(_) | Rate::Doubling(_));
+        if !own && !constant && *self.kind != Kind::Sphere {
             return Ok(Err(VARIES));
         }
         let egu = matches!(self.kind, Kind::Entropy { .. } | Kind::ReparamEntropy { .. });
@@ -156,8 +162,10 @@ impl Case<'_> {
                 list.push(Theory::Free(FreeBets::new(1.0, lipschitz, facts)?));
             }
             Kind::Descent => {
-                let constants = self.slope().zip(self.x_norm().ok());
-                let descent = match constants.filter(|_| self.declared.rounds.is_some()) {
+                let constants = self.slope().zip(self.x_norm()?);
+                let promised =
+                    self.declared.rounds.is_some() && !matches!(self.rate, Rate::Doubling(_));
+                let descent = match constants.filter(|_| promised) {
                     Some((z, r)) => GradientDescent::promised(&[], facts, z, r)?,
                     None => GradientDescent::new(&[], facts),
                 };
@@ -226,6 +234,11 @@ impl Case<'_> {
                 let each = Start::Each(start);
                 list.push(Theory::Mirror(MirrorSteps::new(Divergence::Burg, each, facts)?));
             }
+            Kind::Mahalanobis(ref metric) => {
+                let divergence = Divergence::Mahalanobis(metric.clone());
+                let steps = MirrorSteps::new(divergence, Start::Each(0.0), facts)?;
+                list.push(Theory::Mirror(steps));
+            }
             Kind::Orthant { start } => {
                 let neg = NaturalEg::new(&[start], facts)?.starting(Start::Each(start));
                 list.push(Theory::NaturalEg(neg));
@@ -282,10 +295,10 @@ impl Case<'_> {
         self.facts.lipschitz
     }
 
-    /// The longest row, the constant feature included.
-    fn x_norm(&self) -> Result<f64, ConfigError> {
-        let own = demand(self.declared.x_norm, "--x-norm R", "no row is longer than R")?;
-        Ok(if self.intercept { Real::hypot(own, 1.0) } else { own })
+    /// The longest row, the constant feature included, if it is declared.
+    fn x_norm(&self) -> Result<Option<f64>, ConfigError> {
+        let own = within(self.declared.x_norm, "--x-norm R", Allowed::Positive)?;
+        Ok(own.map(|own| if self.intercept { Real::hypot(own, 1.0) } else { own }))
     }
 
     /// How far features, the constant one and those that a row leaves out included, are from each other.
@@ -308,108 +321,134 @@ impl Case<'_> {
         Some(Real::max(hi - middle, middle - lo))
     }
 
-    /// The rate that the theorem prescribes, and which one it is.
-    pub(crate) fn rate(&self) -> Result<(f64, String), ConfigError> {
+    /// The rate that the theorem prescribes, and which one it is: constant where everything that it depends on is declared.
+    pub(crate) fn rate(&self) -> Result<(Rate, &'static str), ConfigError> {
         let Self { declared, facts, .. } = self;
-        let ready = |x: Option<f64>, flag, meaning| demand(x, flag, meaning);
-        let distance =
-            || ready(declared.distance, "--distance U", "comparators are at most U from the start");
-        let rounds = || {
-            let rounds = declared.rounds.map(|k| k.max(1) as f64);
-            demand(rounds, "--rounds K", "there are at most K examples")
-        };
+        let egu = matches!(self.kind, Kind::Entropy { .. } | Kind::ReparamEntropy { .. });
+        if self.y_range.is_some() && !egu {
+            return Err(refused(CLIPPED));
+        }
+        let distance = within(declared.distance, "--distance U", Allowed::Positive)?;
+        let loss = within(declared.comparator_loss, "--comparator-loss L", Allowed::NonNegative)?;
+        let tuned = distance.zip(loss);
+        let rounds = declared.rounds.map(|k| k.max(1) as f64);
         let slope = || {
             self.slope().ok_or(refused(
                 "for this loss no theorem prescribes a rate beforehand: its slopes are not bounded",
             ))
         };
-        if self.y_range.is_some()
-            && !matches!(self.kind, Kind::Entropy { .. } | Kind::ReparamEntropy { .. })
-        {
-            return Err(refused(CLIPPED));
+        if !facts.convex && !matches!(self.kind, Kind::Without(_) | Kind::Sphere) {
+            return Err(refused("the loss is not convex in the prediction"));
         }
-        let tuned = declared.distance.zip(declared.comparator_loss);
-        let range = || {
-            self.width().ok_or(ConfigError::Missing {
-                name: "--x-range LO,HI",
-                meaning: "all features lie between LO and HI: the certified rate depends on it",
-            })
-        };
+        let l2 = Measure::Norm(Norm::L2);
         Ok(match *self.kind {
-            Kind::Descent | Kind::Implicit if self.squared() && *self.kind == Kind::Descent => {
-                let x = self.x_norm()?;
-                (
-                    least_squares(x, declared.distance, declared.comparator_loss),
-                    "least-squares".to_owned(),
-                )
+            Kind::Descent if self.squared() => {
+                let formula =
+                    tuned.map_or(Formula::Square(0.5), |(w, l)| Formula::LeastSquares(w, l));
+                (sized(formula, self.x_norm()?, l2, false), "least-squares")
             }
             Kind::Descent | Kind::Implicit => {
-                let (u, z, r, k) = (distance()?, slope()?, self.x_norm()?, rounds()?);
-                (u / (z * r * k.sqrt()), "gradient-descent".to_owned())
+                let theorem =
+                    if *self.kind == Kind::Implicit { "proximal-flat" } else { "gradient-descent" };
+                (self.descent(distance, rounds, Norm::L2, 1.0)?, theorem)
             }
             Kind::PNorm { q } => {
-                let x = self.x_norm()?;
-                let p = q / (q - 1.0);
+                let (p, size) = (q / (q - 1.0), Norm::Lp(q).dual());
                 if let Some(smooth) = facts.smooth.filter(|s| *s > 0.0 && !self.joint) {
-                    (0.5 / ((p - 1.0) * x * x * smooth), "ols".to_owned())
+                    let formula = Formula::Square(0.5 / ((p - 1.0) * smooth));
+                    (sized(formula, self.x_norm()?, Measure::Norm(size), false), "ols")
                 } else {
-                    let (u, z, k) = (distance()?, slope()?, rounds()?);
-                    (u * (q - 1.0).sqrt() / (z * x * k.sqrt()), "mirror-descent".to_owned())
+                    (self.descent(distance, rounds, size, (q - 1.0).sqrt())?, "mirror-descent")
                 }
             }
             Kind::Eg if self.squared() => {
-                let r = range()?;
-                let rate = match tuned {
-                    Some((d, l)) => Eg::rate(r, d, l),
-                    None => 2.0 / (3.0 * r * r),
-                };
-                (rate, "eg".to_owned())
+                let formula = tuned.map_or(Formula::Square(2.0 / 3.0), |(d, l)| Formula::Eg(d, l));
+                (sized(formula, self.width(), Measure::Span(self.scale), true), "eg")
             }
             Kind::Eg => {
                 // D/η + ηkZ²R²/8.
-                let (r, d, z, k) = (range()?, distance()?, slope()?, rounds()?);
-                ((8.0 * d / k).sqrt() / (z * r), "linear-eg".to_owned())
+                let z = slope()?;
+                let constants = (self.width(), distance, rounds);
+                let rate = if let (Some(r), Some(d), Some(k)) = constants {
+                    Rate::Constant((8.0 * d / k).sqrt() / (z * r))
+                } else {
+                    let rule = Rule::Entropy { d: distance, slope: z };
+                    Rate::Doubling(Doubling { measure: Measure::Span(self.scale), rule })
+                };
+                (rate, "linear-eg")
             }
             Kind::ReparamEg { middle } if self.squared() => {
-                range()?;
-                let x = self.reach(middle).unwrap_or(f64::NAN);
+                let x = self.reach(middle).ok_or(ConfigError::Missing {
+                    name: "--x-range LO,HI",
+                    meaning: "all features and labels lie between LO and HI: the certified rate depends on it, and a label is not known before it is predicted",
+                })?;
                 let rate = match tuned {
                     Some((d, l)) => ReparamEg::rate(x, d, l),
                     None => 1.0 / (6.0 * x * x),
                 };
-                (rate, "reparam-eg".to_owned())
+                (Rate::Constant(rate), "reparam-eg")
             }
             Kind::Entropy { .. } | Kind::ReparamEntropy { .. }
                 if self.squared() && self.scale.is_none() =>
             {
-                range()?;
                 let Some((_, y)) = self.y_range.filter(|(lo, _)| *lo == 0.0) else {
                     return Err(refused(NONNEGATIVE));
                 };
-                let x = self.reach(0.0).unwrap_or(f64::NAN);
-                let rate = match tuned {
-                    Some((d, l)) => Egu::rate(x, y, d, l),
-                    None => 1.0 / (3.0 * x * y),
+                let formula = match tuned {
+                    Some((d, l)) => Formula::Egu(y, d, l),
+                    None => Formula::Product(1.0 / 3.0, y),
                 };
                 let twin = matches!(self.kind, Kind::ReparamEntropy { .. });
-                (rate, if twin { "reparam-egu" } else { "egu" }.to_owned())
+                let theorem = if twin { "reparam-egu" } else { "egu" };
+                (sized(formula, self.reach(0.0), Measure::Top, true), theorem)
             }
             Kind::Sphere if matches!(self.loss, AnyLoss::Invariant(_)) => {
-                let x = self.x_norm()?;
-                (0.5 / (x * x), "null-vector".to_owned())
+                let rate = match self.x_norm()? {
+                    Some(x) => Rate::Constant(0.5 / (x * x)),
+                    None => Rate::Doubling(Doubling { measure: l2, rule: Rule::Each { c: 0.5 } }),
+                };
+                (rate, "null-vector")
             }
             Kind::Sphere => {
                 return Err(refused("its theorem speaks of the loss invariant, <w, x>^2"));
             }
             Kind::ReparamEg { .. } | Kind::ReparamEntropy { .. } => return Err(refused(SQUARED)),
             Kind::Without(reason) => return Err(refused(reason)),
-            Kind::Free { .. } | Kind::Winnow { .. } => (1.0, "free".to_owned()),
-            Kind::Entropy { .. } | Kind::Burg { .. } | Kind::Orthant { .. } => {
+            Kind::Free { .. } | Kind::Winnow { .. } => (Rate::Constant(1.0), "free"),
+            Kind::Entropy { .. }
+            | Kind::Burg { .. }
+            | Kind::Orthant { .. }
+            | Kind::Mahalanobis(_) => {
                 return Err(refused(
                     "the theorem of this walk bounds its regret by the steps it has made: it prescribes no rate beforehand",
                 ));
             }
         })
+    }
+
+    /// c·U/(ZR√K), with rows measured in this norm; or c·U/√B in epochs.
+    fn descent(
+        &self,
+        distance: Option<f64>,
+        rounds: Option<f64>,
+        norm: Norm,
+        c: f64,
+    ) -> Result<Rate, ConfigError> {
+        let constants = distance.zip(self.slope()).zip(self.x_norm()?.zip(rounds));
+        Ok(if let Some(((u, z), (r, k))) = constants {
+            Rate::Constant(u * c / (z * r * k.sqrt()))
+        } else {
+            let rule = Rule::Squares { c, distance };
+            Rate::Doubling(Doubling { measure: Measure::Norm(norm), rule })
+        })
+    }
+}
+
+/// The rate for rows of the size that is declared, or in epochs for those that are seen.
+fn sized(formula: Formula, declared: Option<f64>, measure: Measure, restarts: bool) -> Rate {
+    match declared {
+        Some(x) => Rate::Constant(formula.rate(x)),
+        None => Rate::Doubling(Doubling { measure, rule: Rule::Size { formula, restarts } }),
     }
 }
 
@@ -418,35 +457,16 @@ fn refused(meaning: &'static str) -> ConfigError {
     ConfigError::Missing { name: "a theorem that prescribes the rate", meaning }
 }
 
-fn demand(
+/// What is declared, if it is a number that can be.
+fn within(
     value: Option<f64>,
     name: &'static str,
-    meaning: &'static str,
-) -> Result<f64, ConfigError> {
-    let value = value.ok_or(ConfigError::Missing { name, meaning })?;
-    let allowed = geowalk::error::Allowed::Positive;
-    if allowed.contains(value) {
-        Ok(value)
-    } else {
-        Err(ConfigError::OutOfRange { name, value, allowed })
-    }
-}
-
-/// c/X² with the c at which √A ≤ (√L + √(L + W²X²(1 − c)/c))/(2(1 − c)) is least: ½ where the comparator loses nothing or nothing is known of it.
-fn least_squares(x: f64, distance: Option<f64>, loss: Option<f64>) -> f64 {
-    let square = x * x;
-    let Some((w, l)) = distance.zip(loss) else { return 0.5 / square };
-    let bound =
-        |c: f64| (l.sqrt() + (l + w * w * square * (1.0 - c) / c).sqrt()) / (2.0 * (1.0 - c));
-    // Unimodal in c: a search by thirds.
-    let (mut lo, mut hi) = (1e-9_f64, 0.5);
-    for _ in 0..200 {
-        let (left, right) = (lo + (hi - lo) / 3.0, hi - (hi - lo) / 3.0);
-        if bound(left) <= bound(right) {
-            hi = right;
-        } else {
-            lo = left;
+    allowed: Allowed,
+) -> Result<Option<f64>, ConfigError> {
+    match value {
+        Some(value) if !allowed.contains(value) => {
+            Err(ConfigError::OutOfRange { name, value, allowed })
         }
+        value => Ok(value),
     }
-    0.5 * (lo + hi) / square
 }

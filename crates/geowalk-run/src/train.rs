@@ -23,10 +23,12 @@ pub use trace::{Course, MOST, Point};
 pub(crate) use verify::replay;
 pub use verify::{Mismatch, Verified, verify};
 
+use crate::certificate::Against;
 use crate::certify::{self, Which};
 use crate::error::RunError;
 use crate::holdout::Holdout;
 use crate::input::{self, Rows};
+use crate::learner::Learner;
 use crate::model::{Model, Settings};
 use crate::predict;
 use crate::pump::{Filled, Pump, ROWS, usual_threads};
@@ -143,8 +145,7 @@ impl Plan {
 }
 
 /// A row of the progress table.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Progress {
+pub struct Progress<'a> {
     /// Average loss so far, in the first pass of the examples learned from, in later ones of those that are kept from learning, if any are.
     pub average: f64,
     /// Average loss since the last row.
@@ -161,8 +162,25 @@ pub struct Progress {
     pub prediction: String,
     /// Features it had.
     pub features: usize,
-    /// The certificate so far.
-    pub certificate: Option<Certificate>,
+    /// The learner as it is now.
+    pub(crate) learner: &'a dyn Learner,
+}
+
+impl Progress<'_> {
+    /// The certificate so far: made when it is asked for, since it looks at every weight.
+    pub fn certificate(&self) -> Option<Certificate> {
+        self.learner.report(&Against::Live, None).map(|all| all.best().clone())
+    }
+}
+
+impl std::fmt::Debug for Progress<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { average, since_last, examples, .. } = self;
+        write!(
+            f,
+            "Progress {{ examples: {examples}, average: {average}, since_last: {since_last}, .. }}"
+        )
+    }
 }
 
 /// What is said while training.
@@ -171,7 +189,7 @@ pub enum Said<'a> {
     /// Something was inferred or decided.
     Note(String),
     /// A row of the progress table.
-    Progress(&'a Progress),
+    Progress(&'a Progress<'a>),
     /// Another block was learned from.
     Block {
         /// Examples so far.

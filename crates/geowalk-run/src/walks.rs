@@ -2,6 +2,7 @@
 //! `UPDATE:GEOMETRY(param=value, ...)`, or an alias. One table: `geowalk list walks` prints it, [`build`] reads it.
 
 use geowalk::ConfigError;
+use geowalk::certify::Metric;
 use geowalk::error::Allowed;
 use geowalk::loss::{AnyLoss, Loss, WinnowHinge};
 use geowalk::row::Norm;
@@ -332,7 +333,8 @@ impl Builder {
                 self.plain(walk, &rate, Reach::Ball(norm))
             }
             "mirror:mahalanobis" => {
-                let walk = self.mahalanobis(args)?;
+                let (walk, metric) = self.mahalanobis(args)?;
+                self.kind = Kind::Mahalanobis(metric);
                 let rate = self.request.setting.rate.to_string();
                 self.plain(walk, &rate, Reach::Ball(Norm::L2))
             }
@@ -440,7 +442,7 @@ impl Builder {
     }
 
     /// The walk in the metric that the arguments ask for.
-    fn mahalanobis(&self, args: &mut Args<'_>) -> Result<Mahalanobis, ConfigError> {
+    fn mahalanobis(&self, args: &mut Args<'_>) -> Result<(Mahalanobis, Metric), ConfigError> {
         let missing = ConfigError::Missing {
             name: "sigma",
             meaning: "the metric: mahalanobis(sigma=FILE) or mahalanobis(sigma=diag(1, 2, ...)), a number for each feature",
@@ -450,10 +452,13 @@ impl Builder {
             Some(sigma) => sigma,
             None => Sigma::parse(text, self.request.sigma.as_deref().ok_or(missing)?)?,
         };
-        match if self.request.setting.intercept { sigma.with_intercept() } else { sigma } {
-            Sigma::Diagonal(entries) => Mahalanobis::diagonal(&entries),
-            Sigma::Full(entries, n) => Mahalanobis::new(entries, n),
-        }
+        let sigma = if self.request.setting.intercept { sigma.with_intercept() } else { sigma };
+        let (walk, entries) = match sigma {
+            Sigma::Diagonal(entries) => (Mahalanobis::diagonal(&entries)?, entries),
+            Sigma::Full(entries, n) => (Mahalanobis::new(entries.clone(), n)?, entries),
+        };
+        let metric = Metric::new(&entries, &walk);
+        Ok((walk, metric))
     }
 
     /// A walk on all of ℝⁿ whose rate is known.
@@ -602,8 +607,16 @@ impl Builder {
         let mut text = setting.rate.to_string();
         if setting.rate == Rate::Certified {
             let (rate, theorem) = case.rate()?;
-            case.rate = Rate::Constant(rate);
-            text = format!("{} (certified by {theorem})", case.rate);
+            case.rate = rate;
+            text = format!("{rate} (certified by {theorem})");
+        }
+        if let (Rate::Doubling(scheme), Some(_)) = (case.rate, setting.average)
+            && scheme.restarts()
+        {
+            return Err(ConfigError::Missing {
+                name: "--x-range LO,HI, --distance D and --rounds K",
+                meaning: "without them the certified rate needs epochs that begin at the start again, of which there is no average",
+            });
         }
         let rate = case.rate;
         let (theorems, without) = match case.theorems()? {

@@ -356,9 +356,14 @@ fn certificates_of_declared_runs_survive_interruptions() {
         x_range: Some((0.0, 1.0)),
         ..Default::default()
     };
-    let (mut valid, mut void) = (0, 0);
+    let (mut valid, mut void, mut epochs) = (0, 0, 0);
     for data in &sets {
         for (walk, rate, y_range) in [
+            ("gd", "doubling", None),
+            ("implicit:euclidean", "doubling", None),
+            ("eg", "doubling", None),
+            ("eg+-", "doubling", None),
+            ("reparam-egu", "doubling", Some((0.0, 1.0))),
             ("gd", "certified", None),
             ("gd", "0.2", None),
             ("eg", "certified", None),
@@ -369,6 +374,11 @@ fn certificates_of_declared_runs_survive_interruptions() {
             ("implicit:euclidean", "0.3", None),
             ("ols", "certified", None),
         ] {
+            // Without what is declared a certified rate is one of several epochs.
+            let (rate, declared) = match rate {
+                "doubling" => ("certified", geowalk_run::theorem::Declared::default()),
+                rate => (rate, declared),
+            };
             let plan = Plan {
                 loss: Some("squared".to_owned()),
                 declared,
@@ -380,6 +390,7 @@ fn certificates_of_declared_runs_survive_interruptions() {
             for theorem in model.summary["certificate"]["theorems"].as_array().unwrap() {
                 valid += u32::from(theorem["status"] == "valid");
                 void += u32::from(theorem["status"] == "void");
+                epochs += u32::from(theorem["epochs"].as_u64() > Some(2));
             }
             for _ in 0..3 {
                 let cut = 1 + random.below(data.whole() as u64 - 1) as usize;
@@ -392,6 +403,7 @@ fn certificates_of_declared_runs_survive_interruptions() {
         }
     }
     assert!(valid > 10 && void > 10, "{valid} valid, {void} void");
+    assert!(epochs > 10, "{epochs} with more than two epochs");
 }
 
 #[test]

@@ -18,7 +18,7 @@
 //! | [`Egu`], [`Eg`], [`ReparamEg`] | squared loss, positive weights | L·c/(1 − c) + D/η |
 //! | [`FreeBets`] | `free` | a sum over coordinates |
 //!
-//! [`AnyBound`] is one of those that a run can carry along, dispatched by `match`.
+//! [`AnyBound`] is one of those that a run can carry along, dispatched by `match`; [`Epochs`] is one of them over several stretches of a run, each with a rate of its own.
 //! [`entries`] has them all, with premises and sources; `docs/corrections.md` says where a printed theorem had to be corrected.
 
 mod ada_hedge;
@@ -26,6 +26,7 @@ mod any;
 mod boosting;
 mod eg;
 mod egu;
+mod epochs;
 mod first_order;
 mod free_bets;
 mod gradient_descent;
@@ -33,6 +34,7 @@ mod hedge;
 mod least_squares;
 mod linear_eg;
 mod losses;
+mod metric;
 mod mirror_descent;
 mod mirror_steps;
 mod mixture;
@@ -53,6 +55,7 @@ pub use any::{AnyBound, Quantity, Theory, Verdict};
 pub use boosting::Boosting;
 pub use eg::Eg;
 pub use egu::Egu;
+pub use epochs::Epochs;
 pub use first_order::FirstOrder;
 pub use free_bets::FreeBets;
 pub use gradient_descent::GradientDescent;
@@ -61,6 +64,7 @@ pub use least_squares::LeastSquares;
 pub use linear_eg::LinearEg;
 pub use losses::Losses;
 pub(crate) use losses::{flat, sums};
+pub use metric::Metric;
 pub use mirror_descent::MirrorDescent;
 pub use mirror_steps::{Divergence, MirrorSteps};
 pub use mixture::Mixture;

@@ -145,6 +145,41 @@ pub trait Row<F: Real>: Copy {
         self.norm(Norm::L2).f64()
     }
 
+    /// The least and the greatest value, and how many there are: (∞, −∞, 0) of the empty row.
+    #[inline]
+    fn span(self) -> (f64, f64, usize) {
+        let (mut lo, mut hi, mut count) = (f64::INFINITY, f64::NEG_INFINITY, 0);
+        self.each(|_, x| {
+            let x = x.f64();
+            lo = if x < lo { x } else { lo };
+            hi = if x > hi { x } else { hi };
+            count += 1;
+        });
+        (lo, hi, count)
+    }
+
+    /// No less than the norm, and hardly more, in one pass without powers for the norms of the usual p-norm walk: see [`Norm::above`].
+    ///
+    /// ```
+    /// use geowalk::row::{Dense, Norm, Row};
+    /// let above = Dense(&[2.0, -1.0, 0.0]).above(Norm::Lp(3.0));
+    /// assert!(above >= 9.0_f64.cbrt() && above < 9.0_f64.cbrt() + 1e-12);
+    /// ```
+    fn above(self, norm: Norm) -> f64 {
+        if norm == Norm::Lp(3.0) {
+            let (mut sum, mut count) = (0.0, 0.0);
+            self.each(|_, x| {
+                let x = x.f64().abs();
+                sum += x * x * x;
+                count += 1.0;
+            });
+            if (1e-280..1e280).contains(&sum) {
+                return Real::powf(sum, 1.0 / 3.0) * (1.0 + (count + 16.0) * f64::EPSILON);
+            }
+        }
+        self.norm(norm).f64() * (1.0 + 1e-13)
+    }
+
     /// ‖x‖, scaled by the largest coordinate so that nothing overflows or underflows on the way.
     fn norm(self, norm: Norm) -> F {
         if matches!(norm, Norm::Lp(p) if p.is_nan() || p < 1.0) {
@@ -198,6 +233,31 @@ mod tests {
             }
             assert!(norm.above(&[1.0, f64::NAN, 2.0]).is_nan());
             assert_eq!(norm.above(&[1.0, f64::INFINITY]), f64::INFINITY);
+        }
+    }
+
+    #[test]
+    fn rows_have_norms_above_and_spans() {
+        let mut random = crate::laws::Sampler::new(8);
+        for scale in [1e-120, 1e-3, 1.0, 1e100] {
+            for n in [0, 1, 7, 300] {
+                let x: Vec<f64> = (0..n).map(|_| scale * random.normal()).collect();
+                for norm in [Norm::Lp(3.0), Norm::L2, Norm::Lp(1.5), Norm::Lp(7.0)] {
+                    let (above, own) = (Dense(&x).above(norm), norm.of(&x));
+                    assert!(
+                        above >= own && above <= own * (1.0 + 1e-12),
+                        "{norm:?}: {above} {own}"
+                    );
+                }
+                let (lo, hi, count) = Dense(&x).span();
+                assert_eq!(count, n);
+                assert!(x.iter().all(|x| (lo..=hi).contains(x)));
+                assert!(n == 0 || x.contains(&lo) && x.contains(&hi));
+                let both = crate::walk::Both { x: Dense(&x), scale: 3.0 };
+                let (mut least, mut most, mut all) = (f64::INFINITY, f64::NEG_INFINITY, 0);
+                both.each(|_, x| (least, most, all) = (least.min(x), most.max(x), all + 1));
+                assert_eq!(both.span(), (least, most, all));
+            }
         }
     }
 

@@ -142,6 +142,11 @@ pub trait Walk: Send + Sync {
         None
     }
 
+    /// No less than ‖w‖₂ and ‖Γ‖₂, and hardly more, if the state holds [Γ](Walk::gamma): in one pass and without copies, for certificates that are asked for often.
+    fn lengths(&self, _rate: Option<f64>) -> Option<(f64, f64)> {
+        None
+    }
+
     /// A bound on the regret against all u with |u_i| ≤ size(i) that the state holds, as that of bets does.
     fn bets(&self, _size: &dyn Fn(usize) -> f64) -> Option<f64> {
         None

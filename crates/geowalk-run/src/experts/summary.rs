@@ -5,6 +5,7 @@ use geowalk::certify::{Certificate, Status};
 use geowalk::experts::{Combination, Experts, Standing};
 
 use super::columns::Columns;
+use super::course::Point;
 
 /// One expert at the end.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,6 +47,8 @@ pub struct Summary {
     pub sequence: Option<(usize, f64, Option<Standing>)>,
     /// Further figures, by name.
     pub metrics: Vec<(&'static str, f64)>,
+    /// How it went, if that was wanted.
+    pub course: Option<Vec<Point>>,
     /// Rows left out.
     pub skipped: u64,
     /// What the user should know besides.
@@ -91,6 +94,7 @@ impl Summary {
                 (best, standing)
             }),
             sequence: None,
+            course: None,
             skipped: 0,
             notes: Vec::new(),
             seconds,

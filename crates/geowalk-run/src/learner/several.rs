@@ -13,7 +13,7 @@ use geowalk::walk::Walk;
 use geowalk::{ConfigError, DomainError, Real};
 
 use super::{Average, Diverged, Intercepted, Learner, Outcome, Reach, Setting, Step, Strand};
-use super::{combined, each_row, learn, restored};
+use super::{combined, each_row, keep, learn, restored};
 use crate::certificate::{Against, Report};
 use crate::hindsight::Domain;
 use crate::rate::{Look, Schedule};
@@ -146,6 +146,9 @@ impl<W: Walk + Clone> Several<W> {
         target: Target,
         classes: usize,
     ) -> Result<Outcome, (DomainError, f64)> {
+        if self.schedule.pace().is_some() {
+            self.keep_pace(x, target, classes);
+        }
         self.score(x);
         let prediction = largest(&self.scores);
         let (apart, loss) = (!self.joint, &self.setting.loss);
@@ -190,6 +193,34 @@ impl<W: Walk + Clone> Several<W> {
         }
         self.loss.add(loss);
         Ok(Outcome { prediction, probability, loss, zero: f64::NAN })
+    }
+
+    /// Begins a new epoch of a doubling scheme if it is time: for all classes together, whose slopes add up.
+    #[inline(never)]
+    fn keep_pace<X: Row<f64>>(&mut self, x: X, target: Target, classes: usize) {
+        let features = self.strands.iter().map(|strand| strand.walk.features()).max();
+        let Some(pace) = self.schedule.pace() else { return };
+        let mut new = pace.look(x, features.unwrap_or(0), target.weight);
+        let norm = pace.scheme.norm();
+        if pace.feels() {
+            self.score(x);
+            if self.joint {
+                softmax(&mut self.scores);
+            }
+            let slopes = self.scores.iter().enumerate().map(|(class, &score)| {
+                let own = class + 1 == classes;
+                let slope = match (self.joint, own) {
+                    (true, _) => score - if own { 1.0 } else { 0.0 },
+                    (false, _) => self.setting.loss.slope(score, if own { 1.0 } else { -1.0 }),
+                };
+                target.weight * slope
+            });
+            let squares = slopes.map(|slope| slope * slope).sum();
+            new = self.schedule.pace().is_some_and(|pace| pace.feel(squares, 1.0));
+        }
+        if new {
+            self.strands.iter_mut().for_each(|strand| strand.turn(norm));
+        }
     }
 }
 
@@ -315,7 +346,7 @@ impl<W: Walk + Clone> Learner for Several<W> {
     }
 
     fn save(&self, put: &mut dyn FnMut(String, &[f64])) {
-        put("schedule".to_owned(), &self.schedule.save());
+        keep(&self.schedule, put);
         put("loss".to_owned(), &self.loss.save());
         put("classes".to_owned(), &[self.strands.len() as f64]);
         for (k, strand) in self.strands.iter().enumerate() {
@@ -324,7 +355,7 @@ impl<W: Walk + Clone> Learner for Several<W> {
     }
 
     fn load(&mut self, get: &mut dyn FnMut(&str) -> Option<Vec<f64>>) -> Result<(), ConfigError> {
-        self.schedule = restored(self.schedule, get)?;
+        self.schedule = restored(&self.schedule, get)?;
         let loss = get("loss").and_then(|loss| <[f64; 4]>::try_from(loss).ok());
         let missing = ConfigError::Missing { name: "loss", meaning: "what was lost so far" };
         self.loss = Sum::load(loss.ok_or(missing)?);

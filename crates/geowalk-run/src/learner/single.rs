@@ -10,7 +10,7 @@ use geowalk::walk::Walk;
 use geowalk::{ConfigError, DomainError};
 
 use super::{Diverged, Intercepted, Learner, Outcome, Reach, Setting, Step, Strand};
-use super::{combined, each_row, learn, restored};
+use super::{combined, each_row, keep, learn, restored};
 use crate::certificate::{Against, Report};
 use crate::hindsight::Domain;
 use crate::rate::{Look, Schedule};
@@ -40,7 +40,7 @@ impl Zeros {
     }
 }
 
-impl<W: Walk> Single<W> {
+impl<W: Walk + Clone> Single<W> {
     /// A learner at its beginning.
     pub fn new(walk: W, setting: Setting) -> Self {
         let facts = setting.loss.facts();
@@ -54,6 +54,9 @@ impl<W: Walk> Single<W> {
 
     #[inline]
     fn part<X: Row<f64>>(&mut self, x: X, target: Target) -> Result<Round, (DomainError, f64)> {
+        if self.schedule.pace().is_some() {
+            self.keep_pace(x, target);
+        }
         let Self { strand: Strand { walk, .. }, setting: Setting { loss, .. }, schedule, .. } =
             self;
         let rate = schedule.next(|| {
@@ -64,9 +67,25 @@ impl<W: Walk> Single<W> {
         self.strand.observe(&round, x);
         Ok(round)
     }
+
+    /// Begins a new epoch of a doubling scheme if it is time.
+    #[inline(never)]
+    fn keep_pace<X: Row<f64>>(&mut self, x: X, target: Target) {
+        let Self { strand, setting: Setting { loss, .. }, schedule, .. } = self;
+        let Some(pace) = schedule.pace() else { return };
+        let mut new = pace.look(x, strand.walk.features(), target.weight);
+        if pace.feels() {
+            strand.walk.grow(x.bound());
+            let slope = target.weight * loss.slope(strand.walk.predict(x), target.y);
+            new = pace.feel(slope * slope, target.y);
+        }
+        if new {
+            strand.turn(pace.scheme.norm());
+        }
+    }
 }
 
-impl<W: Walk> Step for Single<W> {
+impl<W: Walk + Clone> Step for Single<W> {
     #[inline]
     fn step<X: Row<f64>>(&mut self, x: X, target: Target) -> Result<Outcome, (DomainError, f64)> {
         if target.y.is_nan() {
@@ -90,7 +109,7 @@ impl<W: Walk> Step for Single<W> {
     }
 }
 
-impl<W: Walk> Learner for Single<W> {
+impl<W: Walk + Clone> Learner for Single<W> {
     fn learn(
         &mut self,
         block: &Block,
@@ -144,12 +163,12 @@ impl<W: Walk> Learner for Single<W> {
     }
 
     fn save(&self, put: &mut dyn FnMut(String, &[f64])) {
-        put("schedule".to_owned(), &self.schedule.save());
+        keep(&self.schedule, put);
         self.strand.save("walk.0.", put);
     }
 
     fn load(&mut self, get: &mut dyn FnMut(&str) -> Option<Vec<f64>>) -> Result<(), ConfigError> {
-        self.schedule = restored(self.schedule, get)?;
+        self.schedule = restored(&self.schedule, get)?;
         self.strand.load("walk.0.", get)
     }
 }

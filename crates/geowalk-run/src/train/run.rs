@@ -227,14 +227,14 @@ impl Run {
 
     /// The points so far; the run goes on.
     pub(super) fn points_so_far(&self) -> Vec<Point> {
-        let last = self.point();
-        self.trace.clone().map_or_else(Vec::new, |trace| trace.end(last))
+        let end = |trace: Trace| trace.end(self.examples(), || self.point());
+        self.trace.clone().map_or_else(Vec::new, end)
     }
 
     /// The points, if they were kept.
     pub(super) fn points(&mut self) -> Option<Vec<Point>> {
-        let last = self.point();
-        self.trace.take().map(|trace| trace.end(last))
+        let trace = self.trace.take()?;
+        Some(trace.end(self.examples(), || self.point()))
     }
 
     /// What is measured of the examples learned from.
@@ -408,7 +408,7 @@ impl Run {
             learned.map_err(|cause| self.diverged(block, places, cause))?;
             let seen_now = self.examples();
             if let Some(mut trace) = self.trace.take_if(|trace| trace.next() == seen_now) {
-                trace.add(self.point());
+                trace.add(seen_now, self.point());
                 self.trace = Some(trace);
             }
             if self.study.metrics.examples() == mark && mark > seen {
@@ -495,7 +495,7 @@ impl Run {
         }
     }
 
-    fn progress(&mut self, block: &Block, row: usize, labels: &Labels) -> Progress {
+    fn progress(&mut self, block: &Block, row: usize, labels: &Labels) -> Progress<'_> {
         let y = block.labels()[row];
         let label = match self.settings.task {
             Task::Regression => y.to_string(),
@@ -532,12 +532,7 @@ impl Run {
             prediction,
             features,
             window: self.study.window.as_ref().map(Window::loss),
-            certificate: self
-                .study
-                .built
-                .learner
-                .report(&Against::Live, None)
-                .map(|all| all.best().clone()),
+            learner: self.study.built.learner.as_ref(),
         }
     }
 
@@ -551,6 +546,9 @@ impl Run {
         };
         let rate = match built.rate.as_str() {
             "auto" => format!("auto (last {:.3e})", built.learner.rate()),
+            rate if rate.starts_with("doubling") => {
+                format!("{rate} (last {:.3e})", built.learner.rate())
+            }
             rate => rate.to_owned(),
         };
         Summary {

@@ -207,7 +207,6 @@ impl Turn {
 
     /// The sums over some examples; weights by fours, the last ones filled up.
     #[inline]
-    #[expect(clippy::needless_range_loop, reason = "lanes of several arrays")]
     fn slope(self, e: &[f64], m: &[f64], c: impl Fn(usize) -> [f64; LANES]) -> Slope {
         let (mut g, mut scale, mut curvature) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
         let mut four = |e: &[f64; LANES], m: &[f64; LANES], c: [f64; LANES]| {
@@ -250,7 +249,6 @@ struct Look {
     positive: bool,
 }
 
-#[expect(clippy::needless_range_loop, reason = "lanes of several arrays")]
 fn look(m: &[f64], c: &[f64]) -> Look {
     // Without branches, which nobody could predict.
     let (mut least, mut largest) = ([f64::INFINITY; LANES], [0.0_f64; LANES]);

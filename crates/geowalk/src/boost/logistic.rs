@@ -59,7 +59,6 @@ pub(super) fn advance(
 }
 
 /// The sums over a block, in four lanes.
-#[expect(clippy::needless_range_loop, reason = "lanes of several arrays")]
 fn sums(u: &[f64], w: &[f64], e: &[f64], m: &[f64], delta: f64) -> Moved {
     let (mut product, mut right, mut cross, mut farthest) =
         ([1.0; 4], [0.0; 4], [0.0; 4], [0.0; 4]);

@@ -153,7 +153,6 @@ impl<'a> State<'a> {
     }
 
     /// The edge of the feature m.
-    #[expect(clippy::needless_range_loop, reason = "lanes of several arrays")]
     pub(crate) fn edge(&self, m: &[f64]) -> Edge {
         let (mut g, mut norm, mut sum, mut largest) = ([0.0; 4], [0.0; 4], [0.0; 4], [0.0; 4]);
         let mut four = |m: &[f64; 4], w: &[f64; 4], c: &[f64; 4]| {
@@ -253,10 +252,10 @@ impl<'a> State<'a> {
     }
 
     /// Weighted share of examples on the wrong side; a score of 0 is positive.
+    #[expect(clippy::needless_bitwise_bool, reason = "branches that nobody could predict")]
     pub(crate) fn error(&self) -> f64 {
         let mut wrong = 0.0;
         for ((&u, &y), &c) in self.u.iter().zip(self.y).zip(self.c) {
-            // Without a branch, which nobody could predict.
             wrong += if (u > 0.0) | ((u == 0.0) & (y < 0.0)) | u.is_nan() { c } else { 0.0 };
         }
         wrong / self.total

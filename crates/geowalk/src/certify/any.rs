@@ -45,6 +45,8 @@ pub struct Verdict {
     pub quantity: Quantity,
     /// What the user declared.
     pub declared: Vec<Declared>,
+    /// Over how many [epochs](super::Epochs) the bound is a sum.
+    pub epochs: usize,
 }
 
 impl Verdict {
@@ -200,7 +202,7 @@ impl AnyBound {
             Theory::Descent(own) => own.declared().into_iter().skip(1).collect(),
             theory => whichever!(theory, own => own.declared()),
         };
-        Verdict { certificate, quantity, declared }
+        Verdict { certificate, quantity, declared, epochs: 1 }
     }
 
     /// The comparators as weights of (Ux, −Ux): on the simplex what is left of the sum is spread evenly, where it cancels.

@@ -181,6 +181,13 @@ impl FirstOrder {
         self.verdict(&Gamma { near: gamma, far: &BTreeMap::new() }, size, u)
     }
 
+    /// The certificate against ‖u‖₂ ≤ `radius`, with no less than ‖Γ‖₂ of so many coordinates from [the walk](crate::walk::Walk::lengths) that kept it.
+    pub fn certify_ball(&self, gamma: f64, features: usize, radius: f64) -> Certificate {
+        let count = features as f64;
+        let grow = 1.0 + 2.0 * (count + 4.0) * f64::EPSILON;
+        self.issue(size(radius) * (gamma + count.sqrt() * self.slip(0.0)) * grow)
+    }
+
     /// Adds a row with an index that is kept by itself.
     #[cold]
     fn observe_far<F: Real, X: Row<F>>(&mut self, slope: f64, x: X) {
@@ -198,12 +205,16 @@ impl FirstOrder {
     }
 
     fn verdict(&self, gamma: &Gamma<'_>, size: f64, u: &Comparator<'_>) -> Certificate {
+        self.issue(if self.broken.is_none() { gamma.support(self.slip(size), u) } else { f64::NAN })
+    }
+
+    /// The certificate with this supremum of −⟨u, Γ⟩.
+    fn issue(&self, support: f64) -> Certificate {
         let (status, bound) = if let Some(broken) = &self.broken {
             (Status::Void(broken.clone()), f64::NAN)
         } else {
             // Each product g·z was rounded once before it was added.
             let products = f64::EPSILON * self.a.magnitude();
-            let support = gamma.support(self.slip(size), u);
             (Status::Valid, (self.a.upper() + products + support).next_up())
         };
         Certificate {
@@ -383,6 +394,12 @@ mod tests {
                 assert!((short.bound - long.bound).abs() <= close, "{rate}: {short} {long}");
                 assert_eq!((short.loss, short.rounds), (long.loss, long.rounds));
             }
+            // And so are their lengths, against a ball.
+            let ball = short.certify_ball(Norm::L2.above(&gamma), gamma.len(), 1.5);
+            let u = Comparator::Ball { norm: Norm::L2, radius: 1.5 };
+            let whole = short.certify_with(&gamma, 0.0, &u);
+            assert!((ball.bound - whole.bound).abs() <= 1e-9 * whole.bound.abs());
+            assert!(regret <= ball.bound);
         }
     }
 

@@ -2,7 +2,7 @@
 //! For a loss convex in the prediction, a constant rate and *any* generator:
 //! $$\text{regret} \;\le\; \frac1\eta\Bigl(D_\psi(u \Vert w_0) + \sum_t D_\psi(w_t \Vert w_{t+1})\Bigr)$$
 //! where a round reports $\sqrt{2D(w_t \Vert w_{t+1})}$ as its length. It is what [`MirrorDescent`](super::MirrorDescent) bounds further, by strong convexity, to promise something beforehand: no modulus is needed
-//! here, so it speaks of the unnormalised entropy and of Burg's too. The steps of p-norm walks, whose reported lengths have lost digits, are bounded as there.
+//! here, so it speaks of the unnormalised entropy, of Burg's and of constant metrics too. The steps of p-norm walks, whose reported lengths have lost digits, are bounded as there.
 //! **Proof** $\eta g\langle w_t - u, x\rangle = D(u\Vert w_t) - D(u\Vert w_{t+1}) + D(w_t\Vert w_{t+1})$ exactly, round by round. **Cost** O(1) per round.
 //! **Source** standard, \[SS12, sec. 2.7\]; the identity \[NN09, lemma 9\].
 
@@ -12,7 +12,7 @@ use super::theorem::{
     AS_WRITTEN, CONSTANT, CONVEX, FINITE, Theorem, Watch, checked, declared, farthest_entropy,
     outward,
 };
-use super::{Bound, Certificate, Comparator};
+use super::{Bound, Certificate, Comparator, Metric};
 use crate::Real;
 use crate::error::{self, Allowed, ConfigError};
 use crate::geometry::Generator;
@@ -38,7 +38,7 @@ pub(super) const THEOREM: Theorem = Theorem {
 };
 
 /// D_ψ(u‖w₀), for the generators of walks.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Divergence {
     /// Relative entropy, on the simplex or unnormalised.
@@ -50,6 +50,8 @@ pub enum Divergence {
     },
     /// Itakura's and Saito's.
     Burg,
+    /// uᵀΣu from 0.
+    Mahalanobis(Metric),
 }
 
 /// The bound of mirror steps of measured length.
@@ -82,11 +84,12 @@ pub struct MirrorSteps {
 impl MirrorSteps {
     /// From a start, which for p-norms must be 0, for entropies positive.
     pub fn new(divergence: Divergence, start: Start, facts: &Facts) -> Result<Self, ConfigError> {
-        let allowed = match divergence {
+        let allowed = match &divergence {
             Divergence::PNorm { q } => {
-                error::parameter("q", q, Allowed::OpenClosed(1.0, 2.0))?;
+                error::parameter("q", *q, Allowed::OpenClosed(1.0, 2.0))?;
                 Allowed::Closed(0.0, 0.0)
             }
+            Divergence::Mahalanobis(_) => Allowed::Closed(0.0, 0.0),
             Divergence::Entropy | Divergence::Burg => Allowed::Positive,
         };
         match &start {
@@ -96,7 +99,7 @@ impl MirrorSteps {
         }
         let theorem = match divergence {
             Divergence::PNorm { .. } => &super::mirror_descent::THEOREM,
-            Divergence::Entropy | Divergence::Burg => &THEOREM,
+            _ => &THEOREM,
         };
         let (start, watch) = (Origin::new(start), Watch::convex(theorem, facts));
         Ok(Self { divergence, start, watch, squares: Sum::default() })
@@ -128,9 +131,10 @@ impl MirrorSteps {
     /// sup D(u‖w₀) over the comparators.
     fn farthest(&self, u: &Comparator<'_>) -> f64 {
         let weights = self.start.weights(u.features());
-        match self.divergence {
+        match &self.divergence {
             Divergence::Entropy => farthest_entropy(u, &weights),
-            Divergence::PNorm { q } => half_square(u, q),
+            Divergence::PNorm { q } => half_square(u, *q),
+            Divergence::Mahalanobis(metric) => metric.divergence(u),
             Divergence::Burg => match *u {
                 Comparator::Given(u) if u.len() == weights.len() => {
                     let positive = u.iter().all(|u| *u > 0.0 && u.is_finite());
@@ -165,10 +169,10 @@ impl Bound for MirrorSteps {
         let length = match self.divergence {
             // ψ is (q − 1)-strongly convex.
             Divergence::PNorm { q } => {
-                let norm = x.norm(Norm::Lp(q).dual()).f64() * (1.0 + 1e-13);
+                let norm = x.above(Norm::Lp(q).dual());
                 round.rate * round.slope * norm / (q - 1.0).sqrt()
             }
-            Divergence::Entropy | Divergence::Burg => round.length,
+            _ => round.length,
         };
         self.squares.add(length * length);
     }

@@ -128,7 +128,7 @@ impl Bound for Ols {
     fn observe<F: Real, X: Row<F>>(&mut self, round: &Round, x: X) {
         self.watch.round(round);
         self.watch.constant_rate(round.rate);
-        self.most = Real::max(self.most, x.norm(Norm::Lp(self.p)).f64());
+        self.most = Real::max(self.most, x.above(Norm::Lp(self.p)));
         let c = self.c();
         self.watch.demand(SMALL, c < 1.0, c);
         let square = round.slope * round.slope;

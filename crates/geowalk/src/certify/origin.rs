@@ -142,11 +142,7 @@ impl Span {
     /// Of all features of the start; those that the row leaves out are 0.
     pub(super) fn of<F: Real, X: Row<F>>(x: X, origin: &mut Origin, watch: &mut Watch) -> Self {
         origin.see(x.bound(), watch);
-        let (mut lo, mut hi, mut count) = (f64::INFINITY, f64::NEG_INFINITY, 0);
-        x.each(|_, x| {
-            (lo, hi) = (Real::min(lo, x.f64()), Real::max(hi, x.f64()));
-            count += 1;
-        });
+        let (mut lo, mut hi, count) = x.span();
         if count < origin.features() {
             (lo, hi) = (Real::min(lo, 0.0), Real::max(hi, 0.0));
         }

@@ -150,6 +150,10 @@ impl<W: Walk> Walk for Clipped<W> {
         self.walk.gamma(rate, out)
     }
 
+    fn lengths(&self, rate: Option<f64>) -> Option<(f64, f64)> {
+        self.walk.lengths(rate)
+    }
+
     fn bets(&self, size: &dyn Fn(usize) -> f64) -> Option<f64> {
         self.walk.bets(size)
     }

@@ -7,7 +7,7 @@
 use super::Walk;
 use crate::error::{Allowed, ConfigError, DomainError};
 use crate::loss::Loss;
-use crate::row::Row;
+use crate::row::{Norm, Row};
 use crate::update::{Round, Target};
 use crate::walk;
 
@@ -83,6 +83,12 @@ impl Walk for Euclidean {
 
     fn gamma(&self, rate: Option<f64>, out: &mut Vec<f64>) -> Option<f64> {
         walk::dual_gamma(&self.w, 0.0, rate, out)
+    }
+
+    fn lengths(&self, rate: Option<f64>) -> Option<(f64, f64)> {
+        let (rate, own) = (rate.filter(|rate| *rate > 0.0)?, Norm::L2.above(&self.w));
+        // Γ = −w/η.
+        Some((own, own / rate * (1.0 + 4.0 * f64::EPSILON)))
     }
 
     #[inline]

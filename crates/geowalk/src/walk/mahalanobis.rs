@@ -72,6 +72,11 @@ impl Mahalanobis {
         Ok(Self { half, full: true, w: vec![0.0; n], scratch: vec![0.0; n] })
     }
 
+    /// Σ⁻¹/2, its diagonal or its rows; how many features; is it full?
+    pub(crate) fn half(&self) -> (&[f64], usize, bool) {
+        (&self.half, self.w.len(), self.full)
+    }
+
     /// xᵀΣ⁻¹x/2; leaves Σ⁻¹x/2 of a full matrix in the scratch.
     fn multiply<X: Row<f64>>(half: &[f64], full: bool, scratch: &mut [f64], x: X) -> f64 {
         let mut form = 0.0;

@@ -69,6 +69,14 @@ impl<X: Row<f64>> Row<f64> for Both<X> {
     fn bound(self) -> usize {
         2 * self.x.bound()
     }
+
+    #[inline]
+    fn span(self) -> (f64, f64, usize) {
+        let (lo, hi, count) = self.x.span();
+        // Rounding does not change the order.
+        let most = self.scale.abs() * if -lo > hi { -lo } else { hi };
+        if count == 0 { (lo, hi, 0) } else { (-most, most, 2 * count) }
+    }
 }
 
 impl<W: Walk> Walk for Signed<W> {

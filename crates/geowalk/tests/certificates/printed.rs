@@ -58,8 +58,9 @@ fn paper_1_example_5() {
     let after = walk.after().unwrap();
     let seen = Round { z: after.z, loss: after.loss, slope: after.slope, ..round };
     bound.observe(&seen, Dense(&[1.0]));
-    // Printed, for the loss before the step and with 1 + 2ηX² twice: ‖u‖²/(4η(1 + …)²) = 0.0625 at L = 0.
-    let printed = 0.0625;
+    // Printed, for the loss after the steps of a comparator without loss: ‖u‖²/(4η(1 + 3ηX²)).
+    let printed: f64 = 1.0 / (4.0 * (1.0 + 3.0));
+    assert!((printed - 0.0625).abs() < 1e-15);
     assert!((after.loss - 0.1111).abs() < 1e-4 && after.loss > printed);
     let corrected = bound.certify_known(&Comparator::Given(&[1.0]), 0.0);
     holds(&corrected, after.loss);
