@@ -29,7 +29,9 @@ from ._certificate import Certificate
 from ._experts import Hedge, NullVector
 from ._files import Data, load, read, walks
 from ._geowalk import ConfigError, DataError, DomainError, __version__
-from ._online import NaturalClassifier, OnlineClassifier, OnlineRegressor, Winnow
+from ._natural import NaturalClassifier
+from ._online import OnlineClassifier, OnlineRegressor
+from ._winnow import Winnow
 
 __all__ = [
     "BoostClassifier",

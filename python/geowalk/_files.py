@@ -10,7 +10,8 @@ import numpy as np
 from . import _geowalk
 from ._batch import BoostClassifier, TreeClassifier
 from ._experts import Hedge, NullVector
-from ._online import NaturalClassifier, OnlineClassifier, OnlineRegressor
+from ._natural import NaturalClassifier
+from ._online import OnlineClassifier, OnlineRegressor
 
 __all__ = ["Data", "load", "read", "walks"]
 

@@ -13,7 +13,7 @@ from ._base import Estimator, register_with_river, write_page
 from ._certificate import Certificate
 from ._geowalk import Online, probabilistic
 
-__all__ = ["NaturalClassifier", "OnlineClassifier", "OnlineRegressor", "Winnow"]
+__all__ = ["OnlineClassifier", "OnlineRegressor"]
 
 
 def _records(X: Any) -> list[dict[str, Any]]:
@@ -702,79 +702,3 @@ def _labels(classes: np.ndarray) -> list[Any]:
     """Classes as a model file has them: all numbers, or all names."""
     labels = [v.label(label) for label in classes.tolist()]
     return labels if len({type(label) for label in labels}) == 1 else [str(label) for label in classes.tolist()]
-
-
-class NaturalClassifier(OnlineClassifier):
-    """Several classes by natural gradient in dual coordinates: log-odds linear in the features, without a rate and without scaling.
-
-    The parameters of log-odds move by the inverse Fisher matrix of a family that models the rows of each class, in its own dual coordinates, where that costs no more than
-    a gradient.
-
-    family  what rows are: 'gaussian-shared' (numbers), 'gaussian-shared-diagonal', 'gaussian-sparse' (texts), 'bernoulli', 'poisson', 'multinomial', 'naive-bayes',
-            'discrete', 'exponential'; 'auto' chooses by the first rows
-    ridge   pulls log-odds to 0 where classes are separable
-    passes  how often `fit` goes through the data
-    seed    of whatever is random
-
-    >>> import numpy as np
-    >>> from geowalk import NaturalClassifier
-    >>> X = np.random.default_rng(0).standard_normal((600, 2))
-    >>> y = np.digitize(X[:, 0] + X[:, 1], [-0.5, 0.5])
-    >>> NaturalClassifier().fit(X, y).score(X, y) > 0.9
-    True
-
-    Reference: Sanchez-Lopez and Cerquides, Dual stochastic natural gradient descent and convergence of interior half-space gradient approximations, 2021.
-    """
-
-    def __init__(self, family: str = "gaussian-shared", ridge: float = 0.0, passes: int = 1, seed: int = 0) -> None:
-        self.family, self.ridge, self.passes, self.seed = family, ridge, passes, seed
-        register_with_river(NaturalClassifier, "classifier")
-
-    def _probabilistic(self) -> bool:
-        return True
-
-    def _walk(self, columns: int | None) -> str | None:
-        family, _, own = self.family.partition("(")
-        settings = [own.rstrip(")")] if own else []
-        if self.ridge:
-            settings.append(f"ridge={self.ridge}")
-        return f"natural:{family}" + (f"({', '.join(settings)})" if settings else "")
-
-
-class Winnow(OnlineClassifier):
-    """Winnow: multiplicative steps on positive weights, for few relevant features in [0, 1] among many.
-
-    w_i <- w_i exp(-rate * g * x_i) after a mistake; rate, threshold and start are those of the theorem, which bounds the number of mistakes by k^2 log n over the squared margin.
-
-    margin  the margin with which k features decide
-    k       how many they are
-    n       how many features there are; those of the data if None
-    twin    its gradient-descent twin on square roots of the weights
-    passes  how often `fit` goes through the data
-
-    >>> import numpy as np
-    >>> from geowalk import Winnow
-    >>> X = np.random.default_rng(0).integers(0, 2, (300, 50)).astype(float)
-    >>> y = X[:, 3].astype(int)
-    >>> Winnow(margin=0.5).fit(X, y).score(X, y) > 0.9
-    True
-
-    Reference: Littlestone, Learning quickly when irrelevant attributes abound, 1988; Amid and Warmuth, Winnowing with gradient descent, 2020.
-    """
-
-    # Features must be in [0, 1], and what is learned grows with them: not every problem is of this kind.
-    _positive_only = True
-    _poor_score = True
-
-    def __init__(self, margin: float = 0.5, k: float = 1, n: int | None = None, twin: bool = False, passes: int = 1) -> None:
-        self.margin, self.k, self.n, self.twin, self.passes = margin, k, n, twin, passes
-        register_with_river(Winnow, "classifier")
-
-    def _probabilistic(self) -> bool:
-        return False
-
-    def _walk(self, columns: int | None) -> str | None:
-        n = columns if self.n is None else self.n
-        if n is None:
-            raise ValueError("Winnow starts at k/n: with dictionaries give the number of features, Winnow(n=...)")
-        return f"{'reparam-winnow' if self.twin else 'winnow'}(margin={self.margin}, k={self.k}, n={n})"

@@ -1,0 +1,65 @@
+//! # Rows that were learned from, once more
+//! What a certificate against a comparator needs: the rows in blocks with labels as a reader gives them, and weights in the order of the learner's outputs.
+
+use geowalk::row::Block;
+use geowalk_data::Task;
+use geowalk_run::pump::ROWS;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use super::{Online, lengths};
+use crate::rows::Rows;
+
+impl Online {
+    /// The rows of a table, or dictionaries, in blocks with labels as a reader gives them.
+    pub(super) fn blocks(
+        &mut self,
+        x: &Bound<'_, PyAny>,
+        y: &[f64],
+        weight: Option<&[f64]>,
+    ) -> PyResult<Vec<Block>> {
+        let weigh = |i: usize| weight.map_or(1.0, |w| w[i]);
+        let mut blocks = Vec::new();
+        if let Ok(rows) = x.cast::<PyList>() {
+            lengths(rows.len(), y, weight)?;
+            let features = self.session()?.schema().features();
+            let mut block = Block::new();
+            for (i, row) in rows.iter().enumerate() {
+                self.keys.find(row.cast::<PyDict>()?, features, &mut block)?;
+                block.end(y[i], weigh(i));
+                if block.len() == ROWS {
+                    blocks.push(std::mem::take(&mut block));
+                }
+            }
+            blocks.push(block);
+        } else {
+            let rows = Rows::new(x)?;
+            let view = rows.view()?;
+            lengths(view.len(), y, weight)?;
+            let mut from = 0;
+            while from < view.len() {
+                let (range, mut block) = (view.block(from), Block::new());
+                from = range.end;
+                view.fill(range, &mut block, |i| y[i], weigh);
+                blocks.push(block);
+            }
+        }
+        for block in &mut blocks {
+            self.label(block)?;
+        }
+        Ok(blocks)
+    }
+
+    /// Weights in the order of `classes`, as the learner has its outputs.
+    pub(super) fn outputs(&self, given: Vec<Vec<f64>>) -> PyResult<Vec<Vec<f64>>> {
+        let session = self.session()?;
+        match &self.classes {
+            Some(classes) if session.settings().task == Task::Multiclass => {
+                let places = classes.places(session.coding().classes());
+                let row = |at: &Option<usize>| at.and_then(|at| given.get(at).cloned());
+                Ok(places.iter().map(|at| row(at).unwrap_or_default()).collect())
+            }
+            _ => Ok(given),
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! # What is asked of a learner
+//! Scores, probabilities and classes in the order of the labels that an estimator has: of tables, and of one row without any memory of its own.
+
+use geowalk::row::Block;
+use geowalk_data::Task;
+use geowalk_run::train::Wanted;
+use pyo3::exceptions::{PyAttributeError, PyRuntimeError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use super::Online;
+use crate::rows::Rows;
+
+impl Online {
+    /// Answers in the order of `classes`, and how many numbers there are per row.
+    pub(super) fn arranged(
+        &self,
+        mut answer: Vec<f64>,
+        wanted: Wanted,
+    ) -> PyResult<(Vec<f64>, usize)> {
+        let session = self.session()?;
+        let Some(classes) = &self.classes else { return Ok((answer, 1)) };
+        let places = classes.places(session.coding().classes());
+        match (wanted, session.settings().task) {
+            (Wanted::Scores, Task::Binary) => Ok((answer, 1)),
+            (Wanted::Classes, _) => {
+                let only = places.iter().flatten().next().copied().unwrap_or(0);
+                #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a class number
+                for class in &mut answer {
+                    let code = places.get(*class as usize).copied().flatten().unwrap_or(only);
+                    *class = code as f64;
+                }
+                Ok((answer, 1))
+            }
+            (wanted, _) => {
+                // What has not been seen has no share.
+                let none = if wanted == Wanted::Scores { f64::NEG_INFINITY } else { 0.0 };
+                let width = classes.len();
+                let given = places.len().max(1);
+                let mut all = vec![none; answer.len() / given * width];
+                for (own, row) in answer.chunks_exact(given).zip(all.chunks_exact_mut(width)) {
+                    for (value, place) in own.iter().zip(&places) {
+                        if let Some(code) = place {
+                            row[*code] = *value;
+                        }
+                    }
+                }
+                Ok((all, width))
+            }
+        }
+    }
+
+    pub(super) fn answers(
+        &self,
+        py: Python<'_>,
+        x: &Bound<'_, PyAny>,
+        wanted: Wanted,
+    ) -> PyResult<(Vec<f64>, usize)> {
+        let rows = Rows::new(x)?;
+        let (view, session) = (rows.view()?, self.session()?);
+        let answer = py.detach(|| {
+            let (mut block, mut answer, mut from) = (Block::new(), Vec::new(), 0);
+            while from < view.len() {
+                let range = view.block(from);
+                from = range.end;
+                view.fill(range, &mut block, |_| f64::NAN, |_| 1.0);
+                session.answer(&block, wanted, &mut answer);
+            }
+            answer
+        });
+        self.arranged(answer, wanted)
+    }
+
+    /// Fills `answer` for one row, in the order of codings.
+    pub(super) fn ask(&mut self, x: &Bound<'_, PyDict>, wanted: Wanted) -> PyResult<()> {
+        let unfitted = || PyRuntimeError::new_err("nothing has been learned yet");
+        let session = self.session.as_ref().ok_or_else(unfitted)?;
+        let block = self.block.get_or_insert_default();
+        block.clear();
+        self.keys.find(x, session.schema().features(), block)?;
+        block.end(f64::NAN, 1.0);
+        self.answer.clear();
+        session.answer_with(block, wanted, &mut self.scores, &mut self.answer);
+        Ok(())
+    }
+
+    /// The number of the class that was seen, if there is one.
+    pub(super) fn only(&self) -> f64 {
+        let own = self.session.as_ref().map_or(&[][..], |session| session.coding().classes());
+        let places = self.classes.as_ref().map(|classes| classes.places(own)).unwrap_or_default();
+        places.into_iter().flatten().next().unwrap_or(0) as f64
+    }
+
+    /// The answer for one row.
+    pub(super) fn answer_one(
+        &mut self,
+        x: &Bound<'_, PyDict>,
+        wanted: Wanted,
+    ) -> PyResult<Vec<f64>> {
+        self.ask(x, wanted)?;
+        Ok(self.arranged(self.answer.clone(), wanted)?.0)
+    }
+
+    pub(super) fn refuse_without_probabilities(&self) -> PyResult<()> {
+        let session = self.session()?;
+        if session.has_probabilities() {
+            return Ok(());
+        }
+        Err(PyAttributeError::new_err(format!(
+            "the loss '{}' estimates no probabilities; use loss='logistic', or decision_function",
+            session.settings().loss
+        )))
+    }
+}
