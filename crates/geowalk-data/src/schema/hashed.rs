@@ -87,7 +87,7 @@ impl Hashed {
         names.sort_by_key(|entry| entry.0);
         names.dedup_by_key(|entry| entry.0);
         for (place, name) in &names {
-            hashed.names.add(*place, &[name.as_ref()]);
+            hashed.names.add(*place, b"", name.as_ref().as_bytes());
         }
         hashed.unprinted = !names.is_empty();
         Ok(hashed)
@@ -287,15 +287,14 @@ impl Hashed {
         }
         *known = print;
         self.used += 1;
-        let Ok(name) = std::str::from_utf8(name) else {
-            return Err(ErrorKind::Utf8 { found: excerpt(name) });
-        };
         if self.unprinted && self.names.find(place).is_some() {
-            return Ok(());
+            return match std::str::from_utf8(name) {
+                Ok(_) => Ok(()),
+                Err(_) => Err(ErrorKind::Utf8 { found: excerpt(name) }),
+            };
         }
-        match space {
-            [] => self.names.add(place, &[name]),
-            space => self.names.add(place, &[&String::from_utf8_lossy(space), "^", name]),
+        if !self.names.add(place, space, name) {
+            return Err(ErrorKind::Utf8 { found: excerpt(name) });
         }
         Ok(())
     }

@@ -5,8 +5,9 @@ use std::sync::OnceLock;
 /// Names come in any order and are only ever added; what sorts them by place does so when it is first asked.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Names {
-    /// All names, one after the other; the k-th to come ends at `ends[k]` and belongs to `places[k]`.
-    text: String,
+    /// All names, one after the other, in UTF-8; the k-th to come ends at `ends[k]` and belongs to `places[k]`. Bytes, because most names are ASCII, which is faster to see
+    /// than to decode.
+    text: Vec<u8>,
     ends: Vec<u32>,
     places: Vec<u32>,
     /// The names by place: the place in the high half, the number of the name in the low one.
@@ -28,23 +29,37 @@ impl Names {
         self.len() < Self::MOST && self.text.len() + length <= Self::LONGEST
     }
 
-    /// Adds the name made of these parts, for a place that has none. Forgotten if there is no room.
+    /// Adds a name, with its namespace if there is one, for a place that has none; `false` if the name is not UTF-8. Forgotten if there is no room.
     #[expect(clippy::cast_possible_truncation, reason = "the text is far below 2^32")]
-    pub(super) fn add(&mut self, place: u32, parts: &[&str]) {
-        if self.admits(parts.iter().map(|part| part.len()).sum()) {
-            for part in parts {
-                self.text.push_str(part);
+    pub(super) fn add(&mut self, place: u32, space: &[u8], name: &[u8]) -> bool {
+        if !is_utf8(name) {
+            return false;
+        }
+        let lossy;
+        let space = if is_utf8(space) {
+            space
+        } else {
+            lossy = String::from_utf8_lossy(space);
+            lossy.as_bytes()
+        };
+        let mark: &[u8] = if space.is_empty() { b"" } else { b"^" };
+        if self.admits(space.len() + mark.len() + name.len()) {
+            self.text.reserve(space.len() + mark.len() + name.len());
+            for part in [space, mark, name] {
+                self.text.extend_from_slice(part);
             }
             self.ends.push(self.text.len() as u32);
             self.places.push(place);
             self.sorted.take();
         }
+        true
     }
 
     fn text(&self, k: usize) -> &str {
         let start = k.checked_sub(1).and_then(|before| self.ends.get(before));
         let (start, end) = (start.copied().unwrap_or(0), self.ends.get(k).copied().unwrap_or(0));
-        self.text.get(start as usize..end as usize).unwrap_or_default()
+        let text = self.text.get(start as usize..end as usize).unwrap_or_default();
+        std::str::from_utf8(text).unwrap_or_default()
     }
 
     fn sorted(&self) -> &[u64] {
@@ -77,4 +92,10 @@ impl Names {
         let place = (entry & u64::from(u32::MAX)) as usize;
         self.text(place)
     }
+}
+
+/// Is this UTF-8?
+#[inline]
+fn is_utf8(text: &[u8]) -> bool {
+    text.iter().fold(0, |all, byte| all | byte) < 0x80 || std::str::from_utf8(text).is_ok()
 }
