@@ -72,7 +72,7 @@ fn header_only() {
 fn formats_that_nobody_knows() {
     assert_eq!(
         message("a.dat", "hello world\n"),
-        "a.dat: cannot tell the format by name or content; one of parquet, arrow, jsonl, libsvm, vw, tsv, csv expected; name it with --format"
+        "a.dat: cannot tell the format by name or content; one of binary, parquet, arrow, jsonl, libsvm, vw, tsv, csv expected; name it with --format"
     );
     let options = Options { format: Some("cvs".into()), ..Options::new([Input::text("a", "x")]) };
     assert_eq!(
