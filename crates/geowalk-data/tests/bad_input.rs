@@ -77,7 +77,7 @@ fn formats_that_nobody_knows() {
     let options = Options { format: Some("cvs".into()), ..Options::new([Input::text("a", "x")]) };
     assert_eq!(
         run(options).unwrap_err().to_string(),
-        "a: unknown format 'cvs' (did you mean 'csv'?); known: parquet, arrow, jsonl, libsvm, vw, tsv, csv"
+        "a: unknown format 'cvs' (did you mean 'csv'?); known: binary, parquet, arrow, jsonl, libsvm, vw, tsv, csv"
     );
 }
 

@@ -412,6 +412,8 @@ fn search<P: Psi>(
     known: Option<Known<'_>>,
 ) -> Result<Step, DomainError> {
     const WHAT: &str = "the derivative of the surrogate along the feature";
+    // Newton's steps before the bracket doubles.
+    const TRIES: u32 = 6;
     let mut evaluations = 0;
     let mut last = Slope::default();
     let mut last_at = f64::NAN;
@@ -438,10 +440,13 @@ fn search<P: Psi>(
         return Err(not_finite("the weights of the examples", start.value));
     }
     let direction = -start.value.signum();
-    let (mut from, mut reach) = (start, 1.0 / seen.largest);
+    let (mut from, mut reach, mut tries) = (start, 1.0 / seen.largest, 0);
     let to = loop {
         let newton = (from.value / from.slope).abs();
-        let step = if newton > 0.0 { Real::min(newton, reach) } else { reach };
+        // Newton's steps come to rest short of the root where a loss saturates; then the bracket doubles.
+        let moves = newton > 4.0 * f64::EPSILON * (from.at.abs() + reach);
+        let step = if moves && tries < TRIES { Real::min(newton, reach) } else { reach };
+        tries += 1;
         let to = solve::sample(from.at + direction * step, &mut g);
         if to.value.is_nan() {
             return Err(not_finite("the weights of the examples", to.value));
