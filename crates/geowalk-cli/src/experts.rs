@@ -160,7 +160,7 @@ fn print(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             Some(standing) => against(standing, out)?,
             None => writeln!(
                 out,
-                "               no theorem compares {} at this rate with it",
+                "               no theorem compares {} at this rate with it; --share has one",
                 summary.walk
             )?,
         }

@@ -111,6 +111,13 @@ fn experts_that_change() {
     let text = run("change.csv", &table, &flags[..6]);
     let text = String::from_utf8_lossy(&text.stdout).into_owned();
     assert!(text.contains("best sequence of experts with 3 switches loses 0.00000"), "{text}");
+    // Without a share there is no promise about sequences.
+    let without = run("change.csv", &table, &["--rate", "0.5", "--switches", "3"]);
+    let text = String::from_utf8_lossy(&without.stdout).into_owned();
+    assert!(
+        text.contains("no theorem compares hedge at this rate with it; --share has one"),
+        "{text}"
+    );
 }
 
 #[test]

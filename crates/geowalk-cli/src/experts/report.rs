@@ -71,7 +71,7 @@ fn promises(page: Page, summary: &Summary) -> Page {
         match standing {
             Some(standing) => push(&mut table, &what, standing),
             None => silent.push(format!(
-                "What {what} loses is {}; no theorem compares {} at this rate with it.",
+                "What {what} loses is {}; no theorem compares {} at this rate with it; --share has one.",
                 short(*loss),
                 summary.walk
             )),

@@ -374,6 +374,9 @@ impl Experts {
         let scaled = (loss - lo * self.loss.count() as f64) / (hi - lo);
         let (certificate, scaled) = promise.switching(scaled, switches)?;
         let bound = certificate.bound * if scaled { hi - lo } else { 1.0 };
+        if bound == f64::INFINITY && certificate.status == Status::Valid {
+            return None; // without a share no theorem speaks of sequences
+        }
         let none = self.first.certify(&Comparator::Given(&[f64::NAN]));
         Some(self.standing(certificate, bound.next_up(), loss, none))
     }
