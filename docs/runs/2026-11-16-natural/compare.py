@@ -113,7 +113,7 @@ def peers(data, paths):
             'scikit-learn SGDClassifier(log_loss, average), 1 epoch': SGDClassifier(loss='log_loss', max_iter=1, tol=None, average=True, random_state=0),
             f'scikit-learn LogisticRegression(saga, C={c:g}), 1 epoch': LogisticRegression(solver='saga', max_iter=1, C=c),
         }
-        if len(y) <= 100000:
+        if len(y) <= 1000000:
             tools[f'scikit-learn LogisticRegression(lbfgs, C={c:g}), batch'] = LogisticRegression(max_iter=300, C=c)
         for tool, model in tools.items():
             start = time.time()
