@@ -74,7 +74,11 @@ def test_dictionaries_that_are_no_rows(bad):
     assert model.summary_ == before
 
 
-@pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGINT for another process; Ctrl-C there goes to the whole console")
+# Where there is no POSIX, Python's os.kill and Popen.send_signal cannot interrupt: they end the process, or refuse.
+sigint = pytest.mark.skipif(os.name != "posix", reason="a process can be interrupted by a signal only where there is POSIX; Windows would end it")
+
+
+@sigint
 def test_ctrl_c_leaves_a_usable_model():
     code = """
 import geowalk, numpy as np, sys, time
@@ -98,7 +102,7 @@ print(model.score(X, y) > 0.9, model.summary_["examples"] > 1000, model.certific
         assert process.stdout.readline().split() == ["True", "True", "valid"]
 
 
-@pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGINT for another process; Ctrl-C there goes to the whole console")
+@sigint
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("weak", ["rules", "stumps", "trees"])
 def test_ctrl_c_leaves_the_rounds_until_then(weak, classes):
@@ -121,7 +125,7 @@ def test_ctrl_c_leaves_the_rounds_until_then(weak, classes):
     assert (geowalk.BoostClassifier(weak=weak).fit(X, y).predict(X).shape) == (400,)
 
 
-@pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGINT for another process; Ctrl-C there goes to the whole console")
+@sigint
 def test_ctrl_c_leaves_the_tree_until_then():
     random = np.random.default_rng(0)
     X, y = random.standard_normal((300_000, 4)), random.integers(0, 2, 300_000)
