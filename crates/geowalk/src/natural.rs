@@ -19,10 +19,12 @@ mod coefficients;
 mod dual;
 mod families;
 mod family;
+mod guard;
 mod layout;
 mod matrix;
 mod means;
 mod monitor;
+pub(crate) mod rows;
 mod schedule;
 mod statistic;
 mod table;
@@ -35,6 +37,7 @@ pub use schedule::Schedule;
 
 use crate::Real;
 use crate::error::{Allowed, DomainError};
+use crate::real::lanes;
 
 /// What a step did.
 ///
@@ -71,6 +74,38 @@ fn importance(weight: f64) -> Result<(), DomainError> {
     Err(DomainError::Scalar { what: "the importance weight", value: weight, allowed })
 }
 
+/// z ← exp(z − top), all of them.
+fn exponentials(z: &mut [f64], top: f64) {
+    lanes::widely(
+        #[inline(always)]
+        || {
+            for z in z.iter_mut() {
+                *z = lanes::exp(*z - top);
+            }
+        },
+    );
+}
+
+/// The first of the classes with the largest logit.
+fn largest(z: &[f64]) -> usize {
+    let mut best = (0, f64::NEG_INFINITY);
+    for (c, &z) in z.iter().enumerate() {
+        if z > best.1 {
+            best = (c, z);
+        }
+    }
+    best.0
+}
+
+/// v ← v − e_y for probabilities v: q − 1 from the others, which loses no digits where q is nearly 1.
+fn exclude(class: usize, v: &mut [f64]) {
+    let (before, after) = (v.iter().take(class), v.iter().skip(class + 1));
+    let others: f64 = before.chain(after).sum();
+    if let Some(own) = v.get_mut(class) {
+        *own = -others;
+    }
+}
+
 /// What the logits z say of a class, and v ← q − e_y. With it, the difference of the largest and the smallest logit.
 fn posterior(z: &[f64], class: usize, v: &mut Vec<f64>) -> Result<(Moved, f64), DomainError> {
     let (mut top, mut least, mut best) = (f64::NEG_INFINITY, f64::INFINITY, 0);
@@ -87,7 +122,8 @@ fn posterior(z: &[f64], class: usize, v: &mut Vec<f64>) -> Result<(Moved, f64), 
         }
     }
     v.clear();
-    v.extend(z.iter().map(|z| Real::exp(z - top)));
+    v.extend_from_slice(z);
+    exponentials(v, top);
     let sum: f64 = v.iter().sum();
     for v in v.iter_mut() {
         *v /= sum;
@@ -100,9 +136,7 @@ fn posterior(z: &[f64], class: usize, v: &mut Vec<f64>) -> Result<(Moved, f64), 
         });
     };
     let loss = (top - own) + Real::ln(sum);
-    // q − 1 from the others, which loses no digits where q is nearly 1.
-    let others: f64 = v.iter().enumerate().filter(|&(c, _)| c != class).map(|(_, q)| q).sum();
-    v[class] = -others;
+    exclude(class, v);
     let moved = Moved { loss, probability, prediction: best, rate: 0.0, capped: false };
     Ok((moved, top - least))
 }

@@ -13,7 +13,7 @@ use natural_support::{FAMILIES, direction, kinds, minimal, row, solve};
 /// A constant rate, nothing else: the bare step.
 fn bare(rate: f64) -> Settings {
     let schedule = Schedule::Constant { rate };
-    Settings { schedule, cap: None, average: false, ..Settings::default() }
+    Settings { schedule, cap: None, average: false, guard: false, ..Settings::default() }
 }
 
 fn natural(family: &str, settings: Settings) -> Natural {
@@ -83,7 +83,7 @@ fn a_dense_solve_takes_the_same_steps() {
         ["gaussian-shared-diagonal", "poisson", "bernoulli", "exponential", "gaussian-diagonal"]
     {
         let mut sampler = Sampler::new(7);
-        let settings = Settings { average: false, ..Settings::default() };
+        let settings = Settings { average: false, guard: false, ..Settings::default() };
         let mut walk = natural(family, settings.clone());
         let mut dense =
             Baseline::new(Method::Csngd, AnyFamily::parse(family).unwrap(), settings).unwrap();
@@ -331,6 +331,136 @@ fn sparse_counts_equal_dense_ones() {
         let mut found = Vec::new();
         let a = walk.iterate(c, &mut found);
         assert!((a - alpha[c]).abs() < 1e-11 && close(&found, &beta[c], 1e-12), "{c}");
+    }
+}
+
+/// 7, of bits: a step that moves those that are 1 and a scalar per class, with probabilities that are kept until a class has grown by 5 %, against the formula over all
+/// coordinates with the same probabilities. Averages too.
+#[test]
+fn sparse_bits_equal_dense_ones() {
+    let (s, d) = (3, 30);
+    let mut sampler = Sampler::new(6);
+    let mut walk = natural("bernoulli(kappa=2)", Settings { average: true, ..bare(0.01) });
+    walk.grow(d, s).unwrap();
+    let (mut alpha, mut beta) = (vec![0.0; s], vec![vec![0.0; d]; s]);
+    let (mut mean, mut weights) = (vec![vec![0.0; d]; s], 0.0);
+    let (mut n, mut sums) = (vec![0.0; s], vec![vec![0.0; d]; s]);
+    let (mut theta, mut due) = (vec![vec![0.5; d]; s], vec![0.0; s]);
+    for t in 0..500 {
+        let y = sampler.below(s);
+        let mut x = vec![0.0; d];
+        for _ in 0..4 {
+            x[(sampler.below(d) / (1 + y) + y) % d] = if t % 7 == 0 { 0.5 } else { 1.0 };
+        }
+        let logit = |c: usize| alpha[c] + x.iter().zip(&beta[c]).map(|(x, b)| x * b).sum::<f64>();
+        let q = softmax(&(0..s).map(logit).collect::<Vec<_>>());
+        weights += f64::from(t + 1);
+        for c in 0..s {
+            let p = (n[c] + 1.0) / (n.iter().sum::<f64>() + s as f64);
+            let w = (q[c] - f64::from(u8::from(c == y))) / p;
+            let mut dot = 0.0;
+            for j in 0..d {
+                let g = (x[j] - theta[c][j]) / (theta[c][j] * (1.0 - theta[c][j]));
+                dot += theta[c][j] * g;
+                beta[c][j] -= 0.01 * w * g;
+                mean[c][j] += f64::from(t + 1) * beta[c][j];
+            }
+            alpha[c] -= 0.01 * w * (1.0 - dot);
+        }
+        n[y] += 1.0;
+        for j in 0..d {
+            sums[y][j] += x[j];
+        }
+        if n[y] >= due[y] {
+            due[y] = 1.05 * n[y];
+            for j in 0..d {
+                theta[y][j] = (sums[y][j] + 1.0) / (n[y] + 2.0);
+            }
+        }
+        let (indices, values): (Vec<u32>, Vec<f64>) =
+            (0..).zip(&x).filter(|(_, x)| **x != 0.0).map(|(i, x)| (i, *x)).unzip();
+        walk.step(Sparse::new(&indices, &values).unwrap(), y, 1.0).unwrap();
+    }
+    for c in 0..s {
+        let (mut found, mut average) = (Vec::new(), Vec::new());
+        let a = walk.iterate(c, &mut found);
+        assert!((a - alpha[c]).abs() < 1e-11 && close(&found, &beta[c], 1e-11), "{c}");
+        walk.coefficients(c, &mut average);
+        let mean: Vec<f64> = mean[c].iter().map(|sum| sum / weights).collect();
+        assert!(close(&average, &mean, 1e-11), "{c}: {average:?} {mean:?}");
+        let (mut moments, mut covariance) = (Vec::new(), Vec::new());
+        walk.moments(c, &mut moments, &mut covariance).unwrap();
+        assert!(close(&moments, &theta[c], 1e-14), "{c}");
+    }
+    let (empty, cells) = walk.report().empty_cells;
+    assert!(0 < empty && empty < cells, "{empty} of {cells}");
+}
+
+/// A row with its zeros written out is the row without them, bit for bit.
+#[test]
+fn zeros_written_out_change_no_bit() {
+    for family in FAMILIES {
+        let (mut one, mut two) =
+            (natural(family, Settings::default()), natural(family, Settings::default()));
+        let mut sampler = Sampler::new(23);
+        for t in 0..120 {
+            let x = row(family, &mut sampler);
+            one.grow(x.len(), 1).unwrap();
+            two.grow(x.len(), 1).unwrap();
+            let (indices, values): (Vec<u32>, Vec<f64>) =
+                (0..).zip(&x).filter(|(_, x)| **x != 0.0).map(|(i, x)| (i, *x)).unzip();
+            one.step(Dense(&x), t % 3, 1.0).unwrap();
+            two.step(Sparse::new(&indices, &values).unwrap(), t % 3, 1.0).unwrap();
+        }
+        assert_eq!(saved(&one), saved(&two), "{family}");
+    }
+}
+
+/// Features whose origin is far away: the same predictions as from near it, to what is left of the digits.
+#[test]
+fn an_origin_far_away_costs_only_its_digits() {
+    let mut sampler = Sampler::new(31);
+    let (mut near, mut far) = (
+        natural("gaussian-shared", Settings::default()),
+        natural("gaussian-shared", Settings::default()),
+    );
+    for t in 0..2000 {
+        let y = t % 3;
+        let x: Vec<f64> =
+            (0..4).map(|j| sampler.normal() + 2.0 * f64::from(u8::from(j == y))).collect();
+        // What the addition rounds away is rounded away in both.
+        let moved: Vec<f64> = x.iter().map(|x| x + 1e6).collect();
+        let x: Vec<f64> = moved.iter().map(|x| x - 1e6).collect();
+        let (p, q) =
+            (near.step(Dense(&x), y, 1.0).unwrap(), far.step(Dense(&moved), y, 1.0).unwrap());
+        assert!((p.probability - q.probability).abs() < 1e-6, "{t}: {p:?} {q:?}");
+    }
+}
+
+/// What a step predicted, as slopes of its loss.
+#[test]
+fn residuals_are_those_of_the_prediction() {
+    for settings in [Settings::default(), bare(0.1), Settings { average: true, ..bare(0.1) }] {
+        let mut walk = natural("gaussian-shared", settings.clone());
+        let mut sgd = Baseline::new(
+            Method::Sgd,
+            AnyFamily::parse("gaussian-shared").unwrap(),
+            Settings { schedule: Schedule::Constant { rate: 0.01 }, ..settings },
+        )
+        .unwrap();
+        let mut sampler = Sampler::new(12);
+        for t in 0..50 {
+            let x = row("gaussian-shared", &mut sampler);
+            walk.step(Dense(&x), t % 3, 1.0).unwrap();
+            sgd.step(Dense(&x), t % 3, 1.0).unwrap();
+            for (z, residuals) in
+                [(walk.predicted(), walk.residuals()), (sgd.predicted(), sgd.residuals())]
+            {
+                let mut expected = softmax(z);
+                expected[t % 3] -= 1.0;
+                assert!(close(residuals, &expected, 1e-14), "{t}: {residuals:?} {expected:?}");
+            }
+        }
     }
 }
 

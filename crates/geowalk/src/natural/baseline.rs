@@ -94,7 +94,7 @@ pub struct Baseline {
     weight: f64,
     scratch: Scratch,
     v: Vec<f64>,
-    work: Vec<f64>,
+    residuals: Vec<f64>,
 }
 
 impl Baseline {
@@ -131,7 +131,7 @@ impl Baseline {
             weight: 0.0,
             scratch: Scratch::default(),
             v: Vec::new(),
-            work: Vec::new(),
+            residuals: Vec::new(),
         })
     }
 
@@ -193,6 +193,11 @@ impl Baseline {
         self.scratch.z()
     }
 
+    /// P(c) − \[c = y\] of every class c, as the last step predicted it, before it learned that the class was y.
+    pub fn residuals(&self) -> &[f64] {
+        &self.residuals
+    }
+
     /// Predicts, then learns that a row is of a class. On an error nothing was learned.
     pub fn step<X: Row<f64>>(
         &mut self,
@@ -223,7 +228,9 @@ impl Baseline {
             for (z, sum) in z.iter_mut().zip(sums.iter()) {
                 *z -= sum / self.weight;
             }
-            moved = posterior(z, class, &mut self.work)?.0;
+            moved = posterior(z, class, &mut self.residuals)?.0;
+        } else {
+            self.residuals.clone_from(&self.v);
         }
         let s = self.n.len();
         let pseudo = self.family.pseudo(self.settings.a);

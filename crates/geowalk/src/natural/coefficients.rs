@@ -2,7 +2,9 @@
 //! β of every class, and its average over the run, both at the price of the coordinates that move.
 //!
 //! A direction that is the same number at all coordinates but a few moves one scalar per class:
-//! $$\beta_{c,j} = b_{c,j} + B_c$$
+//! $$\beta_{c,j} = b_{c,j} + B_c\,r_{c,j}$$
+//! where r is 1, or a shape that the family gives and keeps for a while; when it gives another one of a class, $B_c r_{c,j}$ goes into $b_{c,j}$ at O(d).
+//!
 //! The average with weights $w_i = i$ needs no pass over the coordinates either: with $W_t = \sum_{i\le t} w_i$ and $\Delta_i$ the i-th step,
 //! $$\bar\beta_t = \beta_t - \frac1{W_t}\sum_{i\le t} W_{i-1}\Delta_i ,$$
 //! and a step touches the sum where it touches β. The weights grow linearly, so that the first tenth of a run counts for one hundredth:
@@ -10,10 +12,12 @@
 //!
 //! **Cost** O(s) per coordinate that moves. **Source** \[PJ92\]; growing weights \[SZ13\]; the lazy form of the sum is ours.
 
+use super::rows;
 use super::statistic::Statistic;
 use super::table::Table;
 use crate::ConfigError;
 use crate::error::Allowed;
+use crate::real::lanes;
 use crate::walk;
 
 /// β of every class.
@@ -21,6 +25,8 @@ use crate::walk;
 pub(crate) struct Coefficients {
     own: Table,
     common: Vec<f64>,
+    /// r, if it is not 1.
+    shape: Option<Table>,
     /// Σ W_{i−1} Δ_i of both, if averages are wanted.
     sums: Option<(Table, Vec<f64>)>,
     /// W of the step that is being made.
@@ -33,8 +39,14 @@ impl Coefficients {
     }
 
     /// Room for coordinates and classes. A new class gets the mean of the others, weighted by `p`: no log-odds among them and it depends on
-    /// where the coefficients happen to have drifted together.
+    /// where the coefficients happen to have drifted together. A shape must be [completed](Coefficients::complete) before anything else is done.
     pub(crate) fn grow(&mut self, size: usize, classes: usize, p: &[f64]) {
+        if classes > self.common.len() {
+            for class in 0..self.common.len() {
+                self.fold(class);
+            }
+            self.shape = None;
+        }
         let mean = |_: usize, old: &[f64]| old.iter().zip(p).map(|(b, p)| b * p).sum();
         let common = mean(0, &self.common);
         self.own.grow(size, classes, mean);
@@ -46,19 +58,97 @@ impl Coefficients {
         }
     }
 
+    /// b_c += B_c r_c and B_c ← 0, of a class, and the same of the sums.
+    fn fold(&mut self, class: usize) {
+        let Some(shape) = &self.shape else { return };
+        let take = |common: &mut Vec<f64>| common.get_mut(class).map_or(0.0, std::mem::take);
+        let common = take(&mut self.common);
+        for (b, r) in self.own.column_mut(class).zip(shape.column(class)) {
+            *b += common * r;
+        }
+        if let Some((own, common)) = &mut self.sums {
+            let common = take(common);
+            for (sum, r) in own.column_mut(class).zip(shape.column(class)) {
+                *sum += common * r;
+            }
+        }
+    }
+
+    /// r of a class is now another one.
+    pub(crate) fn reshape(&mut self, class: usize, r: impl Iterator<Item = f64>) {
+        self.fold(class);
+        if let Some(shape) = &mut self.shape {
+            for (cell, r) in shape.column_mut(class).zip(r) {
+                *cell = r;
+            }
+        }
+    }
+
+    /// r of coordinates and classes that have none yet. β of coordinates that have come since there is a shape is 0.
+    pub(crate) fn complete(&mut self, r: impl Fn(usize, usize) -> f64) {
+        let (size, classes) = (self.own.rows(), self.common.len());
+        let begun = self.shape.is_some();
+        let shape = self.shape.get_or_insert_default();
+        let known = shape.rows();
+        if known == size {
+            return;
+        }
+        shape.grow(size, classes, |_, _| 0.0);
+        for j in known..size {
+            for (c, cell) in shape.row_mut(j).iter_mut().enumerate() {
+                *cell = r(j, c);
+            }
+            if begun {
+                let r = shape.row(j);
+                rows::change(self.own.row_mut(j), &self.common, r, |_, b, r| -(b * r));
+                if let Some((own, common)) = &mut self.sums {
+                    rows::change(own.row_mut(j), common, r, |_, b, r| -(b * r));
+                }
+            }
+        }
+    }
+
     /// The steps from now on are averaged with this W.
     pub(crate) fn begin(&mut self, weight: f64) {
         self.weight = weight;
     }
 
     /// b_{c,j} += a_c f(row_c) for all classes c.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn update(&mut self, j: usize, a: &[f64], row: &[f64], f: impl Fn(f64) -> f64) {
-        self.change(j, a.iter().zip(row).map(|(a, &cell)| a * f(cell)));
+        let own = self.own.row_mut(j);
+        match &mut self.sums {
+            None => rows::change(own, a, row, |b, a, x| b + a * f(x)),
+            Some((sums, _)) => add(own, sums.row_mut(j), self.weight, a, row, f),
+        }
+    }
+
+    /// b_{c,j} += a_c f(p_j, row_{j,c}) for all coordinates j, in order, and classes c, with a row of the table for each coordinate.
+    #[inline(always)]
+    pub(crate) fn update_all<P: Copy>(
+        &mut self,
+        a: &[f64],
+        table: &Table,
+        p: impl Iterator<Item = P>,
+        f: impl Fn(P, f64) -> f64,
+    ) {
+        let each = self.own.each_mut().zip(table.each()).zip(p);
+        match &mut self.sums {
+            None => {
+                for ((own, row), p) in each {
+                    rows::change(own, a, row, |b, a, x| b + a * f(p, x));
+                }
+            }
+            Some((sums, _)) => {
+                for (((own, row), p), sums) in each.zip(sums.each_mut()) {
+                    add(own, sums, self.weight, a, row, |x| f(p, x));
+                }
+            }
+        }
     }
 
     /// b_{c,j} += a_c m_c f(row_c) for all classes c.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn update_scaled(
         &mut self,
         j: usize,
@@ -67,31 +157,37 @@ impl Coefficients {
         row: &[f64],
         f: impl Fn(f64) -> f64,
     ) {
-        self.change(j, a.iter().zip(m).zip(row).map(|((a, m), &cell)| a * m * f(cell)));
+        let n = a.len().min(m.len()).min(row.len());
+        let (a, m, row) = (&a[..n], &m[..n], &row[..n]);
+        self.change(j, n, |c| a[c] * m[c] * f(row[c]));
     }
 
-    /// b_{c,j} += delta_c for all classes c.
-    #[inline]
-    fn change(&mut self, j: usize, deltas: impl Iterator<Item = f64>) {
-        let own = self.own.row_mut(j).iter_mut();
+    /// b_{c,j} += delta_c for the first n classes c.
+    #[inline(always)]
+    fn change(&mut self, j: usize, n: usize, delta: impl Fn(usize) -> f64) {
+        let own = self.own.row_mut(j);
         match &mut self.sums {
             None => {
-                for (b, delta) in own.zip(deltas) {
-                    *b += delta;
+                for (c, b) in own.iter_mut().enumerate().take(n) {
+                    *b += delta(c);
                 }
             }
             Some((sums, _)) => {
                 let weight = self.weight;
-                for ((b, sum), delta) in own.zip(sums.row_mut(j)).zip(deltas) {
-                    *b += delta;
-                    *sum += weight * delta;
+                let sums = sums.row_mut(j);
+                let n = n.min(own.len()).min(sums.len());
+                let (own, sums) = (&mut own[..n], &mut sums[..n]);
+                for c in 0..n {
+                    let delta = delta(c);
+                    own[c] += delta;
+                    sums[c] += weight * delta;
                 }
             }
         }
     }
 
     /// b_{c,j} += delta, for one class.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn add(&mut self, j: usize, class: usize, delta: f64) {
         if let Some(b) = self.own.row_mut(j).get_mut(class) {
             *b += delta;
@@ -104,6 +200,7 @@ impl Coefficients {
     }
 
     /// B_c += a_c e for all classes.
+    #[inline(always)]
     pub(crate) fn shift(&mut self, a: &[f64], e: f64) {
         for (b, a) in self.common.iter_mut().zip(a) {
             *b += a * e;
@@ -117,15 +214,40 @@ impl Coefficients {
 
     /// z_c += β_c·T; and the same of the sums, if there are any.
     pub(crate) fn score(&self, t: &Statistic, z: &mut [f64], sums: &mut [f64]) {
-        dot(&self.own, &self.common, t, z);
-        if let Some((own, common)) = &self.sums {
-            dot(own, common, t, sums);
+        lanes::widely(
+            #[inline(always)]
+            || {
+                t.combine(&self.own, z);
+                self.common_part(t, &self.common, z);
+                if let Some((own, common)) = &self.sums {
+                    t.combine(own, sums);
+                    self.common_part(t, common, sums);
+                }
+            },
+        );
+    }
+
+    /// z_c += B_c r_c·T.
+    #[inline(always)]
+    fn common_part(&self, t: &Statistic, common: &[f64], z: &mut [f64]) {
+        match &self.shape {
+            None => rows::change(z, common, common, |z, b, _| z + t.total * b),
+            Some(shape) => t.each(
+                #[inline(always)]
+                |j, x| rows::change(z, common, shape.row(j), |z, b, r| z + x * (b * r)),
+            ),
         }
+    }
+
+    /// B_c r_{c,j}.
+    fn common_at(&self, common: &[f64], j: usize, class: usize) -> f64 {
+        let r = self.shape.as_ref().map_or(1.0, |shape| shape.at(j, class));
+        common.get(class).copied().unwrap_or(0.0) * r
     }
 
     /// β of a coordinate and class.
     pub(crate) fn at(&self, j: usize, class: usize) -> f64 {
-        self.own.at(j, class) + self.common.get(class).copied().unwrap_or(0.0)
+        self.own.at(j, class) + self.common_at(&self.common, j, class)
     }
 
     /// The average of a coordinate and class, where W is the sum of the weights so far.
@@ -133,7 +255,7 @@ impl Coefficients {
         let now = self.at(j, class);
         match &self.sums {
             Some((own, common)) if weight > 0.0 => {
-                let sum = own.at(j, class) + common.get(class).copied().unwrap_or(0.0);
+                let sum = own.at(j, class) + self.common_at(common, j, class);
                 now - sum / weight
             }
             _ => now,
@@ -153,6 +275,7 @@ impl Coefficients {
         }
     }
 
+    /// Continues from what [`Coefficients::save`] gave. A shape is not in it: the family gives it, before anything else is done.
     pub(crate) fn load(
         &mut self,
         get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
@@ -168,21 +291,25 @@ impl Coefficients {
                 walk::array_of(get, "beta-common-sums", Allowed::Finite, classes)?,
             )),
         };
-        *self = Self { own, common, sums, weight: 0.0 };
+        *self = Self { own, common, shape: None, sums, weight: 0.0 };
         Ok(())
     }
 }
 
-#[inline]
-fn dot(own: &Table, common: &[f64], t: &Statistic, z: &mut [f64]) {
-    t.each(|j, value| {
-        for (z, b) in z.iter_mut().zip(own.row(j)) {
-            *z += value * b;
-        }
+/// b_c += a_c f(row_c) for all classes c, and the same of the sums, times `weight`.
+#[inline(always)]
+fn add(
+    own: &mut [f64],
+    sums: &mut [f64],
+    weight: f64,
+    a: &[f64],
+    row: &[f64],
+    f: impl Fn(f64) -> f64,
+) {
+    rows::change_both(own, sums, a, row, |b, sum, a, x| {
+        let delta = a * f(x);
+        (b + delta, sum + weight * delta)
     });
-    for (z, b) in z.iter_mut().zip(common) {
-        *z += t.total * b;
-    }
 }
 
 /// A table of a saved state.
@@ -221,6 +348,62 @@ mod tests {
         for (k, mean) in mean.iter().enumerate() {
             let found = lazy.averaged(k / 2, k % 2, w_sum);
             assert!((found - mean / w_sum).abs() <= 1e-12 * found.abs(), "{k}: {found}");
+        }
+    }
+
+    /// A shape that changes, beside coefficients that are moved one by one.
+    #[test]
+    fn a_shape_stands_for_a_move_of_all_coordinates() {
+        let r = |j: usize, c: usize, time: u32| 1.0 + (j + 2 * c) as f64 + 0.1 * f64::from(time);
+        let (mut lazy, mut plain) = (Coefficients::new(true), Coefficients::new(true));
+        for beta in [&mut lazy, &mut plain] {
+            beta.grow(3, 2, &[]);
+        }
+        lazy.complete(|j, c| r(j, c, 0));
+        let mut time = [0; 2];
+        for t in 1..40_u32 {
+            let a = [0.3 / f64::from(t), -0.2];
+            for beta in [&mut lazy, &mut plain] {
+                beta.begin(f64::from(t));
+                beta.update(1, &a, &[1.0, 3.0], |x| x);
+            }
+            lazy.shift(&a, -1.0);
+            for j in 0..3 {
+                plain.update(j, &a, &[r(j, 0, time[0]), r(j, 1, time[1])], |r| -r);
+            }
+            if t % 5 == 0 {
+                let class = t as usize % 2;
+                time[class] = t;
+                lazy.reshape(class, (0..3).map(|j| r(j, class, t)));
+            }
+            if t == 30 {
+                lazy.grow(4, 2, &[]);
+                plain.grow(4, 2, &[]);
+                lazy.complete(|j, c| r(j, c, t));
+                assert!(
+                    (lazy.at(3, 0), lazy.averaged(3, 1, 9.0)) == (0.0, 0.0),
+                    "a new coordinate"
+                );
+            }
+            if t == 35 {
+                for beta in [&mut lazy, &mut plain] {
+                    beta.grow(4, 3, &[0.5, 0.5]);
+                }
+                lazy.complete(|j, c| r(j, c, time.get(c).copied().unwrap_or(0)));
+                assert!((lazy.at(1, 2) - 0.5 * (lazy.at(1, 0) + lazy.at(1, 1))).abs() < 1e-12);
+            }
+            let statistic = Statistic { index: vec![0, 2], value: vec![0.5, 2.0], total: 2.5 };
+            let (mut z, mut sums) = ([[0.0; 2]; 2], [[0.0; 2]; 2]);
+            lazy.score(&statistic, &mut z[0], &mut sums[0]);
+            plain.score(&statistic, &mut z[1], &mut sums[1]);
+            let near = |a: f64, b: f64| (a - b).abs() <= 1e-12 * (1.0 + b.abs());
+            for c in 0..2 {
+                assert!(near(z[0][c], z[1][c]) && near(sums[0][c], sums[1][c]), "{t}: {z:?}");
+                for j in 0..3 {
+                    assert!(near(lazy.at(j, c), plain.at(j, c)), "{t}");
+                    assert!(near(lazy.averaged(j, c, 9.0), plain.averaged(j, c, 9.0)), "{t}");
+                }
+            }
         }
     }
 }

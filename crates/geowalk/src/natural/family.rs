@@ -6,7 +6,7 @@
 //! No matrix is inverted for it except the covariance of a full Gaussian. A family keeps its own θ, which is what the paper calls the dual
 //! sequence ζ\*: it is asked for scores first and shown the example afterwards.
 //!
-//! **Cost** that of g for every class: O(s·nnz) for counts and categories, O(s·d) for the rest, O(d² + s·d) for one full covariance, O(s·d²) for many.
+//! **Cost** that of g for every class: O(s·nnz) for counts, categories and bits, O(s·d) for the rest, O(d² + s·d) for one full covariance, O(s·d²) for many.
 //! **Source** \[SC21, prop. 3\]; the families are worked out here.
 
 use super::coefficients::Coefficients;
@@ -16,6 +16,7 @@ use super::families::{
 };
 use super::statistic::Statistic;
 use crate::error::{ConfigError, DomainError};
+use crate::real::lanes;
 use crate::row::Row;
 use crate::spec::{self, Args, Entry, Spec};
 
@@ -30,7 +31,8 @@ pub(crate) trait Family {
     /// t ← T(x); refuses rows outside the family's domain.
     fn statistic<X: Row<f64>>(&self, x: X, t: &mut Statistic) -> Result<(), DomainError>;
 
-    /// For every class, adds θ·g to `dots` and (T − θ)·g, the squared Mahalanobis distance, to `excess`.
+    /// For every class, adds θ·g to `dots` and (T − θ)·g, the squared Mahalanobis distance, to `excess`. It, `walk` and `observe` must be inlined: they are
+    /// compiled once more for wide vectors, with the same bits.
     fn score(&mut self, t: &Statistic, dots: &mut [f64], excess: &mut [f64]);
 
     /// β_c += a_c g_c for all classes, with the g of the statistic that was scored last.
@@ -38,6 +40,9 @@ pub(crate) trait Family {
 
     /// θ sees the example that was scored last.
     fn observe(&mut self, t: &Statistic, class: usize, weight: f64);
+
+    /// Gives the coefficients the shape of what all coordinates share, if the family has one: after features or classes have come, after loading, and after [`Family::observe`].
+    fn settle(&mut self, _: &mut Coefficients) {}
 
     /// out ← θ of a class.
     fn mean(&self, class: usize, out: &mut Vec<f64>);
@@ -95,6 +100,7 @@ macro_rules! families {
 
         /// One variant for each row of the table.
         #[derive(Debug, Clone)]
+        #[allow(clippy::large_enum_variant)] // a walk has a family or two, and asks it thrice per row
         enum Inner {
             $(
                 #[doc = $summary]
@@ -128,13 +134,25 @@ macro_rules! families {
                 match &self.0 { $(Inner::$type(family) => family.statistic(x, t),)* }
             }
             fn score(&mut self, t: &Statistic, dots: &mut [f64], excess: &mut [f64]) {
-                match &mut self.0 { $(Inner::$type(family) => family.score(t, dots, excess),)* }
+                lanes::widely(
+                    #[inline(always)]
+                    || match &mut self.0 { $(Inner::$type(family) => family.score(t, dots, excess),)* },
+                );
             }
             fn walk(&self, t: &Statistic, a: &[f64], to: &mut Coefficients) {
-                match &self.0 { $(Inner::$type(family) => family.walk(t, a, to),)* }
+                lanes::widely(
+                    #[inline(always)]
+                    || match &self.0 { $(Inner::$type(family) => family.walk(t, a, to),)* },
+                );
             }
             fn observe(&mut self, t: &Statistic, class: usize, weight: f64) {
-                match &mut self.0 { $(Inner::$type(family) => family.observe(t, class, weight),)* }
+                lanes::widely(
+                    #[inline(always)]
+                    || match &mut self.0 { $(Inner::$type(family) => family.observe(t, class, weight),)* },
+                );
+            }
+            fn settle(&mut self, beta: &mut Coefficients) {
+                match &mut self.0 { $(Inner::$type(family) => family.settle(beta),)* }
             }
             fn mean(&self, class: usize, out: &mut Vec<f64>) {
                 match &self.0 { $(Inner::$type(family) => family.mean(class, out),)* }
@@ -172,7 +190,7 @@ macro_rules! families {
 families! {
     Discrete "discrete"("a=1") "one categorical variable: one feature of value 1 in every row";
     NaiveBayes "naive-bayes"("a=1") "independent categorical columns: features of value 1";
-    Bernoulli "bernoulli"("kappa=1") "independent features in [0, 1]";
+    Bernoulli "bernoulli"("kappa=1") "independent features in [0, 1]; O(nnz)";
     Poisson "poisson"("kappa=1, start=1") "independent counts; O(nnz)";
     Multinomial "multinomial"("pseudo=1") "counts, words of a text, of any length; O(nnz)";
     Exponential "exponential"("kappa=1") "independent positive features";
@@ -221,7 +239,7 @@ impl AnyFamily {
         !matches!(self.0, Inner::Gaussian(_))
     }
 
-    /// Is the cost of a row that of its non-zero features?
+    /// Is it meant for rows so wide that few of them share a feature? The cap of a step then looks at the row alone.
     pub fn is_sparse(&self) -> bool {
         matches!(
             self.0,

@@ -5,6 +5,7 @@
 //! features cost no digits; one that is not definite in floating point gets a small multiple of its diagonal added, ten times as much until it is.
 //! **Source** \[GV13, algorithm 4.2.1\].
 
+use super::rows;
 use crate::geometry::linalg;
 
 /// p ← A⁻¹ for the symmetric A whose lower triangle `a` holds and spoils; `scale` is scratch of n numbers. Coordinates with a zero or negative
@@ -67,16 +68,11 @@ pub(crate) fn inverse(a: &mut [f64], n: usize, scale: &mut Vec<f64>, p: &mut [f6
 }
 
 /// out ← A x.
+#[inline(always)]
 pub(crate) fn times(a: &[f64], n: usize, x: &[f64], out: &mut Vec<f64>) {
     out.clear();
     out.resize(n, 0.0);
-    for (column, &x) in a.chunks_exact(n.max(1)).zip(x) {
-        if x != 0.0 {
-            for (out, &a) in out.iter_mut().zip(column) {
-                *out += a * x;
-            }
-        }
-    }
+    rows::combine_all(a, n, x, out);
 }
 
 /// Makes an n×n matrix of an m×m one, m ≤ n, with zeros in the new rows and columns.
@@ -91,17 +87,24 @@ pub(crate) fn widen(a: &mut Vec<f64>, m: usize, n: usize) {
     *a = wide;
 }
 
-/// The lower triangle of S += w r rᵀ.
-#[inline]
+/// The lower triangle of S += w r rᵀ, four columns at a time: what stands above the diagonal has no meaning.
+#[inline(always)]
 pub(crate) fn add_outer(s: &mut [f64], n: usize, w: f64, r: &[f64]) {
-    for (j, column) in s.chunks_exact_mut(n.max(1)).enumerate().take(n) {
-        let Some(&rj) = r.get(j) else { return };
-        let factor = w * rj;
-        if factor != 0.0 {
-            for (s, &r) in column[j..].iter_mut().zip(&r[j..]) {
-                *s += factor * r;
-            }
-        }
+    let (Some(r), 1..) = (r.get(..n), n) else { return };
+    let mut panels = s.chunks_exact_mut(4 * n);
+    let mut first = 0;
+    for panel in panels.by_ref() {
+        let (a, panel) = panel.split_at_mut(n);
+        let (b, panel) = panel.split_at_mut(n);
+        let (c, d) = panel.split_at_mut(n);
+        let f = [w * r[first], w * r[first + 1], w * r[first + 2], w * r[first + 3]];
+        let columns = [&mut a[first..], &mut b[first..], &mut c[first..], &mut d[first..]];
+        rows::add_to_four(columns, &r[first..], f);
+        first += 4;
+    }
+    let last = &r[first..];
+    for (column, &factor) in panels.into_remainder().chunks_exact_mut(n).zip(last) {
+        rows::change(&mut column[first..], last, last, |s, r, _| s + w * factor * r);
     }
 }
 
@@ -155,7 +158,15 @@ mod tests {
     fn an_outer_product_fills_the_lower_triangle() {
         let mut s = vec![0.0; 4];
         add_outer(&mut s, 2, 2.0, &[1.0, 3.0]);
-        assert_eq!(s, [2.0, 6.0, 0.0, 18.0]);
+        assert_eq!((s[0], s[1], s[3]), (2.0, 6.0, 18.0));
+        let r: Vec<f64> = (1..=9).map(f64::from).collect();
+        let mut s = vec![0.0; 81];
+        add_outer(&mut s, 9, 0.5, &r);
+        for j in 0..9 {
+            for i in j..9 {
+                assert_eq!(s[j * 9 + i], 0.5 * r[i] * r[j], "{i} {j}");
+            }
+        }
     }
 
     #[test]

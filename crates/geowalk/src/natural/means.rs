@@ -17,8 +17,6 @@ use crate::walk;
 pub(crate) enum Start {
     /// At the mean of all examples.
     Seen,
-    /// At one number for every feature.
-    At(f64),
     /// At these.
     Given(Vec<f64>),
 }
@@ -27,7 +25,6 @@ impl Start {
     fn of(&self, j: usize, overall: f64) -> f64 {
         match self {
             Self::Seen => overall,
-            Self::At(value) => *value,
             Self::Given(values) => values.get(j).copied().unwrap_or(0.0),
         }
     }
@@ -92,6 +89,7 @@ impl Means {
     }
 
     /// Sees an example of a class; `old` ← x − θ before. Gives the part of it by which θ moved.
+    #[inline(always)]
     pub(crate) fn observe(
         &mut self,
         x: &[f64],
@@ -108,11 +106,10 @@ impl Means {
         let n = self.n.get(class).copied().unwrap_or(0.0);
         let part = weight / (n + weight + self.kappa);
         old.clear();
-        for (row, &x) in self.theta.each_mut().zip(x) {
-            let Some(theta) = row.get_mut(class) else { continue };
-            let residual = x - *theta;
-            old.push(residual);
-            *theta += part * residual;
+        old.resize(self.theta.rows(), 0.0);
+        for ((theta, &x), old) in self.theta.column_mut(class).zip(x).zip(&mut *old) {
+            *old = x - *theta;
+            *theta += part * *old;
         }
         if let Some(n) = self.n.get_mut(class) {
             *n += weight;
@@ -166,7 +163,7 @@ mod tests {
 
     #[test]
     fn means_and_variances_are_those_of_the_definition() {
-        let mut means = Means::new(0.5, Start::At(2.0));
+        let mut means = Means::new(0.5, Start::Given(vec![2.0]));
         means.grow(1, 2);
         let mut old = Vec::new();
         let data = [(1.0, 0), (4.0, 1), (3.0, 0), (-2.0, 0)];

@@ -65,6 +65,8 @@ pub struct Report {
     pub separable: bool,
     /// Cells (category or word, class) without an example, of those whose row and column have one; (0, 0) where there are no cells.
     pub empty_cells: (u64, u64),
+    /// How often the coefficients went back to zero, as class frequencies were better.
+    pub again: u64,
 }
 
 impl Monitor {
@@ -110,6 +112,7 @@ impl Monitor {
             widest: self.widest,
             separable: t >= 100 && 2 * self.right > t,
             empty_cells,
+            again: 0,
         }
     }
 

@@ -1,6 +1,7 @@
 //! # The sufficient statistic of a row
 //! T(x), either all of its coordinates or those that are not zero.
 
+use super::table::Table;
 use crate::error::{Allowed, DomainError};
 use crate::row::Row;
 
@@ -31,16 +32,31 @@ impl Statistic {
     ) -> Result<(), DomainError> {
         self.clear();
         self.value.resize(n, 0.0);
-        let mut bad = None;
+        let mut total = 0.0;
+        let value = self.value.as_mut_slice();
         x.each(|i, x| {
-            if !allowed.contains(x) && bad.is_none() {
-                bad = Some((i, x));
-            }
-            if let Some(place) = self.value.get_mut(i) {
+            if let Some(place) = value.get_mut(i) {
                 *place = x;
-                self.total += x;
+                total += x;
             }
         });
+        self.total = total;
+        // Together first, which costs little, and one by one only to say which it was.
+        #[allow(clippy::needless_bitwise_bool)] // no branch for each number
+        let fine = match allowed {
+            Allowed::Closed(lo, hi) => {
+                value.iter().fold(true, |all, &x| all & (lo <= x) & (x <= hi))
+            }
+            _ => value.iter().all(|&x| allowed.contains(x)),
+        };
+        let mut bad = None;
+        if !fine {
+            x.each(|i, x| {
+                if !allowed.contains(x) && bad.is_none() {
+                    bad = Some((i, x));
+                }
+            });
+        }
         refuse(bad, allowed)
     }
 
@@ -67,7 +83,7 @@ impl Statistic {
     }
 
     /// Calls `f(j, T_j)` for the coordinates given.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn each(&self, mut f: impl FnMut(usize, f64)) {
         if self.index.is_empty() {
             for (j, &value) in self.value.iter().enumerate() {
@@ -77,6 +93,16 @@ impl Statistic {
             for (&j, &value) in self.index.iter().zip(&self.value) {
                 f(j, value);
             }
+        }
+    }
+
+    /// out += Σ T_j · row j of a table.
+    #[inline(always)]
+    pub(crate) fn combine(&self, table: &Table, out: &mut [f64]) {
+        if self.index.is_empty() {
+            table.combine_all(&self.value, out);
+        } else {
+            table.combine(self.index.iter().copied().zip(self.value.iter().copied()), out);
         }
     }
 

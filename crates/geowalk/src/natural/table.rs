@@ -3,6 +3,8 @@
 //!
 //! **Cost** A new coordinate costs O(s), a new class O(k): the table is laid out anew.
 
+use super::rows;
+
 /// A table with a column for each class.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Table {
@@ -18,29 +20,42 @@ impl Table {
     }
 
     /// All classes of a coordinate; empty if there is no such coordinate.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn row(&self, j: usize) -> &[f64] {
         self.cells.get(j * self.classes..(j + 1) * self.classes).unwrap_or_default()
     }
 
     /// The same, to be changed.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn row_mut(&mut self, j: usize) -> &mut [f64] {
         self.cells.get_mut(j * self.classes..(j + 1) * self.classes).unwrap_or_default()
     }
 
+    /// Rows j and j + 1, to be changed; empty if they are not both there.
+    #[inline(always)]
+    pub(crate) fn pair_mut(&mut self, j: usize) -> (&mut [f64], &mut [f64]) {
+        let n = self.classes;
+        self.cells
+            .get_mut(j * n..(j + 2) * n)
+            .unwrap_or_default()
+            .split_at_mut_checked(n)
+            .unwrap_or_default()
+    }
+
     /// Row after row.
+    #[inline(always)]
     pub(crate) fn each(&self) -> impl Iterator<Item = &[f64]> {
-        self.cells.chunks_exact(self.classes.max(1)).take(self.rows)
+        self.cells.chunks_exact(self.classes.max(1))
     }
 
     /// Row after row, to be changed.
+    #[inline(always)]
     pub(crate) fn each_mut(&mut self) -> impl Iterator<Item = &mut [f64]> {
-        self.cells.chunks_exact_mut(self.classes.max(1)).take(self.rows)
+        self.cells.chunks_exact_mut(self.classes.max(1))
     }
 
     /// The cell, 0 where there is none.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn at(&self, j: usize, class: usize) -> f64 {
         self.row(j).get(class).copied().unwrap_or(0.0)
     }
@@ -68,6 +83,32 @@ impl Table {
         self.rows = self.rows.max(rows);
     }
 
+    /// out += Σ f·row over pairs (coordinate, f).
+    #[inline(always)]
+    pub(crate) fn combine(&self, picks: impl Iterator<Item = (usize, f64)>, out: &mut [f64]) {
+        rows::combine(&self.cells, self.classes, picks, out);
+    }
+
+    /// out += Σ f·row over all rows, in order.
+    #[inline(always)]
+    pub(crate) fn combine_all(&self, factors: &[f64], out: &mut [f64]) {
+        rows::combine_all(&self.cells, self.classes, factors, out);
+    }
+
+    /// The cells of a class, coordinate after coordinate.
+    #[inline(always)]
+    pub(crate) fn column(&self, class: usize) -> impl Iterator<Item = &f64> {
+        let cells = if class < self.classes { self.cells.as_slice() } else { &[] };
+        cells.chunks_exact(self.classes.max(1)).map(move |row| &row[class])
+    }
+
+    /// The same, to be changed.
+    #[inline(always)]
+    pub(crate) fn column_mut(&mut self, class: usize) -> impl Iterator<Item = &mut f64> {
+        let cells = if class < self.classes { self.cells.as_mut_slice() } else { &mut [] };
+        cells.chunks_exact_mut(self.classes.max(1)).map(move |row| &mut row[class])
+    }
+
     /// The cells, row after row.
     pub(crate) fn cells(&self) -> &[f64] {
         &self.cells
@@ -92,6 +133,12 @@ mod tests {
         table.grow(3, 3, |j, old| j as f64 + old.iter().sum::<f64>());
         assert_eq!(table.cells(), [0.0, 0.0, 0.0, 1.0, 5.0, 7.0, 2.0, 2.0, 2.0]);
         assert_eq!((table.rows(), table.at(1, 1), table.at(9, 0)), (3, 5.0, 0.0));
+        assert_eq!(table.column(2).copied().collect::<Vec<_>>(), [0.0, 7.0, 2.0]);
+        assert_eq!((table.column(3).count(), Table::default().column(0).count()), (0, 0));
+        table.column_mut(0).for_each(|cell| *cell += 1.0);
+        assert_eq!(table.cells()[..4], [1.0, 0.0, 0.0, 2.0]);
+        table.pair_mut(1).1[0] = 9.0;
+        assert_eq!((table.at(2, 0), table.pair_mut(2).0.len()), (9.0, 0));
         assert!(Table::restore(vec![0.0; 5], 2, 3).is_none());
     }
 }

@@ -54,7 +54,7 @@ impl Baseline {
         t.spread(size, &mut dense);
         let (mut dots, mut excess) = (vec![0.0; s], vec![0.0; s]);
         self.family.score(t, &mut dots, &mut excess);
-        (moved.rate, moved.capped) = self.cap.limit(&self.v, &p, &excess, moved.rate);
+        (moved.rate, moved.capped) = self.cap.limit(&self.v, &p, &excess, moved.rate, 1.0);
         let (mut metric, mut gradient) = (vec![0.0; k * k], vec![0.0; k]);
         let (mut means, mut covariance) = (vec![Vec::new(); s], Vec::new());
         for (c, mean) in means.iter_mut().enumerate() {

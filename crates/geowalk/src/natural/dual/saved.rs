@@ -18,6 +18,7 @@ impl Natural {
         put("alpha", &self.alpha);
         put("alpha-sums", &self.alpha_sums);
         put("cap", &self.cap.save());
+        put("guard", &self.guard.save());
         put("monitor", &self.monitor.save());
         put("probe", &self.monitor.residual);
         for (k, part) in self.parts.iter().enumerate() {
@@ -43,6 +44,7 @@ impl Natural {
         new.alpha = walk::array_of(top, "alpha", Allowed::Finite, s)?;
         new.alpha_sums = walk::array_of(top, "alpha-sums", Allowed::Finite, s)?;
         new.cap.load(walk::numbers(top, "cap", Allowed::NonNegative)?);
+        new.guard.load(walk::numbers(top, "guard", Allowed::Finite)?);
         new.monitor = Monitor::load(walk::numbers(top, "monitor", Allowed::Finite)?);
         new.monitor.residual = walk::array(top, "probe", Allowed::Finite)?;
         let allowed = Allowed::Closed(0.0, 4_294_967_296.0);
@@ -83,6 +85,8 @@ impl Part {
         classes: usize,
     ) -> Result<(), ConfigError> {
         self.family.load(get, features, classes)?;
-        self.beta.load(get, self.family.size(), classes)
+        self.beta.load(get, self.family.size(), classes)?;
+        self.family.settle(&mut self.beta);
+        Ok(())
     }
 }

@@ -8,7 +8,9 @@ use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::natural::coefficients::Coefficients;
 use crate::natural::family::Family;
 use crate::natural::means::{Means, Start};
+use crate::natural::rows;
 use crate::natural::statistic::Statistic;
+use crate::real::lanes::select;
 use crate::row::Row;
 use crate::spec::Args;
 
@@ -51,31 +53,30 @@ impl Family for Exponential {
         t.dense(x, self.size(), COUNTS)
     }
 
+    #[inline(always)]
     fn score(&mut self, t: &Statistic, dots: &mut [f64], excess: &mut [f64]) {
         for ((&x, row), floor) in t.value.iter().zip(self.means.theta.each()).zip(self.floors()) {
             if floor > 0.0 {
-                for ((dot, excess), &mu) in dots.iter_mut().zip(&mut *excess).zip(row) {
-                    let mu = mu.max(floor);
+                rows::change_both(dots, excess, row, row, |dot, excess, mu, _| {
+                    let mu = select(mu > floor, mu, floor);
                     let r = (x - mu) / mu;
-                    *dot += r;
-                    *excess += r * r;
-                }
-            }
-        }
-    }
-
-    fn walk(&self, t: &Statistic, a: &[f64], to: &mut Coefficients) {
-        let rows = t.value.iter().zip(self.means.theta.each()).zip(self.floors());
-        for (j, ((&x, row), floor)) in rows.enumerate() {
-            if floor > 0.0 {
-                to.update(j, a, row, |mu| {
-                    let mu = mu.max(floor);
-                    (x - mu) / (mu * mu)
+                    (dot + r, excess + r * r)
                 });
             }
         }
     }
 
+    #[inline(always)]
+    fn walk(&self, t: &Statistic, a: &[f64], to: &mut Coefficients) {
+        let each = t.value.iter().copied().zip(self.floors());
+        to.update_all(a, &self.means.theta, each, |(x, floor), mu| {
+            let mu = select(mu > floor, mu, floor);
+            // A feature that was always 0 does not move.
+            select(floor > 0.0, (x - mu) / (mu * mu), 0.0)
+        });
+    }
+
+    #[inline(always)]
     fn observe(&mut self, t: &Statistic, class: usize, weight: f64) {
         self.means.observe(&t.value, class, weight, &mut self.scratch);
     }

@@ -150,6 +150,7 @@ impl Family for Gaussian {
         said
     }
 
+    #[inline(always)]
     fn score(&mut self, t: &Statistic, dots: &mut [f64], excess: &mut [f64]) {
         let d = self.features();
         self.scratch.clear();
@@ -180,12 +181,12 @@ impl Family for Gaussian {
         }
     }
 
+    #[inline(always)]
     fn walk(&self, _: &Statistic, a: &[f64], to: &mut Coefficients) {
-        for (j, g) in self.g.each().enumerate() {
-            to.update(j, a, g, |g| g);
-        }
+        to.update_all(a, &self.g, std::iter::repeat(()), |(), g| g);
     }
 
+    #[inline(always)]
     fn observe(&mut self, t: &Statistic, class: usize, weight: f64) {
         let d = self.features();
         self.mu.clear();

@@ -10,10 +10,16 @@ use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::natural::coefficients::{Coefficients, table};
 use crate::natural::family::Family;
 use crate::natural::means::{Means, Start};
+use crate::natural::rows;
 use crate::natural::statistic::Statistic;
 use crate::natural::table::Table;
+use crate::real::lanes::select;
 use crate::row::Row;
 use crate::spec::Args;
+
+/// The least variance of a class, in terms of that over all classes: any ζ inside the family will do, and where a class is so narrow a step for it would
+/// move the log-odds of rows of other classes by hundreds.
+const NARROWEST: f64 = 0.1;
 
 /// Means and variances of every class.
 #[derive(Debug, Clone)]
@@ -24,6 +30,8 @@ pub(crate) struct GaussianDiagonal {
     squares: Table,
     /// g of the row that was scored last.
     g: Table,
+    /// v of every class, of one feature.
+    v: Vec<f64>,
     x: Vec<f64>,
     scratch: Vec<f64>,
 }
@@ -33,8 +41,8 @@ impl GaussianDiagonal {
         let kappa = args.number("kappa", 1.0)?;
         let kappa = error::parameter("kappa", kappa, Allowed::Closed(1e-9, 1e9))?;
         let (squares, g) = (Table::default(), Table::default());
-        let (x, scratch) = (Vec::new(), Vec::new());
-        Ok(Self { kappa, means: Means::new(kappa, Start::Seen), squares, g, x, scratch })
+        let (v, x, scratch) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Self { kappa, means: Means::new(kappa, Start::Seen), squares, g, v, x, scratch })
     }
 
     /// v of a feature and class; 0 if the feature has not varied.
@@ -44,9 +52,10 @@ impl GaussianDiagonal {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn variance(squares: f64, all: f64, n: f64, kappa: f64) -> f64 {
-    ((squares + kappa * all) / (n + kappa)).max(1e-9 * all)
+    let (own, least) = ((squares + kappa * all) / (n + kappa), NARROWEST * all);
+    select(own > least, own, least)
 }
 
 impl Family for GaussianDiagonal {
@@ -74,6 +83,7 @@ impl Family for GaussianDiagonal {
         said
     }
 
+    #[inline(always)]
     fn score(&mut self, t: &Statistic, dots: &mut [f64], excess: &mut [f64]) {
         let kappa = self.kappa;
         for (j, x) in t.value.chunks_exact(2).enumerate() {
@@ -83,27 +93,33 @@ impl Family for GaussianDiagonal {
                 self.g.row_mut(2 * j + 1).fill(0.0);
                 continue;
             }
-            let (mu, squares) = (self.means.theta.row(j), self.squares.row(j));
-            for c in 0..dots.len().min(mu.len()).min(squares.len()) {
-                let v = variance(squares[c], all, self.means.n[c], kappa);
-                let mu = mu[c];
+            let (mu, v) = (self.means.theta.row(j), &mut self.v);
+            v.clear();
+            v.resize(self.means.n.len(), 0.0);
+            let squares = self.squares.row(j);
+            rows::change(v, squares, &self.means.n, |_, square, n| variance(square, all, n, kappa));
+            let (g1, g2) = self.g.pair_mut(2 * j);
+            rows::change_both(g1, g2, mu, v, |_, _, mu, v| {
+                let r = x - mu;
+                let g2 = 0.5 * (r * r / v - 1.0) / v;
+                (r / v - 2.0 * mu * g2, g2)
+            });
+            rows::change_both(dots, excess, mu, v, |dot, excess, mu, v| {
                 let r = x - mu;
                 let m = r * r / v;
                 let g2 = 0.5 * (m - 1.0) / v;
-                self.g.row_mut(2 * j)[c] = r / v - 2.0 * mu * g2;
-                self.g.row_mut(2 * j + 1)[c] = g2;
-                dots[c] += mu * r / v + (v - mu * mu) * g2;
-                excess[c] += m + 0.5 * (m - 1.0) * (m - 1.0);
-            }
+                let own = mu * r / v + (v - mu * mu) * g2;
+                (dot + own, excess + (m + 0.5 * (m - 1.0) * (m - 1.0)))
+            });
         }
     }
 
+    #[inline(always)]
     fn walk(&self, _: &Statistic, a: &[f64], to: &mut Coefficients) {
-        for (j, g) in self.g.each().enumerate() {
-            to.update(j, a, g, |g| g);
-        }
+        to.update_all(a, &self.g, std::iter::repeat(()), |(), g| g);
     }
 
+    #[inline(always)]
     fn observe(&mut self, t: &Statistic, class: usize, weight: f64) {
         self.x.clear();
         self.x.extend(t.value.iter().step_by(2));

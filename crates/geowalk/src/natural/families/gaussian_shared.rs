@@ -5,8 +5,10 @@
 //! d features need at the beginning, to κ: $\kappa_n = \kappa + d^2/(n + d)$. Units and origins of the features do not matter. Where a prior is given,
 //! s = 0 and the strength is κ.
 //!
-//! **Cost** O(d² + s·d): $P = \Sigma^{-1}$ is computed anew, at d³, when n has grown by 5 %, and kept in between; $Px$ is computed once per row,
-//! and $P\mu_c$ follows $\mu_c$ at O(d). Any convergent sequence will do for ζ. **Care** κ must be small: a prior of κ = 5 examples slows a
+//! **Cost** O(d² + s·d): $P = \Sigma^{-1}$ is computed anew, at d³, when n has grown by 5 %, and kept in between; $P(x - o)$ is computed once per row, from an origin o that is the mean of all
+//! rows when P was computed, and $P(\mu_c - o)$ follows $\mu_c$ at O(d). With these two, one product for every class is all that a step needs besides:
+//! $$\mu_c\cdot g = \mu_c\cdot P(x-o) - \mu_c\cdot P(\mu_c-o), \qquad (x-\mu_c)\cdot g = (x-o)\cdot P(x-o) - 2(\mu_c-o)\cdot P(x-o) + (\mu_c-o)\cdot P(\mu_c-o).$$
+//! Any convergent sequence will do for ζ. **Care** κ must be small: a prior of κ = 5 examples slows a
 //! problem of condition number 1e4 tenfold, as κ/n must fall below the smallest eigenvalue. At most 4096 features.
 //! **Source** \[SC21, prop. 3\].
 
@@ -15,10 +17,10 @@ use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::geometry::linalg;
 use crate::natural::coefficients::{Coefficients, table};
 use crate::natural::family::Family;
-use crate::natural::matrix;
 use crate::natural::means::{Means, Start};
 use crate::natural::statistic::Statistic;
 use crate::natural::table::Table;
+use crate::natural::{matrix, rows};
 use crate::row::Row;
 use crate::spec::Args;
 use crate::walk;
@@ -47,12 +49,19 @@ pub(crate) struct GaussianShared {
     /// Σ as it was when it was last inverted, and P.
     covariance: Vec<f64>,
     inverse: Vec<f64>,
-    /// Pμ of every class.
+    /// o.
+    origin: Vec<f64>,
+    /// P(μ − o) of every class, and its products with μ and with μ − o.
     image: Table,
+    along: Vec<f64>,
+    norms: Vec<f64>,
     /// The n from which on P is computed anew.
     due: f64,
-    /// Px.
+    /// x − o and P(x − o).
+    centred: Vec<f64>,
     px: Vec<f64>,
+    /// μ·P(x − o) of every class.
+    products: Vec<f64>,
     scratch: Vec<f64>,
     spoilt: Vec<f64>,
     /// Eigenvalues and vectors of Σ, for the ridge; empty if they are not up to date.
@@ -85,16 +94,21 @@ impl GaussianShared {
             within: Vec::new(),
             covariance: Vec::new(),
             inverse: Vec::new(),
+            origin: Vec::new(),
             image: Table::default(),
+            along: Vec::new(),
+            norms: Vec::new(),
             due: 0.0,
+            centred: Vec::new(),
             px: Vec::new(),
+            products: Vec::new(),
             scratch: Vec::new(),
             spoilt: Vec::new(),
             eigen: (Vec::new(), Vec::new()),
         }
     }
 
-    /// Σ, P and Pμ from S.
+    /// Σ, P and P(μ − o) from S.
     fn refresh(&mut self) {
         let d = self.size();
         let degrees = match self.prior {
@@ -128,23 +142,40 @@ impl GaussianShared {
                 self.covariance[j * d + i] = self.covariance[i * d + j];
             }
         }
+        self.origin.clone_from(&self.means.overall);
         self.project();
         self.eigen.0.clear();
         self.due = GROWTH * self.means.total;
     }
 
-    /// Pμ of every class.
+    /// P(μ − o) of every class.
     fn project(&mut self) {
         let (classes, d) = (self.means.n.len(), self.size());
         self.image.grow(d, classes, |_, _| 0.0);
+        self.along.resize(classes, 0.0);
+        self.norms.resize(classes, 0.0);
         for c in 0..classes {
-            column(&self.means.theta, c, &mut self.scratch);
-            matrix::times(&self.inverse, d, &self.scratch, &mut self.spoilt);
-            for (j, &value) in self.spoilt.iter().enumerate() {
-                if let Some(cell) = self.image.row_mut(j).get_mut(c) {
-                    *cell = value;
-                }
+            self.centred.clear();
+            self.centred.extend(self.means.theta.column(c).zip(&self.origin).map(|(mu, o)| mu - o));
+            matrix::times(&self.inverse, d, &self.centred, &mut self.spoilt);
+            for (image, &value) in self.image.column_mut(c).zip(&self.spoilt) {
+                *image = value;
             }
+            self.measure(c);
+        }
+    }
+
+    /// The products of P(μ − o) of a class with μ and with μ − o.
+    #[inline(always)]
+    fn measure(&mut self, class: usize) {
+        let (mut along, mut norm) = (0.0, 0.0);
+        let columns = self.means.theta.column(class).zip(self.image.column(class));
+        for ((mu, image), o) in columns.zip(&self.origin) {
+            along += mu * image;
+            norm += (mu - o) * image;
+        }
+        if let (Some(a), Some(n)) = (self.along.get_mut(class), self.norms.get_mut(class)) {
+            (*a, *n) = (along, norm);
         }
     }
 }
@@ -170,6 +201,7 @@ impl Family for GaussianShared {
         for m in [&mut self.within, &mut self.covariance, &mut self.inverse] {
             matrix::widen(m, old, d);
         }
+        self.origin.resize(d, 0.0);
         // Features without a past do not move until they have one.
         self.eigen.0.clear();
         self.project();
@@ -183,35 +215,43 @@ impl Family for GaussianShared {
         t.dense(x, self.size(), NUMBERS)
     }
 
+    #[inline(always)]
     fn score(&mut self, t: &Statistic, dots: &mut [f64], excess: &mut [f64]) {
-        matrix::times(&self.inverse, self.size(), &t.value, &mut self.px);
-        let tables = self.means.theta.each().zip(self.image.each());
-        for ((&x, &px), (row, image)) in t.value.iter().zip(&self.px).zip(tables) {
-            let both = row.iter().zip(image);
-            for ((dot, excess), (&mu, &image)) in dots.iter_mut().zip(&mut *excess).zip(both) {
-                let g = px - image;
-                *dot += mu * g;
-                *excess += (x - mu) * g;
-            }
-        }
+        self.centred.clone_from(&t.value);
+        rows::change(&mut self.centred, &self.origin, &self.origin, |x, o, _| x - o);
+        matrix::times(&self.inverse, self.size(), &self.centred, &mut self.px);
+        self.products.clear();
+        self.products.resize(self.means.n.len(), 0.0);
+        self.means.theta.combine_all(&self.px, &mut self.products);
+        let own = rows::sum(&self.centred, &self.px, |x, px| x * px);
+        let origin = rows::sum(&self.origin, &self.px, |o, px| o * px);
+        rows::change(dots, &self.products, &self.along, |dot, m, along| dot + (m - along));
+        rows::change(excess, &self.products, &self.norms, |excess, m, norm| {
+            excess + ((own - 2.0 * (m - origin)) + norm)
+        });
     }
 
+    #[inline(always)]
     fn walk(&self, _: &Statistic, a: &[f64], to: &mut Coefficients) {
-        for (j, (&px, image)) in self.px.iter().zip(self.image.each()).enumerate() {
-            to.update(j, a, image, |image| px - image);
-        }
+        to.update_all(a, &self.image, self.px.iter().copied(), |px, image| px - image);
     }
 
+    #[inline(always)]
     fn observe(&mut self, t: &Statistic, class: usize, weight: f64) {
         let part = self.means.observe(&t.value, class, weight, &mut self.scratch);
+        for (image, &px) in self.image.column_mut(class).zip(&self.px) {
+            *image += part * (px - *image);
+        }
+        self.measure(class);
         // Classes without examples follow the mean of all, and so do their images.
-        let share = if self.prior.is_none() { weight / self.means.total } else { 0.0 };
-        for (&px, image) in self.px.iter().zip(self.image.each_mut()) {
-            for (c, (image, &n)) in image.iter_mut().zip(&self.means.n).enumerate() {
-                if c == class {
-                    *image += part * (px - *image);
-                } else if n == 0.0 {
-                    *image += share * (px - *image);
+        if self.prior.is_none() && self.means.n.contains(&0.0) {
+            let share = weight / self.means.total;
+            for c in 0..self.means.n.len() {
+                if self.means.n[c] == 0.0 {
+                    for (image, &px) in self.image.column_mut(c).zip(&self.px) {
+                        *image += share * (px - *image);
+                    }
+                    self.measure(c);
                 }
             }
         }
@@ -264,6 +304,7 @@ impl Family for GaussianShared {
         put("within", &self.within);
         put("covariance", &self.covariance);
         put("inverse", &self.inverse);
+        put("origin", &self.origin);
         put("image", self.image.cells());
         put("due", &[self.due]);
     }
@@ -279,9 +320,15 @@ impl Family for GaussianShared {
         self.within = walk::array_of(get, "within", Allowed::Finite, square)?;
         self.covariance = walk::array_of(get, "covariance", Allowed::Finite, square)?;
         self.inverse = walk::array_of(get, "inverse", Allowed::Finite, square)?;
+        self.origin = walk::array_of(get, "origin", Allowed::Finite, features)?;
         self.image = table(get, "image", Allowed::Finite, features, classes)?;
         [self.due] = walk::numbers(get, "due", Allowed::NonNegative)?;
         self.eigen.0.clear();
+        self.along.resize(classes, 0.0);
+        self.norms.resize(classes, 0.0);
+        for class in 0..classes {
+            self.measure(class);
+        }
         Ok(())
     }
 }

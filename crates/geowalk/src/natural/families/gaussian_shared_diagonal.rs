@@ -12,6 +12,7 @@ use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::natural::coefficients::Coefficients;
 use crate::natural::family::Family;
 use crate::natural::means::{Means, Start};
+use crate::natural::rows;
 use crate::natural::statistic::Statistic;
 use crate::row::Row;
 use crate::spec::Args;
@@ -64,6 +65,7 @@ impl Family for GaussianSharedDiagonal {
         t.dense(x, self.size(), NUMBERS)
     }
 
+    #[inline(always)]
     fn score(&mut self, t: &Statistic, dots: &mut [f64], excess: &mut [f64]) {
         let mut inverse = std::mem::take(&mut self.inverse);
         let degrees = self.degrees();
@@ -73,23 +75,22 @@ impl Family for GaussianSharedDiagonal {
             if v > 0.0 { 1.0 / v } else { 0.0 }
         }));
         for ((&x, row), &inverse) in t.value.iter().zip(self.means.theta.each()).zip(&inverse) {
-            for ((dot, excess), &mu) in dots.iter_mut().zip(&mut *excess).zip(row) {
+            rows::change_both(dots, excess, row, row, |dot, excess, mu, _| {
                 let r = x - mu;
                 let g = r * inverse;
-                *dot += mu * g;
-                *excess += r * g;
-            }
+                (dot + mu * g, excess + r * g)
+            });
         }
         self.inverse = inverse;
     }
 
+    #[inline(always)]
     fn walk(&self, t: &Statistic, a: &[f64], to: &mut Coefficients) {
-        let rows = t.value.iter().zip(self.means.theta.each()).zip(&self.inverse);
-        for (j, ((&x, row), &inverse)) in rows.enumerate() {
-            to.update(j, a, row, |mu| (x - mu) * inverse);
-        }
+        let each = t.value.iter().zip(&self.inverse);
+        to.update_all(a, &self.means.theta, each, |(x, inverse), mu| (x - mu) * inverse);
     }
 
+    #[inline(always)]
     fn observe(&mut self, t: &Statistic, class: usize, weight: f64) {
         let part = self.means.observe(&t.value, class, weight, &mut self.scratch);
         for (within, residual) in self.within.iter_mut().zip(&self.scratch) {

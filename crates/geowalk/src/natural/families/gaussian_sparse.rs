@@ -69,6 +69,7 @@ impl Family for GaussianSparse {
         t.sparse(x, self.size(), NUMBERS)
     }
 
+    #[inline(always)]
     fn score(&mut self, t: &Statistic, _: &mut [f64], excess: &mut [f64]) {
         let mut sum = 0.0;
         t.each(|j, x| sum += x * x / self.variance(j));
@@ -77,6 +78,7 @@ impl Family for GaussianSparse {
         }
     }
 
+    #[inline(always)]
     fn walk(&self, t: &Statistic, a: &[f64], to: &mut Coefficients) {
         t.each(|j, x| {
             let g = x / self.variance(j);
@@ -84,6 +86,7 @@ impl Family for GaussianSparse {
         });
     }
 
+    #[inline(always)]
     fn observe(&mut self, t: &Statistic, _: usize, weight: f64) {
         self.rows += weight;
         t.each(|j, x| {

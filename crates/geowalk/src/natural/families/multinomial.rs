@@ -62,6 +62,7 @@ impl Family for Multinomial {
         t.sparse(x, self.size(), COUNTS)
     }
 
+    #[inline(always)]
     fn score(&mut self, t: &Statistic, dots: &mut [f64], excess: &mut [f64]) {
         let (length, variance) = self.lengths();
         let mut mass = std::mem::take(&mut self.counts.mass);
@@ -72,10 +73,12 @@ impl Family for Multinomial {
         self.counts.score(t, dots, excess);
     }
 
+    #[inline(always)]
     fn walk(&self, t: &Statistic, a: &[f64], to: &mut Coefficients) {
         self.counts.walk(t, a, to);
     }
 
+    #[inline(always)]
     fn observe(&mut self, t: &Statistic, class: usize, weight: f64) {
         self.counts.observe(t, class, weight);
         self.rows += weight;

@@ -53,14 +53,17 @@ impl Family for NaiveBayes {
         t.sparse(x, self.size(), Allowed::Indicator)
     }
 
+    #[inline(always)]
     fn score(&mut self, t: &Statistic, dots: &mut [f64], excess: &mut [f64]) {
         self.own.score(t, self.categories(), dots, excess);
     }
 
+    #[inline(always)]
     fn walk(&self, t: &Statistic, a: &[f64], to: &mut Coefficients) {
         self.own.walk(t, a, to);
     }
 
+    #[inline(always)]
     fn observe(&mut self, t: &Statistic, class: usize, weight: f64) {
         self.own.observe(t, class, weight);
         self.rows += weight;

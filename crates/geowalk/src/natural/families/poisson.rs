@@ -49,16 +49,19 @@ impl Family for Poisson {
         t.sparse(x, self.size(), COUNTS)
     }
 
+    #[inline(always)]
     fn score(&mut self, t: &Statistic, dots: &mut [f64], excess: &mut [f64]) {
         self.counts.mass.clear();
         self.counts.mass.extend(self.n.iter().map(|n| n + self.kappa));
         self.counts.score(t, dots, excess);
     }
 
+    #[inline(always)]
     fn walk(&self, t: &Statistic, a: &[f64], to: &mut Coefficients) {
         self.counts.walk(t, a, to);
     }
 
+    #[inline(always)]
     fn observe(&mut self, t: &Statistic, class: usize, weight: f64) {
         self.counts.observe(t, class, weight);
         if let Some(n) = self.n.get_mut(class) {

@@ -55,6 +55,7 @@ fn trained(name: &str, seed: u64) -> (AnyFamily, Statistic, Vec<f64>, Vec<f64>) 
 fn score(family: &AnyFamily, t: &Statistic, class: usize) -> Vec<f64> {
     let mut beta = Coefficients::new(false);
     beta.grow(family.size(), CLASSES, &[]);
+    family.clone().settle(&mut beta);
     let mut a = vec![0.0; CLASSES];
     a[class] = 1.0;
     family.walk(t, &a, &mut beta);

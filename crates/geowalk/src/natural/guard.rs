@@ -1,0 +1,145 @@
+//! # The guard
+//! Two promises that keep a run from being worse than knowing nothing of the rows, whatever these are.
+//!
+//! * **Insurance** After t examples a prediction q is mixed with the class frequencies p of those before:
+//!   $$q' = (1-\varepsilon)\,q + \varepsilon\,p, \qquad \varepsilon = \frac1{t+2},$$
+//!   the rule of succession: t examples are no ground for claiming more certainty than one in t + 2. An example costs at most
+//!   $\ln(t+2) - \ln p_y$, where a coefficient learned before its feature showed its scale can cost millions, and all of a run costs at most
+//!   $\sum_t -\ln(1-\varepsilon_t) = \ln(T+1)$ more than without.
+//! * **Beginning again** Where the loss since the last beginning exceeds that of the frequencies by more than 20 + k/10 nats, k the number of coefficients, the
+//!   coefficients go back to zero and α to the frequencies; ζ stays, which is by now better known. From the second time on the steps are shorter
+//!   by a factor of four each time, so that a run that cannot learn ends with the frequencies.
+//!
+//! Steps see the q of the walk itself, not q′. **Why k/10** Learning k coefficients costs about ½ k ln(t/k) nats; most of it comes back early. A smaller
+//! allowance stopped runs that would have learned, a larger one (k/2) came late. **Care** Not in the algorithm as printed: a walk without a cap has no
+//! guard. **Source** not in \[SC21\]; the rule is Laplace's; constants were chosen on nineteen tables (docs/runs/2026-11-16-natural).
+
+use super::{exponentials, rows};
+use crate::Real;
+use crate::real::lanes;
+
+/// What a beginning may lose against the frequencies, in nats: this, and `PER_COEFFICIENT` for each coefficient.
+const ALLOWANCE: f64 = 20.0;
+const PER_COEFFICIENT: f64 = 0.1;
+/// What is left of the length of steps when it begins again, from the second time on.
+const SHORTER: f64 = 0.25;
+
+/// Watches the loss beside that of the class frequencies.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Guard {
+    on: bool,
+    /// Loss since the last beginning, minus that of the frequencies.
+    excess: f64,
+    /// What steps are multiplied by.
+    stake: f64,
+    /// How often it began again.
+    again: u64,
+}
+
+impl Guard {
+    pub(crate) fn new(on: bool) -> Self {
+        Self { on, excess: 0.0, stake: 1.0, again: 0 }
+    }
+
+    pub(crate) fn stake(&self) -> f64 {
+        self.stake
+    }
+
+    pub(crate) fn again(&self) -> u64 {
+        self.again
+    }
+
+    /// q ← q′ and z ← ln q′, where z were the logits of q. Not where there is no guard or a logit is not finite: false.
+    pub(crate) fn insure(&self, t: u64, p: &[f64], z: &mut [f64], q: &mut Vec<f64>) -> bool {
+        if !self.on {
+            return false;
+        }
+        let top = z.iter().fold(f64::NEG_INFINITY, |top, &z| Real::max(top, z));
+        // What is not a number stays so, for others to refuse.
+        if !top.is_finite() || z.iter().any(|z| z.is_nan()) {
+            return false;
+        }
+        q.clear();
+        q.extend_from_slice(z);
+        exponentials(q, top);
+        let share = 1.0 / (t as f64 + 2.0);
+        let own = (1.0 - share) / q.iter().sum::<f64>();
+        lanes::widely(
+            #[inline(always)]
+            || {
+                rows::change_both(q, z, p, p, |q, _, p, _| {
+                    let q = own * q + share * p;
+                    // At least a share of p: neither 0 nor subnormal.
+                    (q, lanes::ln(q))
+                });
+            },
+        );
+        true
+    }
+
+    /// Sees the losses of an example; is it time to begin again, with so many coefficients?
+    pub(crate) fn saw(&mut self, loss: f64, of_frequencies: f64, coefficients: f64) -> bool {
+        if !self.on {
+            return false;
+        }
+        self.excess += loss - of_frequencies;
+        if self.excess <= ALLOWANCE + PER_COEFFICIENT * coefficients {
+            return false;
+        }
+        self.excess = 0.0;
+        self.stake *= if self.again == 0 { 1.0 } else { SHORTER };
+        self.again += 1;
+        true
+    }
+
+    pub(crate) fn save(&self) -> [f64; 3] {
+        [self.excess, self.stake, self.again as f64]
+    }
+
+    pub(crate) fn load(&mut self, [excess, stake, again]: [f64; 3]) {
+        // Saturates; a count far below 2^53.
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let again = again as u64;
+        *self = Self { on: self.on, excess, stake, again };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_example_costs_more_than_the_rule_of_succession() {
+        let guard = Guard::new(true);
+        let (p, mut q) = ([0.25, 0.75], Vec::new());
+        let mut z = [-1e6, 1e6];
+        assert!(guard.insure(98, &p, &mut z, &mut q));
+        assert!((z[0] - Real::ln(0.25 / 100.0)).abs() < 1e-14, "{z:?}");
+        assert!((q[0] + q[1] - 1.0).abs() < 1e-15);
+        // Where q is p, nothing changes.
+        let mut z = [3.0 + Real::ln(p[0]), 3.0 + Real::ln(p[1])];
+        assert!(guard.insure(0, &p, &mut z, &mut q));
+        assert!((z[0] - Real::ln(p[0])).abs() < 1e-15 && (z[1] - Real::ln(p[1])).abs() < 1e-15);
+        let mut nan = [f64::NAN, 0.0];
+        assert!(!guard.insure(5, &p, &mut nan, &mut q));
+        assert!(nan[0].is_nan() && nan[1] == 0.0);
+        let mut raw = [-1e6, 1e6];
+        assert!(!Guard::new(false).insure(98, &p, &mut raw, &mut q));
+        assert_eq!(raw, [-1e6, 1e6]);
+    }
+
+    #[test]
+    fn it_begins_again_where_the_loss_exceeds_that_of_the_frequencies() {
+        let mut guard = Guard::new(true);
+        assert!(!guard.saw(20.0, 0.0, 0.0), "20 nats are allowed");
+        assert!(guard.saw(0.7, 0.6, 0.0));
+        assert_eq!((guard.stake(), guard.again()), (1.0, 1), "the first time costs nothing");
+        assert!(!guard.saw(21.0, 0.0, 100.0), "and a tenth for each coefficient");
+        assert!(guard.saw(9.5, 0.0, 100.0));
+        assert_eq!((guard.stake(), guard.again()), (0.25, 2));
+        let mut other = Guard::new(true);
+        other.load(guard.save());
+        assert_eq!(other, guard);
+        assert!(!Guard::new(false).saw(1e9, 0.0, 0.0));
+    }
+}

@@ -1,0 +1,288 @@
+//! # Rows of numbers
+//! Sums $\mathrm{out} \mathrel{+}= \sum_k f_k\,\mathrm{row}_k$ over rows of numbers that lie one behind the other (products of a matrix with a vector, logits of all classes), and the same
+//! change made to every number of a row.
+//!
+//! **Cost** Four numbers at a time, the width of the vectors of most processors, in arrays of four: a row of twenty classes is five of them, where a loop over the numbers would be
+//! cut into sixteen at once and four one by one. Sixteen numbers are four such arrays in a row: a loop over arrays of four alone is taken for a loop over every fourth number, and shuffled. Sums take four rows at a time, so that `out` is loaded and stored once for four of them. **Care** The
+//! terms of a sum are added in the order of the rows, as they would be one row at a time: the bits are the same.
+
+/// The most rows that are added in one go.
+const TOGETHER: usize = 4;
+
+/// out += Σ f·row, over pairs (number of the row, f); `width` numbers in a row. Rows that are not there count as 0.
+#[inline(always)]
+pub(crate) fn combine(
+    cells: &[f64],
+    width: usize,
+    picks: impl Iterator<Item = (usize, f64)>,
+    out: &mut [f64],
+) {
+    let n = width.min(out.len());
+    let out = &mut out[..n];
+    let mut rows: [&[f64]; TOGETHER] = [&[]; TOGETHER];
+    let mut factors = [0.0; TOGETHER];
+    let mut held = 0;
+    for (j, factor) in picks {
+        let Some(row) = cells.get(j * width..j * width + n) else { continue };
+        (rows[held], factors[held]) = (row, factor);
+        held += 1;
+        if held == TOGETHER {
+            four(out, rows, factors);
+            held = 0;
+        }
+    }
+    for (row, &factor) in rows.iter().zip(&factors).take(held) {
+        change(out, row, row, |out, x, _| out + factor * x);
+    }
+}
+
+/// out += Σ f·row over all rows, in order.
+#[inline(always)]
+pub(crate) fn combine_all(cells: &[f64], width: usize, factors: &[f64], out: &mut [f64]) {
+    if width == 0 || out.len() < width {
+        return;
+    }
+    let out = &mut out[..width];
+    let mut fours = cells.chunks_exact(TOGETHER * width);
+    let (factors, rest) = factors.as_chunks::<TOGETHER>();
+    for (rows, &factors) in fours.by_ref().zip(factors) {
+        let (a, rows) = rows.split_at(width);
+        let (b, rows) = rows.split_at(width);
+        let (c, d) = rows.split_at(width);
+        four(out, [a, b, c, d], factors);
+    }
+    // Behind the last four rows that have a factor.
+    let rows = cells.chunks_exact(width).skip(TOGETHER * factors.len());
+    for (row, &factor) in rows.zip(rest) {
+        change(out, row, row, |out, x, _| out + factor * x);
+    }
+}
+
+#[inline(always)]
+fn four(out: &mut [f64], rows: [&[f64]; TOGETHER], f: [f64; TOGETHER]) {
+    let n = out.len();
+    let (y16, y) = out.as_chunks_mut::<16>();
+    let ((a16, a), (b16, b)) = (rows[0][..n].as_chunks::<16>(), rows[1][..n].as_chunks::<16>());
+    let ((c16, c), (d16, d)) = (rows[2][..n].as_chunks::<16>(), rows[3][..n].as_chunks::<16>());
+    let all = a16.iter().zip(b16).zip(c16.iter().zip(d16));
+    for (y, ((a, b), (c, d))) in y16.iter_mut().zip(all) {
+        let (y, a, b) = (y.as_chunks_mut().0, a.as_chunks().0, b.as_chunks().0);
+        let (c, d) = (c.as_chunks().0, d.as_chunks().0);
+        for k in 0..4 {
+            add_four(&mut y[k], &a[k], &b[k], &c[k], &d[k], f);
+        }
+    }
+    let (y4, y) = y.as_chunks_mut();
+    let ((a4, a), (b4, b)) = (a.as_chunks(), b.as_chunks());
+    let ((c4, c), (d4, d)) = (c.as_chunks(), d.as_chunks());
+    let all = a4.iter().zip(b4).zip(c4.iter().zip(d4));
+    for (y, ((a, b), (c, d))) in y4.iter_mut().zip(all) {
+        add_four(y, a, b, c, d, f);
+    }
+    for (y, ((a, b), (c, d))) in y.iter_mut().zip(a.iter().zip(b).zip(c.iter().zip(d))) {
+        *y = *y + f[0] * a + f[1] * b + f[2] * c + f[3] * d;
+    }
+}
+
+/// Four numbers of the sum.
+#[inline(always)]
+fn add_four(
+    y: &mut [f64; 4],
+    a: &[f64; 4],
+    b: &[f64; 4],
+    c: &[f64; 4],
+    d: &[f64; 4],
+    f: [f64; TOGETHER],
+) {
+    // All is read before anything is written: the arrays need not be known to lie apart.
+    let (mut sum, a, b, c, d) = (*y, *a, *b, *c, *d);
+    for i in 0..4 {
+        sum[i] = sum[i] + f[0] * a[i] + f[1] * b[i] + f[2] * c[i] + f[3] * d[i];
+    }
+    *y = sum;
+}
+
+/// y ← f(y, a, b), number by number, as far as all of them go.
+#[inline(always)]
+pub(crate) fn change(y: &mut [f64], a: &[f64], b: &[f64], f: impl Fn(f64, f64, f64) -> f64) {
+    let n = y.len().min(a.len()).min(b.len());
+    let (y16, y) = y[..n].as_chunks_mut::<16>();
+    let ((a16, a), (b16, b)) = (a[..n].as_chunks::<16>(), b[..n].as_chunks::<16>());
+    for ((y, a), b) in y16.iter_mut().zip(a16).zip(b16) {
+        let (y, a, b) = (y.as_chunks_mut().0, a.as_chunks().0, b.as_chunks().0);
+        for k in 0..4 {
+            change_four(&mut y[k], &a[k], &b[k], &f);
+        }
+    }
+    let (y4, y) = y.as_chunks_mut();
+    let ((a4, a), (b4, b)) = (a.as_chunks(), b.as_chunks());
+    for ((y, a), b) in y4.iter_mut().zip(a4).zip(b4) {
+        change_four(y, a, b, &f);
+    }
+    for ((y, &a), &b) in y.iter_mut().zip(a).zip(b) {
+        *y = f(*y, a, b);
+    }
+}
+
+#[inline(always)]
+fn change_four(y: &mut [f64; 4], a: &[f64; 4], b: &[f64; 4], f: &impl Fn(f64, f64, f64) -> f64) {
+    let (mut new, a, b) = (*y, *a, *b);
+    for i in 0..4 {
+        new[i] = f(new[i], a[i], b[i]);
+    }
+    *y = new;
+}
+
+/// (y, z) ← f(y, z, a, b), number by number, as far as all of them go.
+#[inline(always)]
+pub(crate) fn change_both(
+    y: &mut [f64],
+    z: &mut [f64],
+    a: &[f64],
+    b: &[f64],
+    f: impl Fn(f64, f64, f64, f64) -> (f64, f64),
+) {
+    let n = y.len().min(z.len()).min(a.len()).min(b.len());
+    let (y16, y) = y[..n].as_chunks_mut::<16>();
+    let (z16, z) = z[..n].as_chunks_mut::<16>();
+    let ((a16, a), (b16, b)) = (a[..n].as_chunks::<16>(), b[..n].as_chunks::<16>());
+    for (((y, z), a), b) in y16.iter_mut().zip(z16).zip(a16).zip(b16) {
+        let (y, z) = (y.as_chunks_mut().0, z.as_chunks_mut().0);
+        let (a, b) = (a.as_chunks().0, b.as_chunks().0);
+        for k in 0..4 {
+            change_both_four(&mut y[k], &mut z[k], &a[k], &b[k], &f);
+        }
+    }
+    let (y4, y) = y.as_chunks_mut();
+    let (z4, z) = z.as_chunks_mut();
+    let ((a4, a), (b4, b)) = (a.as_chunks(), b.as_chunks());
+    for (((y, z), a), b) in y4.iter_mut().zip(z4).zip(a4).zip(b4) {
+        change_both_four(y, z, a, b, &f);
+    }
+    for (((y, z), &a), &b) in y.iter_mut().zip(z).zip(a).zip(b) {
+        (*y, *z) = f(*y, *z, a, b);
+    }
+}
+
+#[inline(always)]
+fn change_both_four(
+    y: &mut [f64; 4],
+    z: &mut [f64; 4],
+    a: &[f64; 4],
+    b: &[f64; 4],
+    f: &impl Fn(f64, f64, f64, f64) -> (f64, f64),
+) {
+    let (mut one, mut two, a, b) = (*y, *z, *a, *b);
+    for i in 0..4 {
+        (one[i], two[i]) = f(one[i], two[i], a[i], b[i]);
+    }
+    (*y, *z) = (one, two);
+}
+
+/// y ← y + f·x for four y at once, each with its f; all of one length.
+#[inline(always)]
+pub(crate) fn add_to_four(y: [&mut [f64]; TOGETHER], x: &[f64], f: [f64; TOGETHER]) {
+    let n = x.len();
+    let (x16, x) = x.as_chunks::<16>();
+    let [a, b, c, d] = y;
+    let ((a16, a), (b16, b)) = (a[..n].as_chunks_mut::<16>(), b[..n].as_chunks_mut::<16>());
+    let ((c16, c), (d16, d)) = (c[..n].as_chunks_mut::<16>(), d[..n].as_chunks_mut::<16>());
+    let all = a16.iter_mut().zip(b16).zip(c16.iter_mut().zip(d16));
+    for (x, ((a, b), (c, d))) in x16.iter().zip(all) {
+        let (x, a, b) = (x.as_chunks().0, a.as_chunks_mut().0, b.as_chunks_mut().0);
+        let (c, d) = (c.as_chunks_mut().0, d.as_chunks_mut().0);
+        for k in 0..4 {
+            change_four(&mut a[k], &x[k], &x[k], &|y, x, _| y + f[0] * x);
+            change_four(&mut b[k], &x[k], &x[k], &|y, x, _| y + f[1] * x);
+            change_four(&mut c[k], &x[k], &x[k], &|y, x, _| y + f[2] * x);
+            change_four(&mut d[k], &x[k], &x[k], &|y, x, _| y + f[3] * x);
+        }
+    }
+    for (y, f) in [a, b, c, d].into_iter().zip(f) {
+        change(y, x, x, |y, x, _| y + f * x);
+    }
+}
+
+/// Σ f(a, b), as four sums that do not wait for each other.
+#[inline(always)]
+pub(crate) fn sum(a: &[f64], b: &[f64], f: impl Fn(f64, f64) -> f64) -> f64 {
+    let n = a.len().min(b.len());
+    let ((a, a_rest), (b, b_rest)) = (a[..n].as_chunks::<4>(), b[..n].as_chunks::<4>());
+    let mut sums = [0.0; 4];
+    for (a, b) in a.iter().zip(b) {
+        for i in 0..4 {
+            sums[i] += f(a[i], b[i]);
+        }
+    }
+    let rest: f64 = a_rest.iter().zip(b_rest).map(|(&a, &b)| f(a, b)).sum();
+    ((sums[0] + sums[1]) + (sums[2] + sums[3])) + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bits_are_those_of_one_row_at_a_time() {
+        let cells: Vec<f64> = (0..700).map(|i| 1.0 / f64::from(i + 3)).collect();
+        for width in [1, 2, 4, 7, 11, 20, 39] {
+            for skip in 1..4 {
+                let picks = || (0..700 / width).step_by(skip).map(|j| (j, 0.1 * j as f64 - 0.3));
+                let mut plain = vec![0.7; width];
+                for (j, f) in picks() {
+                    for (out, x) in plain.iter_mut().zip(&cells[j * width..]) {
+                        *out += f * x;
+                    }
+                }
+                let mut out = vec![0.7; width];
+                combine(&cells, width, picks(), &mut out);
+                assert_eq!(out, plain, "{width} {skip}");
+                if skip == 1 {
+                    let factors: Vec<f64> = picks().map(|(_, f)| f).collect();
+                    let mut out = vec![0.7; width];
+                    combine_all(&cells, width, &factors, &mut out);
+                    assert_eq!(out, plain, "{width}");
+                }
+            }
+        }
+        let mut out = [1.0];
+        combine(&cells, 1, [(1000, 5.0)].into_iter(), &mut out);
+        assert_eq!(out, [1.0], "a row that is not there");
+        combine_all(&cells, 1, &[], &mut out);
+        combine_all(&[], 1, &[3.0], &mut out);
+        combine_all(&[], 0, &[3.0], &mut []);
+        assert_eq!(out, [1.0]);
+    }
+
+    #[test]
+    fn every_number_is_changed_once() {
+        for n in 0..40_u32 {
+            let a: Vec<f64> = (0..n).map(f64::from).collect();
+            let b: Vec<f64> = (0..n).map(|i| 0.5 - f64::from(i)).collect();
+            let (mut y, mut z) = (vec![1.0; 40], vec![2.0; 40]);
+            change(&mut y, &a, &b, |y, a, b| y + a * b);
+            for (i, y) in y.iter().enumerate() {
+                let expected = if i < a.len() { 1.0 + a[i] * b[i] } else { 1.0 };
+                assert_eq!(*y, expected, "{n} {i}");
+            }
+            let before = y.clone();
+            change_both(&mut y, &mut z, &a, &b, |y, z, a, b| (y - a * b, z + y));
+            for i in 0..40 {
+                let inside = i < a.len();
+                assert_eq!(y[i], 1.0, "{n} {i}");
+                assert_eq!(z[i], if inside { 2.0 + before[i] } else { 2.0 }, "{n} {i}");
+            }
+            let mut four = vec![1.0; 4 * a.len()];
+            let (one, rest) = four.split_at_mut(a.len());
+            let (two, rest) = rest.split_at_mut(a.len());
+            let (three, last) = rest.split_at_mut(a.len());
+            add_to_four([one, two, three, last], &a, [1.0, 2.0, 3.0, 4.0]);
+            for (i, y) in four.iter().enumerate() {
+                let (k, x) = ((i / a.len() + 1) as f64, a[i % a.len()]);
+                assert_eq!(*y, 1.0 + k * x, "{n} {i}");
+            }
+            let plain: f64 = a.iter().zip(&b).map(|(a, b)| a * b).sum();
+            assert_eq!(sum(&a, &b, |a, b| a * b), plain, "whole and half numbers: exact");
+        }
+    }
+}
