@@ -26,6 +26,7 @@ mod logistic;
 pub mod multiclass;
 pub mod rule;
 pub mod rules;
+mod signs;
 pub mod sorted;
 pub mod split;
 pub mod state;

@@ -46,6 +46,12 @@ pub trait Loss: std::fmt::Debug + Send + Sync {
     /// ∂ℓ/∂z; at a kink the subgradient that the file of the loss names.
     fn slope(&self, z: f64, y: f64) -> f64;
 
+    /// ℓ(z, y) and ∂ℓ/∂z, with the same bits as one by one: what every step asks for, and often half of it is common to both.
+    #[inline]
+    fn value_and_slope(&self, z: f64, y: f64) -> (f64, f64) {
+        (self.value(z, y), self.slope(z, y))
+    }
+
     /// ∂²ℓ/∂z²; at a kink 0.
     fn curvature(&self, z: f64, y: f64) -> f64;
 
@@ -137,6 +143,14 @@ macro_rules! losses {
                 match self {
                     $(Self::$variant(loss) => loss.slope(z, y),)*
                     $(Self::$also(loss) => loss.slope(z, y),)*
+                }
+            }
+
+            #[inline]
+            fn value_and_slope(&self, z: f64, y: f64) -> (f64, f64) {
+                match self {
+                    $(Self::$variant(loss) => loss.value_and_slope(z, y),)*
+                    $(Self::$also(loss) => loss.value_and_slope(z, y),)*
                 }
             }
 

@@ -403,7 +403,7 @@ fn a_held_out_set_chooses_the_prefix() {
     let (train, held) = (half(0), half(200));
     let mut booster = Booster::new(Surrogate::parse("entropy").unwrap(), Stop::after(80).unwrap());
     booster.stop.patience = Some(10);
-    let set = HeldTable { table: &held, labels: &labels[200..] };
+    let set = HeldTable { table: &held, labels: &labels[200..], weights: None };
     let mut rules = Rules::new(&train, options(2, Search::Edge)).unwrap();
     let ensemble =
         booster.fit(&mut rules, &labels[..200], None, Some(set), &mut |_, _| {}).unwrap();
@@ -411,6 +411,143 @@ fn a_held_out_set_chooses_the_prefix() {
     booster.stop = Stop::after(ensemble.kept).unwrap();
     let short = fit(&booster, &train, &labels[..200], options(2, Search::Edge));
     assert!(same(&short, &ensemble));
+}
+
+#[test]
+fn weights_of_held_out_rows_count() {
+    let mut s = Sampler::new(16);
+    let (table, labels) = mixed(&mut s, 400);
+    let rows = |from: u32, to: u32| table.select(&(from..to).collect::<Vec<_>>()).unwrap();
+    let (train, held, part) = (rows(0, 200), rows(200, 400), rows(200, 260));
+    let mut booster = Booster::new(Surrogate::parse("entropy").unwrap(), Stop::after(60).unwrap());
+    booster.stop.patience = Some(15);
+    let kept = |table: &Table, labels: &[f64], weights: Option<&[f64]>, own: &[f64]| {
+        let set = HeldTable { table, labels, weights };
+        let mut rules = Rules::new(&train, options(2, Search::Edge)).unwrap();
+        booster.fit(&mut rules, own, None, Some(set), &mut |_, _| {}).map(|found| found.kept)
+    };
+    // Rows without weight are as if they were not there; of what is there a common factor does not matter.
+    let weights: Vec<f64> = (0..200).map(|row| if row < 60 { 4.0 } else { 0.0 }).collect();
+    let own = &labels[..200];
+    let few = kept(&part, &labels[200..260], None, own).unwrap();
+    assert_eq!(kept(&held, &labels[200..], Some(&weights), own).unwrap(), few);
+    assert_ne!(kept(&held, &labels[200..], None, own).unwrap(), few, "or this tests nothing");
+    for (weights, says) in [
+        (vec![0.0; 200], "all its weights are 0"),
+        (vec![-1.0; 200], "the list of held-out weights"),
+        (vec![f64::NAN; 200], "the list of held-out weights"),
+        (vec![1.0; 3], "the list of held-out weights"),
+    ] {
+        let error = kept(&held, &labels[200..], Some(&weights), own).unwrap_err().to_string();
+        assert!(error.contains(says), "{error}");
+    }
+}
+
+/// Of a bag, the loss that gives the probabilities is that of least risk for what was kept.
+#[test]
+fn the_loss_of_probabilities_is_chosen_for_what_is_kept() {
+    let mut forgetful = 0;
+    for seed in 0..12 {
+        let mut s = Sampler::new(seed);
+        let (table, labels) = mixed(&mut s, 200);
+        let half = |from: u32| table.select(&(from..from + 100).collect::<Vec<_>>()).unwrap();
+        let (train, held) = (half(0), half(100));
+        let loss = Surrogate::parse("matsushita").unwrap();
+        let mut booster = Booster::new(loss.clone(), Stop::after(40).unwrap());
+        booster.bag = Flavour::F1.bag(&loss, 0.5, 0.25).unwrap();
+        let set = HeldTable { table: &held, labels: &labels[100..], weights: None };
+        let mut rules = Rules::new(&train, options(2, Search::Edge)).unwrap();
+        let found =
+            booster.fit(&mut rules, &labels[..100], None, Some(set), &mut |_, _| {}).unwrap();
+        forgetful += usize::from(found.kept < found.rounds.len());
+        let scores = found.scores(&train);
+        let risk = |loss: &Surrogate| -> f64 {
+            scores.iter().zip(&labels).map(|(h, y)| loss.normalised(y * h)).sum()
+        };
+        let least = booster.bag.iter().map(risk).fold(f64::INFINITY, f64::min);
+        assert!(risk(&found.loss) <= least * (1.0 + 1e-9), "seed {seed}: {}", found.loss.spec());
+    }
+    assert!(forgetful > 5, "{forgetful}");
+}
+
+/// A learner that knows some stumps, one after the other.
+struct Listed<'a> {
+    table: &'a Table,
+    next: std::vec::IntoIter<Hypothesis>,
+}
+
+impl Weak for Listed<'_> {
+    fn learn(&mut self, _: &View<'_>, h: &mut [f64]) -> Option<Hypothesis> {
+        let next = self.next.next()?;
+        next.values(self.table, h);
+        Some(next)
+    }
+
+    fn table(&self) -> &Table {
+        self.table
+    }
+}
+
+#[test]
+fn a_feature_that_stands_alone_is_kept_and_told_of() {
+    let column = |a: [bool; 4], b: [bool; 4]| {
+        let truths = |x: [bool; 4]| x.iter().map(|x| Some(*x)).collect();
+        Table::new(vec![Column::boolean("errs", truths(a)), Column::boolean("never", truths(b))])
+    };
+    let never = [true, true, false, false];
+    let table = column([true, false, false, false], never).unwrap();
+    let rule = |column| {
+        let literals = vec![Literal { column, asks: Asks::Truth(true) }];
+        Hypothesis::Rule(Rule { literals, abstains: false })
+    };
+    let labels = [1.0, 1.0, -1.0, -1.0];
+    let loss = Surrogate::parse("entropy").unwrap();
+    let mut booster = Booster::new(loss.clone(), Stop::after(5).unwrap());
+    booster.separable = Separable::Stop;
+    let fit = |held: Option<HeldTable<'_>>| {
+        let next = vec![rule(0), rule(1)].into_iter();
+        let mut weak = Listed { table: &table, next };
+        booster.fit(&mut weak, &labels, None, held, &mut |_, _| {}).unwrap()
+    };
+    let found = fit(None);
+    assert_eq!((found.ended, found.kept, found.alpha[0]), (Ended::Separable, 2, 0.0));
+    let last = found.rounds[1];
+    assert!((last.surrogate - loss.normalised(found.alpha[1])).abs() < 1e-15, "{last:?}");
+    assert_eq!(last.error, 0.0);
+    // A held-out set on which it errs prefers what was before it.
+    let held = column([true, false, false, false], [false, false, true, true]).unwrap();
+    let found = fit(Some(HeldTable { table: &held, labels: &labels, weights: None }));
+    assert_eq!((found.kept, found.alpha.len()), (1, 1));
+    assert!(found.alpha[0] > 0.0);
+}
+
+/// Of the runs of F* with the least training error, that of the smallest surrogate is kept.
+#[test]
+fn ties_of_f_star_go_to_the_smaller_surrogate() {
+    let mut tied = 0;
+    for seed in 0..6 {
+        let (table, labels) = mixed(&mut Sampler::new(seed), 40);
+        let loss = Surrogate::parse("matsushita").unwrap();
+        let mut booster = Booster::new(loss.clone(), Stop::after(25).unwrap());
+        booster.bag = Flavour::FStar.bag(&loss, 0.5, 0.25).unwrap();
+        let runs: Vec<(f64, f64)> = (booster.bag.iter())
+            .map(|loss| {
+                let own = Booster { bag: vec![loss.clone()], ..booster.clone() };
+                let last = *fit(&own, &table, &labels, options(2, Search::Edge)).last().unwrap();
+                (last.error, last.surrogate)
+            })
+            .collect();
+        let mut rules = Rules::new(&table, options(2, Search::Edge)).unwrap();
+        let chosen =
+            Flavour::FStar.fit(&booster, &mut rules, &labels, None, None, &mut |_, _| {}).unwrap();
+        let best = runs.iter().copied().reduce(|a, b| if b < a { b } else { a }).unwrap();
+        let last = chosen.ensemble.last().unwrap();
+        assert_eq!((last.error, last.surrogate), best);
+        let equal = runs.iter().filter(|run| run.0 == best.0).count();
+        assert_eq!(chosen.ties, equal - 1);
+        tied += usize::from(equal > 1);
+    }
+    assert!(tied > 1, "{tied}");
 }
 
 #[test]

@@ -5,9 +5,12 @@
 mod table_support;
 
 use geowalk::boost::binned::Binned;
+use geowalk::boost::booster::error_of;
 use geowalk::boost::sorted::Sorted;
 use geowalk::boost::stump::{Stump, best_binned, best_exact};
+use geowalk::boost::stumps::Stumps;
 use geowalk::boost::table::{Column, Table};
+use geowalk::boost::{Booster, Stop, Surrogate};
 use geowalk::laws::Sampler;
 use table_support::{classes, splits, table};
 
@@ -94,6 +97,39 @@ fn the_number_of_threads_changes_no_bit() {
     };
     let one = run(1);
     assert!([2, 3, 5].into_iter().all(|threads| run(threads) == one));
+}
+
+/// All columns, missing values and names, with scores computed anew at round 64: the quick way of the logistic loss, by any number of threads, and the general one, which weights of 2 take.
+#[test]
+fn boosted_stumps_are_the_same_by_every_way() {
+    let mut s = Sampler::new(9);
+    let table = table(&mut s, 40_000, 5000);
+    let labels = classes(&mut s, &table, 2).signs().unwrap();
+    let booster = Booster::new(Surrogate::parse("logistic").unwrap(), Stop::after(70).unwrap());
+    let run = |threads, weights: Option<&[f64]>| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let fit = || {
+            let mut stumps = Stumps::new(&table, Some(40)).unwrap();
+            let found = booster.fit(&mut stumps, &labels, weights, None, &mut |_, _| {}).unwrap();
+            (found.hypotheses.clone(), found.alpha.clone(), found.rounds.clone(), found)
+        };
+        pool.install(fit)
+    };
+    let one = run(1, None);
+    for threads in [2, 3] {
+        let other = run(threads, None);
+        assert_eq!((&one.0, &one.1, &one.2), (&other.0, &other.1, &other.2));
+    }
+    assert_eq!(error_of(&one.3.scores(&table), &labels, None), one.3.training_error());
+    let general = run(1, Some(&vec![2.0; labels.len()]));
+    assert_eq!(one.0, general.0);
+    for (a, b) in one.1.iter().zip(&general.1) {
+        assert!((a - b).abs() < 1e-9, "{a} {b}");
+    }
+    for (a, b) in one.2.iter().zip(&general.2) {
+        assert!((a.surrogate - b.surrogate).abs() < 1e-12 && a.error == b.error, "{a:?} {b:?}");
+        assert!(a.slip < 1e-10 && a.residual < 1e-12 && (a.edge - b.edge).abs() < 1e-12, "{a:?}");
+    }
 }
 
 /// AdaBoost with these stumps lowers the exponential risk by √(1 − γ²) in each round, exactly.

@@ -422,26 +422,49 @@ fn pruning_keeps_what_a_held_out_set_supports() {
     };
     let full = Tree::exact(&training, &training_classes, None, &growth("entropy")).unwrap();
     let mut pruned = full.clone();
-    let gone = pruned.prune(&held, &held_classes).unwrap();
+    let gone = pruned.prune(&held, held_classes.codes(), None).unwrap();
     assert_eq!(gone, full.leaves().count() - pruned.leaves().count());
     assert!(gone > 0 && pruned.leaves().count() > 1, "{gone}");
     assert!(errors(&pruned) < errors(&full));
     check_shape(&pruned);
     // A second time there is nothing to cut, and no smaller tree of this kind is as good.
     let again = pruned.clone();
-    assert_eq!(pruned.prune(&held, &held_classes).unwrap(), 0);
+    assert_eq!(pruned.prune(&held, held_classes.codes(), None).unwrap(), 0);
     assert!(pruned == again);
     // On its own training data nothing is gained by cutting but where a split did not lower the errors.
     let mut own = full.clone();
-    own.prune(&training, &training_classes).unwrap();
+    own.prune(&training, training_classes.codes(), None).unwrap();
     let training_errors = |tree: &Tree| {
         let pairs = tree.leaves_of(&training).into_iter().zip(training_classes.codes());
         pairs.filter(|(leaf, code)| tree.class(*leaf) != **code as usize).count()
     };
     assert_eq!(training_errors(&own), training_errors(&full));
-    assert!(own.prune(&training, &held_classes).is_ok());
-    let few = Classes::new(vec![0, 1], ["a", "b"]).unwrap();
-    assert!(own.prune(&training, &few).unwrap_err().to_string().contains("has 2 values"));
+    assert!(own.prune(&training, held_classes.codes(), None).is_ok());
+    let few = own.prune(&training, &[0, 1], None).unwrap_err().to_string();
+    assert!(few.contains("the list of classes has 2 values"), "{few}");
+    let few = own.prune(&training, training_classes.codes(), Some(&[1.0])).unwrap_err().to_string();
+    assert!(few.contains("the list of weights has 1 values"), "{few}");
+}
+
+#[test]
+fn pruning_counts_weights_and_takes_rows_of_one_class() {
+    let x = Table::new(vec![Column::numeric("x", vec![1.0, 2.0, 3.0, 4.0])]).unwrap();
+    let classes = Classes::new(vec![0, 0, 1, 1], ["no", "yes"]).unwrap();
+    let full = Tree::exact(&x, &classes, None, &growth("gini")).unwrap();
+    let left = |codes: &[u32], weights: Option<&[f64]>| {
+        let mut tree = full.clone();
+        tree.prune(&x, codes, weights).unwrap();
+        tree.leaves().count()
+    };
+    assert_eq!(left(&[0, 0, 1, 1], None), 2);
+    // Nothing speaks for the split where all are positive, as the whole is.
+    assert_eq!(left(&[1; 4], None), 1);
+    assert_eq!(left(&[0; 4], None), 2);
+    // By count the split errs as often as the leaf does; by weight it is worth it, or the other way round.
+    let codes = [0, 1, 1, 1];
+    assert_eq!(left(&codes, None), 1);
+    assert_eq!(left(&codes, Some(&[2.0, 1.0, 1.0, 1.0])), 2);
+    assert_eq!(left(&[0, 0, 1, 1], Some(&[0.0, 0.0, 1.0, 1.0])), 1);
 }
 
 fn check_shape(tree: &Tree) {

@@ -9,6 +9,7 @@ use geowalk::boost::uls::classical_margins;
 use geowalk::boost::{
     Ended, HeldOut, Leverage, Order, Outcome, Separable, Stop, Surrogate, Uls, Watched, block, line,
 };
+use geowalk::certify::Boosting;
 use geowalk::error::Allowed;
 use geowalk::laws::Sampler;
 use geowalk::loss::doctor::Range;
@@ -385,6 +386,45 @@ fn features_that_never_err() {
 }
 
 #[test]
+fn what_stands_alone_is_what_the_last_round_tells_of() {
+    let labels = [1.0, 1.0, -1.0, -1.0];
+    let (errs, never) = (vec![1.0, -1.0, -1.0, -1.0], vec![1.0, 1.0, -1.0, -1.0]);
+    let features = vec![errs, never];
+    let loss = Surrogate::parse("matsushita").unwrap();
+    let mut uls = Uls::new(loss.clone(), Stop::after(5).unwrap());
+    uls.separable = Separable::Stop;
+    let fit = uls.fit(&features, &labels, None, None).unwrap();
+    assert_eq!((fit.ended, fit.rounds.len(), fit.alpha()[0]), (Ended::Separable, 2, 0.0));
+    let alpha = fit.alpha()[1];
+    assert!(alpha > 0.0);
+    let last = fit.rounds[1];
+    assert!((last.surrogate - loss.normalised(alpha)).abs() < 1e-15, "{last:?}");
+    assert_eq!(last.error, 0.0);
+    // A held-out set on which it errs prefers what was before it.
+    let wrong = vec![vec![1.0, -1.0], vec![-1.0, 1.0]];
+    let held = HeldOut { features: &wrong, labels: &[1.0, -1.0], weights: None };
+    let fit = uls.fit(&features, &labels, None, Some(held)).unwrap();
+    assert_eq!((fit.kept, fit.alpha()[1]), (1, 0.0));
+    assert!(fit.alpha()[0] > 0.0);
+}
+
+/// For features ±1 the product of the rate is the risk itself: nothing larger could be promised.
+#[test]
+fn the_exponential_rate_is_exact_for_signs() {
+    let mut s = Sampler::new(71);
+    let (features, labels) = problem(&mut s, Kind::Sign, 120, 12);
+    let loss = Surrogate::parse("exponential").unwrap();
+    let fit = Uls::new(loss.clone(), Stop::after(20).unwrap()).fit(&features, &labels, None, None);
+    let mut bound = Boosting::new(&loss);
+    for round in &fit.unwrap().rounds {
+        bound.observe(round);
+        let rate = bound.rate();
+        assert!(rate.loss <= rate.bound && rate.bound - rate.loss < 1e-9, "{rate:?}");
+    }
+    assert!(bound.rate().bound < 0.99);
+}
+
+#[test]
 fn invariances() {
     let mut s = Sampler::new(33);
     let (features, labels) = problem(&mut s, Kind::Real, 40, 4);
@@ -433,7 +473,7 @@ fn stopping() {
     uls.stop.patience = Some(5);
     for watched in [Watched::Error, Watched::Surrogate] {
         uls.stop.watched = watched;
-        let held = HeldOut { features: &held, labels: &labels[100..] };
+        let held = HeldOut { features: &held, labels: &labels[100..], weights: None };
         let fit = uls.fit(&train, &labels[..100], None, Some(held)).unwrap();
         assert_eq!(fit.ended, Ended::Patience);
         assert_eq!(fit.kept + 5, fit.rounds.len());

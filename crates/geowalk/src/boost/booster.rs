@@ -11,16 +11,18 @@
 //! **Cost** per round that of the weak learner, and of a [line search](super::line) per loss. **Source** \[NN09, alg. 1, sec. 7\].
 
 use super::block;
+use super::chunks::ROWS;
 use super::halt::Halt;
 use super::line::{self, Outcome, Separable, Step};
-use super::state::{Along, REFRESH, Round, State};
+use super::signs;
+use super::state::{Along, Edge, REFRESH, Round, State};
 use super::stop::{Ended, Path, Stop, Watch, judge};
 use super::surrogate::Surrogate;
 use super::table::{Table, TableError};
-use super::uls::Leverage;
-use super::weak::{Hypothesis, View, Weak};
+use super::uls::{Leverage, weighty};
+use super::weak::{self, Hypothesis, View, Weak};
 use crate::Real;
-use crate::error::{ConfigError, DomainError};
+use crate::error::{Allowed, ConfigError, DomainError};
 
 /// Which step of a bag of losses is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -76,6 +78,8 @@ pub struct HeldTable<'a> {
     pub table: &'a Table,
     /// Its labels ±1.
     pub labels: &'a [f64],
+    /// Weights of its examples; 1 without.
+    pub weights: Option<&'a [f64]>,
 }
 
 /// A weighted sum of features, and how it came about.
@@ -98,16 +102,7 @@ pub struct Ensemble {
 impl Ensemble {
     /// The score H of every row.
     pub fn scores(&self, table: &Table) -> Vec<f64> {
-        let (mut scores, mut h) = (vec![0.0; table.rows()], vec![0.0; table.rows()]);
-        for (hypothesis, &alpha) in self.hypotheses.iter().zip(&self.alpha) {
-            if alpha != 0.0 {
-                hypothesis.values(table, &mut h);
-                for (score, h) in scores.iter_mut().zip(&h) {
-                    *score += alpha * h;
-                }
-            }
-        }
-        scores
+        weak::scores(&self.hypotheses, &self.alpha, table)
     }
 
     /// The training error after the last kept round; NaN without rounds.
@@ -121,15 +116,22 @@ impl Ensemble {
     }
 }
 
+/// −yh of every example.
+enum Feature {
+    Values(Vec<f64>),
+    /// ±1: it is in `Run::signs`.
+    Signs,
+}
+
 /// What one loss would do.
 struct Proposal {
     hypothesis: Hypothesis,
-    m: Vec<f64>,
+    m: Feature,
     step: Step,
     /// s where the feature is ±s or 0.
     size: Option<f64>,
     loss: usize,
-    edge: super::state::Edge,
+    edge: Edge,
     /// Error after the step, or minus the normalised edge.
     rank: f64,
 }
@@ -159,7 +161,15 @@ impl Booster {
         let rows = weak.table().rows();
         check(rows, labels, weights)?;
         if let Some(held) = held_out {
-            length("the list of held-out labels", held.labels.len(), held.table.rows())?;
+            let rows = held.table.rows();
+            length("the list of held-out labels", held.labels.len(), rows)?;
+            if let Some(weights) = held.weights {
+                let what = "the list of held-out weights";
+                crate::error::finite(what, weights, rows)
+                    .and_then(|()| crate::error::each(what, weights, Allowed::NonNegative))
+                    .and_then(|()| weighty(held.weights))
+                    .map_err(ConfigError::from)?;
+            }
         }
         let ones;
         let c = if let Some(weights) = weights {
@@ -181,7 +191,7 @@ impl Booster {
                 break;
             }
         }
-        Ok(run.finish())
+        Ok(run.finish(weak))
     }
 }
 
@@ -194,8 +204,7 @@ fn length(what: &str, found: usize, rows: usize) -> Result<(), TableError> {
 
 fn check(rows: usize, labels: &[f64], weights: Option<&[f64]>) -> Result<(), BoostError> {
     length("the list of labels", labels.len(), rows)?;
-    crate::error::each("the labels", labels, crate::error::Allowed::Sign)
-        .map_err(ConfigError::from)?;
+    crate::error::each("the labels", labels, Allowed::Sign).map_err(ConfigError::from)?;
     let classes = super::table::Classes::from_signs(labels)?;
     if let Some(weights) = weights {
         classes.check_weights(weights)?;
@@ -221,6 +230,8 @@ struct Run<'a> {
     spare: Vec<Vec<f64>>,
     h: Vec<f64>,
     change: Vec<f64>,
+    /// The feature of the round, if it is ±1 and so written.
+    signs: Vec<i8>,
 }
 
 struct Held<'a> {
@@ -252,6 +263,7 @@ impl<'a> Run<'a> {
             spare: Vec::new(),
             h: vec![0.0; y.len()],
             change: vec![0.0; y.len()],
+            signs: Vec::new(),
         }
     }
 
@@ -274,31 +286,39 @@ impl<'a> Run<'a> {
         let before = self.state.normalised(loss);
         let guaranteed = proposal.edge.guaranteed(loss, &self.state);
         let feature = self.feature(proposal.hypothesis, &proposal.m);
-        let (changes, outcome, residual, leverage) =
+        let (delta, size) = (proposal.step.delta, proposal.size);
+        let (changes, outcome, mut residual, leverage) =
             self.leverages(loss, feature, proposal.step).map_err(failed)?;
-        let slip = if let [(_, delta)] = *changes {
-            let along = Along { m: &proposal.m, delta, size: proposal.size };
-            self.state.advance_along(loss, along, &mut self.change)
-        } else {
-            self.state.advance(loss, &self.change)
+        let slip = match &proposal.m {
+            Feature::Signs => {
+                let along = Along { m: &self.signs, delta, size };
+                let slip = self.state.advance_along(loss, along, &mut self.change);
+                // Measured, where the search may have stopped at a bound.
+                residual = self.state.residual.unwrap_or(residual);
+                slip
+            }
+            Feature::Values(m) if changes.len() == 1 => {
+                self.state.advance_along(loss, Along { m, delta, size }, &mut self.change)
+            }
+            Feature::Values(_) => self.state.advance(loss, &self.change),
         };
         for &(feature, delta) in &changes {
             self.alpha[feature] += delta;
         }
         let stops = outcome == Outcome::Separable && booster.separable == Separable::Stop;
-        let whole = stops && proposal.m.iter().all(|m| *m != 0.0);
-        self.spare.push(proposal.m);
-        let mut factor = 1.0;
-        let size: f64 = self.alpha.iter().map(|alpha| alpha.abs()).sum();
-        if loss.renormalises() && size > 1.0 {
-            factor = 1.0 / size;
-            for alpha in &mut self.alpha {
-                *alpha *= factor;
-            }
-            self.state.scale(loss, factor);
+        let mut whole = stops;
+        if let Feature::Values(m) = proposal.m {
+            whole &= m.iter().all(|m| *m != 0.0);
+            self.spare.push(m);
         }
-        if round.is_multiple_of(REFRESH) {
-            self.refresh(weak.table(), loss);
+        let factor = self.state.renormalise(loss, &mut self.alpha);
+        if whole {
+            // What is kept is that feature alone, and so is what the round tells of.
+            self.alpha.fill(0.0);
+            self.alpha[feature] = leverage;
+        }
+        if whole || round.is_multiple_of(REFRESH) {
+            self.refresh(weak, loss);
         }
         let edge = proposal.edge;
         let record = Round {
@@ -341,6 +361,10 @@ impl<'a> Run<'a> {
     /// The best of what the losses of the bag propose; `None` if nothing has an edge.
     fn propose(&mut self, weak: &mut dyn Weak) -> Result<Option<Proposal>, DomainError> {
         let booster = self.booster;
+        let alone = booster.bag.len() == 1 && booster.leverage == Leverage::One;
+        if alone && weak.has_signs() && self.state.known().is_some() {
+            return self.propose_signs(weak);
+        }
         let mut best: Option<Proposal> = None;
         for (at, loss) in booster.bag.iter().enumerate() {
             if booster.bag.len() > 1 {
@@ -352,29 +376,68 @@ impl<'a> Run<'a> {
             let mut m = self.spare.pop().unwrap_or_default();
             m.clear();
             m.extend(self.h.iter().zip(y).map(|(h, y)| -y * h));
-            let edge = self.state.edge(&m);
-            let (known, policy) = (self.state.known(), booster.separable);
-            let (step, size) = line::leverage_from(loss, &self.state.u, &m, c, policy, known)?;
-            let idle = edge.g.abs() <= booster.stop.tolerance * edge.sum * edge.largest;
-            if idle || step.outcome == Outcome::Flat {
-                self.spare.push(m);
-                continue;
-            }
-            let rank = match (booster.bag.len(), booster.choice) {
-                (1, _) => 0.0,
-                (_, Choice::Edge) => -(edge.g / edge.sum).abs(),
-                (_, Choice::Error) => self.error_after(&m, step.delta),
+            let Some(proposal) = self.weighed(at, hypothesis, m)? else { continue };
+            let (kept, other) = match best.take() {
+                Some(old) if proposal.rank < old.rank => (proposal, Some(old)),
+                Some(old) => (old, Some(proposal)),
+                None => (proposal, None),
             };
-            if best.as_ref().is_none_or(|best| rank < best.rank) {
-                let proposal = Proposal { hypothesis, m, step, size, loss: at, edge, rank };
-                if let Some(old) = best.replace(proposal) {
-                    self.spare.push(old.m);
-                }
-            } else {
+            best = Some(kept);
+            if let Some(Proposal { m: Feature::Values(m), .. }) = other {
                 self.spare.push(m);
             }
         }
         Ok(best)
+    }
+
+    /// What a loss of the bag makes of a feature; `None` if that has no edge.
+    fn weighed(
+        &mut self,
+        at: usize,
+        hypothesis: Hypothesis,
+        m: Vec<f64>,
+    ) -> Result<Option<Proposal>, DomainError> {
+        let booster = self.booster;
+        let edge = self.state.edge(&m);
+        let State { c, ref u, .. } = self.state;
+        let (known, policy) = (self.state.known(), booster.separable);
+        let (step, size) = line::leverage_from(&booster.bag[at], u, &m, c, policy, known)?;
+        if self.idle(edge) || step.outcome == Outcome::Flat {
+            self.spare.push(m);
+            return Ok(None);
+        }
+        let rank = match (booster.bag.len(), booster.choice) {
+            (1, _) => 0.0,
+            (_, Choice::Edge) => -(edge.g / edge.sum).abs(),
+            (_, Choice::Error) => self.error_after(&m, step.delta),
+        };
+        let m = Feature::Values(m);
+        Ok(Some(Proposal { hypothesis, m, step, size, loss: at, edge, rank }))
+    }
+
+    fn idle(&self, edge: Edge) -> bool {
+        edge.g.abs() <= self.booster.stop.tolerance * edge.sum * edge.largest
+    }
+
+    /// The same for a feature of ±1, one loss, the logistic one, and examples that all count 1.
+    fn propose_signs(&mut self, weak: &mut dyn Weak) -> Result<Option<Proposal>, DomainError> {
+        self.signs.resize(self.state.u.len(), 0);
+        let State { c, ref u, ref w, .. } = self.state;
+        let found = weak.learn_signs(self.state.signs(), w, &mut self.signs);
+        let Some(hypothesis) = found else { return Ok(None) };
+        let met = signs::meet(w, self.state.signs(), &mut self.signs);
+        let (edge, known) = (met.edge(), self.state.known());
+        let Some(known) = known.filter(|_| met.mixed()) else {
+            // It never errs, or always: what then happens is decided where that is known.
+            let mut m = self.spare.pop().unwrap_or_default();
+            m.clear();
+            m.extend(self.signs.iter().map(|m| f64::from(*m)));
+            return self.weighed(0, hypothesis, m);
+        };
+        let step = line::leverage_of_signs(u, &self.signs, c, known, met.start())?;
+        let (m, size) = (Feature::Signs, Some(1.0));
+        let proposal = Proposal { hypothesis, m, step, size, loss: 0, edge, rank: 0.0 };
+        Ok(Some(proposal).filter(|_| !self.idle(edge)))
     }
 
     fn error_after(&self, m: &[f64], delta: f64) -> f64 {
@@ -390,12 +453,12 @@ impl<'a> Run<'a> {
     }
 
     /// The number of the feature, old or new.
-    fn feature(&mut self, hypothesis: Hypothesis, m: &[f64]) -> usize {
+    fn feature(&mut self, hypothesis: Hypothesis, m: &Feature) -> usize {
         if let Some(known) = self.hypotheses.iter().position(|known| *known == hypothesis) {
             return known;
         }
-        if self.booster.leverage != Leverage::One {
-            self.columns.push(m.to_vec());
+        if let (Feature::Values(m), false) = (m, self.booster.leverage == Leverage::One) {
+            self.columns.push(m.clone());
         }
         if let Some(held) = &mut self.held {
             let mut h = vec![0.0; held.set.labels.len()];
@@ -442,12 +505,25 @@ impl<'a> Run<'a> {
     }
 
     /// The scores from the leverages: rounding does not pile up.
-    fn refresh(&mut self, table: &Table, loss: &Surrogate) {
+    fn refresh(&mut self, weak: &dyn Weak, loss: &Surrogate) {
         self.state.u.fill(0.0);
-        for (hypothesis, &alpha) in self.hypotheses.iter().zip(&self.alpha) {
-            if alpha != 0.0 {
-                hypothesis.values(table, &mut self.h);
-                for ((u, h), y) in self.state.u.iter_mut().zip(&self.h).zip(self.state.y) {
+        let used = self.hypotheses.iter().zip(&self.alpha).filter(|(_, alpha)| **alpha != 0.0);
+        let State { y, ref mut u, .. } = self.state;
+        if weak.has_signs() {
+            // Some rows at a time, which stay near while all features are added.
+            let mut signs = [0; ROWS];
+            for (k, (u, y)) in u.chunks_mut(ROWS).zip(y.chunks(ROWS)).enumerate() {
+                for (hypothesis, &alpha) in used.clone() {
+                    weak.signs(hypothesis, k * ROWS, &mut signs[..u.len()]);
+                    for ((u, h), y) in u.iter_mut().zip(&signs).zip(y) {
+                        *u -= alpha * y * f64::from(*h);
+                    }
+                }
+            }
+        } else {
+            for (hypothesis, &alpha) in used {
+                hypothesis.values(weak.table(), &mut self.h);
+                for ((u, h), y) in u.iter_mut().zip(&self.h).zip(y) {
                     *u -= alpha * y * h;
                 }
             }
@@ -472,13 +548,16 @@ impl<'a> Run<'a> {
         if factor != 1.0 {
             held.u.iter_mut().for_each(|u| *u *= factor);
         }
-        judge(self.booster.stop.watched, loss, held.set.labels, &held.u)
+        let HeldTable { labels, weights, .. } = held.set;
+        judge(self.booster.stop.watched, loss, labels, weights, &held.u)
     }
 
-    fn finish(mut self) -> Ensemble {
+    fn finish(mut self, weak: &dyn Weak) -> Ensemble {
         let kept = if self.held.is_some() { self.watch.round } else { self.rounds.len() };
         let features = self.hypotheses.len();
         let mut alpha = self.path.leverages(kept, features);
+        // A held-out set may prefer what was before it.
+        self.alone = self.alone.filter(|_| kept == self.rounds.len());
         if let Some((feature, delta)) = self.alone {
             alpha.fill(0.0);
             alpha[feature] = delta;
@@ -494,6 +573,12 @@ impl<'a> Run<'a> {
         alpha.truncate(last);
         self.hypotheses.truncate(last);
         let booster = self.booster;
+        // The loss that is chosen for what is kept, not for what is forgotten.
+        let other = kept < self.rounds.len() || self.alone.is_some();
+        if let ([first, _, ..], true) = (booster.bag.as_slice(), other) {
+            self.alpha.clone_from(&alpha);
+            self.refresh(weak, first);
+        }
         let mut best = (0, f64::INFINITY);
         for (at, loss) in booster.bag.iter().enumerate() {
             let value = if booster.bag.len() == 1 {

@@ -17,7 +17,7 @@ use rayon::prelude::*;
 
 use crate::Real;
 use crate::boost::chunks;
-use crate::boost::surrogate::{Psi, Surrogate, with_psi};
+use crate::boost::surrogate::{EntropyPsi, Psi, Surrogate, with_psi};
 use crate::error::DomainError;
 use crate::walk::solve;
 
@@ -79,12 +79,38 @@ fn goal(examples: usize) -> f64 {
     1e-13 + 4.0 * f64::EPSILON * (examples as f64).sqrt()
 }
 
+/// A value of a feature: a number, or a sign in one byte.
+pub(crate) trait Move: Copy + Into<f64> + Send + Sync {
+    /// At most [`NEAR`] values as numbers.
+    fn numbers<'a>(values: &'a [Self], room: &'a mut [f64; NEAR]) -> &'a [f64];
+}
+
+/// Values that are turned into numbers at a time: they stay in the nearest cache.
+pub(crate) const NEAR: usize = 512;
+
+impl Move for f64 {
+    #[inline]
+    fn numbers<'a>(values: &'a [Self], _: &'a mut [f64; NEAR]) -> &'a [f64] {
+        values
+    }
+}
+
+impl Move for i8 {
+    #[inline]
+    fn numbers<'a>(values: &'a [Self], room: &'a mut [f64; NEAR]) -> &'a [f64] {
+        for (number, value) in room.iter_mut().zip(values) {
+            *number = f64::from(*value);
+        }
+        &room[..values.len()]
+    }
+}
+
 /// g, g′ and Σ c|m|w at δ, all divided by a common factor where the loss is exponential.
 #[derive(Debug, Clone, Copy, Default)]
-struct Slope {
-    g: f64,
-    curvature: f64,
-    scale: f64,
+pub(crate) struct Slope {
+    pub(crate) g: f64,
+    pub(crate) curvature: f64,
+    pub(crate) scale: f64,
 }
 
 impl Slope {
@@ -97,16 +123,17 @@ impl Slope {
     }
 }
 
-fn slope<P: Psi>(psi: &P, u: &[f64], m: &[f64], c: &[f64], delta: f64) -> Slope {
+fn slope<P: Psi, M: Move>(psi: &P, u: &[f64], m: &[M], c: &[f64], delta: f64) -> Slope {
     let shift = if P::SHIFTED {
-        let used = m.iter().zip(u).filter(|(m, _)| **m != 0.0);
-        used.map(|(&m, &u)| u + delta * m).fold(f64::NEG_INFINITY, Real::max)
+        let used = m.iter().map(|m| (*m).into()).zip(u).filter(|(m, _)| *m != 0.0);
+        used.map(|(m, &u)| u + delta * m).fold(f64::NEG_INFINITY, Real::max)
     } else {
         0.0
     };
     let part = |rows: Range<usize>| {
         let mut sums = Slope::default();
         for ((&u, &m), &c) in u[rows.clone()].iter().zip(&m[rows.clone()]).zip(&c[rows]) {
+            let m = m.into();
             if m == 0.0 {
                 continue;
             }
@@ -167,20 +194,21 @@ impl<'a> Logistic<'a> {
         Some(Self { e: Cow::Owned(e), ones: false, size: seen.largest })
     }
 
-    fn slope(&self, m: &[f64], c: &[f64], delta: f64) -> Option<Slope> {
+    fn slope<M: Move>(&self, m: &[M], c: &[f64], delta: f64) -> Option<Slope> {
         let far = delta * self.size;
         if far.is_nan() || far.abs() > MILD.1 {
             return None;
         }
         let turn = Turn::new(far);
         let part = |rows: Range<usize>| {
-            let (e, m) = (&self.e[rows.clone()], &m[rows.clone()]);
-            if self.ones {
-                return turn.slope(e, m, |_| [1.0; LANES]);
+            let (mut sum, mut room, mut terms) = (Slope::default(), [0.0; NEAR], [[0.0; NEAR]; 2]);
+            for start in rows.clone().step_by(NEAR) {
+                let rows = start..rows.end.min(start + NEAR);
+                let m = M::numbers(&m[rows.clone()], &mut room);
+                let c = (!self.ones).then(|| &c[rows.clone()]);
+                sum = sum.add(turn.slope(&self.e[rows], m, c, &mut terms));
             }
-            let (fours, rest) = c[rows].as_chunks();
-            let last = filled(rest);
-            turn.slope(e, m, |k| fours.get(k).copied().unwrap_or(last))
+            sum
         };
         Some(chunks::fold(m.len(), part, Slope::default(), Slope::add))
     }
@@ -205,36 +233,38 @@ impl Turn {
         e * if m > 0.0 { self.up } else { self.down }
     }
 
-    /// The sums over some examples; weights by fours, the last ones filled up.
+    /// The sums over at most [`NEAR`] examples, for whose terms there is room; without weights these are 1.
     #[inline]
-    fn slope(self, e: &[f64], m: &[f64], c: impl Fn(usize) -> [f64; LANES]) -> Slope {
-        let (mut g, mut scale, mut curvature) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
-        let mut four = |e: &[f64; LANES], m: &[f64; LANES], c: [f64; LANES]| {
-            for k in 0..LANES {
-                let e = self.after(e[k], m[k]);
-                let w = 1.0 / (1.0 + e);
-                let term = c[k] * m[k] * w;
-                g[k] += term;
-                scale[k] += term.abs();
-                // w(1 − w), and 1 − w = e w.
-                curvature[k] += term * m[k] * (e * w);
+    fn slope(
+        self,
+        e: &[f64],
+        m: &[f64],
+        c: Option<&[f64]>,
+        [terms, bends]: &mut [[f64; NEAR]; 2],
+    ) -> Slope {
+        let into = terms.iter_mut().zip(&mut *bends);
+        for ((&e, &m), (term, bend)) in e.iter().zip(m).zip(into) {
+            let e = self.after(e, m);
+            let w = 1.0 / (1.0 + e);
+            *term = m * w;
+            // w(1 − w), and 1 − w = e w.
+            *bend = *term * m * (e * w);
+        }
+        if let Some(c) = c {
+            for (c, (term, bend)) in c.iter().zip(terms.iter_mut().zip(&mut *bends)) {
+                *term *= c;
+                *bend *= c;
             }
-        };
-        let ((e4, e1), (m4, m1)) = (e.as_chunks(), m.as_chunks());
-        for (k, (e, m)) in e4.iter().zip(m4).enumerate() {
-            four(e, m, c(k));
         }
-        if !m1.is_empty() {
-            four(&filled(e1), &filled(m1), c(m4.len()));
-        }
-        let sum = |[a, b, c, d]: [f64; LANES]| (a + b) + (c + d);
-        Slope { g: sum(g), curvature: sum(curvature), scale: sum(scale) }
+        let (terms, bends) = (&terms[..m.len()], &bends[..m.len()]);
+        let scale = chunks::lanes(terms, 0.0, |sum, term| sum + term.abs(), |a, b| a + b);
+        Slope { g: chunks::sum(terms), curvature: chunks::sum(bends), scale }
     }
 }
 
-/// The last few of a list, and zeros.
-pub(crate) fn filled(rest: &[f64]) -> [f64; LANES] {
-    let mut all = [0.0; LANES];
+/// The last few of a list, and what fills them up.
+pub(crate) fn filled<T: Copy>(rest: &[T], with: T) -> [T; LANES] {
+    let mut all = [with; LANES];
     all[..rest.len()].copy_from_slice(rest);
     all
 }
@@ -271,7 +301,7 @@ fn look(m: &[f64], c: &[f64]) -> Look {
     for (m, c) in m4.iter().zip(c4) {
         four(m, c);
     }
-    four(&filled(m1), &filled(c1));
+    four(&filled(m1, 0.0), &filled(c1, 0.0));
     let mut found = Look { largest: 0.0, least: f64::INFINITY, negative: false, positive: false };
     for k in 0..LANES {
         found.least = Real::min(found.least, least[k]);
@@ -336,7 +366,7 @@ pub(crate) fn leverage_from(
         if loss.is_exponential() && seen.largest == seen.least {
             return Ok((exponential(u, m, c, seen.largest)?, size));
         }
-        let step = with_psi!(loss, psi => search(&psi, u, m, c, goal(u.len()), &seen, known))?;
+        let step = with_psi!(loss, psi => search(&psi, (u, m, c), &seen, known, None))?;
         return Ok((step, size));
     }
     match policy {
@@ -398,25 +428,54 @@ fn exponential(u: &[f64], m: &[f64], c: &[f64], size: f64) -> Result<Step, Domai
         return Ok(Step { delta, outcome: Outcome::Solved, residual, evaluations: 1 });
     }
     // One side is below the smallest number: the general search shifts by what matters.
-    search(&crate::boost::surrogate::ExpPsi, u, m, c, goal(u.len()), &look(m, c), None)
+    search(&crate::boost::surrogate::ExpPsi, (u, m, c), &look(m, c), None, None)
 }
 
-/// The root of g, which exists.
-fn search<P: Psi>(
-    psi: &P,
+/// What is known of g before the search, for the logistic loss and a feature of ±1: its sums at 0, and where its root may be.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Start {
+    pub(crate) here: Slope,
+    pub(crate) guess: f64,
+}
+
+impl Start {
+    /// Newton's step from a point where g is known, if what it leaves of g is certain to be a tenth of the goal at most; and the part of Σw that it may leave. As |w″| ≤ w′, and as w and w′ change by
+    /// no more than e^|t| over a way t, |g| ≤ ½d²g′e^|d| after a step d.
+    fn last_step(&self, from: solve::Sample, goal: f64) -> Option<(f64, f64)> {
+        let step = -from.value / from.slope;
+        let left = 0.5 * step * step * from.slope * Real::exp(step.abs());
+        let least = self.here.scale * Real::exp(-from.at.abs() - step.abs());
+        (left <= 0.1 * goal * least).then_some((from.at + step, left / least))
+    }
+}
+
+/// The leverage of a feature that is ±1 and both, for the logistic loss where the weight of every example is 1. Its residual is a bound, unless it was found by evaluation.
+pub(crate) fn leverage_of_signs(
     u: &[f64],
-    m: &[f64],
+    m: &[i8],
     c: &[f64],
-    goal: f64,
+    known: Known<'_>,
+    start: Start,
+) -> Result<Step, DomainError> {
+    let seen = Look { largest: 1.0, least: 1.0, negative: true, positive: true };
+    search(&EntropyPsi, (u, m, c), &seen, Some(known), Some(start))
+}
+
+/// The root of g, which exists, for scores, a feature and weights of examples.
+fn search<P: Psi, M: Move>(
+    psi: &P,
+    (u, m, c): (&[f64], &[M], &[f64]),
     seen: &Look,
     known: Option<Known<'_>>,
+    hint: Option<Start>,
 ) -> Result<Step, DomainError> {
     const WHAT: &str = "the derivative of the surrogate along the feature";
     // Newton's steps before the bracket doubles.
     const TRIES: u32 = 6;
+    let goal = goal(u.len());
     let mut evaluations = 0;
-    let mut last = Slope::default();
-    let mut last_at = f64::NAN;
+    let (mut last, mut last_at) =
+        hint.map_or((Slope::default(), f64::NAN), |start| (start.here, 0.0));
     let logistic = Logistic::new::<P>(u, seen, known);
     // What is within rounding of 0 is 0: that ends the search.
     let mut g = |delta: f64| {
@@ -441,8 +500,10 @@ fn search<P: Psi>(
     }
     let direction = -start.value.signum();
     let (mut from, mut reach, mut tries) = (start, 1.0 / seen.largest, 0);
+    let guess = hint.map(|start| start.guess * direction).filter(|guess| *guess > 0.0);
     let to = loop {
         let newton = (from.value / from.slope).abs();
+        let newton = guess.filter(|_| tries == 0).unwrap_or(newton);
         // Newton's steps come to rest short of the root where a loss saturates; then the bracket doubles.
         let moves = newton > 4.0 * f64::EPSILON * (from.at.abs() + reach);
         let step = if moves && tries < TRIES { Real::min(newton, reach) } else { reach };
@@ -450,6 +511,9 @@ fn search<P: Psi>(
         let to = solve::sample(from.at + direction * step, &mut g);
         if to.value.is_nan() {
             return Err(not_finite("the weights of the examples", to.value));
+        }
+        if let Some((delta, residual)) = hint.and_then(|start| start.last_step(to, goal)) {
+            return Ok(Step { delta, outcome: Outcome::Solved, residual, evaluations });
         }
         if to.value * direction >= 0.0 {
             break to;

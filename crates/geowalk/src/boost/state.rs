@@ -14,8 +14,8 @@
 use rayon::prelude::*;
 
 use super::chunks::{self, ROWS};
-use super::line::{Known, MILD, Outcome, Turn, filled};
-use super::logistic::{self, Moved};
+use super::line::{Known, MILD, Move, Outcome, Turn, filled};
+use super::logistic::{self, Moved, Rows};
 use super::surrogate::{Psi, Surrogate, with_psi};
 use crate::Real;
 
@@ -72,15 +72,19 @@ pub(crate) struct State<'a> {
     risk: f64,
     /// e^−u, where the loss is logistic, its numbers neither overflow nor underflow, and every c is 1; else empty.
     e: Vec<f64>,
-    /// Is every c 1?
-    ones: bool,
+    /// y in one byte each, where every c is 1; else empty.
+    signs: Vec<i8>,
+    /// How many examples are on the wrong side, where that is known and every c is 1.
+    wrong: Option<f64>,
+    /// |Σ m w|/Σ|m| w after the last step, where that was along one feature and is known.
+    pub(crate) residual: Option<f64>,
 }
 
 /// A step along one feature.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Along<'m> {
+pub(crate) struct Along<'m, M> {
     /// The feature.
-    pub(crate) m: &'m [f64],
+    pub(crate) m: &'m [M],
     pub(crate) delta: f64,
     /// s where it is ±s or 0.
     pub(crate) size: Option<f64>,
@@ -89,8 +93,8 @@ pub(crate) struct Along<'m> {
 /// Scores, weights, changes and given weights of some rows.
 type Part<'a> = (((&'a [f64], &'a mut [f64]), &'a [f64]), &'a [f64]);
 
-/// Scores, weights, e^−u and the feature of some rows.
-type Rows<'a> = (((&'a mut [f64], &'a mut [f64]), &'a mut [f64]), &'a [f64]);
+/// Scores, weights, e^−u and labels of some rows.
+type Chunk<'a> = (((&'a mut [f64], &'a mut [f64]), &'a mut [f64]), &'a [i8]);
 
 /// The edge of a feature before a step.
 #[derive(Debug, Clone, Copy)]
@@ -124,26 +128,73 @@ impl<'a> State<'a> {
     /// All scores 0.
     pub(crate) fn new(y: &'a [f64], c: &'a [f64]) -> Self {
         let zeros = vec![0.0; y.len()];
-        let (total, ones) = (c.iter().sum(), c.iter().all(|c| *c == 1.0));
-        Self { y, c, u: zeros.clone(), w: zeros, total, shift: 0.0, risk: 0.0, e: Vec::new(), ones }
+        let ones = c.iter().all(|c| *c == 1.0);
+        let sign = |y: &f64| if *y < 0.0 { -1 } else { 1 };
+        Self {
+            y,
+            c,
+            u: zeros.clone(),
+            w: zeros,
+            total: c.iter().sum(),
+            shift: 0.0,
+            risk: 0.0,
+            e: Vec::new(),
+            signs: if ones { y.iter().map(sign).collect() } else { Vec::new() },
+            wrong: None,
+            residual: None,
+        }
     }
 
     /// What is known of the logistic loss beforehand.
     pub(crate) fn known(&self) -> Option<Known<'_>> {
-        (!self.e.is_empty()).then_some(Known { e: &self.e, ones: self.ones })
+        (!self.e.is_empty()).then_some(Known { e: &self.e, ones: true })
+    }
+
+    /// The labels in one byte each, if every weight of an example is 1.
+    pub(crate) fn signs(&self) -> &[i8] {
+        &self.signs
     }
 
     /// Weights and risk of the current scores for a loss.
     pub(crate) fn weigh(&mut self, loss: &Surrogate) {
+        self.wrong = None;
+        self.e.clear();
+        let mild = |u: &f64| u.abs() <= MILD.0;
+        if loss.is_logistic() && !self.signs.is_empty() && self.u.iter().all(mild) {
+            self.e.resize(self.u.len(), 0.0);
+            self.shift = 0.0;
+            let sum = self.rows(&[], |rows, _: &[i8]| logistic::begin(rows));
+            (self.risk, self.wrong) = (sum.risk, Some(sum.wrong));
+            return;
+        }
         self.shift = loss.weights(&self.u, &mut self.w);
         let shift = self.shift;
         self.risk = with_psi!(loss, psi => {
             self.u.iter().zip(self.c).map(|(&u, &c)| c * psi.risk(u - shift)).sum()
         });
-        self.e.clear();
-        if self.ones && loss.is_logistic() && self.u.iter().all(|u| u.abs() <= MILD.0) {
-            self.e.extend(self.u.iter().map(|u| Real::exp(-u)));
-        }
+    }
+
+    /// The sums of `part` over chunks of rows, and of a feature unless that is empty.
+    fn rows<M: Move>(
+        &mut self,
+        m: &[M],
+        part: impl Fn(Rows<'_>, &[M]) -> Moved + Send + Sync,
+    ) -> Moved {
+        let rows = self.u.len();
+        let chunk = |(k, (((u, w), e), y)): (usize, Chunk<'_>)| {
+            let range = (k * ROWS).min(m.len())..((k + 1) * ROWS).min(m.len());
+            part(Rows { u, w, e, y }, &m[range])
+        };
+        let parts: Vec<Moved> = if rows < chunks::WORTH {
+            let parts = self.u.chunks_mut(ROWS).zip(self.w.chunks_mut(ROWS));
+            let parts = parts.zip(self.e.chunks_mut(ROWS)).zip(self.signs.chunks(ROWS));
+            parts.enumerate().map(chunk).collect()
+        } else {
+            let parts = self.u.par_chunks_mut(ROWS).zip(self.w.par_chunks_mut(ROWS));
+            let parts = parts.zip(self.e.par_chunks_mut(ROWS)).zip(self.signs.par_chunks(ROWS));
+            parts.enumerate().map(chunk).collect()
+        };
+        parts.into_iter().fold(Moved::default(), Moved::add)
     }
 
     /// Average normalised loss.
@@ -168,39 +219,31 @@ impl<'a> State<'a> {
         for ((m, w), c) in m4.iter().zip(w4).zip(c4) {
             four(m, w, c);
         }
-        four(&filled(m1), &filled(w1), &filled(c1));
+        four(&filled(m1, 0.0), &filled(w1, 0.0), &filled(c1, 0.0));
         let all = |[a, b, c, d]: [f64; 4]| (a + b) + (c + d);
         let largest = largest.into_iter().fold(0.0, Real::max);
         Edge { g: all(g), norm: all(norm), largest, sum: all(sum) }
     }
 
     /// [`State::advance`] along one feature: the logistic loss needs no exponential then. `change` is memory for the other losses.
-    pub(crate) fn advance_along(
+    pub(crate) fn advance_along<M: Move>(
         &mut self,
         loss: &Surrogate,
-        along: Along<'_>,
+        along: Along<'_, M>,
         change: &mut [f64],
     ) -> f64 {
         let far = along.size.map_or(f64::INFINITY, |size| along.delta * size);
         if self.e.is_empty() || !loss.is_logistic() || far.is_nan() || far.abs() > MILD.1 {
-            for (change, m) in change.iter_mut().zip(along.m) {
-                *change = along.delta * m;
+            for (change, &m) in change.iter_mut().zip(along.m) {
+                *change = along.delta * m.into();
             }
             return self.advance(loss, change);
         }
         let turn = Turn::new(far);
         let before = self.risk;
-        let part = |(((u, w), e), m): Rows<'_>| logistic::advance(u, w, e, m, along.delta, turn);
-        let parts: Vec<Moved> = if self.u.len() < chunks::WORTH {
-            let parts = self.u.chunks_mut(ROWS).zip(self.w.chunks_mut(ROWS));
-            parts.zip(self.e.chunks_mut(ROWS)).zip(along.m.chunks(ROWS)).map(part).collect()
-        } else {
-            let parts = self.u.par_chunks_mut(ROWS).zip(self.w.par_chunks_mut(ROWS));
-            let parts = parts.zip(self.e.par_chunks_mut(ROWS));
-            parts.zip(along.m.par_chunks(ROWS)).map(part).collect()
-        };
-        let sum = parts.into_iter().fold(Moved::default(), Moved::add);
-        self.risk = sum.risk;
+        let sum = self.rows(along.m, |rows, m| logistic::advance(rows, m, along.delta, turn));
+        (self.risk, self.wrong) = (sum.risk, Some(sum.wrong));
+        self.residual = Some(sum.edge.abs() / sum.scale);
         if sum.farthest > MILD.0 {
             self.e.clear();
         }
@@ -213,6 +256,7 @@ impl<'a> State<'a> {
             *u += change;
         }
         self.e.clear();
+        (self.wrong, self.residual) = (None, None);
         let shift = loss.shift(self.u.iter().copied());
         let before =
             if shift == self.shift { self.risk } else { self.risk * Real::exp(self.shift - shift) };
@@ -243,17 +287,26 @@ impl<'a> State<'a> {
         ((-risk - young) / before).abs()
     }
 
-    /// Multiplies all scores.
-    pub(crate) fn scale(&mut self, loss: &Surrogate, factor: f64) {
-        for u in &mut self.u {
-            *u *= factor;
+    /// Divides the leverages and all scores by max(1, Σ|α|), if the loss wants that; by what they were multiplied.
+    pub(crate) fn renormalise(&mut self, loss: &Surrogate, alpha: &mut [f64]) -> f64 {
+        let size: f64 = alpha.iter().map(|alpha| alpha.abs()).sum();
+        if !loss.renormalises() || size <= 1.0 {
+            return 1.0;
+        }
+        let factor = 1.0 / size;
+        for x in alpha.iter_mut().chain(&mut self.u) {
+            *x *= factor;
         }
         self.weigh(loss);
+        factor
     }
 
     /// Weighted share of examples on the wrong side; a score of 0 is positive.
     #[expect(clippy::needless_bitwise_bool, reason = "branches that nobody could predict")]
     pub(crate) fn error(&self) -> f64 {
+        if let Some(wrong) = self.wrong {
+            return wrong / self.total;
+        }
         let mut wrong = 0.0;
         for ((&u, &y), &c) in self.u.iter().zip(self.y).zip(self.c) {
             wrong += if (u > 0.0) | ((u == 0.0) & (y < 0.0)) | u.is_nan() { c } else { 0.0 };

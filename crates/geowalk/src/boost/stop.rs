@@ -100,12 +100,22 @@ impl Watch {
     }
 }
 
-/// The error and surrogate of scores u = −yH on a held-out set, in the order in which they are compared.
-pub(crate) fn judge(watched: Watched, loss: &Surrogate, y: &[f64], u: &[f64]) -> (f64, f64) {
-    let rows = u.len() as f64;
-    let wrong = u.iter().zip(y).filter(|(u, y)| **u > 0.0 || (**u == 0.0 && **y < 0.0)).count();
-    let error = wrong as f64 / rows;
-    let surrogate = u.iter().map(|&u| loss.normalised(-u)).sum::<f64>() / rows;
+/// The error and surrogate of scores u = −yH on a held-out set with weights of its examples, in the order in which they are compared.
+pub(crate) fn judge(
+    watched: Watched,
+    loss: &Surrogate,
+    y: &[f64],
+    c: Option<&[f64]>,
+    u: &[f64],
+) -> (f64, f64) {
+    let (mut total, mut error, mut surrogate) = (0.0, 0.0, 0.0);
+    for (row, (&u, &y)) in u.iter().zip(y).enumerate() {
+        let c = c.map_or(1.0, |c| c[row]);
+        total += c;
+        error += if u > 0.0 || (u == 0.0 && y < 0.0) { c } else { 0.0 };
+        surrogate += c * loss.normalised(-u);
+    }
+    let (error, surrogate) = (error / total, surrogate / total);
     match watched {
         Watched::Error => (error, surrogate),
         Watched::Surrogate => (surrogate, error),

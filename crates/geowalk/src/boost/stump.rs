@@ -7,6 +7,8 @@
 //! **Ties** Edges that differ by less than 1e-12 of $\sum w_i$ are equal; then the first column, the smallest threshold (or first name), missing values right, wins. A sign of an edge of zero is +1.
 //! **Cost** one addition per value, in parallel over columns. **Source** \[NN09, eq. (86), sec. 7\]; \[FS97\].
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::binned::{Bin, Binned, BinnedColumn, midpoint};
@@ -73,6 +75,15 @@ impl Stump {
         }
     }
 
+    /// The same in one byte each, of the rows from `start` on.
+    pub(crate) fn signs(&self, binned: &Binned, start: usize, h: &mut [i8]) {
+        let Some(column) = binned.columns().get(self.split.column) else { return };
+        let signs = self.of_codes(column, self.sign).map(|sign| if sign < 0.0 { -1 } else { 1 });
+        for (h, code) in h.iter_mut().zip(&column.codes()[start..]) {
+            *h = signs[usize::from(*code)];
+        }
+    }
+
     /// `step` for the codes of what passes, else −`step`.
     fn of_codes(&self, column: &BinnedColumn, step: f64) -> [f64; 256] {
         let mut steps = [-step; 256];
@@ -100,28 +111,44 @@ fn passes(test: Test, bin: &Bin) -> bool {
 /// Edges that differ by less than this part of the sum of weights are equal.
 const TIE: f64 = 1e-12;
 
-/// Columns that are counted in one pass over the weights.
+/// Columns that a thread counts in one pass over the weights, where there are several threads.
 const TOGETHER: usize = 8;
 
-/// Rows whose weights stay near while those columns are counted, four at once.
+/// Rows whose weights stay near while columns are counted, four at once.
 const NEAR: usize = 2048;
 
 /// The stump with the largest edge between bins; `None` if no column has two different values.
 pub fn best_binned(binned: &Binned, signed: &[f64]) -> Result<Option<Stump>, TableError> {
-    let sums = Sums::new(binned.rows(), signed)?;
-    let groups: Vec<Vec<Best>> = binned
+    if signed.len() != binned.rows() {
+        return Err(Sums::length(binned.rows(), signed.len()));
+    }
+    best_of_bins(binned, &|rows: Range<usize>, out: &mut [f64]| out.copy_from_slice(&signed[rows]))
+}
+
+/// The same for signed weights that are made when they are needed, some rows at a time: they need not be written to memory and read again.
+pub(crate) fn best_of_bins(
+    binned: &Binned,
+    signed: &(impl Fn(Range<usize>, &mut [f64]) + Sync),
+) -> Result<Option<Stump>, TableError> {
+    // Which columns go together changes no sum.
+    let alone = rayon::current_num_threads() == 1;
+    let together = if alone { binned.columns().len() } else { TOGETHER };
+    let groups: Vec<(Lanes, Vec<[f64; 256]>)> = binned
         .columns()
-        .par_chunks(TOGETHER)
-        .enumerate()
-        .map(|(group, columns)| {
-            let histograms = histograms(columns, signed);
-            let columns = columns.iter().zip(&histograms).enumerate();
-            columns
-                .map(|(at, (column, cells))| in_bins(group * TOGETHER + at, column, cells, sums))
-                .collect()
-        })
+        .par_chunks(together)
+        .map(|columns| histograms(columns, binned.rows(), signed))
         .collect();
-    Ok(sums.first(groups.into_iter().flatten()).map(|mut stump| {
+    let Some((lanes, _)) = groups.first() else { return Ok(None) };
+    let sums = lanes.sums(|| {
+        let mut all = vec![0.0; binned.rows()];
+        signed(0..binned.rows(), &mut all);
+        all
+    })?;
+    let cells = groups.iter().flat_map(|(_, cells)| cells);
+    let columns = binned.columns().iter().zip(cells).enumerate();
+    let all: Vec<Best> =
+        columns.map(|(at, (column, cells))| in_bins(at, column, cells, sums)).collect();
+    Ok(sums.first(all.into_iter()).map(|mut stump| {
         let column = &binned.columns()[stump.split.column];
         if let Test::AtMost { theta, missing } = &mut stump.split.test
             && column.missing_rows() == 0
@@ -160,26 +187,46 @@ struct Sums {
     tolerance: f64,
 }
 
-impl Sums {
-    fn new(rows: usize, signed: &[f64]) -> Result<Self, TableError> {
-        if signed.len() != rows {
-            let what = "the list of signed weights".to_owned();
-            return Err(TableError::Length { what, found: signed.len(), rows });
-        }
-        let mut sums = [[0.0; 2]; 4];
+/// Σ w y and Σ|w|, in four lanes.
+#[derive(Debug, Clone, Copy, Default)]
+struct Lanes([[f64; 2]; 4]);
+
+impl Lanes {
+    /// Adds weights; all but the last of several lists have a length that 4 divides.
+    fn add(&mut self, signed: &[f64]) {
         let add = |[sum, size]: [f64; 2], w: f64| [sum + w, size + w.abs()];
         let (fours, rest) = signed.as_chunks::<4>();
         for four in fours {
-            sums.iter_mut().zip(four).for_each(|(sum, w)| *sum = add(*sum, *w));
+            self.0.iter_mut().zip(four).for_each(|(sum, w)| *sum = add(*sum, *w));
         }
-        sums[0] = rest.iter().fold(sums[0], |sum, w| add(sum, *w));
-        let [total, size] = [0, 1].map(|k| (sums[0][k] + sums[1][k]) + (sums[2][k] + sums[3][k]));
+        self.0[0] = rest.iter().fold(self.0[0], |sum, w| add(sum, *w));
+    }
+
+    /// The sums; of weights that are not finite the first.
+    fn sums(&self, all: impl FnOnce() -> Vec<f64>) -> Result<Sums, TableError> {
+        let [total, size] =
+            [0, 1].map(|k| (self.0[0][k] + self.0[1][k]) + (self.0[2][k] + self.0[3][k]));
         if !size.is_finite()
-            && let Some(row) = signed.iter().position(|weight| !weight.is_finite())
+            && let Some((row, value)) = all().into_iter().enumerate().find(|(_, w)| !w.is_finite())
         {
-            return Err(TableError::Weight { row, value: signed[row] });
+            return Err(TableError::Weight { row, value });
         }
-        Ok(Self { total, tolerance: TIE * size })
+        Ok(Sums { total, tolerance: TIE * size })
+    }
+}
+
+impl Sums {
+    fn length(rows: usize, found: usize) -> TableError {
+        TableError::Length { what: "the list of signed weights".to_owned(), found, rows }
+    }
+
+    fn new(rows: usize, signed: &[f64]) -> Result<Self, TableError> {
+        if signed.len() != rows {
+            return Err(Self::length(rows, signed.len()));
+        }
+        let mut lanes = Lanes::default();
+        lanes.add(signed);
+        lanes.sums(|| signed.to_vec())
     }
 
     /// The first column of those with the largest edge.
@@ -219,29 +266,38 @@ fn best(
     Best { most, stump }
 }
 
-/// Σ w y of each bin of up to eight columns, in one pass over the weights.
-fn histograms(columns: &[BinnedColumn], signed: &[f64]) -> [[f64; 256]; TOGETHER] {
-    let mut cells = [[0.0; 256]; TOGETHER];
-    for (block, signed) in signed.chunks(NEAR).enumerate() {
-        for (columns, cells) in columns.chunks(4).zip(cells.chunks_mut(4)) {
-            if let ([a, b, c, d], [p, q, r, s]) = (columns, &mut *cells) {
-                let [a, b, c, d] = [a, b, c, d].map(|column| &column.codes()[block * NEAR..]);
-                for (((a, b), (c, d)), weight) in a.iter().zip(b).zip(c.iter().zip(d)).zip(signed) {
-                    p[usize::from(*a)] += weight;
-                    q[usize::from(*b)] += weight;
-                    r[usize::from(*c)] += weight;
-                    s[usize::from(*d)] += weight;
-                }
-            } else {
-                for (column, cells) in columns.iter().zip(cells) {
-                    for (code, weight) in column.codes()[block * NEAR..].iter().zip(signed) {
-                        cells[usize::from(*code)] += weight;
-                    }
-                }
+/// Σ w y of each bin of some columns and of all rows, in one pass over the weights.
+fn histograms<'c>(
+    columns: &'c [BinnedColumn],
+    rows: usize,
+    signed: &impl Fn(Range<usize>, &mut [f64]),
+) -> (Lanes, Vec<[f64; 256]>) {
+    let (mut lanes, mut cells) = (Lanes::default(), vec![[0.0; 256]; columns.len()]);
+    let mut near = [0.0; NEAR];
+    for start in (0..rows).step_by(NEAR) {
+        let end = rows.min(start + NEAR);
+        let near = &mut near[..end - start];
+        signed(start..end, near);
+        lanes.add(near);
+        let codes = |column: &'c BinnedColumn| &column.codes()[start..end];
+        let (fours, rest) = columns.as_chunks::<4>();
+        let (of_fours, of_rest) = cells.as_chunks_mut::<4>();
+        for (columns, [p, q, r, s]) in fours.iter().zip(of_fours) {
+            let [a, b, c, d] = columns.each_ref().map(codes);
+            for (((a, b), (c, d)), weight) in a.iter().zip(b).zip(c.iter().zip(d)).zip(&*near) {
+                p[usize::from(*a)] += weight;
+                q[usize::from(*b)] += weight;
+                r[usize::from(*c)] += weight;
+                s[usize::from(*d)] += weight;
+            }
+        }
+        for (column, cells) in rest.iter().zip(of_rest) {
+            for (code, weight) in codes(column).iter().zip(&*near) {
+                cells[usize::from(*code)] += weight;
             }
         }
     }
-    cells
+    (lanes, cells)
 }
 
 fn in_bins(at: usize, column: &BinnedColumn, cells: &[f64; 256], sums: Sums) -> Best {

@@ -5,11 +5,13 @@
 //! an example of negative weight is one of the other class.
 //! **Cost** stumps: one addition per value and round; trees: that of a [tree](super::tree). **Source** \[NN09, sec. 6 and 7\]; \[FS97\].
 
+use std::ops::Range;
+
 use super::binned::Binned;
 use super::rule::Rule;
 use super::sorted::Sorted;
 use super::split::Split;
-use super::stump::{best_binned, best_exact};
+use super::stump::{Stump, best_binned, best_exact, best_of_bins};
 use super::table::{Classes, Table};
 use super::tree::{Criterion, Growth, Tree};
 use super::weak::{Hypothesis, View, Weak};
@@ -87,6 +89,29 @@ impl Weak for Stumps<'_> {
 
     fn table(&self) -> &Table {
         self.table
+    }
+
+    fn has_signs(&self) -> bool {
+        matches!(self.columns, Columns::Binned(_))
+    }
+
+    fn learn_signs(&mut self, y: &[i8], w: &[f64], h: &mut [i8]) -> Option<Hypothesis> {
+        let Columns::Binned(binned) = &self.columns else { return None };
+        let signed = |rows: Range<usize>, out: &mut [f64]| {
+            for ((out, w), y) in out.iter_mut().zip(&w[rows.clone()]).zip(&y[rows]) {
+                *out = w * f64::from(*y);
+            }
+        };
+        let mut stump = best_of_bins(binned, &signed).ok().flatten()?;
+        stump.sign = 1.0;
+        stump.signs(binned, 0, h);
+        Some(Hypothesis::Stump(stump.split))
+    }
+
+    fn signs(&self, hypothesis: &Hypothesis, start: usize, h: &mut [i8]) {
+        if let (Hypothesis::Stump(split), Columns::Binned(binned)) = (hypothesis, &self.columns) {
+            Stump { split: *split, sign: 1.0, edge: 0.0 }.signs(binned, start, h);
+        }
     }
 }
 

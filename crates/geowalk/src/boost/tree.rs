@@ -13,6 +13,7 @@ mod bins;
 mod criterion;
 mod exact;
 mod grow;
+mod panels;
 mod prune;
 mod search;
 mod tally;

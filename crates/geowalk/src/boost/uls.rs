@@ -137,6 +137,8 @@ pub struct HeldOut<'a> {
     pub features: &'a [Vec<f64>],
     /// ±1.
     pub labels: &'a [f64],
+    /// Weights of the examples; 1 without.
+    pub weights: Option<&'a [f64]>,
 }
 
 /// Refuses labels that are not ±1, weights that cannot be weights, features of another length or with values that are not finite.
@@ -153,6 +155,16 @@ fn check(features: &[Vec<f64>], y: &[f64], c: Option<&[f64]>) -> Result<(), Doma
         crate::error::each("the weights of the examples", c, Allowed::NonNegative)?;
     }
     Ok(())
+}
+
+/// Refuses weights of a held-out set that are all 0: nothing could be judged by it.
+pub(super) fn weighty(c: Option<&[f64]>) -> Result<(), DomainError> {
+    match c {
+        Some(c) if c.iter().all(|c| *c == 0.0) => {
+            Err(DomainError::Empty { what: "the held-out set, as all its weights are 0," })
+        }
+        _ => Ok(()),
+    }
 }
 
 impl Uls {
@@ -177,7 +189,8 @@ impl Uls {
     ) -> Result<Fit, ConfigError> {
         check(features, labels, weights)?;
         if let Some(held) = held_out {
-            check(held.features, held.labels, None)?;
+            check(held.features, held.labels, held.weights)?;
+            weighty(held.weights)?;
             let (found, expected) = (held.features.len(), features.len());
             if found != expected {
                 let what = "the list of held-out features";
@@ -248,19 +261,16 @@ impl Uls {
             for (&t, delta) in set.iter().zip(&found.delta) {
                 alpha[t] += delta;
             }
-            let mut factor = 1.0;
-            if loss.renormalises() {
-                let size: f64 = alpha.iter().map(|a: &f64| a.abs()).sum();
-                if size > 1.0 {
-                    factor = 1.0 / size;
-                    for alpha in &mut alpha {
-                        *alpha *= factor;
-                    }
-                    state.scale(loss, factor);
-                }
-            }
+            let factor = state.renormalise(loss, &mut alpha);
             fit.path.push(set.iter().copied().zip(found.delta.iter().copied()).collect(), factor);
-            if round.is_multiple_of(REFRESH) {
+            let stops = found.outcome == Outcome::Separable && self.separable == Separable::Stop;
+            let whole = stops && columns.len() == 1 && columns[0].iter().all(|m| *m != 0.0);
+            if whole {
+                // What is kept is that feature alone, and so is what the round tells of.
+                alpha.fill(0.0);
+                alpha[set[0]] = found.delta[0];
+            }
+            if whole || round.is_multiple_of(REFRESH) {
                 scores(m, &alpha, &mut state.u);
                 state.weigh(loss);
             }
@@ -291,9 +301,8 @@ impl Uls {
                 fit.ended = Ended::Patience;
                 break;
             }
-            if found.outcome == Outcome::Separable && self.separable == Separable::Stop {
+            if stops {
                 fit.ended = Ended::Separable;
-                let whole = columns.len() == 1 && columns[0].iter().all(|m| *m != 0.0);
                 fit.alone = whole.then(|| (set[0], found.delta[0]));
                 break;
             }
@@ -312,6 +321,8 @@ impl Uls {
             }
         }
         if held_out.is_some() {
+            // A held-out set may prefer what was before a feature that stands alone.
+            fit.alone = fit.alone.filter(|_| watch.round == fit.rounds.len());
             fit.kept = watch.round;
         }
         Ok(fit)
@@ -324,7 +335,7 @@ impl Uls {
         for (u, y) in u.iter_mut().zip(held.labels) {
             *u *= -y;
         }
-        judge(self.stop.watched, &self.loss, held.labels, &u)
+        judge(self.stop.watched, &self.loss, held.labels, held.weights, &u)
     }
 
     /// The features of this round.

@@ -70,6 +70,20 @@ impl Hypothesis {
     }
 }
 
+/// The score H = Σ α h of every row.
+pub fn scores(hypotheses: &[Hypothesis], alpha: &[f64], table: &Table) -> Vec<f64> {
+    let (mut scores, mut h) = (vec![0.0; table.rows()], vec![0.0; table.rows()]);
+    for (hypothesis, &alpha) in hypotheses.iter().zip(alpha) {
+        if alpha != 0.0 {
+            hypothesis.values(table, &mut h);
+            for (score, h) in scores.iter_mut().zip(&h) {
+                *score += alpha * h;
+            }
+        }
+    }
+    scores
+}
+
 /// Finds features.
 pub trait Weak {
     /// A feature with a large edge or a small risk, and its values on the examples in `h`; `None` if it knows of none.
@@ -77,4 +91,19 @@ pub trait Weak {
 
     /// The table that it learns from.
     fn table(&self) -> &Table;
+
+    /// Is h always ±1, and can [`learn_signs`](Self::learn_signs) and [`signs`](Self::signs) say so?
+    fn has_signs(&self) -> bool {
+        false
+    }
+
+    /// [`learn`](Self::learn) where every example counts 1, for labels y and weights w ≥ 0.
+    fn learn_signs(&mut self, _y: &[i8], _w: &[f64], _h: &mut [i8]) -> Option<Hypothesis> {
+        None
+    }
+
+    /// h of the rows from `start` on, for a feature that it has found.
+    fn signs(&self, _hypothesis: &Hypothesis, _start: usize, h: &mut [i8]) {
+        h.fill(0);
+    }
 }

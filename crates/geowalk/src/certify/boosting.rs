@@ -6,7 +6,7 @@
 //! |---|---|
 //! | [`rate`](Boosting::rate) | risk ≤ $1 - \frac{a}{2\psi(0)}\sum_j (\gamma_j Z_j)^2/\Vert m_j\Vert^2$, with averages over the examples; for the exponential loss $\prod_j\sqrt{1 - (\gamma_j/\max\vert m_j\vert)^2}$ |
 //! | [`training_error`](Boosting::training_error) | training error ≤ risk |
-//! | [`weak_learning`](Boosting::weak_learning) | in some round the training error is at most $\frac{2\max\Vert m\Vert}{\gamma}\sqrt{2\psi(0)/(aJ)}$ after J rounds with edges of at least γ (balanced losses) |
+//! | [`weak_learning`](Boosting::weak_learning) | in some round the training error is at most $\frac{2\max\Vert m\Vert}{\gamma}\sqrt{2\psi(0)/(aJ)}$ after J rounds to the minimum with edges of at least γ (balanced losses); capped ones do not count |
 //!
 //! with $a = \inf\tilde\psi''$, edge $\gamma_j$ and sum of weights $Z_j$.
 //!
@@ -27,6 +27,7 @@ const IDENTITY: &str = "steps to the minimum along the feature";
 const CURVED: &str = "a curvature of the dual that is bounded from below";
 const BALANCED: &str = "a balanced convex loss";
 const EDGE: &str = "an edge in every round";
+const ROUNDS: &str = "a round";
 
 /// The sums of a boosting run.
 ///
@@ -58,10 +59,13 @@ pub struct Boosting {
     /// Σ of the guaranteed decreases, or of −ln of the factors.
     gained: Sum,
     rounds: u64,
+    /// Rounds that ended at the minimum along their feature.
+    solved: u64,
     risk: f64,
     error: f64,
     /// The least error at the start of a round; from the second on.
     least_error: f64,
+    /// Of the rounds that are solved.
     least_edge: f64,
     largest_norm: f64,
     loss: Option<usize>,
@@ -79,6 +83,7 @@ impl Boosting {
             balanced: loss.permissible().is_some() || loss.spec() == "logistic",
             gained: Sum::default(),
             rounds: 0,
+            solved: 0,
             risk: 1.0,
             error: f64::NAN,
             least_error: 1.0,
@@ -118,6 +123,9 @@ impl Boosting {
             self.break_at(DESCENT, row, grown);
         }
         if round.outcome == Outcome::Solved {
+            self.solved += 1;
+            self.least_edge = Real::min(self.least_edge, round.edge.abs());
+            self.largest_norm = Real::max(self.largest_norm, round.norm);
             let exact = round.slip <= 1e-6;
             if !exact {
                 self.break_at(IDENTITY, row, round.slip);
@@ -133,8 +141,6 @@ impl Boosting {
         if self.error < self.least_error {
             self.least_error = self.error;
         }
-        self.least_edge = Real::min(self.least_edge, round.edge.abs());
-        self.largest_norm = Real::max(self.largest_norm, round.norm);
         (self.risk, self.error) = (round.surrogate, round.error);
     }
 
@@ -157,15 +163,13 @@ impl Boosting {
         self.certificate("boosting-rate", self.risk, bound.next_up())
     }
 
-    /// The training error, and the risk that bounds it. Holds for every convex loss with F(0) = 1, whatever the steps were.
+    /// The training error, and the risk that bounds it. Holds for every convex loss with F(0) = 1, whatever the steps were; void without rounds, as then no error was measured.
     pub fn training_error(&self) -> Certificate {
-        Certificate {
-            theorem: "training-error",
-            status: Status::Valid,
-            rounds: self.rounds,
-            loss: if self.rounds == 0 { f64::NAN } else { self.error },
-            bound: (self.risk * (1.0 + 1e-12)).next_up(),
+        let mut own = Self { broken: None, ..self.clone() };
+        if own.rounds == 0 {
+            own.break_at(ROUNDS, 0, 0.0);
         }
+        own.certificate("training-error", own.error, (own.risk * (1.0 + 1e-12)).next_up())
     }
 
     /// The least training error before some round, and the bound on it from the least edge of the run.
@@ -174,12 +178,15 @@ impl Boosting {
         if !own.balanced {
             own.break_at(BALANCED, 0, f64::NAN);
         }
+        if own.rounds > 0 && own.solved == 0 {
+            own.break_at(IDENTITY, 0, f64::NAN);
+        }
         let has_edge = own.least_edge > 0.0 && own.rounds > 0;
         if !has_edge {
             let found = own.least_edge;
             own.break_at(EDGE, 0, found);
         }
-        let rounds = own.rounds as f64;
+        let rounds = own.solved as f64;
         let bound = 2.0
             * (own.largest_norm.sqrt() / own.least_edge)
             * (2.0 * own.scale / (own.floor * rounds)).sqrt();
@@ -275,5 +282,29 @@ mod tests {
         bound.observe(&fit.rounds[0]);
         let rate = bound.rate();
         assert_eq!((rate.status, rate.bound >= 1.0), (Status::Valid, true));
+        // It is no round of weak learning either.
+        let weak = bound.weak_learning();
+        assert!(matches!(weak.status, Status::Void(Broken { premise: IDENTITY, .. })), "{weak:?}");
+        let mut solved = fit.rounds[0];
+        (solved.outcome, solved.edge, solved.norm) = (Outcome::Solved, 0.5, 1.0);
+        (solved.before, solved.slip) = (solved.surrogate, 0.0);
+        bound.observe(&solved);
+        // J = 1, γ = ½, ‖m‖ = 1, ψ(0) = ½, a = 2.
+        let weak = bound.weak_learning();
+        let expected = 4.0 * (2.0 * 0.5 / 2.0_f64).sqrt();
+        assert!((weak.bound - expected).abs() < 1e-9 && weak.status == Status::Valid, "{weak:?}");
+    }
+
+    #[test]
+    fn without_rounds_no_error_is_certified() {
+        let none = Boosting::new(&Surrogate::parse("gini").unwrap()).training_error();
+        assert!(matches!(none.status, Status::Void(Broken { premise: ROUNDS, .. })), "{none:?}");
+        // A broken rate says nothing against the bound on the error.
+        let (_, rounds) = run("gini", 2, 1);
+        let mut bound = Boosting::new(&Surrogate::renorm());
+        for round in &rounds {
+            bound.observe(round);
+        }
+        assert_eq!(bound.training_error().status, Status::Valid);
     }
 }

@@ -51,6 +51,15 @@ pub fn derivatives<L: Loss + ?Sized>(loss: &L, sampler: &mut Sampler) -> Result<
     const PANELS: u32 = 256;
     let facts = loss.facts();
     let (z, y) = (prediction(&facts, sampler), label(&facts, sampler));
+    let (value, slope) = loss.value_and_slope(z, y);
+    let same = value.to_bits() == loss.value(z, y).to_bits()
+        && slope.to_bits() == loss.slope(z, y).to_bits();
+    demand(
+        "value and slope at once are what they are one by one",
+        f64::from(u8::from(!same)),
+        0.0,
+        sampler,
+    )?;
     let reach = 0.005 * (1.0 + z.abs());
     let (lo, hi) = (z - reach, z + reach);
     let width = (hi - lo) / f64::from(PANELS);

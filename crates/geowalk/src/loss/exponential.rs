@@ -32,6 +32,12 @@ impl Loss for Exponential {
     }
 
     #[inline]
+    fn value_and_slope(&self, z: f64, y: f64) -> (f64, f64) {
+        let value = Real::exp(-y * z);
+        (value, -y * value)
+    }
+
+    #[inline]
     fn curvature(&self, z: f64, y: f64) -> f64 {
         y * y * Real::exp(-y * z)
     }

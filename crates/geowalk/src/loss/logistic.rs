@@ -20,6 +20,19 @@ use crate::error::Allowed;
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Logistic;
 
+/// The value at the margin m, given e^−|m|.
+#[inline]
+fn value(m: f64, e: f64) -> f64 {
+    Real::max(-m, 0.0) + Real::ln_1p(e)
+}
+
+/// The slope at the margin m, given e^−|m|.
+#[inline]
+fn slope(m: f64, e: f64, y: f64) -> f64 {
+    let numerator = if m >= 0.0 { e } else { 1.0 };
+    -y * numerator / (1.0 + e)
+}
+
 impl Loss for Logistic {
     fn spec(&self) -> String {
         "logistic".to_owned()
@@ -28,15 +41,20 @@ impl Loss for Logistic {
     #[inline]
     fn value(&self, z: f64, y: f64) -> f64 {
         let m = y * z;
-        Real::max(-m, 0.0) + Real::ln_1p(Real::exp(-m.abs()))
+        value(m, Real::exp(-m.abs()))
     }
 
     #[inline]
     fn slope(&self, z: f64, y: f64) -> f64 {
         let m = y * z;
+        slope(m, Real::exp(-m.abs()), y)
+    }
+
+    #[inline]
+    fn value_and_slope(&self, z: f64, y: f64) -> (f64, f64) {
+        let m = y * z;
         let e = Real::exp(-m.abs());
-        let numerator = if m >= 0.0 { e } else { 1.0 };
-        -y * numerator / (1.0 + e)
+        (value(m, e), slope(m, e, y))
     }
 
     #[inline]

@@ -155,6 +155,7 @@ pub trait Permissible: Debug + Send + Sync {
 }
 
 /// The less likely side of p: q = min(p, 1 − p), exactly, and the sign of p − ½. NaN outside [0, 1].
+#[inline]
 fn fold(p: f64) -> (f64, f64) {
     let (q, sign) = if p > 0.5 { (1.0 - p, 1.0) } else { (p, -1.0) };
     (if q >= 0.0 { q } else { f64::NAN }, sign)

@@ -1,5 +1,6 @@
 //! # Splits between bins
-//! A histogram per column and node: the tally of each bin. Of two siblings only the one with fewer rows is counted; the other is the parent less its sibling.
+//! A histogram per column and node: the tally of each bin. Of two siblings only the one with fewer rows is counted; the other is the parent less its sibling. Whole numbers are counted row by
+//! row ([`panels`](super::panels)), weights column by column.
 //!
 //! **Cost** at most half of the rows per column and level after the root, whatever φ; 256 tallies per column for each node with many rows that waits to be split.
 
@@ -7,34 +8,37 @@ use rayon::prelude::*;
 
 use super::exact::{PARALLEL, divide};
 use super::grow::{Candidate, Limits, Range, Store};
+use super::panels::{CODES, Panels};
 use super::search::{Choice, Node, Whole};
 use super::tally::Tally;
 use crate::boost::binned::{Bin, Binned, BinnedColumn, midpoint};
 use crate::boost::split::{Split, Test};
 
-/// Codes of a column, the one for missing values included.
-const CODES: usize = 256;
-
-/// A node with fewer rows is counted when it is searched, and its histogram not kept: so what waits needs less memory than the data.
+/// A histogram of fewer rows is not kept after the search: so what waits needs less memory than the data.
 const KEPT: usize = 1 << 11;
 
 /// The rows of each node, and the bins of each row.
 pub(super) struct Bins<'a> {
     binned: &'a Binned,
+    /// The same row by row, where rows are counted so.
+    panels: Option<Panels>,
     rows: Vec<u32>,
-    sides: Vec<u8>,
+    spare: Vec<u32>,
 }
 
 impl<'a> Bins<'a> {
     #[expect(clippy::cast_possible_truncation, reason = "a table has fewer than 2^32 rows")]
     pub(super) fn new(binned: &'a Binned, here: impl Fn(u32) -> bool) -> Self {
         let rows = (0..binned.rows() as u32).filter(|row| here(*row)).collect();
-        Self { binned, rows, sides: vec![0; binned.rows()] }
+        Self { binned, panels: None, rows, spare: Vec::new() }
     }
 
     /// The histograms of all columns, one after the other.
     fn count<T: Tally>(&self, tally: &T, range: Range) -> Vec<T::Item> {
         let rows = &self.rows[range.start..range.end];
+        if let Some(all) = self.panels.as_ref().and_then(|panels| tally.count(panels, rows)) {
+            return all;
+        }
         let examples: Vec<T::Example> = rows.iter().map(|row| tally.example(*row)).collect();
         let columns = self.binned.columns();
         let size = CODES * tally.width();
@@ -57,7 +61,7 @@ impl<'a> Bins<'a> {
 }
 
 impl<T: Tally> Store<T> for Bins<'_> {
-    /// The histograms of a node with many rows.
+    /// The histograms of a node, if they are known.
     type Carry = Option<Vec<T::Item>>;
 
     fn rows(&self) -> &[u32] {
@@ -65,8 +69,14 @@ impl<T: Tally> Store<T> for Bins<'_> {
     }
 
     fn root(&mut self, tally: &T) -> Self::Carry {
-        let range = Range { start: 0, end: self.rows.len() };
-        (range.len() >= KEPT).then(|| self.count(tally, range))
+        if T::WHOLE {
+            self.panels = Some(Panels::new(self.binned));
+        }
+        Some(self.count(tally, Range { start: 0, end: self.rows.len() }))
+    }
+
+    fn keep(&self, range: Range, carry: Self::Carry) -> Self::Carry {
+        carry.filter(|_| range.len() >= KEPT)
     }
 
     fn search(
@@ -106,31 +116,34 @@ impl<T: Tally> Store<T> for Bins<'_> {
             Test::Is { .. } => code == bin,
             Test::Known => code != gone,
         };
-        let mut left = 0;
-        for row in &self.rows[range.start..range.end] {
-            let side = passes(codes[*row as usize]);
-            self.sides[*row as usize] = u8::from(side);
-            left += usize::from(side);
+        if T::WHOLE && wanted == [false, false] {
+            // The children are leaves, and what is in them is known: nobody will ask who their rows are.
+            return (0, [None, None]);
         }
-        divide(&mut self.rows[range.start..range.end], &self.sides, &mut Vec::new());
+        let mut sides = [false; CODES];
+        for (side, code) in sides.iter_mut().zip(0..=u8::MAX) {
+            *side = passes(code);
+        }
+        let rows = &mut self.rows[range.start..range.end];
+        let side = |row: u32| sides[usize::from(codes[row as usize])];
+        let left = divide(rows, side, &mut self.spare);
         let middle = range.start + left;
         let children =
             [Range { start: range.start, end: middle }, Range { start: middle, end: range.end }];
-        let kept = |child: usize| wanted[child] && children[child].len() >= KEPT;
         let mut carries = [None, None];
         if let Some(mut all) = carry
-            && (kept(0) || kept(1))
+            && (0..2).any(|child| wanted[child] && children[child].len() >= KEPT)
         {
             let small = usize::from(children[1].len() < children[0].len());
             let counted = self.count(tally, children[small]);
-            if kept(1 - small) {
+            if wanted[1 - small] {
                 let width = tally.width();
                 for (from, other) in all.chunks_mut(width).zip(counted.chunks(width)) {
                     tally.sub(other, from);
                 }
                 carries[1 - small] = Some(all);
             }
-            if kept(small) {
+            if wanted[small] {
                 carries[small] = Some(counted);
             }
         }

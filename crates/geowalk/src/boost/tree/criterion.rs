@@ -101,14 +101,16 @@ impl Criterion {
     /// The cost of a leaf with these weights of two classes. The share is that of the lighter one: the other is near 1 where costs are small, and has lost its digits.
     #[inline]
     pub(super) fn two(&self, negative: f64, positive: f64) -> f64 {
-        let n = negative + positive;
-        let lighter = if negative < positive { negative } else { positive };
-        if n > 0.0 {
-            n * (self.phi.impurity((lighter / n).clamp(0.0, 0.5)) / self.phi.b())
-        } else {
-            0.0
-        }
+        two(&self.phi, negative, positive)
     }
+}
+
+/// [`Criterion::two`] of a permissible function.
+#[inline(always)]
+pub(super) fn two<P: Permissible>(phi: &P, negative: f64, positive: f64) -> f64 {
+    let n = negative + positive;
+    let lighter = if negative < positive { negative } else { positive };
+    if n > 0.0 { n * (phi.impurity((lighter / n).clamp(0.0, 0.5)) / phi.b()) } else { 0.0 }
 }
 
 #[cfg(test)]

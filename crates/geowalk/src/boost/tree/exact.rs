@@ -24,7 +24,7 @@ pub(super) struct Exact<'a> {
     table: &'a Table,
     lists: Vec<Vec<u32>>,
     /// By row: does it go left?
-    sides: Vec<u8>,
+    sides: Vec<bool>,
 }
 
 impl<'a> Exact<'a> {
@@ -46,7 +46,7 @@ impl<'a> Exact<'a> {
             }
         };
         let lists = table.columns().par_iter().enumerate().map(list).collect();
-        Self { table, lists, sides: vec![0; table.rows()] }
+        Self { table, lists, sides: vec![false; table.rows()] }
     }
 }
 
@@ -58,6 +58,8 @@ impl<T: Tally> Store<T> for Exact<'_> {
     }
 
     fn root(&mut self, _: &T) {}
+
+    fn keep(&self, _: Range, (): ()) {}
 
     fn search(
         &self,
@@ -93,13 +95,13 @@ impl<T: Tally> Store<T> for Exact<'_> {
         let mut left = 0;
         for row in list {
             let side = test.passes(own, *row as usize);
-            self.sides[*row as usize] = u8::from(side);
+            self.sides[*row as usize] = side;
             left += usize::from(side);
         }
         if wanted[0] || wanted[1] {
             let sides = &self.sides;
             let divide = |spare: &mut Vec<u32>, list: &mut Vec<u32>| {
-                divide(&mut list[range.start..range.end], sides, spare);
+                divide(&mut list[range.start..range.end], |row| sides[row as usize], spare);
             };
             if self.lists.len() * range.len() > PARALLEL {
                 self.lists.par_iter_mut().for_each_init(Vec::new, divide);
@@ -109,26 +111,32 @@ impl<T: Tally> Store<T> for Exact<'_> {
             }
         } else {
             // The children are leaves: who their rows are is all that is still needed.
-            divide(&mut self.lists[0][range.start..range.end], &self.sides, &mut Vec::new());
+            let list = &mut self.lists[0][range.start..range.end];
+            divide(list, |row| self.sides[row as usize], &mut Vec::new());
         }
         (left, [(), ()])
     }
 }
 
-/// Those that go left first; the order on each side stays.
-pub(super) fn divide(list: &mut [u32], sides: &[u8], spare: &mut Vec<u32>) {
+/// Those that go left first, and how many they are; the order on each side stays.
+pub(super) fn divide(
+    list: &mut [u32],
+    left_side: impl Fn(u32) -> bool,
+    spare: &mut Vec<u32>,
+) -> usize {
     spare.resize(list.len().max(spare.len()), 0);
     let (mut left, mut right) = (0, 0);
     // Both places are written, one is kept: no branch that would be guessed wrong half of the time.
     for at in 0..list.len() {
         let row = list[at];
-        let side = usize::from(sides[row as usize]);
+        let side = usize::from(left_side(row));
         list[left] = row;
         spare[right] = row;
         left += side;
         right += 1 - side;
     }
     list[left..].copy_from_slice(&spare[..right]);
+    left
 }
 
 fn search<T: Tally>(

@@ -118,6 +118,9 @@ pub(super) trait Store<T: Tally> {
 
     fn root(&mut self, tally: &T) -> Self::Carry;
 
+    /// What is kept of a node that was searched.
+    fn keep(&self, range: Range, carry: Self::Carry) -> Self::Carry;
+
     /// The best split of each column.
     fn search(
         &self,
@@ -128,7 +131,7 @@ pub(super) trait Store<T: Tally> {
         limits: &Limits,
     ) -> Vec<Option<Candidate<T::Item>>>;
 
-    /// Divides the rows of a node; how many went left. Only children that are `wanted` will be searched.
+    /// Divides the rows of a node; how many went left. Only children that are `wanted` will be searched; if none is and numbers are whole, the rows need not be divided.
     fn split(
         &mut self,
         tally: &T,
@@ -284,6 +287,7 @@ impl<T: Tally, S: Store<T>> Grower<'_, T, S> {
         let gain = cost - chosen.cost;
         if gain > tolerance || self.growth.zero_gain {
             let order = self.growth.order;
+            let carry = self.store.keep(range, carry);
             self.open.push(Open { node, depth, range, total, gain, chosen, carry, order });
         }
     }
@@ -318,12 +322,16 @@ impl<T: Tally, S: Store<T>> Grower<'_, T, S> {
         let middle = range.start + left;
         let ranges =
             [Range { start: range.start, end: middle }, Range { start: middle, end: range.end }];
-        // Summed anew: differences of weights would carry their rounding from level to level.
-        let totals = ranges.map(|range| {
-            let mut total = vec![T::Item::default(); self.tally.width()];
-            self.tally.sum(&self.store.rows()[range.start..range.end], &mut total);
-            total
-        });
+        let totals = if T::WHOLE {
+            [chosen.left.clone(), right]
+        } else {
+            // Summed anew: differences of weights would carry their rounding from level to level.
+            ranges.map(|range| {
+                let mut total = vec![T::Item::default(); self.tally.width()];
+                self.tally.sum(&self.store.rows()[range.start..range.end], &mut total);
+                total
+            })
+        };
         let children = [self.leaf(&totals[0]), self.leaf(&totals[1])];
         let costs = totals.each_ref().map(|total| self.tally.cost(total));
         let gain = self.tally.cost(&total) - costs[0] - costs[1];

@@ -1,45 +1,57 @@
 //! # Pruning by a held-out set
 //! From the leaves up, a node becomes a leaf if that makes no more errors on rows that training has not seen than the subtree below it does. Of all subtrees with the root of the tree it is the
-//! smallest among those with the fewest errors there.
+//! smallest among those with the fewest errors there. Errors are counted by weight, if rows have any.
 //!
 //! **Cost** one prediction per row. **Care** a subtree that no held-out row reaches is cut: nothing speaks for it. Probabilities stay those of the training data.
 //! **Source** \[Quinlan87, sec. 2.2\].
 
 use super::{Tree, TreeError};
-use crate::boost::table::{Classes, Table, TableError};
+use crate::boost::table::{Table, TableError};
 
 impl Tree {
-    /// Prunes by the errors on a held-out table; how many leaves are gone. Classes are counted as in training.
-    pub fn prune(&mut self, table: &Table, classes: &Classes) -> Result<usize, TreeError> {
-        if classes.rows() != table.rows() {
-            let (found, rows) = (classes.rows(), table.rows());
-            let what = "the list of classes".to_owned();
-            return Err(TableError::Length { what, found, rows }.into());
+    /// Prunes by the errors on a held-out table, whose rows have the classes `codes`, counted as in training, and weights >= 0; how many leaves are gone. The table may have rows of one class only.
+    pub fn prune(
+        &mut self,
+        table: &Table,
+        codes: &[u32],
+        weights: Option<&[f64]>,
+    ) -> Result<usize, TreeError> {
+        let rows = table.rows();
+        let lists = [("classes", codes.len()), ("weights", weights.map_or(rows, <[f64]>::len))];
+        if let Some((what, found)) = lists.into_iter().find(|(_, found)| *found != rows) {
+            return Err(
+                TableError::Length { what: format!("the list of {what}"), found, rows }.into()
+            );
         }
+        let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
+        // Sums of the same weights in another order.
+        let rounding = weights.map_or(0.0, |weights| 1e-12 * weights.iter().sum::<f64>());
         // What reaches each leaf, then each node: children come after their parents.
         let count = self.nodes.len();
-        let mut reached = vec![0_u64; count * self.classes];
-        for (leaf, code) in self.leaves_of(table).into_iter().zip(classes.codes()) {
+        let mut reached = vec![0.0; count * self.classes];
+        for (row, (leaf, code)) in self.leaves_of(table).into_iter().zip(codes).enumerate() {
             if (*code as usize) < self.classes {
-                reached[leaf * self.classes + *code as usize] += 1;
+                reached[leaf * self.classes + *code as usize] += weight(row);
             }
         }
-        let mut errors = vec![0_u64; count];
+        let mut errors = vec![0.0; count];
         let mut cut = vec![false; count];
         for node in (0..count).rev() {
             let branch = self.nodes[node].branch;
             if let Some(branch) = branch {
                 for class in 0..self.classes {
                     let below = [branch.left, branch.right];
-                    let sum = below.iter().map(|child| reached[child * self.classes + class]).sum();
-                    reached[node * self.classes + class] = sum;
+                    let sum = below.iter().map(|child| reached[child * self.classes + class]);
+                    reached[node * self.classes + class] = sum.sum();
                 }
             }
             let own = &reached[node * self.classes..(node + 1) * self.classes];
-            let wrong = own.iter().sum::<u64>() - own[self.class(node)];
+            let said = self.class(node);
+            let others = own.iter().enumerate().filter(|(class, _)| *class != said);
+            let wrong: f64 = others.map(|(_, reached)| reached).sum();
             let below = branch.map(|branch| errors[branch.left] + errors[branch.right]);
-            cut[node] = below.is_some_and(|below| wrong <= below);
-            errors[node] = below.map_or(wrong, |below| below.min(wrong));
+            cut[node] = below.is_some_and(|below| wrong <= below + rounding);
+            errors[node] = below.filter(|_| !cut[node]).unwrap_or(wrong);
         }
         let before = self.leaves().count();
         self.keep(&cut);

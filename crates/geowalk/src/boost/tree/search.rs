@@ -73,13 +73,7 @@ impl<T: Tally> Node<'_, T> {
     /// Σcost if `left` goes left; infinite if too few rows go to one of the sides. `right` is scratch.
     #[inline]
     fn cost(&self, left: &[T::Item], right: &mut [T::Item]) -> f64 {
-        right.copy_from_slice(self.total);
-        self.tally.sub(left, right);
-        let fewest = self.tally.rows(left).min(self.tally.rows(right));
-        if fewest < self.min_leaf {
-            return f64::INFINITY;
-        }
-        self.tally.cost(left) + self.tally.cost(right)
+        self.tally.both(left, right, self.total, self.min_leaf)
     }
 
     /// The best cut of a sequence of blocks.
@@ -164,29 +158,19 @@ struct Walk<'a, T: Tally, O> {
 
 impl<'a, T: Tally, O: Inside<T::Item>> Walk<'a, T, O> {
     fn new(node: &'a Node<'a, T>, blocks: &'a [T::Item], inside: &'a O, missing: bool) -> Self {
-        let count = blocks.len() / node.tally.width();
         let mut walk = Self {
             node,
             blocks,
             inside,
             missing,
-            ends: Vec::with_capacity(count),
+            ends: Vec::new(),
             bounds: Vec::new(),
             left: node.nothing(),
             right: node.nothing(),
             runs: Vec::new(),
         };
         walk.start();
-        for block in blocks.chunks_exact(node.tally.width()) {
-            // An empty block gives the cut of the one before it.
-            let end = if node.tally.rows(block) == 0 {
-                f64::INFINITY
-            } else {
-                node.tally.add(block, &mut walk.left);
-                node.cost(&walk.left, &mut walk.right)
-            };
-            walk.ends.push(end);
-        }
+        walk.ends = node.tally.ends(&walk.left, blocks, node.total, node.min_leaf);
         walk
     }
 

@@ -2,7 +2,9 @@
 //! What is counted of a set of rows while a split is sought: how many they are, and the weight of each class. Three forms of the same thing, so that the common case is fast: two
 //! classes without weights are one 64-bit number, and adding a row is one addition.
 
-use super::criterion::Criterion;
+use super::criterion::{Criterion, two};
+use super::panels::Panels;
+use crate::loss::permissible::{AnyPermissible, Permissible};
 
 /// A way to count rows. A tally is a slice of [`width`](Tally::width) items, so that many of them lie in one array.
 pub(super) trait Tally: Sync {
@@ -10,6 +12,9 @@ pub(super) trait Tally: Sync {
     type Item: Copy + Default + Send + Sync + std::fmt::Debug;
     /// What a row adds.
     type Example: Copy + Send + Sync;
+
+    /// Are all numbers whole? Then sums and differences are exact, and rows can be counted in any order.
+    const WHOLE: bool = false;
 
     fn width(&self) -> usize;
     fn classes(&self) -> usize;
@@ -32,6 +37,48 @@ pub(super) trait Tally: Sync {
         for row in rows {
             self.put(self.example(*row), into);
         }
+    }
+
+    /// Σcost of both sides if the blocks up to each one go left with what `start` has; infinite after an empty block, which gives the cut of the one before it, and where fewer rows than
+    /// `min_leaf` go to a side.
+    fn ends(
+        &self,
+        start: &[Self::Item],
+        blocks: &[Self::Item],
+        total: &[Self::Item],
+        min_leaf: u64,
+    ) -> Vec<f64> {
+        let (mut left, mut right) = (start.to_vec(), total.to_vec());
+        let end = |block: &[Self::Item]| {
+            if self.rows(block) == 0 {
+                return f64::INFINITY;
+            }
+            self.add(block, &mut left);
+            self.both(&left, &mut right, total, min_leaf)
+        };
+        blocks.chunks_exact(self.width()).map(end).collect()
+    }
+
+    /// Σcost if `left` goes left; infinite if too few rows go to one of the sides. `right` is scratch.
+    #[inline]
+    fn both(
+        &self,
+        left: &[Self::Item],
+        right: &mut [Self::Item],
+        total: &[Self::Item],
+        min_leaf: u64,
+    ) -> f64 {
+        right.copy_from_slice(total);
+        self.sub(left, right);
+        if self.rows(left).min(self.rows(right)) < min_leaf {
+            return f64::INFINITY;
+        }
+        self.cost(left) + self.cost(right)
+    }
+
+    /// The histograms of all columns for these rows, where they can be counted row by row.
+    fn count(&self, _: &Panels, _: &[u32]) -> Option<Vec<Self::Item>> {
+        None
     }
 
     /// Adds rows to the tallies of their codes, which are 256.
@@ -70,6 +117,8 @@ impl Counts<'_> {
 impl Tally for Counts<'_> {
     type Item = u64;
     type Example = u64;
+
+    const WHOLE: bool = true;
 
     #[inline(always)]
     fn width(&self) -> usize {
@@ -127,14 +176,38 @@ impl Tally for Counts<'_> {
         into[0] += rows.iter().map(|row| self.example(*row)).sum::<u64>();
     }
 
-    fn histogram(&self, codes: impl Iterator<Item = u8>, examples: &[u64], into: &mut [u64]) {
-        // An array that every code is inside of: no check per row.
-        if let Ok(into) = <&mut [u64; 256]>::try_from(into) {
-            for (code, example) in codes.zip(examples) {
-                into[usize::from(code)] += example;
-            }
+    fn ends(&self, start: &[u64], blocks: &[u64], total: &[u64], min_leaf: u64) -> Vec<f64> {
+        let (start, total) = (start[0], total[0]);
+        // The criterion of most trees is chosen once per column, not once per bin.
+        match self.criterion.phi() {
+            AnyPermissible::Gini(phi) => counted_ends(phi, start, blocks, total, min_leaf),
+            phi => counted_ends(phi, start, blocks, total, min_leaf),
         }
     }
+
+    fn count(&self, panels: &Panels, rows: &[u32]) -> Option<Vec<u64>> {
+        Some(panels.count(rows, &self.positive))
+    }
+}
+
+fn counted_ends<P: Permissible>(
+    phi: &P,
+    mut left: u64,
+    blocks: &[u64],
+    total: u64,
+    min_leaf: u64,
+) -> Vec<f64> {
+    let cost = |packed: u64| {
+        let (negative, positive) = Counts::pair(&[packed]);
+        two(phi, negative, positive)
+    };
+    let end = |block: &u64| {
+        left += block;
+        let right = total - left;
+        let fewest = (left >> 32).min(right >> 32);
+        if *block == 0 || fewest < min_leaf { f64::INFINITY } else { cost(left) + cost(right) }
+    };
+    blocks.iter().map(end).collect()
 }
 
 /// Two classes with weights: rows, weight of the negative ones, of the positive ones.

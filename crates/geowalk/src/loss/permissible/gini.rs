@@ -26,6 +26,7 @@ impl Permissible for Gini {
         0.0
     }
 
+    #[inline]
     fn b(&self) -> f64 {
         0.25
     }
@@ -38,6 +39,7 @@ impl Permissible for Gini {
         (-1.0, 1.0)
     }
 
+    #[inline]
     fn impurity(&self, p: f64) -> f64 {
         let (q, _) = fold(p);
         q * (1.0 - q)
