@@ -163,6 +163,7 @@ pub enum Allowed {
 
 impl Allowed {
     /// Is `x` in the set? NaN and infinities never are.
+    #[inline]
     pub fn contains(self, x: f64) -> bool {
         x.is_finite()
             && match self {

@@ -16,6 +16,8 @@
 //! assert_eq!(softplus(0.0_f32), std::f32::consts::LN_2);
 //! ```
 
+pub(crate) mod lanes;
+
 use std::fmt::{Debug, Display};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};

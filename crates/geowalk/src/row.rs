@@ -10,6 +10,7 @@
 
 mod block;
 mod dense;
+mod fingerprint;
 mod sparse;
 
 pub use block::{Block, Parts, PartsMut};
@@ -114,6 +115,12 @@ pub trait Row<F: Real>: Copy {
     /// Calls `f(i, x_i)` once for every coordinate present, always in the same order.
     fn each(self, f: impl FnMut(usize, F));
 
+    /// The same for a short `f`, of which the counting of a loop would be a large part: it may be written out several times.
+    #[inline(always)]
+    fn each_briefly(self, f: impl FnMut(usize, F)) {
+        self.each(f);
+    }
+
     /// One more than the largest index present; 0 for the empty row.
     fn bound(self) -> usize;
 
@@ -129,10 +136,23 @@ pub trait Row<F: Real>: Copy {
         sum
     }
 
+    /// The sums (⟨w, x⟩, ‖x‖²), begun with two numbers and added up coordinate after coordinate, those within `w`.
+    #[inline]
+    fn dot_and_square(self, w: &[F], begun: (F, F)) -> (F, F) {
+        let (mut dot, mut square) = begun;
+        self.each_briefly(|i, x| {
+            if let Some(&w) = w.get(i) {
+                dot += w * x;
+                square += x * x;
+            }
+        });
+        (dot, square)
+    }
+
     /// y ← y + a·x. Coordinates beyond the end of `y` are left out.
     #[inline]
     fn axpy(self, a: F, y: &mut [F]) {
-        self.each(|i, x| {
+        self.each_briefly(|i, x| {
             if let Some(target) = y.get_mut(i) {
                 *target += a * x;
             }

@@ -34,8 +34,10 @@
 mod adaptive;
 mod burg;
 mod clipped;
+mod entries;
 mod entropy;
 mod euclidean;
+mod factor;
 mod free;
 mod gauge;
 mod hyperbolic;
@@ -47,6 +49,7 @@ mod p_norm;
 mod partition;
 mod reparam;
 mod scaled;
+mod shortfall;
 mod signed;
 mod simplex;
 mod simplex_entropy;
@@ -185,13 +188,14 @@ fn judge<L: Loss + ?Sized>(
     scalar("the prediction", z, Allowed::Finite)?;
     scalar("the importance weight", target.weight, Allowed::NonNegative)?;
     scalar("the rate", rate, Allowed::Closed(0.0, LARGEST))?;
-    let value = target.weight * loss.value(z, target.y);
-    let slope = target.weight * loss.slope(z, target.y);
+    let (value, slope) = loss.value_and_slope(z, target.y);
+    let (value, slope) = (target.weight * value, target.weight * slope);
     scalar("the loss", value, Allowed::Finite)?;
     scalar("the slope of the loss", slope, Allowed::Closed(-LARGEST, LARGEST))?;
     Ok(Round { z, loss: value, slope, rate, length: 0.0, event: Event::Inside })
 }
 
+#[inline(always)] // what is allowed is known where it is called
 fn scalar(what: &'static str, value: f64, allowed: Allowed) -> Result<f64, DomainError> {
     if allowed.contains(value) {
         Ok(value)

@@ -27,6 +27,8 @@ use super::{Bound, Broken, Certificate, Comparator, Status};
 use crate::Real;
 use crate::error::ConfigError;
 use crate::loss::Facts;
+use crate::natural::rows;
+use crate::real::lanes;
 use crate::row::{Norm, Row};
 use crate::sum::Sum;
 use crate::update::Round;
@@ -174,6 +176,33 @@ impl FirstOrder {
                 found: if round.loss.is_finite() { round.slope } else { round.loss },
             });
         }
+    }
+
+    /// Γ_{i,k} += g_k x_i of several predictions of the same rows, whose Γ lie side by side, those of a feature in one place. Features beyond the end are left out.
+    ///
+    /// ```
+    /// use geowalk::certify::FirstOrder;
+    /// use geowalk::row::Sparse;
+    /// let mut gamma = [0.0; 6];
+    /// FirstOrder::add_slopes(&mut gamma, &[1.0, -0.5], Sparse::new(&[1, 9], &[4.0, 1.0])?);
+    /// assert_eq!(gamma, [0.0, 0.0, 4.0, -2.0, 0.0, 0.0]);
+    /// # Ok::<(), geowalk::DomainError>(())
+    /// ```
+    pub fn add_slopes<X: Row<f64>>(gamma: &mut [f64], slopes: &[f64], x: X) {
+        let n = slopes.len();
+        lanes::widely(
+            #[inline(always)]
+            || {
+                x.each(
+                    #[inline(always)]
+                    |i, x| {
+                        if let Some(row) = gamma.get_mut(i * n..(i + 1) * n) {
+                            rows::change(row, slopes, slopes, |gamma, slope, _| gamma + slope * x);
+                        }
+                    },
+                );
+            },
+        );
     }
 
     /// The certificate, with Γ from the walk that kept it, and what [its method](crate::walk::Walk::gamma) returned.

@@ -208,6 +208,11 @@ impl Watch {
         }
     }
 
+    /// Has no premise been broken so far?
+    pub(crate) fn stands(&self) -> bool {
+        self.broken.is_none()
+    }
+
     /// The certificate with this bound. A NaN is no bound.
     pub(crate) fn issue(&self, bound: f64) -> Certificate {
         self.issue_on(self.loss.total(), bound)

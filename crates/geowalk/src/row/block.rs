@@ -2,6 +2,7 @@
 
 use super::{Dense, Sparse};
 use crate::error::DomainError;
+use crate::real::lanes;
 
 /// Examples in row-compressed form, dense or sparse, with labels and importance weights. Cleared and filled again, it
 /// allocates nothing once it has seen its largest load.
@@ -27,6 +28,8 @@ pub struct Block {
     values: Vec<f64>,
     /// Columns of a dense block, whose `indices` are empty.
     columns: Option<usize>,
+    /// What [`Block::know_fingerprints`] was told; of no use if there is not one for each row.
+    fingerprints: Vec<u64>,
     /// Scratch memory of `merge`: places by index, and which of them were added to another.
     order: Vec<usize>,
     gone: Vec<bool>,
@@ -74,6 +77,18 @@ impl Block {
         self.indices.clear();
         self.values.clear();
         self.columns = None;
+        self.fingerprints.clear();
+    }
+
+    /// Takes over the [fingerprints](Block::fingerprint) of all rows from who has worked them out before. They are forgotten when the rows change.
+    pub fn know_fingerprints(&mut self, known: impl Iterator<Item = u64>) {
+        self.fingerprints.clear();
+        self.fingerprints.extend(known);
+    }
+
+    /// The fingerprints, if they are known.
+    pub(super) fn known_fingerprints(&self) -> Option<&[u64]> {
+        (self.fingerprints.len() == self.len()).then_some(&self.fingerprints)
     }
 
     /// Adds rows of another block, as they are; where dense and sparse rows would mix they become sparse ones.
@@ -272,6 +287,7 @@ impl Block {
 
     /// The labels, to be recoded (class numbers to ±1).
     pub fn labels_mut(&mut self) -> &mut [f64] {
+        self.fingerprints.clear();
         &mut self.labels
     }
 
@@ -324,6 +340,7 @@ impl Block {
         fill: impl FnOnce(PartsMut<'_>),
     ) -> Result<(), DomainError> {
         self.columns = columns;
+        self.fingerprints.clear();
         self.labels.resize(rows, 0.0);
         self.weights.resize(rows, 0.0);
         self.ends.resize(rows, 0);
@@ -349,17 +366,40 @@ impl Block {
                 self.clear();
                 return Err(error);
             }
-            if columns.is_none() {
-                let largest = self.indices[start..end].iter().max();
-                self.bounds.push(largest.map_or(0, |&index| (index as usize).saturating_add(1)));
-            }
             start = end;
         }
         if start == stored {
+            if columns.is_none() {
+                self.find_bounds();
+            }
             return Ok(());
         }
         self.clear();
         Err(DomainError::Dimension { what: "the end of the rows", found: start, expected: stored })
+    }
+}
+
+impl Block {
+    /// One more than the largest index, of every sparse row.
+    fn find_bounds(&mut self) {
+        let Self { ends, indices, bounds, .. } = self;
+        // As many indices at once as the processor can compare.
+        lanes::widely(
+            #[inline(always)]
+            || {
+                let mut start = 0;
+                for &end in ends.iter() {
+                    let row = indices.get(start..end).unwrap_or_default();
+                    let largest = row.iter().fold(0, |largest, &index| u32::max(largest, index));
+                    bounds.push(if row.is_empty() {
+                        0
+                    } else {
+                        (largest as usize).saturating_add(1)
+                    });
+                    start = end;
+                }
+            },
+        );
     }
 }
 

@@ -11,7 +11,8 @@ use crate::Real;
 pub struct Dense<'a, F>(pub &'a [F]);
 
 impl<F: Real> Row<F> for Dense<'_, F> {
-    #[inline]
+    // Where a closure is compiled for wide vectors, the loop around it must be.
+    #[inline(always)]
     fn each(self, mut f: impl FnMut(usize, F)) {
         for (i, &x) in self.0.iter().enumerate() {
             f(i, x);
@@ -20,6 +21,23 @@ impl<F: Real> Row<F> for Dense<'_, F> {
 
     fn bound(self) -> usize {
         self.0.len()
+    }
+
+    #[inline]
+    fn dot_and_square(self, w: &[F], begun: (F, F)) -> (F, F) {
+        let (mut dot, mut square) = begun;
+        for (&w, &x) in w.iter().zip(self.0) {
+            dot += w * x;
+            square += x * x;
+        }
+        (dot, square)
+    }
+
+    #[inline]
+    fn axpy(self, a: F, y: &mut [F]) {
+        for (target, &x) in y.iter_mut().zip(self.0) {
+            *target += a * x;
+        }
     }
 
     #[inline]

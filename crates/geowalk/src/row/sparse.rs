@@ -56,6 +56,22 @@ impl<F: Real> Row<F> for Sparse<'_, F> {
         self.bound
     }
 
+    // Four coordinates to a turn of the loop.
+    #[inline(always)]
+    fn each_briefly(self, mut f: impl FnMut(usize, F)) {
+        let count = self.indices.len().min(self.values.len());
+        let (indices, last_indices) = self.indices[..count].as_chunks::<4>();
+        let (values, last_values) = self.values[..count].as_chunks::<4>();
+        for (indices, values) in indices.iter().zip(values) {
+            for k in 0..4 {
+                f(indices[k] as usize, values[k]);
+            }
+        }
+        for (&i, &x) in last_indices.iter().zip(last_values) {
+            f(i as usize, x);
+        }
+    }
+
     #[inline]
     fn length(self) -> f64 {
         super::length(&self.values[..self.values.len().min(self.indices.len())])

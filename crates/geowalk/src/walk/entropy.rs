@@ -8,9 +8,9 @@
 //! **Source** \[KW97\]; \[AW20, sec. 5\]; \[KMWW07s, eq. (6)\].
 
 use super::Walk;
+use super::factor::Factor;
 use super::gauge::Gauge;
 use super::logarithm::Logarithms;
-use super::partition::Factor;
 use crate::error::{ConfigError, DomainError};
 use crate::geometry::Event;
 use crate::loss::Loss;
@@ -54,7 +54,7 @@ impl Entropy {
 
 impl Walk for Entropy {
     fn features(&self) -> usize {
-        self.w.w.len()
+        self.w.features()
     }
 
     fn grow(&mut self, n: usize) {
@@ -62,7 +62,7 @@ impl Walk for Entropy {
     }
 
     fn predict<X: Row<f64>>(&self, x: X) -> f64 {
-        x.dot(&self.w.w)
+        self.w.dot(x)
     }
 
     fn step<X: Row<f64>, L: Loss + ?Sized>(
@@ -73,13 +73,14 @@ impl Walk for Entropy {
         rate: f64,
     ) -> Result<Round, DomainError> {
         self.grow(x.bound());
-        let mut round = walk::judge(self.predict(x), target, loss, rate)?;
+        let mut round = walk::judge(self.w.take(x), target, loss, rate)?;
         let tau = -rate * round.slope;
         if tau != 0.0 {
-            let moved = self.w.multiply(x, Factor::Exponential, |x, _| tau * x);
+            let moved = self.w.multiply(Factor::Exponential, |x, _| tau * x);
             round.length = (2.0 * moved.divergence).sqrt();
             if moved.clamped > 0 {
                 round.event = Event::Clamped { coordinates: moved.clamped };
+                self.w.note_cuts(tau);
             }
         }
         Ok(round)
@@ -94,7 +95,11 @@ impl Walk for Entropy {
     }
 
     fn read(&self, w: &mut Vec<f64>) {
-        w.clone_from(&self.w.w);
+        self.w.read(w);
+    }
+
+    fn gamma(&self, rate: Option<f64>, out: &mut Vec<f64>) -> Option<f64> {
+        self.w.gamma(rate, out)
     }
 
     fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {

@@ -59,14 +59,7 @@ impl Walk for Euclidean {
         rate: f64,
     ) -> Result<Round, DomainError> {
         self.grow(x.bound());
-        let (mut z, mut square) = (0.0, 0.0);
-        let w = &self.w;
-        x.each(|i, x| {
-            if let Some(&w) = w.get(i) {
-                z += w * x;
-                square += x * x;
-            }
-        });
+        let (z, square) = x.dot_and_square(&self.w, (0.0, 0.0));
         let mut round = walk::judge(z, target, loss, rate)?;
         round.length = walk::length(rate * round.slope.abs() * square.sqrt())?;
         x.axpy(-rate * round.slope, &mut self.w);

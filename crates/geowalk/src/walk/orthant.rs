@@ -6,9 +6,9 @@
 //! **Source** \[KMWW07, eq. (22)\].
 
 use super::Walk;
+use super::factor::Factor;
 use super::gauge::Gauge;
 use super::logarithm::Logarithms;
-use super::partition::Factor;
 use crate::error::{ConfigError, DomainError};
 use crate::geometry::Event;
 use crate::loss::Loss;
@@ -44,7 +44,7 @@ impl Orthant {
 
 impl Walk for Orthant {
     fn features(&self) -> usize {
-        self.w.w.len()
+        self.w.features()
     }
 
     fn grow(&mut self, n: usize) {
@@ -52,7 +52,7 @@ impl Walk for Orthant {
     }
 
     fn predict<X: Row<f64>>(&self, x: X) -> f64 {
-        x.dot(&self.w.w)
+        self.w.dot(x)
     }
 
     fn step<X: Row<f64>, L: Loss + ?Sized>(
@@ -63,19 +63,11 @@ impl Walk for Orthant {
         rate: f64,
     ) -> Result<Round, DomainError> {
         self.grow(x.bound());
-        let (mut z, mut square) = (0.0, 0.0);
-        let w = &self.w.w;
-        x.each(|i, x| {
-            if let Some(&w) = w.get(i) {
-                z += w * x;
-                square += (w * x) * (w * x);
-            }
-        });
-        let mut round = walk::judge(z, target, loss, rate)?;
-        round.length = walk::length(rate * round.slope.abs() * square.sqrt())?;
+        let mut round = walk::judge(self.w.take(x), target, loss, rate)?;
+        round.length = walk::length(rate * round.slope.abs() * self.w.length())?;
         let tau = -rate * round.slope;
         if tau != 0.0 {
-            let moved = self.w.multiply(x, Factor::Exponential, |x, w| tau * x * w);
+            let moved = self.w.multiply(Factor::Exponential, |x, w| tau * (x * w));
             if moved.clamped > 0 {
                 round.event = Event::Clamped { coordinates: moved.clamped };
             }
@@ -92,7 +84,7 @@ impl Walk for Orthant {
     }
 
     fn read(&self, w: &mut Vec<f64>) {
-        w.clone_from(&self.w.w);
+        self.w.read(w);
     }
 
     fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {

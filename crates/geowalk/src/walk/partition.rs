@@ -8,99 +8,15 @@
 //! **Cost** O(nnz), one exponential per coordinate of the row.
 //! **Source** \[AW20, sec. 4\].
 
-use super::tally::Tally;
+use super::entries::{Entries, Entry, Four, Step};
+use super::factor::{Counts, Factor, Moved, beyond_linear};
+use super::shortfall::Shortfall;
+use super::tally::{Changes, Tally};
 use crate::Real;
 use crate::error::{Allowed, ConfigError};
+use crate::real::lanes::{self, select};
 use crate::row::Row;
 use crate::walk;
-
-/// How a weight is multiplied, given s_i = τ·x_i.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Factor {
-    /// e^s.
-    Exponential,
-    /// 1 + s; weights do not become negative, so a factor ≤ 0 is cut.
-    Linear,
-    /// (1 + s)².
-    Square,
-}
-
-/// What happened to a coordinate.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Crossing {
-    Inside,
-    /// 1 + s < 0.
-    Crossed,
-    /// The logarithm of the factor was cut to what can be represented.
-    Clamped,
-}
-
-/// Below this, 1 + s is rounding error: a weight that meets it shrinks, and does not die.
-const LEAST_FACTOR: f64 = f64::EPSILON;
-
-impl Factor {
-    /// The logarithm of the factor.
-    #[inline]
-    pub(super) fn logarithm(self, s: f64) -> (f64, Crossing) {
-        let (logarithm, crossing) = match self {
-            Self::Exponential => (s, Crossing::Inside),
-            Self::Linear if 1.0 + s < LEAST_FACTOR => (Real::ln(LEAST_FACTOR), Crossing::Clamped),
-            Self::Linear => (Real::ln_1p(s), Crossing::Inside),
-            Self::Square => {
-                let f = 1.0 + s;
-                if f.abs() < LEAST_FACTOR {
-                    (2.0 * Real::ln(LEAST_FACTOR), Crossing::Clamped)
-                } else if f > 0.0 {
-                    (2.0 * Real::ln_1p(s), Crossing::Inside)
-                } else {
-                    (2.0 * Real::ln(-f), Crossing::Crossed)
-                }
-            }
-        };
-        if logarithm.abs() <= f64::MAX_EXPONENT {
-            (logarithm, crossing)
-        } else {
-            (Real::clamp(logarithm, -f64::MAX_EXPONENT, f64::MAX_EXPONENT), Crossing::Clamped)
-        }
-    }
-}
-
-/// What a multiplication of weights did.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct Moved {
-    /// D(w‖w'), the relative entropy of the weights before to those after.
-    pub(super) divergence: f64,
-    /// Coordinates of the row.
-    pub(super) touched: usize,
-    /// Coordinates where the factor was the absolute value of a negative number.
-    pub(super) crossed: usize,
-    /// Coordinates whose factor was cut.
-    pub(super) clamped: usize,
-}
-
-impl Moved {
-    pub(super) fn count(&mut self, crossing: Crossing) {
-        self.touched += 1;
-        match crossing {
-            Crossing::Inside => {}
-            Crossing::Crossed => self.crossed += 1,
-            Crossing::Clamped => self.clamped += 1,
-        }
-    }
-}
-
-/// w' − w − w·s for w' = w·e^s, without cancellation near s = 0.
-#[inline]
-pub(super) fn beyond_linear(w: f64, to: f64, s: f64) -> f64 {
-    if s.abs() < 0.05 {
-        // w·Σ s^k/k! from k = 2; the first term left out is below 1e-16 of the first.
-        let terms = [720.0, 120.0, 24.0, 6.0, 2.0];
-        let start = s / 40_320.0 + 1.0 / 5040.0;
-        w * s * s * terms.iter().fold(start, |sum, k| sum * s + 1.0 / k)
-    } else {
-        to - w - w * s
-    }
-}
 
 /// s − ln(1 + s), without cancellation near 0.
 #[inline]
@@ -134,26 +50,74 @@ const SMALLEST_SUM: f64 = 1e-40;
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Partition {
-    pub(super) lambda: Vec<f64>,
-    pub(super) e: Vec<f64>,
+    /// λ and e.
+    pub(super) entries: Entries,
     /// The logarithm of a weight that no row has touched.
     untouched: f64,
     pub(super) sum: Tally,
+    cut: Shortfall,
+}
+
+/// A step on four coordinates: λ ← λ + s and e ← exp λ, and what that does to Z and to the divergence, in four sums each.
+struct Reweight<S, const MEASURED: bool> {
+    /// The logarithms of the factors.
+    s: S,
+    counts: Counts,
+    /// Σe·s.
+    linear: [f64; 4],
+    /// Σe·(e^s − 1 − s).
+    rest: [f64; 4],
+    changes: Changes,
+    /// The largest λ after the step, if it is positive.
+    largest: [f64; 4],
+}
+
+impl<S, const MEASURED: bool> Step for Reweight<S, MEASURED>
+where
+    S: Fn([f64; 4], &mut Counts) -> [f64; 4],
+{
+    #[inline(always)]
+    #[allow(clippy::needless_range_loop)] // lanes, all of the same k
+    fn make(&mut self, four: &Four<'_>) -> ([f64; 4], [f64; 4]) {
+        // One operation after the other, each on all four: compilers see vectors in that.
+        let s = (self.s)(*four.x, &mut self.counts);
+        let (mut log, mut changes) = (*four.log, [0.0; 4]);
+        for k in 0..4 {
+            log[k] += s[k];
+        }
+        let e = lanes::map(log, lanes::exp);
+        for k in 0..4 {
+            self.largest[k] = select(log[k] > self.largest[k], log[k], self.largest[k]);
+        }
+        if MEASURED {
+            for k in 0..4 {
+                self.linear[k] += four.w[k] * s[k];
+            }
+            for k in 0..4 {
+                self.rest[k] += beyond_linear(four.w[k], e[k], s[k]);
+            }
+        }
+        for k in 0..4 {
+            changes[k] = e[k] - four.w[k];
+        }
+        self.changes.add(changes);
+        (log, e)
+    }
 }
 
 impl Partition {
     pub(super) fn features(&self) -> usize {
-        self.e.len()
+        self.entries.len()
     }
 
     pub(super) fn grow(&mut self, n: usize) {
-        if n > self.e.len() {
-            let e = Real::exp(self.untouched);
-            for _ in self.e.len()..n {
+        let old = self.entries.len();
+        if n > old {
+            self.entries.grow(n, self.untouched);
+            let e = lanes::exp(self.untouched);
+            for _ in old..n {
                 self.sum.add(e);
-                self.e.push(e);
             }
-            self.lambda.resize(n, self.untouched);
             self.settle();
         }
     }
@@ -161,12 +125,12 @@ impl Partition {
     /// 1/Z; 0 if there are no weights.
     #[inline]
     pub(super) fn share(&self) -> f64 {
-        if self.e.is_empty() { 0.0 } else { 1.0 / self.sum.value() }
+        if self.entries.len() == 0 { 0.0 } else { 1.0 / self.sum.value() }
     }
 
     /// e_i.
     pub(super) fn local(&self, i: usize) -> f64 {
-        self.e.get(i).copied().unwrap_or_default()
+        self.entries.weight(i).unwrap_or_default()
     }
 
     /// The logarithm of what all e_i have been multiplied by.
@@ -177,64 +141,68 @@ impl Partition {
     /// ⟨w, x⟩.
     #[inline]
     pub(super) fn dot<X: Row<f64>>(&self, x: X) -> f64 {
-        x.dot(&self.e) * self.share()
+        self.entries.dot(x) * self.share()
     }
 
-    /// ⟨w, x⟩ and ⟨w, x²⟩.
-    pub(super) fn moments<X: Row<f64>>(&self, x: X) -> (f64, f64) {
-        let (mut first, mut second) = (0.0, 0.0);
-        x.each(|i, x| {
-            if let Some(&e) = self.e.get(i) {
-                first += e * x;
-                second += e * x * x;
+    /// Takes the row for a step; gives ⟨w, x⟩.
+    #[inline]
+    pub(super) fn take<X: Row<f64>>(&mut self, x: X) -> f64 {
+        self.entries.take(x) * self.share()
+    }
+
+    /// ⟨w, x²⟩ of the row that was [taken](Self::take).
+    pub(super) fn second(&self) -> f64 {
+        self.entries.sum(|x, e| e * x * x) * self.share()
+    }
+
+    /// Multiplies w_i by the factor of s_i = τ·x_i on the row that was [taken](Self::take), and divides all by their sum. The divergence is 0 if it is not `MEASURED`.
+    pub(super) fn multiply<const MEASURED: bool>(&mut self, factor: Factor, tau: f64) -> Moved {
+        self.reweight::<MEASURED>(
+            #[inline(always)]
+            |x, counts| factor.logarithms(lanes::map(x, |x| tau * x), counts),
+        )
+    }
+
+    /// Multiplies the w_i of the row that was [taken](Self::take) by factors, whose logarithms `s` makes of the x_i (0 of 0), and divides all by their sum.
+    pub(super) fn reweight<const MEASURED: bool>(
+        &mut self,
+        s: impl Fn([f64; 4], &mut Counts) -> [f64; 4],
+    ) -> Moved {
+        let share = self.share();
+        let step = self.entries.each(Reweight::<_, MEASURED> {
+            s,
+            counts: Counts::default(),
+            linear: [0.0; 4],
+            rest: [0.0; 4],
+            changes: Changes::default(),
+            largest: [0.0; 4],
+        });
+        self.sum.absorb(&step.changes);
+        let [linear, rest] = [step.linear, step.rest].map(|sums| share * sums.iter().sum::<f64>());
+        let divergence = if MEASURED {
+            divergence(linear, rest, share * self.sum.value().max(0.0))
+        } else {
+            0.0
+        };
+        if step.largest.iter().all(|&largest| largest < LARGEST_LOGARITHM) {
+            self.settle();
+        } else {
+            self.center();
+        }
+        Moved { divergence, crossed: step.counts.crossed, clamped: step.counts.clamped }
+    }
+
+    /// Notes what cuts took from the exponents τ·x_i of the step that was just made.
+    #[cold]
+    pub(super) fn note_cuts(&mut self, tau: f64) {
+        let Self { entries, cut, .. } = self;
+        entries.before(|i, x, from| {
+            if (tau * x).abs() > f64::MAX_EXPONENT {
+                // Where it went before all logarithms were moved together, which they may have been since.
+                let to = from + f64::MAX_EXPONENT.copysign(tau * x);
+                cut.add(i, tau * x, from, to);
             }
         });
-        (first * self.share(), second * self.share())
-    }
-
-    /// Multiplies w_i by the factor of s_i = τ·x_i, and divides all by their sum.
-    pub(super) fn multiply<X: Row<f64>>(&mut self, x: X, factor: Factor, tau: f64) -> Moved {
-        self.reweight(x, |x| factor.logarithm(tau * x))
-    }
-
-    /// Multiplies w_i by the factor whose logarithm is a function of x_i, and divides all by their sum.
-    pub(super) fn reweight<X: Row<f64>>(
-        &mut self,
-        x: X,
-        logarithm: impl Fn(f64) -> (f64, Crossing),
-    ) -> Moved {
-        let mut moved = Moved::default();
-        let (mut linear, mut rest, mut lost) = (0.0, 0.0, false);
-        // The mass on the row after the factors, and that off it.
-        let (mut on, mut off) = (0.0, self.sum.value());
-        let share = self.share();
-        let Self { lambda, e, sum, .. } = self;
-        x.each(|i, x| {
-            let (Some(lambda), Some(e)) = (lambda.get_mut(i), e.get_mut(i)) else { return };
-            let (s, crossing) = logarithm(x);
-            moved.count(crossing);
-            let from = *e;
-            *lambda += s;
-            let to = if *lambda < LARGEST_LOGARITHM {
-                *e = Real::exp(*lambda);
-                sum.add(*e - from);
-                *e
-            } else {
-                lost = true;
-                from * Real::exp(s)
-            };
-            linear += from * s;
-            rest += beyond_linear(from, to, s);
-            on += to;
-            off -= from;
-        });
-        moved.divergence = divergence(linear * share, rest * share, (off.max(0.0) + on) * share);
-        if lost {
-            self.center();
-        } else {
-            self.settle();
-        }
-        moved
     }
 
     fn settle(&mut self) {
@@ -246,35 +214,48 @@ impl Partition {
     /// Makes the largest λ 0 and sums anew.
     #[cold]
     fn center(&mut self) {
-        let top = self.lambda.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let top = self.entries.iter().map(|entry| entry.log).fold(f64::NEG_INFINITY, f64::max);
         if !top.is_finite() {
             return;
         }
-        for (lambda, e) in self.lambda.iter_mut().zip(&mut self.e) {
-            *lambda -= top;
-            *e = Real::exp(*lambda);
+        let mut largest = self.untouched.abs();
+        for entry in self.entries.iter_mut() {
+            *entry = Entry::new(entry.log - top);
+            largest = Real::max(largest, entry.log.abs());
         }
         self.untouched -= top;
-        self.sum = Tally::of(self.e.iter().copied());
+        self.cut.blur(largest + self.untouched.abs());
+        self.sum = Tally::of(self.entries.iter().map(|entry| entry.w));
     }
 
     pub(super) fn read(&self, w: &mut Vec<f64>) {
         let share = self.share();
         w.clear();
-        w.extend(self.e.iter().map(|e| e * share));
+        w.extend(self.entries.iter().map(|entry| entry.w * share));
     }
 
     /// ln w_i, also where w_i is too small to be represented.
     pub(super) fn logarithms(&self, out: &mut Vec<f64>) {
         let log_sum = Real::ln(self.sum.value());
-        out.clear();
-        out.extend(self.lambda.iter().map(|lambda| lambda - log_sum));
+        self.entries.logarithms(out);
+        for lambda in out.iter_mut() {
+            *lambda -= log_sum;
+        }
+    }
+
+    /// out ← Γ of exponents −ηg·x_i, if all cuts were [noted](Self::note_cuts); see [`Walk::gamma`](super::Walk::gamma).
+    pub(super) fn gamma(&self, rate: Option<f64>, out: &mut Vec<f64>) -> Option<f64> {
+        let lambda = self.entries.iter().map(|entry| entry.log);
+        self.cut.gamma(lambda, self.untouched, rate, out)
     }
 
     pub(super) fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
-        put("log_w", &self.lambda);
+        let mut lambda = Vec::new();
+        self.entries.logarithms(&mut lambda);
+        put("log_w", &lambda);
         put("untouched", &[self.untouched]);
         self.sum.save("sum", put);
+        self.cut.save(put);
     }
 
     pub(super) fn load(
@@ -282,8 +263,8 @@ impl Partition {
     ) -> Result<Self, ConfigError> {
         let lambda = walk::array(get, "log_w", Allowed::Open(f64::MIN, LARGEST_LOGARITHM))?;
         let [untouched] = walk::numbers(get, "untouched", Allowed::Finite)?;
-        let e = lambda.iter().map(|&lambda| Real::exp(lambda)).collect();
-        Ok(Self { lambda, e, untouched, sum: Tally::load("sum", get)? })
+        let entries = lambda.into_iter().map(Entry::new).collect::<Vec<_>>().into();
+        Ok(Self { entries, untouched, sum: Tally::load("sum", get)?, cut: Shortfall::load(get)? })
     }
 }
 
@@ -315,13 +296,15 @@ mod tests {
     fn the_divergence_is_the_relative_entropy() {
         let mut partition = Partition::default();
         partition.grow(4);
-        partition.multiply(Dense(&[1.0, -0.5, 0.0, 2.0]), Factor::Exponential, 0.3);
+        partition.take(Dense(&[1.0, -0.5, 0.0, 2.0]));
+        partition.multiply::<true>(Factor::Exponential, 0.3);
         for (factor, tau) in
             [(Factor::Exponential, 1e-3), (Factor::Exponential, -1.0), (Factor::Square, 0.4)]
         {
             let (mut before, mut after) = (Vec::new(), Vec::new());
             partition.read(&mut before);
-            let moved = partition.multiply(Dense(&[0.5, 1.0, 0.0, -2.0]), factor, tau);
+            partition.take(Dense(&[0.5, 1.0, 0.0, -2.0]));
+            let moved = partition.multiply::<true>(factor, tau);
             partition.read(&mut after);
             let exact: f64 = before.iter().zip(&after).map(|(w, v)| w * Real::ln(w / v)).sum();
             assert!((moved.divergence - exact).abs() < 1e-14, "{} {exact}", moved.divergence);
@@ -332,12 +315,14 @@ mod tests {
     fn far_exponents_are_cut_and_counted() {
         let mut partition = Partition::default();
         partition.grow(2);
-        let moved = partition.multiply(Dense(&[1.0, 0.0]), Factor::Exponential, 1e10);
-        assert_eq!((moved.clamped, moved.touched), (1, 2));
+        partition.take(Dense(&[1.0, 0.0]));
+        let moved = partition.multiply::<true>(Factor::Exponential, 1e10);
+        assert_eq!(moved.clamped, 1);
         let mut w = Vec::new();
         partition.read(&mut w);
         assert_eq!(w, [1.0, 9.859_676_543_759_77e-305]);
-        let moved = partition.multiply(Dense(&[1.0, 0.0]), Factor::Square, -1.0);
+        partition.take(Dense(&[1.0, 0.0]));
+        let moved = partition.multiply::<true>(Factor::Square, -1.0);
         assert_eq!(moved.clamped, 1, "a factor of exactly 0 would kill the weight");
     }
 }

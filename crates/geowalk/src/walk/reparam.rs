@@ -11,9 +11,10 @@
 //! **Source** \[AW20, alg. 4 and 6, eq. (20)\].
 
 use super::Walk;
+use super::factor::{Factor, Moved};
 use super::gauge::Gauge;
 use super::logarithm::Logarithms;
-use super::partition::{Factor, Moved, Partition};
+use super::partition::Partition;
 use crate::Real;
 use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::geometry::Event;
@@ -67,7 +68,7 @@ impl ReparamEntropy {
 
 impl Walk for ReparamEntropy {
     fn features(&self) -> usize {
-        self.w.w.len()
+        self.w.features()
     }
 
     fn grow(&mut self, n: usize) {
@@ -75,7 +76,7 @@ impl Walk for ReparamEntropy {
     }
 
     fn predict<X: Row<f64>>(&self, x: X) -> f64 {
-        x.dot(&self.w.w)
+        self.w.dot(x)
     }
 
     fn step<X: Row<f64>, L: Loss + ?Sized>(
@@ -86,10 +87,10 @@ impl Walk for ReparamEntropy {
         rate: f64,
     ) -> Result<Round, DomainError> {
         self.grow(x.bound());
-        let mut round = walk::judge(self.predict(x), target, loss, rate)?;
+        let mut round = walk::judge(self.w.take(x), target, loss, rate)?;
         let tau = -0.5 * rate * round.slope;
         if tau != 0.0 {
-            let moved = self.w.multiply(x, Factor::Square, |x, _| tau * x);
+            let moved = self.w.multiply(Factor::Square, |x, _| tau * x);
             round.length = (2.0 * moved.divergence).sqrt();
             round.event = report(&moved, &mut self.folds);
         }
@@ -105,7 +106,7 @@ impl Walk for ReparamEntropy {
     }
 
     fn read(&self, w: &mut Vec<f64>) {
-        w.clone_from(&self.w.w);
+        self.w.read(w);
     }
 
     fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
@@ -204,7 +205,7 @@ impl Walk for ReparamSimplex {
         rate: f64,
     ) -> Result<Round, DomainError> {
         self.grow(x.bound());
-        let mut round = walk::judge(self.predict(x), target, loss, rate)?;
+        let mut round = walk::judge(self.w.take(x), target, loss, rate)?;
         let tau = -self.scale * rate * round.slope;
         if tau == 0.0 {
             return Ok(round);
@@ -215,7 +216,7 @@ impl Walk for ReparamSimplex {
             let (what, value) = ("1 + rate/2·slope·middle, which must not vanish,", common);
             return Err(DomainError::Scalar { what, value, allowed: Allowed::Positive });
         }
-        let mut moved = self.w.multiply(x, Factor::Square, tau / common);
+        let mut moved = self.w.multiply::<true>(Factor::Square, tau / common);
         if common < 0.0 {
             // The signs of all factors are those without the common one, reversed.
             moved.crossed = self.w.features() - moved.crossed - moved.clamped;

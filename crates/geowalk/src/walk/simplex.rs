@@ -9,8 +9,9 @@
 //! **Source** \[KMWW07, ex. 3\].
 
 use super::Walk;
+use super::factor::Factor;
 use super::gauge::Gauge;
-use super::partition::{Factor, Partition};
+use super::partition::Partition;
 use crate::Real;
 use crate::error::{ConfigError, DomainError};
 use crate::geometry::Event;
@@ -73,10 +74,10 @@ impl Walk for Simplex {
         rate: f64,
     ) -> Result<Round, DomainError> {
         self.grow(x.bound());
-        let (u, second) = self.p.moments(x);
+        let u = self.p.take(x);
         let mut round = walk::judge(u, target, loss, rate)?;
         let half = 0.5 * rate * round.slope;
-        let deviation = Real::max(second - u * u, 0.0).sqrt();
+        let deviation = Real::max(self.p.second() - u * u, 0.0).sqrt();
         let angle = walk::length(half.abs() * deviation)?;
         round.length = 2.0 * angle;
         if half == 0.0 {
@@ -86,7 +87,7 @@ impl Walk for Simplex {
         let a = Real::cos(angle) + b * u;
         // Every weight off the row is multiplied by a²; relative to that, those of the row by (1 − b x_i/a)².
         let base = if a.abs() < 1e-150 { 1e-150_f64.copysign(a) } else { a };
-        let moved = self.p.multiply(x, Factor::Square, -b / base);
+        let moved = self.p.multiply::<false>(Factor::Square, -b / base);
         let folded =
             if a > 0.0 { moved.crossed } else { self.p.features().saturating_sub(moved.crossed) };
         self.folds += folded as u64;

@@ -11,8 +11,9 @@
 //! **Source** \[KW97\], also for approximated EG; \[CMS07\] for Prod; \[AW20, sec. 4 and 5\].
 
 use super::Walk;
+use super::factor::Factor;
 use super::gauge::Gauge;
-use super::partition::{Factor, Partition};
+use super::partition::Partition;
 use crate::error::{Allowed, ConfigError, DomainError};
 use crate::geometry::Event;
 use crate::loss::Loss;
@@ -96,7 +97,7 @@ impl Walk for SimplexEntropy {
         rate: f64,
     ) -> Result<Round, DomainError> {
         self.grow(x.bound());
-        let mut round = walk::judge(self.predict(x), target, loss, rate)?;
+        let mut round = walk::judge(self.w.take(x), target, loss, rate)?;
         let tau = -rate * round.slope;
         if tau == 0.0 {
             return Ok(round);
@@ -111,10 +112,11 @@ impl Walk for SimplexEntropy {
                 (Factor::Linear, tau / common)
             }
         };
-        let moved = self.w.multiply(x, factor, tau);
+        let moved = self.w.multiply::<true>(factor, tau);
         round.length = (2.0 * moved.divergence).sqrt();
         if moved.clamped > 0 {
             round.event = Event::Clamped { coordinates: moved.clamped };
+            self.w.note_cuts(tau);
         }
         Ok(round)
     }
@@ -137,6 +139,10 @@ impl Walk for SimplexEntropy {
 
     fn read(&self, w: &mut Vec<f64>) {
         self.w.read(w);
+    }
+
+    fn gamma(&self, rate: Option<f64>, out: &mut Vec<f64>) -> Option<f64> {
+        if self.form == Form::Exponential { self.w.gamma(rate, out) } else { None }
     }
 
     fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {

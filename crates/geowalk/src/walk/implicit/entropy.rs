@@ -12,7 +12,7 @@ use crate::geometry::Event;
 use crate::loss::Loss;
 use crate::row::Row;
 use crate::update::Target;
-use crate::walk::partition::Factor;
+use crate::walk::factor::Factor;
 use crate::walk::{self, Entropy, Walk};
 
 impl Proximal for Entropy {
@@ -30,17 +30,18 @@ impl Proximal for Entropy {
             return Ok(Solved::stay(round));
         }
         let example = Example { loss, target, rate };
-        let (log, w) = (&self.w.log, &self.w.w);
+        let entries = &self.w.entries;
         let reach = (rate * round.slope).abs();
-        let near =
-            Near::new(&EXPONENTIAL, reach, largest, x, |i, x| (w.get(i).map_or(0.0, |w| w * x), x));
+        let near = Near::new(&EXPONENTIAL, reach, largest, x, |i, x| {
+            (entries.weight(i).map_or(0.0, |w| w * x), x)
+        });
         let root = multiplier(&example, f64::MAX, &mut |kappa| {
             if let Some(near) = near.at(&EXPONENTIAL, kappa) {
                 return near;
             }
             let (mut z, mut slope) = (0.0, 0.0);
             x.each(|i, x| {
-                if let Some(&log) = log.get(i)
+                if let Some(log) = entries.logarithm(i)
                     && x != 0.0
                 {
                     let term = x * Real::exp(log - kappa * x);
@@ -52,7 +53,8 @@ impl Proximal for Entropy {
         })?;
         let kappa = root.at;
         if kappa != 0.0 {
-            let moved = self.w.multiply(x, Factor::Exponential, |x, _| -kappa * x);
+            self.w.take(x);
+            let moved = self.w.multiply(Factor::Exponential, |x, _| -kappa * x);
             round.length = (2.0 * moved.divergence).sqrt();
             if moved.clamped > 0 {
                 round.event = Event::Clamped { coordinates: moved.clamped };

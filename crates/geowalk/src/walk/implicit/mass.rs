@@ -5,7 +5,9 @@
 
 use crate::Real;
 use crate::row::Row;
-use crate::walk::partition::{Crossing, Moved, Partition};
+use crate::walk::entries::Entry;
+use crate::walk::factor::{Crossing, Moved};
+use crate::walk::partition::Partition;
 
 /// The error of the difference, relative to Z: that of Z, and a little for the sum over the row.
 const SLIP: f64 = 2e-13;
@@ -39,7 +41,7 @@ impl Partition {
     pub(super) fn off<X: Row<f64>>(&self, x: X) -> Off {
         let (mut on, mut seen) = (0.0, 0);
         x.each(|i, x| {
-            if let Some(&e) = self.e.get(i)
+            if let Some(e) = self.entries.weight(i)
                 && x != 0.0
             {
                 on += e;
@@ -58,19 +60,19 @@ impl Partition {
     pub(super) fn off_anew<X: Row<f64>>(&mut self, x: X) -> Off {
         // Features of the row are marked by a negative weight, which is restored: it is always the exponential of its logarithm.
         x.each(|i, x| {
-            if let Some(e) = self.e.get_mut(i)
+            if let Some(entry) = self.entries.get_mut(i)
                 && x != 0.0
             {
-                *e = -1.0;
+                entry.w = -1.0;
             }
         });
-        let off = || self.lambda.iter().zip(&self.e).filter(|&(_, &e)| e >= 0.0).map(|(&l, _)| l);
+        let off = || self.entries.iter().filter(|entry| entry.w >= 0.0).map(|entry| entry.log);
         let top = off().fold(f64::NEG_INFINITY, f64::max);
         let sum: f64 = off().map(|lambda| Real::exp(lambda - top)).sum();
         let log = if top.is_finite() { top + Real::ln(sum) } else { f64::NEG_INFINITY };
         x.each(|i, _| {
-            if let (Some(e), Some(&lambda)) = (self.e.get_mut(i), self.lambda.get(i)) {
-                *e = Real::exp(lambda);
+            if let Some(entry) = self.entries.get_mut(i) {
+                *entry = Entry::new(entry.log);
             }
         });
         Off { log, slip: f64::NEG_INFINITY, any: top.is_finite() }
@@ -79,15 +81,19 @@ impl Partition {
     /// Multiplies the weights by factors ≤ 1: those off the row by e^`off`, those on it by e^`on`(x_i).
     pub(super) fn shrink<X: Row<f64>>(&mut self, x: X, off: f64, on: impl Fn(f64) -> f64) -> Moved {
         let off = off.max(-FARTHEST);
-        self.reweight(x, |x| {
-            let on = on(x);
-            if x == 0.0 {
-                (0.0, Crossing::Inside)
-            } else if on < -FARTHEST {
-                (-FARTHEST - off, Crossing::Clamped)
-            } else {
-                (on - off, Crossing::Inside)
-            }
+        self.take(x);
+        self.reweight::<true>(|x, counts| {
+            x.map(|x| {
+                let on = on(x);
+                if x == 0.0 {
+                    0.0
+                } else if on < -FARTHEST {
+                    counts.add(Crossing::Clamped);
+                    -FARTHEST - off
+                } else {
+                    on - off
+                }
+            })
         })
     }
 }
@@ -96,13 +102,14 @@ impl Partition {
 mod tests {
     use super::*;
     use crate::row::Sparse;
-    use crate::walk::partition::Factor;
+    use crate::walk::factor::Factor;
 
     #[test]
     fn the_weight_off_the_row_both_ways() {
         let mut partition = Partition::default();
         partition.grow(5);
-        partition.multiply(Sparse::new(&[0, 3], &[1.0, -2.0]).unwrap(), Factor::Exponential, 0.7);
+        partition.take(Sparse::new(&[0, 3], &[1.0, -2.0]).unwrap());
+        partition.multiply::<true>(Factor::Exponential, 0.7);
         let x = Sparse::new(&[1, 3], &[1.0, 1.0]).unwrap();
         let before = partition.clone();
         let (difference, sum) = (partition.off(x), partition.off_anew(x));

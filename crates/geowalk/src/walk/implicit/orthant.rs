@@ -21,7 +21,7 @@ use crate::geometry::Event;
 use crate::loss::Loss;
 use crate::row::Row;
 use crate::update::{Round, Target};
-use crate::walk::partition::Factor;
+use crate::walk::factor::Factor;
 use crate::walk::{self, Orthant, Walk};
 
 /// U must fall by this much of what its slope promises.
@@ -45,12 +45,12 @@ impl Proximal for Orthant {
             return Ok(Solved::stay(round));
         }
         let example = Example { loss, target, rate };
-        let w = &self.w.w;
+        let w = &self.w.entries;
         // Where the first argument of W comes to the end of the branch.
         let side = f64::copysign(1.0, round.slope);
         let (mut limit, mut largest) = (f64::MAX, 0.0);
         x.each(|i, x| {
-            if let Some(&w) = w.get(i) {
+            if let Some(w) = w.weight(i) {
                 if side * x * w < 0.0 {
                     limit = Real::min(limit, BRANCH / (side * x * w));
                 }
@@ -58,7 +58,7 @@ impl Proximal for Orthant {
             }
         });
         let near = Near::new(&LAMBERT, (rate * round.slope).abs(), largest, x, |i, x| {
-            let term = w.get(i).map_or(0.0, |w| w * x);
+            let term = w.weight(i).map_or(0.0, |w| w * x);
             (term, term)
         });
         let root = multiplier(&example, limit, &mut |kappa| {
@@ -69,7 +69,7 @@ impl Proximal for Orthant {
             // e^{−W(a)} = W(a)/a: where the division loses nothing it saves an exponential.
             let divides = kappa.abs() > 1e-100;
             x.each(|i, x| {
-                if let Some(&w) = w.get(i) {
+                if let Some(w) = w.weight(i) {
                     let a = kappa * x * w;
                     let omega = lambert::w0(Real::max(a, BRANCH));
                     let term = if divides && a.abs() > 1e-100 && a > BRANCH {
@@ -101,7 +101,8 @@ impl Proximal for Orthant {
 impl Orthant {
     fn arrive<X: Row<f64>>(&mut self, x: X, mut round: Round, kappa: f64) -> Round {
         let square = Cell::new(0.0);
-        let moved = self.w.multiply(x, Factor::Exponential, |x, w| {
+        self.w.take(x);
+        let moved = self.w.multiply(Factor::Exponential, |x, w| {
             let omega = lambert::w0(Real::max(kappa * x * w, BRANCH));
             square.set(square.get() + omega * omega);
             -omega
@@ -120,10 +121,10 @@ impl Orthant {
         mut round: Round,
         example: &Example<'_, L>,
     ) -> Result<Solved, DomainError> {
-        let w = &self.w.w;
+        let w = &self.w.entries;
         let mut square = 0.0;
         x.each(|i, x| {
-            if let Some(&w) = w.get(i) {
+            if let Some(w) = w.weight(i) {
                 square += (x * w) * (x * w);
             }
         });
@@ -133,7 +134,7 @@ impl Orthant {
             let tau = -part * example.rate * round.slope;
             let mut z = 0.0;
             x.each(|i, x| {
-                if let Some(&w) = w.get(i) {
+                if let Some(w) = w.weight(i) {
                     z += x * w * Real::exp(tau * x * w);
                 }
             });
@@ -141,7 +142,8 @@ impl Orthant {
             let u = length * length / (2.0 * example.rate) + example.value(z);
             let promised = length * full / example.rate;
             if u <= round.loss - SUFFICIENT * promised {
-                self.w.multiply(x, Factor::Exponential, |x, w| tau * x * w);
+                self.w.take(x);
+                self.w.multiply(Factor::Exponential, |x, w| tau * (x * w));
                 round.length = length;
                 round.event = Event::FellBack;
                 return Ok(Solved { round, slope: round.slope, evaluations });

@@ -175,7 +175,7 @@ impl<'a, X: Row<f64>> Family<'a, X> {
         let start = side * example.pull(axis.prediction(mean));
         let near = Central::length(0.5 * start * axis.spread).map(|length| {
             let central = Central::new(length, off / sum, axis.distance(0.0) - mean);
-            central.with(x, |i, x| match p.e.get(i) {
+            central.with(x, |i, x| match p.entries.weight(i) {
                 Some(e) if x != 0.0 => (e / sum, axis.distance(x) - mean),
                 _ => (0.0, 0.0),
             })
@@ -304,7 +304,7 @@ impl<'a, X: Row<f64>> Family<'a, X> {
 /// Visits the features of the row that are not 0, with their weights.
 fn present<X: Row<f64>>(p: &Partition, x: X, mut visit: impl FnMut(f64, f64)) {
     x.each(|i, x| {
-        if let Some(&e) = p.e.get(i)
+        if let Some(e) = p.entries.weight(i)
             && x != 0.0
         {
             visit(x, e);

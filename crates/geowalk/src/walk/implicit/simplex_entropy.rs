@@ -95,7 +95,7 @@ impl Near {
     fn new<X: Row<f64>>(w: &Partition, off: Off, reach: f64, largest: f64, x: X) -> Self {
         let mut near = Self { moments: [0.0; LONG + 2], length: 0, reach: -1.0 };
         // Features with x_i = 0 are off the row.
-        let term = |i, x| (if x == 0.0 { 0.0 } else { w.e.get(i).copied().unwrap_or(0.0) }, x);
+        let term = |i, x| (if x == 0.0 { 0.0 } else { w.entries.weight(i).unwrap_or(0.0) }, x);
         if let Some(length) = EXPONENTIAL.length(reach * largest) {
             if length == SHORT {
                 const MOMENTS: usize = SHORT + 2;
@@ -138,7 +138,7 @@ impl Tilted {
 fn tilt<X: Row<f64>>(w: &Partition, off: Off, x: X, kappa: f64) -> Tilted {
     let mut top = off.log;
     x.each(|i, x| {
-        if let Some(&lambda) = w.lambda.get(i)
+        if let Some(lambda) = w.entries.logarithm(i)
             && x != 0.0
         {
             top = Real::max(top, lambda - kappa * x);
@@ -146,7 +146,7 @@ fn tilt<X: Row<f64>>(w: &Partition, off: Off, x: X, kappa: f64) -> Tilted {
     });
     let (mut sum, mut first, mut second) = (Real::exp(off.log - top), 0.0, 0.0);
     x.each(|i, x| {
-        if let Some(&lambda) = w.lambda.get(i)
+        if let Some(lambda) = w.entries.logarithm(i)
             && x != 0.0
         {
             let weight = Real::exp(lambda - kappa * x - top);
