@@ -44,6 +44,7 @@ mod decision;
 mod error;
 mod formats;
 mod number;
+mod pairs;
 mod piece;
 mod place;
 mod schema;

@@ -65,7 +65,7 @@ fn unsigned(x: u64) -> Option<(f64, usize)> {
     (count > 0).then(|| (float(fold(joined, count)) / scale, length as usize))
 }
 
-/// So many bytes from the beginning of a feature or field on need no further look at where the text ends: 7 digits, ':', a sign, "0.", 8
+/// So many bytes from the beginning of a feature or field on need no further look at where the text ends: 8 digits, ':', a sign, "0.", 8
 /// bytes, a blank; and some.
 const WINDOW: usize = 24;
 
@@ -85,8 +85,56 @@ const fn float(x: u64) -> f64 {
     x as i64 as f64
 }
 
-/// Takes one `index:value` after the other as long as they have the common form: an index of at most seven digits, a
-/// number with |value| ≤ `largest` (≥ 1e7), a blank or line end. Returns where the first one begins that has not.
+/// A number, a colon, a number.
+pub(crate) struct Pair {
+    /// How many digits the first number has.
+    pub(crate) name: usize,
+    /// The first number.
+    pub(crate) number: u32,
+    /// The second one.
+    pub(crate) value: f64,
+    /// How many bytes there are, with the blank behind them.
+    pub(crate) length: usize,
+}
+
+/// The `index:value` at the head of a text, if it has the common form: an index of at most eight digits, a number with |value| ≤ `largest` (≥ 1e7), a blank or
+/// line end. `None` also too near to the end of the text.
+#[inline(always)]
+pub(crate) fn pair(text: &[u8], largest: f64) -> Option<Pair> {
+    let window = text.first_chunk::<WINDOW>()?;
+    let x = word(window, 0)?;
+    let name = stops(x).trailing_zeros() / 8;
+    let number = fold(x, name);
+    let name = name as usize;
+    if name == 0 || window[name] != b':' {
+        return None;
+    }
+    // Most numbers are below 1: then nothing but decimals is left.
+    let near = if window[name + 1] == b'0' && window[name + 2] == b'.' {
+        word(window, name + 3).and_then(|y| {
+            let count = stops(y).trailing_zeros() / 8;
+            let value = || float(fold(y, count)) / POWERS[count as usize & 7];
+            (1..8).contains(&count).then(|| (value(), count as usize + 2))
+        })
+    } else {
+        short(window, name + 1)
+    };
+    let (value, length) = match near {
+        Some((value, length)) if window[name + 1 + length] <= b' ' => (value, name + 2 + length),
+        _ => match decimal(text, name + 1) {
+            Some((value, end))
+                if value.abs() <= largest && matches!(text.get(end), Some(0..=b' ')) =>
+            {
+                (value, end + 1)
+            }
+            _ => return None,
+        },
+    };
+    #[expect(clippy::cast_possible_truncation, reason = "eight digits")]
+    Some(Pair { name, number: number as u32, value, length })
+}
+
+/// Takes one [`pair`] after the other, up to `end`. Returns where the first one begins that has not the common form.
 #[inline(always)]
 pub(crate) fn pairs<E>(
     text: &[u8],
@@ -98,42 +146,12 @@ pub(crate) fn pairs<E>(
     let mut rest = text.get(at..).unwrap_or_default();
     let tail = text.len().saturating_sub(end);
     while rest.len() > tail
-        && let Some(window) = rest.first_chunk::<WINDOW>()
+        && let Some(Pair { name, number, value, length }) = pair(rest, largest)
     {
-        let Some(x) = word(window, 0) else { break };
-        let name = stops(x).trailing_zeros() / 8;
-        let index = fold(x, name);
-        let name = name as usize;
-        if name == 0 || name == 8 || window[name] != b':' {
-            break;
-        }
-        // Most numbers are below 1: then nothing but decimals is left.
-        let near = if window[name + 1] == b'0' && window[name + 2] == b'.' {
-            word(window, name + 3).and_then(|y| {
-                let count = stops(y).trailing_zeros() / 8;
-                let value = || float(fold(y, count)) / POWERS[count as usize & 7];
-                (1..8).contains(&count).then(|| (value(), count as usize + 2))
-            })
-        } else {
-            short(window, name + 1)
-        };
-        let (value, next) = match near {
-            Some((value, length)) if window[name + 1 + length] <= b' ' => {
-                (value, &rest[name + 2 + length..]) // within the window
-            }
-            _ => match decimal(rest, name + 1) {
-                Some((value, end))
-                    if value.abs() <= largest && matches!(rest.get(end), Some(0..=b' ')) =>
-                {
-                    (value, rest.get(end + 1..).unwrap_or_default())
-                }
-                _ => break,
-            },
-        };
-        if let Err(error) = take(&window[..name], index, value) {
+        if let Err(error) = take(&rest[..name], u64::from(number), value) {
             return Err((text.len() - rest.len(), error));
         }
-        rest = next;
+        rest = rest.get(length..).unwrap_or_default();
     }
     Ok(text.len() - rest.len())
 }
@@ -442,7 +460,8 @@ mod tests {
             ),
             ("1:2\n", &[(1, 2.0)], 4),
             ("1:2 1234567:1 ", &[(1, 2.0), (1_234_567, 1.0)], 14),
-            ("1:2 12345678:1 ", &[(1, 2.0)], 4),
+            ("1:2 12345678:1 ", &[(1, 2.0), (12_345_678, 1.0)], 15),
+            ("1:2 123456789:1 ", &[(1, 2.0)], 4),
             ("1:2 3:12.5 ", &[(1, 2.0), (3, 12.5)], 11),
             ("1:-2 2:-0.123456 3:-123456 ", &[(1, -2.0), (2, -0.123_456), (3, -123_456.0)], 27),
             ("1234567:12345678 ", &[(1_234_567, 12_345_678.0)], 17),

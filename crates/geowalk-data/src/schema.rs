@@ -351,6 +351,12 @@ pub(crate) trait Place {
 
     /// The index of any other feature.
     fn text(&mut self, space: Namespace<'_>, name: &[u8]) -> Result<u32, ErrorKind>;
+
+    /// Replaces numbers by their indices, up to the first for which more is to be done than that. How many.
+    #[inline(always)]
+    fn known(&self, _space: Namespace<'_>, _numbers: &mut [u32]) -> usize {
+        0
+    }
 }
 
 impl Place for Hashed {
@@ -362,6 +368,11 @@ impl Place for Hashed {
     #[inline]
     fn text(&mut self, space: Namespace<'_>, name: &[u8]) -> Result<u32, ErrorKind> {
         self.hash(space.seed, space.name, name)
+    }
+
+    #[inline(always)]
+    fn known(&self, space: Namespace<'_>, numbers: &mut [u32]) -> usize {
+        hashed::known(self.all_prints(), self.bits(), self.sparse(), space.seed, numbers)
     }
 }
 
@@ -399,6 +410,20 @@ impl Place for Index {
     #[cold]
     fn text(&mut self, _: Namespace<'_>, name: &[u8]) -> Result<u32, ErrorKind> {
         Err(ErrorKind::NotAFeature { found: excerpt(name) })
+    }
+
+    #[inline(always)]
+    fn known(&self, _: Namespace<'_>, numbers: &mut [u32]) -> usize {
+        // Eight digits are below the limit.
+        let least = numbers.iter().fold(u32::MAX, |least, number| least.min(*number));
+        let most = numbers.iter().fold(0, |most, number| most.max(*number));
+        if least < self.base || u64::from(most) > Self::LIMIT {
+            return 0;
+        }
+        for number in numbers.iter_mut() {
+            *number -= self.base;
+        }
+        numbers.len()
     }
 }
 

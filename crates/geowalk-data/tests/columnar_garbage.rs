@@ -8,21 +8,10 @@ use std::sync::Arc;
 use arrow_array::types::Int8Type;
 use arrow_array::{ArrayRef, DictionaryArray, Float64Array, Int8Array, RecordBatch, StringArray};
 use arrow_ipc::writer::{FileWriter, StreamWriter};
+use geowalk::laws::Sampler;
 use geowalk::row::Block;
 use geowalk_data::{DataError, Input, Options, open};
 use parquet::arrow::ArrowWriter;
-
-/// SplitMix64.
-struct Bits(u64);
-
-impl Bits {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        usize::try_from((z ^ (z >> 31)) % n as u64).unwrap()
-    }
-}
 
 fn read(name: &str, bytes: Vec<u8>) -> Result<usize, DataError> {
     let mut source = open(Options::new([Input::text(name, bytes)]))?;
@@ -60,7 +49,7 @@ fn garbage_is_an_error_never_a_panic() {
         ("a.arrow", stream.into_inner().unwrap()),
         ("a.feather", file.into_inner().unwrap()),
     ];
-    let mut bits = Bits(5);
+    let mut bits = Sampler::new(5);
     for (name, whole) in &forms {
         assert_eq!(read(name, whole.clone()).unwrap(), 30);
         let mut errors = 0;

@@ -2,20 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "tests")]
 
+use geowalk::laws::Sampler;
 use geowalk::row::{Block, Row};
 use geowalk_data::{Input, OnError, Options, open};
-
-/// SplitMix64.
-struct Bits(u64);
-
-impl Bits {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        usize::try_from((z ^ (z >> 31)) % n as u64).unwrap()
-    }
-}
 
 /// The rows without their zeros, what was skipped, and how it ended.
 fn trace(name: &str, inputs: &[Vec<u8>], rows: usize, buffer: usize, skip: bool) -> Vec<String> {
@@ -109,7 +98,7 @@ fn blocks_and_buffers_do_not_matter() {
 
 #[test]
 fn garbage_is_an_error_never_a_panic() {
-    let mut bits = Bits(3);
+    let mut bits = Sampler::new(3);
     for (name, text) in SAMPLES {
         for _ in 0..400 {
             let mut bytes = text.repeat(1 + bits.below(3)).into_bytes();

@@ -19,6 +19,7 @@ use crate::batch::Batch;
 use crate::bytes::{Bytes, Record};
 use crate::error::{DataError, ErrorKind, Fault, What, excerpt};
 use crate::number;
+use crate::pairs::Pairs;
 use crate::piece::{Helper, Piece, Shadowing};
 use crate::schema::{Features, Hashed, Journal, Labels, Namespace, Place, Schema, Shadow};
 use crate::source::{Parsed, Parser, Source};
@@ -29,7 +30,7 @@ pub(super) fn open(bytes: Bytes, options: Options) -> Result<Box<dyn Source>, Da
         .and_then(|usual| options.features(|| usual))
         .map_err(|kind| kind.of(bytes.name()))?;
     let schema = Schema::from_parts(features, Labels::Numbers, Vec::new());
-    reader(bytes, Vw { schema }, options)
+    reader(bytes, Vw { schema, pairs: Pairs::default() }, options)
 }
 
 /// A bar, and nothing but numbers and a tag before it.
@@ -41,14 +42,16 @@ pub(super) fn sniff(line: &[u8]) -> bool {
 
 struct Vw {
     schema: Schema,
+    pairs: Pairs,
 }
 
 impl Parser for Vw {
     fn row(&mut self, record: Record<'_>, block: &mut Block) -> Result<Parsed, Fault> {
+        let pairs = &mut self.pairs;
         match &mut self.schema.features {
-            Features::Hashed(hashed) => row(record, block, hashed),
-            Features::Exact(names) => row(record, block, names),
-            Features::Index(index) => row(record, block, index),
+            Features::Hashed(hashed) => row(record, block, hashed, pairs),
+            Features::Exact(names) => row(record, block, names, pairs),
+            Features::Index(index) => row(record, block, index, pairs),
         }
     }
 
@@ -57,7 +60,8 @@ impl Parser for Vw {
     }
 
     fn helper(&self) -> Option<Helper> {
-        Some(Helper(Box::new(Shadowed(Shadow::of(&self.schema.features)?))))
+        let shadow = Shadow::of(&self.schema.features)?;
+        Some(Helper(Box::new(Shadowed { shadow, pairs: Pairs::default() })))
     }
 
     fn learn(&mut self, journal: &Journal) -> Result<(), ErrorKind> {
@@ -66,18 +70,22 @@ impl Parser for Vw {
 }
 
 /// The same out of order.
-struct Shadowed(Shadow);
+struct Shadowed {
+    shadow: Shadow,
+    pairs: Pairs,
+}
 
 impl Shadowing for Shadowed {
     fn parse(&mut self, piece: &mut Piece) {
-        match &mut self.0 {
-            Shadow::Hashed(watch) => piece.rows(|record, block| row(record, block, watch)),
-            Shadow::Index(index) => piece.rows(|record, block| row(record, block, index)),
+        let Self { shadow, pairs } = self;
+        match shadow {
+            Shadow::Hashed(watch) => piece.rows(|record, block| row(record, block, watch, pairs)),
+            Shadow::Index(index) => piece.rows(|record, block| row(record, block, index, pairs)),
         }
     }
 
     fn shadow(&mut self) -> &mut Shadow {
-        &mut self.0
+        &mut self.shadow
     }
 }
 
@@ -88,7 +96,12 @@ struct Head {
 }
 
 #[inline]
-fn row<P: Place>(record: Record<'_>, block: &mut Block, place: &mut P) -> Result<Parsed, Fault> {
+fn row<P: Place>(
+    record: Record<'_>,
+    block: &mut Block,
+    place: &mut P,
+    pairs: &mut Pairs,
+) -> Result<Parsed, Fault> {
     let Record { text, end } = record;
     let bar = memchr(b'|', &text[..end]).unwrap_or(end);
     if bar == end && record.bytes().trim_ascii().is_empty() {
@@ -97,7 +110,7 @@ fn row<P: Place>(record: Record<'_>, block: &mut Block, place: &mut P) -> Result
     let head = head(record, bar)?;
     let mut at = bar;
     while at < end {
-        at = namespace(record, at + 1, block, place)?;
+        at = namespace(record, at + 1, block, place, pairs)?;
     }
     block.end(head.label, head.weight);
     Ok(Parsed::Row)
@@ -157,6 +170,7 @@ fn namespace<P: Place>(
     at: usize,
     block: &mut Block,
     place: &mut P,
+    pairs: &mut Pairs,
 ) -> Result<usize, Fault> {
     let Record { text, end } = record;
     let mut at = at;
@@ -185,7 +199,7 @@ fn namespace<P: Place>(
         }
         let before = at;
         if harmless && text[at].is_ascii_digit() {
-            at = numbered(record, at, block, place, space, weight)?;
+            at = numbered(record, at, block, place, (space, weight), pairs)?;
         }
         if at == before {
             at = any(record, at, block, place, space, weight, &mut nameless)?;
@@ -200,13 +214,28 @@ fn numbered<P: Place>(
     at: usize,
     block: &mut Block,
     place: &mut P,
-    space: Namespace<'_>,
-    weight: f64,
+    (space, weight): (Namespace<'_>, f64),
+    pairs: &mut Pairs,
 ) -> Result<usize, Fault> {
-    let mut batch = Batch::new();
+    let Record { text, end } = record;
     // No product with the weight overflows.
     let largest = (f64::MAX / weight.abs()).min(f64::MAX);
-    let next = number::pairs(record.text, at, record.end, largest, |name, number, value| {
+    let bar = memchr(b'|', text.get(at..end).unwrap_or_default()).map_or(end, |bar| at + bar);
+    let at = pairs.read(
+        record,
+        at,
+        bar,
+        largest,
+        #[inline(always)]
+        |mut found| {
+            found.place(place, space)?;
+            found.values.iter_mut().for_each(|value| *value *= weight);
+            block.features(found.numbers, found.values);
+            Ok(())
+        },
+    )?;
+    let mut batch = Batch::new();
+    let next = number::pairs(text, at, end, largest, |name, number, value| {
         batch.push(place.number(space, name, number)?, value * weight, block);
         Ok(())
     });

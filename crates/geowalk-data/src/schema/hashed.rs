@@ -300,6 +300,31 @@ impl Hashed {
     }
 }
 
+/// Replaces numbers by their places, up to the first that has not the print of its place. How many.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "masked")]
+pub(super) fn known(
+    prints: &[u16],
+    bits: u32,
+    sparse: u32,
+    seed: u64,
+    numbers: &mut [u32],
+) -> usize {
+    let (mask, between) = ((1 << bits) - 1, (1 << sparse) - 1);
+    let length = numbers.len();
+    let unknown = numbers.iter_mut().position(|number| {
+        let hash = seed.wrapping_add(u64::from(*number));
+        let place = hash & mask;
+        let print = prints.get((place >> sparse) as usize);
+        if place & between == 0 && print != Some(&Hashed::print(hash, bits)) {
+            return true;
+        }
+        *number = place as u32;
+        false
+    });
+    unknown.unwrap_or(length)
+}
+
 /// The number written by a name of digits only; longer ones than 19 digits are text.
 pub(crate) fn whole(name: &[u8]) -> Option<u64> {
     match crate::number::whole(name, 0) {

@@ -96,6 +96,6 @@ impl Names {
 
 /// Is this UTF-8?
 #[inline]
-fn is_utf8(text: &[u8]) -> bool {
+pub(super) fn is_utf8(text: &[u8]) -> bool {
     text.iter().fold(0, |all, byte| all | byte) < 0x80 || std::str::from_utf8(text).is_ok()
 }

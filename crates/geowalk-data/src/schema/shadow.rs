@@ -2,7 +2,8 @@ use std::collections::{HashMap, HashSet};
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::{Features, Hashed, Index, Namespace, Place};
+use super::names::is_utf8;
+use super::{Features, Hashed, Index, Namespace, Place, hashed};
 use crate::error::{ErrorKind, excerpt};
 
 /// Gives features their places out of order, and writes down what the owner of the [`Features`] has to know.
@@ -142,8 +143,8 @@ impl Watch {
             self.firsts.insert(slot, hash);
             self.journal.add(hash, space, name);
             // Whether that is an error depends on who came first; so the piece is for the owner.
-            let text = std::str::from_utf8(name);
-            return text.map(|_| ()).map_err(|_| ErrorKind::Utf8 { found: excerpt(name) });
+            let fault = || ErrorKind::Utf8 { found: excerpt(name) };
+            return is_utf8(name).then_some(()).ok_or_else(fault);
         }
         if *print == OWN && self.firsts.get(&slot) == Some(&hash) {
             return Ok(());
@@ -167,6 +168,11 @@ impl Place for Watch {
     #[inline]
     fn text(&mut self, space: Namespace<'_>, name: &[u8]) -> Result<u32, ErrorKind> {
         self.claim(xxh3_64_with_seed(name, space.seed), space.name, name)
+    }
+
+    #[inline(always)]
+    fn known(&self, space: Namespace<'_>, numbers: &mut [u32]) -> usize {
+        hashed::known(&self.prints, self.bits, self.sparse, space.seed, numbers)
     }
 }
 

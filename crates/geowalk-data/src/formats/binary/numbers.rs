@@ -6,9 +6,9 @@
 //! | 1 + 256k | i32 each: the number is this over 10^k. Text of few digits is such, and the quotient is what a parser of decimals gives: both are correctly rounded |
 //! | 2 | f64 each |
 //!
-//! Whatever is shorter than a word is filled up with zeros.
+//! Whatever is shorter than a word is filled up with zeros. Behind the values stands the [fingerprint](Block::fingerprint) of every row, a word each: working it out again would cost more than reading it.
 
-use geowalk::row::{Block, Parts};
+use geowalk::row::Block;
 
 use super::broken;
 use crate::error::ErrorKind;
@@ -26,7 +26,8 @@ const MOST_COPIES: usize = 1 << 26;
 const DAMAGED: &str = "rows that are shorter than they say";
 
 /// Writes the rows of a block.
-pub(super) fn put_block(parts: Parts<'_>, out: &mut Vec<u8>) {
+pub(super) fn put_block(block: &Block, out: &mut Vec<u8>) {
+    let parts = block.parts();
     out.clear();
     if let Some(columns) = parts.columns {
         put(out, columns as u64);
@@ -47,9 +48,12 @@ pub(super) fn put_block(parts: Parts<'_>, out: &mut Vec<u8>) {
     }
     pad(out);
     put_numbers(parts.values, out);
+    for row in 0..block.len() {
+        put(out, block.fingerprint(row));
+    }
 }
 
-/// Reads the rows of a block.
+/// Reads the rows of a block, with their fingerprints.
 pub(super) fn block(
     dense: bool,
     rows: usize,
@@ -74,6 +78,7 @@ pub(super) fn block(
         indices = take(&mut rest, stored.checked_mul(4).ok_or_else(|| broken(DAMAGED))?)?;
     }
     let values = Numbers::read(&mut rest, stored)?;
+    let fingerprints = take(&mut rest, 8 * rows)?.as_chunks().0.iter();
     let filled = block.refill(columns, rows, stored, |parts| {
         labels.fill(parts.labels);
         weights.fill(parts.weights);
@@ -90,7 +95,9 @@ pub(super) fn block(
         }
         values.fill(parts.values);
     });
-    filled.map_err(|error| broken(error.to_string()))
+    filled.map_err(|error| broken(error.to_string()))?;
+    block.know_fingerprints(fingerprints.map(|bytes| u64::from_le_bytes(*bytes)));
+    Ok(())
 }
 
 /// Packed numbers.

@@ -61,7 +61,7 @@ impl<W: Write> Writer<W> {
         if self.written.is_behind(schema) {
             self.known(schema)?;
         }
-        numbers::put_block(block.parts(), &mut self.payload);
+        numbers::put_block(block, &mut self.payload);
         let tag = if block.columns().is_some() { Tag::Dense } else { Tag::Sparse };
         self.rows += block.len();
         frame::write(&mut self.out, tag, block.len(), &self.payload)
