@@ -38,6 +38,7 @@ fn plan(args: &Boost) -> Result<Plan, Failure> {
     };
     Ok(Plan {
         loss: args.loss.clone(),
+        own: None,
         adapt: Flavour::parse(&args.adapt)?,
         mu: args.mu,
         nu: args.nu,
@@ -88,6 +89,7 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<(), Failure> {
         // The message names the classes.
         examples.classes.signs().map_err(RunError::from)?;
     }
+    args.folds.map_or(Ok(()), |count| validate::check(&examples, count)).map_err(RunError::from)?;
     let style =
         "{spinner} [{bar:30}] round {human_pos} of {human_len}, {msg}, {elapsed}, {eta} left";
     let lines = Lines::new(shown, style, Some(steps(&plan, &examples, args.folds)));
@@ -106,8 +108,8 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<(), Failure> {
     let learned = learn(&plan, &examples, args.folds, &mut log);
     log.lines.end();
     let (boosted, histories, validation) = learned?;
-    let error =
-        boosted.error(&examples.table, examples.classes.codes(), examples.weights.as_deref())?;
+    let weights = examples.weights.as_deref();
+    let errors = plan.errors(&boosted, &examples.table, &examples.classes, weights)?;
     if let (Some(path), Some(names)) = (&args.report, &log.names) {
         let classes = boosted.classes.len();
         let (probabilities, seen) = if let Some(own) = &validation {
@@ -125,11 +127,11 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<(), Failure> {
             validation: validation.as_ref(),
             judged: Some(Judged { found, seen }),
             names,
-            error,
+            error: errors.0,
         };
         crate::report::write(path, &report.page(&crate::report::typed()))?;
     }
-    let mut summary = summary(&plan, &examples, &boosted, &histories, error);
+    let mut summary = summary(&plan, &examples, &boosted, &histories, errors);
     if let Some(validation) = &validation {
         let fold = |error: &f64| json!({"error": error, "accuracy": 1.0 - error});
         summary["cross_validation"] = json!({
@@ -140,21 +142,16 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<(), Failure> {
         });
     }
     if let Some(path) = &args.model {
-        plan.model(&examples, &boosted, summary.clone()).save(path).map_err(RunError::from)?;
+        plan.model(&examples, &boosted, &histories, summary.clone())
+            .save(path)
+            .map_err(RunError::from)?;
     }
     summary["seconds"] = json!(start.elapsed().as_secs_f64());
     if args.json {
         writeln!(out, "{summary}")?;
         return Ok(());
     }
-    writeln!(out, "\nexamples       {}", examples.classes.rows())?;
-    writeln!(out, "classes        {}", boosted.classes.join(", "))?;
-    writeln!(out, "loss           {}", about_loss(&plan, &histories))?;
-    writeln!(out, "weak           {}", about_weak(&plan))?;
-    writeln!(out, "training error {error:.6}")?;
-    for own in &histories {
-        print(own, out)?;
-    }
+    said(&plan, examples.classes.rows(), &boosted, &histories, errors, out)?;
     if let Some(validation) = &validation {
         writeln!(
             out,
@@ -172,6 +169,35 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<(), Failure> {
         writeln!(out, "report         {}", path.display())?;
     }
     writeln!(out, "seconds        {:.3}", start.elapsed().as_secs_f64())?;
+    Ok(())
+}
+
+/// What was learned, in words.
+fn said(
+    plan: &Plan,
+    rows: usize,
+    boosted: &Boosted,
+    histories: &[History],
+    errors: (f64, Option<f64>),
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    writeln!(out, "\nexamples       {rows}")?;
+    writeln!(out, "classes        {}", boosted.classes.join(", "))?;
+    writeln!(out, "loss           {}", about_loss(plan, histories))?;
+    writeln!(out, "weak           {}", about_weak(plan))?;
+    writeln!(out, "training error {:.6}", errors.0)?;
+    if let Some(error) = errors.1 {
+        writeln!(out, "held-out error {error:.6}  (of the rows that chose the number of rounds)")?;
+    }
+    if boosted.classes.len() > 2 && plan.reduction == Reduction::Mh {
+        writeln!(
+            out,
+            "\nevery row is asked of each class whether it is that; errors below are wrong answers"
+        )?;
+    }
+    for own in histories {
+        print(own, out)?;
+    }
     Ok(())
 }
 
@@ -287,6 +313,10 @@ fn promise(certificate: &Certificate) -> String {
         Status::Valid => format!(
             "{}: valid; {what} {:.6} <= {:.6}",
             certificate.theorem, certificate.loss, certificate.bound
+        ),
+        Status::Void(broken) if broken.row > 0 => format!(
+            "{}: void since round {}; {} does not hold",
+            certificate.theorem, broken.row, broken.premise
         ),
         Status::Void(_) => certificate.to_string(),
     }

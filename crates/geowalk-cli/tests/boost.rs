@@ -59,6 +59,34 @@ fn a_model_in_words() {
 }
 
 #[test]
+fn errors_and_promises_are_of_the_rows_they_name() {
+    let place = Place::new("boost-errors");
+    let data = cancer();
+    let args = ["boost", &data, "--hold-out", "0.3", "--patience", "3", "--rounds", "50"];
+    let quiet = ["--json", "--progress", "none"];
+    let summary = place.parsed(&[&args[..], &quiet].concat());
+    // The certificate is about the rows that were learned from, and so is the training error.
+    let certified = &summary["members"][0]["certificates"][1];
+    assert_eq!(certified["theorem"], "training-error");
+    let error = |value: &serde_json::Value| value.as_f64().unwrap();
+    let training = error(&summary["metrics"]["training_error"]);
+    assert!((training - error(&certified["loss"])).abs() < 1e-15, "{summary}");
+    assert!(error(&summary["metrics"]["held_out_error"]) > 0.0);
+    assert!(place.ok(&args).contains("held-out error 0."));
+    // Nothing to learn from: no error was measured in any round.
+    place.write("idle.csv", "c,class\n7,a\n7,b\n7,b\n");
+    let out = place.ok(&["boost", "idle.csv", "--weak", "stumps", "--progress", "none"]);
+    assert!(out.contains("training-error: void; a round does not hold"), "{out}");
+    assert!(!out.contains("NaN"), "{out}");
+    let out = place.ok(&["boost", &data, "--adapt", "F1", "--rounds", "9", "--progress", "none"]);
+    assert!(out.contains("boosting-rate: void since round "), "{out}");
+    // What cannot be validated is said before anything is learned.
+    let err = place.fails(&["boost", &data, "--folds", "9999"]);
+    assert!(err.contains("folds = 9999; it must be in [2, 569]") && !err.contains("leverage"));
+    place.refuses(&["boost", &data, "--mu", "7"], "mu = 7; it must be in [0, 1)");
+}
+
+#[test]
 fn every_way_to_boost() {
     let place = Place::new("boost-ways");
     place.write("fruit.csv", FRUIT);
@@ -164,4 +192,10 @@ fn a_report_says_what_was_learned_and_how_sure_it_is() {
     let page = String::from_utf8(place.read("f.html")).unwrap();
     assert!(page.contains("banana against the rest") && page.contains("class that is predicted"));
     place.refuses(&["boost", &data, "--report", "no/where.html"], "no/where.html");
+    // One row per class: a wrong answer is not a row that is misclassified.
+    let mh = ["boost", "fruit.csv", "--reduction", "mh", "--report", "m.html"];
+    assert!(place.ok(&mh).contains("errors below are wrong answers"));
+    let page = String::from_utf8(place.read("m.html")).unwrap();
+    assert!(page.contains("share of the answers is wrong"));
+    assert!(!page.contains("no more rows are misclassified"));
 }

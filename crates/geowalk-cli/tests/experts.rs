@@ -161,6 +161,18 @@ fn forecasts_of_a_label() {
     assert!(text.contains("best expert    good") && text.contains("ada-hedge: valid"), "{text}");
 }
 
+/// A column of dates is an expert that loses ten thousand times as much as others: it is named, with what to do.
+#[test]
+fn a_column_that_is_no_forecast_is_named() {
+    let rows = (0..20).map(|t| format!("{},{},{},{}\n", 737_000 + t, t % 3, t % 4, t % 3));
+    let table = format!("date,a,b,y\n{}", rows.collect::<String>());
+    let summary = json(&run("dates.csv", &table, &["--json"]));
+    let notes = summary["notes"].to_string();
+    assert!(notes.contains("no forecasts: date; leave them out with --ignore"), "{notes}");
+    let without = json(&run("dates.csv", &table, &["--json", "--ignore", "date"]));
+    assert_eq!(without["notes"].as_array().map(Vec::len), Some(0), "{}", without["notes"]);
+}
+
 #[test]
 fn probabilities_odds_and_portfolios() {
     let table = "p,q,y\n0.9,0.5,1\n0.8,0.5,1\n0.3,,0\n,,1\n";

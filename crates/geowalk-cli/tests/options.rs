@@ -272,6 +272,26 @@ fn every_walk_learns_from_real_data_untuned() {
     assert!(message.contains("the row has ") || message.contains("expected"), "{message}");
 }
 
+/// A baseline that cannot step says so; a schedule may be named where the family is chosen.
+#[test]
+fn baselines_say_what_they_left_out_and_schedules_go_with_any_family() {
+    let place = Place::new("natural_notes");
+    let rows: Vec<String> = (0..60)
+        .map(|t| format!("{},7,{}", (t * 13) % 10, ["a", "b"][usize::from((t * 13) % 10 > 4)]))
+        .collect();
+    place.write("constant.csv", format!("x,same,class\n{}\n", rows.join("\n")));
+    let task = ["--task", "multiclass", "--model", "m"];
+    let with = |walk: &'static str| [&["constant.csv", "--walk", walk], &task[..]].concat();
+    let notes = place.json(&with("natural-csngd:gaussian-shared"))["notes"].to_string();
+    let (left_out, _) = notes.split_once(" of 60 steps were not made").expect(&notes);
+    let count: usize = left_out.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().unwrap();
+    assert!(count >= 50, "a metric that is singular but for rounding: {notes}");
+    let notes = place.json(&with("natural-sgd:gaussian-shared"))["notes"].to_string();
+    assert!(!notes.contains("not made"), "{notes}");
+    let summary = place.json(&with("natural(schedule=inv(1, 3))"));
+    assert_eq!(summary["rate"], "inv(1, 3)", "{summary}");
+}
+
 /// Every family of natural gradient and every baseline learns from data of its kind.
 #[test]
 fn every_family_of_natural_gradient_learns_from_its_kind_of_data() {

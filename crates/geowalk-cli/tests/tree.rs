@@ -6,6 +6,7 @@ mod support;
 
 use std::fs;
 
+use geowalk::Real;
 use support::{FRUIT, Place, cancer};
 
 #[test]
@@ -35,6 +36,15 @@ fn from_a_table_to_predictions() {
     assert_eq!(proba.lines().next(), Some("benign,malignant"));
     let sums = |line: &str| line.split(',').map(|p| p.parse::<f64>().unwrap()).sum::<f64>();
     assert!(proba.lines().skip(1).all(|line| (sums(line) - 1.0).abs() < 1e-12));
+    // The logarithmic loss is that of the probabilities of the classes that the rows have.
+    let losses = proba.lines().skip(1).zip(rows.lines().skip(1)).map(|(line, row)| {
+        let (benign, malignant) = line.split_once(',').unwrap();
+        let own = if row.ends_with("benign") { benign } else { malignant };
+        -Real::ln(own.parse::<f64>().unwrap())
+    });
+    let expected = losses.sum::<f64>() / 569.0;
+    let log_loss = summary["metrics"]["log_loss"].as_f64().unwrap();
+    assert!((log_loss - expected).abs() < 1e-12, "{log_loss} {expected}");
 }
 
 /// The JSON of a tree, followed by hand, says what `predict` says.

@@ -7,6 +7,7 @@
 //! **Determinism** the same data, plan and seed give the same model, for any number of threads.
 
 pub mod answer;
+mod course;
 mod file;
 mod summary;
 pub mod validate;
@@ -18,15 +19,18 @@ use geowalk::boost::multiclass::{Reduction, expand, expand_labels};
 use geowalk::boost::rules::{RuleOptions, Rules, Search};
 use geowalk::boost::stumps::{Stumps, Trees};
 use geowalk::boost::table::{Classes, Table};
-use geowalk::boost::weak::{Hypothesis, Weak};
-use geowalk::boost::{Booster, Flavour, Halt, HeldTable, Leverage, Round, Stop, Surrogate};
-use geowalk::certify::{Boosting, Certificate};
+use geowalk::boost::weak::{self, Hypothesis, Weak};
+use geowalk::boost::{
+    Booster, Ensemble, Flavour, Halt, HeldTable, Leverage, Round, Stop, Surrogate,
+};
+use geowalk::certify::Certificate;
 use geowalk::error::Allowed;
 use geowalk::{ConfigError, Real};
 
 pub use summary::summary;
 
 use crate::error::RunError;
+use crate::folds;
 
 /// Which features are boosted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -65,10 +69,12 @@ impl Kind {
 }
 
 /// What is asked for.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Plan {
     /// The loss, where no flavour chooses.
     pub loss: String,
+    /// A loss that no name tells, a user's own, instead of that.
+    pub own: Option<Surrogate>,
     /// How losses are chosen.
     pub adapt: Flavour,
     /// μ of the flavours.
@@ -111,6 +117,7 @@ impl Default for Plan {
     fn default() -> Self {
         Self {
             loss: "matsushita".to_owned(),
+            own: None,
             adapt: Flavour::None,
             mu: 0.5,
             nu: 0.25,
@@ -178,8 +185,10 @@ pub struct Boosted {
 pub struct History {
     /// The class that was learned against the rest, if one was.
     pub class: Option<String>,
-    /// The loss at the end.
+    /// The loss at the end, which gives the probabilities.
     pub loss: String,
+    /// The loss of the first round, which the certificates are about; they are void if another round had another.
+    pub stepped: String,
     /// The rounds that were kept.
     pub rounds: Vec<Round>,
     /// Why it ended.
@@ -197,7 +206,7 @@ pub struct History {
 impl Plan {
     /// The booster, its losses, and whether everything that was asked for can be.
     fn booster(&self) -> Result<(Booster, Vec<Surrogate>), RunError> {
-        let loss = Surrogate::parse(&self.loss)?;
+        let loss = self.own.clone().map_or_else(|| Surrogate::parse(&self.loss), Ok)?;
         let mut stop = Stop::after(self.rounds)?;
         let out_of_range = |name, value: f64, allowed: Allowed| {
             if allowed.contains(value) {
@@ -216,6 +225,8 @@ impl Plan {
             out_of_range("patience", patience as f64, Allowed::Whole(1))?;
         }
         (stop.bound, stop.patience) = (self.bound, self.patience);
+        // Also where no flavour uses them: a parameter that cannot be is a mistake.
+        Flavour::FStar.bag(&loss, self.mu, self.nu)?;
         let bag = self.adapt.bag(&loss, self.mu, self.nu)?;
         let mut booster = Booster::new(loss, stop);
         booster.bag.clone_from(&bag);
@@ -267,20 +278,43 @@ impl Plan {
             classes.check_weights(weights)?;
         }
         if let Some(share) = self.held_out {
-            let (kept, held) = validate::hold_out(classes.codes(), share, self.seed);
+            let (kept, held) = folds::hold_out(classes.codes(), share, self.seed);
+            if held.is_empty() {
+                let allowed = Allowed::Open(folds::none_below(classes.codes()), 1.0);
+                let name = "hold-out";
+                return Err(ConfigError::OutOfRange { name, value: share, allowed }.into());
+            }
             let part = |rows: &[u32]| -> Result<_, RunError> {
                 let codes = rows.iter().map(|row| classes.codes()[*row as usize]).collect();
-                Ok((table.select(rows)?, codes))
+                let own = |weights: &[f64]| rows.iter().map(|row| weights[*row as usize]).collect();
+                Ok(Part { table: table.select(rows)?, codes, weights: weights.map(own) })
             };
-            let (train, train_codes): (Table, Vec<u32>) = part(&kept)?;
-            let (held, held_codes): (Table, Vec<u32>) = part(&held)?;
-            let weights: Option<Vec<f64>> =
-                weights.map(|weights| kept.iter().map(|row| weights[*row as usize]).collect());
-            let train_classes = Classes::new(train_codes, classes.names().to_vec())?;
-            let held = Some((held, held_codes));
-            return self.learn(&train, &train_classes, weights.as_deref(), held.as_ref(), say);
+            let (train, held) = (part(&kept)?, part(&held)?);
+            let train_classes = Classes::new(train.codes, classes.names().to_vec())?;
+            let weights = train.weights.as_deref();
+            return self.learn(&train.table, &train_classes, weights, Some(&held), say);
         }
         self.learn(table, classes, weights, None, say)
+    }
+
+    /// The error of what was learned on the rows that it was learned from, and on those that were held out.
+    pub fn errors(
+        &self,
+        boosted: &Boosted,
+        table: &Table,
+        classes: &Classes,
+        weights: Option<&[f64]>,
+    ) -> Result<(f64, Option<f64>), RunError> {
+        let (codes, found) = (classes.codes(), boosted.predict(table)?.0);
+        let Some(share) = self.held_out else { return Ok((wrong(&found, codes, weights), None)) };
+        let part = |rows: &[u32]| {
+            let of = |all: &[f64]| rows.iter().map(|row| all[*row as usize]).collect::<Vec<_>>();
+            let found: Vec<usize> = rows.iter().map(|row| found[*row as usize]).collect();
+            let codes: Vec<u32> = rows.iter().map(|row| codes[*row as usize]).collect();
+            wrong(&found, &codes, weights.map(of).as_deref())
+        };
+        let (own, held) = folds::hold_out(codes, share, self.seed);
+        Ok((part(&own), Some(part(&held))))
     }
 
     fn learn(
@@ -288,7 +322,7 @@ impl Plan {
         table: &Table,
         classes: &Classes,
         weights: Option<&[f64]>,
-        held: Option<&(Table, Vec<u32>)>,
+        held: Option<&Part>,
         say: &mut dyn FnMut(&Said<'_>),
     ) -> Result<(Boosted, Vec<History>), RunError> {
         let (booster, bag) = self.booster()?;
@@ -305,7 +339,7 @@ impl Plan {
                        weights: Option<&[f64]>,
                        held: Option<HeldTable<'_>>,
                        class: Option<&String>|
-         -> Result<(), RunError> {
+         -> Result<Member, RunError> {
             if let Some(class) = class {
                 say(&Said::Class(class));
             }
@@ -322,13 +356,14 @@ impl Plan {
                     say(&Said::Round { round, feature, loss });
                 })?;
             let ensemble = chosen.ensemble;
-            let mut bound = Boosting::new(&ensemble.loss);
-            for round in ensemble.rounds.iter().take(ensemble.kept) {
-                bound.observe(round);
-            }
+            let rounds: Vec<Round> = ensemble.rounds.iter().take(ensemble.kept).copied().collect();
+            // F* has one loss per run, and that is the ensemble's.
+            let first = rounds.first().filter(|_| self.adapt != Flavour::FStar);
+            let stepped = first.and_then(|round| bag.get(round.loss)).unwrap_or(&ensemble.loss);
             histories.push(History {
                 class: class.cloned(),
                 loss: ensemble.loss.spec(),
+                stepped: stepped.spec(),
                 ended: ensemble.ended.text(),
                 forgotten: ensemble.rounds.len() - ensemble.kept,
                 ties: chosen.ties,
@@ -337,50 +372,49 @@ impl Plan {
                     .iter()
                     .filter(|round| round.outcome == geowalk::boost::Outcome::Separable)
                     .count(),
-                rounds: ensemble.rounds.iter().take(ensemble.kept).copied().collect(),
-                certificates: vec![bound.rate(), bound.training_error(), bound.weak_learning()],
+                certificates: course::certificates(stepped, &rounds),
+                rounds,
             });
-            boosted.members.push(Member {
-                loss: ensemble.loss,
-                hypotheses: ensemble.hypotheses,
-                alpha: ensemble.alpha,
-            });
-            Ok(())
+            let Ensemble { loss, hypotheses, alpha, .. } = ensemble;
+            Ok(Member { loss, hypotheses, alpha })
         };
+        let members = &mut boosted.members;
         if names.len() == 2 {
             let labels = classes.signs()?;
-            let held_labels = held.map(|(_, codes)| against(codes, 1)).unwrap_or_default();
-            let held = held.map(|(table, _)| HeldTable { table, labels: &held_labels });
-            one(self.weak(table)?.as_mut(), &labels, weights, held, None)?;
+            let held_labels = held.map(|held| against(&held.codes, 1)).unwrap_or_default();
+            let held = held.map(|held| held.with(&held_labels));
+            members.push(one(self.weak(table)?.as_mut(), &labels, weights, held, None)?);
         } else if self.reduction == Reduction::Mh {
             self.check_mh()?;
             let wide = expand(table, names)?;
             let labels = expand_labels(classes.codes(), names.len());
             let weights = weights.map(|weights| weights.repeat(names.len()));
-            let held = match held {
-                Some((table, codes)) => {
-                    Some((expand(table, names)?, expand_labels(codes, names.len())))
-                }
-                None => None,
+            let wide_part = |Part { table, codes, weights }: &Part| -> Result<Part, RunError> {
+                let weights = weights.as_ref().map(|weights| weights.repeat(names.len()));
+                Ok(Part { table: expand(table, names)?, codes: codes.clone(), weights })
             };
-            let held = held.as_ref().map(|(table, labels)| HeldTable { table, labels });
-            one(self.weak(&wide)?.as_mut(), &labels, weights.as_deref(), held, None)?;
+            let held_labels = held.map(|held| expand_labels(&held.codes, names.len()));
+            let held_labels = held_labels.unwrap_or_default();
+            let held = held.map(wide_part).transpose()?;
+            let held = held.as_ref().map(|held| held.with(&held_labels));
+            let mut weak = self.weak(&wide)?;
+            members.push(one(weak.as_mut(), &labels, weights.as_deref(), held, None)?);
         } else {
             // The columns are prepared once for all classes.
             let mut weak = self.weak(table)?;
             for (class, name) in (0..).zip(names) {
                 let labels = classes.against(class);
-                if labels.iter().all(|y| *y < 0.0) {
-                    // A class that this part of the data does not have: never predicted.
+                let occurs = |(row, y): (usize, &f64)| {
+                    *y > 0.0 && weights.is_none_or(|weights| weights[row] > 0.0)
+                };
+                if !labels.iter().enumerate().any(occurs) {
+                    members.push(never(&bag)?);
                     continue;
                 }
-                let held_labels = held.map(|(_, codes)| against(codes, class)).unwrap_or_default();
-                let held = held.map(|(table, _)| HeldTable { table, labels: &held_labels });
-                one(weak.as_mut(), &labels, weights, held, Some(name))?;
+                let held_labels = held.map(|held| against(&held.codes, class)).unwrap_or_default();
+                let held = held.map(|held| held.with(&held_labels));
+                members.push(one(weak.as_mut(), &labels, weights, held, Some(name))?);
             }
-        }
-        if names.len() > 2 && self.reduction == Reduction::Ova {
-            boosted.fill_absent(classes, &bag)?;
         }
         Ok((boosted, histories))
     }
@@ -390,29 +424,27 @@ fn against(codes: &[u32], class: u32) -> Vec<f64> {
     codes.iter().map(|code| if *code == class { 1.0 } else { -1.0 }).collect()
 }
 
-/// The score of a class that does not occur: below all others.
-const NEVER: f64 = -1e300;
+/// Some of the rows, maybe all of one class.
+struct Part {
+    table: Table,
+    codes: Vec<u32>,
+    weights: Option<Vec<f64>>,
+}
+
+impl Part {
+    fn with<'a>(&'a self, labels: &'a [f64]) -> HeldTable<'a> {
+        HeldTable { table: &self.table, labels, weights: self.weights.as_deref() }
+    }
+}
+
+/// A class that this part of the data does not have, or without weight: its score is below all others.
+fn never(bag: &[Surrogate]) -> Result<Member, ConfigError> {
+    let loss = bag.first().cloned().map_or_else(|| Surrogate::parse("matsushita"), Ok)?;
+    let always = Hypothesis::Rule(geowalk::boost::rule::Rule::default());
+    Ok(Member { loss, hypotheses: vec![always], alpha: vec![-1e300] })
+}
 
 impl Boosted {
-    /// Members for classes that the data do not have, so that there is one for each.
-    fn fill_absent(&mut self, classes: &Classes, bag: &[Surrogate]) -> Result<(), RunError> {
-        if self.members.len() == self.classes.len() {
-            return Ok(());
-        }
-        let constant = Hypothesis::Rule(geowalk::boost::rule::Rule::default());
-        for class in 0..self.classes.len() {
-            let occurs = classes.codes().iter().any(|code| *code as usize == class);
-            if !occurs {
-                let loss =
-                    bag.first().cloned().map_or_else(|| Surrogate::parse("matsushita"), Ok)?;
-                let member =
-                    Member { loss, hypotheses: vec![constant.clone()], alpha: vec![NEVER] };
-                self.members.insert(class, member);
-            }
-        }
-        Ok(())
-    }
-
     /// The scores of all classes but the first if there are two, else of all; one vector per score.
     pub fn scores(&self, table: &Table) -> Result<Vec<Vec<f64>>, RunError> {
         let (rows, k) = (table.rows(), self.classes.len());
@@ -485,15 +517,6 @@ fn wrong(found: &[usize], codes: &[u32], weights: Option<&[f64]>) -> f64 {
 
 impl Member {
     fn scores(&self, table: &Table) -> Vec<f64> {
-        let (mut scores, mut h) = (vec![0.0; table.rows()], vec![0.0; table.rows()]);
-        for (hypothesis, &alpha) in self.hypotheses.iter().zip(&self.alpha) {
-            if alpha != 0.0 {
-                hypothesis.values(table, &mut h);
-                for (score, h) in scores.iter_mut().zip(&h) {
-                    *score += alpha * h;
-                }
-            }
-        }
-        scores
+        weak::scores(&self.hypotheses, &self.alpha, table)
     }
 }

@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use geowalk::boost::Halt;
 use geowalk::row::Block;
 use geowalk_data::Task;
 
@@ -66,6 +67,16 @@ pub fn certify(
     which: Option<&Which>,
     data: Option<Open<'_>>,
 ) -> Result<Report, RunError> {
+    certify_until(&Halt::default(), model, which, data)
+}
+
+/// The same, unless it is halted: the best comparator of many rows is a search of minutes.
+pub fn certify_until(
+    halt: &Halt,
+    model: &Model,
+    which: Option<&Which>,
+    data: Option<Open<'_>>,
+) -> Result<Report, RunError> {
     let built = restore(model)?;
     let learner = built.learner.as_ref();
     let none = RunError::NoCertificate {
@@ -81,7 +92,7 @@ pub fn certify(
     if learner.report(&Against::Reach, None).is_none() {
         return Err(none);
     }
-    let problem = |open: &mut dyn FnMut() -> Rows| read(model, &built, open());
+    let problem = |open: &mut dyn FnMut() -> Rows| read(halt, model, &built, open());
     let given = match which {
         Which::Best => None,
         Which::Given { name, text } => {
@@ -105,6 +116,7 @@ pub fn certify(
         }
         (None, Some(open)) => {
             let best = problem(open)?.best(learner.domain(), &weights(learner));
+            let best = best.ok_or(RunError::Halted)?;
             let known = Known { loss: best.loss, gap: Some(best.words) };
             (best.u, Some(known), "the best fixed weights in hindsight".to_owned(), Some(open))
         }
@@ -215,7 +227,12 @@ fn parse(
 }
 
 /// The rows that the model was learned from, once more.
-fn read<'a>(model: &Model, built: &'a Built, rows: Rows) -> Result<Problem<'a>, RunError> {
+fn read<'a>(
+    halt: &Halt,
+    model: &Model,
+    built: &'a Built,
+    rows: Rows,
+) -> Result<Problem<'a>, RunError> {
     let mut source = rows.open(&model.schema)?;
     let mut coding = Coding::restore(model.settings.task, model.classes.clone());
     let (holdout, labels) = (model.settings.holdout()?, model.schema.labels().clone());
@@ -226,8 +243,11 @@ fn read<'a>(model: &Model, built: &'a Built, rows: Rows) -> Result<Problem<'a>, 
         if source.read(&mut block, ROWS)? == 0 {
             break;
         }
+        if halt.is_called() {
+            return Err(RunError::Halted);
+        }
         let before = hashes.len() as u64;
-        hashes.extend((0..block.len()).map(|i| Digest::row(&block, i)));
+        hashes.extend((0..block.len()).map(|i| block.fingerprint(i)));
         coding.code(block.labels_mut(), &labels).map_err(|(i, cause)| RunError::Label {
             row: before + i as u64 + 1,
             place: source.places().get(i),
@@ -272,5 +292,6 @@ fn read<'a>(model: &Model, built: &'a Built, rows: Rows) -> Result<Problem<'a>, 
         features: weights(learner).iter().map(Vec::len).max().unwrap_or(0),
         outputs: learner.outputs(),
         passes: passes as f64,
+        halt: halt.clone(),
     })
 }

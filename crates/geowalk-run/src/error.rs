@@ -199,6 +199,9 @@ pub enum RunError {
         /// What differs.
         what: String,
     },
+    /// Somebody did not want to wait.
+    #[error("it was halted before its end; ask again, or with fewer rows")]
+    Halted,
     /// A question about a model that has no certificates.
     #[error("the model has no certificates ({why}); train it with --certificate on")]
     NoCertificate {

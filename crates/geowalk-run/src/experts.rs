@@ -209,6 +209,9 @@ pub fn play(
         summary.portfolio();
     }
     summary.notes = notes(&kept, silent);
+    if matches!(kind, Kind::Forecasts(_)) {
+        summary.notes.extend(outsiders(&summary.experts));
+    }
     summary.skipped = source.skipped().rows();
     Ok(summary)
 }
@@ -231,6 +234,24 @@ fn notes(kept: &Kept, silent: u64) -> Vec<String> {
         notes.push(format!("{silent} rows in which no expert says anything were passed over"));
     }
     notes
+}
+
+/// How many times as much as the middle one an expert must lose to be taken for a column that is none.
+const OUTSIDE: f64 = 1e4;
+
+/// Says which columns hardly are forecasts: a date, an identifier.
+fn outsiders(experts: &[Named]) -> Option<String> {
+    let mut losses: Vec<f64> = experts.iter().map(|expert| expert.loss).collect();
+    losses.sort_by(f64::total_cmp);
+    let middle = *losses.get(losses.len().saturating_sub(1) / 2)?;
+    let outside = experts.iter().filter(|expert| middle > 0.0 && expert.loss > OUTSIDE * middle);
+    let names: Vec<&str> = outside.map(|expert| expert.name.as_str()).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "columns that lost more than {OUTSIDE} times what the middle one lost, and may be no forecasts: {}; leave them out with --ignore",
+            names.join(", ")
+        )
+    })
 }
 
 impl Kept {

@@ -3,19 +3,23 @@
 //!
 //! | [`Domain`] | weights of the search | what is said of the result |
 //! |---|---|---|
-//! | ℝⁿ | u, divided by the size of each feature | no weights with ‖v‖₂ ≤ 2‖u‖₂ lose less by more than ⟨∇, u⟩ + 2‖u‖‖∇‖ |
+//! | ℝⁿ | u times the deviation of each feature, and the constant at their means | no weights with ‖v‖₂ ≤ 2‖u‖₂ lose less by more than ⟨∇, u⟩ + 2‖u‖‖∇‖ |
 //! | positive | θ, u = θ² | no positive weights with Σv ≤ 2Σu lose less by more than ⟨∇, u⟩ + 2Σu·max(0, −min∇) |
 //! | simplex, ‖u‖₁ ≤ U | θ, u = θ²/Σθ² | no weights there lose less by more than max ⟨∇, u − v⟩ |
 //! | sphere | θ, u = rθ/‖θ‖ | a local minimum: the problem is not convex |
 //!
 //! **Method** L-BFGS \[NW06, alg. 7.5\] with 20 pairs and backtracking, from the weights that were learned or from the start, whichever loses less. The gap is that of convexity, ℓ(v) ≥ ℓ(u) + ⟨∇, v − u⟩, so it is true whatever
 //! the method did; it is 0 at a minimum of a smooth loss, and may stay large at a kink.
-//! **Cost** O(nnz of all rows) per iteration, at most 1000; all rows in memory.
+//! **Cost** O(nnz of all rows · outputs) per iteration, at most 1000; all rows in memory. A [`Halt`] ends it between two blocks of rows.
+
+mod lbfgs;
 
 use geowalk::Real;
+use geowalk::boost::Halt;
 use geowalk::loss::{AnyLoss, Loss};
 use geowalk::row::{Block, Row};
 use geowalk::sum::Sum;
+use lbfgs::minimise;
 
 /// Where weights live.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -60,6 +64,8 @@ pub struct Problem<'a> {
     pub outputs: usize,
     /// How often the rows were gone through.
     pub passes: f64,
+    /// Ends a search that takes too long.
+    pub halt: Halt,
 }
 
 /// The best that was found.
@@ -88,40 +94,85 @@ fn each(block: &Block, i: usize, intercept: bool, mut f: impl FnMut(usize, f64))
     }
 }
 
+/// a ← a + x·b.
+#[inline]
+fn add<const W: usize>(a: &mut [[f64; W]], b: &[[f64; W]], x: f64) {
+    for (a, b) in a.iter_mut().zip(b) {
+        for (a, b) in a.iter_mut().zip(b) {
+            *a += b * x;
+        }
+    }
+}
+
 impl Problem<'_> {
-    /// What these weights lose; adds its gradient to `gradient` if there is one. Both are flat, one output after the other, n coordinates each, of which `place` says where a feature's is.
+    /// What these weights lose; writes its gradient to `gradient` if there is one. Both are flat, one output after the other, n coordinates each, of which `place` says where a feature's is. NaN if it was halted.
     fn evaluate(
         &self,
         u: &[f64],
         n: usize,
         place: impl Fn(usize) -> usize,
-        mut gradient: Option<&mut [f64]>,
+        gradient: Option<&mut [f64]>,
+    ) -> f64 {
+        match self.outputs {
+            1 => self.evaluate_by::<1>(u, n, place, gradient),
+            _ => self.evaluate_by::<4>(u, n, place, gradient),
+        }
+    }
+
+    /// The same, W outputs at a time.
+    fn evaluate_by<const W: usize>(
+        &self,
+        u: &[f64],
+        n: usize,
+        place: impl Fn(usize) -> usize,
+        gradient: Option<&mut [f64]>,
     ) -> f64 {
         let outputs = self.outputs;
+        let lanes = outputs.div_ceil(W);
+        // The weights of one feature lie together: a row goes through them once, whatever the number of outputs. Lanes without an output stay 0.
+        let mut by_feature = vec![[0.0; W]; n * lanes];
+        for (k, u) in u.chunks_exact(n.max(1)).enumerate() {
+            for (j, u) in u.iter().enumerate() {
+                by_feature[j * lanes + k / W][k % W] = *u;
+            }
+        }
+        let mut sums = vec![[0.0; W]; if gradient.is_some() { n * lanes } else { 0 }];
         let mut sum = Sum::default();
-        let (mut z, mut slopes) = (vec![0.0; outputs], vec![0.0; outputs]);
+        let (mut z, mut slopes) = (vec![[0.0; W]; lanes], vec![[0.0; W]; lanes]);
         for (block, rows) in &self.blocks {
+            if self.halt.is_called() {
+                return f64::NAN;
+            }
             for &i in rows {
-                z.fill(0.0);
+                z.fill([0.0; W]);
                 each(block, i, self.intercept, |j, x| {
                     let j = place(j);
-                    for (k, z) in z.iter_mut().enumerate() {
-                        if j < n {
-                            *z += u[k * n + j] * x;
-                        }
+                    if j < n && x != 0.0 {
+                        add(&mut z, &by_feature[j * lanes..(j + 1) * lanes], x);
                     }
                 });
                 let (y, weight) = (block.labels()[i], block.weights()[i]);
-                sum.add(weight * self.judge(&z, y, &mut slopes));
-                let Some(gradient) = gradient.as_deref_mut() else { continue };
+                let own = &mut slopes.as_flattened_mut()[..outputs];
+                sum.add(weight * self.judge(&z.as_flattened()[..outputs], y, own));
+                if gradient.is_none() {
+                    continue;
+                }
+                for slope in own {
+                    *slope *= self.passes * weight;
+                }
                 each(block, i, self.intercept, |j, x| {
                     let j = place(j);
-                    for (k, slope) in slopes.iter().enumerate() {
-                        if j < n {
-                            gradient[k * n + j] += self.passes * weight * slope * x;
-                        }
+                    if j < n && x != 0.0 {
+                        add(&mut sums[j * lanes..(j + 1) * lanes], &slopes, x);
                     }
                 });
+            }
+        }
+        if let Some(gradient) = gradient {
+            for (k, gradient) in gradient.chunks_exact_mut(n.max(1)).enumerate() {
+                for (j, gradient) in gradient.iter_mut().enumerate() {
+                    *gradient = sums[j * lanes + k / W][k % W];
+                }
             }
         }
         self.passes * sum.total()
@@ -146,9 +197,10 @@ impl Problem<'_> {
             }
             Form::Joint => {
                 let top = z.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                let total: f64 = z.iter().map(|z| Real::exp(z - top)).sum();
-                for (k, (slope, &z)) in slopes.iter_mut().zip(z).enumerate() {
-                    *slope = Real::exp(z - top) / total - if k == y as usize { 1.0 } else { 0.0 };
+                slopes.iter_mut().zip(z).for_each(|(slope, z)| *slope = Real::exp(z - top));
+                let total: f64 = slopes.iter().sum();
+                for (k, slope) in slopes.iter_mut().enumerate() {
+                    *slope = *slope / total - if k == y as usize { 1.0 } else { 0.0 };
                 }
                 let own = z.get(y as usize).copied().unwrap_or(f64::NEG_INFINITY);
                 top + Real::ln(total) - own
@@ -171,27 +223,29 @@ impl Problem<'_> {
         flat
     }
 
-    /// The root mean square of every coordinate.
-    fn sizes(&self) -> Vec<f64> {
-        let (mut squares, mut weights) = (vec![0.0; self.features], 0.0);
+    /// The mean and the root mean square of every coordinate.
+    fn moments(&self) -> (Vec<f64>, Vec<f64>) {
+        let (mut sums, mut weights) = (vec![(0.0, 0.0); self.features], 0.0);
         for (block, rows) in &self.blocks {
             for &i in rows {
                 let weight = block.weights()[i];
                 weights += weight;
                 each(block, i, self.intercept, |j, x| {
-                    if let Some(square) = squares.get_mut(j) {
+                    if let Some((sum, square)) = sums.get_mut(j) {
+                        *sum += weight * x;
                         *square += weight * x * x;
                     }
                 });
             }
         }
-        squares.into_iter().map(|square: f64| (square / weights).sqrt()).collect()
+        let one = |(sum, square): (f64, f64)| (sum / weights, (square / weights).sqrt());
+        sums.into_iter().map(one).unzip()
     }
 
-    /// The best weights in a domain, sought from the weights `learned`.
-    pub fn best(&self, domain: Domain, learned: &[Vec<f64>]) -> Best {
+    /// The best weights in a domain, sought from the weights `learned`; None if it was halted.
+    pub fn best(&self, domain: Domain, learned: &[Vec<f64>]) -> Option<Best> {
         // Features that never occur are one: all that matters of them is the weight they have together.
-        let sizes = self.sizes();
+        let (means, sizes) = self.moments();
         let active: Vec<usize> = (0..self.features).filter(|&j| sizes[j] > 0.0).collect();
         let rest = (0..self.features).find(|&j| sizes[j] == 0.0 || sizes[j].is_nan());
         let coordinates: Vec<usize> = active.iter().copied().chain(rest).collect();
@@ -199,8 +253,19 @@ impl Problem<'_> {
         let mut places = vec![usize::MAX; self.features];
         active.iter().enumerate().for_each(|(place, &j)| places[j] = place);
         let place = |j: usize| places.get(j).copied().unwrap_or(usize::MAX);
-        let size = |&j: &usize| if sizes[j] > 0.0 { sizes[j] } else { 1.0 };
-        let chart = Chart { domain, sizes: coordinates.iter().map(size).collect(), n };
+        // With a constant to take it up, a feature moves about its mean: seen from 0, features far from it are hardly to be told from the constant, and the search creeps.
+        let centred = self.intercept && domain == Domain::Space;
+        let scale = |&j: &usize| {
+            let (mean, size) = (means[j], sizes[j]);
+            let spread = (size - mean.abs()).max(0.0) * (size + mean.abs());
+            if centred && j > 0 && spread > 1e-9 * size * size {
+                (mean, spread.sqrt())
+            } else {
+                (0.0, if size > 0.0 { size } else { 1.0 })
+            }
+        };
+        let (means, sizes) = coordinates.iter().map(scale).unzip();
+        let chart = Chart { domain, means, sizes, n };
         let objective = |theta: &[f64], gradient: &mut Vec<f64>| {
             let u = chart.weights(theta);
             let mut own = vec![0.0; u.len()];
@@ -221,6 +286,9 @@ impl Problem<'_> {
         let u = chart.weights(&theta);
         let mut own = vec![0.0; u.len()];
         let loss = self.evaluate(&u, n, place, Some(&mut own));
+        if self.halt.is_called() {
+            return None;
+        }
         let gap = chart.gap(&u, &own);
         let least = |gap: f64| format!("lose less by more than {gap:.3e}");
         let words = match (gap, domain) {
@@ -243,13 +311,15 @@ impl Problem<'_> {
             all
         };
         let u = u.chunks(n.max(1)).map(expand).collect();
-        Best { u, loss, gap, words }
+        Some(Best { u, loss, gap, words })
     }
 }
 
 /// Unconstrained coordinates θ of the weights in a domain.
 struct Chart {
     domain: Domain,
+    /// What is subtracted from each feature: in ℝⁿ with a constant, which is the first coordinate.
+    means: Vec<f64>,
     sizes: Vec<f64>,
     n: usize,
 }
@@ -261,7 +331,12 @@ impl Chart {
         let root = |u: f64| Real::max(u, 1e-6 / self.n.max(1) as f64).sqrt();
         let one = |u: &[f64]| -> Vec<f64> {
             match self.domain {
-                Domain::Space => u.iter().zip(&self.sizes).map(|(u, s)| u * s).collect(),
+                Domain::Space => {
+                    let mut theta: Vec<f64> =
+                        u.iter().zip(&self.sizes).map(|(u, s)| u * s).collect();
+                    self.shift(&mut theta, u, 1.0);
+                    theta
+                }
                 Domain::Positive | Domain::Simplex if u.iter().all(|u| *u == 0.0) => {
                     vec![(1.0 / self.n.max(1) as f64).sqrt(); u.len()]
                 }
@@ -279,6 +354,14 @@ impl Chart {
         u.chunks(self.n.max(1)).flat_map(one).collect()
     }
 
+    /// Adds to the constant what the means of the features give, times a sign. The size of a constant is 1.
+    fn shift(&self, constant: &mut [f64], u: &[f64], sign: f64) {
+        let given: f64 = u.iter().zip(&self.means).map(|(u, mean)| u * mean).sum();
+        if let Some(first) = constant.first_mut() {
+            *first += sign * given;
+        }
+    }
+
     /// Coordinates θ of one output.
     fn width(&self) -> usize {
         if let Domain::Cross(_) = self.domain { 2 * self.n } else { self.n }.max(1)
@@ -289,7 +372,12 @@ impl Chart {
         let one = |theta: &[f64]| -> Vec<f64> {
             let total = Real::max(theta.iter().map(|t| t * t).sum(), f64::MIN_POSITIVE);
             match self.domain {
-                Domain::Space => theta.iter().zip(&self.sizes).map(|(t, s)| t / s).collect(),
+                Domain::Space => {
+                    let u: Vec<f64> = theta.iter().zip(&self.sizes).map(|(t, s)| t / s).collect();
+                    let mut moved = u.clone();
+                    self.shift(&mut moved, &u, -1.0);
+                    moved
+                }
                 Domain::Positive => theta.iter().map(|t| t * t).collect(),
                 Domain::Simplex => theta.iter().map(|t| t * t / total).collect(),
                 Domain::Cross(scale) => {
@@ -310,7 +398,11 @@ impl Chart {
             let total = Real::max(theta.iter().map(|t| t * t).sum(), f64::MIN_POSITIVE);
             let inner: f64 = u.iter().zip(g).map(|(u, g)| u * g).sum();
             match self.domain {
-                Domain::Space => out.extend(g.iter().zip(&self.sizes).map(|(g, s)| g / s)),
+                Domain::Space => {
+                    let constant = g.first().copied().unwrap_or(0.0);
+                    let own = g.iter().zip(&self.means).zip(&self.sizes);
+                    out.extend(own.map(|((g, mean), s)| (g - mean * constant) / s));
+                }
                 Domain::Positive => out.extend(theta.iter().zip(g).map(|(t, g)| 2.0 * t * g)),
                 Domain::Simplex => {
                     out.extend(theta.iter().zip(g).map(|(t, g)| 2.0 * t / total * (g - inner)));
@@ -347,86 +439,4 @@ impl Chart {
         }
         Some(Real::max(gap.total(), 0.0))
     }
-}
-
-/// Pairs of differences that are remembered.
-const MEMORY: usize = 20;
-const ITERATIONS: usize = 1000;
-
-/// L-BFGS with backtracking.
-fn minimise(mut f: impl FnMut(&[f64], &mut Vec<f64>) -> f64, start: Vec<f64>) -> Vec<f64> {
-    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    let (mut theta, mut gradient) = (start, Vec::new());
-    let mut value = f(&theta, &mut gradient);
-    let mut pairs: Vec<(Vec<f64>, Vec<f64>, f64)> = Vec::new();
-    let mut next = Vec::new();
-    let mut small = 0;
-    for _ in 0..ITERATIONS {
-        // The two loops.
-        let mut direction: Vec<f64> = gradient.iter().map(|g| -g).collect();
-        let mut alphas = Vec::with_capacity(pairs.len());
-        for (s, y, rho) in pairs.iter().rev() {
-            let alpha = rho * dot(s, &direction);
-            direction.iter_mut().zip(y).for_each(|(d, y)| *d -= alpha * y);
-            alphas.push(alpha);
-        }
-        let scale = match pairs.last() {
-            Some((_, y, rho)) => 1.0 / (rho * dot(y, y)),
-            None => 1.0 / Real::max(dot(&gradient, &gradient).sqrt(), f64::MIN_POSITIVE),
-        };
-        for d in &mut direction {
-            *d *= scale;
-        }
-        for ((s, y, rho), alpha) in pairs.iter().zip(alphas.into_iter().rev()) {
-            let beta = rho * dot(y, &direction);
-            direction.iter_mut().zip(s).for_each(|(d, s)| *d += (alpha - beta) * s);
-        }
-        let mut descent = dot(&gradient, &direction);
-        if descent.is_nan() || descent >= 0.0 {
-            pairs.clear();
-            direction = gradient.iter().map(|g| -g).collect();
-            descent = -dot(&gradient, &gradient);
-        }
-        if descent == 0.0 {
-            break;
-        }
-        let (mut step, mut found) = (1.0, None);
-        for _ in 0..60 {
-            let tried: Vec<f64> = theta.iter().zip(&direction).map(|(t, d)| t + step * d).collect();
-            let there = f(&tried, &mut next);
-            if there <= value + 1e-4 * step * descent && there.is_finite() {
-                found = Some((tried, there));
-                break;
-            }
-            step *= 0.5;
-        }
-        let Some((tried, there)) = found else {
-            if pairs.is_empty() {
-                break;
-            }
-            // The memory may be of another kink: once more without it.
-            pairs.clear();
-            small += 1;
-            if small >= 3 {
-                break;
-            }
-            continue;
-        };
-        let s: Vec<f64> = tried.iter().zip(&theta).map(|(a, b)| a - b).collect();
-        let y: Vec<f64> = next.iter().zip(&gradient).map(|(a, b)| a - b).collect();
-        let curvature = dot(&s, &y);
-        if curvature > 1e-12 * dot(&y, &y).sqrt() * dot(&s, &s).sqrt() {
-            if pairs.len() == MEMORY {
-                pairs.remove(0);
-            }
-            pairs.push((s, y, curvature.recip()));
-        }
-        small = if value - there <= 1e-13 * value.abs() { small + 1 } else { 0 };
-        (theta, value) = (tried, there);
-        std::mem::swap(&mut gradient, &mut next);
-        if small >= 3 {
-            break;
-        }
-    }
-    theta
 }

@@ -247,6 +247,27 @@ impl<X: Row<f64>> Row<f64> for Intercepted<X> {
     }
 
     #[inline]
+    fn dot_and_square(self, w: &[f64], (dot, square): (f64, f64)) -> (f64, f64) {
+        match w.split_first() {
+            Some((first, rest)) if self.intercept => {
+                self.row.dot_and_square(rest, (dot + first, square + 1.0))
+            }
+            _ => self.row.dot_and_square(w, (dot, square)),
+        }
+    }
+
+    #[inline]
+    fn axpy(self, a: f64, y: &mut [f64]) {
+        match y.split_first_mut() {
+            Some((first, rest)) if self.intercept => {
+                *first += a;
+                self.row.axpy(a, rest);
+            }
+            _ => self.row.axpy(a, y),
+        }
+    }
+
+    #[inline]
     fn length(self) -> f64 {
         let length = self.row.length();
         if self.intercept { Real::hypot(1.0, length) } else { length }

@@ -2,8 +2,8 @@
 //! Every example is predicted before it is learned from. The sums here are part of the model file, so that a resumed run reports what
 //! one run would have.
 //!
-//! **AUC** is computed from two histograms of the score: exact up to ties within a bin, in constant memory. Scores between −8 and 8 have 4096 bins, equal in
-//! 1/(1 + e⁻ᶻ); beyond, a bin is a sixteenth of an octave.
+//! **AUC** is computed from two histograms of the score: exact up to ties within a bin, in constant memory. Scores between −7 and 7 have 6144 bins, each
+//! 1/1024 of an octave of 1 + |z|; beyond, a bin is a sixteenth of an octave. Octaves are in the exponent of a number: no logarithm is needed.
 
 mod window;
 
@@ -11,29 +11,36 @@ use geowalk::Real;
 use geowalk::sum::Sum;
 use geowalk_data::Task;
 
-use crate::link::sigmoid;
 use crate::model::{self, Arrays, ModelError};
 
 pub use window::Window;
 
-/// Bins of scores between −8 and 8.
-const MIDDLE: usize = 4096;
+/// Octaves of 1 + |z| that have fine bins: |z| < 7.
+const FINE_OCTAVES: usize = 3;
 
-/// Bins of scores beyond, on each side: 64 octaves.
-const TAIL: usize = 1024;
+/// A fine bin is 2⁻¹⁰ of an octave, a coarse one 2⁻⁴.
+const FINE: u32 = 10;
+const COARSE: u32 = 4;
 
-const BINS: usize = MIDDLE + 2 * TAIL;
+/// Bins of one sign: fine ones, then coarse ones for 61 octaves more.
+const SIDE: usize = (FINE_OCTAVES << FINE) + (61 << COARSE);
 
-/// The bin of a score. Any increasing function of the score ranks alike.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // in 0..BINS
+const BINS: usize = 2 * SIDE;
+
+/// The bin of a score. Any increasing function of the score ranks alike; this one is piecewise linear in z, and its pieces are octaves of 1 + |z|.
+#[inline]
+#[allow(clippy::cast_possible_truncation)] // below 2^22
 fn bin(z: f64) -> usize {
-    let size = z.abs();
-    if size < 8.0 {
-        return TAIL + ((sigmoid(z) * MIDDLE as f64) as usize).min(MIDDLE - 1);
-    }
-    let octaves = Real::ln(size / 8.0) / std::f64::consts::LN_2;
-    let beyond = ((16.0 * octaves) as usize).min(TAIL - 1);
-    if z > 0.0 { TAIL + MIDDLE + beyond } else { TAIL - 1 - beyond }
+    const ONE: u64 = 1.0_f64.to_bits();
+    const COARSE_FROM: u64 = ONE + ((FINE_OCTAVES as u64) << 52);
+    let bits = (1.0 + z.abs()).to_bits();
+    let above = if bits < COARSE_FROM {
+        ((bits - ONE) >> (52 - FINE)) as usize
+    } else {
+        let beyond = ((bits - COARSE_FROM) >> (52 - COARSE)) as usize;
+        ((FINE_OCTAVES << FINE) + beyond).min(SIDE - 1)
+    };
+    if z < 0.0 { SIDE - 1 - above } else { SIDE + above }
 }
 
 /// Sums of a run.
@@ -42,7 +49,7 @@ fn bin(z: f64) -> usize {
 /// use geowalk_data::Task;
 /// use geowalk_run::metrics::{Metrics, Seen};
 /// let mut metrics = Metrics::new(Task::Regression);
-/// metrics.see(&Seen { y: 1.0, prediction: 3.0, probability: f64::NAN, loss: 4.0, zero: 1.0, weight: 1.0 });
+/// metrics.see(&Seen { y: 1.0, prediction: 3.0, log_loss: f64::NAN, loss: 4.0, zero: 1.0, weight: 1.0 });
 /// let again = Metrics::load(Task::Regression, "metrics", &metrics.save("metrics"))?;
 /// assert_eq!(again.named(), [("rmse", 2.0), ("mae", 2.0)]);
 /// # Ok::<(), geowalk_run::model::ModelError>(())
@@ -60,7 +67,7 @@ pub struct Metrics {
     log_loss: Sum,
     squares: Sum,
     absolutes: Sum,
-    /// Positives and negatives by probability, one after the other.
+    /// Positives and negatives by score, one after the other.
     bins: Vec<f64>,
 }
 
@@ -71,8 +78,8 @@ pub struct Seen {
     pub y: f64,
     /// The prediction: a number, a score, or a class.
     pub prediction: f64,
-    /// Probability of the true class; NaN if there is none.
-    pub probability: f64,
+    /// Weighted −ln of the probability of the true class; NaN if there is none. See [`log_loss`].
+    pub log_loss: f64,
     /// Weighted loss.
     pub loss: f64,
     /// Weighted loss of predicting 0.
@@ -94,10 +101,11 @@ impl Seen {
         };
         if right { self.weight } else { 0.0 }
     }
+}
 
-    fn log_loss(&self) -> f64 {
-        -self.weight * Real::ln(Real::max(self.probability, f64::MIN_POSITIVE))
-    }
+/// −ln p, weighted, finite also for p = 0.
+pub fn log_loss(probability: f64, weight: f64) -> f64 {
+    -weight * Real::ln(Real::max(probability, f64::MIN_POSITIVE))
 }
 
 impl Metrics {
@@ -136,15 +144,15 @@ impl Metrics {
             }
             Task::Binary => {
                 self.right += seen.score(self.task);
-                if !seen.probability.is_nan() {
-                    self.log_loss.add(seen.log_loss());
+                if !seen.log_loss.is_nan() {
+                    self.log_loss.add(seen.log_loss);
                 }
                 let side = if seen.y > 0.0 { 0 } else { BINS };
                 self.bins[side + bin(seen.prediction)] += seen.weight;
             }
             Task::Multiclass => {
                 self.right += seen.score(self.task);
-                self.log_loss.add(seen.log_loss());
+                self.log_loss.add(seen.log_loss);
             }
         }
     }
@@ -257,6 +265,7 @@ impl Metrics {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::link::sigmoid;
 
     /// Examples that look random, of all sizes and importances.
     fn examples(task: Task) -> Vec<Seen> {
@@ -265,9 +274,10 @@ mod tests {
             let y = if task == Task::Multiclass { f64::from(k % 3) } else { (x + noise).signum() };
             let size = [0.1, 1.0, 20.0, 1e3][(k % 4) as usize];
             let prediction = if task == Task::Multiclass { f64::from(k * k % 3) } else { size * x };
-            let probability = sigmoid(if task == Task::Binary { y * prediction } else { x });
+            let p = sigmoid(if task == Task::Binary { y * prediction } else { x });
             let weight = 0.3 + f64::from(k % 5);
-            Seen { y, prediction, probability, loss: weight * x * x, zero: weight, weight }
+            let log_loss = log_loss(p, weight);
+            Seen { y, prediction, log_loss, loss: weight * x * x, zero: weight, weight }
         };
         (0..500).map(example).collect()
     }
@@ -313,7 +323,7 @@ mod tests {
                 let p = sigmoid(seen.y * seen.prediction);
                 -Real::ln(p.max(f64::MIN_POSITIVE))
             }),
-            ("log_loss", _) => mean(&|seen| -Real::ln(seen.probability)),
+            ("log_loss", _) => all.iter().map(|seen| seen.log_loss).sum::<f64>() / weight,
             _ => {
                 let (mut above, mut pairs) = (0.0, 0.0);
                 for positive in all.iter().filter(|seen| seen.y > 0.0) {

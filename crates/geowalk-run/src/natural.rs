@@ -1,28 +1,27 @@
 //! # Natural gradient as a learner
 //! [`Natural`] and the [`Baseline`]s it is compared with, over blocks of examples: two classes or several, with the first-order certificate where the log-odds
-//! are linear in the features, and notes at the end of a run (separable classes, empty cells, how often the cap held).
+//! are linear in the features, and notes at the end of a run (separable classes, empty cells, how often the cap held, how often the guard made it begin again).
 
 mod auto;
+mod slopes;
 mod text;
 
 use std::ops::Range;
 
-use geowalk::certify::{Bound, Certificate, Comparator, FirstOrder};
-use geowalk::error::Allowed;
-use geowalk::geometry::Event;
-use geowalk::loss::Facts;
+use geowalk::certify::{Certificate, Comparator};
 use geowalk::natural::{Baseline, Moved, Natural, Report, Scratch};
 use geowalk::row::{Block, Row};
 use geowalk::sum::Sum;
-use geowalk::update::Round;
 use geowalk::{ConfigError, DomainError, Real};
 use geowalk_data::Task;
+
+use slopes::Slopes;
 
 pub(crate) use auto::choose;
 pub(crate) use text::build;
 
 use crate::certificate::{self, Against};
-use crate::learner::{Diverged, Intercepted, Learner, Outcome, Reach, largest, softmax};
+use crate::learner::{Diverged, Learner, Outcome, Reach, largest, softmax};
 
 /// One of the walks.
 #[derive(Debug, Clone)]
@@ -47,25 +46,12 @@ pub(crate) struct NaturalLearner {
     walk: Walk,
     task: Task,
     /// The first-order sums of every class (of two: of their log-odds), if they are kept.
-    bounds: Option<Vec<FirstOrder>>,
+    bounds: Option<Slopes>,
     /// What was lost, as reported.
     loss: Sum,
-    /// Steps, and how many of them the cap made smaller.
+    /// Steps, and how many of them the cap made smaller or, of a baseline, were not made.
     steps: [u64; 2],
     scores: Vec<f64>,
-}
-
-/// Losses of a linear form: what the slopes of a softmax are to the certificate.
-fn facts() -> Facts {
-    Facts {
-        labels: Allowed::Closed(-1.0, 1.0),
-        predictions: Allowed::Finite,
-        convex: true,
-        lipschitz: Some(1.0),
-        smooth: Some(0.0),
-        strong: 0.0,
-        margin: false,
-    }
 }
 
 impl NaturalLearner {
@@ -74,7 +60,7 @@ impl NaturalLearner {
         if task == Task::Binary {
             either!(&mut walk, own => own.grow(0, 2))?;
         }
-        let (bounds, loss) = (certificate.then(Vec::new), Sum::default());
+        let (bounds, loss) = (certificate.then(Slopes::default), Sum::default());
         Ok(Self { walk, task, bounds, loss, steps: [0; 2], scores: Vec::new() })
     }
 
@@ -93,13 +79,16 @@ impl NaturalLearner {
         let class = self.class(y);
         let moved: Moved = either!(&mut self.walk, own => own.step(x, class, weight))?;
         self.steps[0] += 1;
-        self.steps[1] += u64::from(moved.capped);
+        self.steps[1] += u64::from(match self.walk {
+            Walk::Dual(_) => moved.capped,
+            Walk::Other(_) => moved.rate == 0.0 && weight > 0.0,
+        });
         self.loss.add(moved.loss);
         self.scores.clear();
         self.scores.extend_from_slice(either!(&self.walk, own => own.predicted()));
         let prediction = self.prediction();
         if self.bounds.is_some() {
-            self.certify(x, class, weight);
+            self.certify(x, weight);
         }
         let classes = either!(&self.walk, own => own.classes());
         Ok(Outcome {
@@ -125,30 +114,16 @@ impl NaturalLearner {
     }
 
     /// Adds the example to the sums of the certificate.
-    fn certify<X: Row<f64>>(&mut self, x: X, class: usize, weight: f64) {
+    fn certify<X: Row<f64>>(&mut self, x: X, weight: f64) {
         let Some(bounds) = &mut self.bounds else { return };
-        let mut q = std::mem::take(&mut self.scores);
-        let z = either!(&self.walk, own => own.predicted());
-        softmax(&mut q);
-        let x = Intercepted { row: x, intercept: true };
-        let round = |z: f64, slope: f64| {
-            let slope = weight * slope;
-            Round { z, loss: slope * z, slope, rate: 0.0, length: 0.0, event: Event::Inside }
-        };
+        let (z, residuals) = either!(&self.walk, own => (own.predicted(), own.residuals()));
         if self.task == Task::Binary {
-            if bounds.is_empty() {
-                bounds.push(FirstOrder::new(&facts()));
-            }
-            let slope = if class == 1 { -q[0] } else { q[1] };
-            bounds[0].observe(&round(z[1] - z[0], slope), x);
+            bounds.observe(x, &[z[1] - z[0]], &[weight * residuals[1]]);
         } else {
-            bounds.resize_with(z.len().max(bounds.len()), || FirstOrder::new(&facts()));
-            for (c, bound) in bounds.iter_mut().enumerate() {
-                let slope = q[c] - if c == class { 1.0 } else { 0.0 };
-                bound.observe(&round(z[c], slope), x);
-            }
+            self.scores.clear();
+            self.scores.extend(residuals.iter().map(|slope| weight * slope));
+            bounds.observe(x, z, &self.scores);
         }
-        self.scores = q;
     }
 }
 
@@ -253,19 +228,20 @@ impl Learner for NaturalLearner {
     fn report(&self, against: &Against<'_>, _: Option<f64>) -> Option<certificate::Report> {
         let mut all: Option<Certificate> = None;
         let mut w = Vec::new();
-        for (k, bound) in self.bounds.as_ref()?.iter().enumerate() {
+        let bounds = self.bounds.as_ref()?;
+        for k in 0..bounds.len() {
             self.weights(k, &mut w);
             let one = match against {
                 Against::Given(u) => {
-                    bound.certify(&Comparator::Given(u.get(k).map_or(&[], Vec::as_slice)))
+                    bounds.certify(k, &Comparator::Given(u.get(k).map_or(&[], Vec::as_slice)))
                 }
                 Against::Within(times) => {
                     for w in &mut w {
                         *w *= times;
                     }
-                    bound.certify(&Comparator::Box { radii: &w })
+                    bounds.certify(k, &Comparator::Box { radii: &w })
                 }
-                Against::Reach | Against::Live => bound.certify(&Comparator::Box { radii: &w }),
+                Against::Reach | Against::Live => bounds.certify(k, &Comparator::Box { radii: &w }),
             };
             all = Some(certificate::add(all, one));
         }
@@ -285,11 +261,22 @@ impl Learner for NaturalLearner {
 
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        let Walk::Dual(walk) = &self.walk else { return notes };
-        let report: Report = walk.report();
         let [steps, capped] = self.steps;
+        let Walk::Dual(walk) = &self.walk else {
+            if capped > 0 {
+                notes.push(format!(
+                    "{capped} of {steps} steps were not made: the metric was singular (a feature that has not varied, or one that follows from others); natural gradient without a dense solve goes on"
+                ));
+            }
+            return notes;
+        };
+        let report: Report = walk.report();
+        // No gap is larger than the loss.
+        let rough =
+            !(report.gap > report.gap_error && report.gap * steps as f64 <= self.loss.total());
+        let said = if rough { ": too rough to say anything" } else { "" };
         notes.push(format!(
-            "natural gradient: the cap held {capped} of {steps} steps; estimated gap to the optimum {:.1e} (standard error {:.1e})",
+            "natural gradient: the cap held {capped} of {steps} steps; estimated gap to the optimum {:.1e} (standard error {:.1e}){said}",
             Real::max(report.gap, 0.0), report.gap_error
         ));
         let ridge = walk.settings().ridge > 0.0;
@@ -306,11 +293,19 @@ impl Learner for NaturalLearner {
                 "{empty} of {cells} pairs of feature and class never occurred together: their coefficients have no finite optimum and drift; add ridge=0.001 to the walk if that matters"
             ));
         }
-        if report.widest > 700.0 {
+        if report.again > 0 {
+            let (again, times) = (report.again, if report.again == 1 { "time" } else { "times" });
             notes.push(format!(
-                "log-odds of {:.0} were reached: probabilities are 0 and 1",
-                report.widest
+                "the loss became larger than that of the class frequencies, and the coefficients began again at zero, {again} {times}: the family may not fit these rows (another family, or logarithms of features with long tails, may)"
             ));
+        }
+        if report.widest > 700.0 {
+            let what = if walk.settings().guard {
+                "the guard holds probabilities above a share of the class frequencies"
+            } else {
+                "probabilities are 0 and 1"
+            };
+            notes.push(format!("log-odds of {:.0} were reached: {what}", report.widest));
         }
         notes
     }
@@ -320,10 +315,7 @@ impl Learner for NaturalLearner {
         put("steps".to_owned(), &[self.steps[0] as f64, self.steps[1] as f64]);
         either!(&self.walk, own => own.save(&mut |name, values| put(format!("natural.{name}"), values)));
         if let Some(bounds) = &self.bounds {
-            put("certificates".to_owned(), &[bounds.len() as f64]);
-            for (k, bound) in bounds.iter().enumerate() {
-                bound.save(&mut |name, values| put(format!("certificate.{k}.{name}"), values));
-            }
+            bounds.save(put);
         }
     }
 
@@ -337,16 +329,7 @@ impl Learner for NaturalLearner {
         self.steps = steps.ok_or(missing("steps", "how many steps were made"))?;
         either!(&mut self.walk, own => own.load(&mut |name| get(&format!("natural.{name}"))))?;
         if let Some(bounds) = &mut self.bounds {
-            let count = get("certificates").and_then(|count| count.first().copied());
-            let Some(count) = count.filter(|&count| Allowed::Closed(0.0, 1e6).contains(count))
-            else {
-                return Err(missing("certificates", "the number of certificates"));
-            };
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // just checked
-            bounds.resize_with(count as usize, || FirstOrder::new(&facts()));
-            for (k, bound) in bounds.iter_mut().enumerate() {
-                bound.load(&mut |name| get(&format!("certificate.{k}.{name}")))?;
-            }
+            bounds.load(get)?;
         }
         Ok(())
     }

@@ -10,13 +10,15 @@
 //!
 //! **Layout** Columns and the codes of names follow from the schema alone, in the order of its features. So a model that keeps the schema needs nothing else to read new data, and names that it does not
 //! know get new codes, equal to none of the old ones.
-//! **Care** everything is in memory, 8 bytes per number and 4 per name: data with very many sparse features are refused.
+//! **Care** everything is in memory, 8 bytes per number and 4 per name: data with very many sparse features are refused. A cell that holds the word `missing` is missing: the name of its feature is the same.
 
 use std::collections::BTreeMap;
 
 use geowalk::boost::table::{Classes, Column, MISSING, Table, TableError};
 use geowalk::row::{Block, Row};
-use geowalk_data::{Features, Indexing, Kind, Labels, Options, Reason, Schema, Source, Task};
+use geowalk_data::{
+    Features, Indexing, Kind, Label, Labels, Options, Reason, Schema, Source, Task,
+};
 
 use crate::error::RunError;
 use crate::input;
@@ -316,6 +318,16 @@ impl Reader {
         let source = input::open(Options { indexing: Indexing::Exact, ..options })?;
         let layout = Layout::new(source.schema());
         Ok(Self { source, layout, block: Block::new() })
+    }
+
+    /// [`reopen`](Self::reopen) for predictions: labels may be missing, and their column is that of the training data if no other is named.
+    pub fn unlabelled(schema: &Schema, columns: usize, options: Options) -> Result<Self, RunError> {
+        let label = match (options.label, schema.label()) {
+            (Label::Guess, Some(name)) => Label::Named(name.to_owned()),
+            (Label::Guess, None) => Label::Absent,
+            (given, _) => given,
+        };
+        Self::reopen(schema, columns, Options { unlabelled: true, label, ..options })
     }
 
     /// Opens data for a model with this schema and so many columns.

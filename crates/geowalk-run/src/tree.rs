@@ -21,7 +21,7 @@ pub use file::{load, model, predict};
 
 use crate::error::RunError;
 use crate::folds;
-use crate::metrics::{Metrics, Seen};
+use crate::metrics::{Metrics, Seen, log_loss};
 use crate::model::Model;
 use crate::table::{self, Examples};
 
@@ -81,18 +81,17 @@ impl Plan {
         weights: Option<&[f64]>,
     ) -> Result<Tree, RunError> {
         let Some(part) = self.prune else { return self.grow_whole(table, classes, weights) };
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least 2")]
-        let parts = folds::stratified(classes, (1.0 / part).round() as usize, self.seed);
-        let (own, held) = folds::divide(&parts, 0);
+        let (own, held) = folds::hold_out(classes.codes(), part, self.seed);
+        if held.is_empty() {
+            let allowed = Allowed::OpenClosed(folds::none_below(classes.codes()), 0.5);
+            return Err(ConfigError::OutOfRange { name: "prune", value: part, allowed }.into());
+        }
         let (table_own, classes_own, weights_own) = select(table, classes, weights, &own)?;
         let mut tree = self.grow_whole(&table_own, &classes_own, weights_own.as_deref())?;
-        // A held-out part of one class can prune as well as any other.
         let codes: Vec<u32> = held.iter().map(|row| classes.codes()[*row as usize]).collect();
-        if let (Ok(held), Ok(codes)) =
-            (table.select(&held), Classes::new(codes, classes.names().to_vec()))
-        {
-            tree.prune(&held, &codes)?;
-        }
+        let weights: Option<Vec<f64>> =
+            weights.map(|all| held.iter().map(|row| all[*row as usize]).collect());
+        tree.prune(&table.select(&held)?, &codes, weights.as_deref())?;
         Ok(tree)
     }
 
@@ -121,6 +120,9 @@ fn select(
     let weights = weights.map(|all| rows.iter().map(|row| all[*row as usize]).collect());
     Ok((table.select(rows)?, Classes::new(codes, classes.names().to_vec())?, weights))
 }
+
+/// What is measured of classes.
+const METRICS: [&str; 3] = ["accuracy", "auc", "log_loss"];
 
 /// What came out.
 #[derive(Debug)]
@@ -167,9 +169,35 @@ impl Summary {
     pub fn json(&self) -> Value {
         let mut object = self.record();
         object["skipped"] = self.skipped.into();
-        object["notes"] = self.notes.clone().into();
         object["seconds"] = self.seconds.into();
         object
+    }
+
+    /// What a model file tells of it.
+    pub fn of(model: &Model) -> Option<Self> {
+        let own = &model.summary;
+        let count = |key: &str| own[key].as_u64().and_then(|count| usize::try_from(count).ok());
+        let metrics = |own: &Value| -> Vec<(&'static str, f64)> {
+            let known = METRICS.into_iter().filter_map(|name| Some((name, own.get(name)?)));
+            known.map(|(name, value)| (name, value.as_f64().unwrap_or(f64::NAN))).collect()
+        };
+        let gained =
+            |own: &Value| Some((own["column"].as_str()?.to_owned(), own["part"].as_f64()?));
+        let folds = own["cross_validation"]["folds"].as_array();
+        let notes = own["notes"].as_array().into_iter().flatten();
+        Some(Self {
+            examples: count("examples")?,
+            loss: own["loss"].as_f64()?,
+            metrics: metrics(&own["metrics"]),
+            folds: folds.into_iter().flatten().map(metrics).collect(),
+            task: model.settings.task,
+            loss_name: own["loss_name"].as_str()?.to_owned(),
+            shape: (count("leaves")?, count("depth")?),
+            importance: own["importance"].as_array()?.iter().map(gained).collect::<Option<_>>()?,
+            skipped: 0,
+            notes: notes.filter_map(|note| note.as_str().map(str::to_owned)).collect(),
+            seconds: f64::NAN,
+        })
     }
 
     /// The part that a model file keeps.
@@ -189,6 +217,7 @@ impl Summary {
             "depth": self.shape.1,
             "importance": self.importance.iter()
                 .map(|(name, part)| json!({"column": name, "part": part})).collect::<Vec<_>>(),
+            "notes": self.notes,
             "certificate": {"theorem": null, "status": "none", "reason": "no theorem bounds a tree that is grown greedily",
                 "loss": null, "comparator_loss": null, "regret": null, "bound": null},
         });
@@ -219,17 +248,18 @@ fn measure(
     for (row, leaf) in tree.leaves_of(table).into_iter().enumerate() {
         let class = codes[row] as usize;
         let weight = weights.map_or(1.0, |weights| weights[row]);
-        let p = tree.probability(leaf, class, kappa);
-        let (y, prediction, probability) = if task == Task::Binary {
+        // Of the class that it has.
+        let probability = tree.probability(leaf, class, kappa);
+        let (y, prediction) = if task == Task::Binary {
             let positive = tree.probability(leaf, 1, kappa);
             let odds = Real::ln(positive) - Real::ln(1.0 - positive);
-            (if class == 1 { 1.0 } else { -1.0 }, odds, positive)
+            (if class == 1 { 1.0 } else { -1.0 }, odds)
         } else {
-            (class as f64, tree.class(leaf) as f64, p)
+            (class as f64, tree.class(leaf) as f64)
         };
-        let loss = -weight * Real::ln(p.max(f64::MIN_POSITIVE));
+        let loss = log_loss(probability, weight);
         let zero = weight * Real::ln(tree.classes() as f64);
-        metrics.see(&Seen { y, prediction, probability, loss, zero, weight });
+        metrics.see(&Seen { y, prediction, log_loss: loss, loss, zero, weight });
     }
     metrics.named()
 }

@@ -30,7 +30,7 @@ pub struct Named {
     pub aliases: &'static [&'static str],
 }
 
-const NATURAL: &str = "schedule=, cap=2, average=true, ridge=0, a=1";
+const NATURAL: &str = "schedule=, cap=2, average=true, ridge=0, a=1, guard=true";
 const SIGNED: &str = "signed=false, scale=1";
 
 macro_rules! walks {

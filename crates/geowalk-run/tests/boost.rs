@@ -6,10 +6,12 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use geowalk::boost::multiclass::Reduction;
-use geowalk::boost::{Flavour, Leverage};
+use geowalk::boost::{Flavour, Leverage, Surrogate};
+use geowalk::certify::Boosting;
 use geowalk_data::{Input, Options};
 use geowalk_run::boost::words::{self, Names};
-use geowalk_run::boost::{Boosted, Kind, Plan, validate};
+use geowalk_run::boost::{Boosted, History, Kind, Plan, summary, validate};
+use geowalk_run::folds::hold_out;
 use geowalk_run::model::Model;
 use geowalk_run::predict::predict;
 use geowalk_run::table::{Examples, examples, headings};
@@ -38,9 +40,13 @@ fn load(classes: usize) -> Examples {
     examples(Options::new([Input::text("a.csv", text(classes))]), None).unwrap()
 }
 
-fn learn(plan: &Plan, examples: &Examples) -> Boosted {
+fn course(plan: &Plan, examples: &Examples) -> (Boosted, Vec<History>) {
     let weights = examples.weights.as_deref();
-    plan.fit(&examples.table, &examples.classes, weights, &mut |_| {}).unwrap().0
+    plan.fit(&examples.table, &examples.classes, weights, &mut |_| {}).unwrap()
+}
+
+fn learn(plan: &Plan, examples: &Examples) -> Boosted {
+    course(plan, examples).0
 }
 
 #[test]
@@ -56,12 +62,18 @@ fn every_learner_learns_and_comes_back_from_its_file() {
                     continue;
                 }
                 let plan = Plan { weak, reduction, rounds: 30, ..Plan::default() };
-                let boosted = learn(&plan, &examples);
+                let (boosted, histories) = course(&plan, &examples);
                 let error = boosted.error(&examples.table, examples.classes.codes(), None).unwrap();
                 assert!(weak == Kind::Columns || error < 0.05, "{weak:?} {reduction:?} {error}");
-                let model = plan.model(&examples, &boosted, serde_json::Value::Null);
+                let summary = summary(&plan, &examples, &boosted, &histories, (error, None));
+                let model = plan.model(&examples, &boosted, &histories, summary);
                 let bytes = model.to_bytes().unwrap();
                 let again = Model::from_bytes(&bytes).unwrap();
+                // So does what a report tells: to the last digit.
+                let told = History::of(&again, None).unwrap();
+                assert_eq!(format!("{told:?}"), format!("{histories:?}"), "{weak:?} {reduction:?}");
+                let restored = Plan { reduction, ..Plan::of(&again).unwrap() };
+                assert_eq!(format!("{restored:?}"), format!("{plan:?}"));
                 let restored = Boosted::of(&again).unwrap();
                 let (a, b) = (
                     boosted.predict(&examples.table).unwrap(),
@@ -88,7 +100,8 @@ fn unseen_names_and_missing_columns_are_predicted() {
     let examples = load(2);
     let plan = Plan { rounds: 10, ..Plan::default() };
     let boosted = learn(&plan, &examples);
-    let model = plan.model(&examples, &boosted, serde_json::Value::Null);
+    let model = plan.model(&examples, &boosted, &[], serde_json::Value::Null);
+    assert!(History::of(&model, None).is_none());
     let mut out = Vec::new();
     let new = "color,size,note,empty,same\nviolet,99,,,\n,,,,\nred,1,2,,7\n";
     let options = Options::new([Input::text("b.csv", new)]);
@@ -138,6 +151,88 @@ fn held_out_rows_and_flavours() {
         let error = learn(&plan, &examples).error(&examples.table, examples.classes.codes(), None);
         assert!(error.unwrap() < 0.35, "{adapt:?}");
     }
+}
+
+/// What a mixed flavour is certified by is the loss of its rounds, not that of its probabilities.
+#[test]
+fn certificates_are_about_the_loss_of_the_rounds() {
+    let mut told_apart = 0;
+    for seed in 0..40_u32 {
+        let mut text = String::from("x,z,class\n");
+        for k in 0..120_u32 {
+            let (x, z) = ((k * 31 + seed * 7) % 61, (k * k + seed) % 13);
+            // A rare class: the loss that steps is not that of least risk.
+            let class = if x > 50 && z % 5 == seed % 5 { "a" } else { "b" };
+            writeln!(text, "{x},{z},{class}").unwrap();
+        }
+        // Some have one class only.
+        let Ok(examples) = examples(Options::new([Input::text("a.csv", text)]), None) else {
+            continue;
+        };
+        for adapt in [Flavour::F2, Flavour::E2] {
+            let plan = Plan { adapt, rounds: 1, literals: 1, ..Plan::default() };
+            let (_, histories) = course(&plan, &examples);
+            let own = &histories[0];
+            let bag =
+                adapt.bag(&Surrogate::parse("matsushita").unwrap(), plan.mu, plan.nu).unwrap();
+            assert_eq!(own.stepped, bag[own.rounds[0].loss].spec());
+            let mut bound = Boosting::new(&bag[own.rounds[0].loss]);
+            for round in &own.rounds {
+                bound.observe(round);
+            }
+            // As texts: the bound of a void one is NaN.
+            let expected = [bound.rate(), bound.training_error(), bound.weak_learning()];
+            assert_eq!(format!("{:?}", own.certificates), format!("{expected:?}"));
+            told_apart += usize::from(own.stepped != own.loss);
+        }
+    }
+    assert!(told_apart > 0);
+}
+
+#[test]
+fn a_class_without_weight_is_never_said() {
+    let examples = load(3);
+    let codes = examples.classes.codes();
+    let name = |code: u32| examples.classes.names()[code as usize].as_str();
+    let weights: Vec<f64> =
+        codes.iter().map(|code| if name(*code) == "perhaps" { 0.0 } else { 1.0 }).collect();
+    let plan = Plan::default();
+    let (boosted, histories) =
+        plan.fit(&examples.table, &examples.classes, Some(&weights), &mut |_| {}).unwrap();
+    assert_eq!((boosted.members.len(), histories.len()), (3, 2));
+    let found = boosted.predict(&examples.table).unwrap().0;
+    assert!(found.iter().all(|class| boosted.classes[*class] != "perhaps"));
+    assert!(boosted.error(&examples.table, codes, Some(&weights)).unwrap() < 0.1);
+    let names = Names::new(headings(&examples.schema, boosted.columns), &boosted);
+    let all: Vec<String> =
+        words::sentences(&boosted, &names).into_iter().flat_map(|(_, all)| all).collect();
+    assert!(all.contains(&"1.000e300 for not perhaps, always".to_owned()), "{all:?}");
+}
+
+/// Held-out rows count with their weights, and there must be some.
+#[test]
+fn held_out_rows_have_weights() {
+    let examples = load(2);
+    let plan = Plan { held_out: Some(0.4), rounds: 30, ..Plan::default() };
+    let kept = |weights: &[f64]| {
+        let (_, histories) =
+            plan.fit(&examples.table, &examples.classes, Some(weights), &mut |_| {}).unwrap();
+        histories[0].rounds.len()
+    };
+    // Weights that are learned from alike, and judged by differently.
+    let (_, held) = hold_out(examples.classes.codes(), 0.4, plan.seed);
+    let by = |heavy: usize| {
+        let mut weights = vec![1.0; 120];
+        for (at, row) in held.iter().enumerate() {
+            weights[*row as usize] = if at % 6 == heavy { 50.0 } else { 0.5 };
+        }
+        kept(&weights)
+    };
+    let all: Vec<usize> = (0..6).map(by).collect();
+    assert!(all.iter().any(|rounds| *rounds != all[0]), "{all:?}");
+    let few = Plan { held_out: Some(0.001), ..Plan::default() };
+    let error = few.fit(&examples.table, &examples.classes, None, &mut |_| {}).unwrap_err();
+    assert!(error.to_string().starts_with("hold-out = 0.001; it must be in (0.00"), "{error}");
 }
 
 #[test]

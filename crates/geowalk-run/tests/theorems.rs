@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use geowalk::boost::Halt;
 use geowalk::certify::{Quantity, Status};
 use geowalk::laws::Sampler;
 use geowalk::loss::{AnyLoss, Loss};
@@ -264,13 +265,14 @@ fn the_true_regret_is_below_every_valid_bound() {
                     features: own[0].len(),
                     outputs: own.len(),
                     passes: 1.0,
+                    halt: Halt::default(),
                 };
                 let mut random = Sampler::new(seed + 100);
                 let domain = built.learner.domain();
                 let mut comparators: Vec<Vec<Vec<f64>>> = (0..6)
                     .map(|_| own.iter().map(|w| comparator(domain, w.len(), &mut random)).collect())
                     .collect();
-                let best = problem.best(domain, &own);
+                let best = problem.best(domain, &own).unwrap();
                 let least = best.loss;
                 comparators.push(best.u);
                 for u in &comparators {

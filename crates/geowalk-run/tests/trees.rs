@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // test code
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use geowalk::boost::tree::{Criterion, Growth};
@@ -104,6 +105,30 @@ fn a_model_comes_back_as_it_was() {
         leaves.push(grown.leaf(&rows.table, 0));
     }
     assert_eq!(leaves, grown.leaves_of(&examples.table));
+}
+
+#[test]
+fn what_is_pruned_by_has_the_share_that_was_asked_for() {
+    let mut text = String::from("x,y\n");
+    for k in 0..100_u32 {
+        writeln!(text, "{},{}", (k * 37) % 101, if (k * k) % 7 < 3 { "a" } else { "b" }).unwrap();
+    }
+    let grow = |text: &str, part: f64| {
+        let plan = Plan { prune: Some(part), ..plan("gini") };
+        tree::fit(&plan, Options::new([Input::text("a.csv", text)]), None, &mut |_| {})
+    };
+    for (part, own) in [(0.1, 90), (0.25, 75), (0.3, 70), (0.4, 60), (0.5, 50)] {
+        let rows = grow(&text, part).unwrap().tree.nodes()[0].rows;
+        assert!(rows.abs_diff(own) <= 1, "{part}: {rows}");
+    }
+    // One row of a class is grown on; what is held out is all of the other, and speaks against every split.
+    let mut lone = String::from("x,y\n50,rare\n");
+    for k in 0..20 {
+        writeln!(lone, "{k},usual").unwrap();
+    }
+    assert_eq!(grow(&lone, 0.3).unwrap().summary.shape, (1, 0));
+    let error = grow(&lone, 0.01).unwrap_err().to_string();
+    assert_eq!(error, "prune = 0.01; it must be in (0.025, 0.5]");
 }
 
 /// Arrays that no tree has: an error that says so, never a panic.

@@ -1,5 +1,6 @@
 //! The report of `boost`: what was learned, how it went, what is promised, how sure it is.
 
+use geowalk::boost::multiclass::Reduction;
 use geowalk::certify::{Certificate, Status};
 use geowalk_page::{Cell, Mark, Page, Plot, Table};
 use geowalk_run::boost::validate::Validation;
@@ -65,6 +66,11 @@ impl Report<'_> {
         facts
     }
 
+    /// Is every row asked once for each class, so that errors are those of the answers?
+    fn asks(&self) -> bool {
+        self.boosted.classes.len() > 2 && self.boosted.reduction == Reduction::Mh
+    }
+
     /// The certificates in words.
     fn promises(&self, page: Page) -> Page {
         let mut table = Table::new(["", "theorem", "measured", "bound", "in words"]);
@@ -79,7 +85,7 @@ impl Report<'_> {
                     ),
                     certificate.loss.into(),
                     certificate.bound.into(),
-                    meaning(certificate).into(),
+                    meaning(certificate, self.asks()).into(),
                 ]);
             }
         }
@@ -129,8 +135,11 @@ impl Report<'_> {
     /// What was learned, sentence by sentence.
     fn features(&self, mut page: Page) -> Page {
         page = page.section("What was learned");
-        for (k, (name, all)) in spoken(self.boosted, self.names).into_iter().enumerate() {
-            let rounds = self.histories.get(k).map(|own| own.rounds.as_slice()).unwrap_or_default();
+        for (name, all) in spoken(self.boosted, self.names) {
+            // A class without weight has no rounds.
+            let of = |own: &&History| own.class.as_ref().is_none_or(|class| *class == name);
+            let own = self.histories.iter().find(of);
+            let rounds = own.map(|own| own.rounds.as_slice()).unwrap_or_default();
             let mut table = Table::new(["round", "edge", "leverage", "sentence"])
                 .caption(format!("What speaks for {name}, and how loud"));
             for own in all {
@@ -148,12 +157,15 @@ impl Report<'_> {
     }
 }
 
-fn meaning(certificate: &Certificate) -> String {
+fn meaning(certificate: &Certificate, asks: bool) -> String {
     match (&certificate.status, certificate.theorem) {
         (Status::Void(_), _) => promise(certificate),
         (_, "boosting-rate") => {
             "the surrogate is no more than what the edges of the rounds promised it would be"
                 .to_owned()
+        }
+        (_, "training-error") if asks => {
+            "every row is asked of each class whether it is that; no larger share of the answers is wrong".to_owned()
         }
         (_, "training-error") => "no more rows are misclassified than this share".to_owned(),
         _ => "with edges like these, some round had no more errors than this".to_owned(),

@@ -3,7 +3,8 @@
 
 use std::io::Write;
 
-use geowalk_data::{Label, Options};
+use geowalk::boost::Surrogate;
+use geowalk_data::Options;
 
 use super::Boosted;
 use crate::error::RunError;
@@ -17,8 +18,13 @@ const AT_ONCE: usize = 1 << 16;
 impl Boosted {
     /// What a model file holds.
     pub fn of(model: &Model) -> Result<Self, RunError> {
+        Self::with(model, None)
+    }
+
+    /// The same where the loss may be a user's own, which no file holds.
+    pub fn with(model: &Model, own: Option<&Surrogate>) -> Result<Self, RunError> {
         let coding = Coding::restore(model.settings.task, model.classes.clone());
-        Self::from_model(model, coding.texts(model.schema.labels()))
+        Self::from_model(model, coding.texts(model.schema.labels()), own)
     }
 }
 
@@ -30,16 +36,7 @@ pub fn predict(
     out: &mut dyn Write,
 ) -> Result<u64, RunError> {
     let boosted = Boosted::of(model)?;
-    let label = match model.schema.label() {
-        Some(name) => Label::Named(name.to_owned()),
-        None => Label::Absent,
-    };
-    let options = Options {
-        unlabelled: true,
-        label: if options.label == Label::Guess { label } else { options.label },
-        ..options
-    };
-    let mut reader = Reader::reopen(&model.schema, boosted.columns, options)?;
+    let mut reader = Reader::unlabelled(&model.schema, boosted.columns, options)?;
     if proba {
         writeln!(out, "{}", boosted.classes.join(",")).map_err(RunError::Predictions)?;
     }

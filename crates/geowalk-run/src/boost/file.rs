@@ -13,7 +13,7 @@ use geowalk::boost::weak::Hypothesis;
 use geowalk_data::Task;
 use serde_json::Value;
 
-use super::{Boosted, Member, Plan};
+use super::{Boosted, History, Member, Plan, course};
 use crate::error::RunError;
 use crate::model::{Model, ModelError, Settings};
 use crate::table::Examples;
@@ -44,7 +44,7 @@ impl Plan {
         }
         Settings {
             walk: format!("{WALK}{}", self.weak.name()),
-            loss: self.loss.clone(),
+            loss: self.own.as_ref().map_or_else(|| self.loss.clone(), Surrogate::spec),
             rate: format!("leverage({})", self.leverage.spec()),
             task,
             seed: self.seed,
@@ -56,7 +56,13 @@ impl Plan {
     }
 
     /// The model file of what was learned.
-    pub fn model(&self, examples: &Examples, boosted: &Boosted, summary: Value) -> Model {
+    pub fn model(
+        &self,
+        examples: &Examples,
+        boosted: &Boosted,
+        histories: &[History],
+        summary: Value,
+    ) -> Model {
         let task = if boosted.classes.len() == 2 { Task::Binary } else { Task::Multiclass };
         let mut arrays = Vec::new();
         for (k, member) in boosted.members.iter().enumerate() {
@@ -65,6 +71,7 @@ impl Plan {
             arrays.push((format!("boost.{k}.alpha"), member.alpha.clone()));
             arrays.push((format!("boost.{k}.features"), out));
         }
+        arrays.extend(course::arrays(histories));
         Model {
             settings: self.settings(task, boosted),
             schema: examples.schema.clone(),
@@ -82,8 +89,12 @@ impl Boosted {
         model.settings.walk.starts_with(WALK)
     }
 
-    /// What a model file holds; the names of the classes are the reader's.
-    pub fn from_model(model: &Model, classes: Vec<String>) -> Result<Self, RunError> {
+    /// What a model file holds; the names of the classes are the reader's, and so is a loss that no name tells.
+    pub fn from_model(
+        model: &Model,
+        classes: Vec<String>,
+        own: Option<&Surrogate>,
+    ) -> Result<Self, RunError> {
         let extra = |key: &str| {
             let found = model.settings.extras.get(key).map(String::as_str);
             found.ok_or_else(|| ModelError::Missing { what: format!("settings.extras.{key}") })
@@ -108,7 +119,11 @@ impl Boosted {
             let most = columns + usize::from(reduction == Reduction::Mh && classes.len() > 2);
             let hypotheses = read(&numbers, most).ok_or_else(|| missing(&name))?;
             let alpha = model.array(&format!("boost.{k}.alpha"), hypotheses.len())?.to_vec();
-            let loss = Surrogate::parse(extra(&format!("loss.{k}"))?)?;
+            let name = extra(&format!("loss.{k}"))?;
+            let loss = match own.filter(|own| own.spec() == name) {
+                Some(own) => own.clone(),
+                None => Surrogate::parse(name)?,
+            };
             members.push(Member { loss, hypotheses, alpha });
         }
         Ok(Self { classes, reduction, members, columns })

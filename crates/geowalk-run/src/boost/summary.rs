@@ -2,21 +2,21 @@
 //! As JSON, for programs and for the model file: the same from every door.
 
 use geowalk::boost::Round;
-use geowalk::certify::{Certificate, Status};
+use geowalk::certify::{Broken, Certificate, Status};
 use serde_json::{Value, json};
 
 use super::{Boosted, History, Plan};
 use crate::table::Examples;
 
-/// The summary as one JSON object; `error` is the training error.
+/// The summary as one JSON object; the errors are those in training and on what was held out.
 pub fn summary(
     plan: &Plan,
     examples: &Examples,
     boosted: &Boosted,
     histories: &[History],
-    error: f64,
+    (error, held_out): (f64, Option<f64>),
 ) -> Value {
-    json!({
+    let mut summary = json!({
         "examples": examples.classes.rows(),
         "columns": examples.table.columns().len(),
         "classes": boosted.classes,
@@ -28,14 +28,18 @@ pub fn summary(
         "metrics": { "training_error": error },
         "certificate": histories.first().map(|own| certificate(&own.certificates[0])),
         "members": histories.iter().map(history).collect::<Vec<_>>(),
-    })
+    });
+    if let Some(held_out) = held_out {
+        summary["metrics"]["held_out_error"] = json!(held_out);
+    }
+    summary
 }
 
 fn history(own: &History) -> Value {
     let rounds: Vec<Value> = own.rounds.iter().map(round).collect();
     let certificates: Vec<Value> = own.certificates.iter().map(certificate).collect();
     json!({
-        "class": own.class, "loss": own.loss, "ended": own.ended, "forgotten": own.forgotten,
+        "class": own.class, "loss": own.loss, "stepped": own.stepped, "ended": own.ended, "forgotten": own.forgotten,
         "ties": own.ties, "capped": own.capped, "rounds": rounds, "certificates": certificates,
     })
 }
@@ -44,7 +48,12 @@ fn certificate(c: &Certificate) -> Value {
     let finite = |x: f64| if x.is_finite() { json!(x) } else { Value::Null };
     let (status, reason) = match &c.status {
         Status::Valid => ("valid", Value::Null),
-        Status::Void(broken) => ("void", json!(format!("{} does not hold", broken.premise))),
+        Status::Void(broken) if broken.row == 0 => {
+            ("void", json!(format!("{} does not hold", broken.premise)))
+        }
+        Status::Void(Broken { premise, row, .. }) => {
+            ("void", json!(format!("{premise} does not hold since round {row}")))
+        }
     };
     json!({
         "theorem": c.theorem, "status": status, "reason": reason, "loss": finite(c.loss),

@@ -1,44 +1,14 @@
-//! # Cross-validation and held-out rows
-//! Stratified: each part has each class in the proportion of the whole, as nearly as whole rows allow. The same seed gives the same parts.
+//! # Cross-validation
+//! Stratified, see [`folds`](crate::folds).
 
+use geowalk::ConfigError;
 use geowalk::boost::table::Classes;
-use geowalk::laws::Sampler;
+use geowalk::error::Allowed;
 
 use super::{Plan, Said, wrong};
 use crate::error::RunError;
 use crate::folds::{divide, stratified};
 use crate::table::Examples;
-
-/// The rows of each class in random order, class by class.
-fn shuffled(codes: &[u32], seed: u64) -> Vec<Vec<u32>> {
-    let classes = codes.iter().max().map_or(0, |most| *most as usize + 1);
-    let mut rows = vec![Vec::new(); classes];
-    for (row, code) in (0..).zip(codes) {
-        rows[*code as usize].push(row);
-    }
-    let mut sampler = Sampler::new(seed);
-    for rows in &mut rows {
-        for at in (1..rows.len()).rev() {
-            rows.swap(at, sampler.below(at + 1));
-        }
-    }
-    rows
-}
-
-/// Rows to learn from and rows held out, of each class the same share, at least one of each class to learn from.
-pub fn hold_out(codes: &[u32], share: f64, seed: u64) -> (Vec<u32>, Vec<u32>) {
-    let (mut kept, mut held) = (Vec::new(), Vec::new());
-    for rows in shuffled(codes, seed) {
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a share of the rows
-        let count =
-            ((rows.len() as f64 * share).round() as usize).min(rows.len().saturating_sub(1));
-        held.extend_from_slice(&rows[..count]);
-        kept.extend_from_slice(&rows[count..]);
-    }
-    kept.sort_unstable();
-    held.sort_unstable();
-    (kept, held)
-}
 
 /// What cross-validation found.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,6 +42,16 @@ pub enum Checked {
     Fold(usize, f64),
 }
 
+/// Are so many folds possible?
+pub fn check(examples: &Examples, count: usize) -> Result<(), ConfigError> {
+    let (value, rows) = (count as f64, examples.classes.rows());
+    if (2..=rows).contains(&count) {
+        return Ok(());
+    }
+    let allowed = Allowed::Closed(2.0, rows as f64);
+    Err(ConfigError::OutOfRange { name: "folds", value, allowed })
+}
+
 /// Learns `count` times from all folds but one and tests on that one.
 pub fn validate(
     plan: &Plan,
@@ -81,14 +61,7 @@ pub fn validate(
 ) -> Result<Validation, RunError> {
     let Examples { table, classes, weights, .. } = examples;
     let rows = classes.rows();
-    if count < 2 || count > rows {
-        return Err(geowalk::ConfigError::OutOfRange {
-            name: "folds",
-            value: count as f64,
-            allowed: geowalk::error::Allowed::Closed(2.0, rows as f64),
-        }
-        .into());
-    }
+    check(examples, count)?;
     let parts = stratified(classes, count, plan.seed);
     let mut errors = Vec::with_capacity(count);
     let k = classes.names().len();
@@ -121,19 +94,4 @@ pub fn validate(
         errors.push(error);
     }
     Ok(Validation { errors, probabilities })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_held_out_has_its_share_and_leaves_every_class() {
-        let codes: Vec<u32> = (0..50).map(|row| u32::from(row < 3)).collect();
-        let (kept, held) = hold_out(&codes, 0.3, 1);
-        assert_eq!((kept.len(), held.len()), (35, 15));
-        assert_eq!(held.iter().filter(|row| **row < 3).count(), 1);
-        let (kept, _) = hold_out(&[0, 1, 0], 0.9, 1);
-        assert!(kept.contains(&1));
-    }
 }

@@ -113,21 +113,31 @@ impl Names {
         negative: &str,
     ) -> String {
         let (yes, no) = if alpha >= 0.0 { (positive, negative) } else { (negative, positive) };
-        let size = alpha.abs();
+        let size = loud(alpha);
         let condition = self.condition(hypothesis);
         match hypothesis {
             Hypothesis::Plain(Plain::Value(_)) => {
-                format!("{size:.4} × {condition} for {yes}")
+                format!("{size} × {condition} for {yes}")
             }
             Hypothesis::Tree(_) => {
-                format!("{size:.4} for {yes} where + and {no} where −: {condition}")
+                format!("{size} for {yes} where + and {no} where −: {condition}")
             }
-            _ if condition == "always" => format!("{size:.4} for {yes}, always"),
+            _ if condition == "always" => format!("{size} for {yes}, always"),
             Hypothesis::Rule(Rule { abstains: true, .. }) => format!(
-                "{size:.4} if {condition} then {yes}, else {no}; nothing where a value is missing"
+                "{size} if {condition} then {yes}, else {no}; nothing where a value is missing"
             ),
-            _ => format!("{size:.4} if {condition} then {yes}, else {no}"),
+            _ => format!("{size} if {condition} then {yes}, else {no}"),
         }
+    }
+}
+
+/// The size of a leverage, for people: four digits after the point, or four digits where those would hide it or would be a long row.
+fn loud(alpha: f64) -> String {
+    let size = alpha.abs();
+    if size == 0.0 || (1e-3..1e9).contains(&size) {
+        format!("{size:.4}")
+    } else {
+        format!("{size:.3e}")
     }
 }
 
@@ -447,7 +457,7 @@ pub fn to_dot(boosted: &Boosted, names: &Names) -> String {
             if alpha == 0.0 {
                 continue;
             }
-            let size = alpha.abs();
+            let size = loud(alpha);
             let (up, down) = if alpha > 0.0 { ("yes", "no") } else { ("no", "yes") };
             if let Hypothesis::Tree(votes) = hypothesis {
                 for (at, node) in votes.nodes().iter().enumerate() {
@@ -460,7 +470,7 @@ pub fn to_dot(boosted: &Boosted, names: &Names) -> String {
                         ),
                         Vote::Say(vote) => writeln!(
                             out,
-                            "  {own} [label=\"{size:.4}\"];\n  {own} -> {}{k};",
+                            "  {own} [label=\"{size}\"];\n  {own} -> {}{k};",
                             if *vote > 0.0 { up } else { down }
                         ),
                     };
@@ -469,10 +479,9 @@ pub fn to_dot(boosted: &Boosted, names: &Names) -> String {
             }
             let condition = label(&names.condition(hypothesis));
             let _ = writeln!(out, "  f{k}_{t} [label=\"{condition}\"];");
-            let _ = writeln!(out, "  f{k}_{t} -> {up}{k} [label=\"{size:.4}\"];");
+            let _ = writeln!(out, "  f{k}_{t} -> {up}{k} [label=\"{size}\"];");
             if condition != "always" && !matches!(hypothesis, Hypothesis::Plain(Plain::Value(_))) {
-                let _ =
-                    writeln!(out, "  f{k}_{t} -> {down}{k} [label=\"{size:.4}\", style=dashed];");
+                let _ = writeln!(out, "  f{k}_{t} -> {down}{k} [label=\"{size}\", style=dashed];");
             }
         }
     }

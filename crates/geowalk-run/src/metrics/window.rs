@@ -16,7 +16,7 @@ use crate::model::{Arrays, ModelError};
 /// use geowalk_run::metrics::{Seen, Window};
 /// let mut window = Window::new(Task::Regression, 2);
 /// for (prediction, loss) in [(9.0, 64.0), (3.0, 4.0), (2.0, 1.0)] {
-///     window.see(&Seen { y: 1.0, prediction, probability: f64::NAN, loss, zero: 1.0, weight: 1.0 });
+///     window.see(&Seen { y: 1.0, prediction, log_loss: f64::NAN, loss, zero: 1.0, weight: 1.0 });
 /// }
 /// assert_eq!(window.named(), [("loss", 2.5), ("rmse", f64::sqrt(2.5))]);
 /// ```
@@ -116,7 +116,7 @@ mod tests {
         for k in 0..50_i32 {
             let z = f64::from(k * k % 13) - 6.0;
             let seen =
-                Seen { y: 1.0, prediction: z, probability: 0.5, loss: z, zero: 1.0, weight: 0.7 };
+                Seen { y: 1.0, prediction: z, log_loss: 0.5, loss: z, zero: 1.0, weight: 0.7 };
             if k % 5 == 0 {
                 cut = Window::load(Task::Binary, 7, &cut.save()).unwrap();
             }

@@ -48,7 +48,9 @@ pub(crate) fn choose(walk: &str, schema: &Schema, block: &Block) -> Option<Choic
         return None;
     }
     let (family, reason) = look(schema, block);
-    let rest = rest.trim_start_matches('(').trim_end_matches(')').trim().trim_end_matches(',');
+    // One pair of brackets: what is inside, a schedule, may have its own.
+    let rest = rest.strip_prefix('(').unwrap_or(&rest);
+    let rest = rest.strip_suffix(')').unwrap_or(rest).trim().trim_end_matches(',');
     let (family, own) = match family.split_once('(') {
         Some((family, own)) => (family.to_owned(), own.trim_end_matches(')').to_owned()),
         None => (family, String::new()),
@@ -186,6 +188,10 @@ mod tests {
         let text = "1 1:1\n0 2:1\n";
         let walk = chosen("dsngd(family=auto, ridge=0.1)", "a.svm", text);
         assert_eq!(walk.as_deref(), Some("natural:discrete(ridge=0.1)"));
+        let walk = chosen("natural(schedule=inv(1, 3), cap=1)", "a.svm", text);
+        assert_eq!(walk.as_deref(), Some("natural:discrete(schedule=inv(1, 3), cap=1)"));
+        let walk = chosen("natural:auto(cap=1, schedule=warm(10))", "a.svm", text);
+        assert_eq!(walk.as_deref(), Some("natural:discrete(cap=1, schedule=warm(10))"));
         assert_eq!(chosen("natural:poisson", "a.svm", text), None);
         assert_eq!(chosen("free", "a.svm", text), None);
     }

@@ -97,6 +97,7 @@ struct Own {
     average: Option<bool>,
     ridge: f64,
     a: f64,
+    guard: bool,
 }
 
 fn parameters(args: &mut Args<'_>) -> Result<Own, ConfigError> {
@@ -106,17 +107,22 @@ fn parameters(args: &mut Args<'_>) -> Result<Own, ConfigError> {
         Some("none") => Cap::Off,
         Some(_) => args.optional_number("cap")?.map_or(Cap::Usual, Cap::At),
     };
-    let average = match args.text("average") {
-        None => None,
-        Some("true") => Some(true),
-        Some("false") => Some(false),
-        Some(text) => {
-            let text = format!("average={text}");
-            return Err(ConfigError::Syntax { text, column: 9, expected: "true or false" });
-        }
-    };
+    let average = truth(args, "average")?;
+    let guard = truth(args, "guard")?.unwrap_or(true);
     let ridge = args.number("ridge", 0.0)?;
-    Ok(Own { schedule, cap, average, ridge, a: args.number("a", 1.0)? })
+    Ok(Own { schedule, cap, average, ridge, a: args.number("a", 1.0)?, guard })
+}
+
+fn truth(args: &mut Args<'_>, name: &'static str) -> Result<Option<bool>, ConfigError> {
+    match args.text(name) {
+        None => Ok(None),
+        Some("true") => Ok(Some(true)),
+        Some("false") => Ok(Some(false)),
+        Some(text) => {
+            let text = format!("{name}={text}");
+            Err(ConfigError::Syntax { text, column: name.len() + 2, expected: "true or false" })
+        }
+    }
 }
 
 impl Own {
@@ -145,7 +151,7 @@ impl Own {
         };
         let average = self.average.unwrap_or(average);
         let schedule = asked.unwrap_or(usual.schedule);
-        Ok(Settings { a: self.a, schedule, cap, average, ridge: self.ridge })
+        Ok(Settings { a: self.a, schedule, cap, average, ridge: self.ridge, guard: self.guard })
     }
 
     fn baseline(&self, rate: Rate, method: Method) -> Result<Settings, ConfigError> {
@@ -157,7 +163,14 @@ impl Own {
         };
         let schedule = self.schedule(rate)?.unwrap_or(schedule);
         let average = self.average.unwrap_or(method == Method::Sgd);
-        Ok(Settings { a: self.a, schedule, cap: None, average, ridge: self.ridge })
+        Ok(Settings {
+            a: self.a,
+            schedule,
+            cap: None,
+            average,
+            ridge: self.ridge,
+            guard: self.guard,
+        })
     }
 }
 

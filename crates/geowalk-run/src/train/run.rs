@@ -6,7 +6,7 @@ use std::io::Write;
 use std::ops::Range;
 
 use geowalk::DomainError;
-use geowalk::loss::Loss;
+use geowalk::loss::{AnyLoss, Loss};
 use geowalk::row::{Block, Row};
 use geowalk_data::{Labels, Places, Schema, Skipped, Task};
 
@@ -19,7 +19,7 @@ use crate::holdout::Holdout;
 use crate::label::{Coding, LabelError};
 use crate::learner::{Diverged, Learner, Outcome};
 use crate::link::{probability, threshold};
-use crate::metrics::{Metrics, Seen, Window};
+use crate::metrics::{Metrics, Seen, Window, log_loss};
 use crate::model::{Arrays, Model, Settings};
 use crate::natural;
 use crate::walks::{self, Built};
@@ -111,19 +111,22 @@ impl Study {
             if y.is_nan() {
                 continue;
             }
-            let probability = match task {
-                Task::Binary => {
-                    probability(&self.built.loss, y * outcome.prediction).unwrap_or(f64::NAN)
-                }
-                Task::Regression | Task::Multiclass => outcome.probability,
+            let weight = block.weights()[i];
+            let log_loss = match (task, &self.built.loss) {
+                // It is the loss itself.
+                (Task::Binary, AnyLoss::Logistic(_)) => outcome.loss,
+                (Task::Binary, loss) => probability(loss, y * outcome.prediction)
+                    .map_or(f64::NAN, |probability| log_loss(probability, weight)),
+                (Task::Multiclass, _) => log_loss(outcome.probability, weight),
+                (Task::Regression, _) => f64::NAN,
             };
             let seen = Seen {
                 y,
                 prediction: outcome.prediction - theta,
-                probability,
+                log_loss,
                 loss: outcome.loss,
                 zero: outcome.zero,
-                weight: block.weights()[i],
+                weight,
             };
             if let (Some(held), true) = (&mut self.held, kept) {
                 held.see(&seen);
@@ -523,6 +526,10 @@ impl Run {
         let (average, since_last) = (shown.loss(), shown.since_last());
         shown.mark();
         self.study.metrics.mark();
+        // Which of two classes is which may not be known yet: the other reading has the same stretches.
+        if let Some(other) = &mut self.other {
+            other.metrics.mark();
+        }
         Progress {
             average,
             since_last,

@@ -4,13 +4,14 @@
 
 use std::sync::Arc;
 
+use geowalk::boost::Halt;
 use geowalk::row::Block;
 use geowalk_data::{Places, Schema, Skipped, Task};
 
 use super::run::{Run, Sink};
 use super::{Course, Plan, Summary};
 use crate::certificate::Report;
-use crate::certify::{Open, Which, certify};
+use crate::certify::{Open, Which, certify_until};
 use crate::error::RunError;
 use crate::input::Rows;
 use crate::label::Coding;
@@ -192,9 +193,22 @@ impl Session {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn certify(&self, which: &Which, rows: Option<Vec<Block>>) -> Result<Report, RunError> {
+        self.certifying(which.clone(), rows, Halt::default())()
+    }
+
+    /// The same as work that can be done in a thread of its own, and halted.
+    pub fn certifying(
+        &self,
+        which: Which,
+        rows: Option<Vec<Block>>,
+        halt: Halt,
+    ) -> impl FnOnce() -> Result<Report, RunError> + Send + 'static {
+        let model = self.model();
         let mut again = rows.map(Arc::new).map(|rows| move || Rows::Memory(Arc::clone(&rows)));
-        let open = again.as_mut().map(|again| again as Open<'_>);
-        certify(&self.model(), Some(which), open)
+        move || {
+            let open = again.as_mut().map(|again| again as Open<'_>);
+            certify_until(&halt, &model, Some(&which), open)
+        }
     }
 
     /// The course of the run so far, and what it led to.

@@ -16,7 +16,7 @@ use std::io::Write;
 use geowalk::boost::split::{Split, Test};
 use geowalk::boost::tree::{Branch, Criterion, Node, Tree};
 use geowalk::loss::permissible::Permissible;
-use geowalk_data::{Label, Options};
+use geowalk_data::Options;
 
 use super::{KIND, Plan};
 use crate::error::RunError;
@@ -128,16 +128,7 @@ pub fn predict(
     let (tree, kappa) = load(model)?;
     let coding = Coding::restore(model.settings.task, model.classes.clone());
     let labels = model.schema.labels();
-    let label = match model.schema.label() {
-        Some(name) => Label::Named(name.to_owned()),
-        None => Label::Absent,
-    };
-    let options = Options {
-        unlabelled: true,
-        label: if options.label == Label::Guess { label } else { options.label },
-        ..options
-    };
-    let mut reader = Reader::reopen(&model.schema, tree.columns(), options)?;
+    let mut reader = Reader::unlabelled(&model.schema, tree.columns(), options)?;
     // One line per leaf, made once.
     let line = |leaf: usize| {
         if proba {
