@@ -7,6 +7,7 @@ import json
 import sys
 from typing import Any
 
+from . import _validate as v
 from ._certificate import Certificate
 
 
@@ -96,6 +97,44 @@ class Estimator:
             regressor_tags=RegressorTags(poor_score=self._poor_score) if self._kind == "regressor" else None,
             input_tags=InputTags(sparse=self._sparse, allow_nan=self._allow_nan, positive_only=self._positive_only),
         )
+
+    # What comes in
+
+    _whole: dict[str, int] = {}
+    """Parameters that are whole numbers, and the least of each."""
+
+    def _check_whole(self) -> None:
+        for name, least in self._whole.items():
+            v.whole(name, getattr(self, name, None), least)
+
+    def _named(self, X: Any) -> Any:
+        """The columns in the order of the fit, if they have names."""
+        names, own = v.names_of(X), getattr(self, "feature_names_in_", None)
+        if names is None:
+            if own is not None:
+                self._warn("X does not have valid feature names, but {} was fitted with feature names")
+            return X
+        if own is None:
+            if hasattr(self, "n_features_in_"):
+                self._warn("X has feature names, but {} was fitted without feature names")
+            return X
+        own = list(own)
+        if names == own:
+            return X
+        unseen, missing = sorted(set(names) - set(own)), sorted(set(own) - set(names))
+        if unseen or missing:
+            message = "The feature names should match those that were passed during fit.\n"
+            if unseen:
+                message += "Feature names unseen at fit time:\n" + "".join(f"- {n}\n" for n in unseen[:5])
+            if missing:
+                message += "Feature names seen at fit time, yet now missing:\n" + "".join(f"- {n}\n" for n in missing[:5])
+            raise ValueError(message)
+        return v.select(X, own)
+
+    def _warn(self, message: str) -> None:
+        import warnings
+
+        warnings.warn(message.format(type(self).__name__), UserWarning, stacklevel=4)
 
     @property
     def _learned(self) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _validate as v
 from ._base import Estimator, write_page
-from ._geowalk import Boost, Tree
+from ._geowalk import Boost, Loss, Tree
 
 __all__ = ["BoostClassifier", "TreeClassifier"]
 
@@ -19,6 +19,8 @@ def _column(values: np.ndarray) -> Any:
         return np.ascontiguousarray(values, dtype=np.float64)
     if values.dtype.kind == "c":
         raise ValueError("Complex data not supported")
+    if values.dtype.kind in "mM":
+        raise ValueError(f"a column has dtype {values.dtype}; numbers or names are needed: for dates as numbers X.astype('int64'), as names X.astype(str)")
     missing = np.array([x is None or x != x for x in values], dtype=bool)
     texts = np.array([str(x) for x in values[~missing]], dtype=object)
     names, first, codes = np.unique(texts.astype(str), return_index=True, return_inverse=True)
@@ -31,28 +33,21 @@ def _column(values: np.ndarray) -> Any:
     return all_codes, names[order].tolist()
 
 
+# 2 GiB of numbers.
+_MOST_CELLS = 1 << 28
+
+
 class _Batch(Estimator):
     """What boosting and trees share."""
 
     _kind = "classifier"
-    _sparse = False
     _allow_nan = True
 
     def _columns(self, X: Any, first: bool) -> tuple[list[str] | None, list[Any], int]:
+        X = X if first else self._named(X)
         if v.is_sparse(X):
-            raise TypeError(
-                f"Sparse data was passed, but {type(self).__name__} needs dense data: X.toarray(); for very many features use OnlineClassifier"
-            )
+            return None, self._sparse_columns(X, first), X.shape[0]
         names = v.names_of(X)
-        own = getattr(self, "feature_names_in_", None)
-        if not first and names is not None and own is not None and names != list(own):
-            missing = sorted(set(own) - set(names))
-            if missing:
-                raise ValueError(
-                    "The feature names should match those that were passed during fit.\n"
-                    "Feature names seen at fit time, yet now missing:\n" + "".join(f"- {n}\n" for n in missing[:5])
-                )
-            X, names = v.select(X, list(own)), list(own)
         if names is not None:
             columns = [_column(column) for column in v.columns_of(X)]
             rows = len(X) if not hasattr(X, "num_rows") else X.num_rows
@@ -65,6 +60,29 @@ class _Batch(Estimator):
             )
         return None, [_column(array[:, k]) for k in range(array.shape[1])], array.shape[0]
 
+    def _sparse_columns(self, X: Any, first: bool) -> list[Any]:
+        """The columns of a sparse matrix, one after the other: features are compared column by column, so that each is written out."""
+        v.parts(X)  # refuses what is no table of numbers
+        rows, width = X.shape
+        if not first and width != self.n_features_in_:
+            raise ValueError(
+                f"X has {width} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input."
+            )
+        if rows * width > _MOST_CELLS:
+            raise ValueError(
+                f"X has {rows} rows and {width} columns, {rows * width} cells: {type(self).__name__} writes out every column and takes at most {_MOST_CELLS}; "
+                "use fewer features, or OnlineClassifier"
+            )
+        by_column = X.tocsc(copy=True)
+        by_column.sum_duplicates()
+        columns = []
+        for k in range(width):
+            own = slice(by_column.indptr[k], by_column.indptr[k + 1])
+            column = np.zeros(rows)
+            column[by_column.indices[own]] = by_column.data[own]
+            columns.append(_column(column))
+        return columns
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Learns from a table. Numbers may be missing (NaN), columns may hold names. Ctrl-C stops it within a second; what was learned until then stays.
 
@@ -74,6 +92,7 @@ class _Batch(Estimator):
         """
         for name in ("_model", "feature_names_in_"):
             self.__dict__.pop(name, None)
+        self._check_whole()
         names, columns, rows = self._columns(X, True)
         label = v.target(y, "class")
         y = v.column(y, rows, self)
@@ -134,12 +153,12 @@ class _Batch(Estimator):
     def report(self, path: Any, X: Any = None, y: Any = None) -> None:
         """Writes one self-contained HTML page: what was learned, how it went, what is promised. With rows X and their classes y, best those that it has not seen, also margins and calibration.
 
-        It is the page of `geowalk boost --report` and `geowalk tree --report`, of a fit that was made in this process.
+        It is the page of `geowalk boost --report` and `geowalk tree --report`; models that were loaded have it as well.
 
-        >>> import geowalk, os, tempfile
-        >>> path = os.path.join(tempfile.mkdtemp(), "report.html")
+        >>> import geowalk, pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "report.html"
         >>> geowalk.TreeClassifier().fit([[0.0], [1.0]], [0, 1]).report(path, [[0.1], [0.7]], [0, 1])
-        >>> "Reliability" in open(path, encoding="utf-8").read()
+        >>> "Reliability" in path.read_text(encoding="utf-8")
         True
         """
         model, how = self._learned, f"{self!r}.fit(X, y)"
@@ -171,7 +190,7 @@ class BoostClassifier(_Batch):
 
     H(x) = sum of alpha_j h_j(x); in each round the rule with the largest edge over the weights of the examples is found, and its leverage moved to the minimum of the loss.
 
-    loss      a balanced convex loss (matsushita, gini, entropy, mu, nu, zeta), or exponential, logistic, squared
+    loss      a balanced convex loss (matsushita, gini, entropy, mu, nu, zeta), or exponential, logistic, squared; or your own, a geowalk.losses.Custom
     weak      'rules', 'stumps', 'trees' or 'columns'
     literals  tests in a rule
     leaves    of a small tree, with weak='trees'
@@ -194,7 +213,7 @@ class BoostClassifier(_Batch):
 
     def __init__(
         self,
-        loss: str = "matsushita",
+        loss: str | Loss = "matsushita",
         weak: str = "rules",
         literals: int = 2,
         rounds: int = 10,
@@ -206,6 +225,8 @@ class BoostClassifier(_Batch):
     ) -> None:
         self.loss, self.weak, self.literals, self.rounds = loss, weak, literals, rounds
         self.leverage, self.adapt, self.leaves, self.bins, self.seed = leverage, adapt, leaves, bins, seed
+
+    _whole = {"literals": 1, "rounds": 1, "leaves": 2, "bins": 0, "seed": 0}
 
     def _learn(self, names: list[str], columns: list[Any], y: np.ndarray, classes: list[Any], w: Any, label: str) -> Any:
         return Boost(
@@ -277,6 +298,8 @@ class TreeClassifier(_Batch):
     ) -> None:
         self.loss, self.max_leaves, self.max_depth, self.min_leaf = loss, max_leaves, max_depth, min_leaf
         self.prune, self.bins, self.smoothing, self.seed = prune, bins, smoothing, seed
+
+    _whole = {"max_leaves": 1, "max_depth": 0, "min_leaf": 1, "bins": 2, "seed": 0}
 
     def _learn(self, names: list[str], columns: list[Any], y: np.ndarray, classes: list[Any], w: Any, label: str) -> Any:
         return Tree(names, columns, y, classes, w, label=label, **self.get_params())

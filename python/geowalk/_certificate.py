@@ -39,7 +39,9 @@ class Certificate:
             self._fields["name"] = theorem if isinstance(theorem, str) else theorem["name"]
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or name not in self._fields:
+        if name.startswith("_"):  # asked by pickle and copy, when there are no fields yet
+            raise AttributeError(name)
+        if name not in self._fields:
             raise AttributeError(f"a certificate has no {name!r}; it has {', '.join(self._fields)}")
         return self._fields[name]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _validate as v
-from ._base import Estimator
+from ._base import Estimator, NotFittedError
 from ._certificate import Certificate
 from ._geowalk import Sphere, Tracker, Weigher
 
@@ -18,7 +18,8 @@ __all__ = ["Hedge", "NullVector"]
 class Hedge(Estimator):
     """Weights on experts that follow the best of them, whatever happens.
 
-    w_i <- w_i exp(-rate * loss_i) / sum; the learner loses <w, losses>, at most the bound of the theorem more than the best expert, and both are known exactly.
+    w_i <- w_i exp(-rate * loss_i) / sum; the learner loses <w, losses>, at most the bound of the theorem more than the best expert, and both are known exactly. An expert that says nothing in a
+    round (NaN) keeps its weight.
 
     walk   'hedge', 'reparam-hedge', 'prod', 'eg' or 'reparam-eg'; on losses eg is hedge
     rate   'auto' (needs none: follows the mixability gaps), a number, 'tuned(loss=L)' or 'doubling'
@@ -153,6 +154,8 @@ class NullVector(Estimator):
     def vector_(self) -> np.ndarray:
         """The vector; its largest coordinate is positive."""
         vector = self._learned.vector()
+        if not vector.any():
+            raise NotFittedError("all rows so far were zeros: every vector is orthogonal to them; give others")
         return np.concatenate([vector, np.zeros(self.n_features_in_ - len(vector))])
 
     def certificate(self, comparator: Any = None, X: Any = None, y: Any = None) -> Certificate:

@@ -114,9 +114,15 @@ def load(path: Any) -> Any:
             seed=int(own["seed"]),
         )
     estimator._model, estimator.classes_ = model, _classes(model.labels())
-    names = [name for name, _ in model.columns()]
-    estimator.n_features_in_, estimator.feature_names_in_ = len(names), np.array(names, dtype=object)
+    _name(estimator, [name for name, _ in model.columns()])
     return estimator
+
+
+def _name(estimator: Any, names: list[str]) -> None:
+    """The columns of a model file. Those of an array are numbered in it: they have no names."""
+    estimator.n_features_in_ = len(names)
+    if names != [str(k) for k in range(1, len(names) + 1)]:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
 
 
 def _online(data: bytes) -> Any:
@@ -138,7 +144,7 @@ def _online(data: bytes) -> Any:
     if names is None:
         estimator._from_dicts = estimator._any_width = True
     else:
-        estimator.n_features_in_, estimator.feature_names_in_ = len(names), np.array(names, dtype=object)
+        _name(estimator, names)
     return estimator
 
 
@@ -160,9 +166,8 @@ def _stream(kind: str, data: bytes) -> Any:
     tracker, names = _geowalk.Tracker.from_bytes(data)
     walk, rate, seed = tracker.settings()
     vector = NullVector(walk, _rate(rate), seed)
-    vector._model, vector.n_features_in_ = tracker, len(names)
-    if names != [str(k) for k in range(1, len(names) + 1)]:
-        vector.feature_names_in_ = np.array(names, dtype=object)
+    vector._model = tracker
+    _name(vector, names)
     return vector
 
 

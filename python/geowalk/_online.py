@@ -31,45 +31,22 @@ _SHORTENED = ("learn_one", "predict_one", "predict_proba_one")
 class _Learner(Estimator):
     """What regression and classification share."""
 
+    _whole = {"passes": 1, "seed": 0}
+
     def _walk(self, columns: int | None) -> str | None:
         return self.walk  # type: ignore[attr-defined]
 
     def _new(self, columns: int | None, classes: list[Any] | None = None, label: str | None = None) -> Online:
+        self._check_whole()
         task = "classes" if self._kind == "classifier" else "regression"
         own = self.get_params()
-        loss, rate, seed, average = own.get("loss"), str(own.get("rate", "auto")), own.get("seed", 0), own.get("average", False)
+        for name, kind, needed in (("walk", str, "a name"), ("loss", str, "a name"), ("average", (bool, np.bool_), "True or False")):
+            if not isinstance(own.get(name), (kind, type(None))):
+                raise TypeError(f"{name} = {own[name]!r}; {needed} is needed")
+        loss, rate, seed, average = own.get("loss"), str(own.get("rate", "auto")), own.get("seed", 0), bool(own.get("average", False))
         return Online(task, self._walk(columns), loss, rate, seed, average, classes, label)
 
     # What comes in
-
-    def _named(self, X: Any) -> Any:
-        """The columns in the order of the fit, if they have names."""
-        names, own = v.names_of(X), getattr(self, "feature_names_in_", None)
-        if names is None:
-            if own is not None:
-                self._warn("X does not have valid feature names, but {} was fitted with feature names")
-            return X
-        if own is None:
-            if hasattr(self, "n_features_in_"):
-                self._warn("X has feature names, but {} was fitted without feature names")
-            return X
-        own = list(own)
-        if names == own:
-            return X
-        unseen, missing = sorted(set(names) - set(own)), sorted(set(own) - set(names))
-        if unseen or missing:
-            message = "The feature names should match those that were passed during fit.\n"
-            if unseen:
-                message += "Feature names unseen at fit time:\n" + "".join(f"- {n}\n" for n in unseen[:5])
-            if missing:
-                message += "Feature names seen at fit time, yet now missing:\n" + "".join(f"- {n}\n" for n in missing[:5])
-            raise ValueError(message)
-        return v.select(X, own)
-
-    def _warn(self, message: str) -> None:
-        import warnings
-
-        warnings.warn(message.format(type(self).__name__), UserWarning, stacklevel=4)
 
     def _by_name(self, X: Any) -> bool:
         """Are rows of this table read as dictionaries: columns of names, or a model that learned from dictionaries?"""
@@ -116,6 +93,10 @@ class _Learner(Estimator):
             self.feature_names_in_ = np.array(names, dtype=object)
         self._from_dicts = isinstance(rows, list)
         self._model = self._new(self.n_features_in_, classes, label)
+        if self._from_dicts:
+            # A column without any value is none of numbers.
+            numeric = [c.dtype.kind in "biu" or (c.dtype.kind == "f" and not np.isnan(c).all()) for c in v.columns_of(X)]
+            self._model.know([name for name, own in zip(names, numeric) if own])
 
     def _learn(self, rows: Any, y: np.ndarray, w: np.ndarray | None, passes: int) -> None:
         if not isinstance(rows, list):
@@ -248,10 +229,10 @@ class _Learner(Estimator):
 
         It is the page of `geowalk train --report`. It needs nothing to be looked at but a browser.
 
-        >>> import geowalk, os, tempfile
-        >>> path = os.path.join(tempfile.mkdtemp(), "report.html")
+        >>> import geowalk, pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "report.html"
         >>> geowalk.OnlineClassifier().fit([[0.0], [1.0], [0.2], [0.9]], [0, 1, 0, 1]).report(path)
-        >>> open(path, encoding="utf-8").read().startswith("<!doctype html>")
+        >>> path.read_text(encoding="utf-8").startswith("<!doctype html>")
         True
         """
         write_page(path, self._learned.page(f"{self!r}.fit(X, y)"))

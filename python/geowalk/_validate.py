@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ._geowalk import ConfigError
+
 Parts = Any
 """What the compiled half reads: a float64 or float32 array, the columns of a table, or the parts of a sparse matrix."""
 
@@ -65,9 +67,16 @@ def parts(X: Any) -> Parts:
         return _columns(X)
     elif hasattr(X, "to_numpy"):
         X = X.to_numpy()
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        row, column = (int(k) for k in np.argwhere(np.atleast_2d(np.ma.getmaskarray(X)))[0][:2])
+        raise ValueError(f"X is masked (row {row}, column {column}), and what is behind a mask is no number; fill it: X.filled(...)")
     array = np.asarray(X)
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported\n{X}\n")
+    if array.dtype.kind not in "biufO":
+        raise ValueError(
+            f"X has dtype {array.dtype}; numbers are needed. Convert it, X.astype(float), or give columns of names in a table (pandas, Polars, Arrow)"
+        )
     if array.ndim != 2:
         shape = "scalar" if array.ndim == 0 else f"{array.ndim}D"
         raise ValueError(
@@ -176,6 +185,8 @@ def check_classes(y: np.ndarray) -> None:
         for row, label in enumerate(y):
             if label is None or (isinstance(label, float) and label != label):
                 raise ValueError(f"Input y contains NaN (row {row}).")
+            if isinstance(label, str) != isinstance(y[0], str):
+                raise ValueError(f"y[0] = {y[0]!r} and y[{row}] = {label!r}: classes are all names, or all numbers")
 
 
 def one_class(classes: np.ndarray, rows: int) -> ValueError:
@@ -199,6 +210,16 @@ def weights(sample_weight: Any, rows: int) -> np.ndarray | None:
     if not w.any():
         raise ValueError("Sample weights must contain at least one non-zero number.")
     return np.ascontiguousarray(w)
+
+
+def whole(name: str, value: Any, least: int) -> None:
+    """Refuses a parameter that is not a whole number, or too small. None is the business of whoever allows it."""
+    if value is None:
+        return
+    if not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{name} = {value!r}; a whole number is needed")
+    if value < least:
+        raise ConfigError(f"{name} = {value}; it must be a whole number >= {least}")
 
 
 def label(value: Any) -> float | str:

@@ -1,6 +1,7 @@
 """The command line, `fit`, `partial_fit` in any pieces and `learn_one` leave the same bits."""
 
 import csv
+import json
 
 import geowalk
 import numpy as np
@@ -71,6 +72,45 @@ def test_two_classes(tmp_path, cancer, walk, average):
     one.save(tmp_path / "one.gw")
     assert same_bits(tmp_path / "cli.gw", tmp_path / "one.gw")
     assert (one.classes_ == np.unique(y)).all()
+
+
+@pytest.mark.parametrize("late", [100, 600])
+def test_columns_of_names_beside_numbers(tmp_path, late):
+    """Columns of numbers get the first places in a table, wherever they stand in it; and for `late` rows there is one class alone, beyond several progress rows."""
+    import pandas
+
+    random = np.random.default_rng(4)
+    count = 900
+    colors = random.choice(["red", "blue", "green"], count)
+    mixed = pandas.DataFrame({"color": colors, "size": random.standard_normal(count), "from": random.choice(["x", "y"], count), "age": random.integers(1, 90, count)})
+    mixed.loc[7, "from"] = None
+    mixed.insert(2, "nothing", np.nan)
+    y = np.where((colors == "red") | (mixed["age"] > 40), "yes", "no")
+    order = np.argsort(y != "yes", kind="stable")
+    order = np.concatenate([order[:late], random.permutation(order[late:])])
+    mixed, y = mixed.iloc[order].reset_index(drop=True), y[order]
+    assert (y[:late] == "yes").all() and "no" in y[late:]
+    mixed.assign(**{"class": y}).to_csv(tmp_path / "data.csv", index=False)
+    command("train", tmp_path / "data.csv", "--model", tmp_path / "cli.gw")
+    geowalk.OnlineClassifier().fit(mixed, y).save(tmp_path / "fit.gw")
+    assert same_bits(tmp_path / "cli.gw", tmp_path / "fit.gw")
+    for size in (1, 50, 700):
+        pieces = geowalk.OnlineClassifier()
+        for at in range(0, count, size):
+            pieces.partial_fit(mixed.iloc[at : at + size], y[at : at + size])
+        pieces.save(tmp_path / "pieces.gw")
+        assert same_bits(tmp_path / "cli.gw", tmp_path / "pieces.gw")
+    # Dictionaries one by one are JSON lines: features in the order in which they come.
+    rows = [{name: None if value != value else value for name, value in row.items()} for row in mixed.astype(object).to_dict("records")]
+    with open(tmp_path / "data.jsonl", "w") as file:
+        file.writelines(json.dumps({**row, "class": label}) + "\n" for row, label in zip(rows, y.tolist()))
+    command("train", tmp_path / "data.jsonl", "--model", tmp_path / "lines.gw")
+    one = geowalk.OnlineClassifier()
+    for row, label in zip(rows, y.tolist()):
+        one.learn_one(row, label)
+    one.save(tmp_path / "one.gw")
+    assert one.summary_["loss"] == geowalk.load(tmp_path / "cli.gw").summary_["loss"]
+    assert same_bits(tmp_path / "lines.gw", tmp_path / "one.gw")
 
 
 def test_several_classes(tmp_path):
@@ -185,7 +225,8 @@ def test_boosting_and_trees(tmp_path, cancer, what):
     assert same_bits(tmp_path / "cli.gw", tmp_path / "fit.gw")
     again = geowalk.load(tmp_path / "cli.gw")
     assert type(again) is type(new)
-    assert (again.predict_proba(X) == new.predict_proba(frame(X, names))).all()
+    with pytest.warns(UserWarning, match="X does not have valid feature names"):
+        assert (again.predict_proba(X) == new.predict_proba(frame(X, names))).all()
     out = command("predict", tmp_path / "fit.gw", DATA, "--proba").stdout.splitlines()
     shares = np.array([[float(p) for p in line.split(",")] for line in out[1:]])
     assert (shares == again.predict_proba(frame(X, names))).all()

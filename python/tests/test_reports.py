@@ -2,6 +2,7 @@
 
 import pickle
 import re
+import sys
 
 import geowalk
 import numpy as np
@@ -48,15 +49,35 @@ def test_batch_learners_have_the_page_of_the_command(tmp_path, what):
     assert sections(tmp_path / "python.html") == sections(tmp_path / "command.html")
     numbers = re.compile(r"of (\d+) rows have a negative margin|expected calibration error")
     mine, theirs = ((tmp_path / f"{name}.html").read_text() for name in ("python", "command"))
-    assert numbers.findall(mine) == numbers.findall(theirs)
+    assert numbers.findall(mine) == numbers.findall(theirs) != []
     model.report(tmp_path / "short.html")
     assert "Margins and calibration" not in sections(tmp_path / "short.html")
     with pytest.raises(ValueError, match="go together"):
         model.report(tmp_path / "no.html", X)
     with pytest.raises(ValueError, match="'unheard of'"):
         model.report(tmp_path / "no.html", X, np.where(np.arange(len(y)) == 3, "unheard of", y))
-    with pytest.raises(geowalk.DataError, match="not in a model file"):
-        pickle.loads(pickle.dumps(model)).report(tmp_path / "no.html")
+    # What comes from a file, or from another process, has the same page.
+    model.save(tmp_path / "model.gw")
+    page = (tmp_path / "python.html").read_text()
+    for name, again in (("load", geowalk.load(tmp_path / "model.gw")), ("pickle", pickle.loads(pickle.dumps(model)))):
+        again.report(tmp_path / f"{name}.html", X, y)
+        assert (tmp_path / f"{name}.html").read_text().replace(f"{again!r}", f"{model!r}") == page
+    command(what, CANCER, "--model", tmp_path / "command.gw")
+    geowalk.load(tmp_path / "command.gw").report(tmp_path / "short.html")
+    assert sections(tmp_path / "short.html") == [name for name in sections(tmp_path / "command.html") if "calibration" not in name]
+
+
+@pytest.mark.parametrize("settings", [{"adapt": "F*"}, {"weak": "trees", "leaves": 3}, {"leverage": "all", "loss": "exponential"}, {"bins": None, "weak": "stumps"}])
+def test_pages_of_several_classes_come_back(tmp_path, settings):
+    random = np.random.default_rng(0)
+    X = random.standard_normal((200, 3))
+    y = np.array(["c", "a", "b"])[np.digitize(X[:, 0] + 0.3 * random.standard_normal(200), [-0.4, 0.7])]
+    model = geowalk.BoostClassifier(rounds=6, **settings).fit(X, y)
+    model.report(tmp_path / "a.html")
+    again = pickle.loads(pickle.dumps(model))
+    again.report(tmp_path / "b.html")
+    assert (tmp_path / "a.html").read_text() == (tmp_path / "b.html").read_text()
+    assert again.summary_ == model.summary_
 
 
 def test_places_that_cannot_be_written(tmp_path):
@@ -67,8 +88,17 @@ def test_places_that_cannot_be_written(tmp_path):
         geowalk.OnlineRegressor().report(tmp_path / "page.html")
 
 
+def test_a_plot_without_matplotlib_says_what_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    certificate = geowalk.OnlineRegressor().fit([[1.0], [2.0]], [1.0, 2.0]).certificate_
+    with pytest.raises(ImportError, match="a plot needs matplotlib: pip install matplotlib"):
+        certificate.plot()
+
+
 def test_plots_of_certificates():
-    matplotlib = pytest.importorskip("matplotlib")
+    import matplotlib
+
     matplotlib.use("agg")
     import matplotlib.pyplot as plt
 
@@ -79,4 +109,10 @@ def test_plots_of_certificates():
     assert certificate.plot(ax=ax) is ax
     heights = [bar.get_height() for bar in ax.patches]
     assert heights == [certificate.loss, certificate.comparator_loss, certificate.regret, certificate.bound]
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["loss", "comparator loss", "regret", "bound"]
+    assert ax.get_title() == f"{certificate.name}: valid"
+    # Without an axis it takes the present one; without a comparator it shows what there is.
+    plt.close("all")
+    plain = geowalk.OnlineRegressor().fit(X, y).certificate_
+    assert plain.plot() is plt.gca() and [bar.get_height() for bar in plt.gca().patches] == [plain.loss, plain.bound]
     plt.close("all")

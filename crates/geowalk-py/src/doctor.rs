@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::error::config;
-use crate::loss::{Loss, settle};
+use crate::loss::Loss;
 
 /// What the loss doctor found: print it, or ask for its parts.
 ///
@@ -186,12 +186,13 @@ pub(crate) fn examine(
     loss: &Bound<'_, Loss>,
     predictions: Option<(f64, f64)>,
 ) -> PyResult<Diagnosis> {
-    let loss = loss.get().core();
+    let own = loss.get();
+    let loss = own.core();
     let range = match predictions {
         Some((lo, hi)) => Range::new(lo, hi, loss.facts().labels).map_err(config)?,
         None => Range::of(loss),
     };
     let diagnosis = py.detach(|| core::examine(loss, &range));
-    settle()?;
+    own.settle()?;
     Ok(Diagnosis::new(diagnosis))
 }

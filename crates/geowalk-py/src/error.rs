@@ -5,7 +5,7 @@
 use geowalk::error as core;
 use geowalk_run::error::RunError;
 use geowalk_run::model::ModelError;
-use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use pyo3::{IntoPyObjectExt, create_exception};
@@ -221,6 +221,11 @@ fn domain(py: Python<'_>, error: &core::DomainError, batch_index: Option<usize>)
     exception.error
 }
 
+/// Something was asked of a learner that has learned nothing.
+pub(crate) fn unlearned() -> PyErr {
+    PyRuntimeError::new_err("nothing has been learned yet")
+}
+
 /// A specification, parameter or function that was refused. Numbers outside a domain are a [`DomainError`] also when
 /// something is built from them.
 pub(crate) fn config(error: core::ConfigError) -> PyErr {
@@ -326,7 +331,7 @@ fn system(file: &str, error: &std::io::Error) -> PyErr {
 
 /// A message in the words of Python: what is a flag on the command line is a parameter here.
 fn spoken(message: &str) -> String {
-    const FLAGS: [(&str, &str); 7] = [
+    const FLAGS: [(&str, &str); 10] = [
         ("--rate ", "rate="),
         ("--loss ", "loss="),
         ("--walk ", "walk="),
@@ -334,6 +339,9 @@ fn spoken(message: &str) -> String {
         ("--task binary", "OnlineClassifier"),
         ("--task regression", "OnlineRegressor"),
         ("--bits", "a hash"),
+        ("--no-header", "header=False"),
+        ("--label", "label="),
+        (", or skip bad rows with --on-error skip", ""),
     ];
     FLAGS.iter().fold(message.to_owned(), |text, (flag, name)| text.replace(flag, name))
 }

@@ -4,7 +4,6 @@ use geowalk::experts::{Experts, Kind};
 use geowalk_run::experts::{Plan, file, settings};
 use geowalk_run::model::Model;
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::{Value, json};
@@ -12,7 +11,7 @@ use serde_json::{Value, json};
 use geowalk::certify::Status;
 
 use crate::convert::unreadable;
-use crate::error::{Fault, config, data, model, run};
+use crate::error::{Fault, config, data, model, run, unlearned};
 
 /// Weights on experts that follow the best of them.
 ///
@@ -43,8 +42,7 @@ impl Weigher {
     }
 
     fn experts(&self) -> PyResult<&Experts> {
-        let unfitted = || PyRuntimeError::new_err("nothing has been learned yet");
-        self.experts.as_ref().ok_or_else(unfitted)
+        self.experts.as_ref().ok_or_else(unlearned)
     }
 }
 

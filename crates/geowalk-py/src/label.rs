@@ -1,6 +1,8 @@
 //! # Classes by number
 //! Estimators speak of classes by their number in a list of labels; a model file has them as a reader gives them, numbers or the numbers of names in the order in which these came.
 
+use std::fmt;
+
 use geowalk_data::{Dictionary, Labels};
 use pyo3::prelude::*;
 
@@ -13,6 +15,15 @@ pub(crate) enum ClassLabel {
     Number(f64),
     #[pyo3(transparent)]
     Name(String),
+}
+
+impl fmt::Display for ClassLabel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Name(name) => write!(f, "'{name}'"),
+        }
+    }
 }
 
 /// The labels of classes, and what a reader would give for each.
@@ -93,7 +104,7 @@ impl Classes {
             && std::mem::discriminant(first) != std::mem::discriminant(&label)
         {
             let message =
-                format!("{label:?} is a class beside {first:?}: all must be numbers, or all names");
+                format!("the class {label} beside {first}: all must be numbers, or all names");
             return Err(data(message, None, None, None));
         }
         self.values.push(unnamed(&label));

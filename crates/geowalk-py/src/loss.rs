@@ -1,8 +1,7 @@
 //! # Losses
 //! By name, or from functions of the user's. Values, slopes and curvatures broadcast.
 
-use std::cell::RefCell;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use geowalk::error::{Allowed, ConfigError};
 use geowalk::loss::doctor::Range;
@@ -29,16 +28,21 @@ use crate::error::config;
 #[pyclass(frozen, subclass, module = "geowalk.losses")]
 pub(crate) struct Loss {
     loss: AnyLoss,
+    raised: Raised,
 }
 
-thread_local! {
-    /// What a function of the user's raised, until the call that came from Python returns.
-    static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
-}
+/// What a function of the user's raised, in whatever thread, until the call that came from Python returns.
+#[derive(Clone, Default)]
+struct Raised(Arc<Mutex<Option<PyErr>>>);
 
-/// Re-raises what a function of the user's raised since the last call.
-pub(crate) fn settle() -> PyResult<()> {
-    RAISED.with_borrow_mut(Option::take).map_or(Ok(()), Err)
+impl Raised {
+    fn slot(&self) -> std::sync::MutexGuard<'_, Option<PyErr>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn settle(&self) -> PyResult<()> {
+        self.slot().take().map_or(Ok(()), Err)
+    }
 }
 
 impl Loss {
@@ -47,7 +51,12 @@ impl Loss {
     }
 
     pub(crate) fn new(loss: AnyLoss) -> Self {
-        Self { loss }
+        Self { loss, raised: Raised::default() }
+    }
+
+    /// Re-raises what a function of the user's raised since the last call.
+    pub(crate) fn settle(&self) -> PyResult<()> {
+        self.raised.settle()
     }
 
     fn pairwise<'py>(
@@ -62,7 +71,7 @@ impl Loss {
         within(&z, facts.predictions)?;
         within(&y, facts.labels)?;
         let answer = pairs(py, &z, &y, f);
-        settle()?;
+        self.settle()?;
         answer
     }
 }
@@ -124,7 +133,7 @@ impl Loss {
         let y = Numbers::new("the label", y)?;
         within(&y, self.loss.facts().labels)?;
         let answer = each(py, &y, |y| self.loss.minimizer(y));
-        settle()?;
+        self.settle()?;
         answer
     }
 
@@ -240,17 +249,17 @@ impl Facts {
     }
 }
 
-/// A function of one number, called with the interpreter's lock. What it raises is kept for [`settle`].
-fn scalar(function: Py<PyAny>) -> core::Scalar {
+/// A function of one number, called with the interpreter's lock. What it raises is kept for [`Loss::settle`].
+fn scalar(function: Py<PyAny>, raised: Raised) -> core::Scalar {
     Arc::new(move |margin| {
         // After the first exception nothing more is asked: it may be the user's Ctrl-C.
-        if RAISED.with_borrow(Option::is_some) {
+        if raised.slot().is_some() {
             return f64::NAN;
         }
         Python::attach(|py| {
             let answer = function.call1(py, (margin,)).and_then(|y| y.extract::<f64>(py));
             answer.unwrap_or_else(|error| {
-                RAISED.set(Some(error));
+                *raised.slot() = Some(error);
                 f64::NAN
             })
         })
@@ -297,16 +306,18 @@ impl Custom {
     ) -> PyResult<PyClassInitializer<Self>> {
         let range = Range::new(predictions.0, predictions.1, Allowed::Sign).map_err(config)?;
         let functions = (psi, slope, curvature);
+        let raised = Raised::default();
+        let scalar = |function: &Py<PyAny>| scalar(function.clone_ref(py), raised.clone());
         let custom = core::Custom::margin(
-            scalar(functions.0.clone_ref(py)),
-            scalar(functions.1.clone_ref(py)),
-            functions.2.as_ref().map(|function| scalar(function.clone_ref(py))),
+            scalar(&functions.0),
+            scalar(&functions.1),
+            functions.2.as_ref().map(scalar),
             range,
         );
         // What a function raised explains more than the NaN it was taken for.
-        settle()?;
-        let loss = AnyLoss::Custom(custom.map_err(config)?);
-        Ok(PyClassInitializer::from(Loss::new(loss)).add_subclass(Self { functions, predictions }))
+        raised.settle()?;
+        let loss = Loss { loss: AnyLoss::Custom(custom.map_err(config)?), raised };
+        Ok(PyClassInitializer::from(loss).add_subclass(Self { functions, predictions }))
     }
 
     /// What the doctor found when the loss was made.

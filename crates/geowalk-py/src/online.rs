@@ -4,12 +4,14 @@
 
 mod again;
 mod answer;
+mod borrowed;
 mod row;
 
 use std::time::{Duration, Instant};
 
+use geowalk::boost::Halt;
 use geowalk::row::Block;
-use geowalk_data::{Column, Dictionary, Features, Index, Kind, Labels, Schema, Task};
+use geowalk_data::{Column, Dictionary, ErrorKind, Features, Index, Kind, Labels, Schema, Task};
 use geowalk_run::certify::Which;
 use geowalk_run::model::Model;
 use geowalk_run::pump::ROWS;
@@ -20,8 +22,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
 use crate::convert::unreadable;
-use crate::error::{data, model, run};
+use crate::error::{data, model, run, unlearned};
 use crate::label::{ClassLabel, Classes};
+use crate::listen::listening;
 use crate::rows::{Rows, View};
 use row::Keys;
 
@@ -86,8 +89,7 @@ impl Online {
     }
 
     fn session(&self) -> PyResult<&Session> {
-        let unfitted = || PyRuntimeError::new_err("nothing has been learned yet");
-        self.session.as_ref().ok_or_else(unfitted)
+        self.session.as_ref().ok_or_else(unlearned)
     }
 
     /// The task for as many classes as are known.
@@ -109,7 +111,16 @@ impl Online {
         }
         let names = names.unwrap_or_else(|| (1..=view.columns()).map(|k| k.to_string()).collect());
         let dictionary = Dictionary::from_names(names.iter().map(String::as_str));
-        let dictionary = dictionary.map_err(|error| data(error.to_string(), None, None, None))?;
+        let wrong = |error: ErrorKind| {
+            let message = match error {
+                ErrorKind::DuplicateColumn { name } => {
+                    format!("two columns have the name '{name}'; rename one")
+                }
+                other => other.to_string(),
+            };
+            data(message, None, None, None)
+        };
+        let dictionary = dictionary.map_err(wrong)?;
         let label = self.label.iter().filter(|label| !names.contains(label));
         let label = label.map(|name| Column { name: name.clone(), kind: Kind::Label });
         let column = |name: &String| Column { name: name.clone(), kind: Kind::Numeric };
@@ -303,6 +314,10 @@ impl Online {
     /// Learns from one dictionary: numbers by name, strings as `name=value`, None as `name=missing`.
     #[pyo3(signature = (x, y, w=1.0))]
     fn learn_one(&mut self, x: &Bound<'_, PyDict>, y: f64, w: f64) -> PyResult<()> {
+        if self.classes.is_none() && !y.is_finite() {
+            let message = format!("y is {y}; a finite number is needed");
+            return Err(data(message, None, None, Some(y)));
+        }
         let mut block = self.block.take().unwrap_or_default();
         block.clear();
         let features = match &mut self.session {
@@ -318,6 +333,19 @@ impl Online {
         });
         self.block = Some(block);
         fed
+    }
+
+    /// Numbers the columns of numbers of a table whose rows come as dictionaries: the readers of tables number them before the names in other columns.
+    fn know(&mut self, columns: Vec<String>) -> PyResult<()> {
+        let features = match &mut self.session {
+            Some(session) => session.schema_mut().features_mut(),
+            None => self.schema.features_mut(),
+        };
+        for name in columns {
+            let place = features.place(&name, None);
+            place.map_err(|error| data(error.to_string(), None, None, None))?;
+        }
+        Ok(())
     }
 
     /// Shares labels by number, numbers by label, and a weak reference to the estimator: for `learn_label`, `predict_label` and `predict_shares`.
@@ -515,7 +543,7 @@ impl Online {
 
     /// What the certificates say of a comparator, as JSON: of weights, a row for each score with the intercept first, or without them of the best in hindsight.
     ///
-    /// What a comparator lost is known from the rows that were learned from, all of them and in their order; so is the best. `x` may be a list of dictionaries.
+    /// What a comparator lost is known from the rows that were learned from, all of them and in their order; so is the best. `x` may be a list of dictionaries. Ctrl-C stops it within a second.
     #[pyo3(signature = (comparator=None, x=None, y=None, weight=None))]
     fn certify(
         &mut self,
@@ -541,9 +569,12 @@ impl Online {
             }
             _ => None,
         };
-        let session = self.session()?;
-        let report = py.detach(|| session.certify(&which, rows)).map_err(run)?;
-        Ok(report.json().to_string())
+        let halt = Halt::new();
+        let work = self.session()?.certifying(which, rows, halt.clone());
+        match listening(py, &halt, work)? {
+            (_, Some(stopped)) => Err(stopped),
+            (report, None) => Ok(report.map_err(run)?.json().to_string()),
+        }
     }
 
     /// The report of the run as one HTML page; `how` it can be made again.

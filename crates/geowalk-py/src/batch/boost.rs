@@ -1,21 +1,30 @@
 //! Boosted rules, stumps, small trees or columns.
 
-use geowalk::boost::{Flavour, Halt, Leverage};
-use geowalk_cli::report::Boosted as Report;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use geowalk::boost::table::Table;
+use geowalk::boost::{Flavour, Halt, Leverage, Surrogate};
+use geowalk::loss::{AnyLoss, Loss as _};
+use geowalk_cli::report::{Boosted as Report, Judged};
 use geowalk_run::boost::words::{self, Names};
 use geowalk_run::boost::{Boosted, History, Kind, Plan, summary};
 use geowalk_run::error::RunError;
 use geowalk_run::model::Model;
-use geowalk_run::table::{Examples, headings};
-use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
+use geowalk_run::table::Examples;
+use geowalk_run::tree::Form;
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
-use super::{Batch, untold};
-use crate::columns::{examples, known, table};
-use crate::error::{config, model, run};
+use super::{Batch, Data, Learned};
+use crate::error::{config, data, run};
 use crate::label::ClassLabel;
-use crate::listen::listening;
+use crate::loss::Loss;
+
+/// What pickle calls to make it again.
+type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>, Vec<ClassLabel>, Option<Py<Loss>>));
 
 /// A sum of features with leverages, found by boosting.
 ///
@@ -33,51 +42,111 @@ use crate::listen::listening;
 /// Reference: Nock and Nielsen, Intrinsic geometries in learning, 2009.
 #[pyclass(module = "geowalk._geowalk", extends = Batch)]
 pub(crate) struct Boost {
-    boosted: Boosted,
-    told: Option<Told>,
+    boosted: Arc<Boosted>,
+    /// A loss of the user's own, which no model file holds.
+    own: Option<Py<Loss>>,
 }
 
-/// What is told of a fit in a report.
-struct Told {
-    plan: Plan,
-    histories: Vec<History>,
-    error: f64,
+/// A loss by its name, or as an object.
+#[derive(FromPyObject)]
+enum Given {
+    Name(String),
+    Object(Py<Loss>),
 }
 
-impl Boost {
-    fn of(
-        own: Model,
-        order: Option<Vec<ClassLabel>>,
-        told: Option<Told>,
-        stopped: Option<PyErr>,
-    ) -> PyResult<PyClassInitializer<Self>> {
-        let boosted = Boosted::of(&own).map_err(run)?;
-        let headings = headings(&own.schema, boosted.columns);
-        let batch = Batch { stopped, ..Batch::new(own, headings, order) };
-        Ok(PyClassInitializer::from(batch).add_subclass(Self { boosted, told }))
+impl Given {
+    /// The name, and the object if no name tells it.
+    fn parts(self) -> (String, Option<Py<Loss>>) {
+        match self {
+            Self::Name(name) => (name, None),
+            Self::Object(loss) => {
+                let core = loss.get().core();
+                let own = matches!(core, AnyLoss::Custom(_));
+                (core.spec(), own.then_some(loss))
+            }
+        }
     }
 }
 
-fn learn(plan: Plan, examples: &Examples) -> Result<(Model, Told), RunError> {
+/// What is boosted with a loss of the user's own.
+fn surrogate(own: Option<&Py<Loss>>) -> PyResult<Option<Surrogate>> {
+    let made = own.map(|own| Surrogate::new(own.get().core().clone())).transpose();
+    own.map_or(Ok(()), |own| own.get().settle())?;
+    made.map_err(config)
+}
+
+fn learn(plan: &Plan, examples: &Examples) -> Result<Model, RunError> {
     let Examples { table, classes, weights, .. } = examples;
     let weights = weights.as_deref();
     let (boosted, histories) = plan.fit(table, classes, weights, &mut |_| {})?;
-    let error = match histories.as_slice() {
+    let errors = match histories.as_slice() {
         // Who has stopped it does not want to wait for all rows to be predicted.
         [History { rounds, .. }] if plan.halt.is_called() => {
-            rounds.last().map_or(f64::NAN, |round| round.error)
+            (rounds.last().map_or(f64::NAN, |round| round.error), None)
         }
-        _ => boosted.error(table, classes.codes(), weights)?,
+        _ => plan.errors(&boosted, table, classes, weights)?,
     };
-    let summary = summary(&plan, examples, &boosted, &histories, error);
-    let own = plan.model(examples, &boosted, summary);
-    Ok((own, Told { plan, histories, error }))
+    let summary = summary(plan, examples, &boosted, &histories, errors);
+    Ok(plan.model(examples, &boosted, &histories, summary))
+}
+
+impl Learned for Boosted {
+    fn columns(&self) -> usize {
+        self.columns
+    }
+
+    fn classes(&self, table: &Table) -> Result<Vec<usize>, RunError> {
+        Ok(self.predict(table)?.0)
+    }
+
+    fn shares(&self, table: &Table) -> Result<Vec<f64>, RunError> {
+        Ok(self.predict(table)?.1)
+    }
+
+    fn write(&self, batch: &Batch, form: Form) -> PyResult<String> {
+        let names = Names::new(batch.headings.clone(), self);
+        match form {
+            Form::Json => Ok(words::to_json(self, &names).to_string()),
+            Form::Sql => words::to_sql(self, &names).map_err(PyValueError::new_err),
+            Form::Dot => Ok(words::to_dot(self, &names)),
+            Form::Text => {
+                let members = words::sentences(self, &names);
+                let one = members.len() == 1;
+                let text = |(class, rules): (String, Vec<String>)| {
+                    let head = if one { String::new() } else { format!("{class}:\n") };
+                    format!("{head}{}", rules.join("\n"))
+                };
+                Ok(members.into_iter().map(text).collect::<Vec<_>>().join("\n\n"))
+            }
+        }
+    }
+
+    fn page(&self, batch: &Batch, judged: Option<Judged>, how: &str) -> PyResult<String> {
+        let model = &batch.model;
+        let one = self.members.first().map(|member| &member.loss);
+        let (Some(plan), Some(histories)) = (Plan::of(model), History::of(model, one)) else {
+            let message = "the model file does not tell the rounds of its training: it is of an older geowalk, or a number was not finite; fit it again in this process to have a report";
+            return Err(data(message.to_owned(), None, None, None));
+        };
+        let report = Report {
+            plan: &plan,
+            rows: usize::try_from(model.examples).unwrap_or(usize::MAX),
+            boosted: self,
+            histories: &histories,
+            validation: None,
+            judged,
+            names: &Names::new(batch.headings.clone(), self),
+            error: model.summary["metrics"]["training_error"].as_f64().unwrap_or(f64::NAN),
+        };
+        Ok(report.page(how).html())
+    }
 }
 
 #[pymethods]
 impl Boost {
     #[new]
-    #[pyo3(signature = (names, columns, y, classes, weight=None, loss="matsushita", weak="rules", literals=2, leaves=4, rounds=10, leverage="one", adapt=None, bins=255, seed=0, label=None))]
+    #[pyo3(signature = (names, columns, y, classes, weight=None, loss=None, weak="rules", literals=2, leaves=4, rounds=10, leverage="one", adapt=None, bins=255, seed=0, label=None),
+        text_signature = "(names, columns, y, classes, weight=None, loss='matsushita', weak='rules', literals=2, leaves=4, rounds=10, leverage='one', adapt=None, bins=255, seed=0, label=None)")]
     #[allow(clippy::too_many_arguments)] // the parameters of the estimator
     fn new(
         py: Python<'_>,
@@ -86,7 +155,7 @@ impl Boost {
         y: PyReadonlyArray1<'_, f64>,
         classes: Vec<ClassLabel>,
         weight: Option<PyReadonlyArray1<'_, f64>>,
-        loss: &str,
+        loss: Option<Given>,
         weak: &str,
         literals: usize,
         leaves: usize,
@@ -97,8 +166,10 @@ impl Boost {
         seed: u64,
         label: Option<&str>,
     ) -> PyResult<PyClassInitializer<Self>> {
+        let (loss, own) = loss.map_or(("matsushita".to_owned(), None), Given::parts);
         let plan = Plan {
-            loss: loss.to_owned(),
+            loss,
+            own: surrogate(own.as_ref())?,
             weak: Kind::parse(weak).map_err(config)?,
             literals,
             leaves,
@@ -110,36 +181,14 @@ impl Boost {
             halt: Halt::new(),
             ..Plan::default()
         };
-        let (order, halt) = (classes.clone(), plan.halt.clone());
-        let table = table(&names, &columns)?;
-        let examples = examples(table, &y, classes, weight.as_ref(), label)?;
-        let (learned, stopped) = listening(py, &halt, move || learn(plan, &examples))?;
-        let (own, told) = learned.map_err(run)?;
-        Self::of(own, Some(order), Some(told), stopped)
-    }
-
-    /// The numbers of the classes of rows.
-    fn predict<'py>(
-        slf: PyRef<'py, Self>,
-        py: Python<'py>,
-        columns: Vec<Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let (batch, boosted) = (slf.as_super(), &slf.boosted);
-        let table = known(&batch.headings, &columns)?;
-        let found = py.detach(|| boosted.predict(&table)).map_err(run)?.0;
-        Ok(batch.codes(py, &found))
-    }
-
-    /// The probability of every class, row by row.
-    fn probabilities<'py>(
-        slf: PyRef<'py, Self>,
-        py: Python<'py>,
-        columns: Vec<Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let (batch, boosted) = (slf.as_super(), &slf.boosted);
-        let table = known(&batch.headings, &columns)?;
-        let shares = py.detach(|| boosted.predict(&table)).map_err(run)?.1;
-        batch.arranged(py, &shares)
+        let data = Data { names, columns, y, classes, weight, label };
+        let (halt, loss) = (plan.halt.clone(), plan.own.clone());
+        let open = |model: &Model| Boosted::with(model, loss.as_ref());
+        let learned = Batch::learn(py, data, &halt, move |examples| learn(&plan, examples), open);
+        // What a function of the user's raised explains more than the NaN it was taken for.
+        own.as_ref().map_or(Ok(()), |own| own.get().settle())?;
+        let (batch, boosted) = learned?;
+        Ok(PyClassInitializer::from(batch).add_subclass(Self { boosted, own }))
     }
 
     /// The score of the second of two classes, or one of each class.
@@ -149,7 +198,7 @@ impl Boost {
         columns: Vec<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (batch, boosted) = (slf.as_super(), &slf.boosted);
-        let table = known(&batch.headings, &columns)?;
+        let table = batch.table(&columns)?;
         let mut scores = py.detach(|| boosted.scores(&table)).map_err(run)?;
         if scores.len() == 1 {
             return Ok(PyArray1::from_vec(py, scores.remove(0)).into_any());
@@ -160,68 +209,34 @@ impl Boost {
         batch.arranged(py, &rows).map(Bound::into_any)
     }
 
-    /// What was learned, for people or for programs: text, json, sql or dot.
-    fn write(slf: PyRef<'_, Self>, form: &str) -> PyResult<String> {
-        let (boosted, headings) = (&slf.boosted, slf.as_super().headings.clone());
-        let names = Names::new(headings, boosted);
-        match form {
-            "text" => {
-                let members = words::sentences(boosted, &names);
-                let one = members.len() == 1;
-                let text = |(class, rules): (String, Vec<String>)| {
-                    let head = if one { String::new() } else { format!("{class}:\n") };
-                    format!("{head}{}", rules.join("\n"))
-                };
-                Ok(members.into_iter().map(text).collect::<Vec<_>>().join("\n\n"))
-            }
-            "json" => Ok(words::to_json(boosted, &names).to_string()),
-            "sql" => words::to_sql(boosted, &names).map_err(PyValueError::new_err),
-            "dot" => Ok(words::to_dot(boosted, &names)),
-            other => {
-                Err(config(geowalk::spec::unknown("form", other, ["text", "json", "sql", "dot"])))
-            }
-        }
-    }
-
-    /// The report of the fit as one HTML page; `how` it can be made again, and rows with the numbers of their classes to judge probabilities by.
-    #[pyo3(signature = (how, columns=None, y=None))]
-    fn page(
-        slf: PyRef<'_, Self>,
-        how: &str,
-        columns: Option<Vec<Bound<'_, PyAny>>>,
-        y: Option<PyReadonlyArray1<'_, f64>>,
-    ) -> PyResult<String> {
-        let (batch, boosted) = (slf.as_super(), &slf.boosted);
-        let told = slf.told.as_ref().ok_or_else(untold)?;
-        let judged = match (columns, y) {
-            (Some(columns), Some(y)) => {
-                let table = known(&batch.headings, &columns)?;
-                Some(batch.judge(&boosted.predict(&table).map_err(run)?.1, &y)?)
-            }
-            _ => None,
-        };
-        let report = Report {
-            plan: &told.plan,
-            rows: usize::try_from(batch.model.examples).unwrap_or(usize::MAX),
-            boosted,
-            histories: &told.histories,
-            validation: None,
-            judged,
-            names: &Names::new(batch.headings.clone(), boosted),
-            error: told.error,
-        };
-        Ok(report.page(how).html())
-    }
-
-    /// What a model file's bytes hold; with the labels of the classes in an order of one's own.
+    /// What a model file's bytes hold; with the labels of the classes in an order of one's own, and the loss if it is the user's own.
     #[staticmethod]
-    #[pyo3(signature = (bytes, classes=None))]
+    #[pyo3(signature = (bytes, classes=None, loss=None))]
     fn from_bytes(
         py: Python<'_>,
         bytes: &[u8],
         classes: Option<Vec<ClassLabel>>,
+        loss: Option<Py<Loss>>,
     ) -> PyResult<Py<Self>> {
-        let own = Model::from_bytes(bytes).map_err(|error| model(&error))?;
-        Py::new(py, Self::of(own, classes, None, None)?)
+        let own = surrogate(loss.as_ref())?;
+        let open = |model: &Model| Boosted::with(model, own.as_ref());
+        let (batch, boosted) = Batch::read(bytes, classes, open)?;
+        Py::new(py, PyClassInitializer::from(batch).add_subclass(Self { boosted, own: loss }))
+    }
+
+    /// Writes the model file, which `geowalk predict` and `geowalk.load` read.
+    fn save(slf: PyRef<'_, Self>, path: PathBuf) -> PyResult<()> {
+        if slf.own.is_some() {
+            let message = "the loss is made of Python functions, which a model file cannot hold; boost with a loss that has a name (geowalk.losses.names()), pickle the estimator, or take its rules with write('sql')";
+            return Err(data(message.to_owned(), None, None, None));
+        }
+        slf.into_super().save(path)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+        let own = slf.borrow().own.as_ref().map(|own| own.clone_ref(slf.py()));
+        let batch = slf.as_super().borrow();
+        let state = (batch.to_bytes(slf.py())?, batch.labels(), own);
+        Ok((slf.get_type().getattr("from_bytes")?, state))
     }
 }

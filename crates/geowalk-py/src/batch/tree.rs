@@ -1,21 +1,21 @@
 //! A decision tree.
 
+use std::sync::Arc;
+
 use geowalk::boost::Halt;
+use geowalk::boost::table::Table;
 use geowalk::boost::tree::{Criterion, Growth, Tree as Grown};
-use geowalk_cli::report::Grown as Report;
+use geowalk_cli::report::{Grown as Report, Judged};
 use geowalk_run::error::RunError;
 use geowalk_run::label::Coding;
-use geowalk_run::model::Model;
-use geowalk_run::table::headings;
+use geowalk_run::model::{Model, ModelError};
 use geowalk_run::tree::{self, Form, Plan, Summary};
-use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
-use super::{Batch, untold};
-use crate::columns::{examples, known, table};
-use crate::error::{config, model, run};
+use super::{Batch, Data, Learned};
+use crate::error::{config, model as model_error, run};
 use crate::label::ClassLabel;
-use crate::listen::listening;
 
 /// A decision tree, grown where it lowers a permissible function most.
 ///
@@ -33,23 +33,52 @@ use crate::listen::listening;
 /// Reference: Kearns and Mansour, On the boosting ability of top-down decision tree learning algorithms, 1999.
 #[pyclass(module = "geowalk._geowalk", extends = Batch)]
 pub(crate) struct Tree {
-    grown: Grown,
-    kappa: f64,
-    /// What is told of a fit in a report.
-    told: Option<Summary>,
+    known: Arc<Known>,
 }
 
-impl Tree {
-    fn of(
-        own: Model,
-        order: Option<Vec<ClassLabel>>,
-        told: Option<Summary>,
-        stopped: Option<PyErr>,
-    ) -> PyResult<PyClassInitializer<Self>> {
-        let (tree, kappa) = tree::load(&own).map_err(run)?;
-        let headings = headings(&own.schema, tree.columns());
-        let batch = Batch { stopped, ..Batch::new(own, headings, order) };
-        Ok(PyClassInitializer::from(batch).add_subclass(Self { grown: tree, kappa, told }))
+/// A tree, and kappa of its probabilities.
+struct Known {
+    tree: Grown,
+    kappa: f64,
+}
+
+impl Known {
+    fn of(model: &Model) -> Result<Self, RunError> {
+        let (tree, kappa) = tree::load(model)?;
+        Ok(Self { tree, kappa })
+    }
+}
+
+impl Learned for Known {
+    fn columns(&self) -> usize {
+        self.tree.columns()
+    }
+
+    fn classes(&self, table: &Table) -> Result<Vec<usize>, RunError> {
+        let leaves = self.tree.leaves_of(table).into_iter();
+        Ok(leaves.map(|leaf| self.tree.class(leaf)).collect())
+    }
+
+    fn shares(&self, table: &Table) -> Result<Vec<f64>, RunError> {
+        Ok(tree::probabilities(&self.tree, table, self.kappa))
+    }
+
+    fn write(&self, batch: &Batch, form: Form) -> PyResult<String> {
+        Ok(tree::Shown::of(&batch.model).map_err(run)?.write(form))
+    }
+
+    fn page(&self, batch: &Batch, judged: Option<Judged>, how: &str) -> PyResult<String> {
+        let model = &batch.model;
+        let missing = || model_error(&ModelError::Missing { what: "summary".to_owned() });
+        let coding = Coding::restore(model.settings.task, model.classes.clone());
+        let report = Report {
+            summary: &Summary::of(model).ok_or_else(missing)?,
+            tree: &self.tree,
+            classes: &coding.texts(model.schema.labels()),
+            text: self.write(batch, Form::Text)?,
+            judged,
+        };
+        Ok(report.page(how).html())
     }
 }
 
@@ -85,95 +114,24 @@ impl Tree {
             ..Growth::new(criterion)
         };
         let plan = Plan { growth, bins, prune, smoothing, seed, ..Plan::default() };
-        let order = classes.clone();
-        let table = table(&names, &columns)?;
-        let examples = examples(table, &y, classes, weight.as_ref(), label)?;
-        let work = move || -> Result<(Model, Summary), RunError> {
-            let (tree, summary, _) = tree::learn(&plan, &examples, &mut |_| {})?;
-            Ok((tree::model(&plan, &tree, &examples, summary.record()), summary))
+        let data = Data { names, columns, y, classes, weight, label };
+        let work = move |examples: &_| {
+            let (tree, summary, _) = tree::learn(&plan, examples, &mut |_| {})?;
+            Ok(tree::model(&plan, &tree, examples, summary.record()))
         };
-        let (learned, stopped) = listening(py, &halt, work)?;
-        let (own, told) = learned.map_err(run)?;
-        Self::of(own, Some(order), Some(told), stopped)
-    }
-
-    /// The numbers of the classes of rows.
-    fn predict<'py>(
-        slf: PyRef<'py, Self>,
-        py: Python<'py>,
-        columns: Vec<Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let (batch, tree) = (slf.as_super(), &slf.grown);
-        let table = known(&batch.headings, &columns)?;
-        let leaves = py.detach(|| tree.leaves_of(&table));
-        let found: Vec<usize> = leaves.into_iter().map(|leaf| tree.class(leaf)).collect();
-        Ok(batch.codes(py, &found))
-    }
-
-    /// The probability of every class, row by row.
-    fn probabilities<'py>(
-        slf: PyRef<'py, Self>,
-        py: Python<'py>,
-        columns: Vec<Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let (batch, tree, kappa) = (slf.as_super(), &slf.grown, slf.kappa);
-        let table = known(&batch.headings, &columns)?;
-        let shares = py.detach(|| tree::probabilities(tree, &table, kappa));
-        batch.arranged(py, &shares)
-    }
-
-    /// The tree, for people or for programs: text, json, sql or dot.
-    fn write(slf: PyRef<'_, Self>, form: &str) -> PyResult<String> {
-        let form = match form {
-            "text" => Form::Text,
-            "json" => Form::Json,
-            "sql" => Form::Sql,
-            "dot" => Form::Dot,
-            other => {
-                let known = ["text", "json", "sql", "dot"];
-                return Err(config(geowalk::spec::unknown("form", other, known)));
-            }
-        };
-        Ok(tree::Shown::of(&slf.as_super().model).map_err(run)?.write(form))
+        let (batch, known) = Batch::learn(py, data, &halt, work, Known::of)?;
+        Ok(PyClassInitializer::from(batch).add_subclass(Self { known }))
     }
 
     /// How many leaves, and how many tests on the longest way to one.
     #[getter]
     fn shape(&self) -> (usize, usize) {
-        (self.grown.leaves().count(), self.grown.depth())
+        (self.known.tree.leaves().count(), self.known.tree.depth())
     }
 
     /// What each column gained, as parts of 1.
     fn importance<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        PyArray1::from_vec(py, self.grown.importance())
-    }
-
-    /// The report of the fit as one HTML page; `how` it can be made again, and rows with the numbers of their classes to judge probabilities by.
-    #[pyo3(signature = (how, columns=None, y=None))]
-    fn page(
-        slf: PyRef<'_, Self>,
-        how: &str,
-        columns: Option<Vec<Bound<'_, PyAny>>>,
-        y: Option<PyReadonlyArray1<'_, f64>>,
-    ) -> PyResult<String> {
-        let (batch, tree) = (slf.as_super(), &slf.grown);
-        let shown = tree::Shown::of(&batch.model).map_err(run)?;
-        let coding = Coding::restore(batch.model.settings.task, batch.model.classes.clone());
-        let judged = match (columns, y) {
-            (Some(columns), Some(y)) => {
-                let table = known(&batch.headings, &columns)?;
-                Some(batch.judge(&tree::probabilities(tree, &table, slf.kappa), &y)?)
-            }
-            _ => None,
-        };
-        let report = Report {
-            summary: slf.told.as_ref().ok_or_else(untold)?,
-            tree,
-            classes: &coding.texts(batch.model.schema.labels()),
-            text: shown.write(Form::Text),
-            judged,
-        };
-        Ok(report.page(how).html())
+        PyArray1::from_vec(py, self.known.tree.importance())
     }
 
     /// What a model file's bytes hold; with the labels of the classes in an order of one's own.
@@ -184,7 +142,7 @@ impl Tree {
         bytes: &[u8],
         classes: Option<Vec<ClassLabel>>,
     ) -> PyResult<Py<Self>> {
-        let own = Model::from_bytes(bytes).map_err(|error| model(&error))?;
-        Py::new(py, Self::of(own, classes, None, None)?)
+        let (batch, known) = Batch::read(bytes, classes, Known::of)?;
+        Py::new(py, PyClassInitializer::from(batch).add_subclass(Self { known }))
     }
 }

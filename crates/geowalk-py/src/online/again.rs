@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use super::{Online, lengths};
+use crate::error::unlearned;
 use crate::rows::Rows;
 
 impl Online {
@@ -22,7 +23,8 @@ impl Online {
         let mut blocks = Vec::new();
         if let Ok(rows) = x.cast::<PyList>() {
             lengths(rows.len(), y, weight)?;
-            let features = self.session()?.schema().features();
+            let session = self.session.as_ref().ok_or_else(unlearned)?;
+            let features = session.schema().features();
             let mut block = Block::new();
             for (i, row) in rows.iter().enumerate() {
                 self.keys.find(row.cast::<PyDict>()?, features, &mut block)?;

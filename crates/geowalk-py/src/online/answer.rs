@@ -4,11 +4,12 @@
 use geowalk::row::Block;
 use geowalk_data::Task;
 use geowalk_run::train::Wanted;
-use pyo3::exceptions::{PyAttributeError, PyRuntimeError};
+use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::Online;
+use crate::error::unlearned;
 use crate::rows::Rows;
 
 impl Online {
@@ -73,8 +74,7 @@ impl Online {
 
     /// Fills `answer` for one row, in the order of codings.
     pub(super) fn ask(&mut self, x: &Bound<'_, PyDict>, wanted: Wanted) -> PyResult<()> {
-        let unfitted = || PyRuntimeError::new_err("nothing has been learned yet");
-        let session = self.session.as_ref().ok_or_else(unfitted)?;
+        let session = self.session.as_ref().ok_or_else(unlearned)?;
         let block = self.block.get_or_insert_default();
         block.clear();
         self.keys.find(x, session.schema().features(), block)?;

@@ -12,24 +12,22 @@ use geowalk_data::Features;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat, PyString};
 
+use super::borrowed;
 use crate::error::data;
 
 /// Keys that are remembered.
 const MOST: usize = 4096;
 
-/// A key, and its feature.
-struct Key {
-    object: Py<PyAny>,
-    text: String,
-    index: u32,
-}
-
-/// The keys of the last dictionary, in order.
+/// The keys of the last dictionary, in order. A list of its own for each part: what goes over every key of every row is short.
 #[derive(Default)]
 pub(super) struct Keys {
-    known: Vec<Key>,
-    /// The row under construction.
+    objects: Vec<Py<PyAny>>,
+    texts: Vec<String>,
+    indices: Vec<u32>,
+    /// The row under construction, and its features in order.
     row: Vec<(u32, f64)>,
+    sorted: Vec<u32>,
+    numbers: Vec<f64>,
 }
 
 /// What a value is.
@@ -75,42 +73,57 @@ impl Keys {
     /// The feature of the key at this place, if it was the same the last time.
     #[inline]
     fn recall(&self, at: usize, key: &Bound<'_, PyAny>) -> Option<u32> {
-        let known = self.known.get(at)?;
-        let same = known.object.is(key)
-            || key.cast::<PyString>().is_ok_and(|key| key.to_str().is_ok_and(|t| t == known.text));
-        same.then_some(known.index)
+        let same = self.objects.get(at)?.is(key)
+            || key
+                .cast::<PyString>()
+                .is_ok_and(|key| key.to_str().is_ok_and(|text| text == self.texts[at]));
+        same.then_some(self.indices[at])
     }
 
     fn remember(&mut self, at: usize, key: &Bound<'_, PyAny>, index: u32) -> PyResult<()> {
-        let key = Key { object: key.clone().unbind(), text: text(key)?.into_owned(), index };
-        if let Some(known) = self.known.get_mut(at) {
-            *known = key;
-        } else if at == self.known.len() && at < MOST {
-            self.known.push(key);
+        let (before, from) = self.indices.split_at(at.min(self.indices.len()));
+        if before.contains(&index) || from.iter().skip(1).any(|known| *known == index) {
+            // Two keys may be one feature, as 1 and "1" are. Of those that are remembered no two are: a row under them needs no look.
+            self.objects.truncate(at);
+            self.texts.truncate(at);
+            self.indices.truncate(at);
+            return Ok(());
+        }
+        let (object, text) = (key.clone().unbind(), text(key)?.into_owned());
+        if at < self.objects.len() {
+            (self.objects[at], self.texts[at], self.indices[at]) = (object, text, index);
+        } else if at == self.objects.len() && at < MOST {
+            self.objects.push(object);
+            self.texts.push(text);
+            self.indices.push(index);
         }
         Ok(())
     }
 
-    /// Adds a row of plain numbers under the keys of the last dictionary, which is what nearly all rows are: no look-up, no copy. False, and nothing added, for any other.
-    #[inline]
-    fn repeat(&self, x: &Bound<'_, PyDict>, zeros: bool, block: &mut Block) -> bool {
-        let mut finite = true;
-        for (at, (key, value)) in x.iter().enumerate() {
-            let known = self.known.get(at).filter(|known| known.object.is(&key));
-            let (Some(known), Ok(number)) = (known, value.cast_exact::<PyFloat>()) else {
-                block.abandon();
-                return false;
-            };
-            let number = number.value();
-            finite &= number.is_finite();
-            if zeros || number != 0.0 {
-                block.feature(known.index, number);
-            }
+    /// Refuses the row if two of its keys are one feature: 1 and "1", or "color=red" and "color" with the value "red". Where names are hashed that is nobody's mistake.
+    fn refuse_doubles(&mut self, features: &Features) -> PyResult<()> {
+        if matches!(features, Features::Hashed(_)) {
+            return Ok(());
         }
-        if !finite {
-            block.abandon();
-        }
-        finite
+        self.sorted.clear();
+        self.sorted.extend(self.row.iter().map(|(index, _)| *index));
+        self.sorted.sort_unstable();
+        let Some(pair) = self.sorted.windows(2).find(|pair| pair[0] == pair[1]) else {
+            return Ok(());
+        };
+        let name = match features {
+            Features::Exact(names) => names.name(pair[0]).unwrap_or_default().to_owned(),
+            _ => pair[0].to_string(),
+        };
+        let message = format!("two keys are the feature '{name}'; give one of them another name");
+        Err(data(message, None, None, None))
+    }
+
+    /// Reads a row of finite numbers under the keys of the last dictionary, which is what nearly all rows are: no look-up, no copy. How many they are; None for any other row.
+    fn repeat(&mut self, x: &Bound<'_, PyDict>) -> Option<usize> {
+        self.numbers.resize(self.objects.len(), 0.0);
+        let count = borrowed::read(x, &self.objects, &mut self.numbers)?;
+        self.numbers[..count].iter().all(|number| number.is_finite()).then_some(count)
     }
 
     /// Adds the row to the block; new names become features.
@@ -120,13 +133,15 @@ impl Keys {
         features: &mut Features,
         block: &mut Block,
     ) -> PyResult<()> {
-        if self.repeat(x, true, block) {
+        if let Some(count) = self.repeat(x) {
+            block.features(&self.indices[..count], &self.numbers[..count]);
             return Ok(());
         }
         let wrong = |error: geowalk_data::ErrorKind| data(error.to_string(), None, None, None);
         self.row.clear();
         let mut plain = true;
-        for (at, (key, value)) in x.iter().enumerate() {
+        // A copy, for `str` of a key may be anybody's code, and do anything with the dictionary.
+        for (at, (key, value)) in x.copy()?.iter().enumerate() {
             let cell = cell(&key, &value)?;
             plain &= matches!(cell, Cell::Number(_));
             let (index, number) = match cell {
@@ -150,6 +165,7 @@ impl Keys {
             };
             self.row.push((index, number));
         }
+        self.refuse_doubles(features)?;
         for (index, number) in &self.row {
             if plain || *number != 0.0 {
                 block.feature(*index, *number);
@@ -160,15 +176,23 @@ impl Keys {
 
     /// Adds the row to the block; unknown names are passed over.
     pub(super) fn find(
-        &self,
+        &mut self,
         x: &Bound<'_, PyDict>,
         features: &Features,
         block: &mut Block,
     ) -> PyResult<()> {
-        if self.repeat(x, false, block) {
+        if let Some(count) = self.repeat(x) {
+            let (indices, numbers) = (&self.indices[..count], &self.numbers[..count]);
+            if numbers.contains(&0.0) {
+                let row = indices.iter().zip(numbers).filter(|(_, number)| **number != 0.0);
+                row.for_each(|(index, number)| block.feature(*index, *number));
+            } else {
+                block.features(indices, numbers);
+            }
             return Ok(());
         }
-        for (at, (key, value)) in x.iter().enumerate() {
+        self.row.clear();
+        for (at, (key, value)) in x.copy()?.iter().enumerate() {
             let (index, number) = match cell(&key, &value)? {
                 Cell::Number(number) => {
                     let known = self.recall(at, &key);
@@ -176,16 +200,19 @@ impl Keys {
                         None => features.find(&text(&key)?, None),
                         known => known,
                     };
+                    if let (None, Some(index)) = (known, index) {
+                        self.remember(at, &key, index)?;
+                    }
                     (index, number)
                 }
                 Cell::Name(name) => (features.find(&text(&key)?, Some(&name)), 1.0),
                 Cell::Missing => (features.find(&text(&key)?, Some("missing")), 1.0),
             };
-            if let Some(index) = index
-                && number != 0.0
-            {
-                block.feature(index, number);
-            }
+            self.row.extend(index.map(|index| (index, number)));
+        }
+        self.refuse_doubles(features)?;
+        for (index, number) in self.row.iter().filter(|(_, number)| *number != 0.0) {
+            block.feature(*index, *number);
         }
         Ok(())
     }
