@@ -4,7 +4,7 @@
     GEOWALK_SHARED=../shared GEOWALK=target/release/geowalk compare.py [DATA,DATA,...] > raw.jsonl
 
 Each data set is shuffled with a fixed seed; one quarter, at most 20,000 rows, is held out. geowalk reads the files as they are. The others get standardised
-features (texts: as counts, and as log(1 + count) scaled to length 1), in memory. Needs numpy, scikit-learn, vowpalwabbit."""
+features (texts: as counts, and as log(1 + count) scaled to length 1), in memory. With GEOWALK_ALONE=1 only geowalk runs. Needs numpy, scikit-learn, vowpalwabbit."""
 import csv, gzip, json, os, subprocess, sys, tempfile, time, warnings
 from collections import Counter
 import numpy as np
@@ -147,11 +147,12 @@ def main():
             c = next(i for i, column in enumerate(rows[0]) if column in LABELS)
             truth = [r[c] for r in rows[1:]]
         others = ['natural:poisson', 'natural:multinomial'] if data in TEXTS else \
-            ['natural:gaussian-shared-diagonal', 'natural:gaussian-diagonal', 'natural-sgd', 'natural-adagrad']
+            ['natural:gaussian-shared-diagonal', 'natural:gaussian-diagonal', 'natural:gaussian', 'natural-sgd', 'natural-adagrad']
         for walk in ['natural', *others, 'free']:
             geowalk(data, walk, paths, truth)
         geowalk(data, 'natural', paths, truth, passes=3)
-        peers(data, paths)
+        if not os.environ.get('GEOWALK_ALONE'):
+            peers(data, paths)
 
 
 if __name__ == '__main__':
