@@ -38,15 +38,15 @@ def venv(path):
 
 
 def geowalk(path):
-    """The release build, or the program that was given."""
+    """The build that is handed out, or the program that was given."""
     if path:
         if not os.access(path, os.X_OK):
             raise Unready(f'{path} is no program: give --geowalk one, or leave it out and it is built')
         return os.path.abspath(path)
     if not shutil.which('cargo'):
         raise Unready('cargo is missing: install Rust 1.90 or newer (rustup), or give --geowalk PATH')
-    command(['cargo', 'build', '--release', '--locked', '-p', 'geowalk-cli'])
-    return os.path.join(ROOT, 'target', 'release', 'geowalk')
+    command(['cargo', 'build', '--profile', 'dist', '--locked', '-p', 'geowalk-cli'])
+    return os.path.join(ROOT, 'target', 'dist', 'geowalk')
 
 
 def kernels():
