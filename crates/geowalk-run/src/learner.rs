@@ -241,6 +241,15 @@ impl<X: Row<f64>> Row<f64> for Intercepted<X> {
         self.row.each(|i, x| f(i + first, x));
     }
 
+    #[inline(always)]
+    fn each_briefly(self, mut f: impl FnMut(usize, f64)) {
+        if self.intercept {
+            f(0, 1.0);
+        }
+        let first = usize::from(self.intercept);
+        self.row.each_briefly(|i, x| f(i + first, x));
+    }
+
     #[inline]
     fn bound(self) -> usize {
         self.row.bound() + usize::from(self.intercept)

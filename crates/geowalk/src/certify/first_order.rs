@@ -353,7 +353,7 @@ impl Bound for FirstOrder {
                 self.near.resize(bound, 0.0);
             }
             let near = &mut self.near;
-            x.each(|i, x| {
+            x.each_briefly(|i, x| {
                 if let Some(gamma) = near.get_mut(i) {
                     *gamma += slope * x.f64();
                 }

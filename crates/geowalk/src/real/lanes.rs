@@ -43,21 +43,31 @@ impl<R, F: FnMut() -> R> Work for Repeatable<F> {
     }
 }
 
-/// f of each of four numbers; `array::map` is not always inlined, and then does not know how wide the vectors are.
+/// How many numbers a step of a walk does at once. Two vectors of four, where there are no wider ones, do not wait for each other, and read their constants once.
+pub(crate) const WIDTH: usize = 8;
+
+/// So many numbers.
+pub(crate) type Lanes = [f64; WIDTH];
+
+/// f of each number; `array::map` is not always inlined, and then does not know how wide the vectors are.
 #[inline(always)]
-pub(crate) fn map(x: [f64; 4], f: impl Fn(f64) -> f64) -> [f64; 4] {
-    let mut out = [0.0; 4];
-    for k in 0..4 {
+pub(crate) fn map<const N: usize>(x: [f64; N], f: impl Fn(f64) -> f64) -> [f64; N] {
+    let mut out = [0.0; N];
+    for k in 0..N {
         out[k] = f(x[k]);
     }
     out
 }
 
-/// f of each of four pairs.
+/// f of each pair.
 #[inline(always)]
-pub(crate) fn zip(x: [f64; 4], y: [f64; 4], f: impl Fn(f64, f64) -> f64) -> [f64; 4] {
-    let mut out = [0.0; 4];
-    for k in 0..4 {
+pub(crate) fn zip<const N: usize>(
+    x: [f64; N],
+    y: [f64; N],
+    f: impl Fn(f64, f64) -> f64,
+) -> [f64; N] {
+    let mut out = [0.0; N];
+    for k in 0..N {
         out[k] = f(x[k], y[k]);
     }
     out
@@ -278,24 +288,24 @@ mod tests {
 
     #[test]
     fn wide_vectors_change_no_bit() {
-        struct Both<'a>(&'a [[f64; 4]]);
+        struct Both<'a>(&'a [Lanes]);
         impl Work for Both<'_> {
-            type Output = Vec<[f64; 4]>;
+            type Output = Vec<Lanes>;
             #[inline(always)]
-            fn call(self) -> Vec<[f64; 4]> {
+            fn call(self) -> Vec<Lanes> {
                 let mut out = self.0.to_vec();
-                for four in &mut out {
-                    *four = zip(map(*four, exp), map(*four, ln_1p), |a, b| a + b);
+                for some in &mut out {
+                    *some = zip(map(*some, exp), map(*some, ln_1p), |a, b| a + b);
                 }
                 out
             }
         }
         let mut random = Sampler::new(6);
         let numbers: Vec<_> =
-            (0..10_000).map(|_| [(); 4].map(|()| 0.5 * random.unit() - 0.25)).collect();
+            (0..10_000).map(|_| [(); WIDTH].map(|()| 0.5 * random.unit() - 0.25)).collect();
         let wide = wide(Both(&numbers));
-        for (four, wide) in numbers.iter().zip(&wide) {
-            for (&x, wide) in four.iter().zip(wide) {
+        for (some, wide) in numbers.iter().zip(&wide) {
+            for (&x, wide) in some.iter().zip(wide) {
                 // One number at a time, with the vectors that every processor of the kind has.
                 let alone = std::hint::black_box(exp(std::hint::black_box(x)))
                     + std::hint::black_box(ln_1p(x));

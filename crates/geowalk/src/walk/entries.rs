@@ -1,14 +1,14 @@
-//! # Positive weights and their logarithms, four at a time
+//! # Positive weights and their logarithms, eight at a time
 //! A step on positive weights does the same to every coordinate of the row: a factor, its logarithm, an exponential, a term of the divergence. One coordinate
 //! after another that is a long chain of operations that wait for each other. Here the coordinates of the row are copied next to each other with their
-//! weights while the prediction is made; a step is a function of a [`Four`] of them, in operations that processors do on four numbers
+//! weights while the prediction is made; a step is a function of a [`Eight`] of them, in operations that processors do on eight numbers
 //! at once ([`lanes`]), and its results are written back.
 //!
-//! **Same bits** Coordinates with x_i = 0 do not move and are left out, so dense and sparse rows make the same fours. Which coordinates are
-//! in which four depends on the row alone. **Memory** A weight lies beside its logarithm, so that a step finds both in one place.
+//! **Same bits** Coordinates with x_i = 0 do not move and are left out, so dense and sparse rows make the same eights. Which coordinates are
+//! in which eight depends on the row alone. **Memory** A weight lies beside its logarithm, so that a step finds both in one place.
 //! **Cost** O(nnz); the copy of the row is kept, so that nothing is allocated but for a row longer than all before it.
 
-use crate::real::lanes;
+use crate::real::lanes::{self, Lanes, WIDTH};
 use crate::row::Row;
 
 /// A weight.
@@ -26,18 +26,18 @@ impl Entry {
     }
 }
 
-/// Four coordinates of a row. Behind the last one stand x = 0 and w = 1, which no step moves.
+/// Eight coordinates of a row. Behind the last one stand x = 0 and w = 1, which no step moves.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Four<'a> {
-    pub(super) x: &'a [f64; 4],
-    pub(super) log: &'a [f64; 4],
-    pub(super) w: &'a [f64; 4],
+pub(super) struct Eight<'a> {
+    pub(super) x: &'a Lanes,
+    pub(super) log: &'a Lanes,
+    pub(super) w: &'a Lanes,
 }
 
 /// No weight is here.
 const NOWHERE: usize = usize::MAX;
 
-/// The coordinates of a row with their weights, next to each other: of each kind as many, a multiple of four.
+/// The coordinates of a row with their weights, next to each other: of each kind as many, a multiple of eight.
 #[derive(Debug, Default)]
 struct Hand {
     place: Vec<usize>,
@@ -52,7 +52,7 @@ impl Hand {
     }
 
     fn grow(&mut self, coordinates: usize) {
-        let n = coordinates.next_multiple_of(4);
+        let n = coordinates.next_multiple_of(WIDTH);
         if n > self.len() {
             self.place.resize(n, NOWHERE);
             self.x.resize(n, 0.0);
@@ -61,13 +61,13 @@ impl Hand {
         }
     }
 
-    /// The first `count` coordinates by fours, with their places.
+    /// The first `count` coordinates by eights, with their places.
     #[inline(always)]
-    fn fours(&self, count: usize) -> impl Iterator<Item = (&[usize; 4], Four<'_>)> {
+    fn eights(&self, count: usize) -> impl Iterator<Item = (&[usize; WIDTH], Eight<'_>)> {
         let (place, x) = (self.place.as_chunks().0, self.x.as_chunks().0);
         let (log, w) = (self.log.as_chunks().0, self.w.as_chunks().0);
-        let all = place.iter().zip(x).zip(log.iter().zip(w)).take(count.div_ceil(4));
-        all.map(|((place, x), (log, w))| (place, Four { x, log, w }))
+        let all = place.iter().zip(x).zip(log.iter().zip(w)).take(count.div_ceil(WIDTH));
+        all.map(|((place, x), (log, w))| (place, Eight { x, log, w }))
     }
 }
 
@@ -170,7 +170,7 @@ impl Entries {
             self.copy(x);
         }
         self.used = count;
-        let rest = count..count.next_multiple_of(4);
+        let rest = count..count.next_multiple_of(WIDTH);
         self.row.place[rest.clone()].fill(NOWHERE);
         self.row.x[rest.clone()].fill(0.0);
         self.row.log[rest.clone()].fill(0.0);
@@ -188,7 +188,7 @@ impl Entries {
         let (place, values) = (&mut place[..n], &mut values[..n]);
         let (log, w) = (&mut log[..n], &mut w[..n]);
         let (mut sum, mut count) = (0.0, 0);
-        x.each(|i, x| {
+        x.each_briefly(|i, x| {
             let Some(entry) = all.get(i) else { return };
             sum += entry.w * x;
             if count < n {
@@ -207,10 +207,10 @@ impl Entries {
     #[inline]
     #[allow(clippy::needless_range_loop)] // lanes, all of the same k
     pub(super) fn sum(&self, f: impl Fn(f64, f64) -> f64) -> f64 {
-        let mut sums = [0.0; 4];
-        for (_, four) in self.row.fours(self.used) {
-            for k in 0..4 {
-                sums[k] += f(four.x[k], four.w[k]);
+        let mut sums = [0.0; WIDTH];
+        for (_, eight) in self.row.eights(self.used) {
+            for k in 0..WIDTH {
+                sums[k] += f(eight.x[k], eight.w[k]);
             }
         }
         sums.iter().sum()
@@ -232,10 +232,10 @@ impl Entries {
     }
 }
 
-/// A step on four coordinates, and the sums that it keeps.
+/// A step on eight coordinates, and the sums that it keeps.
 pub(super) trait Step {
     /// The new logarithms and weights. Must be inlined, so that it is compiled for wide vectors.
-    fn make(&mut self, four: &Four<'_>) -> ([f64; 4], [f64; 4]);
+    fn make(&mut self, eight: &Eight<'_>) -> (Lanes, Lanes);
 }
 
 struct Each<'a, S> {
@@ -252,9 +252,9 @@ impl<S: Step> lanes::Work for Each<'_, S> {
     fn call(self) -> S {
         // The sums stay in registers if nothing else can see them.
         let Self { all, row, used, mut step } = self;
-        for (place, four) in row.fours(used) {
-            let (log, w) = step.make(&four);
-            for k in 0..4 {
+        for (place, eight) in row.eights(used) {
+            let (log, w) = step.make(&eight);
+            for k in 0..WIDTH {
                 if let Some(entry) = all.get_mut(place[k]) {
                     *entry = Entry { log: log[k], w: w[k] };
                 }

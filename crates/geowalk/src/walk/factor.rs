@@ -6,7 +6,7 @@
 //! **Source** \[AW20, sec. 4 and 5\].
 
 use crate::Real;
-use crate::real::lanes::{self, NEAR, select};
+use crate::real::lanes::{self, Lanes, NEAR, select};
 
 /// How a weight is multiplied, given s_i = τ·x_i.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -40,7 +40,7 @@ fn ln_1p(s: f64) -> f64 {
 impl Factor {
     /// The logarithms of the factors; what is not inside is counted.
     #[inline(always)]
-    pub(super) fn logarithms(self, s: [f64; 4], counts: &mut Counts) -> [f64; 4] {
+    pub(super) fn logarithms(self, s: Lanes, counts: &mut Counts) -> Lanes {
         let far = if self == Self::Exponential { f64::MAX_EXPONENT } else { NEAR };
         let mut near = true;
         for s in s {
@@ -61,7 +61,7 @@ impl Factor {
 
     /// The same where one of them is not near 1.
     #[cold]
-    fn one_by_one(self, s: [f64; 4]) -> ([f64; 4], Counts) {
+    fn one_by_one(self, s: Lanes) -> (Lanes, Counts) {
         let mut counts = Counts::default();
         let logarithms = s.map(|s| {
             let (logarithm, crossing) = self.logarithm(s);

@@ -5,12 +5,12 @@
 //! too small to be represented is 0 in predictions and alive in its logarithm.
 //! **Cost** O(nnz). **Source** \[AW20, sec. 5\].
 
-use super::entries::{Entries, Entry, Four, Step};
+use super::entries::{Eight, Entries, Entry, Step};
 use super::factor::{Counts, Factor, Moved, beyond_linear};
 use super::shortfall::Shortfall;
 use crate::Real;
 use crate::error::{self, Allowed, ConfigError};
-use crate::real::lanes::{self, select};
+use crate::real::lanes::{self, Lanes, WIDTH, select};
 use crate::row::Row;
 use crate::walk::{self, LARGEST};
 
@@ -64,8 +64,8 @@ impl Logarithms {
             factor,
             s,
             counts,
-            divergence: [0.0; 4],
-            clamped: [0.0; 4],
+            divergence: [0.0; WIDTH],
+            clamped: [0.0; WIDTH],
         });
         // Saturates; rows are far shorter than 2^53.
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
@@ -129,38 +129,38 @@ impl Logarithms {
     }
 }
 
-/// [`Logarithms::multiply`] on four coordinates.
+/// [`Logarithms::multiply`] on eight coordinates.
 struct Multiply<S> {
     factor: Factor,
     s: S,
     counts: Counts,
     /// Σ of w·ln(w/w') − w + w'.
-    divergence: [f64; 4],
+    divergence: Lanes,
     /// How many logarithms of weights were cut.
-    clamped: [f64; 4],
+    clamped: Lanes,
 }
 
 impl<S: Fn(f64, f64) -> f64> Step for Multiply<S> {
     #[inline(always)]
     #[allow(clippy::needless_range_loop)] // lanes, all of the same k
-    fn make(&mut self, four: &Four<'_>) -> ([f64; 4], [f64; 4]) {
-        // One operation after the other, each on all four: compilers see vectors in that.
-        let mut s = [0.0; 4];
-        for k in 0..4 {
-            s[k] = (self.s)(four.x[k], four.w[k]);
+    fn make(&mut self, eight: &Eight<'_>) -> (Lanes, Lanes) {
+        // One operation after the other, each on all eight: compilers see vectors in that.
+        let mut s = [0.0; WIDTH];
+        for k in 0..WIDTH {
+            s[k] = (self.s)(eight.x[k], eight.w[k]);
         }
         s = self.factor.logarithms(s, &mut self.counts);
-        let mut log = [0.0; 4];
-        for k in 0..4 {
-            let to = four.log[k] + s[k];
+        let mut log = [0.0; WIDTH];
+        for k in 0..WIDTH {
+            let to = eight.log[k] + s[k];
             let cut = to > LARGEST_LOGARITHM;
             log[k] = select(cut, LARGEST_LOGARITHM, to);
-            s[k] = select(cut, LARGEST_LOGARITHM - four.log[k], s[k]);
+            s[k] = select(cut, LARGEST_LOGARITHM - eight.log[k], s[k]);
             self.clamped[k] += select(cut, 1.0, 0.0);
         }
         let w = lanes::map(log, lanes::exp);
-        for k in 0..4 {
-            self.divergence[k] += beyond_linear(four.w[k], w[k], s[k]);
+        for k in 0..WIDTH {
+            self.divergence[k] += beyond_linear(eight.w[k], w[k], s[k]);
         }
         (log, w)
     }

@@ -8,13 +8,13 @@
 //! **Cost** O(nnz), one exponential per coordinate of the row.
 //! **Source** \[AW20, sec. 4\].
 
-use super::entries::{Entries, Entry, Four, Step};
+use super::entries::{Eight, Entries, Entry, Step};
 use super::factor::{Counts, Factor, Moved, beyond_linear};
 use super::shortfall::Shortfall;
 use super::tally::{Changes, Tally};
 use crate::Real;
 use crate::error::{Allowed, ConfigError};
-use crate::real::lanes::{self, select};
+use crate::real::lanes::{self, Lanes, WIDTH, select};
 use crate::row::Row;
 use crate::walk;
 
@@ -58,47 +58,47 @@ pub(super) struct Partition {
     cut: Shortfall,
 }
 
-/// A step on four coordinates: λ ← λ + s and e ← exp λ, and what that does to Z and to the divergence, in four sums each.
+/// A step on eight coordinates: λ ← λ + s and e ← exp λ, and what that does to Z and to the divergence, in eight sums each.
 struct Reweight<S, const MEASURED: bool> {
     /// The logarithms of the factors.
     s: S,
     counts: Counts,
     /// Σe·s.
-    linear: [f64; 4],
+    linear: Lanes,
     /// Σe·(e^s − 1 − s).
-    rest: [f64; 4],
+    rest: Lanes,
     changes: Changes,
     /// The largest λ after the step, if it is positive.
-    largest: [f64; 4],
+    largest: Lanes,
 }
 
 impl<S, const MEASURED: bool> Step for Reweight<S, MEASURED>
 where
-    S: Fn([f64; 4], &mut Counts) -> [f64; 4],
+    S: Fn(Lanes, &mut Counts) -> Lanes,
 {
     #[inline(always)]
     #[allow(clippy::needless_range_loop)] // lanes, all of the same k
-    fn make(&mut self, four: &Four<'_>) -> ([f64; 4], [f64; 4]) {
-        // One operation after the other, each on all four: compilers see vectors in that.
-        let s = (self.s)(*four.x, &mut self.counts);
-        let (mut log, mut changes) = (*four.log, [0.0; 4]);
-        for k in 0..4 {
+    fn make(&mut self, eight: &Eight<'_>) -> (Lanes, Lanes) {
+        // One operation after the other, each on all eight: compilers see vectors in that.
+        let s = (self.s)(*eight.x, &mut self.counts);
+        let (mut log, mut changes) = (*eight.log, [0.0; WIDTH]);
+        for k in 0..WIDTH {
             log[k] += s[k];
         }
         let e = lanes::map(log, lanes::exp);
-        for k in 0..4 {
+        for k in 0..WIDTH {
             self.largest[k] = select(log[k] > self.largest[k], log[k], self.largest[k]);
         }
         if MEASURED {
-            for k in 0..4 {
-                self.linear[k] += four.w[k] * s[k];
+            for k in 0..WIDTH {
+                self.linear[k] += eight.w[k] * s[k];
             }
-            for k in 0..4 {
-                self.rest[k] += beyond_linear(four.w[k], e[k], s[k]);
+            for k in 0..WIDTH {
+                self.rest[k] += beyond_linear(eight.w[k], e[k], s[k]);
             }
         }
-        for k in 0..4 {
-            changes[k] = e[k] - four.w[k];
+        for k in 0..WIDTH {
+            changes[k] = e[k] - eight.w[k];
         }
         self.changes.add(changes);
         (log, e)
@@ -166,16 +166,16 @@ impl Partition {
     /// Multiplies the w_i of the row that was [taken](Self::take) by factors, whose logarithms `s` makes of the x_i (0 of 0), and divides all by their sum.
     pub(super) fn reweight<const MEASURED: bool>(
         &mut self,
-        s: impl Fn([f64; 4], &mut Counts) -> [f64; 4],
+        s: impl Fn(Lanes, &mut Counts) -> Lanes,
     ) -> Moved {
         let share = self.share();
         let step = self.entries.each(Reweight::<_, MEASURED> {
             s,
             counts: Counts::default(),
-            linear: [0.0; 4],
-            rest: [0.0; 4],
+            linear: [0.0; WIDTH],
+            rest: [0.0; WIDTH],
             changes: Changes::default(),
-            largest: [0.0; 4],
+            largest: [0.0; WIDTH],
         });
         self.sum.absorb(&step.changes);
         let [linear, rest] = [step.linear, step.rest].map(|sums| share * sums.iter().sum::<f64>());

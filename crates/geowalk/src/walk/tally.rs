@@ -8,7 +8,7 @@
 //! **Cost** O(1) per change; O(n) once in at least 225 changes of the size of the sum. **Source** \[Neumaier74\].
 
 use crate::error::{Allowed, ConfigError};
-use crate::real::lanes::zip;
+use crate::real::lanes::{Lanes, zip};
 use crate::walk;
 
 /// The largest error, relative to the sum, before the terms are summed anew.
@@ -83,19 +83,19 @@ impl Tally {
     }
 }
 
-/// Changes of terms in four compensated sums side by side, that do not wait for each other: what a row adds to a [`Tally`]. Kahan's summation is off by at most
+/// Changes of terms in [several](Lanes) compensated sums side by side, that do not wait for each other: what a row adds to a [`Tally`]. Kahan's summation is off by at most
 /// ε times the sum of magnitudes \[Higham02, sec. 4.3\], and a change that was rounded once by half of that: less than the 2ε of the bound.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Changes {
-    sum: [f64; 4],
-    lost: [f64; 4],
-    size: [f64; 4],
+    sum: Lanes,
+    lost: Lanes,
+    size: Lanes,
 }
 
 impl Changes {
     /// One more change for each of the sums.
     #[inline(always)]
-    pub(super) fn add(&mut self, changes: [f64; 4]) {
+    pub(super) fn add(&mut self, changes: Lanes) {
         let due = zip(changes, self.lost, |a, b| a - b);
         let sum = zip(self.sum, due, |a, b| a + b);
         let taken = zip(sum, self.sum, |a, b| a - b);
@@ -151,10 +151,10 @@ mod tests {
         let (mut tally, mut seed) = (Tally::default(), 3);
         for t in 0..2000 {
             let mut changes = Changes::default();
-            for four in v.as_chunks_mut::<4>().0 {
-                changes.add(four.map(|v| -v));
-                *four = four.map(|_| Real::exp(30.0 * stream(&mut seed) - 20.0));
-                changes.add(*four);
+            for some in v.as_chunks_mut::<8>().0 {
+                changes.add(some.map(|v| -v));
+                *some = some.map(|_| Real::exp(30.0 * stream(&mut seed) - 20.0));
+                changes.add(*some);
             }
             tally.absorb(&changes);
             let exact = Tally::of(v.into_iter()).value();
@@ -167,7 +167,7 @@ mod tests {
             }
         }
         let mut changes = Changes::default();
-        changes.add([f64::INFINITY, 1.0, 1.0, 1.0]);
+        changes.add([f64::INFINITY, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]);
         tally.absorb(&changes);
         assert!(tally.worn());
     }
