@@ -17,6 +17,7 @@
 mod frame;
 mod known;
 mod numbers;
+mod tenths;
 mod translation;
 mod writer;
 

@@ -197,23 +197,28 @@ impl Entries {
                 log[count] = entry.log;
                 w[count] = entry.w;
             }
-            // A coordinate that is 0 gives its place to the next one.
-            count += usize::from(x != 0.0);
+            // A coordinate that is 0, of either sign, gives its place to the next one. Asked of the bits, which takes half as long.
+            count += usize::from(x.to_bits() << 1 != 0);
         });
         (sum, count)
     }
 
-    /// Σf(x_i, w_i) over the row at hand, for f(0, 1) = 0.
+    /// Σf(x_i, w_i) over the row at hand, for f(0, 1) = 0, which must be marked `#[inline(always)]`.
     #[inline]
     #[allow(clippy::needless_range_loop)] // lanes, all of the same k
     pub(super) fn sum(&self, f: impl Fn(f64, f64) -> f64) -> f64 {
-        let mut sums = [0.0; WIDTH];
-        for (_, eight) in self.row.eights(self.used) {
-            for k in 0..WIDTH {
-                sums[k] += f(eight.x[k], eight.w[k]);
-            }
-        }
-        sums.iter().sum()
+        lanes::widely(
+            #[inline(always)]
+            || {
+                let mut sums = [0.0; WIDTH];
+                for (_, eight) in self.row.eights(self.used) {
+                    for k in 0..WIDTH {
+                        sums[k] += f(eight.x[k], eight.w[k]);
+                    }
+                }
+                sums.iter().sum()
+            },
+        )
     }
 
     /// Calls `f(i, x_i, ln w_i)` for the row at hand, with the logarithms from before the step that was made on it.

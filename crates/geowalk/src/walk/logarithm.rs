@@ -54,7 +54,11 @@ impl Logarithms {
 
     /// √Σ(w_i x_i)² of the row that was taken.
     pub(super) fn length(&self) -> f64 {
-        self.entries.sum(|x, w| (w * x) * (w * x)).sqrt()
+        let square = self.entries.sum(
+            #[inline(always)]
+            |x, w| (w * x) * (w * x),
+        );
+        square.sqrt()
     }
 
     /// Multiplies w_i by the factor of s(x_i, w_i), which is 0 where x_i is, on the row that was [taken](Self::take).

@@ -152,7 +152,11 @@ impl Partition {
 
     /// ⟨w, x²⟩ of the row that was [taken](Self::take).
     pub(super) fn second(&self) -> f64 {
-        self.entries.sum(|x, e| e * x * x) * self.share()
+        let sum = self.entries.sum(
+            #[inline(always)]
+            |x, e| e * x * x,
+        );
+        sum * self.share()
     }
 
     /// Multiplies w_i by the factor of s_i = τ·x_i on the row that was [taken](Self::take), and divides all by their sum. The divergence is 0 if it is not `MEASURED`.

@@ -11,6 +11,7 @@
 use geowalk::row::Block;
 
 use super::broken;
+use super::tenths::Reciprocal;
 use crate::error::ErrorKind;
 
 const SAME: u64 = 0;
@@ -123,9 +124,7 @@ impl<'a> Numbers<'a> {
         match self {
             Self::Same(number) => numbers.fill(*number),
             Self::Decimal { digits, power } => {
-                for (number, bytes) in numbers.iter_mut().zip(digits.as_chunks().0) {
-                    *number = f64::from(i32::from_le_bytes(*bytes)) / power;
-                }
+                Reciprocal::of(*power).divide(digits.as_chunks().0, numbers);
             }
             Self::Plain(bytes) => {
                 for (number, bytes) in numbers.iter_mut().zip(bytes.as_chunks().0) {
