@@ -30,12 +30,6 @@ fn plan(args: &Boost) -> Result<Plan, Failure> {
     let choice = |kind: &'static str, text: &str, known: &[&'static str]| {
         Failure::Config(spec::unknown(kind, text, known.iter().copied()))
     };
-    let bins = match args.bins.as_str() {
-        "exact" => None,
-        text => {
-            Some(text.parse().map_err(|_| choice("number of bins", text, &["2 to 255", "exact"]))?)
-        }
-    };
     Ok(Plan {
         loss: args.loss.clone(),
         own: None,
@@ -46,7 +40,7 @@ fn plan(args: &Boost) -> Result<Plan, Failure> {
         literals: args.literals,
         leaves: args.leaves,
         search: Search::parse(&args.search)?,
-        bins,
+        bins: bins(&args.bins)?,
         abstains: args.abstain,
         leverage: Leverage::parse(&args.leverage)?,
         separable: Separable::parse(&args.separable)
@@ -62,15 +56,21 @@ fn plan(args: &Boost) -> Result<Plan, Failure> {
     })
 }
 
-/// The task that was asked for.
-fn task(args: &Boost) -> Result<Option<Task>, Failure> {
-    match args.task {
+/// Bins of a column; None for thresholds between all values.
+pub(crate) fn bins(text: &str) -> Result<Option<usize>, Failure> {
+    let wrong = |_| spec::unknown("number of bins", text, ["2 to 255", "exact"]);
+    if text == "exact" { Ok(None) } else { Ok(Some(text.parse().map_err(wrong)?)) }
+}
+
+/// The task that was asked for, of a learner of classes.
+pub(crate) fn task(what: Option<What>, who: &str) -> Result<Option<Task>, Failure> {
+    match what {
         None => Ok(None),
         Some(What::Binary) => Ok(Some(Task::Binary)),
         Some(What::Multiclass) => Ok(Some(Task::Multiclass)),
-        Some(What::Regression) => Err(Failure::Use(
-            "--task regression: boosting learns classes; use 'geowalk train'".to_owned(),
-        )),
+        Some(What::Regression) => Err(Failure::Use(format!(
+            "--task regression: {who} learns classes; use 'geowalk train'"
+        ))),
     }
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<(), Failure> {
     }
     crate::report::check(args.report.as_deref())?;
     let shown = args.progress == Shown::Auto;
-    let task = task(args)?;
+    let task = task(args.task, "boosting")?;
     let examples = examples(data::options(&args.data)?, task)?;
     if task == Some(Task::Binary) && examples.classes.names().len() > 2 {
         // The message names the classes.
@@ -307,7 +307,7 @@ fn promise(certificate: &Certificate) -> String {
     let what = match certificate.theorem {
         "boosting-rate" => "surrogate",
         "training-error" => "training error",
-        _ => "least training error of a round",
+        _ => "least training error before a round",
     };
     match &certificate.status {
         Status::Valid => format!(
