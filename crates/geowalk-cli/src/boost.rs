@@ -369,6 +369,35 @@ impl Log {
     }
 }
 
+/// Prints the certificates that a model file has.
+pub(crate) fn certify(json: bool, model: &Model, out: &mut dyn Write) -> Result<(), Failure> {
+    if json {
+        let mut object = model.summary["certificate"].clone();
+        object["members"] = model.summary["members"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|own| json!({"class": own["class"], "certificates": own["certificates"]}))
+            .collect();
+        writeln!(out, "{object}")?;
+        return Ok(());
+    }
+    for own in History::of(model, None).ok_or_else(untold)? {
+        if let Some(class) = &own.class {
+            writeln!(out, "{class} against the rest")?;
+        }
+        for certificate in &own.certificates {
+            writeln!(out, "{}", promise(certificate))?;
+        }
+    }
+    Ok(())
+}
+
+/// Rounds with numbers that are not finite are not in the file, nor are those of a loss of somebody's own.
+fn untold() -> Failure {
+    Failure::Use("the file does not tell the rounds of this model; --json has what was certified when it was learned".to_owned())
+}
+
 /// What `show` prints of a booster.
 pub(crate) fn show(args: &Show, model: &Model, out: &mut dyn Write) -> Result<(), Failure> {
     let boosted = Boosted::of(model)?;
@@ -412,6 +441,12 @@ pub(crate) fn show(args: &Show, model: &Model, out: &mut dyn Write) -> Result<()
         model.summary.pointer("/cross_validation/mean/error").and_then(Value::as_f64)
     {
         writeln!(out, "cross-validated error  {mean:.6}")?;
+    }
+    for own in History::of(model, None).into_iter().flatten() {
+        let class = own.class.as_ref().map_or(String::new(), |class| format!("{class}: "));
+        for certificate in &own.certificates {
+            writeln!(out, "{class}{}", promise(certificate))?;
+        }
     }
     for (name, sentences) in words::sentences(&boosted, &names) {
         writeln!(out, "\n{name}")?;
