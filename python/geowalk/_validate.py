@@ -232,7 +232,8 @@ def check_classes(y: np.ndarray) -> None:
         )
     if y.dtype == object:
         for row, label in enumerate(y):
-            if label is None or (isinstance(label, float) and label != label):
+            # pandas' NA is neither equal to itself nor different.
+            if label is None or type(label).__name__ == "NAType" or (isinstance(label, float) and label != label):
                 raise ValueError(f"Input y contains NaN (row {row}).")
             if isinstance(label, str) != isinstance(y[0], str):
                 raise ValueError(f"y[0] = {y[0]!r} and y[{row}] = {label!r}: classes are all names, or all numbers")

@@ -142,3 +142,14 @@ def test_boosting_and_trees_take_every_table_alike(new):
     own = table.astype({"flag": "boolean", "color": "string"})
     own.loc[8, "flag"] = pandas.NA
     assert new().fit(own, y).score(own, y) > 0.7
+
+
+@pytest.mark.parametrize("new", [geowalk.OnlineClassifier, *BATCH])
+@pytest.mark.parametrize("dtype", ["string", "Int64", "boolean", object])
+def test_a_label_that_is_missing_is_named(new, dtype):
+    pandas = pytest.importorskip("pandas")
+    table, _ = gappy(names=False)
+    y = pandas.Series(np.arange(len(table)) % 2).astype(bool if dtype == "boolean" else str if dtype == "string" else int).astype(dtype)
+    y[2] = None if dtype is object else pandas.NA
+    with pytest.raises(ValueError, match=r"Input y contains NaN \(row 2\)"):
+        new().fit(table.fillna(0.0), y)

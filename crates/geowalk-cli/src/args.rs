@@ -451,7 +451,7 @@ pub(crate) struct Boost {
     /// A feature that never errs: cap its leverage, stop there, or error.
     #[arg(long, default_value = "cap", value_name = "cap|stop|error")]
     pub(crate) separable: String,
-    /// Several classes: one against the rest, or one row per class.
+    /// Several classes: one against the rest, or one row per class, a single list of rules that needs many more rounds.
     #[arg(long, default_value = "ova", value_name = "ova|mh")]
     pub(crate) reduction: String,
     /// Stop when the bound on the training error is this small.
