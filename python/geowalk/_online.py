@@ -107,10 +107,15 @@ class _Learner(Estimator):
 
     _from_dicts = False
     _any_width = False
+    # Zeros stay in the rows of a table of numbers until one is missing, or are left out from the start if one is among the first rows: bits of certificates depend on it.
+    _zeros = False
+    # Is the first piece all there is, whose first rows are those of a file?
+    _at_once = False
 
     def _forget(self) -> None:
-        for name in ("_model", "n_features_in_", "feature_names_in_", "_from_dicts", "_any_width", *_SHORTENED):
+        for name in ("_model", "n_features_in_", "feature_names_in_", "_from_dicts", "_any_width", "_zeros", *_SHORTENED):
             self.__dict__.pop(name, None)
+        self._at_once = True
 
     def _begin(self, X: Any, rows: Any, classes: list[Any] | None, label: str) -> None:
         names = v.names_of(X)
@@ -128,6 +133,8 @@ class _Learner(Estimator):
         numeric = [c.dtype.kind in "biu" or (c.dtype.kind == "f" and not np.isnan(c[:_SAMPLE]).all()) for c in columns]
         names = names or [str(k) for k in range(1, len(columns) + 1)]
         self._model.know([name for name, own in zip(names, numeric) if own])
+        sampled = self._at_once or len(rows) >= _SAMPLE
+        self._zeros = sampled and all(numeric) and not any(None in row.values() for row in rows[:_SAMPLE])
 
     def _learn(self, rows: Any, y: np.ndarray, w: np.ndarray | None, passes: int) -> None:
         if not isinstance(rows, list):
@@ -137,6 +144,10 @@ class _Learner(Estimator):
         self._from_dicts = True
         for _ in range(passes):
             for i, row in enumerate(rows):
+                if self._zeros and None in row.values():
+                    self._zeros = False
+                if not self._zeros:
+                    row = {name: x for name, x in row.items() if x != 0}
                 self._model.learn_one(row, y[i], 1.0 if w is None else w[i])
 
     def _each(self, rows: list[dict[str, Any]], method: str) -> np.ndarray:
@@ -358,7 +369,7 @@ class OnlineRegressor(_Learner):
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineRegressor:
         """Goes on learning. With missing='indicator' the first piece tells the columns of numbers: one that is empty there gets its place among the features with its first number,
-        later than in `fit`, which walks that start from all features alike (eg, sphere) notice.
+        later than in `fit`, which walks that start from all features alike (eg, sphere) notice; and a table without gaps leaves the last digits of its certificate otherwise.
 
         >>> from geowalk import OnlineRegressor
         >>> OnlineRegressor().partial_fit([[1.0]], [1.0]).partial_fit([[2.0]], [2.0]).summary_["examples"]
@@ -578,7 +589,7 @@ class OnlineClassifier(_Learner):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> OnlineClassifier:
         """Goes on learning. `classes` of the first call are all there will be; without them classes are taken as they come, and a third one is too late after 1024 rows
         with two. With missing='indicator' the first piece tells the columns of numbers: one that is empty there gets its place among the features with its first number, later than in `fit`,
-        which walks that start from all features alike (eg, sphere) notice.
+        which walks that start from all features alike (eg, sphere) notice; and a table without gaps leaves the last digits of its certificate otherwise.
 
         >>> from geowalk import OnlineClassifier
         >>> model = OnlineClassifier().partial_fit([[0.0]], [0], classes=[0, 1, 2])

@@ -84,15 +84,14 @@ def _refuse(columns: list[np.ndarray], bad: Any, found: str, why: str) -> None:
 
 
 def records(names: list[str], columns: list[np.ndarray]) -> list[dict[str, Any]]:
-    """The rows of a table as dictionaries; what is missing is None. Zeros are left out, as they are of all rows of a table that has a name or a gap."""
+    """The rows of a table as dictionaries; what is missing is None."""
     twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
     if twice is not None:
         raise DataError(f"two columns have the name '{twice}'; rename one")
     for values in columns:
         refuse_times(values)
-    kept = [[None if x is None or x != x else x for x in values.tolist()] for values in columns]
-    numbers = [values.dtype.kind in "biuf" for values in columns]
-    return [{name: x for name, x, number in zip(names, row, numbers) if x is None or not number or x != 0} for row in zip(*kept)]
+    cells = [[None if x is None or x != x else x for x in values.tolist()] for values in columns]
+    return [dict(zip(names, row)) for row in zip(*cells)]
 
 
 def is_numeric(X: Any) -> bool:

@@ -91,6 +91,21 @@ def test_a_column_that_is_empty_at_first(tmp_path):
         assert sorted(pieces._model.names()) == sorted(fitted._model.names())
 
 
+@pytest.mark.parametrize("first", [30, 1200, None])
+def test_zeros_of_a_table_of_numbers(tmp_path, first):
+    """They stay in its rows until a number is missing, or are left out from the start if one is among the first thousand rows: as in a file."""
+    table, y = gappy(names=False, rows=1500)
+    table["b"] = np.arange(len(y)) % 3 // 2 * 1.5
+    if first is not None:
+        table.loc[first, "a"] = np.nan
+    y = np.digitize(table["a"].fillna(0.0) + table["b"], [-0.5, 0.5, 1.0])
+    table.assign(**{"class": y}).to_csv(tmp_path / "data.csv", index=False)
+    for settings, flags in (({}, []), ({"average": True}, ["--average"]), ({"walk": "adagrad"}, ["--walk", "adagrad"])):
+        command("train", tmp_path / "data.csv", "--task", "multiclass", "--model", tmp_path / "cli.gw", *flags)
+        geowalk.OnlineClassifier(missing="indicator", **settings).fit(table, y).save(tmp_path / "fit.gw")
+        assert same_bits(tmp_path / "cli.gw", tmp_path / "fit.gw")
+
+
 def test_the_columns_of_an_array_are_numbered(tmp_path):
     table, y = gappy(names=False)
     table.assign(y=y).to_csv(tmp_path / "data.csv", index=False, header=False)
