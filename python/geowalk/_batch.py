@@ -19,8 +19,7 @@ def _column(values: np.ndarray) -> Any:
         return np.ascontiguousarray(values, dtype=np.float64)
     if values.dtype.kind == "c":
         raise ValueError("Complex data not supported")
-    if values.dtype.kind in "mM":
-        raise ValueError(f"a column has dtype {values.dtype}; numbers or names are needed: for dates as numbers X.astype('int64'), as names X.astype(str)")
+    v.refuse_times(values)
     missing = np.array([x is None or x != x for x in values], dtype=bool)
     texts = np.array([str(x) for x in values[~missing]], dtype=object)
     names, first, codes = np.unique(texts.astype(str), return_index=True, return_inverse=True)

@@ -143,6 +143,8 @@ def _online(data: bytes) -> Any:
     names = model.columns()
     if names is None:
         estimator._from_dicts = estimator._any_width = True
+        if any(name.endswith("=missing") for name in model.names()):
+            estimator.missing = "indicator"
     else:
         _name(estimator, names)
     return estimator

@@ -19,6 +19,7 @@ class NaturalClassifier(OnlineClassifier):
     ridge   pulls log-odds to 0 where classes are separable
     passes  how often `fit` goes through the data
     seed    of whatever is random
+    missing 'error': a missing number (NaN, None, null) is refused; 'indicator': the feature `column=missing` says it, as `geowalk train` does
 
     >>> import numpy as np
     >>> from geowalk import NaturalClassifier
@@ -30,8 +31,8 @@ class NaturalClassifier(OnlineClassifier):
     Reference: Sanchez-Lopez and Cerquides, Dual stochastic natural gradient descent and convergence of interior half-space gradient approximations, 2021.
     """
 
-    def __init__(self, family: str = "gaussian-shared", ridge: float = 0.0, passes: int = 1, seed: int = 0) -> None:
-        self.family, self.ridge, self.passes, self.seed = family, ridge, passes, seed
+    def __init__(self, family: str = "gaussian-shared", ridge: float = 0.0, passes: int = 1, seed: int = 0, missing: str = "error") -> None:
+        self.family, self.ridge, self.passes, self.seed, self.missing = family, ridge, passes, seed, missing
         register_with_river(NaturalClassifier, "classifier")
 
     def _probabilistic(self) -> bool:

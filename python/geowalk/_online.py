@@ -11,18 +11,13 @@ import numpy as np
 from . import _validate as v
 from ._base import Estimator, register_with_river, write_page
 from ._certificate import Certificate
-from ._geowalk import Online, probabilistic
+from ._geowalk import ConfigError, Online, probabilistic
 
 __all__ = ["OnlineClassifier", "OnlineRegressor"]
 
 
-def _records(X: Any) -> list[dict[str, Any]]:
-    """The rows of a table as dictionaries; what is missing is None."""
-    if hasattr(X, "column_names"):
-        return X.to_pylist()
-    rows = X.to_dict("records") if hasattr(X, "iloc") else X.to_dicts()
-    return [{k: None if x is None or x != x else x for k, x in row.items()} for row in rows]
-
+_SAMPLE = 1000
+"""Rows by which the readers of files tell what is in a column."""
 
 _SHORTENED = ("learn_one", "predict_one", "predict_proba_one")
 """Methods that an instance may have by a shorter way, see `_shorten`."""
@@ -48,12 +43,43 @@ class _Learner(Estimator):
 
     # What comes in
 
-    def _by_name(self, X: Any) -> bool:
-        """Are rows of this table read as dictionaries: columns of names, or a model that learned from dictionaries?"""
-        if v.names_of(X) is None:
-            return False
+    @property
+    def _indicates(self) -> bool:
+        """Do missing numbers become features?"""
+        missing = getattr(self, "missing", "error")
+        if missing not in ("error", "indicator"):
+            raise ConfigError(f"missing = {missing!r}; known: error, indicator")
+        return missing == "indicator"
+
+    @property
+    def _allow_nan(self) -> bool:  # type: ignore[override]
+        return self._indicates
+
+    def _records(self, X: Any) -> list[dict[str, Any]] | None:
+        """The rows of a table as dictionaries, where that is how they are read: columns of names, numbers that may be missing, or a model that learned from dictionaries."""
         fitted = self.__dict__.get("_model") is not None
-        return not v.is_numeric(X) or (fitted and self._from_dicts)
+        names = v.names_of(X)
+        if names is not None:
+            if v.is_numeric(X) and not self._indicates and not (fitted and self._from_dicts):
+                return None
+            X = self._named(X)
+            names, columns = v.names_of(X), v.columns_of(X)
+        elif self._indicates and not v.is_sparse(X) and not (fitted and self._unnumbered):
+            # The columns of an array are numbered, as those of a file without header.
+            array = self._parts(X)
+            columns = [array[:, k] for k in range(array.shape[1])]
+            names = [str(k) for k in range(1, len(columns) + 1)]
+        else:
+            return None
+        if not self._indicates:
+            v.refuse_gaps(columns)
+        v.refuse_infinity(columns)
+        return v.records(names, columns)
+
+    @property
+    def _unnumbered(self) -> bool:
+        """Has the model no features under the numbers of columns?"""
+        return hasattr(self, "feature_names_in_") or "1" not in self._model.names()
 
     def _parts(self, X: Any) -> Any:
         """A table to predict."""
@@ -67,8 +93,8 @@ class _Learner(Estimator):
 
     def _rows(self, X: Any) -> tuple[Any, int]:
         """A table, or a list of dictionaries, and how many rows it has."""
-        if self._by_name(X):
-            records = _records(self._named(X))
+        records = self._records(X)
+        if records is not None:
             return records, len(records)
         if self.__dict__.get("_model") is not None and self._from_dicts and not self._any_width:
             raise ValueError(
@@ -81,30 +107,47 @@ class _Learner(Estimator):
 
     _from_dicts = False
     _any_width = False
+    # Zeros stay in the rows of a table of numbers until one is missing, or are left out from the start if one is among the first rows: bits of certificates depend on it.
+    _zeros = False
+    # Is the first piece all there is, whose first rows are those of a file?
+    _at_once = False
 
     def _forget(self) -> None:
-        for name in ("_model", "n_features_in_", "feature_names_in_", "_from_dicts", "_any_width", *_SHORTENED):
+        for name in ("_model", "n_features_in_", "feature_names_in_", "_from_dicts", "_any_width", "_zeros", *_SHORTENED):
             self.__dict__.pop(name, None)
+        self._at_once = True
 
     def _begin(self, X: Any, rows: Any, classes: list[Any] | None, label: str) -> None:
         names = v.names_of(X)
-        self.n_features_in_ = len(names) if isinstance(rows, list) else v.shape(rows)[1]
+        self._from_dicts = isinstance(rows, list)
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
-        self._from_dicts = isinstance(rows, list)
+        if not self._from_dicts:
+            self.n_features_in_ = v.shape(rows)[1]
+            self._model = self._new(self.n_features_in_, classes, label)
+            return
+        columns = list(v.parts(X).T) if names is None else v.columns_of(X)
+        self.n_features_in_ = len(columns)
         self._model = self._new(self.n_features_in_, classes, label)
-        if self._from_dicts:
-            # A column without any value is none of numbers.
-            numeric = [c.dtype.kind in "biu" or (c.dtype.kind == "f" and not np.isnan(c).all()) for c in v.columns_of(X)]
-            self._model.know([name for name, own in zip(names, numeric) if own])
+        # As in a file, a column without any value in the first rows is none of numbers yet.
+        numeric = [c.dtype.kind in "biu" or (c.dtype.kind == "f" and not np.isnan(c[:_SAMPLE]).all()) for c in columns]
+        names = names or [str(k) for k in range(1, len(columns) + 1)]
+        self._model.know([name for name, own in zip(names, numeric) if own])
+        sampled = self._at_once or len(rows) >= _SAMPLE
+        self._zeros = sampled and all(numeric) and not any(None in row.values() for row in rows[:_SAMPLE])
 
     def _learn(self, rows: Any, y: np.ndarray, w: np.ndarray | None, passes: int) -> None:
         if not isinstance(rows, list):
             names = getattr(self, "feature_names_in_", None)
             self._model.learn(rows, y, w, passes, None if names is None else list(names))
             return
+        self._from_dicts = True
         for _ in range(passes):
             for i, row in enumerate(rows):
+                if self._zeros and None in row.values():
+                    self._zeros = False
+                if not self._zeros:
+                    row = {name: x for name, x in row.items() if x != 0}
                 self._model.learn_one(row, y[i], 1.0 if w is None else w[i])
 
     def _each(self, rows: list[dict[str, Any]], method: str) -> np.ndarray:
@@ -281,6 +324,8 @@ class OnlineRegressor(_Learner):
     passes   how often `fit` goes through the data
     average  predict with the average of the weights of the run
     seed     of random starting points
+    missing  'error': a missing number (NaN, None, null) is refused; 'indicator': the feature `column=missing` says it, as `geowalk train` does. A missing name, beside numbers or not, is
+             always one more name
 
     The same data in the same order give the same bits in `fit`, in `partial_fit` cut into pieces, in `learn_one`, and in `geowalk train`.
 
@@ -297,9 +342,16 @@ class OnlineRegressor(_Learner):
     _kind = "regressor"
 
     def __init__(
-        self, walk: str = "auto", loss: str = "squared", rate: Any = "auto", passes: int = 1, average: bool = False, seed: int = 0
+        self,
+        walk: str = "auto",
+        loss: str = "squared",
+        rate: Any = "auto",
+        passes: int = 1,
+        average: bool = False,
+        seed: int = 0,
+        missing: str = "error",
     ) -> None:
-        self.walk, self.loss, self.rate, self.passes, self.average, self.seed = walk, loss, rate, passes, average, seed
+        self.walk, self.loss, self.rate, self.passes, self.average, self.seed, self.missing = walk, loss, rate, passes, average, seed, missing
         register_with_river(OnlineRegressor, "regressor")
 
     def _walk(self, columns: int | None) -> str | None:
@@ -316,7 +368,8 @@ class OnlineRegressor(_Learner):
         return self._go(X, y, sample_weight, self.passes)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineRegressor:
-        """Goes on learning.
+        """Goes on learning. With missing='indicator' the first piece tells the columns of numbers: one that is empty there gets its place among the features with its first number,
+        later than in `fit`, which walks that start from all features alike (eg, sphere) notice; and a table without gaps leaves the last digits of its certificate otherwise.
 
         >>> from geowalk import OnlineRegressor
         >>> OnlineRegressor().partial_fit([[1.0]], [1.0]).partial_fit([[2.0]], [2.0]).summary_["examples"]
@@ -419,6 +472,8 @@ class OnlineClassifier(_Learner):
     passes   how often `fit` goes through the data
     average  predict with the average of the weights of the run
     seed     of random starting points
+    missing  'error': a missing number (NaN, None, null) is refused; 'indicator': the feature `column=missing` says it, as `geowalk train` does. A missing name, beside numbers or not, is
+             always one more name
 
     The same data in the same order give the same bits in `fit`, in `partial_fit` cut into pieces, in `learn_one`, and in `geowalk train`.
 
@@ -440,9 +495,16 @@ class OnlineClassifier(_Learner):
         return self.loss is None or probabilistic(self.loss)
 
     def __init__(
-        self, walk: str = "free", loss: str = "logistic", rate: Any = "auto", passes: int = 1, average: bool = False, seed: int = 0
+        self,
+        walk: str = "free",
+        loss: str = "logistic",
+        rate: Any = "auto",
+        passes: int = 1,
+        average: bool = False,
+        seed: int = 0,
+        missing: str = "error",
     ) -> None:
-        self.walk, self.loss, self.rate, self.passes, self.average, self.seed = walk, loss, rate, passes, average, seed
+        self.walk, self.loss, self.rate, self.passes, self.average, self.seed, self.missing = walk, loss, rate, passes, average, seed, missing
         register_with_river(OnlineClassifier, "classifier")
 
     # Labels: `_labels[code]` is the class of a code, `_codes` the other way round, `classes_` are sorted.
@@ -526,7 +588,8 @@ class OnlineClassifier(_Learner):
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> OnlineClassifier:
         """Goes on learning. `classes` of the first call are all there will be; without them classes are taken as they come, and a third one is too late after 1024 rows
-        with two.
+        with two. With missing='indicator' the first piece tells the columns of numbers: one that is empty there gets its place among the features with its first number, later than in `fit`,
+        which walks that start from all features alike (eg, sphere) notice; and a table without gaps leaves the last digits of its certificate otherwise.
 
         >>> from geowalk import OnlineClassifier
         >>> model = OnlineClassifier().partial_fit([[0.0]], [0], classes=[0, 1, 2])

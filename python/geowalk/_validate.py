@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._geowalk import ConfigError
+from ._geowalk import ConfigError, DataError
 
 Parts = Any
 """What the compiled half reads: a float64 or float32 array, the columns of a table, or the parts of a sparse matrix."""
@@ -38,12 +38,60 @@ def select(X: Any, names: list[str]) -> Any:
 
 
 def columns_of(X: Any) -> list[Any]:
-    """The columns of a table, each as an array."""
+    """The columns of a table, each as an array: of numbers, NaN where one is missing, or of objects, None or NaN where one is missing."""
     if hasattr(X, "column_names"):
         return [(column.chunk(0) if column.num_chunks == 1 else column).to_numpy(zero_copy_only=False) for column in X.columns]
     if hasattr(X, "iloc"):
-        return [X.iloc[:, k].to_numpy() for k in range(X.shape[1])]
+        return [_series(X.iloc[:, k]) for k in range(X.shape[1])]
     return [X[name].to_numpy() for name in X.columns]
+
+
+def _series(column: Any) -> np.ndarray:
+    """A column of pandas. Its own types have an NA, which is neither true nor false: no comparison would find it."""
+    if isinstance(column.dtype, np.dtype):
+        return column.to_numpy()
+    if getattr(column.dtype, "kind", "O") in "biuf":
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    if getattr(column.dtype, "kind", "O") in "mM":
+        return column.to_numpy()
+    return column.astype(object).where(column.notna(), None).to_numpy()
+
+
+def refuse_times(values: np.ndarray) -> None:
+    """Dates are no numbers that a weight or a threshold could mean anything for."""
+    if values.dtype.kind in "mM":
+        raise ValueError(f"a column has dtype {values.dtype}; numbers or names are needed: for dates as numbers X.astype('int64'), as names X.astype(str)")
+
+
+def refuse_gaps(columns: list[np.ndarray]) -> None:
+    """Refuses columns of numbers in which one is missing."""
+    _refuse(columns, np.isnan, "NaN", "; every value must be a finite number; on-line estimators take it for a missing number with missing='indicator'")
+
+
+def refuse_infinity(columns: list[np.ndarray]) -> None:
+    """Refuses columns of numbers in which one is infinite."""
+    _refuse(columns, np.isinf, "infinity", "; every value must be a finite number")
+
+
+def _refuse(columns: list[np.ndarray], bad: Any, found: str, why: str) -> None:
+    """The first row with such a number is the one that is named, as in an array."""
+    places = [(int(bad(own).argmax()), at) for at, own in enumerate(columns) if own.dtype.kind == "f" and bad(own).any()]
+    if places:
+        row, column = min(places)
+        error = DataError(f"Input X contains {found} (row {row}, column {column}){why}")
+        error.row, error.column, error.value = row, column, float(columns[column][row])
+        raise error
+
+
+def records(names: list[str], columns: list[np.ndarray]) -> list[dict[str, Any]]:
+    """The rows of a table as dictionaries; what is missing is None."""
+    twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
+    if twice is not None:
+        raise DataError(f"two columns have the name '{twice}'; rename one")
+    for values in columns:
+        refuse_times(values)
+    cells = [[None if x is None or x != x else x for x in values.tolist()] for values in columns]
+    return [dict(zip(names, row)) for row in zip(*cells)]
 
 
 def is_numeric(X: Any) -> bool:
@@ -183,7 +231,8 @@ def check_classes(y: np.ndarray) -> None:
         )
     if y.dtype == object:
         for row, label in enumerate(y):
-            if label is None or (isinstance(label, float) and label != label):
+            # pandas' NA is neither equal to itself nor different.
+            if label is None or type(label).__name__ == "NAType" or (isinstance(label, float) and label != label):
                 raise ValueError(f"Input y contains NaN (row {row}).")
             if isinstance(label, str) != isinstance(y[0], str):
                 raise ValueError(f"y[0] = {y[0]!r} and y[{row}] = {label!r}: classes are all names, or all numbers")

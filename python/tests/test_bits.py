@@ -92,10 +92,10 @@ def test_columns_of_names_beside_numbers(tmp_path, late):
     assert (y[:late] == "yes").all() and "no" in y[late:]
     mixed.assign(**{"class": y}).to_csv(tmp_path / "data.csv", index=False)
     command("train", tmp_path / "data.csv", "--model", tmp_path / "cli.gw")
-    geowalk.OnlineClassifier().fit(mixed, y).save(tmp_path / "fit.gw")
+    geowalk.OnlineClassifier(missing="indicator").fit(mixed, y).save(tmp_path / "fit.gw")
     assert same_bits(tmp_path / "cli.gw", tmp_path / "fit.gw")
     for size in (1, 50, 700):
-        pieces = geowalk.OnlineClassifier()
+        pieces = geowalk.OnlineClassifier(missing="indicator")
         for at in range(0, count, size):
             pieces.partial_fit(mixed.iloc[at : at + size], y[at : at + size])
         pieces.save(tmp_path / "pieces.gw")

@@ -30,6 +30,7 @@ ONLINE = [
     geowalk.OnlineClassifier(),
     geowalk.OnlineClassifier(walk="gd", loss="hinge"),
     geowalk.OnlineRegressor(passes=5),
+    geowalk.OnlineClassifier(missing="indicator"),
     geowalk.NaturalClassifier(),
 ]
 ROWS = "a rule without errors gets the leverage that so many rows, not so much weight, justify"

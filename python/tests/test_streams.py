@@ -227,7 +227,11 @@ def test_code_of_somebody_runs_while_nothing_is_borrowed():
 
 
 # Where there is no POSIX, Python's os.kill and Popen.send_signal cannot interrupt: they end the process, or refuse.
-sigint = pytest.mark.skipif(os.name != "posix", reason="a process can be interrupted by a signal only where there is POSIX; Windows would end it")
+# A shell's background jobs ignore the signal, and a test that waits for it would wait for minutes.
+sigint = pytest.mark.skipif(
+    os.name != "posix" or signal.getsignal(signal.SIGINT) is signal.SIG_IGN,
+    reason="a process can be interrupted by a signal only where there is POSIX (Windows would end it), and where the signal is not ignored",
+)
 
 
 def interrupted(work, after=0.3):
@@ -305,8 +309,11 @@ def test_ctrl_c_leaves_the_tree_until_then():
     random = np.random.default_rng(0)
     X, y = random.standard_normal((200_000, 4)), random.integers(0, 2, 200_000)
     model = geowalk.TreeClassifier()
-    # Sorting the columns comes first; growing on takes much longer than this.
-    assert interrupted(lambda: model.fit(X, y), 0.8) < 1.0
+    # Sorting the columns comes first, and whoever stops it then has no tree; growing on takes much longer. Where memory is slow all of it takes longer.
+    for after in (0.8, 1.6, 3.2):
+        assert interrupted(lambda: model.fit(X, y), after) < 1.0
+        if "_model" in model.__dict__:
+            break
     assert 1 <= model.summary_["leaves"] < 50_000
     assert model.predict(X[:10]).shape == (10,)
 

@@ -317,9 +317,9 @@ pub(crate) struct Tree {
     /// Allow splits that gain nothing: XOR needs them.
     #[arg(long)]
     pub(crate) zero_gain: bool,
-    /// Seek thresholds between so many bins of each column, 2 to 255, instead of between all values: faster.
-    #[arg(long, value_name = "B")]
-    pub(crate) bins: Option<usize>,
+    /// Bins of a column, 2 to 255, between which thresholds are sought, which is faster; or exact: thresholds between all values.
+    #[arg(long, default_value = "exact")]
+    pub(crate) bins: String,
     /// Keep this part of the data aside (at most 0.5) and prune the tree by its errors there.
     #[arg(long, value_name = "PART", allow_negative_numbers = true)]
     pub(crate) prune: Option<f64>,
@@ -451,7 +451,7 @@ pub(crate) struct Boost {
     /// A feature that never errs: cap its leverage, stop there, or error.
     #[arg(long, default_value = "cap", value_name = "cap|stop|error")]
     pub(crate) separable: String,
-    /// Several classes: one against the rest, or one row per class.
+    /// Several classes: one against the rest, or one row per class, a single list of rules that needs many more rounds.
     #[arg(long, default_value = "ova", value_name = "ova|mh")]
     pub(crate) reduction: String,
     /// Stop when the bound on the training error is this small.

@@ -30,12 +30,6 @@ fn plan(args: &Boost) -> Result<Plan, Failure> {
     let choice = |kind: &'static str, text: &str, known: &[&'static str]| {
         Failure::Config(spec::unknown(kind, text, known.iter().copied()))
     };
-    let bins = match args.bins.as_str() {
-        "exact" => None,
-        text => {
-            Some(text.parse().map_err(|_| choice("number of bins", text, &["2 to 255", "exact"]))?)
-        }
-    };
     Ok(Plan {
         loss: args.loss.clone(),
         own: None,
@@ -46,7 +40,7 @@ fn plan(args: &Boost) -> Result<Plan, Failure> {
         literals: args.literals,
         leaves: args.leaves,
         search: Search::parse(&args.search)?,
-        bins,
+        bins: bins(&args.bins)?,
         abstains: args.abstain,
         leverage: Leverage::parse(&args.leverage)?,
         separable: Separable::parse(&args.separable)
@@ -62,15 +56,21 @@ fn plan(args: &Boost) -> Result<Plan, Failure> {
     })
 }
 
-/// The task that was asked for.
-fn task(args: &Boost) -> Result<Option<Task>, Failure> {
-    match args.task {
+/// Bins of a column; None for thresholds between all values.
+pub(crate) fn bins(text: &str) -> Result<Option<usize>, Failure> {
+    let wrong = |_| spec::unknown("number of bins", text, ["2 to 255", "exact"]);
+    if text == "exact" { Ok(None) } else { Ok(Some(text.parse().map_err(wrong)?)) }
+}
+
+/// The task that was asked for, of a learner of classes.
+pub(crate) fn task(what: Option<What>, who: &str) -> Result<Option<Task>, Failure> {
+    match what {
         None => Ok(None),
         Some(What::Binary) => Ok(Some(Task::Binary)),
         Some(What::Multiclass) => Ok(Some(Task::Multiclass)),
-        Some(What::Regression) => Err(Failure::Use(
-            "--task regression: boosting learns classes; use 'geowalk train'".to_owned(),
-        )),
+        Some(What::Regression) => Err(Failure::Use(format!(
+            "--task regression: {who} learns classes; use 'geowalk train'"
+        ))),
     }
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<(), Failure> {
     }
     crate::report::check(args.report.as_deref())?;
     let shown = args.progress == Shown::Auto;
-    let task = task(args)?;
+    let task = task(args.task, "boosting")?;
     let examples = examples(data::options(&args.data)?, task)?;
     if task == Some(Task::Binary) && examples.classes.names().len() > 2 {
         // The message names the classes.
@@ -307,7 +307,7 @@ fn promise(certificate: &Certificate) -> String {
     let what = match certificate.theorem {
         "boosting-rate" => "surrogate",
         "training-error" => "training error",
-        _ => "least training error of a round",
+        _ => "least training error before a round",
     };
     match &certificate.status {
         Status::Valid => format!(
@@ -369,6 +369,35 @@ impl Log {
     }
 }
 
+/// Prints the certificates that a model file has.
+pub(crate) fn certify(json: bool, model: &Model, out: &mut dyn Write) -> Result<(), Failure> {
+    if json {
+        let mut object = model.summary["certificate"].clone();
+        object["members"] = model.summary["members"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|own| json!({"class": own["class"], "certificates": own["certificates"]}))
+            .collect();
+        writeln!(out, "{object}")?;
+        return Ok(());
+    }
+    for own in History::of(model, None).ok_or_else(untold)? {
+        if let Some(class) = &own.class {
+            writeln!(out, "{class} against the rest")?;
+        }
+        for certificate in &own.certificates {
+            writeln!(out, "{}", promise(certificate))?;
+        }
+    }
+    Ok(())
+}
+
+/// Rounds with numbers that are not finite are not in the file, nor are those of a loss of somebody's own.
+fn untold() -> Failure {
+    Failure::Use("the file does not tell the rounds of this model; --json has what was certified when it was learned".to_owned())
+}
+
 /// What `show` prints of a booster.
 pub(crate) fn show(args: &Show, model: &Model, out: &mut dyn Write) -> Result<(), Failure> {
     let boosted = Boosted::of(model)?;
@@ -412,6 +441,12 @@ pub(crate) fn show(args: &Show, model: &Model, out: &mut dyn Write) -> Result<()
         model.summary.pointer("/cross_validation/mean/error").and_then(Value::as_f64)
     {
         writeln!(out, "cross-validated error  {mean:.6}")?;
+    }
+    for own in History::of(model, None).into_iter().flatten() {
+        let class = own.class.as_ref().map_or(String::new(), |class| format!("{class}: "));
+        for certificate in &own.certificates {
+            writeln!(out, "{class}{}", promise(certificate))?;
+        }
     }
     for (name, sentences) in words::sentences(&boosted, &names) {
         writeln!(out, "\n{name}")?;

@@ -3,17 +3,31 @@
 use std::io::Write;
 
 use geowalk_data::Options;
+use geowalk_run::boost::Boosted;
 use geowalk_run::certify::{Open, Which, certify, curve};
 use geowalk_run::error::RunError;
 use geowalk_run::model::Model;
+use geowalk_run::tree;
 use serde_json::json;
 
 use crate::args::Certify;
-use crate::{Failure, data};
+use crate::{Failure, boost, data};
 
 /// Prints what the certificates say.
 pub(crate) fn run(args: &Certify, out: &mut dyn Write) -> Result<(), Failure> {
     let model = Model::load(&args.model).map_err(RunError::from)?;
+    if model.settings.walk == tree::KIND {
+        return Err(Failure::Use("no theorem bounds a tree that is grown greedily".to_owned()));
+    }
+    if Boosted::is_model(&model) {
+        if args.comparator.is_some() || !args.data.is_empty() || args.curve {
+            return Err(Failure::Use(
+                "the theorems of boosting bound its own training error, not a regret: there is no comparator to give"
+                    .to_owned(),
+            ));
+        }
+        return boost::certify(args.json, &model, out);
+    }
     if args.curve {
         return print_curve(&model, args.json, out);
     }

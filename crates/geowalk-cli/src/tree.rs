@@ -5,11 +5,11 @@ pub(crate) mod report;
 use std::io::{self, Write};
 
 use geowalk::boost::tree::{Criterion, Growth};
-use geowalk_data::Task;
 use geowalk_run::calibration::Calibration;
 use geowalk_run::tree::{Form, Plan, Said, Summary, fit};
 
-use crate::args::{Order, Shown, Tree, What};
+use crate::args::{Order, Shown, Tree};
+use crate::boost::{bins, task};
 use crate::progress::Lines;
 use crate::report::Judged;
 use crate::train::number;
@@ -30,16 +30,12 @@ pub(crate) fn run(args: &Tree, out: &mut dyn Write) -> Result<(), Failure> {
     };
     let plan = Plan {
         growth,
-        bins: args.bins,
+        bins: bins(&args.bins)?,
         folds: args.folds,
         prune: args.prune,
         smoothing: args.smoothing,
         seed: args.seed,
-        task: args.task.map(|task| match task {
-            What::Regression => Task::Regression,
-            What::Binary => Task::Binary,
-            What::Multiclass => Task::Multiclass,
-        }),
+        task: task(args.task, "a tree")?,
     };
     crate::report::check(args.report.as_deref())?;
     let style = "{spinner} {msg}, {elapsed}";

@@ -146,7 +146,8 @@ fn what_is_wrong_is_said() {
         (&["--reduction", "tree"], "unknown reduction 'tree'"),
         (&["--folds", "1"], "folds = 1; it must be in [2, 569]"),
         (&["--hold-out", "1"], "hold-out = 1; it must be in (0, 1)"),
-        (&["--until", "2"], "bound = 2"),
+        (&["--until", "2"], "until = 2; it must be in (0, 1)"),
+        (&["--loss", "nope"], "known: exponential, squared, logistic, renorm, gini"),
         (&["--task", "regression"], "boosting learns classes"),
     ] {
         let args = boost(more);
@@ -155,7 +156,7 @@ fn what_is_wrong_is_said() {
     place.refuses(&["boost", "one.csv"], "all 2 rows have the class 'a'");
     place.refuses(
         &["boost", "fruit.csv", "--task", "binary"],
-        "there are 3 classes (apple, banana, melon",
+        "there are 3 classes (apple, banana, melon); this needs two",
     );
     place.refuses(
         &["boost", "fruit.csv", "--reduction", "mh", "--weak", "stumps"],

@@ -135,7 +135,31 @@ fn batch_models_are_refused() {
     place.ok(&["tree", &cancer(), "--leaves", "3", "--progress", "none", "--model", "tree.gw"]);
     let said = place.fails(&["verify", "tree.gw", &cancer()]);
     assert!(said.contains("learned from all data at once"), "{said}");
-    assert!(place.fails(&["certify", "tree.gw"]).contains("tree"));
+    assert!(place.fails(&["certify", "tree.gw"]).contains("no theorem bounds a tree"));
+}
+
+#[test]
+fn boosters_are_certified_from_their_file() {
+    let place = Place::new("certify-boost");
+    let boost = ["boost", &cancer(), "--rounds", "4", "--progress", "none", "--model", "b.gw"];
+    let learned = place.ok(&boost);
+    let certified = place.ok(&["certify", "b.gw"]);
+    assert_eq!(certified.lines().count(), 3, "{certified}");
+    let shown = place.ok(&["show", "b.gw"]);
+    for line in certified.lines() {
+        assert!(learned.contains(&format!("certificate    {line}\n")), "{line}");
+        assert!(shown.contains(&format!("{line}\n")), "{line}");
+    }
+    assert!(certified.contains("training-error: valid; training error"), "{certified}");
+    let json: serde_json::Value =
+        serde_json::from_str(&place.ok(&["certify", "b.gw", "--json"])).unwrap();
+    assert_eq!(json["theorem"], "boosting-rate");
+    assert!(json["loss"].as_f64() <= json["bound"].as_f64());
+    assert_eq!(json["members"][0]["certificates"][1]["theorem"], "training-error");
+    for flags in [&["--comparator", "best"][..], &["--curve"]] {
+        let said = place.fails(&[&["certify", "b.gw"], flags].concat());
+        assert!(said.contains("there is no comparator to give"), "{said}");
+    }
 }
 
 #[test]

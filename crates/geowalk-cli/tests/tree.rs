@@ -154,8 +154,13 @@ fn bad_input_is_said_clearly() {
         (&["--smoothing", "-1"], "smoothing = -1"),
         (&["--loss", "ginny"], "did you mean 'gini'?"),
         (&["--bits", "9"], "--bits 9: columns need their names"),
-        (&["--task", "binary"], "there are 3 classes (apple, banana, melon, …); this needs two"),
-        (&["--task", "regression"], "this learns classes"),
+        (&["--task", "binary"], "there are 3 classes (apple, banana, melon); this needs two"),
+        (
+            &["--task", "regression"],
+            "--task regression: a tree learns classes; use 'geowalk train'",
+        ),
+        (&["--loss", "nope"], "nu, zeta, exponential, squared, logistic"),
+        (&["--bins", "many"], "unknown number of bins 'many'; known: 2 to 255, exact"),
         (&["--label", "sort"], "no column 'sort'"),
         (&["--model", "no/where"], "no/where: "),
     ] {

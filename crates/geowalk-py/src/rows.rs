@@ -236,9 +236,16 @@ fn row_of(ends: &[i64], k: usize) -> usize {
 fn finite(values: impl Iterator<Item = ((usize, usize), f64)>) -> PyResult<()> {
     for ((row, column), value) in values {
         if !value.is_finite() {
-            let found = if value.is_nan() { "NaN" } else { "infinity" };
+            let (found, policy) = if value.is_nan() {
+                (
+                    "NaN",
+                    "; on-line estimators take it for a missing number with missing='indicator'",
+                )
+            } else {
+                ("infinity", "")
+            };
             let message = format!(
-                "Input X contains {found} (row {row}, column {column}); every value must be a finite number"
+                "Input X contains {found} (row {row}, column {column}); every value must be a finite number{policy}"
             );
             return Err(data(message, Some(row), Some(column), Some(value)));
         }

@@ -216,7 +216,7 @@ impl Plan {
             }
         };
         if let Some(bound) = self.bound {
-            out_of_range("bound", bound, Allowed::Open(0.0, 1.0))?;
+            out_of_range("until", bound, Allowed::Open(0.0, 1.0))?;
         }
         if let Some(share) = self.held_out {
             out_of_range("hold-out", share, Allowed::Open(0.0, 1.0))?;

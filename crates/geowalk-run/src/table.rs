@@ -424,8 +424,8 @@ pub fn examples(options: Options, task: Option<Task>) -> Result<Examples, RunErr
     let values = distinct(names, &labels);
     if task == Some(Task::Binary) && values.len() > 2 {
         let text = |label: &f64| names.name(*label).map_or(label.to_string(), str::to_owned);
-        let first: Vec<String> = values.iter().take(3).map(text).collect();
-        return Err(TableError::NotTwo { found: values.len(), first: first.join(", ") }.into());
+        let classes: Vec<String> = values.iter().map(text).collect();
+        return Err(TableError::not_two(&classes).into());
     }
     let task = if values.len() > 2 { Task::Multiclass } else { task.unwrap_or(inference.task) };
     let coding = Coding::restore(task, values);

@@ -5,6 +5,10 @@
 //! * **MH**: every example becomes one row per class k, with the label +1 if k is its class and −1 otherwise, and a nominal column that says k. A rule
 //!   may ask for the class, so that one booster learns what tells all of them apart; ULS is unchanged. With the exponential loss this is AdaBoost.MH. The class of largest score is predicted.
 //!
+//! **Which** OVA, unless one short list of rules is wanted for all classes. A round of MH is one feature, where one of OVA is K; every rule or tree of MH spends part of itself on asking for the class; and
+//! since K − 1 of K labels are −1, "none of them" has a large edge from the start. On 30 000 rows of covtype with trees of 8 leaves, 10 and 50 rounds reach accuracies of 0.69 and 0.70 (0.69 and 0.70, too, with
+//! scikit-learn's trees on the same rows and the textbook's AdaBoost.MH), OVA 0.76 and 0.78.
+//!
 //! **Cost** OVA: K boosters. MH: one booster on K times as many rows. **Source** \[SS99, sec. 6\]; \[NN09, sec. 2\].
 
 use super::table::{Column, Table, TableError, Values};

@@ -22,9 +22,9 @@ use std::sync::Arc;
 
 use crate::Real;
 use crate::error::{Allowed, ConfigError, Refusal};
-use crate::loss::permissible::{AnyPermissible, Entropy, Gini, Mu, Nu, Permissible};
-use crate::loss::{AnyLoss, Balanced, Custom, Loss};
-use crate::spec::Spec;
+use crate::loss::permissible::{self, AnyPermissible, Entropy, Gini, Mu, Nu, Permissible};
+use crate::loss::{self, AnyLoss, Balanced, Custom, Loss};
+use crate::spec::{self, Spec};
 
 /// A loss of u = −z, as the solvers see it.
 pub(crate) trait Psi: Sync {
@@ -328,10 +328,16 @@ impl Surrogate {
     /// A loss by its name: `exponential`, `squared`, `logistic`, `renorm`, or one of the balanced losses `gini`, `matsushita`, `entropy`, `mu(…)`,
     /// `nu(…)`, `zeta(…)`.
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
-        if Spec::parse(text)?.name() == "renorm" {
-            return Ok(Self::renorm());
+        let spec = Spec::parse(text)?;
+        match spec.name() {
+            "renorm" => Ok(Self::renorm()),
+            name if loss::entries().all(|entry| entry.name != name) => {
+                let balanced = permissible::entries().map(|entry| entry.name);
+                let own = ["exponential", "squared", "logistic", "renorm"];
+                Err(spec::unknown("loss to be boosted with", name, own.into_iter().chain(balanced)))
+            }
+            _ => Self::new(AnyLoss::parse(text)?),
         }
-        Self::new(AnyLoss::parse(text)?)
     }
 
     /// φ_B with the paper's renormalisation of the leverages.
@@ -637,5 +643,12 @@ mod tests {
             assert!(error.contains("matsushita"), "{error}");
         }
         assert_eq!(Surrogate::parse("renorm").unwrap().spec(), "renorm");
+        // A name that is none is answered with those that can be, and with no others.
+        let error = Surrogate::parse("exponentiel").unwrap_err().to_string();
+        assert!(
+            error.contains("did you mean 'exponential'?") && error.contains("renorm"),
+            "{error}"
+        );
+        assert!(!error.contains("hinge") && !error.contains("huber"), "{error}");
     }
 }

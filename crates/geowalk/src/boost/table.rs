@@ -89,7 +89,7 @@ pub enum TableError {
     },
     /// More than two classes where two are needed.
     #[error(
-        "there are {found} classes ({first}, …); this needs two: choose a positive class, or learn one against the rest"
+        "there are {found} classes ({first}); this needs two: choose a positive class, or learn one against the rest"
     )]
     NotTwo {
         /// How many there are.
@@ -115,6 +115,15 @@ pub enum TableError {
         /// The sum of all weights.
         sum: f64,
     },
+}
+
+impl TableError {
+    /// More classes than two, or less, of which the first few are named.
+    pub fn not_two(classes: &[String]) -> Self {
+        let first = classes[..classes.len().min(3)].join(", ");
+        let more = if classes.len() > 3 { ", …" } else { "" };
+        Self::NotTwo { found: classes.len(), first: first + more }
+    }
 }
 
 /// What is in a column.
@@ -366,8 +375,7 @@ impl Classes {
     /// The labels ±1 of a problem with two classes.
     pub fn signs(&self) -> Result<Vec<f64>, TableError> {
         if self.names.len() != 2 {
-            let first: Vec<&str> = self.names.iter().take(3).map(String::as_str).collect();
-            return Err(TableError::NotTwo { found: self.names.len(), first: first.join(", ") });
+            return Err(TableError::not_two(&self.names));
         }
         Ok(self.against(1))
     }
@@ -446,7 +454,7 @@ mod tests {
         assert!(message(&[0.0, 0.0, 0.0]).starts_with("only 0 of the classes have weight"));
         assert!(message(&[0.0, 1.0, 0.0]).starts_with("only 1 of the classes have weight"));
         let three = classes.signs().unwrap_err().to_string();
-        assert!(three.starts_with("there are 3 classes (a, b, c, …)"), "{three}");
+        assert!(three.starts_with("there are 3 classes (a, b, c);"), "{three}");
         assert_eq!(classes.against(2), [-1.0, -1.0, 1.0]);
         assert!(Classes::new(vec![0, 3], ["a", "b"]).is_err());
         assert!(Classes::new(vec![], ["a"]).is_err());

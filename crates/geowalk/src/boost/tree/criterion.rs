@@ -17,7 +17,12 @@
 
 use crate::Real;
 use crate::error::ConfigError;
-use crate::loss::permissible::{AnyPermissible, Permissible};
+use crate::loss::permissible::{self, AnyPermissible, Permissible};
+use crate::spec::{self, Spec};
+
+/// Losses of which a permissible function is the least, and which.
+const LOSSES: [(&str, &str); 3] =
+    [("exponential", "matsushita"), ("squared", "gini"), ("logistic", "entropy")];
 
 /// The criterion of a tree: a permissible function, for any number of classes.
 ///
@@ -48,12 +53,13 @@ impl Criterion {
 
     /// Reads the name of a permissible function, or of a loss of which one is the least: `exponential`, `squared`, `logistic`.
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
-        let name = match text {
-            "exponential" => "matsushita",
-            "squared" => "gini",
-            "logistic" => "entropy",
-            other => other,
-        };
+        let name = LOSSES.iter().find(|(loss, _)| *loss == text).map_or(text, |(_, phi)| *phi);
+        let spec = Spec::parse(name)?;
+        if permissible::entries().all(|entry| entry.name != spec.name()) {
+            let functions = permissible::entries().map(|entry| entry.name);
+            let known = functions.chain(LOSSES.iter().map(|(loss, _)| *loss));
+            return Err(spec::unknown("criterion", spec.name(), known));
+        }
         AnyPermissible::parse(name).map(Self::new)
     }
 
@@ -153,6 +159,7 @@ mod tests {
             let cost = Criterion::parse(name).unwrap().cost(&[n - k, k]);
             assert!((best - cost).abs() < 1e-6, "{name}: {best} {cost}");
         }
-        assert!(Criterion::parse("gain-ratio").is_err());
+        let error = Criterion::parse("gain-ratio").unwrap_err().to_string();
+        assert!(error.contains("zeta, exponential, squared, logistic"), "{error}");
     }
 }
