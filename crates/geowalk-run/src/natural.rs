@@ -84,9 +84,10 @@ impl NaturalLearner {
             Walk::Other(_) => moved.rate == 0.0 && weight > 0.0,
         });
         self.loss.add(moved.loss);
-        self.scores.clear();
-        self.scores.extend_from_slice(either!(&self.walk, own => own.predicted()));
-        let prediction = self.prediction();
+        let prediction = match (self.task, either!(&self.walk, own => own.predicted())) {
+            (Task::Binary, [first, second]) => second - first,
+            _ => moved.prediction as f64,
+        };
         if self.bounds.is_some() {
             self.certify(x, weight);
         }

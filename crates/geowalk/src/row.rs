@@ -121,6 +121,13 @@ pub trait Row<F: Real>: Copy {
         self.each(f);
     }
 
+    /// Calls `f(i, [x_i, x_{i+1}, …])` for stretches of neighbouring coordinates that hold all that are present: of a dense row, of as many as stay in the nearest cache
+    /// while several things are done with them.
+    #[inline(always)]
+    fn stretches(self, mut f: impl FnMut(usize, &[F])) {
+        self.each(|i, x| f(i, &[x]));
+    }
+
     /// One more than the largest index present; 0 for the empty row.
     fn bound(self) -> usize;
 

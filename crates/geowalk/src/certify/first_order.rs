@@ -193,11 +193,15 @@ impl FirstOrder {
         lanes::widely(
             #[inline(always)]
             || {
-                x.each(
+                x.stretches(
                     #[inline(always)]
                     |i, x| {
-                        if let Some(row) = gamma.get_mut(i * n..(i + 1) * n) {
-                            rows::change(row, slopes, slopes, |gamma, slope, _| gamma + slope * x);
+                        let gamma = gamma.get_mut(i * n..).unwrap_or_default();
+                        if let &[x] = x {
+                            // Most of sparse rows, not worth the preparation.
+                            rows::change(gamma, slopes, slopes, |y, slope, _| y + slope * x);
+                        } else {
+                            rows::change_rows(gamma, slopes, x.iter(), |x, y, slope| y + slope * x);
                         }
                     },
                 );

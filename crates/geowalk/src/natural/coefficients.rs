@@ -12,6 +12,8 @@
 //!
 //! **Cost** O(s) per coordinate that moves. **Source** \[PJ92\]; growing weights \[SZ13\]; the lazy form of the sum is ours.
 
+use std::ops::Range;
+
 use super::rows;
 use super::statistic::Statistic;
 use super::table::Table;
@@ -129,20 +131,40 @@ impl Coefficients {
         &mut self,
         a: &[f64],
         table: &Table,
-        p: impl Iterator<Item = P>,
+        p: impl Iterator<Item = P> + Clone,
         f: impl Fn(P, f64) -> f64,
     ) {
-        let each = self.own.each_mut().zip(table.each()).zip(p);
+        let mut p = p;
+        for rows in table.stretches() {
+            self.update_some(&rows, a, table, p.clone().take(rows.len()), &f);
+            p.nth(rows.len() - 1);
+        }
+    }
+
+    /// The same for some of the coordinates.
+    #[inline(always)]
+    pub(crate) fn update_some<P: Copy>(
+        &mut self,
+        rows: &Range<usize>,
+        a: &[f64],
+        table: &Table,
+        p: impl Iterator<Item = P> + Clone,
+        f: impl Fn(P, f64) -> f64,
+    ) {
         match &mut self.sums {
             None => {
+                let each = self.own.some_mut(rows).zip(table.some(rows)).zip(p);
                 for ((own, row), p) in each {
                     rows::change(own, a, row, |b, a, x| b + a * f(p, x));
                 }
             }
             Some((sums, _)) => {
-                for (((own, row), p), sums) in each.zip(sums.each_mut()) {
-                    add(own, sums, self.weight, a, row, |x| f(p, x));
-                }
+                let weight = self.weight;
+                let both = [self.own.cells_of_mut(rows), sums.cells_of_mut(rows)];
+                rows::change_both_rows(both, a, table.cells_of(rows), p, |p, b, sum, a, x| {
+                    let delta = a * f(p, x);
+                    (b + delta, sum + weight * delta)
+                });
             }
         }
     }
@@ -214,15 +236,24 @@ impl Coefficients {
 
     /// z_c += β_c·T; and the same of the sums, if there are any.
     pub(crate) fn score(&self, t: &Statistic, z: &mut [f64], sums: &mut [f64]) {
+        let Some((own, common)) = &self.sums else { return self.score_iterate(t, z) };
+        lanes::widely(
+            #[inline(always)]
+            || {
+                t.combine_both([&self.own, own], [&mut *z, &mut *sums]);
+                self.common_part(t, &self.common, z);
+                self.common_part(t, common, sums);
+            },
+        );
+    }
+
+    /// z_c += β_c·T, where nobody asks for the average.
+    pub(crate) fn score_iterate(&self, t: &Statistic, z: &mut [f64]) {
         lanes::widely(
             #[inline(always)]
             || {
                 t.combine(&self.own, z);
                 self.common_part(t, &self.common, z);
-                if let Some((own, common)) = &self.sums {
-                    t.combine(own, sums);
-                    self.common_part(t, common, sums);
-                }
             },
         );
     }

@@ -408,17 +408,18 @@ impl Natural {
         self.monitor.saw(moved.prediction == class, spread);
         let probing = self.t.is_multiple_of(EVERY);
         let paired = self.t % EVERY == 1 && !self.monitor.residual.is_empty();
-        let before = paired.then(|| self.probe(&mut work.theta, &mut work.dense));
+        let before = paired.then(|| self.probe(&mut work.theta));
         for part in &mut self.parts {
             part.beta.begin(self.weight);
         }
         if self.settings.ridge > 0.0 {
             self.damped(rate, statistics, work);
         } else {
-            self.plain(rate, statistics, work);
+            self.slide(rate, work);
         }
+        self.advance(statistics, work, class, weight);
         if let Some(before) = before {
-            let after = self.probe(&mut work.theta, &mut work.dense);
+            let after = self.probe(&mut work.theta);
             if rate > 0.0 {
                 self.monitor.pair(self.t as f64, (before - after) / rate);
             }
@@ -427,10 +428,6 @@ impl Natural {
         if probing {
             self.monitor.probe.clone_from(statistics);
             self.monitor.residual.clone_from(&work.v);
-        }
-        // A row without weight tells nothing, and means of nothing are not numbers.
-        for (part, t) in self.parts.iter_mut().zip(statistics.iter()).filter(|_| weight > 0.0) {
-            part.family.observe(t, class, weight);
         }
         if again {
             self.begin_again(&work.p);
@@ -466,8 +463,11 @@ impl Natural {
     }
 
     /// Σ_c v_c z_c of the first example of a pair.
-    fn probe(&self, z: &mut Vec<f64>, sums: &mut Vec<f64>) -> f64 {
-        self.score(&self.monitor.probe, z, sums);
+    fn probe(&self, z: &mut Vec<f64>) -> f64 {
+        z.clone_from(&self.alpha);
+        for (part, t) in self.parts.iter().zip(&self.monitor.probe) {
+            part.beta.score_iterate(t, z);
+        }
         z.iter().zip(&self.monitor.residual).map(|(z, v)| z * v).sum()
     }
 
@@ -492,7 +492,8 @@ impl Natural {
         Err(DomainError::Overflow { length, limit: walk::LARGEST })
     }
 
-    fn plain(&mut self, rate: f64, statistics: &[Statistic], work: &mut Work) {
+    /// The step of α without a ridge, and the factors of g in that of β.
+    fn slide(&mut self, rate: f64, work: &mut Work) {
         work.a.clear();
         work.a.extend(work.v.iter().zip(&work.p).map(|(v, p)| -rate * v / p));
         for (c, (a, dot)) in work.a.iter().zip(&work.dots).enumerate() {
@@ -500,8 +501,20 @@ impl Natural {
             self.alpha[c] += delta;
             self.alpha_sums[c] += self.weight * delta;
         }
-        for (part, t) in self.parts.iter_mut().zip(statistics) {
-            part.family.walk(t, &work.a, &mut part.beta);
+    }
+
+    /// The step of β, if there is no ridge, and of ζ.
+    fn advance(&mut self, statistics: &[Statistic], work: &Work, class: usize, weight: f64) {
+        let walks = self.settings.ridge == 0.0;
+        // A row without weight tells nothing, and means of nothing are not numbers.
+        let tells = weight > 0.0;
+        for (Part { family, beta }, t) in self.parts.iter_mut().zip(statistics) {
+            match (walks, tells) {
+                (true, true) => family.advance(t, &work.a, beta, class, weight),
+                (true, false) => family.walk(t, &work.a, beta),
+                (false, true) => family.observe(t, class, weight),
+                (false, false) => {}
+            }
         }
     }
 

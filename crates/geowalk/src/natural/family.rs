@@ -31,8 +31,8 @@ pub(crate) trait Family {
     /// t ← T(x); refuses rows outside the family's domain.
     fn statistic<X: Row<f64>>(&self, x: X, t: &mut Statistic) -> Result<(), DomainError>;
 
-    /// For every class, adds θ·g to `dots` and (T − θ)·g, the squared Mahalanobis distance, to `excess`. It, `walk` and `observe` must be inlined: they are
-    /// compiled once more for wide vectors, with the same bits.
+    /// For every class, adds θ·g to `dots` and (T − θ)·g, the squared Mahalanobis distance, to `excess`. It, `walk`, `observe` and `advance` must be inlined: they
+    /// are compiled once more for wide vectors, with the same bits.
     fn score(&mut self, t: &Statistic, dots: &mut [f64], excess: &mut [f64]);
 
     /// β_c += a_c g_c for all classes, with the g of the statistic that was scored last.
@@ -40,6 +40,20 @@ pub(crate) trait Family {
 
     /// θ sees the example that was scored last.
     fn observe(&mut self, t: &Statistic, class: usize, weight: f64);
+
+    /// `walk`, then `observe`. A family of many numbers does both for a few features at a time, so that its tables go through the cache once.
+    #[inline(always)]
+    fn advance(
+        &mut self,
+        t: &Statistic,
+        a: &[f64],
+        to: &mut Coefficients,
+        class: usize,
+        weight: f64,
+    ) {
+        self.walk(t, a, to);
+        self.observe(t, class, weight);
+    }
 
     /// Gives the coefficients the shape of what all coordinates share, if the family has one: after features or classes have come, after loading, and after [`Family::observe`].
     fn settle(&mut self, _: &mut Coefficients) {}
@@ -149,6 +163,12 @@ macro_rules! families {
                 lanes::widely(
                     #[inline(always)]
                     || match &mut self.0 { $(Inner::$type(family) => family.observe(t, class, weight),)* },
+                );
+            }
+            fn advance(&mut self, t: &Statistic, a: &[f64], to: &mut Coefficients, class: usize, weight: f64) {
+                lanes::widely(
+                    #[inline(always)]
+                    || match &mut self.0 { $(Inner::$type(family) => family.advance(t, a, to, class, weight),)* },
                 );
             }
             fn settle(&mut self, beta: &mut Coefficients) {

@@ -6,6 +6,8 @@
 //! **Cost** O(d), and O(d) more for each class that has no example yet. **Care** The mean of a convex domain's points is in the domain: θ stays
 //! inside for κ > 0. **Source** \[SC21, sec. 5\], who call the posterior mean a MAP estimate.
 
+use std::ops::Range;
+
 use super::coefficients::table;
 use super::table::Table;
 use crate::ConfigError;
@@ -47,6 +49,20 @@ pub(crate) struct Means {
     pub(crate) spread: Vec<f64>,
 }
 
+/// An example whose class has been counted, to be seen feature after feature.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sight {
+    pub(crate) class: usize,
+    pub(crate) weight: f64,
+    /// The part of x − θ by which θ of its class moves, and the mean of all.
+    pub(crate) part: f64,
+    share: f64,
+    /// Does the mean of all begin with it?
+    first: bool,
+    /// Is there a class without examples, which has the mean of all?
+    follows: bool,
+}
+
 impl Means {
     pub(crate) fn new(kappa: f64, start: Start) -> Self {
         Self {
@@ -85,7 +101,15 @@ impl Means {
         let (Some(spread), Some(mean)) = (self.spread.get(j), self.overall.get(j)) else {
             return 0.0;
         };
-        if *spread > 1e-24 * self.total * mean * mean { spread / self.total } else { 0.0 }
+        variance(self.total, *spread, *mean)
+    }
+
+    /// The variances of some features over all examples.
+    #[inline(always)]
+    pub(crate) fn variances(&self, rows: &Range<usize>) -> impl Iterator<Item = f64> {
+        let numbers = self.spread[rows.clone()].iter().zip(&self.overall[rows.clone()]);
+        let total = self.total;
+        numbers.map(move |(&spread, &mean)| variance(total, spread, mean))
     }
 
     /// Sees an example of a class; `old` ← x − θ before. Gives the part of it by which θ moved.
@@ -97,32 +121,49 @@ impl Means {
         weight: f64,
         old: &mut Vec<f64>,
     ) -> f64 {
-        if self.total == 0.0 && self.start == Start::Seen {
-            // The mean of all begins with the first example.
-            for (row, &x) in self.theta.each_mut().zip(x) {
-                row.fill(x);
-            }
-        }
+        let sight = self.count(class, weight);
+        let all = 0..self.theta.rows();
+        old.resize(all.len(), 0.0);
+        self.see(&sight, &all, x, old);
+        sight.part
+    }
+
+    /// Counts an example of a class, all of whose features must be [seen](Means::see) next.
+    #[inline(always)]
+    pub(crate) fn count(&mut self, class: usize, weight: f64) -> Sight {
+        let seen = self.start == Start::Seen;
+        let first = self.total == 0.0 && seen;
         let n = self.n.get(class).copied().unwrap_or(0.0);
         let part = weight / (n + weight + self.kappa);
-        old.clear();
-        old.resize(self.theta.rows(), 0.0);
-        for ((theta, &x), old) in self.theta.column_mut(class).zip(x).zip(&mut *old) {
-            *old = x - *theta;
-            *theta += part * *old;
-        }
         if let Some(n) = self.n.get_mut(class) {
             *n += weight;
         }
         self.total += weight;
         let share = weight / self.total;
-        for ((mean, spread), &x) in self.overall.iter_mut().zip(&mut self.spread).zip(x) {
+        Sight { class, weight, part, share, first, follows: seen && self.n.contains(&0.0) }
+    }
+
+    /// Sees some features of an example; `old` ← their x − θ before.
+    #[inline(always)]
+    pub(crate) fn see(&mut self, sight: &Sight, rows: &Range<usize>, x: &[f64], old: &mut [f64]) {
+        let &Sight { class, weight, part, share, first, follows } = sight;
+        let theta = self.theta.some_mut(rows);
+        let x = &x[rows.clone()];
+        for ((row, &x), old) in theta.zip(x).zip(old) {
+            if first {
+                row.fill(x);
+            }
+            *old = x - row[class];
+            row[class] += part * *old;
+        }
+        let numbers = self.overall[rows.clone()].iter_mut().zip(&mut self.spread[rows.clone()]);
+        for ((mean, spread), &x) in numbers.zip(x) {
             let residual = x - *mean;
             *mean += share * residual;
             *spread += weight * residual * (x - *mean);
         }
-        if self.start == Start::Seen && self.n.contains(&0.0) {
-            for (row, &mean) in self.theta.each_mut().zip(&self.overall) {
+        if follows {
+            for (row, &mean) in self.theta.some_mut(rows).zip(&self.overall[rows.clone()]) {
                 for (theta, &n) in row.iter_mut().zip(&self.n) {
                     if n == 0.0 {
                         *theta = mean;
@@ -130,7 +171,6 @@ impl Means {
                 }
             }
         }
-        part
     }
 
     pub(crate) fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
@@ -155,6 +195,12 @@ impl Means {
         *self = Self { theta, n, total, overall, spread, ..self.clone() };
         Ok(())
     }
+}
+
+/// The variance of a feature over all examples, of which the sum of squares and the mean are given.
+#[inline(always)]
+fn variance(total: f64, spread: f64, mean: f64) -> f64 {
+    if spread > 1e-24 * total * mean * mean { spread / total } else { 0.0 }
 }
 
 #[cfg(test)]

@@ -3,11 +3,18 @@
 //! change made to every number of a row.
 //!
 //! **Cost** Four numbers at a time, the width of the vectors of most processors, in arrays of four: a row of twenty classes is five of them, where a loop over the numbers would be
-//! cut into sixteen at once and four one by one. Sixteen numbers are four such arrays in a row: a loop over arrays of four alone is taken for a loop over every fourth number, and shuffled. Sums take four rows at a time, so that `out` is loaded and stored once for four of them. **Care** The
+//! cut into sixteen at once and four one by one. Sixteen numbers are four such arrays in a row: a loop over arrays of four alone is taken for a loop over every fourth number, and shuffled. Sums over
+//! all rows hold up to eight such arrays in registers from the first row to the last: what is stored and loaded again in between is waited for longer than the additions take. Sums over some rows take four
+//! at a time, so that `out` is loaded and stored once for four of them. **Care** The
 //! terms of a sum are added in the order of the rows, as they would be one row at a time: the bits are the same.
+
+use crate::real::lanes;
 
 /// The most rows that are added in one go.
 const TOGETHER: usize = 4;
+
+/// How many arrays of four are held in registers, of which there are sixteen: products need a few.
+const HELD: usize = 8;
 
 /// out += Σ f·row, over pairs (number of the row, f); `width` numbers in a row. Rows that are not there count as 0.
 #[inline(always)]
@@ -37,25 +44,80 @@ pub(crate) fn combine(
 }
 
 /// out += Σ f·row over all rows, in order.
-#[inline(always)]
 pub(crate) fn combine_all(cells: &[f64], width: usize, factors: &[f64], out: &mut [f64]) {
-    if width == 0 || out.len() < width {
+    lanes::widely(
+        #[inline(always)]
+        || hold_all(cells, width, factors, out),
+    );
+}
+
+#[inline(always)]
+fn hold_all(cells: &[f64], width: usize, factors: &[f64], out: &mut [f64]) {
+    if out.len() < width {
         return;
     }
     let out = &mut out[..width];
-    let mut fours = cells.chunks_exact(TOGETHER * width);
-    let (factors, rest) = factors.as_chunks::<TOGETHER>();
-    for (rows, &factors) in fours.by_ref().zip(factors) {
-        let (a, rows) = rows.split_at(width);
-        let (b, rows) = rows.split_at(width);
-        let (c, d) = rows.split_at(width);
-        four(out, [a, b, c, d], factors);
+    let Some(&last) = out.last_chunk::<4>() else {
+        for (row, &factor) in cells.chunks_exact(width.max(1)).zip(factors) {
+            change(out, row, row, |out, x, _| out + factor * x);
+        }
+        return;
+    };
+    let rows = (cells, width, factors);
+    let (mut first, mut left) = (0, width.div_ceil(4));
+    while left > HELD {
+        let at = first + 4 * (HELD - 1);
+        let begun = array(out, at);
+        hold::<HELD>(rows, first, (at, begun), out);
+        (first, left) = (first + 4 * HELD, left - HELD);
     }
-    // Behind the last four rows that have a factor.
-    let rows = cells.chunks_exact(width).skip(TOGETHER * factors.len());
-    for (row, &factor) in rows.zip(rest) {
-        change(out, row, row, |out, x, _| out + factor * x);
+    let last = (width - 4, last);
+    match left {
+        1 => hold::<1>(rows, first, last, out),
+        2 => hold::<2>(rows, first, last, out),
+        3 => hold::<3>(rows, first, last, out),
+        4 => hold::<4>(rows, first, last, out),
+        5 => hold::<5>(rows, first, last, out),
+        6 => hold::<6>(rows, first, last, out),
+        7 => hold::<7>(rows, first, last, out),
+        _ => hold::<HELD>(rows, first, last, out),
     }
+}
+
+/// Four numbers from a place on.
+#[inline(always)]
+fn array(x: &[f64], at: usize) -> [f64; 4] {
+    let mut four = [0.0; 4];
+    four.copy_from_slice(&x[at..at + 4]);
+    four
+}
+
+/// The sums of V arrays of four columns, one beside the other from the first on, but for the last of them, which has its place and what its sums begin with: where the width is no multiple of four it
+/// shares columns with the one before, and comes to the same sums there.
+#[inline(always)]
+fn hold<const V: usize>(
+    (cells, width, factors): (&[f64], usize, &[f64]),
+    first: usize,
+    (at, begun): (usize, [f64; 4]),
+    out: &mut [f64],
+) {
+    let mut sums = [begun; V];
+    for (k, sum) in sums.iter_mut().enumerate().take(V - 1) {
+        *sum = array(out, first + 4 * k);
+    }
+    for (row, &factor) in cells.chunks_exact(width).zip(factors) {
+        let (head, tail) = (&row[first..first + 4 * (V - 1)], array(row, at));
+        for (k, sum) in sums.iter_mut().enumerate() {
+            let x = if k + 1 < V { array(head, 4 * k) } else { tail };
+            for i in 0..4 {
+                sum[i] += factor * x[i];
+            }
+        }
+    }
+    for (k, sum) in sums.iter().enumerate().take(V - 1) {
+        out[first + 4 * k..first + 4 * k + 4].copy_from_slice(sum);
+    }
+    out[at..at + 4].copy_from_slice(&sums[V - 1]);
 }
 
 #[inline(always)]
@@ -179,6 +241,103 @@ fn change_both_four(
     (*y, *z) = (one, two);
 }
 
+/// Which number of arrays of four columns is held in registers, of those that are left: at most five, so that twenty classes are one go and little code is made of each use.
+macro_rules! held {
+    ($left:expr, $v:ident => $do:expr) => {
+        match $left {
+            1 => held!(@ $v = 1, $do),
+            2 => held!(@ $v = 2, $do),
+            3 => held!(@ $v = 3, $do),
+            5 => held!(@ $v = 5, $do),
+            _ => held!(@ $v = 4, $do),
+        }
+    };
+    (@ $v:ident = $n:literal, $do:expr) => {{
+        const $v: usize = $n;
+        $do;
+        $n
+    }};
+}
+
+/// y ← f(p, y, a) in all rows of `a.len()` numbers, with a p for each row and the same a for all.
+#[inline(always)]
+pub(crate) fn change_rows<P: Copy>(
+    y: &mut [f64],
+    a: &[f64],
+    p: impl Iterator<Item = P> + Clone,
+    f: impl Fn(P, f64, f64) -> f64,
+) {
+    let (fours, rest) = a.as_chunks::<4>();
+    let width = a.len().max(1);
+    let mut done = 0;
+    while done < fours.len() {
+        done += held!(fours.len() - done, V => {
+            let mut held = [[0.0; 4]; V];
+            held.copy_from_slice(&fours[done..][..V]);
+            for (row, p) in y.chunks_exact_mut(width).zip(p.clone()) {
+                let row = &mut row[4 * done..4 * (done + V)];
+                for (k, a) in held.iter().enumerate() {
+                    let mut y = array(row, 4 * k);
+                    for i in 0..4 {
+                        y[i] = f(p, y[i], a[i]);
+                    }
+                    row[4 * k..4 * k + 4].copy_from_slice(&y);
+                }
+            }
+        });
+    }
+    if !rest.is_empty() {
+        for (row, p) in y.chunks_exact_mut(width).zip(p) {
+            for (y, &a) in row[4 * done..].iter_mut().zip(rest) {
+                *y = f(p, *y, a);
+            }
+        }
+    }
+}
+
+/// (y, z) ← f(p, y, z, a, b) in all rows of `a.len()` numbers of three tables, with a p for each row and the same a for all.
+#[inline(always)]
+pub(crate) fn change_both_rows<P: Copy>(
+    [y, z]: [&mut [f64]; 2],
+    a: &[f64],
+    b: &[f64],
+    p: impl Iterator<Item = P> + Clone,
+    f: impl Fn(P, f64, f64, f64, f64) -> (f64, f64),
+) {
+    let (fours, rest) = a.as_chunks::<4>();
+    let width = a.len().max(1);
+    let mut done = 0;
+    while done < fours.len() {
+        done += held!(fours.len() - done, V => {
+            let mut held = [[0.0; 4]; V];
+            held.copy_from_slice(&fours[done..][..V]);
+            let both = y.chunks_exact_mut(width).zip(z.chunks_exact_mut(width));
+            for (((y, z), b), p) in both.zip(b.chunks_exact(width)).zip(p.clone()) {
+                let columns = 4 * done..4 * (done + V);
+                let (y, z) = (&mut y[columns.clone()], &mut z[columns.clone()]);
+                let b = &b[columns];
+                for (k, a) in held.iter().enumerate() {
+                    let (mut one, mut two, b) = (array(y, 4 * k), array(z, 4 * k), array(b, 4 * k));
+                    for i in 0..4 {
+                        (one[i], two[i]) = f(p, one[i], two[i], a[i], b[i]);
+                    }
+                    y[4 * k..4 * k + 4].copy_from_slice(&one);
+                    z[4 * k..4 * k + 4].copy_from_slice(&two);
+                }
+            }
+        });
+    }
+    if !rest.is_empty() {
+        let both = y.chunks_exact_mut(width).zip(z.chunks_exact_mut(width));
+        for (((y, z), b), p) in both.zip(b.chunks_exact(width)).zip(p) {
+            let both = y[4 * done..].iter_mut().zip(&mut z[4 * done..]);
+            for (((y, z), &a), &b) in both.zip(rest).zip(&b[4 * done..]) {
+                (*y, *z) = f(p, *y, *z, a, b);
+            }
+        }
+    }
+}
+
 /// y ← y + f·x for four y at once, each with its f; all of one length.
 #[inline(always)]
 pub(crate) fn add_to_four(y: [&mut [f64]; TOGETHER], x: &[f64], f: [f64; TOGETHER]) {
@@ -225,7 +384,7 @@ mod tests {
     #[test]
     fn the_bits_are_those_of_one_row_at_a_time() {
         let cells: Vec<f64> = (0..700).map(|i| 1.0 / f64::from(i + 3)).collect();
-        for width in [1, 2, 4, 7, 11, 20, 39] {
+        for width in [1, 2, 3, 4, 5, 7, 11, 20, 32, 33, 39, 50, 67] {
             for skip in 1..4 {
                 let picks = || (0..700 / width).step_by(skip).map(|j| (j, 0.1 * j as f64 - 0.3));
                 let mut plain = vec![0.7; width];
@@ -252,6 +411,29 @@ mod tests {
         combine_all(&[], 1, &[3.0], &mut out);
         combine_all(&[], 0, &[3.0], &mut []);
         assert_eq!(out, [1.0]);
+    }
+
+    #[test]
+    fn rows_are_changed_as_one_row_after_the_other() {
+        for width in [1, 3, 4, 5, 8, 13, 20, 24, 27, 36, 50] {
+            let numbers = |scale: f64| (0..9 * width).map(move |i| scale / (i + 3) as f64);
+            let (a, b): (Vec<_>, Vec<_>) =
+                (numbers(3.0).take(width).collect(), numbers(0.7).collect());
+            let [mut y, mut z]: [Vec<f64>; 2] = [numbers(1.0).collect(), numbers(-2.0).collect()];
+            let (mut all_y, mut all_z) = (y.clone(), z.clone());
+            // A row fewer than there is room for.
+            let p = (0..8_u32).map(f64::from);
+            let rows = y.chunks_exact_mut(width).zip(z.chunks_exact_mut(width));
+            for (((y, z), b), p) in rows.zip(b.chunks_exact(width)).zip(p.clone()) {
+                change(y, &a, b, |y, a, _| y + p * a);
+                change_both(y, z, &a, b, |y, z, a, b| (y + p * a * b, z - y * b));
+            }
+            change_rows(&mut all_y, &a, p.clone(), |p, y, a| y + p * a);
+            let both = [all_y.as_mut_slice(), all_z.as_mut_slice()];
+            change_both_rows(both, &a, &b, p, |p, y, z, a, b| (y + p * a * b, z - y * b));
+            assert_eq!((all_y, all_z), (y, z), "{width}");
+        }
+        change_rows(&mut [], &[], [1.0].into_iter(), |_, y, _| y);
     }
 
     #[test]

@@ -23,32 +23,23 @@ impl Statistic {
         self.total = 0.0;
     }
 
-    /// All `n` coordinates of a row; refuses values that are not allowed.
+    /// All `n` coordinates of a row; refuses values that are not allowed. Families of such rows share nothing among coordinates, and do not ask for their sum.
     pub(crate) fn dense<X: Row<f64>>(
         &mut self,
         x: X,
         n: usize,
         allowed: Allowed,
     ) -> Result<(), DomainError> {
-        self.clear();
+        self.index.clear();
+        self.total = 0.0;
         self.value.resize(n, 0.0);
-        let mut total = 0.0;
-        let value = self.value.as_mut_slice();
-        x.each(|i, x| {
-            if let Some(place) = value.get_mut(i) {
-                *place = x;
-                total += x;
-            }
-        });
-        self.total = total;
-        // Together first, which costs little, and one by one only to say which it was.
-        #[allow(clippy::needless_bitwise_bool)] // no branch for each number
-        let fine = match allowed {
-            Allowed::Closed(lo, hi) => {
-                value.iter().fold(true, |all, &x| all & (lo <= x) & (x <= hi))
-            }
-            _ => value.iter().all(|&x| allowed.contains(x)),
-        };
+        let (mut filled, mut fine) = copy(x, &mut self.value, allowed);
+        if filled < n {
+            // What the last row left shows in between.
+            self.value.fill(0.0);
+            (filled, fine) = copy(x, &mut self.value, allowed);
+        }
+        debug_assert!(filled <= n, "an index occurs twice");
         let mut bad = None;
         if !fine {
             x.each(|i, x| {
@@ -106,6 +97,21 @@ impl Statistic {
         }
     }
 
+    /// The same of two tables of the same size, both of whose rows are taken while T_j is at hand.
+    #[inline(always)]
+    pub(crate) fn combine_both(&self, [one, two]: [&Table; 2], [to, and]: [&mut [f64]; 2]) {
+        if self.index.is_empty() {
+            for rows in one.stretches() {
+                let value = self.value.get(rows.clone()).unwrap_or_default();
+                one.combine_some(&rows, value, to);
+                two.combine_some(&rows, value, and);
+            }
+        } else {
+            self.combine(one, to);
+            self.combine(two, and);
+        }
+    }
+
     /// out ← all `n` coordinates.
     pub(crate) fn spread(&self, n: usize, out: &mut Vec<f64>) {
         out.clear();
@@ -118,11 +124,52 @@ impl Statistic {
     }
 }
 
+/// Copies the coordinates for which there is room; gives how many there were, and whether all are allowed.
+fn copy<X: Row<f64>>(x: X, to: &mut [f64], allowed: Allowed) -> (usize, bool) {
+    // Together first, which costs little; which of them it was is found out one by one.
+    #[allow(clippy::needless_bitwise_bool)] // no branch for each number
+    let contains = |x: &[f64]| match allowed {
+        Allowed::Closed(lo, hi) => x.iter().fold(true, |all, &x| all & (lo <= x) & (x <= hi)),
+        _ => x.iter().all(|&x| allowed.contains(x)),
+    };
+    let (mut filled, mut fine) = (0, true);
+    x.stretches(|i, x| {
+        let room = to.get_mut(i..).unwrap_or_default();
+        let n = room.len().min(x.len());
+        room[..n].copy_from_slice(&x[..n]);
+        filled += n;
+        fine &= contains(&x[..n]);
+    });
+    (filled, fine)
+}
+
 fn refuse(bad: Option<(usize, f64)>, allowed: Allowed) -> Result<(), DomainError> {
     match bad {
         None => Ok(()),
         Some((index, value)) => {
             Err(DomainError::Coordinate { what: "the row", index, value, allowed })
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::{Dense, Sparse};
+
+    #[test]
+    fn nothing_is_left_of_the_row_before() {
+        let mut t = Statistic::default();
+        let numbers = Allowed::Closed(-9.0, 9.0);
+        let long: Vec<f64> = (0..1500).map(|i| f64::from(i % 7)).collect();
+        t.dense(Dense(&long), 1500, numbers).unwrap();
+        assert_eq!(t.value, long);
+        let row = Sparse::new(&[1, 3, 8], &[2.0, -1.0, 5.0]).unwrap();
+        t.dense(row, 5, numbers).unwrap();
+        assert_eq!(t.value, [0.0, 2.0, 0.0, -1.0, 0.0], "a feature beyond the end is left out");
+        t.dense(Dense(&[1.0, 2.0]), 4, numbers).unwrap();
+        assert_eq!(t.value, [1.0, 2.0, 0.0, 0.0]);
+        assert!(t.dense(Dense(&[1.0, f64::NAN]), 2, numbers).is_err());
+        assert!(t.dense(row, 4, Allowed::Closed(0.0, 9.0)).is_err());
     }
 }

@@ -3,7 +3,12 @@
 //!
 //! **Cost** A new coordinate costs O(s), a new class O(k): the table is laid out anew.
 
+use std::ops::Range;
+
 use super::rows;
+
+/// How many cells of each of a few tables stay in the nearest cache while several things are done with them.
+const NEAR: usize = 1024;
 
 /// A table with a column for each class.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -40,6 +45,38 @@ impl Table {
             .unwrap_or_default()
             .split_at_mut_checked(n)
             .unwrap_or_default()
+    }
+
+    /// All rows, a stretch of them after the other, each short enough to stay in the nearest cache.
+    #[inline(always)]
+    pub(crate) fn stretches(&self) -> impl Iterator<Item = Range<usize>> + use<> {
+        let (rows, long) = (self.rows, (NEAR / self.classes.max(1)).max(4));
+        (0..rows).step_by(long).map(move |first| first..rows.min(first + long))
+    }
+
+    /// The cells of some rows; none if they are not all there.
+    #[inline(always)]
+    pub(crate) fn cells_of(&self, rows: &Range<usize>) -> &[f64] {
+        self.cells.get(rows.start * self.classes..rows.end * self.classes).unwrap_or_default()
+    }
+
+    /// The same, to be changed.
+    #[inline(always)]
+    pub(crate) fn cells_of_mut(&mut self, rows: &Range<usize>) -> &mut [f64] {
+        self.cells.get_mut(rows.start * self.classes..rows.end * self.classes).unwrap_or_default()
+    }
+
+    /// Some rows, one after the other.
+    #[inline(always)]
+    pub(crate) fn some(&self, rows: &Range<usize>) -> impl Iterator<Item = &[f64]> {
+        self.cells_of(rows).chunks_exact(self.classes.max(1))
+    }
+
+    /// The same, to be changed.
+    #[inline(always)]
+    pub(crate) fn some_mut(&mut self, rows: &Range<usize>) -> impl Iterator<Item = &mut [f64]> {
+        let n = self.classes.max(1);
+        self.cells_of_mut(rows).chunks_exact_mut(n)
     }
 
     /// Row after row.
@@ -93,6 +130,12 @@ impl Table {
     #[inline(always)]
     pub(crate) fn combine_all(&self, factors: &[f64], out: &mut [f64]) {
         rows::combine_all(&self.cells, self.classes, factors, out);
+    }
+
+    /// out += Σ f·row over some rows, in order.
+    #[inline(always)]
+    pub(crate) fn combine_some(&self, rows: &Range<usize>, factors: &[f64], out: &mut [f64]) {
+        rows::combine_all(self.cells_of(rows), self.classes, factors, out);
     }
 
     /// The cells of a class, coordinate after coordinate.

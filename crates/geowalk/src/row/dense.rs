@@ -19,6 +19,14 @@ impl<F: Real> Row<F> for Dense<'_, F> {
         }
     }
 
+    #[inline(always)]
+    fn stretches(self, mut f: impl FnMut(usize, &[F])) {
+        const LONG: usize = 512;
+        for (k, stretch) in self.0.chunks(LONG).enumerate() {
+            f(k * LONG, stretch);
+        }
+    }
+
     fn bound(self) -> usize {
         self.0.len()
     }

@@ -29,7 +29,7 @@ impl Exponential {
     }
 
     /// The least mean of a class, for each feature that was not always 0.
-    fn floors(&self) -> impl Iterator<Item = f64> {
+    fn floors(&self) -> impl Iterator<Item = f64> + Clone {
         self.means.overall.iter().map(|mean| 1e-4 * mean)
     }
 

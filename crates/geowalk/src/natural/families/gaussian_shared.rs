@@ -12,12 +12,14 @@
 //! problem of condition number 1e4 tenfold, as κ/n must fall below the smallest eigenvalue. At most 4096 features.
 //! **Source** \[SC21, prop. 3\].
 
+use std::ops::Range;
+
 use super::{NUMBERS, column};
 use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::geometry::linalg;
 use crate::natural::coefficients::{Coefficients, table};
 use crate::natural::family::Family;
-use crate::natural::means::{Means, Start};
+use crate::natural::means::{Means, Sight, Start};
 use crate::natural::statistic::Statistic;
 use crate::natural::table::Table;
 use crate::natural::{matrix, rows};
@@ -178,6 +180,72 @@ impl GaussianShared {
             (*a, *n) = (along, norm);
         }
     }
+
+    /// [`Family::walk`] of some features.
+    #[inline(always)]
+    fn walk_some(&self, rows: &Range<usize>, a: &[f64], to: &mut Coefficients) {
+        let px = self.px[rows.clone()].iter().copied();
+        to.update_some(rows, a, &self.image, px, |px, image| px - image);
+    }
+
+    #[inline(always)]
+    fn begin(&mut self, class: usize, weight: f64) -> Sight {
+        self.scratch.resize(self.size(), 0.0);
+        self.means.count(class, weight)
+    }
+
+    /// Sees some features of an example, and goes on with the sums of [`GaussianShared::measure`].
+    #[inline(always)]
+    fn see(
+        &mut self,
+        rows: &Range<usize>,
+        t: &Statistic,
+        sight: &Sight,
+        [mut along, mut norm]: [f64; 2],
+    ) -> [f64; 2] {
+        self.means.see(sight, rows, &t.value, &mut self.scratch[rows.clone()]);
+        // Baselines do not score, and have no use for images.
+        let px = self.px.get(rows.clone()).unwrap_or_default();
+        for (row, px) in self.image.some_mut(rows).zip(px) {
+            let image = &mut row[sight.class];
+            *image += sight.part * (px - *image);
+        }
+        let columns = self.means.theta.some(rows).zip(self.image.some(rows));
+        for ((theta, image), o) in columns.zip(&self.origin[rows.clone()]) {
+            let (mu, image) = (theta[sight.class], image[sight.class]);
+            along += mu * image;
+            norm += (mu - o) * image;
+        }
+        [along, norm]
+    }
+
+    /// All features have been seen.
+    #[inline(always)]
+    fn end(&mut self, sight: &Sight, [along, norm]: [f64; 2]) {
+        let Sight { class, weight, part, .. } = *sight;
+        (self.along[class], self.norms[class]) = (along, norm);
+        // Classes without examples follow the mean of all, and so do their images.
+        if self.prior.is_none() && self.means.n.contains(&0.0) {
+            let share = weight / self.means.total;
+            for c in 0..self.means.n.len() {
+                if self.means.n[c] == 0.0 {
+                    for (image, &px) in self.image.column_mut(c).zip(&self.px) {
+                        *image += share * (px - *image);
+                    }
+                    self.measure(c);
+                }
+            }
+        }
+        matrix::add_outer(
+            &mut self.within,
+            self.means.theta.rows(),
+            weight * (1.0 - part),
+            &self.scratch,
+        );
+        if self.means.total >= self.due {
+            self.refresh();
+        }
+    }
 }
 
 impl Family for GaussianShared {
@@ -233,37 +301,32 @@ impl Family for GaussianShared {
 
     #[inline(always)]
     fn walk(&self, _: &Statistic, a: &[f64], to: &mut Coefficients) {
-        to.update_all(a, &self.image, self.px.iter().copied(), |px, image| px - image);
+        self.walk_some(&(0..self.size()), a, to);
     }
 
     #[inline(always)]
     fn observe(&mut self, t: &Statistic, class: usize, weight: f64) {
-        let part = self.means.observe(&t.value, class, weight, &mut self.scratch);
-        for (image, &px) in self.image.column_mut(class).zip(&self.px) {
-            *image += part * (px - *image);
+        let sight = self.begin(class, weight);
+        let sums = self.see(&(0..self.size()), t, &sight, [0.0; 2]);
+        self.end(&sight, sums);
+    }
+
+    #[inline(always)]
+    fn advance(
+        &mut self,
+        t: &Statistic,
+        a: &[f64],
+        to: &mut Coefficients,
+        class: usize,
+        weight: f64,
+    ) {
+        let sight = self.begin(class, weight);
+        let mut sums = [0.0; 2];
+        for rows in self.means.theta.stretches() {
+            self.walk_some(&rows, a, to);
+            sums = self.see(&rows, t, &sight, sums);
         }
-        self.measure(class);
-        // Classes without examples follow the mean of all, and so do their images.
-        if self.prior.is_none() && self.means.n.contains(&0.0) {
-            let share = weight / self.means.total;
-            for c in 0..self.means.n.len() {
-                if self.means.n[c] == 0.0 {
-                    for (image, &px) in self.image.column_mut(c).zip(&self.px) {
-                        *image += share * (px - *image);
-                    }
-                    self.measure(c);
-                }
-            }
-        }
-        matrix::add_outer(
-            &mut self.within,
-            self.means.theta.rows(),
-            weight * (1.0 - part),
-            &self.scratch,
-        );
-        if self.means.total >= self.due {
-            self.refresh();
-        }
+        self.end(&sight, sums);
     }
 
     fn mean(&self, class: usize, out: &mut Vec<f64>) {

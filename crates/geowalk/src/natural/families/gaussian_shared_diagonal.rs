@@ -3,15 +3,17 @@
 //!   v_j = \frac{S_j + \kappa\,v_{0,j}}{n - s + \kappa}, \quad S \mathrel{+}= (x - \mu_{old})(x - \mu_{new})$$
 //! Linear log-odds. $v_0$ is the variance of the feature over all classes, s the number of classes seen: nothing depends on units or origins.
 //!
-//! **Cost** O(s·d). **Care** Good where features are nearly uncorrelated, no better than plain gradient descent where they are not (condition number 1e4);
+//! **Cost** O(s·d). A step reads the means once to score and once, with the coefficients, to move: what the one and the other need of a feature is done before the next few features come. **Care** Good where features are nearly uncorrelated, no better than plain gradient descent where they are not (condition number 1e4);
 //! `gaussian-shared` knows the correlations. v is at least 1e-9 of v₀; a feature that has not varied yet does not move.
 //! **Source** \[SC21, prop. 3\].
+
+use std::ops::Range;
 
 use super::{NUMBERS, column, diagonal, divide};
 use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::natural::coefficients::Coefficients;
 use crate::natural::family::Family;
-use crate::natural::means::{Means, Start};
+use crate::natural::means::{Means, Sight, Start};
 use crate::natural::rows;
 use crate::natural::statistic::Statistic;
 use crate::row::Row;
@@ -25,29 +27,65 @@ pub(crate) struct GaussianSharedDiagonal {
     means: Means,
     /// S.
     within: Vec<f64>,
-    /// 1/v, or 0 for a feature that has not varied; for the row that was scored last.
+    /// 1/v, or 0 for a feature that has not varied.
     inverse: Vec<f64>,
-    scratch: Vec<f64>,
+    /// x − μ of some features.
+    residuals: Vec<f64>,
 }
 
 impl GaussianSharedDiagonal {
     pub(crate) fn read(args: &mut Args<'_>) -> Result<Self, ConfigError> {
         let kappa = args.number("kappa", 0.05)?;
         let kappa = error::parameter("kappa", kappa, Allowed::Closed(1e-9, 1e9))?;
-        let (within, inverse, scratch) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Self { kappa, means: Means::new(kappa, Start::Seen), within, inverse, scratch })
+        let (within, inverse, residuals) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Self { kappa, means: Means::new(kappa, Start::Seen), within, inverse, residuals })
     }
 
     /// v of a feature; 0 if it has not varied.
     fn variance(&self, j: usize, degrees: f64) -> f64 {
         let all = self.means.variance(j);
         let within = self.within.get(j).copied().unwrap_or(0.0);
-        ((within + self.kappa * all) / (degrees + self.kappa)).max(1e-9 * all)
+        variance(within, all, self.kappa, degrees)
     }
 
     fn degrees(&self) -> f64 {
         (self.means.total - self.means.seen()).max(0.0)
     }
+
+    /// 1/v of some features.
+    #[inline(always)]
+    fn invert(&mut self, degrees: f64, rows: &Range<usize>) {
+        let numbers = self.within[rows.clone()].iter().zip(self.means.variances(rows));
+        for ((&within, all), inverse) in numbers.zip(&mut self.inverse[rows.clone()]) {
+            let v = variance(within, all, self.kappa, degrees);
+            *inverse = if v > 0.0 { 1.0 / v } else { 0.0 };
+        }
+    }
+
+    /// [`Family::walk`] of some features.
+    #[inline(always)]
+    fn walk_some(&self, rows: &Range<usize>, t: &Statistic, a: &[f64], to: &mut Coefficients) {
+        let each = t.value[rows.clone()].iter().zip(&self.inverse[rows.clone()]);
+        to.update_some(rows, a, &self.means.theta, each, |(x, inverse), mu| (x - mu) * inverse);
+    }
+
+    /// Sees some features of an example.
+    #[inline(always)]
+    fn see(&mut self, rows: &Range<usize>, t: &Statistic, sight: &Sight, degrees: f64) {
+        self.residuals.resize(rows.len(), 0.0);
+        self.means.see(sight, rows, &t.value, &mut self.residuals);
+        let Sight { weight, part, .. } = *sight;
+        for (within, residual) in self.within[rows.clone()].iter_mut().zip(&self.residuals) {
+            *within += weight * (1.0 - part) * residual * residual;
+        }
+        self.invert(degrees, rows);
+    }
+}
+
+/// v of a feature with this sum within the classes and this variance over all of them.
+#[inline(always)]
+fn variance(within: f64, all: f64, kappa: f64, degrees: f64) -> f64 {
+    ((within + kappa * all) / (degrees + kappa)).max(1e-9 * all)
 }
 
 impl Family for GaussianSharedDiagonal {
@@ -57,7 +95,10 @@ impl Family for GaussianSharedDiagonal {
 
     fn grow(&mut self, features: usize, classes: usize) -> Result<(), DomainError> {
         self.means.grow(features, classes);
-        self.within.resize(self.size(), 0.0);
+        // Features without a past do not move until they have one.
+        for numbers in [&mut self.within, &mut self.inverse] {
+            numbers.resize(self.means.theta.rows(), 0.0);
+        }
         Ok(())
     }
 
@@ -67,34 +108,44 @@ impl Family for GaussianSharedDiagonal {
 
     #[inline(always)]
     fn score(&mut self, t: &Statistic, dots: &mut [f64], excess: &mut [f64]) {
-        let mut inverse = std::mem::take(&mut self.inverse);
-        let degrees = self.degrees();
-        inverse.clear();
-        inverse.extend((0..self.size()).map(|j| {
-            let v = self.variance(j, degrees);
-            if v > 0.0 { 1.0 / v } else { 0.0 }
-        }));
-        for ((&x, row), &inverse) in t.value.iter().zip(self.means.theta.each()).zip(&inverse) {
+        for ((&x, row), &inverse) in t.value.iter().zip(self.means.theta.each()).zip(&self.inverse)
+        {
             rows::change_both(dots, excess, row, row, |dot, excess, mu, _| {
                 let r = x - mu;
                 let g = r * inverse;
                 (dot + mu * g, excess + r * g)
             });
         }
-        self.inverse = inverse;
     }
 
     #[inline(always)]
     fn walk(&self, t: &Statistic, a: &[f64], to: &mut Coefficients) {
-        let each = t.value.iter().zip(&self.inverse);
-        to.update_all(a, &self.means.theta, each, |(x, inverse), mu| (x - mu) * inverse);
+        self.walk_some(&(0..self.size()), t, a, to);
     }
 
     #[inline(always)]
     fn observe(&mut self, t: &Statistic, class: usize, weight: f64) {
-        let part = self.means.observe(&t.value, class, weight, &mut self.scratch);
-        for (within, residual) in self.within.iter_mut().zip(&self.scratch) {
-            *within += weight * (1.0 - part) * residual * residual;
+        let sight = self.means.count(class, weight);
+        let degrees = self.degrees();
+        for rows in self.means.theta.stretches() {
+            self.see(&rows, t, &sight, degrees);
+        }
+    }
+
+    #[inline(always)]
+    fn advance(
+        &mut self,
+        t: &Statistic,
+        a: &[f64],
+        to: &mut Coefficients,
+        class: usize,
+        weight: f64,
+    ) {
+        let sight = self.means.count(class, weight);
+        let degrees = self.degrees();
+        for rows in self.means.theta.stretches() {
+            self.walk_some(&rows, t, a, to);
+            self.see(&rows, t, &sight, degrees);
         }
     }
 
@@ -125,6 +176,8 @@ impl Family for GaussianSharedDiagonal {
     ) -> Result<(), ConfigError> {
         self.means.load(get, features, classes)?;
         self.within = walk::array_of(get, "within", Allowed::NonNegative, features)?;
+        self.inverse.resize(features, 0.0);
+        self.invert(self.degrees(), &(0..features));
         Ok(())
     }
 }

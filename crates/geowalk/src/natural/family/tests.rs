@@ -66,6 +66,55 @@ fn close(a: f64, b: f64, tolerance: f64) -> bool {
     (a - b).abs() <= tolerance * (1.0 + a.abs().max(b.abs()))
 }
 
+/// The bits of a step do not depend on how many features it takes at a time.
+#[test]
+fn to_advance_is_to_walk_and_to_observe() {
+    fn saved(family: &AnyFamily, beta: &Coefficients) -> Vec<(&'static str, Vec<f64>)> {
+        let mut all = Vec::new();
+        family.save(&mut |name, values| all.push((name, values.to_vec())));
+        beta.save(&mut |name, values| all.push((name, values.to_vec())));
+        all
+    }
+    for (name, features) in
+        [("gaussian-shared-diagonal", 700), ("gaussian-shared", 40), ("exponential", 500)]
+    {
+        for (seen, classes) in [(5, 5), (21, 21), (29, 31)] {
+            let mut sampler = Sampler::new(3);
+            let mut family = AnyFamily::parse(name).unwrap();
+            let mut beta = Coefficients::new(true);
+            family.grow(features, classes).unwrap();
+            beta.grow(features, classes, &[]);
+            let (mut other, mut other_beta) = (family.clone(), beta.clone());
+            let mut t = Statistic::default();
+            for n in 0..40_u32 {
+                let x: Vec<f64> = (0..features).map(|_| sampler.unit()).collect();
+                let a: Vec<f64> = (0..classes).map(|_| sampler.normal()).collect();
+                family.statistic(Dense(&x), &mut t).unwrap();
+                for (family, beta) in [(&mut family, &mut beta), (&mut other, &mut other_beta)] {
+                    let (mut dots, mut excess) = (vec![0.0; classes], vec![0.0; classes]);
+                    family.score(&t, &mut dots, &mut excess);
+                    beta.begin(f64::from(n));
+                }
+                let class = n as usize % seen;
+                family.advance(&t, &a, &mut beta, class, 0.5);
+                other.walk(&t, &a, &mut other_beta);
+                other.observe(&t, class, 0.5);
+            }
+            assert_eq!(saved(&family, &beta), saved(&other, &other_beta), "{name} {classes}");
+            // The same after loading.
+            let kept = saved(&family, &beta);
+            let mut get = |name| kept.iter().find(|one| one.0 == name).map(|one| one.1.clone());
+            let mut loaded = AnyFamily::parse(name).unwrap();
+            loaded.load(&mut get, features, classes).unwrap();
+            let (mut dots, mut excess) = (vec![0.0; classes], vec![0.0; classes]);
+            let (mut dots_too, mut excess_too) = (dots.clone(), excess.clone());
+            family.score(&t, &mut dots, &mut excess);
+            loaded.score(&t, &mut dots_too, &mut excess_too);
+            assert_eq!((dots, excess), (dots_too, excess_too), "{name} {classes}");
+        }
+    }
+}
+
 #[test]
 fn scores_solve_the_covariance() {
     for entry in AnyFamily::entries() {
