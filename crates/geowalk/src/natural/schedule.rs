@@ -90,6 +90,11 @@ impl Schedule {
         let s = classes as f64;
         match *self {
             Self::Power { c, t0, p: 1.0 } => c / (1.0 + t / t0),
+            Self::Power { c, t0, p: 0.75 } => {
+                // The usual exponent, by roots: a power is a twentieth of the step of a few features.
+                let root = (1.0 + t / t0).sqrt();
+                c / (root * root.sqrt())
+            }
             Self::Power { c, t0, p } => c / Real::powf(1.0 + t / t0, p),
             Self::Counting => 1.0 / (t + s * pseudo),
             Self::Warm { c } => c / (t + c * s * (1.0 + size as f64)),
@@ -106,6 +111,22 @@ impl std::fmt::Display for Schedule {
             Self::Counting => write!(f, "counting"),
             Self::Warm { c } => write!(f, "warm({c})"),
             Self::Constant { rate } => write!(f, "{rate}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_usual_exponent_is_a_power_like_others() {
+        let rate = |p: f64, t: f64| Schedule::Power { c: 2.0, t0: 3.0, p }.rate(t, 2, 2, 1.0);
+        for t in [0.0, 1.0, 7.5, 1e3, 1e9] {
+            let power = 2.0 / Real::powf(1.0 + t / 3.0, 0.75);
+            assert!((rate(0.75, t) / power - 1.0).abs() < 4.0 * f64::EPSILON, "{t}");
+            let beside = rate(0.75 + 1e-12, t);
+            assert!((rate(0.75, t) / beside - 1.0).abs() < 1e-10, "{t}");
         }
     }
 }
