@@ -112,7 +112,7 @@ def limits(results):
     names = {'memory_bytes_per_s': ('memory, read', 1e9, 'GB/s'), 'read_bytes_per_s': ('read() of a file in memory', 1e9, 'GB/s'), 'parse_examples_per_s': ('VW text in memory: parse', 1e6, 'M examples/s'),
              'parse_step_examples_per_s': ('VW text in memory: parse, SGD', 1e6, 'M examples/s'), 'text_step_examples_per_s': ('VW text from a file: read(), parse, SGD', 1e6, 'M examples/s'),
              'csr_step_examples_per_s': ('parsed rows in memory: SGD', 1e6, 'M examples/s'), 'csr_score_examples_per_s': ('parsed rows in memory: ⟨w, x⟩', 1e6, 'M examples/s'),
-             'binary_step_examples_per_s': ('parsed rows from a file: read(), SGD', 1e6, 'M examples/s')}
+             'binary_step_examples_per_s': ('parsed rows from a file: read(), SGD', 1e6, 'M examples/s'), 'two_at_once': ('two threads that share nothing, each with parse and SGD, over one, by the clock', 1.0, 'times')}
     yield '| one thread, CPU time | |\n|---|---|'
     for name, (title, unit, word) in names.items():
         value = attempt(lambda: results.value('limits', name))

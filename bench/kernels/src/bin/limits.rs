@@ -4,12 +4,14 @@
 //! limits a.vw a.csr RUNS
 //! ```
 //!
-//! `a.vw` as `bench/workloads.py` writes it; `a.csr` is written here and read again. All times are processor seconds of one thread, least of RUNS.
+//! `a.vw` as `bench/workloads.py` writes it; `a.csr` is written here and read again. All times are processor seconds of one thread, least of RUNS, but for
+//! `two_at_once`: what two threads that share nothing do together, over what one does, by the clock. Cores that are halves of one, or busy with others, do not make it 2.
 
 use std::error::Error;
 use std::fs::File;
 use std::hint::black_box;
 use std::io::Read;
+use std::time::Instant;
 
 use geowalk_bench::sparse::{Csr, PADDING, rows, score, step, zeros};
 use geowalk_bench::{best, say};
@@ -91,6 +93,23 @@ fn learn_binary(path: &str, rate: f32) -> std::io::Result<f64> {
     }
 }
 
+/// The loss of one pass over text in memory.
+fn learn_text(text: &[u8], len: usize) -> f64 {
+    let (mut weights, mut loss) = (zeros(), 0.0);
+    rows(text, len, |y, p, x| loss += f64::from(step(&mut weights, RATE, y, p, x)));
+    loss
+}
+
+/// The least seconds by the clock of so many runs.
+fn wall<T>(runs: usize, mut f: impl FnMut() -> T) -> f64 {
+    let one = |_| {
+        let start = Instant::now();
+        black_box(f());
+        start.elapsed().as_secs_f64()
+    };
+    (0..runs).map(one).fold(f64::INFINITY, f64::min)
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [path, binary, runs] = arguments.as_slice() else {
@@ -111,10 +130,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         rows(&text, len, |y, p, x| seen += y + p[0] as f32 + x[x.len() - 1]);
         seen
     });
-    let parse_step = best(runs, || {
-        let (mut weights, mut loss) = (zeros(), 0.0);
-        rows(&text, len, |y, p, x| loss += f64::from(step(&mut weights, RATE, y, p, x)));
-        loss
+    let parse_step = best(runs, || learn_text(&text, len));
+    let alone = wall(runs, || learn_text(&text, len));
+    let both = wall(runs, || {
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| learn_text(&text, len));
+            learn_text(&text, len) + other.join().unwrap_or(f64::NAN)
+        })
     });
     let text_step = best(runs, || {
         let (mut weights, mut loss) = (zeros(), 0.0);
@@ -151,6 +173,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("csr_step_examples_per_s", examples / csr_step),
         ("csr_score_examples_per_s", examples / csr_score),
         ("binary_step_examples_per_s", examples / binary_step),
+        ("two_at_once", 2.0 * alone / both),
         ("loss", loss / examples),
         ("binary_loss", binary_loss / examples),
     ]);

@@ -15,13 +15,13 @@ pub(crate) const WORTH: usize = 4 * ROWS;
 const LANES: usize = 8;
 
 /// The sum of a few numbers.
-#[inline]
+#[inline(always)] // where it is called may be compiled for wide vectors
 pub(crate) fn sum(values: &[f64]) -> f64 {
     lanes(values, 0.0, |sum, value| sum + value, |a, b| a + b)
 }
 
 /// `f` over numbers in lanes, and the lanes put together by `join`; both in an order that depends on the length alone.
-#[inline]
+#[inline(always)]
 pub(crate) fn lanes(
     values: &[f64],
     start: f64,

@@ -19,6 +19,7 @@ use crate::Real;
 use crate::boost::chunks;
 use crate::boost::surrogate::{EntropyPsi, Psi, Surrogate, with_psi};
 use crate::error::DomainError;
+use crate::real::lanes;
 use crate::walk::solve;
 
 /// What to do with a feature that never errs, where the loss would like an infinite leverage.
@@ -89,14 +90,14 @@ pub(crate) trait Move: Copy + Into<f64> + Send + Sync {
 pub(crate) const NEAR: usize = 512;
 
 impl Move for f64 {
-    #[inline]
+    #[inline(always)]
     fn numbers<'a>(values: &'a [Self], _: &'a mut [f64; NEAR]) -> &'a [f64] {
         values
     }
 }
 
 impl Move for i8 {
-    #[inline]
+    #[inline(always)]
     fn numbers<'a>(values: &'a [Self], room: &'a mut [f64; NEAR]) -> &'a [f64] {
         for (number, value) in room.iter_mut().zip(values) {
             *number = f64::from(*value);
@@ -204,9 +205,14 @@ impl<'a> Logistic<'a> {
             let (mut sum, mut room, mut terms) = (Slope::default(), [0.0; NEAR], [[0.0; NEAR]; 2]);
             for start in rows.clone().step_by(NEAR) {
                 let rows = start..rows.end.min(start + NEAR);
-                let m = M::numbers(&m[rows.clone()], &mut room);
                 let c = (!self.ones).then(|| &c[rows.clone()]);
-                sum = sum.add(turn.slope(&self.e[rows], m, c, &mut terms));
+                sum = sum.add(lanes::widely(
+                    #[inline(always)]
+                    || {
+                        let m = M::numbers(&m[rows.clone()], &mut room);
+                        turn.slope(&self.e[rows.clone()], m, c, &mut terms)
+                    },
+                ));
             }
             sum
         };
@@ -228,13 +234,13 @@ impl Turn {
     }
 
     /// e^−(u + δm), for m ≠ 0.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn after(self, e: f64, m: f64) -> f64 {
         e * if m > 0.0 { self.up } else { self.down }
     }
 
     /// The sums over at most [`NEAR`] examples, for whose terms there is room; without weights these are 1.
-    #[inline]
+    #[inline(always)]
     fn slope(
         self,
         e: &[f64],

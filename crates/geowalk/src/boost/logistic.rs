@@ -9,6 +9,7 @@
 use super::chunks::{lanes, sum};
 use super::line::{Move, NEAR, Turn};
 use crate::Real;
+use crate::real::lanes::widely;
 
 /// Mean logarithms from here on have 12 good digits.
 const SMALL: f64 = 1e-4;
@@ -71,13 +72,18 @@ pub(super) fn advance<M: Move>(mut rows: Rows<'_>, m: &[M], delta: f64, turn: Tu
     let (mut all, mut room, mut terms) = (Moved::default(), [0.0; NEAR], [[0.0; NEAR]; 3]);
     for m in m.chunks(NEAR) {
         let (now, rest) = rows.split(m.len());
-        let m = M::numbers(m, &mut room);
-        for (((u, w), e), &m) in now.u.iter_mut().zip(&mut *now.w).zip(&mut *now.e).zip(m) {
-            *u += delta * m;
-            *e = if m == 0.0 { *e } else { turn.after(*e, m) };
-            *w = 1.0 / (1.0 + *e);
-        }
-        all = all.add(sums(&now, m, delta, &mut terms));
+        all = all.add(widely(
+            #[inline(always)]
+            || {
+                let m = M::numbers(m, &mut room);
+                for (((u, w), e), &m) in now.u.iter_mut().zip(&mut *now.w).zip(&mut *now.e).zip(m) {
+                    *u += delta * m;
+                    *e = if m == 0.0 { *e } else { turn.after(*e, m) };
+                    *w = 1.0 / (1.0 + *e);
+                }
+                sums(&now, m, delta, &mut terms)
+            },
+        ));
         rows = rest;
     }
     all
@@ -100,6 +106,7 @@ pub(super) fn begin(mut rows: Rows<'_>) -> Moved {
 }
 
 /// The sums over a block, for whose terms there is room.
+#[inline(always)] // where it is called is compiled for wide vectors
 fn sums(
     rows: &Rows<'_>,
     m: &[f64],

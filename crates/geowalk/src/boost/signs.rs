@@ -12,6 +12,7 @@ use rayon::prelude::*;
 use super::chunks::{self, ROWS};
 use super::line::{Move, NEAR, Slope, Start};
 use super::state::Edge;
+use crate::real::lanes::widely;
 
 /// Sums over the examples.
 #[derive(Debug, Clone, Copy, Default)]
@@ -35,7 +36,10 @@ pub(super) fn meet(w: &[f64], y: &[i8], h: &mut [i8]) -> Met {
             for (h, y) in h.iter_mut().zip(y) {
                 *h *= -y;
             }
-            sum = sum.add(sums(w, i8::numbers(h, &mut room), &mut terms));
+            sum = sum.add(widely(
+                #[inline(always)]
+                || sums(w, i8::numbers(h, &mut room), &mut terms),
+            ));
         }
         sum
     };
@@ -48,6 +52,7 @@ pub(super) fn meet(w: &[f64], y: &[i8], h: &mut [i8]) -> Met {
     parts.into_iter().fold(Met::default(), Met::add)
 }
 
+#[inline(always)] // where it is called is compiled for wide vectors
 fn sums(w: &[f64], m: &[f64], room: &mut [[f64; NEAR]; 4]) -> Met {
     let [terms, bends, tilts, twists] = &mut *room;
     let into = terms.iter_mut().zip(bends).zip(tilts.iter_mut().zip(twists));

@@ -105,7 +105,10 @@ fn fingerprint(parts: Parts<'_>, i: usize) -> u64 {
     let values = &values[range.clone()];
     let mut lanes = LANES;
     // To the end, without stopping at the first: several are compared at once.
-    let full = !values.iter().fold(false, |zero, x| zero | (*x == 0.0));
+    let mut full = true;
+    for x in values {
+        full &= *x != 0.0;
+    }
     match columns {
         None if full => sparse(&mut lanes, &indices[range], values),
         None => nonzero(&mut lanes, indices[range].iter().copied(), values),
