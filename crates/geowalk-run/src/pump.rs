@@ -18,7 +18,7 @@ use geowalk::row::Block;
 use geowalk_data::{DataError, Helper, Labels, Piece, Places, Source};
 
 /// Rows in a block: enough to amortise handing it over, few enough to stay in the cache.
-pub const ROWS: usize = 256;
+pub const ROWS: usize = 1024;
 
 /// Blocks, or pieces, under way in the other thread.
 const UNDER_WAY: usize = 4;
