@@ -6,11 +6,11 @@ use geowalk::ConfigError;
 use geowalk::certify::{Certificate, Comparator, FirstOrder};
 use geowalk::error::Allowed;
 use geowalk::geometry::Event;
-use geowalk::loss::Facts;
+use geowalk::loss::{Facts, Loss};
 use geowalk::row::{Dense, Row};
 use geowalk::update::Round;
 
-use crate::learner::Intercepted;
+use crate::learner::{Given, Intercepted};
 
 /// Certificates of all classes, and Γ by feature and class.
 #[derive(Debug, Default)]
@@ -19,17 +19,9 @@ pub(super) struct Slopes {
     gamma: Vec<f64>,
 }
 
-/// Losses of a linear form: what the slopes of a softmax are to the certificate.
+/// Slopes of a softmax are to the certificate those of a linear loss.
 fn facts() -> Facts {
-    Facts {
-        labels: Allowed::Closed(-1.0, 1.0),
-        predictions: Allowed::Finite,
-        convex: true,
-        lipschitz: Some(1.0),
-        smooth: Some(0.0),
-        strong: 0.0,
-        margin: false,
-    }
+    Given.facts()
 }
 
 impl Slopes {

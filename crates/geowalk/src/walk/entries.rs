@@ -1,7 +1,7 @@
 //! # Positive weights and their logarithms, eight at a time
 //! A step on positive weights does the same to every coordinate of the row: a factor, its logarithm, an exponential, a term of the divergence. One coordinate
 //! after another that is a long chain of operations that wait for each other. Here the coordinates of the row are copied next to each other with their
-//! weights while the prediction is made; a step is a function of a [`Eight`] of them, in operations that processors do on eight numbers
+//! weights while the prediction is made; a step is a function of [`Eight`] of them, in operations that processors do on four or eight numbers
 //! at once ([`lanes`]), and its results are written back.
 //!
 //! **Same bits** Coordinates with x_i = 0 do not move and are left out, so dense and sparse rows make the same eights. Which coordinates are
