@@ -130,10 +130,12 @@ impl Ahead {
             let _ = empty.try_send(Filled::default());
         }
         let reader = thread::spawn(move || {
+            let mut rows = Block::new();
             while let Ok(mut filled) = take.recv() {
-                let handed = match source.read(&mut filled.block, ROWS) {
+                let handed = match source.read(&mut rows, ROWS) {
                     Ok(0) => break,
                     Ok(_) => {
+                        filled.block.copy(&rows);
                         filled.complete(source.as_mut(), &mut known);
                         give.send(Ok(filled))
                     }
@@ -233,13 +235,17 @@ impl Together {
         }
         let shared = Arc::clone(&desk);
         let other = thread::spawn(move || {
+            let mut rows = Block::new();
             while let Ok(mut piece) = take.recv() {
                 let Some((number, end)) = lock(&shared).cut(&mut piece, &mut other) else { return };
                 let over = end.is_some();
                 let cut = if let Some(end) = end {
                     Cut::End(end)
                 } else {
+                    std::mem::swap(&mut rows, &mut piece.block);
                     other.parse(&mut piece);
+                    std::mem::swap(&mut rows, &mut piece.block);
+                    piece.block.copy(&rows);
                     Cut::Piece(piece, true)
                 };
                 // An error says that the learner has stopped.
@@ -263,6 +269,10 @@ impl Together {
     }
 
     fn next(&mut self, filled: &mut Filled) -> Result<bool, DataError> {
+        if let Some((piece, _)) = &mut self.current {
+            // Each piece keeps its memory: what this thread fills has not been with the other.
+            std::mem::swap(&mut filled.block, &mut piece.block);
+        }
         loop {
             if let Some((piece, _)) = &mut self.current {
                 let mut desk = lock(&self.desk);

@@ -80,6 +80,21 @@ impl Block {
         self.fingerprints.clear();
     }
 
+    /// Becomes a copy of another block, in the memory it has.
+    ///
+    /// **Why** A block that goes round between two threads lies in the cache of the one that has read it last. Writing it coordinate by coordinate, the other waits for every line of that cache;
+    /// all at once it does not. So who makes rows for another thread makes them in a block of its own, and copies.
+    pub fn copy(&mut self, from: &Self) {
+        self.labels.clone_from(&from.labels);
+        self.weights.clone_from(&from.weights);
+        self.ends.clone_from(&from.ends);
+        self.bounds.clone_from(&from.bounds);
+        self.indices.clone_from(&from.indices);
+        self.values.clone_from(&from.values);
+        self.columns = from.columns;
+        self.fingerprints.clone_from(&from.fingerprints);
+    }
+
     /// Takes over the [fingerprints](Block::fingerprint) of all rows from who has worked them out before. They are forgotten when the rows change.
     pub fn know_fingerprints(&mut self, known: impl Iterator<Item = u64>) {
         self.fingerprints.clear();
