@@ -49,6 +49,7 @@ mod piece;
 mod place;
 mod schema;
 mod source;
+mod text;
 mod words;
 
 pub use bytes::Input;
@@ -62,6 +63,7 @@ pub use schema::{
     Schema, Task,
 };
 pub use source::{OnError, SAMPLE_BYTES, SAMPLE_ROWS, Skipped, Source};
+pub use text::Text;
 
 /// Which column is the label.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -6,25 +6,21 @@
 //! pieces, as if it had read them itself: what a helper passes over as known, it has noted in an earlier piece or the source had known before. A piece in which anything is unusual
 //! (a bad row) is parsed again by the source, in order: errors, their places and what becomes of them are those of one thread.
 
-use std::sync::Arc;
-
 use geowalk::row::Block;
 
-use crate::bytes::{Bytes, Record};
-use crate::error::{DataError, Fault};
+use crate::bytes::Record;
+use crate::error::Fault;
 use crate::place::Places;
 use crate::schema::{Journal, Shadow};
 use crate::source::Parsed;
+use crate::text::Text;
 
 /// Whole lines of text, and the rows in them.
 #[derive(Default)]
 pub struct Piece {
-    pub(crate) bytes: Bytes,
-    pub(crate) file: Arc<str>,
+    pub(crate) text: Text,
     pub(crate) journal: Journal,
     pub(crate) state: State,
-    /// An error that waits until the rows before it have been taken.
-    pub(crate) failure: Option<DataError>,
     /// The rows, after the source has taken them.
     pub block: Block,
     /// Where they come from.
@@ -34,7 +30,7 @@ pub struct Piece {
 impl std::fmt::Debug for Piece {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Piece")
-            .field("file", &self.file)
+            .field("text", &self.text)
             .field("rows", &self.block.len())
             .finish_non_exhaustive()
     }
@@ -60,6 +56,7 @@ pub struct Helper(pub(crate) Box<dyn Shadowing>);
 impl Helper {
     /// Turns the text of a piece into rows.
     pub fn parse(&mut self, piece: &mut Piece) {
+        self.0.shadow().hear(&piece.journal);
         self.0.parse(piece);
         self.0.shadow().note(&mut piece.journal);
     }
@@ -91,9 +88,9 @@ impl Piece {
         self.places.clear();
         self.state = State::Parsed;
         // Text in memory cannot fail to be read.
-        while matches!(self.bytes.advance(), Ok(true)) {
-            match row(self.bytes.record(), &mut self.block) {
-                Ok(Parsed::Row) => self.places.push(&self.file, self.bytes.line()),
+        while matches!(self.text.bytes.advance(), Ok(true)) {
+            match row(self.text.bytes.record(), &mut self.block) {
+                Ok(Parsed::Row) => self.places.push(&self.text.file, self.text.bytes.line()),
                 Ok(Parsed::Nothing) => {}
                 Ok(Parsed::NextBlock) | Err(_) => {
                     self.state = State::Unusual;

@@ -6,7 +6,6 @@
 //! first, never from what happens to lie in memory.
 
 use std::io::Write;
-use std::sync::Arc;
 
 use geowalk::row::Block;
 
@@ -16,6 +15,7 @@ use crate::error::{DataError, ErrorKind, Fault, Position};
 use crate::piece::{Helper, Piece, State};
 use crate::place::Places;
 use crate::schema::{Journal, Schema};
+use crate::text::Text;
 
 /// Rows from which types are inferred.
 pub const SAMPLE_ROWS: usize = 1000;
@@ -69,9 +69,9 @@ pub trait Source: Send {
         None
     }
 
-    /// Cuts the next piece off for a [helper](Source::helper) of this source; `false` at the end.
-    fn cut(&mut self, _piece: &mut Piece, _helper: &mut Helper) -> Result<bool, DataError> {
-        Ok(false)
+    /// The text that this source reads from, if it is text. It may be taken away, to be cut for [helpers](Source::helper), and put back at the end.
+    fn text(&mut self) -> Option<&mut Text> {
+        None
     }
 
     /// Takes back a piece that a helper has parsed, in the order in which they were cut; gives the number of rows that are in it now, 0 if there are no more.
@@ -201,47 +201,37 @@ pub(crate) trait Parser: Send {
         &[]
     }
 
-    /// The same for pieces out of order, if they can be parsed so.
+    /// The same for pieces out of order, if they can be parsed so; not where files have headers.
     fn helper(&self) -> Option<Helper> {
         None
     }
 
-    /// The source learns what a helper saw, in order.
-    fn learn(&mut self, _journal: &Journal) -> Result<(), ErrorKind> {
+    /// The source learns what a helper saw, in order, and answers whose places are.
+    fn learn(&mut self, _journal: &mut Journal) -> Result<(), ErrorKind> {
         Ok(())
     }
 }
 
 /// A format and the bytes it parses.
 pub(crate) struct Reader<P> {
-    bytes: Bytes,
+    text: Text,
     parser: P,
     on_error: OnError,
     skipped: Skipped,
     rows: u64,
-    file: Arc<str>,
     places: Places,
-    /// An error that waits until the rows before it have been delivered.
-    failure: Option<DataError>,
-    /// An error that the sample has met; it waits for the end of the file.
-    sampled: Option<DataError>,
-    over: bool,
 }
 
 impl<P: Parser> Reader<P> {
     /// Reads headers and sample.
     pub(crate) fn open(bytes: Bytes, parser: P, on_error: OnError) -> Result<Self, DataError> {
         let mut reader = Self {
-            file: bytes.name().into(),
-            places: Places::default(),
-            bytes,
+            text: Text::new(bytes),
             parser,
             on_error,
             skipped: Skipped::default(),
             rows: 0,
-            failure: None,
-            sampled: None,
-            over: false,
+            places: Places::default(),
         };
         reader.infer()?;
         Ok(reader)
@@ -252,40 +242,34 @@ impl<P: Parser> Reader<P> {
         let mut lines = false;
         loop {
             lines |= self.header()?;
-            self.bytes.pin();
+            self.text.bytes.pin();
             let mut rows = 0;
             let few = if self.parser.wants_sample() { SAMPLE_ROWS } else { 1 };
-            while rows < few && self.bytes.since_pin() < SAMPLE_BYTES {
+            while rows < few && self.text.bytes.since_pin() < SAMPLE_BYTES {
                 match self.record() {
                     Ok(true) => {}
                     Ok(false) => break,
                     Err(error) if rows == 0 => return Err(error),
                     Err(error) => {
-                        self.sampled = Some(error);
+                        self.text.sampled = Some(error);
                         break;
                     }
                 }
-                if !self.bytes.record().bytes().trim_ascii().is_empty() {
+                if !self.text.bytes.record().bytes().trim_ascii().is_empty() {
                     rows += 1;
-                    self.parser.sample(self.bytes.record());
+                    self.parser.sample(self.text.bytes.record());
                 }
             }
             if rows > 0 {
-                self.bytes.rewind();
+                self.text.bytes.rewind();
                 let settled = self.parser.settle();
-                return settled.map_err(|kind| kind.of(self.bytes.name()));
+                return settled.map_err(|kind| kind.of(self.text.bytes.name()));
             }
-            if !self.next_file()? {
+            if !self.text.next_file()? {
                 let kind = if lines { ErrorKind::NoRows } else { ErrorKind::Empty };
-                return Err(kind.of(self.bytes.name()));
+                return Err(kind.of(self.text.bytes.name()));
             }
         }
-    }
-
-    fn next_file(&mut self) -> Result<bool, DataError> {
-        let more = self.bytes.next_file()?;
-        self.file = self.bytes.name().into();
-        Ok(more)
     }
 
     /// Reads the header, if there is one; `false` if the file is empty.
@@ -294,13 +278,13 @@ impl<P: Parser> Reader<P> {
             return Ok(false);
         }
         while self.record()? {
-            let record = self.bytes.record();
+            let record = self.text.bytes.record();
             if record.bytes().trim_ascii().is_empty() {
                 continue;
             }
             return match self.parser.header(record) {
                 Ok(()) => Ok(true),
-                Err(fault) => Err(self.bytes.error(fault)),
+                Err(fault) => Err(self.text.bytes.error(fault)),
             };
         }
         Ok(false)
@@ -309,12 +293,12 @@ impl<P: Parser> Reader<P> {
     /// Goes on to the next record; `false` at the end of the file.
     #[inline]
     fn record(&mut self) -> Result<bool, DataError> {
-        if !self.bytes.advance()? {
-            return self.sampled.take().map_or(Ok(false), Err);
+        if !self.text.bytes.advance()? {
+            return self.text.sampled.take().map_or(Ok(false), Err);
         }
         let mut scan = Scan::default();
-        while !self.parser.complete(self.bytes.record(), &mut scan) {
-            if self.bytes.record().end > LONGEST_RECORD || !self.bytes.extend()? {
+        while !self.parser.complete(self.text.bytes.record(), &mut scan) {
+            if self.text.bytes.record().end > LONGEST_RECORD || !self.text.bytes.extend()? {
                 break;
             }
         }
@@ -324,19 +308,19 @@ impl<P: Parser> Reader<P> {
     fn fill(&mut self, block: &mut Block, rows: usize) -> Result<(), DataError> {
         while block.len() < rows {
             if !self.record()? {
-                if !self.next_file()? {
-                    self.over = true;
+                if !self.text.next_file()? {
+                    self.text.over = true;
                     return Ok(());
                 }
                 self.header()?;
                 continue;
             }
-            match self.parser.row(self.bytes.record(), block) {
-                Ok(Parsed::Row) => self.places.push(&self.file, self.bytes.line()),
+            match self.parser.row(self.text.bytes.record(), block) {
+                Ok(Parsed::Row) => self.places.push(&self.text.file, self.text.bytes.line()),
                 Ok(Parsed::Nothing) => {}
                 Ok(Parsed::NextBlock) => {
                     block.abandon();
-                    self.bytes.unread();
+                    self.text.bytes.unread();
                     return Ok(());
                 }
                 Err(fault) => {
@@ -352,15 +336,15 @@ impl<P: Parser> Reader<P> {
     #[cold]
     fn leave_out(&mut self, fault: Fault) -> Result<(), DataError> {
         let quote = matches!(*fault.kind, ErrorKind::UnclosedQuote | ErrorKind::AfterQuote { .. });
-        let error = self.bytes.error(fault);
+        let error = self.text.bytes.error(fault);
         if matches!(self.on_error, OnError::Fail) {
             return Err(error);
         }
         if quote {
-            self.bytes.first_line_only(); // the lines that a stray quote has swallowed may well be good
+            self.text.bytes.first_line_only(); // the lines that a stray quote has swallowed may well be good
         }
         if let OnError::Quarantine(writer) = &mut self.on_error {
-            let text = self.bytes.record().bytes();
+            let text = self.text.bytes.record().bytes();
             let written = writer.write_all(text).and_then(|()| writer.write_all(b"\n"));
             written.map_err(|source| ErrorKind::Io { source }.of("quarantine"))?;
         }
@@ -373,24 +357,24 @@ impl<P: Parser> Source for Reader<P> {
     fn read(&mut self, block: &mut Block, rows: usize) -> Result<usize, DataError> {
         block.clear();
         self.places.clear();
-        if let Some(error) = self.failure.take() {
-            self.over = true;
+        if let Some(error) = self.text.failure.take() {
+            self.text.over = true;
             return Err(error);
         }
-        if self.over || rows == 0 {
+        if self.text.over || rows == 0 {
             return Ok(0);
         }
         match self.fill(block, rows) {
             Err(error) if block.is_empty() => {
-                self.over = true;
+                self.text.over = true;
                 return Err(error);
             }
-            Err(error) => self.failure = Some(error),
+            Err(error) => self.text.failure = Some(error),
             Ok(()) => {}
         }
         self.rows += block.len() as u64;
         if self.rows == 0 && self.skipped.rows == 0 {
-            return Err(ErrorKind::Empty.of(self.bytes.name())); // nothing but comments
+            return Err(ErrorKind::Empty.of(self.text.bytes.name())); // nothing but comments
         }
         Ok(block.len())
     }
@@ -412,52 +396,29 @@ impl<P: Parser> Source for Reader<P> {
     }
 
     fn place(&self) -> (&str, Position) {
-        (self.bytes.name(), self.bytes.position(0))
+        (self.text.bytes.name(), self.text.bytes.position(0))
     }
 
     fn helper(&self) -> Option<Helper> {
         self.parser.helper()
     }
 
-    fn cut(&mut self, piece: &mut Piece, helper: &mut Helper) -> Result<bool, DataError> {
-        helper.0.shadow().ask(&self.parser.schema().features);
-        if let Some(error) = self.failure.take() {
-            self.over = true;
-            return Err(error);
-        }
-        while !self.over {
-            if self.bytes.cut(&mut piece.bytes)? {
-                piece.file = Arc::clone(&self.file);
-                piece.state = State::Cut;
-                return Ok(true);
-            }
-            if let Some(error) = self.sampled.take() {
-                self.over = true;
-                return Err(error);
-            }
-            if self.next_file()? {
-                self.header()?;
-            } else {
-                self.over = true;
-            }
-        }
-        Ok(false)
+    fn text(&mut self) -> Option<&mut Text> {
+        Some(&mut self.text)
     }
 
     fn take(&mut self, piece: &mut Piece) -> Result<usize, DataError> {
         match piece.state {
             State::Taken => return Ok(0),
             State::Parsed => {
-                piece.state = State::Taken;
-                let learned = self.parser.learn(&piece.journal);
-                learned.map_err(|kind| kind.of(&piece.file))?;
                 self.rows += piece.block.len() as u64;
+                self.taken(piece)?;
                 return Ok(piece.block.len());
             }
             State::Cut | State::Unusual => {}
         }
         if piece.state == State::Unusual {
-            piece.bytes.restart();
+            piece.text.bytes.restart();
             piece.state = State::Cut;
         }
         self.again(piece)
@@ -467,33 +428,35 @@ impl<P: Parser> Source for Reader<P> {
 impl<P: Parser> Reader<P> {
     /// Reads rows of a piece as if they were the next ones of the file.
     fn again(&mut self, piece: &mut Piece) -> Result<usize, DataError> {
-        if let Some(error) = piece.failure.take() {
+        if let Some(error) = piece.text.failure.take() {
             return Err(error);
         }
         piece.block.clear();
-        let sampled = self.sampled.take(); // comes at the end of the file, not of a piece
-        let over = self.over;
         self.exchange(piece);
         self.places.clear();
         let filled = self.fill(&mut piece.block, PIECE_ROWS);
         self.exchange(piece);
-        (self.sampled, self.over) = (sampled, over);
         match filled {
             Err(error) if piece.block.is_empty() => return Err(error),
-            Err(error) => piece.failure = Some(error),
+            Err(error) => piece.text.failure = Some(error),
             Ok(()) => {}
         }
         self.rows += piece.block.len() as u64;
         if piece.block.is_empty() {
-            piece.state = State::Taken;
+            self.taken(piece)?;
         }
         Ok(piece.block.len())
     }
 
     /// What is read from is the piece, or the file again.
     fn exchange(&mut self, piece: &mut Piece) {
-        std::mem::swap(&mut self.bytes, &mut piece.bytes);
-        std::mem::swap(&mut self.file, &mut piece.file);
+        std::mem::swap(&mut self.text, &mut piece.text);
         std::mem::swap(&mut self.places, &mut piece.places);
+    }
+
+    /// All rows of a piece were taken. Who has read it again has met all that the helper has written down, and more; to meet it once more changes nothing.
+    fn taken(&mut self, piece: &mut Piece) -> Result<(), DataError> {
+        piece.state = State::Taken;
+        self.parser.learn(&mut piece.journal).map_err(|kind| kind.of(&piece.text.file))
     }
 }

@@ -90,7 +90,7 @@ fn several(options: Options) -> Seen {
             let mut piece = Piece::default();
             turn = turn.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             let helper = &mut helpers[usize::from(turn >> 20 & 1 == 0)];
-            match source.cut(&mut piece, helper) {
+            match source.text().unwrap().cut(&mut piece) {
                 Ok(true) => {
                     helper.parse(&mut piece);
                     pieces.push(piece);

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use geowalk::row::Block;
-use geowalk_data::{DataError, Helper, Labels, Piece, Places, Source};
+use geowalk_data::{DataError, Helper, Labels, Piece, Places, Source, Text};
 
 /// Rows in a block: enough to amortise handing it over, few enough to stay in the cache.
 pub const ROWS: usize = 1024;
@@ -162,10 +162,10 @@ impl Ahead {
     }
 }
 
-/// The source, and the number of the piece that is cut next.
-#[derive(Debug)]
+/// The text, and the number of the piece that is cut next.
+#[derive(Debug, Default)]
 struct Desk {
-    source: Box<dyn Source>,
+    text: Text,
     next: u64,
     over: bool,
 }
@@ -181,15 +181,11 @@ enum Cut {
 
 impl Desk {
     /// Cuts the next piece off; with its number, or the end. `None` if the end was told before.
-    fn cut(
-        &mut self,
-        piece: &mut Piece,
-        helper: &mut Helper,
-    ) -> Option<(u64, Option<Result<(), DataError>>)> {
+    fn cut(&mut self, piece: &mut Piece) -> Option<(u64, Option<Result<(), DataError>>)> {
         if self.over {
             return None;
         }
-        let end = match self.source.cut(piece, helper) {
+        let end = match self.text.cut(piece) {
             Ok(true) => None,
             Ok(false) => Some(Ok(())),
             Err(error) => Some(Err(error)),
@@ -200,7 +196,7 @@ impl Desk {
     }
 }
 
-/// Locks; a thread that has panicked leaves a source that can still be asked what it knows.
+/// Locks; a thread that has panicked leaves a text that can still be put back.
 fn lock(desk: &Mutex<Desk>) -> MutexGuard<'_, Desk> {
     desk.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -208,6 +204,7 @@ fn lock(desk: &Mutex<Desk>) -> MutexGuard<'_, Desk> {
 /// Two threads that parse.
 #[derive(Debug)]
 struct Together {
+    source: Box<dyn Source>,
     desk: Arc<Mutex<Desk>>,
     helper: Helper,
     parsed: Receiver<(u64, Cut)>,
@@ -224,9 +221,10 @@ struct Together {
 }
 
 impl Together {
-    fn start(source: Box<dyn Source>, helper: Helper, mut other: Helper) -> Self {
+    fn start(mut source: Box<dyn Source>, helper: Helper, mut other: Helper) -> Self {
         let known = names(source.schema().labels());
-        let desk = Arc::new(Mutex::new(Desk { source, next: 0, over: false }));
+        let text = source.text().map(std::mem::take).unwrap_or_default();
+        let desk = Arc::new(Mutex::new(Desk { text, ..Desk::default() }));
         let (give, parsed) = sync_channel(UNDER_WAY + 1);
         let (spare, take) = sync_channel::<Box<Piece>>(UNDER_WAY);
         for _ in 0..UNDER_WAY {
@@ -237,7 +235,7 @@ impl Together {
         let other = thread::spawn(move || {
             let mut rows = Block::new();
             while let Ok(mut piece) = take.recv() {
-                let Some((number, end)) = lock(&shared).cut(&mut piece, &mut other) else { return };
+                let Some((number, end)) = lock(&shared).cut(&mut piece) else { return };
                 let over = end.is_some();
                 let cut = if let Some(end) = end {
                     Cut::End(end)
@@ -255,6 +253,7 @@ impl Together {
             }
         });
         Self {
+            source,
             desk,
             helper,
             parsed,
@@ -274,14 +273,13 @@ impl Together {
             std::mem::swap(&mut filled.block, &mut piece.block);
         }
         loop {
-            if let Some((piece, _)) = &mut self.current {
-                let mut desk = lock(&self.desk);
-                if desk.source.take(piece)? > 0 {
-                    filled.news(desk.source.as_ref(), &mut self.known);
-                    std::mem::swap(&mut filled.block, &mut piece.block);
-                    std::mem::swap(&mut filled.places, &mut piece.places);
-                    return Ok(true);
-                }
+            if let Some((piece, _)) = &mut self.current
+                && self.source.take(piece)? > 0
+            {
+                filled.news(self.source.as_ref(), &mut self.known);
+                std::mem::swap(&mut filled.block, &mut piece.block);
+                std::mem::swap(&mut filled.places, &mut piece.places);
+                return Ok(true);
             }
             match self.current.take() {
                 // The other thread may be gone already; then nobody needs the memory.
@@ -306,7 +304,7 @@ impl Together {
                 return Some(cut);
             }
             if let Some(mut piece) = self.own.take() {
-                let cut = lock(&self.desk).cut(&mut piece, &mut self.helper);
+                let cut = lock(&self.desk).cut(&mut piece);
                 match cut {
                     Some((number, Some(end))) => drop(self.ready.insert(number, Cut::End(end))),
                     Some((number, None)) => {
@@ -322,10 +320,12 @@ impl Together {
         }
     }
 
-    fn stop(self) -> Option<Box<dyn Source>> {
+    fn stop(mut self) -> Option<Box<dyn Source>> {
         drop((self.parsed, self.spare));
         self.other.join().ok()?;
-        let desk = Arc::into_inner(self.desk)?;
-        Some(desk.into_inner().unwrap_or_else(PoisonError::into_inner).source)
+        if let Some(text) = self.source.text() {
+            std::mem::swap(text, &mut lock(&self.desk).text);
+        }
+        Some(self.source)
     }
 }

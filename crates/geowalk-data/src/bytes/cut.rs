@@ -78,7 +78,7 @@ impl Bytes {
     /// Makes the buffer as small as pieces are, when little is left in it.
     fn shrink(&mut self) {
         let waiting = self.filled - self.next;
-        let size = self.piece + self.piece / 4 + PADDING;
+        let size = self.piece + PADDING;
         if self.buffer.len() > size && waiting < self.piece {
             let mut small = vec![0; size];
             small[..waiting].copy_from_slice(&self.buffer[self.next..self.filled]);

@@ -141,7 +141,7 @@ impl Parser for Libsvm {
         Some(Helper(Box::new(Shadowed { shadow, rules: self.rules, scratch: Scratch::default() })))
     }
 
-    fn learn(&mut self, journal: &Journal) -> Result<(), ErrorKind> {
+    fn learn(&mut self, journal: &mut Journal) -> Result<(), ErrorKind> {
         journal.replay(&mut self.schema.features)
     }
 }

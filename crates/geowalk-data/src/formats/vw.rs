@@ -64,7 +64,7 @@ impl Parser for Vw {
         Some(Helper(Box::new(Shadowed { shadow, pairs: Pairs::default() })))
     }
 
-    fn learn(&mut self, journal: &Journal) -> Result<(), ErrorKind> {
+    fn learn(&mut self, journal: &mut Journal) -> Result<(), ErrorKind> {
         journal.replay(&mut self.schema.features)
     }
 }

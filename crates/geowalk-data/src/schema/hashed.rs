@@ -186,6 +186,12 @@ impl Hashed {
         &self.prints
     }
 
+    /// What is remembered of who came first to the place of this hash, which is watched.
+    #[expect(clippy::cast_possible_truncation, reason = "masked")]
+    pub(super) fn print_of(&self, hash: u64) -> u16 {
+        self.prints[((hash & self.mask) >> self.sparse) as usize]
+    }
+
     /// Only every 2^this-th place is watched.
     pub(super) fn sparse(&self) -> u32 {
         self.sparse

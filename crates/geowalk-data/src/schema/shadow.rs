@@ -18,8 +18,8 @@ pub(crate) enum Shadow {
 /// Hashed features, as somebody sees them who does not decide whose a place is.
 ///
 /// **Method** A hash is passed over if the owner is known to have given its place to one with the same bits of the hash; or if this very hash has been written down
-/// before. All others are written down, in their order. So the owner, who meets what is written in the order of the text, ends as if he had read it all himself. Now and then the
-/// watch [asks](Watch::ask) what became of the places that it wrote down, so that nearly all that comes is passed over by one comparison.
+/// before. All others are written down, in their order. So the owner, who meets what is written in the order of the text, ends as if he had read it all himself. He writes beside it
+/// whose the places are, and when the watch [hears](Watch::hear) of that, nearly all that comes is passed over by one comparison.
 #[derive(Debug)]
 pub(crate) struct Watch {
     bits: u32,
@@ -40,6 +40,8 @@ pub(crate) struct Journal {
     /// Hashes, and where namespace and name end in the text; both are empty where the place was taken already.
     events: Vec<(u64, usize, usize)>,
     text: Vec<u8>,
+    /// What the owner remembers of the places of the first of them; all, once he has met them.
+    answers: Vec<u16>,
 }
 
 /// Something was written down for this place. What an owner remembers is larger.
@@ -55,10 +57,10 @@ impl Shadow {
         }
     }
 
-    /// Asks the owner what became of what was written down.
-    pub(crate) fn ask(&mut self, features: &Features) {
-        if let (Self::Hashed(watch), Features::Hashed(hashed)) = (self, features) {
-            watch.ask(hashed);
+    /// Hears what the owner has answered.
+    pub(crate) fn hear(&mut self, journal: &Journal) {
+        if let Self::Hashed(watch) = self {
+            watch.hear(journal);
         }
     }
 
@@ -66,6 +68,7 @@ impl Shadow {
     pub(crate) fn note(&mut self, journal: &mut Journal) {
         journal.events.clear();
         journal.text.clear();
+        journal.answers.clear();
         if let Self::Hashed(watch) = self {
             std::mem::swap(&mut watch.journal, journal);
         }
@@ -73,12 +76,14 @@ impl Shadow {
 }
 
 impl Journal {
-    /// Has the owner meet all of it.
-    pub(crate) fn replay(&self, features: &mut Features) -> Result<(), ErrorKind> {
+    /// Has the owner meet all of it, and answer.
+    pub(crate) fn replay(&mut self, features: &mut Features) -> Result<(), ErrorKind> {
         let Features::Hashed(hashed) = features else { return Ok(()) };
         let mut start = 0;
+        self.answers.clear();
         for &(hash, between, end) in &self.events {
             hashed.claim(hash, &self.text[start..between], &self.text[between..end])?;
+            self.answers.push(hashed.print_of(hash));
             start = end;
         }
         Ok(())
@@ -109,16 +114,17 @@ impl Watch {
         }
     }
 
-    /// Asks the owner whose the places are that were written down.
-    fn ask(&mut self, hashed: &Hashed) {
-        let Self { prints, firsts, .. } = self;
-        firsts.retain(|&slot, _| {
-            let print = hashed.all_prints()[slot as usize];
-            if print != 0 {
-                prints[slot as usize] = print;
+    /// Hears whose the places are that were written down.
+    #[expect(clippy::cast_possible_truncation, reason = "masked")]
+    fn hear(&mut self, journal: &Journal) {
+        for (&(hash, ..), &answer) in journal.events.iter().zip(&journal.answers) {
+            let slot = (hash & self.mask) as u32 >> self.sparse;
+            let print = &mut self.prints[slot as usize];
+            if *print == OWN {
+                self.firsts.remove(&slot);
             }
-            print == 0 // what was written has not come to the owner yet
-        });
+            *print = answer;
+        }
     }
 
     #[inline(always)]
@@ -206,14 +212,16 @@ mod tests {
                 waiting.push(std::mem::take(&mut watch.journal));
                 // The owner is behind by a piece or two.
                 if k % 2 == 0 {
-                    for journal in waiting.drain(..waiting.len() - 1) {
+                    for mut journal in waiting.drain(..waiting.len() - 1) {
                         journal.replay(&mut features).unwrap();
+                        // Now and then by another watch than wrote it down, or by none.
+                        if k % 6 != 0 {
+                            watches[usize::from(k % 4 == 0)].hear(&journal);
+                        }
                     }
-                    let Features::Hashed(owner) = &features else { panic!("hashed") };
-                    watches[usize::from(k % 4 == 0)].ask(owner);
                 }
             }
-            for journal in waiting {
+            for mut journal in waiting {
                 journal.replay(&mut features).unwrap();
             }
             let Features::Hashed(owner) = &features else { panic!("hashed") };

@@ -1,0 +1,61 @@
+//! # Text
+//! The files of a source, line after line. A source reads it, or gives it away to be [cut](Text::cut) into pieces elsewhere.
+
+use std::sync::Arc;
+
+use crate::bytes::Bytes;
+use crate::error::DataError;
+use crate::piece::{Piece, State};
+
+/// Lines, and what is known of their end.
+#[derive(Default)]
+pub struct Text {
+    pub(crate) bytes: Bytes,
+    /// The name of the file that is being read.
+    pub(crate) file: Arc<str>,
+    /// An error that waits until the rows before it have been delivered.
+    pub(crate) failure: Option<DataError>,
+    /// An error that the sample has met; it waits for the end of the file.
+    pub(crate) sampled: Option<DataError>,
+    pub(crate) over: bool,
+}
+
+impl Text {
+    pub(crate) fn new(bytes: Bytes) -> Self {
+        Self { file: bytes.name().into(), bytes, ..Self::default() }
+    }
+
+    /// Goes on to the next file; `false` if there is none.
+    pub(crate) fn next_file(&mut self) -> Result<bool, DataError> {
+        let more = self.bytes.next_file()?;
+        self.file = self.bytes.name().into();
+        Ok(more)
+    }
+
+    /// Cuts the next piece off for a [helper](crate::Helper); `false` at the end.
+    pub fn cut(&mut self, piece: &mut Piece) -> Result<bool, DataError> {
+        if let Some(error) = self.failure.take() {
+            self.over = true;
+            return Err(error);
+        }
+        while !self.over {
+            if self.bytes.cut(&mut piece.text.bytes)? {
+                piece.text.file = Arc::clone(&self.file);
+                piece.state = State::Cut;
+                return Ok(true);
+            }
+            if let Some(error) = self.sampled.take() {
+                self.over = true;
+                return Err(error);
+            }
+            self.over = !self.next_file()?;
+        }
+        Ok(false)
+    }
+}
+
+impl std::fmt::Debug for Text {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Text").field("file", &self.file).finish_non_exhaustive()
+    }
+}
