@@ -7,7 +7,7 @@ use crate::error::{DataError, Fault};
 
 impl Bytes {
     /// Bytes of a piece, unless the buffer is smaller or a line longer: enough to amortise handing it over, few enough to stay in the cache with the rows made of them.
-    pub(super) const PIECE: usize = 1 << 18;
+    pub(super) const PIECE: usize = 1 << 19;
 
     /// Moves the next whole lines into a piece, which then reads like a file of its own with the right places; `false` at the end of the file.
     pub(crate) fn cut(&mut self, piece: &mut Self) -> Result<bool, DataError> {

@@ -1,3 +1,4 @@
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// Names of places, in one piece of memory: some 8 bytes each beside their text.
@@ -55,11 +56,11 @@ impl Names {
         true
     }
 
-    fn text(&self, k: usize) -> &str {
+    /// Where the text of a name is.
+    fn range(&self, k: usize) -> Range<usize> {
         let start = k.checked_sub(1).and_then(|before| self.ends.get(before));
         let (start, end) = (start.copied().unwrap_or(0), self.ends.get(k).copied().unwrap_or(0));
-        let text = self.text.get(start as usize..end as usize).unwrap_or_default();
-        std::str::from_utf8(text).unwrap_or_default()
+        start as usize..end as usize
     }
 
     fn sorted(&self) -> &[u64] {
@@ -75,23 +76,24 @@ impl Names {
     pub(super) fn find(&self, place: u32) -> Option<&str> {
         let sorted = self.sorted();
         let at = sorted.partition_point(|entry| (entry >> 32) < u64::from(place));
-        sorted
-            .get(at)
-            .filter(|entry| **entry >> 32 == u64::from(place))
-            .map(|&entry| self.named(entry))
+        let entry = sorted.get(at).filter(|entry| **entry >> 32 == u64::from(place))?;
+        let text = self.text.get(self.range(number(*entry)))?;
+        std::str::from_utf8(text).ok()
     }
 
     /// All names with their places, by place.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &str)> {
-        self.sorted().iter().map(|&entry| ((entry >> 32) as u32, self.named(entry)))
+        // Looked through as a whole, not name by name.
+        let text = std::str::from_utf8(&self.text).unwrap_or_default();
+        let name = |entry| text.get(self.range(number(entry))).unwrap_or_default();
+        self.sorted().iter().map(move |&entry| ((entry >> 32) as u32, name(entry)))
     }
+}
 
-    /// The name of an entry of the sorted list.
-    fn named(&self, entry: u64) -> &str {
-        #[expect(clippy::cast_possible_truncation, reason = "the low half")]
-        let place = (entry & u64::from(u32::MAX)) as usize;
-        self.text(place)
-    }
+/// The number of the name of an entry of the sorted list.
+#[expect(clippy::cast_possible_truncation, reason = "the low half")]
+fn number(entry: u64) -> usize {
+    (entry & u64::from(u32::MAX)) as usize
 }
 
 /// Is this UTF-8?
