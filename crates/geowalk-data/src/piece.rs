@@ -42,10 +42,14 @@ pub(crate) enum State {
     /// Text alone.
     #[default]
     Cut,
+    /// No text: the file cannot be read from here on.
+    Broken,
     /// All rows are there.
     Parsed,
     /// The source has to look for itself.
     Unusual,
+    /// It does.
+    Again,
     /// All rows were taken.
     Taken,
 }
@@ -57,7 +61,9 @@ impl Helper {
     /// Turns the text of a piece into rows.
     pub fn parse(&mut self, piece: &mut Piece) {
         self.0.shadow().hear(&piece.journal);
-        self.0.parse(piece);
+        if piece.state == State::Cut {
+            self.0.parse(piece);
+        }
         self.0.shadow().note(&mut piece.journal);
     }
 }

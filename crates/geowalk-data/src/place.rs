@@ -63,6 +63,13 @@ impl Places {
         self.rows += 1;
     }
 
+    /// All rows are so many lines further on.
+    pub(crate) fn shift(&mut self, lines: u64) {
+        for run in &mut self.runs {
+            run.place.line += lines;
+        }
+    }
+
     /// The place of a row of the block, from 0.
     pub fn get(&self, row: usize) -> Option<Place> {
         let row = row as u64;

@@ -6,6 +6,7 @@
 //! first, never from what happens to lie in memory.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use geowalk::row::Block;
 
@@ -220,6 +221,8 @@ pub(crate) struct Reader<P> {
     skipped: Skipped,
     rows: u64,
     places: Places,
+    /// The file whose pieces are being taken, and the lines in those that were.
+    pieces: (Arc<str>, u64),
 }
 
 impl<P: Parser> Reader<P> {
@@ -232,6 +235,7 @@ impl<P: Parser> Reader<P> {
             skipped: Skipped::default(),
             rows: 0,
             places: Places::default(),
+            pieces: (Arc::default(), 0),
         };
         reader.infer()?;
         Ok(reader)
@@ -408,19 +412,29 @@ impl<P: Parser> Source for Reader<P> {
     }
 
     fn take(&mut self, piece: &mut Piece) -> Result<usize, DataError> {
+        if !Arc::ptr_eq(&self.pieces.0, &piece.text.file) {
+            self.pieces = (Arc::clone(&piece.text.file), 0);
+        }
+        let lines = self.pieces.1;
         match piece.state {
             State::Taken => return Ok(0),
             State::Parsed => {
+                piece.places.shift(lines);
                 self.rows += piece.block.len() as u64;
                 self.taken(piece)?;
                 return Ok(piece.block.len());
             }
-            State::Cut | State::Unusual => {}
+            State::Broken => {
+                if let Some(position) =
+                    piece.text.failure.as_mut().and_then(|error| error.position.as_mut())
+                {
+                    position.line += lines;
+                }
+            }
+            State::Cut | State::Unusual => piece.text.bytes.restart(lines),
+            State::Again => {}
         }
-        if piece.state == State::Unusual {
-            piece.text.bytes.restart();
-            piece.state = State::Cut;
-        }
+        piece.state = State::Again;
         self.again(piece)
     }
 }
@@ -457,6 +471,7 @@ impl<P: Parser> Reader<P> {
     /// All rows of a piece were taken. Who has read it again has met all that the helper has written down, and more; to meet it once more changes nothing.
     fn taken(&mut self, piece: &mut Piece) -> Result<(), DataError> {
         piece.state = State::Taken;
+        self.pieces.1 += piece.text.bytes.lines();
         self.parser.learn(&mut piece.journal).map_err(|kind| kind.of(&piece.text.file))
     }
 }

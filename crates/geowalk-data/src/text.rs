@@ -28,7 +28,9 @@ impl Text {
     /// Goes on to the next file; `false` if there is none.
     pub(crate) fn next_file(&mut self) -> Result<bool, DataError> {
         let more = self.bytes.next_file()?;
-        self.file = self.bytes.name().into();
+        if more {
+            self.file = self.bytes.name().into();
+        }
         Ok(more)
     }
 
@@ -39,9 +41,12 @@ impl Text {
             return Err(error);
         }
         while !self.over {
-            if self.bytes.cut(&mut piece.text.bytes)? {
+            let cut = self.bytes.cut(&mut piece.text.bytes);
+            if !matches!(cut, Ok(false)) {
                 piece.text.file = Arc::clone(&self.file);
-                piece.state = State::Cut;
+                piece.text.failure = cut.err();
+                self.over = piece.text.failure.is_some();
+                piece.state = if self.over { State::Broken } else { State::Cut };
                 return Ok(true);
             }
             if let Some(error) = self.sampled.take() {

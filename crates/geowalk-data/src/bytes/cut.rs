@@ -1,6 +1,6 @@
 //! Cutting off whole lines, to be parsed elsewhere.
 
-use memchr::{memchr, memchr_iter, memrchr};
+use memchr::{memchr, memrchr};
 
 use super::{Bytes, PADDING, Pin};
 use crate::error::{DataError, Fault};
@@ -9,7 +9,9 @@ impl Bytes {
     /// Bytes of a piece, unless the buffer is smaller or a line longer: enough to amortise handing it over, few enough to stay in the cache with the rows made of them.
     pub(super) const PIECE: usize = 1 << 19;
 
-    /// Moves the next whole lines into a piece, which then reads like a file of its own with the right places; `false` at the end of the file.
+    /// Moves the next whole lines into a piece, which then reads like a file of its own; `false` at the end of the file.
+    ///
+    /// Lines are not looked at: the lines of a piece, and of an error, count as if there had been no piece before it. Who takes the pieces in order knows [how many](Bytes::lines) there were.
     pub(crate) fn cut(&mut self, piece: &mut Self) -> Result<bool, DataError> {
         (self.start, self.end, self.line) = (self.next, self.next, self.next_line);
         let after = loop {
@@ -61,15 +63,18 @@ impl Bytes {
             self.next = after;
         }
         (self.start, self.end) = (self.next, self.next);
-        piece.restart();
-        let lines = memchr_iter(b'\n', &piece.buffer[piece.first.next..piece.filled]).count();
-        let unended = piece.buffer[piece.filled - 1] != b'\n';
-        self.next_line += (lines + usize::from(unended)) as u64;
+        piece.restart(0);
         Ok(true)
     }
 
-    /// Begins a piece again.
-    pub(crate) fn restart(&mut self) {
+    /// How many lines of a piece have been read.
+    pub(crate) fn lines(&self) -> u64 {
+        self.next_line - self.first.line
+    }
+
+    /// Begins a piece again, after so many more lines.
+    pub(crate) fn restart(&mut self, lines: u64) {
+        self.first.line += lines;
         let Pin { next, line } = self.first;
         (self.start, self.end, self.next) = (next, next, next);
         (self.line, self.next_line) = (line, line);
