@@ -277,6 +277,16 @@ impl<X: Row<f64>> Row<f64> for Intercepted<X> {
     }
 
     #[inline]
+    fn span(self) -> (f64, f64, usize) {
+        let (lo, hi, count) = self.row.span();
+        if self.intercept {
+            (Real::min(lo, 1.0), Real::max(hi, 1.0), count + 1)
+        } else {
+            (lo, hi, count)
+        }
+    }
+
+    #[inline]
     fn length(self) -> f64 {
         let length = self.row.length();
         if self.intercept { Real::hypot(1.0, length) } else { length }

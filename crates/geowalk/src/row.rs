@@ -110,6 +110,27 @@ fn length<F: Real>(x: &[F]) -> f64 {
     if (1e-280..1e280).contains(&square) { square.sqrt() } else { Norm::L2.of(x).f64() }
 }
 
+/// The least and the greatest value, and how many there are, of a slice: eight at a time, which changes nothing, because nothing is rounded.
+#[inline]
+fn span<F: Real>(x: &[F]) -> (f64, f64, usize) {
+    let least = |lo: f64, x: f64| if x < lo { x } else { lo };
+    let most = |hi: f64, x: f64| if x > hi { x } else { hi };
+    let (eights, rest) = x.as_chunks::<8>();
+    let (mut lo, mut hi) = ([f64::INFINITY; 8], [f64::NEG_INFINITY; 8]);
+    for eight in eights {
+        for k in 0..8 {
+            lo[k] = least(lo[k], eight[k].f64());
+            hi[k] = most(hi[k], eight[k].f64());
+        }
+    }
+    for (k, x) in rest.iter().enumerate() {
+        lo[k] = least(lo[k], x.f64());
+        hi[k] = most(hi[k], x.f64());
+    }
+    let fold = |all: [f64; 8], of: fn(f64, f64) -> f64| all.into_iter().fold(all[0], of);
+    (fold(lo, least), fold(hi, most), x.len())
+}
+
 /// A feature vector, dense or sparse.
 pub trait Row<F: Real>: Copy {
     /// Calls `f(i, x_i)` once for every coordinate present, always in the same order.

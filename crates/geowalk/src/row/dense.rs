@@ -49,6 +49,11 @@ impl<F: Real> Row<F> for Dense<'_, F> {
     }
 
     #[inline]
+    fn span(self) -> (f64, f64, usize) {
+        super::span(self.0)
+    }
+
+    #[inline]
     fn length(self) -> f64 {
         super::length(self.0)
     }

@@ -73,6 +73,11 @@ impl<F: Real> Row<F> for Sparse<'_, F> {
     }
 
     #[inline]
+    fn span(self) -> (f64, f64, usize) {
+        super::span(&self.values[..self.values.len().min(self.indices.len())])
+    }
+
+    #[inline]
     fn length(self) -> f64 {
         super::length(&self.values[..self.values.len().min(self.indices.len())])
     }

@@ -9,7 +9,7 @@ use crate::bytes::Stream;
 use crate::error::ErrorKind;
 
 /// How a file begins; the last digit is the version.
-pub(super) const MAGIC: &[u8; 16] = b"geowalk\xb7data  3\n";
+pub(super) const MAGIC: &[u8; 16] = b"geowalk\xb7data  4\n";
 
 /// What a frame is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
