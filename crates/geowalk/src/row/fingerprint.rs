@@ -1,7 +1,7 @@
 //! # The fingerprint of a row
 //! 64 bits of label, importance, places and values. The values v that are not zero go, with their places i, into eight sums in turn, each with a key of its own:
 //! $$h \leftarrow \mathrm{rot}(h) + a_{lo}\, a_{hi} + \mathrm{rot}_{32}(a), \qquad a = v \oplus \mathrm{key} \oplus (2^{32} + 1)\, i$$
-//! where the halves of a have 32 bits each. Of two a that have one half in common the terms differ. Zeros do not count: dense and sparse rows that are equal have the same fingerprint. Two other rows have the same one by a chance of
+//! where the halves of a have 32 bits each; if the last eight are not full, the last eight values go in once more, or zeros where there are no eight. Of two a that have one half in common the terms differ. Zeros do not count: dense and sparse rows that are equal have the same fingerprint. Two other rows have the same one by a chance of
 //! 2⁻⁶⁴ or so; it guards against accidents, not against who looks for a collision.
 //! **Cost** a product of 32 bits for each value, which processors do several at a time; none where who filled the block knew them. **Source** the product of halves is that of XXH3.
 
@@ -27,81 +27,104 @@ const KEYS: [u64; WIDTH] = [
     0x5be0_cd19_137e_2179,
 ];
 
-/// The sums, and how many values are in them.
-struct Sums {
-    sums: [u64; WIDTH],
-    count: usize,
-}
+/// So many values, and their places.
+type Values = [f64; WIDTH];
+type Places = [u32; WIDTH];
+
+/// The places of the first values of a dense row.
+const FIRST: Places = [0, 1, 2, 3, 4, 5, 6, 7];
+
+/// The sums.
+#[derive(Clone, Copy)]
+struct Sums([u64; WIDTH]);
 
 impl Sums {
-    /// One more value for the sum k.
+    /// One more value for each; tells whether one of them is zero.
     #[inline(always)]
-    fn add(&mut self, k: usize, place: u32, value: f64) {
-        let place = u64::from(place);
-        let a = value.to_bits() ^ KEYS[k] ^ (place | place << 32);
-        let product = (a & 0xffff_ffff).wrapping_mul(a >> 32);
-        let term = product.wrapping_add(a.rotate_left(32));
-        self.sums[k] = self.sums[k].rotate_left(23).wrapping_add(term);
-    }
-
-    /// One more for each.
-    #[inline(always)]
-    fn add_eight(&mut self, places: [u32; WIDTH], values: &[f64; WIDTH]) {
+    fn add(&mut self, places: &Places, values: &Values) -> bool {
+        let mut zero = false;
         for k in 0..WIDTH {
-            self.add(k, places[k], values[k]);
+            let place = u64::from(places[k]);
+            let a = values[k].to_bits() ^ KEYS[k] ^ (place | place << 32);
+            let product = (a & 0xffff_ffff).wrapping_mul(a >> 32);
+            let term = product.wrapping_add(a.rotate_left(32));
+            self.0[k] = self.0[k].rotate_left(23).wrapping_add(term);
+            zero |= values[k] == 0.0;
+        }
+        zero
+    }
+}
+
+/// A sparse row; `None` if it has zeros.
+fn sparse(indices: &[u32], values: &[f64]) -> Option<Sums> {
+    lanes::widely(
+        #[inline(always)]
+        || {
+            let (mut sums, mut zero) = (Sums(KEYS), false);
+            for (places, values) in indices.as_chunks().0.iter().zip(values.as_chunks().0) {
+                zero |= sums.add(places, values);
+            }
+            if !values.len().is_multiple_of(WIDTH) {
+                zero |= match (indices.last_chunk(), values.last_chunk()) {
+                    (Some(places), Some(values)) => sums.add(places, values),
+                    _ => return short(indices.iter().copied(), values),
+                };
+            }
+            (!zero).then_some(sums)
+        },
+    )
+}
+
+/// A dense row; `None` if it has zeros.
+fn dense(values: &[f64]) -> Option<Sums> {
+    lanes::widely(
+        #[inline(always)]
+        || {
+            let (mut sums, mut zero) = (Sums(KEYS), false);
+            let mut places = FIRST;
+            for values in values.as_chunks().0 {
+                zero |= sums.add(&places, values);
+                for place in &mut places {
+                    *place += FIRST[WIDTH - 1] + 1;
+                }
+            }
+            let left = values.as_chunks::<WIDTH>().1.len();
+            if left > 0 {
+                let Some(values) = values.last_chunk() else { return short(0.., values) };
+                let back = FIRST[WIDTH - left];
+                zero |= sums.add(&places.map(|place| place - back), values);
+            }
+            (!zero).then_some(sums)
+        },
+    )
+}
+
+/// Less than eight values; `None` if there are zeros.
+#[inline(always)]
+fn short(indices: impl Iterator<Item = u32>, values: &[f64]) -> Option<Sums> {
+    values.iter().all(|value| *value != 0.0).then(|| nonzero(indices, values).0)
+}
+
+/// The values that are not zero, of any row; and how many there are.
+fn nonzero(indices: impl Iterator<Item = u32>, values: &[f64]) -> (Sums, usize) {
+    let (mut sums, mut count) = (Sums(KEYS), 0);
+    let (mut places, mut last) = ([0; WIDTH], [0.0; WIDTH]);
+    for (place, value) in indices.zip(values).filter(|(_, value)| **value != 0.0) {
+        (places[count % WIDTH], last[count % WIDTH]) = (place, *value);
+        count += 1;
+        if count.is_multiple_of(WIDTH) {
+            sums.add(&places, &last);
         }
     }
-
-    /// A sparse row without zeros.
-    fn sparse(&mut self, indices: &[u32], values: &[f64]) {
-        lanes::widely(
-            #[inline(always)]
-            || {
-                let (eights, rest) = indices.as_chunks();
-                let (eight_values, rest_values) = values.as_chunks();
-                // In registers, which nothing else can see.
-                let mut sums = Self { ..*self };
-                for (indices, values) in eights.iter().zip(eight_values) {
-                    sums.add_eight(*indices, values);
-                }
-                for (k, (index, value)) in rest.iter().zip(rest_values).enumerate() {
-                    sums.add(k, *index, *value);
-                }
-                *self = Self { count: values.len(), ..sums };
-            },
-        );
-    }
-
-    /// A dense row without zeros.
-    fn dense(&mut self, values: &[f64]) {
-        const FIRST: [u32; WIDTH] = [0, 1, 2, 3, 4, 5, 6, 7];
-        lanes::widely(
-            #[inline(always)]
-            || {
-                let (eights, rest) = values.as_chunks();
-                let mut sums = Self { ..*self };
-                let mut places = FIRST;
-                for values in eights {
-                    sums.add_eight(places, values);
-                    for place in &mut places {
-                        *place += FIRST[WIDTH - 1] + 1;
-                    }
-                }
-                for (k, value) in rest.iter().enumerate() {
-                    sums.add(k, places[k], *value);
-                }
-                *self = Self { count: values.len(), ..sums };
-            },
-        );
-    }
-
-    /// Values that are not zero, of any row.
-    fn nonzero(&mut self, indices: impl Iterator<Item = u32>, values: &[f64]) {
-        for (place, value) in indices.zip(values).filter(|(_, value)| **value != 0.0) {
-            self.add(self.count % WIDTH, place, *value);
-            self.count += 1;
+    if !count.is_multiple_of(WIDTH) {
+        if count > WIDTH {
+            // In the order of the row: behind the newest ones stand the oldest.
+            places.rotate_left(count % WIDTH);
+            last.rotate_left(count % WIDTH);
         }
+        sums.add(&places, &last);
     }
+    (sums, count)
 }
 
 /// Both halves of the product of 128 bits.
@@ -142,20 +165,15 @@ fn fingerprint(parts: Parts<'_>, i: usize) -> u64 {
     let Parts { labels, weights, ends, indices, values, columns } = parts;
     let range = i.checked_sub(1).map_or(0, |before| ends[before])..ends[i];
     let values = &values[range.clone()];
-    // To the end, without stopping at the first: several are compared at once.
-    let mut full = true;
-    for x in values {
-        full &= *x != 0.0;
-    }
-    let mut row = Sums { sums: KEYS, count: 0 };
-    match columns {
-        None if full => row.sparse(&indices[range], values),
-        None => row.nonzero(indices[range].iter().copied(), values),
-        Some(_) if full => row.dense(values),
-        Some(_) => row.nonzero(0.., values),
-    }
-    let [a, b, c, d, e, f, g, h] = row.sums;
-    let own = [labels[i].to_bits(), weights[i].to_bits(), row.count as u64];
+    let full =
+        if columns.is_some() { dense(values) } else { sparse(&indices[range.clone()], values) };
+    let (sums, count) = match full {
+        Some(sums) => (sums, values.len()),
+        None if columns.is_some() => nonzero(0.., values),
+        None => nonzero(indices[range].iter().copied(), values),
+    };
+    let [a, b, c, d, e, f, g, h] = sums.0;
+    let own = [labels[i].to_bits(), weights[i].to_bits(), count as u64];
     let sums = [fold(a, b), fold(c, d), fold(e, f), fold(g, h)];
     own.into_iter().chain(sums).fold(MIX, put)
 }
@@ -186,6 +204,16 @@ mod tests {
             let mut rows = Block::new();
             rows.push_dense(&full, 1.0, 1.0).unwrap();
             assert_eq!(sparse(&full, false), rows.fingerprint(0));
+            // A zero before each third value: found on the way, and left out.
+            let holes: Vec<f64> = full
+                .chunks(3)
+                .flat_map(|some| std::iter::once(&0.0).chain(some))
+                .copied()
+                .collect();
+            let mut rows = Block::new();
+            rows.push_dense(&holes, 1.0, 1.0).unwrap();
+            assert_eq!(sparse(&holes, false), rows.fingerprint(0));
+            assert_eq!(sparse(&holes, true), rows.fingerprint(0));
         }
         assert_eq!(sparse(&values, false), whole);
         assert_eq!(sparse(&values, true), whole);
