@@ -9,7 +9,7 @@ use super::losses::{NO_MORE, probabilities};
 use super::origin::{Origin, Span, Start};
 use super::theorem::{
     AS_WRITTEN, CONSTANT, Declared, FINITE, SQUARED, Theorem, Watch, checked, declared, discounted,
-    farthest_entropy, keep, outward, restore,
+    keep, outward, restore,
 };
 use super::{Bound, Certificate, Comparator};
 use crate::Real;
@@ -115,7 +115,7 @@ impl Eg {
         }
         let eta = self.watch.rate;
         let c = 0.5 * eta * self.range * self.range * (1.0 + 1e-14);
-        let p = outward(farthest_entropy(u, &self.start.weights(u.features())) / eta, 0.0);
+        let p = outward(self.start.farthest_entropy(u) / eta, 0.0);
         self.watch.issue(discounted(self.watch.loss.upper(), c, p, loss))
     }
 }

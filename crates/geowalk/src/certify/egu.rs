@@ -10,7 +10,7 @@ use super::losses::NO_MORE;
 use super::origin::{Origin, Start};
 use super::theorem::{
     AS_WRITTEN, CONSTANT, Declared, FINITE, SQUARED, Theorem, Watch, checked, declared, discounted,
-    farthest_entropy, keep, outward, restore,
+    keep, outward, restore,
 };
 use super::{Bound, Certificate, Comparator};
 use crate::Real;
@@ -133,7 +133,7 @@ impl Egu {
         }
         let eta = self.watch.rate;
         let c = 2.0 * self.x * self.y * eta * (1.0 + 1e-14);
-        let p = outward(farthest_entropy(u, &self.start.weights(u.features())) / eta, 0.0);
+        let p = outward(self.start.farthest_entropy(u) / eta, 0.0);
         self.watch.issue(discounted(self.watch.loss.upper(), c, p, loss))
     }
 }

@@ -7,8 +7,7 @@
 
 use super::origin::{Origin, Span, Start, keep_steps, restore_steps};
 use super::theorem::{
-    AS_WRITTEN, CONSTANT, CONVEX, FINITE, Theorem, Watch, checked, declared, farthest_entropy,
-    outward,
+    AS_WRITTEN, CONSTANT, CONVEX, FINITE, Theorem, Watch, checked, declared, outward,
 };
 use super::{Bound, Certificate, Comparator, losses};
 use crate::Real;
@@ -100,7 +99,7 @@ impl Bound for LinearEg {
     }
 
     fn certify(&self, u: &Comparator<'_>) -> Certificate {
-        let d = farthest_entropy(u, &self.start.weights(u.features()));
+        let d = self.start.farthest_entropy(u);
         if self.watch.rounds == 0 && !d.is_nan() {
             return self.watch.issue(0.0);
         }

@@ -9,8 +9,7 @@
 use super::losses::NO_MORE;
 use super::origin::{Origin, Start, keep_steps, restore_steps};
 use super::theorem::{
-    AS_WRITTEN, CONSTANT, CONVEX, FINITE, Theorem, Watch, checked, declared, farthest_entropy,
-    outward,
+    AS_WRITTEN, CONSTANT, CONVEX, FINITE, Theorem, Watch, checked, declared, outward,
 };
 use super::{Bound, Certificate, Comparator, Metric};
 use crate::Real;
@@ -130,13 +129,16 @@ impl MirrorSteps {
 
     /// sup D(u‖w₀) over the comparators.
     fn farthest(&self, u: &Comparator<'_>) -> f64 {
-        let weights = self.start.weights(u.features());
         match &self.divergence {
-            Divergence::Entropy => farthest_entropy(u, &weights),
+            Divergence::Entropy => self.start.farthest_entropy(u),
             Divergence::PNorm { q } => half_square(u, *q),
             Divergence::Mahalanobis(metric) => metric.divergence(u),
             Divergence::Burg => match *u {
-                Comparator::Given(u) if u.len() == weights.len() => {
+                Comparator::Given(u) => {
+                    let weights = self.start.weights(u.len());
+                    if u.len() != weights.len() {
+                        return f64::NAN;
+                    }
                     let positive = u.iter().all(|u| *u > 0.0 && u.is_finite());
                     let d = if positive { ItakuraSaito.divergence(u, &weights) } else { f64::NAN };
                     d * (1.0 + 1e-12)

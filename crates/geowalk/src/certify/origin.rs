@@ -5,8 +5,9 @@
 
 use std::borrow::Cow;
 
+use super::Comparator;
 use super::losses::NO_MORE;
-use super::theorem::{Get, Watch, keep, restore};
+use super::theorem::{Get, Watch, farthest_entropy, farthest_vertex, keep, restore};
 use crate::Real;
 use crate::error::ConfigError;
 use crate::row::Row;
@@ -96,6 +97,20 @@ impl Origin {
             Start::Each(w) => Cow::Owned(vec![*w; n.max(self.n)]),
             Start::Even => Cow::Owned(vec![1.0 / self.n.max(1) as f64; self.n]),
         }
+    }
+
+    /// sup D(u‖w) over the comparators for the weights w at the start. NaN where it is not known.
+    pub(super) fn farthest_entropy(&self, u: &Comparator<'_>) -> f64 {
+        let (count, each) = match self.start {
+            Start::Each(w) => (self.n.max(u.features()), w),
+            Start::Even => (self.n, 1.0 / self.n as f64),
+            Start::Given(ref w) => return farthest_entropy(u, w),
+        };
+        if count == 0 || matches!(u, Comparator::Given(_)) {
+            return farthest_entropy(u, &self.weights(u.features()));
+        }
+        // All are equal: nothing has to be gone through.
+        farthest_vertex(u, count, count as f64 * each, each)
     }
 
     pub(super) fn save(&self) -> f64 {

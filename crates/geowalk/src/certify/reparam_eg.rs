@@ -14,7 +14,7 @@ use super::losses::{NO_MORE, probabilities};
 use super::origin::{Origin, Span, Start};
 use super::theorem::{
     AS_WRITTEN, CONSTANT, Declared, FINITE, SQUARED, Theorem, Watch, checked, declared, discounted,
-    farthest_entropy, keep, outward, restore,
+    keep, outward, restore,
 };
 use super::{Bound, Certificate, Comparator};
 use crate::Real;
@@ -125,7 +125,7 @@ impl ReparamEg {
         }
         let eta = self.watch.rate;
         let c = 2.0 * eta * self.x * self.x * (1.0 + 1e-14);
-        let p = outward(farthest_entropy(u, &self.start.weights(u.features())) / eta, 0.0);
+        let p = outward(self.start.farthest_entropy(u) / eta, 0.0);
         self.watch.issue(discounted(self.watch.loss.upper(), c, p, loss))
     }
 }

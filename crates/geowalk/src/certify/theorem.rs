@@ -318,12 +318,18 @@ pub(crate) fn relative_entropy(u: &[f64], w: &[f64]) -> f64 {
 
 /// sup D(u‖w) over the comparators, for weights w > 0. NaN where it is not known.
 pub(crate) fn farthest_entropy(u: &Comparator<'_>, w: &[f64]) -> f64 {
-    let total: f64 = w.iter().sum();
+    if let Comparator::Given(u) = *u {
+        return relative_entropy(u, w);
+    }
     let least = w.iter().copied().fold(f64::INFINITY, f64::min);
+    farthest_vertex(u, w.len(), w.iter().sum(), least)
+}
+
+/// The same for all comparators of a kind, given how many weights there are, their sum and the least of them.
+pub(crate) fn farthest_vertex(u: &Comparator<'_>, count: usize, total: f64, least: f64) -> f64 {
     match *u {
-        Comparator::Given(u) => relative_entropy(u, w),
         // D is convex in u: it is largest at a vertex, and there −ln w_i + Σw − 1.
-        Comparator::Simplex { n } if n <= w.len() => {
+        Comparator::Simplex { n } if n <= count => {
             Real::max(outward(-Real::ln(least) + (total - 1.0), total), 0.0)
         }
         Comparator::Positive { total: u } if u >= 0.0 => {

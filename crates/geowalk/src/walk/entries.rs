@@ -16,7 +16,7 @@ use crate::row::Row;
 pub(super) struct Entry {
     /// ln w.
     pub(super) log: f64,
-    /// w, the exponential of it: 0 if that is too small to be represented.
+    /// w, the exponential of it up to rounding: 0 if that is too small to be represented.
     pub(super) w: f64,
 }
 

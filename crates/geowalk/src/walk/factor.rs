@@ -19,6 +19,15 @@ pub(super) enum Factor {
     Square,
 }
 
+/// Factors of eight weights.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Factors {
+    /// Their logarithms.
+    pub(super) log: Lanes,
+    /// By how much they are more than 1, where that is known without an exponential.
+    pub(super) growth: Option<Lanes>,
+}
+
 /// What happened to a coordinate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Crossing {
@@ -38,9 +47,9 @@ fn ln_1p(s: f64) -> f64 {
 }
 
 impl Factor {
-    /// The logarithms of the factors; what is not inside is counted.
+    /// The factors; what is not inside is counted.
     #[inline(always)]
-    pub(super) fn logarithms(self, s: Lanes, counts: &mut Counts) -> Lanes {
+    pub(super) fn factors(self, s: Lanes, counts: &mut Counts) -> Factors {
         let far = if self == Self::Exponential { f64::MAX_EXPONENT } else { NEAR };
         let mut near = true;
         for s in s {
@@ -50,12 +59,15 @@ impl Factor {
             let (logarithms, seen) = self.one_by_one(s);
             counts.crossed += seen.crossed;
             counts.clamped += seen.clamped;
-            return logarithms;
+            return Factors { log: logarithms, growth: None };
         }
         match self {
-            Self::Exponential => s,
-            Self::Linear => lanes::map(s, lanes::ln_1p),
-            Self::Square => lanes::map(s, |s| 2.0 * lanes::ln_1p(s)),
+            Self::Exponential => Factors { log: s, growth: None },
+            Self::Linear => Factors { log: lanes::map(s, lanes::ln_1p), growth: Some(s) },
+            Self::Square => Factors {
+                log: lanes::map(s, |s| 2.0 * lanes::ln_1p(s)),
+                growth: Some(lanes::map(s, |s| s * (2.0 + s))),
+            },
         }
     }
 

@@ -153,7 +153,7 @@ impl<S: Fn(f64, f64) -> f64> Step for Multiply<S> {
         for k in 0..WIDTH {
             s[k] = (self.s)(eight.x[k], eight.w[k]);
         }
-        s = self.factor.logarithms(s, &mut self.counts);
+        s = self.factor.factors(s, &mut self.counts).log;
         let mut log = [0.0; WIDTH];
         for k in 0..WIDTH {
             let to = eight.log[k] + s[k];

@@ -1,19 +1,19 @@
 //! # Weights that sum to 1
 //! $$w_i = \frac{e_i}{Z}, \qquad e_i = e^{\lambda_i}, \qquad Z = \sum_i e_i$$
-//! The logarithms λ are the state, defined up to a common constant; the e_i are cached and Z is corrected by the difference wherever
-//! a λ_i changes. Multiplying the weights of a row by factors and all others by 1 is all that a step on the simplex does.
+//! The logarithms λ are the state, defined up to a common constant, and the e_i beside them: exponentials of λ_i, or where factors are known without an exponential, products of these, which rounding takes
+//! away from it by less than 2ε a step. Z is corrected by the difference wherever a λ_i changes. Multiplying the weights of a row by factors and all others by 1 is all that a step on the simplex does.
 //!
 //! **Why logarithms** A weight of 1e-400 is not 0: it is alive, and comes back when its time comes.
 //! **Care** When Z has lost digits, or leaves a safe range, the largest λ is subtracted from all and Z is summed anew, in O(n).
-//! **Cost** O(nnz), one exponential per coordinate of the row.
+//! **Cost** O(nnz), an exponential or a logarithm per coordinate of the row.
 //! **Source** \[AW20, sec. 4\].
 
 use super::entries::{Eight, Entries, Entry, Step};
-use super::factor::{Counts, Factor, Moved, beyond_linear};
+use super::factor::{Counts, Factor, Factors, Moved, beyond_linear};
 use super::shortfall::Shortfall;
 use super::tally::{Changes, Tally};
 use crate::Real;
-use crate::error::{Allowed, ConfigError};
+use crate::error::{Allowed, ConfigError, DomainError};
 use crate::real::lanes::{self, Lanes, WIDTH, select};
 use crate::row::Row;
 use crate::walk;
@@ -58,10 +58,13 @@ pub(super) struct Partition {
     cut: Shortfall,
 }
 
-/// A step on eight coordinates: λ ← λ + s and e ← exp λ, and what that does to Z and to the divergence, in eight sums each.
+/// From here on a product of an e_i and a factor has all its digits.
+const SMALLEST_PRODUCT: f64 = 1e-290;
+
+/// A step on eight coordinates: λ ← λ + s and e ← exp λ, or e times the factor, and what that does to Z and to the divergence, in eight sums each.
 struct Reweight<S, const MEASURED: bool> {
-    /// The logarithms of the factors.
-    s: S,
+    /// The factors of x.
+    factors: S,
     counts: Counts,
     /// Σe·s.
     linear: Lanes,
@@ -74,18 +77,22 @@ struct Reweight<S, const MEASURED: bool> {
 
 impl<S, const MEASURED: bool> Step for Reweight<S, MEASURED>
 where
-    S: Fn(Lanes, &mut Counts) -> Lanes,
+    S: Fn(Lanes, &mut Counts) -> Factors,
 {
     #[inline(always)]
     #[allow(clippy::needless_range_loop)] // lanes, all of the same k
     fn make(&mut self, eight: &Eight<'_>) -> (Lanes, Lanes) {
         // One operation after the other, each on all eight: compilers see vectors in that.
-        let s = (self.s)(*eight.x, &mut self.counts);
+        let Factors { log: s, growth } = (self.factors)(*eight.x, &mut self.counts);
         let (mut log, mut changes) = (*eight.log, [0.0; WIDTH]);
         for k in 0..WIDTH {
             log[k] += s[k];
         }
-        let e = lanes::map(log, lanes::exp);
+        let product = growth.map(|growth| lanes::zip(*eight.w, growth, |e, growth| e + e * growth));
+        let e = match product {
+            Some(e) if all_above(&e, SMALLEST_PRODUCT) => e,
+            _ => lanes::map(log, lanes::exp),
+        };
         for k in 0..WIDTH {
             self.largest[k] = select(log[k] > self.largest[k], log[k], self.largest[k]);
         }
@@ -103,6 +110,16 @@ where
         self.changes.add(changes);
         (log, e)
     }
+}
+
+/// Is none of them less?
+#[inline(always)]
+fn all_above(e: &Lanes, least: f64) -> bool {
+    let mut above = true;
+    for e in e {
+        above &= *e >= least;
+    }
+    above
 }
 
 impl Partition {
@@ -163,18 +180,18 @@ impl Partition {
     pub(super) fn multiply<const MEASURED: bool>(&mut self, factor: Factor, tau: f64) -> Moved {
         self.reweight::<MEASURED>(
             #[inline(always)]
-            |x, counts| factor.logarithms(lanes::map(x, |x| tau * x), counts),
+            |x, counts| factor.factors(lanes::map(x, |x| tau * x), counts),
         )
     }
 
-    /// Multiplies the w_i of the row that was [taken](Self::take) by factors, whose logarithms `s` makes of the x_i (0 of 0), and divides all by their sum.
+    /// Multiplies the w_i of the row that was [taken](Self::take) by `factors` of the x_i (1 of 0), and divides all by their sum.
     pub(super) fn reweight<const MEASURED: bool>(
         &mut self,
-        s: impl Fn(Lanes, &mut Counts) -> Lanes,
+        factors: impl Fn(Lanes, &mut Counts) -> Factors,
     ) -> Moved {
         let share = self.share();
         let step = self.entries.each(Reweight::<_, MEASURED> {
-            s,
+            factors,
             counts: Counts::default(),
             linear: [0.0; WIDTH],
             rest: [0.0; WIDTH],
@@ -257,7 +274,13 @@ impl Partition {
         let mut lambda = Vec::new();
         self.entries.logarithms(&mut lambda);
         put("log_w", &lambda);
-        put("untouched", &[self.untouched]);
+        if self.entries.iter().any(|entry| entry.w != lanes::exp(entry.log)) {
+            // The second number says that there are such.
+            put("untouched", &[self.untouched, 1.0]);
+            put("e", &self.entries.iter().map(|entry| entry.w).collect::<Vec<_>>());
+        } else {
+            put("untouched", &[self.untouched]);
+        }
         self.sum.save("sum", put);
         self.cut.save(put);
     }
@@ -266,8 +289,19 @@ impl Partition {
         get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
     ) -> Result<Self, ConfigError> {
         let lambda = walk::array(get, "log_w", Allowed::Open(f64::MIN, LARGEST_LOGARITHM))?;
-        let [untouched] = walk::numbers(get, "untouched", Allowed::Finite)?;
-        let entries = lambda.into_iter().map(Entry::new).collect::<Vec<_>>().into();
+        let known = walk::array(get, "untouched", Allowed::Finite)?;
+        let (&[untouched] | &[untouched, _]) = known.as_slice() else {
+            let (what, found) = ("untouched", known.len());
+            return Err(DomainError::Dimension { what, found, expected: 1 }.into());
+        };
+        let mut entries: Vec<Entry> = lambda.into_iter().map(Entry::new).collect();
+        if known.len() == 2 {
+            let e = walk::array_of(get, "e", Allowed::NonNegative, entries.len())?;
+            for (entry, e) in entries.iter_mut().zip(e) {
+                entry.w = e;
+            }
+        }
+        let entries = entries.into();
         Ok(Self { entries, untouched, sum: Tally::load("sum", get)?, cut: Shortfall::load(get)? })
     }
 }

@@ -5,8 +5,7 @@
 
 use crate::Real;
 use crate::row::Row;
-use crate::walk::entries::Entry;
-use crate::walk::factor::{Crossing, Moved};
+use crate::walk::factor::{Crossing, Factors, Moved};
 use crate::walk::partition::Partition;
 
 /// The error of the difference, relative to Z: that of Z, and a little for the sum over the row.
@@ -58,21 +57,23 @@ impl Partition {
     /// The weight off the row, summed anew. O(n).
     #[cold]
     pub(super) fn off_anew<X: Row<f64>>(&mut self, x: X) -> Off {
-        // Features of the row are marked by a negative weight, which is restored: it is always the exponential of its logarithm.
+        // Features of the row are marked by the sign of their weight, also of 0.
         x.each(|i, x| {
             if let Some(entry) = self.entries.get_mut(i)
                 && x != 0.0
             {
-                entry.w = -1.0;
+                entry.w = -entry.w;
             }
         });
-        let off = || self.entries.iter().filter(|entry| entry.w >= 0.0).map(|entry| entry.log);
+        let off = || {
+            self.entries.iter().filter(|entry| entry.w.is_sign_positive()).map(|entry| entry.log)
+        };
         let top = off().fold(f64::NEG_INFINITY, f64::max);
         let sum: f64 = off().map(|lambda| Real::exp(lambda - top)).sum();
         let log = if top.is_finite() { top + Real::ln(sum) } else { f64::NEG_INFINITY };
         x.each(|i, _| {
             if let Some(entry) = self.entries.get_mut(i) {
-                *entry = Entry::new(entry.log);
+                entry.w = entry.w.abs();
             }
         });
         Off { log, slip: f64::NEG_INFINITY, any: top.is_finite() }
@@ -83,7 +84,7 @@ impl Partition {
         let off = off.max(-FARTHEST);
         self.take(x);
         self.reweight::<true>(|x, counts| {
-            x.map(|x| {
+            let log = x.map(|x| {
                 let on = on(x);
                 if x == 0.0 {
                     0.0
@@ -93,7 +94,8 @@ impl Partition {
                 } else {
                     on - off
                 }
-            })
+            });
+            Factors { log, growth: None }
         })
     }
 }
