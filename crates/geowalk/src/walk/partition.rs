@@ -178,10 +178,20 @@ impl Partition {
 
     /// Multiplies w_i by the factor of s_i = τ·x_i on the row that was [taken](Self::take), and divides all by their sum. The divergence is 0 if it is not `MEASURED`.
     pub(super) fn multiply<const MEASURED: bool>(&mut self, factor: Factor, tau: f64) -> Moved {
-        self.reweight::<MEASURED>(
-            #[inline(always)]
-            |x, counts| factor.factors(lanes::map(x, |x| tau * x), counts),
-        )
+        // Compiled for each: the innermost loop need not ask which it is.
+        macro_rules! multiply {
+            ($factor:expr) => {
+                self.reweight::<MEASURED>(
+                    #[inline(always)]
+                    |x, counts| $factor.factors(lanes::map(x, |x| tau * x), counts),
+                )
+            };
+        }
+        match factor {
+            Factor::Exponential => multiply!(Factor::Exponential),
+            Factor::Linear => multiply!(Factor::Linear),
+            Factor::Square => multiply!(Factor::Square),
+        }
     }
 
     /// Multiplies the w_i of the row that was [taken](Self::take) by `factors` of the x_i (1 of 0), and divides all by their sum.
