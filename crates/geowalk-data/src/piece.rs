@@ -1,6 +1,6 @@
 //! # Text in pieces
-//! So that several threads can parse one file. Whoever is free cuts the next piece off the source (whole lines, no look at them), parses it with a helper of its own,
-//! and the source takes the pieces back in order.
+//! So that several threads can parse one file. Whoever is free cuts the next piece off the [text](crate::Text) (whole lines, no look at them), parses it with a helper of its own,
+//! and the source takes the pieces back in order, when it is known how many lines were before them.
 //!
 //! **Same bits** A helper does not change what the source knows. It notes which names it saw for the first time, and the source meets them in the order of the
 //! pieces, as if it had read them itself: what a helper passes over as known, it has noted in an earlier piece or the source had known before. A piece in which anything is unusual

@@ -7,7 +7,8 @@
 //! | more | text whose names need no order | both parse: a second thread cuts pieces off the text and parses them; the learner takes them in order, and parses one itself when the next is not ready ([`geowalk_data::Piece`]) |
 //! | more | any other | a second thread reads and parses, the learner learns |
 //!
-//! Blocks and pieces go round and are used again, so a fixed number of them is in memory.
+//! Blocks and pieces go round and are used again, so a fixed number of them is in memory. **Care** Lines of memory that one core has read are slow to write for another, unless many are written at once:
+//! the other thread makes rows in a block of its own and [copies](Block::copy) it; and each piece keeps its block, so that the learner writes only where the other has not been.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};

@@ -537,6 +537,21 @@ mod tests {
     }
 
     #[test]
+    fn a_copy_is_the_same_whatever_was_there() {
+        let (mut sparse, mut dense) = (Block::new(), Block::new());
+        sparse.features(&[7, 2], &[1.0, -2.0]);
+        sparse.end(1.0, 3.0);
+        sparse.know_fingerprints(std::iter::once(5));
+        dense.push_dense(&[1.0, 2.0, 3.0], -1.0, 1.0).unwrap();
+        let mut copy = Block::new();
+        for from in [&sparse, &dense, &sparse] {
+            copy.copy(from);
+            assert_eq!(format!("{:?}", copy.parts()), format!("{:?}", from.parts()));
+            assert_eq!((copy.bound(), copy.fingerprint(0)), (from.bound(), from.fingerprint(0)));
+        }
+    }
+
+    #[test]
     fn dense_rows_have_one_width() {
         let mut block = Block::new();
         block.push_dense(&[1.0, 2.0], 0.0, 1.0).unwrap();

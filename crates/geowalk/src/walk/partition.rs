@@ -1,7 +1,7 @@
 //! # Weights that sum to 1
 //! $$w_i = \frac{e_i}{Z}, \qquad e_i = e^{\lambda_i}, \qquad Z = \sum_i e_i$$
-//! The logarithms λ are the state, defined up to a common constant, and the e_i beside them: exponentials of λ_i, or where factors are known without an exponential, products of these, which rounding takes
-//! away from it by less than 2ε a step. Z is corrected by the difference wherever a λ_i changes. Multiplying the weights of a row by factors and all others by 1 is all that a step on the simplex does.
+//! The logarithms λ are the state, defined up to a common constant, and the e_i beside them: exponentials of λ_i, or where factors are known without an exponential, products of these: both are rounded, and part
+//! by less than (2 + |λ_i|)ε a step. Z is corrected by the difference wherever a λ_i changes. Multiplying the weights of a row by factors and all others by 1 is all that a step on the simplex does.
 //!
 //! **Why logarithms** A weight of 1e-400 is not 0: it is alive, and comes back when its time comes.
 //! **Care** When Z has lost digits, or leaves a safe range, the largest λ is subtracted from all and Z is summed anew, in O(n).
@@ -357,6 +357,28 @@ mod tests {
             let exact: f64 = before.iter().zip(&after).map(|(w, v)| w * Real::ln(w / v)).sum();
             assert!((moved.divergence - exact).abs() < 1e-14, "{} {exact}", moved.divergence);
         }
+    }
+
+    #[test]
+    fn products_stay_with_their_logarithms_and_weights_come_back_from_nothing() {
+        let mut partition = Partition::default();
+        partition.grow(3);
+        let mut dead = 0;
+        // Down by 0.8² and up by 1.25² a step: each way far beyond what a number can be, without a step that is not near.
+        for tau in std::iter::repeat_n(-0.2, 2000).chain(std::iter::repeat_n(0.25, 1999)) {
+            partition.take(Dense(&[1.0, 0.0, 0.5]));
+            partition.multiply::<false>(Factor::Square, tau);
+            for entry in partition.entries.iter() {
+                let exact = lanes::exp(entry.log);
+                let near = (entry.w - exact).abs() <= 1e-9 * exact + f64::MIN_POSITIVE;
+                assert!(near, "{} {exact}", entry.w);
+            }
+            dead += usize::from(partition.local(0) == 0.0);
+        }
+        assert!(dead > 100, "{dead}");
+        let mut w = Vec::new();
+        partition.read(&mut w);
+        assert!(w[0] > 0.1 && (w.iter().sum::<f64>() - 1.0).abs() < 1e-12, "{w:?}");
     }
 
     #[test]
