@@ -99,6 +99,12 @@ pub trait Bound {
         self.certify(u)
     }
 
+    /// In the round that was just seen some fixed weights predicted `prediction` and lost `loss` (with the weight of the example). A loss that is convex in the prediction
+    /// lies above its tangents: if this one does not, convexity was declared and is not true, and the theorem is void from this round on.
+    fn compare(&mut self, round: &Round, prediction: f64, loss: f64) {
+        let _ = (round, prediction, loss);
+    }
+
     /// The premises that nobody but the user can vouch for, with the numbers that were declared.
     fn declared(&self) -> Vec<Declared> {
         Vec::new()
@@ -138,6 +144,13 @@ pub enum Comparator<'a> {
         /// The largest sum.
         total: f64,
     },
+    /// The weights u, as positive weights of the rows (Ux, −Ux) of a [two-sided](crate::walk::Signed) walk.
+    Signed {
+        /// The weights of x.
+        u: &'a [f64],
+        /// U.
+        scale: f64,
+    },
 }
 
 impl Comparator<'_> {
@@ -146,6 +159,7 @@ impl Comparator<'_> {
         match *self {
             Self::Given(u) | Self::Box { radii: u } => u.len(),
             Self::Simplex { n } => n,
+            Self::Signed { u, .. } => 2 * u.len(),
             _ => 0,
         }
     }

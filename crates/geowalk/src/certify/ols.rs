@@ -27,7 +27,7 @@ const SMALL: &str = "rate (p - 1) |x|_p^2 S < 1";
 pub(super) const THEOREM: Theorem = Theorem {
     name: "ols",
     premises: &[
-        checked(CONVEX),
+        declared(CONVEX),
         checked(SMOOTH),
         checked(SMALL),
         checked(CONSTANT),
@@ -134,6 +134,10 @@ impl Bound for Ols {
         let square = round.slope * round.slope;
         let most = 2.0 * self.smooth * round.loss;
         self.watch.demand(SMOOTH, square <= most * (1.0 + 1e-9) + 1e-300, square - most);
+    }
+
+    fn compare(&mut self, round: &Round, prediction: f64, loss: f64) {
+        self.watch.compare(round, prediction, loss);
     }
 
     fn certify(&self, u: &Comparator<'_>) -> Certificate {

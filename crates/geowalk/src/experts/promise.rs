@@ -63,6 +63,13 @@ impl Promise {
         }
     }
 
+    /// In the round that was just seen an expert said x and lost `loss`: what a convex loss could not be.
+    pub(super) fn compare(&mut self, round: &Round, x: f64, loss: f64) {
+        if let Self::Eg(linear, _) = self {
+            linear.compare(round, x, loss);
+        }
+    }
+
     /// What the experts lost since the promise began, where it counts that.
     pub(super) fn losses(&self) -> Option<&Losses> {
         match self {

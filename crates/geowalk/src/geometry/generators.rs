@@ -19,7 +19,7 @@
 //! # Ok::<(), geowalk::ConfigError>(())
 //! ```
 
-mod gap;
+pub(crate) mod gap;
 mod itakura_saito;
 mod kullback_leibler;
 mod mahalanobis;

@@ -29,16 +29,16 @@ pub(super) fn beyond_logarithm(s: f64) -> f64 {
     }
 }
 
-/// D(w‖w') = ln Σ w e^s − Σ w s, from Σ w s, Σ w (e^s − 1 − s) and Σ w e^s.
-fn divergence(linear: f64, rest: f64, sum: f64) -> f64 {
+/// D(w‖w') = ln Σ w e^s − Σ w s, from Σ w s, Σ w (e^s − 1 − s) and ln Σ w e^s.
+fn divergence(linear: f64, rest: f64, log_sum: f64) -> f64 {
     let t = linear + rest;
     let divergence = if t.abs() < 0.5 {
         // With Σ w e^s = 1 + t this is (t − Σ w s) − (t − ln(1 + t)): two terms of second order.
         rest - beyond_logarithm(t)
     } else {
-        Real::ln(sum) - linear
+        log_sum - linear
     };
-    // Logarithms of factors are within ±700. Where all weight is on the row and shrinks, the sum may be 0 by rounding.
+    // Logarithms of factors are within ±700.
     let largest = 2.0 * f64::MAX_EXPONENT;
     if divergence.abs() <= largest { divergence.max(0.0) } else { largest }
 }
@@ -210,16 +210,17 @@ impl Partition {
         });
         self.sum.absorb(&step.changes);
         let [linear, rest] = [step.linear, step.rest].map(|sums| share * sums.iter().sum::<f64>());
+        let top = if step.largest.iter().all(|&largest| largest < LARGEST_LOGARITHM) {
+            self.settle()
+        } else {
+            self.center()
+        };
+        // The sum is taken after it was made anew: what is left of it when nearly all weight shrinks is nothing but rounding.
         let divergence = if MEASURED {
-            divergence(linear, rest, share * self.sum.value().max(0.0))
+            divergence(linear, rest, Real::ln(share * self.sum.value()) + top)
         } else {
             0.0
         };
-        if step.largest.iter().all(|&largest| largest < LARGEST_LOGARITHM) {
-            self.settle();
-        } else {
-            self.center();
-        }
         Moved { divergence, crossed: step.counts.crossed, clamped: step.counts.clamped }
     }
 
@@ -236,18 +237,17 @@ impl Partition {
         });
     }
 
-    fn settle(&mut self) {
-        if self.sum.worn() || self.sum.value() < SMALLEST_SUM {
-            self.center();
-        }
+    /// Sums anew if that is needed; gives what was subtracted from all λ.
+    fn settle(&mut self) -> f64 {
+        if self.sum.worn() || self.sum.value() < SMALLEST_SUM { self.center() } else { 0.0 }
     }
 
-    /// Makes the largest λ 0 and sums anew.
+    /// Makes the largest λ 0 and sums anew; gives what was subtracted from all λ.
     #[cold]
-    fn center(&mut self) {
+    fn center(&mut self) -> f64 {
         let top = self.entries.iter().map(|entry| entry.log).fold(f64::NEG_INFINITY, f64::max);
         if !top.is_finite() {
-            return;
+            return 0.0;
         }
         let mut largest = self.untouched.abs();
         for entry in self.entries.iter_mut() {
@@ -257,6 +257,7 @@ impl Partition {
         self.untouched -= top;
         self.cut.blur(largest + self.untouched.abs());
         self.sum = Tally::of(self.entries.iter().map(|entry| entry.w));
+        top
     }
 
     pub(super) fn read(&self, w: &mut Vec<f64>) {
