@@ -173,6 +173,7 @@ impl Weigher {
             return Err(data(message, None, None, None));
         }
         let standing = experts.against_expert(best);
+        standing.check().map_err(|wrong| run(wrong.into()))?;
         let c = &standing.certificate;
         let finite = |x: f64| x.is_finite().then_some(x);
         let (status, reason) = match &c.status {

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use geowalk::certify::{Certificate, Quantity, Status, Verdict};
+use geowalk::certify::{Certificate, Contradiction, Quantity, Status, Verdict};
 use serde_json::{Value, json};
 
 use crate::learner::Reach;
@@ -26,6 +26,8 @@ pub enum Against<'a> {
 pub struct Known {
     /// What it lost.
     pub loss: f64,
+    /// By how much that may be too small because its predictions were rounded.
+    pub rounding: f64,
     /// How far from the best it may be, if that was sought; `None` for a comparator that was given.
     pub gap: Option<String>,
 }
@@ -55,7 +57,12 @@ fn state(certificate: &Certificate, silent: bool) -> (&'static str, Option<Strin
                 "it has no bound against all of these weights; ask about one comparator".to_owned(),
             ),
         ),
-        Status::Void(broken) if broken.row == 0 => ("void", Some(broken.premise.to_owned())),
+        Status::Void(broken) if broken.row == 0 && broken.found.is_nan() => {
+            ("void", Some(broken.premise.to_owned()))
+        }
+        Status::Void(broken) if broken.row == 0 => {
+            ("void", Some(format!("{} (found {})", broken.premise, broken.found)))
+        }
         Status::Void(broken) => ("void", Some(format!("{} (row {})", broken.premise, broken.row))),
     }
 }
@@ -89,6 +96,29 @@ impl Report {
     /// Loss of the learner less that of the comparators.
     pub fn regret(&self) -> Option<f64> {
         self.known.as_ref().map(|known| self.first_order.loss - known.loss)
+    }
+
+    /// The same against comparators in these words, with what they lost, if that is known. The one place where a regret and its bounds meet: an error
+    /// if they contradict each other, so that two such numbers are never printed.
+    pub(crate) fn facing(self, words: String, known: Option<Known>) -> Result<Self, Contradiction> {
+        let report = Self { comparators: words, known, ..self };
+        report.check()?;
+        Ok(report)
+    }
+
+    /// Compares every valid bound with what it bounds, where that is known.
+    pub(crate) fn check(&self) -> Result<(), Contradiction> {
+        for Verdict { certificate: c, quantity, .. } in &self.theorems {
+            match (quantity, &self.known) {
+                (Quantity::Mistakes, _) => c.check(c.loss, 0.0)?,
+                (Quantity::After, Some(known)) => c.check(c.loss - known.loss, known.rounding)?,
+                _ => {}
+            }
+        }
+        let Some((known, regret)) = self.known.as_ref().zip(self.regret()) else { return Ok(()) };
+        let regrets = self.theorems.iter().filter(|verdict| verdict.quantity == Quantity::Regret);
+        let mut all = regrets.map(|verdict| &verdict.certificate).chain([&self.first_order]);
+        all.try_for_each(|certificate| certificate.check(regret, known.rounding))
     }
 
     /// As JSON. `theorem` is an object; `name` says whose numbers the top level has.

@@ -181,6 +181,9 @@ pub enum RunError {
         /// What it is.
         kind: String,
     },
+    /// A bound below the true regret.
+    #[error(transparent)]
+    Contradiction(#[from] geowalk::certify::Contradiction),
     /// A comparator that cannot be read.
     #[error("{file}{}: {what}", line.map(|line| format!(":{line}")).unwrap_or_default())]
     Comparator {

@@ -170,6 +170,8 @@ pub fn play(
             }
             if rounds.is_power_of_two() {
                 let best = experts.best();
+                let standing = experts.against_expert(best);
+                standing.check()?;
                 let loss = experts.loss();
                 said(Said::Progress(&Progress {
                     average: loss / rounds as f64,
@@ -178,7 +180,7 @@ pub fn play(
                     outcome: Columns::outcome(block.labels()[i], source.schema()),
                     prediction: round.prediction,
                     best: columns.experts()[best].clone(),
-                    standing: experts.against_expert(best),
+                    standing,
                 }));
                 since = (loss, rounds);
             }
@@ -205,6 +207,7 @@ pub fn play(
         let standing = experts.against_sequence(loss, plan.switches as u64);
         summary.sequence = Some((plan.switches, loss, standing));
     }
+    summary.check()?;
     if matches!(kind, Kind::Relatives) {
         summary.portfolio();
     }

@@ -254,7 +254,7 @@ impl Tracker {
                 own = gram.least().map(|least| least.vector);
                 gap = Some("no unit vector loses less".to_owned());
             }
-            let (mut loss, mut count) = (Sum::default(), 0);
+            let (mut loss, mut rounding, mut count) = (Sum::default(), 0.0, 0);
             let u = own.as_deref().unwrap_or_default();
             for block in blocks {
                 for i in 0..block.len() {
@@ -265,6 +265,9 @@ impl Tracker {
                     };
                     if square > 0.0 {
                         loss.add(dot * dot / square);
+                        // ⟨u, x⟩/‖x‖ is off by no more than this, and twice that times itself is what its square is off by.
+                        let off = 2.0 * (u.len() as f64 + 4.0) * f64::EPSILON;
+                        rounding += 2.0 * off * (dot.abs() / square.sqrt() + off);
                         count += 1;
                     }
                 }
@@ -273,7 +276,7 @@ impl Tracker {
                 let what = format!("it has learned from {} rows, here are {count}", self.rows);
                 return Err(RunError::OtherData { what });
             }
-            known = Some(Known { loss: loss.total(), gap });
+            known = Some(Known { loss: loss.total(), rounding, gap });
         }
         let none = || RunError::Comparator {
             file: "best".to_owned(),
@@ -285,7 +288,7 @@ impl Tracker {
         let loss = known.as_ref().map(|known| known.loss);
         let report = self.built.learner.report(&Against::Given(&[u]), loss);
         let report = report.ok_or(RunError::NoCertificate { why: "they were off" })?;
-        Ok(Report { comparators: "the comparator".to_owned(), known, ..report })
+        Ok(report.facing("the comparator".to_owned(), known)?)
     }
 
     /// The certificates, against all unit vectors, as JSON.

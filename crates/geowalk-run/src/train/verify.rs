@@ -57,6 +57,7 @@ pub fn verify(model: &Model, mut open: impl FnMut() -> Rows) -> Result<Verified,
     let (run, source, passes) = repeat(model, run, &mut open)?;
     let known = model.find(Model::DIGEST).and_then(|saved| Digest::load(&saved));
     let summary = run.summary(source.schema(), source.skipped(), 0.0);
+    summary.certificate.as_ref().map(Report::check).transpose()?;
     let made = run.model(source.schema(), &summary);
     let mut found = Verified {
         examples: made.examples,

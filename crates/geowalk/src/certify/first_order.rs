@@ -205,6 +205,11 @@ impl FirstOrder {
         );
     }
 
+    /// Σ|g_t z_t| + Σ|g_t|‖x_t‖₂: the size of the numbers that the bound is made of.
+    pub fn magnitude(&self) -> f64 {
+        self.a.magnitude() + self.magnitude
+    }
+
     /// The certificate, with Γ from the walk that kept it, and what [its method](crate::walk::Walk::gamma) returned.
     pub fn certify_with(&self, gamma: &[f64], size: f64, u: &Comparator<'_>) -> Certificate {
         self.verdict(&Gamma { near: gamma, far: &BTreeMap::new() }, size, u)

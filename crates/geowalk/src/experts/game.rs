@@ -7,7 +7,7 @@ use super::promise::{self, Promise};
 use super::weights::Weights;
 use super::{Combination, Kind, Rule, Settings};
 use crate::Real;
-use crate::certify::{AdaHedge, Bound, Certificate, Comparator, FirstOrder, Status};
+use crate::certify::{AdaHedge, Bound, Certificate, Comparator, Contradiction, FirstOrder, Status};
 use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::geometry::Event;
 use crate::loss::Loss;
@@ -37,6 +37,16 @@ pub struct Standing {
     pub regret: f64,
     /// The first-order certificate against the same comparator.
     pub first_order: Certificate,
+    /// No less than what rounding has done to the regret: that of the losses, and of the predictions of the comparator.
+    pub rounding: f64,
+}
+
+impl Standing {
+    /// Compares the regret with both bounds: all three are known.
+    pub fn check(&self) -> Result<(), Contradiction> {
+        self.certificate.check(self.regret, self.rounding)?;
+        self.first_order.check(self.regret, self.rounding)
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -446,7 +456,10 @@ impl Experts {
         certificate.bound =
             if certificate.status == Status::Valid { bound.next_up() } else { f64::NAN };
         let regret = certificate.loss - comparator_loss;
-        Standing { certificate, comparator_loss, regret, first_order }
+        // A prediction is a sum of n products, and its error counts as much as the slope there.
+        let size = self.first.magnitude() + certificate.loss.abs() + comparator_loss.abs();
+        let rounding = 8.0 * (self.n as f64 + 4.0) * f64::EPSILON * size;
+        Standing { certificate, comparator_loss, regret, first_order, rounding }
     }
 }
 
