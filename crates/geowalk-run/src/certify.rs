@@ -123,8 +123,10 @@ pub fn certify_until(
             let best = best.ok_or(RunError::Halted)?;
             let rounding = problem.rounding_of(&best.u);
             let known = Known { loss: best.loss, rounding, gap: Some(best.words) };
-            let words = format!("the best fixed weights in hindsight{}", best.within);
-            (best.u, Some(known), words, Some(open))
+            let with =
+                ", with a ridge (half their squared length in standard deviations of the features)";
+            let with = if best.ridge { with } else { "" };
+            (best.u, Some(known), format!("the best fixed weights in hindsight{with}"), Some(open))
         }
     };
     let loss = known.as_ref().map(|known| known.loss);

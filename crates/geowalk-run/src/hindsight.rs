@@ -8,11 +8,11 @@
 //! | simplex, ‖u‖₁ ≤ U | θ, u = θ²/Σθ² | no weights there lose less by more than max ⟨∇, u − v⟩ |
 //! | sphere | θ, u = rθ/‖θ‖ | a local minimum: the problem is not convex |
 //!
-//! **Separable data** Where no finite score is best (the logistic loss and its relatives), some weights may have no minimum: on separable data longer ones are always better, the best loses nothing, and the bound against it
-//! has as many digits as the search had patience. There, in ℝⁿ and among positive weights, only weights count whose scores are within ±Z on all rows, Z = 6: probabilities between 0.25 % and 99.75 %. A ridge would make
-//! the answer finite as well, but its strength means nothing to a reader, and it would move the answer on data of every kind. Where the limit is not reached the best is the best of all, and is called that.
-//! The search adds ½(|z| − Z)₊² to the loss of each row, and scales what it finds into the limit. With m = (|z| − Z)₊ the gap is that of
-//! $\ell(v) \ge \ell(u) + \langle\nabla, v - u\rangle + \sum m_t(|z_t| - Z)$ for all v within the limit, ∇ the gradient of what was minimised.
+//! **Separable data** Where no finite score is best (the logistic loss and its relatives), weights may have no minimum: on separable data longer ones are always better, the best of all loses nothing, and the bound
+//! against it has as many digits as the search had patience. There, in ℝⁿ and among positive weights, a ridge is added to what is minimised: half of Σ(σ_j u_j)², σ_j the deviation of feature j, the constant left out. It is
+//! the usual answer (scikit-learn's `LogisticRegression` on standardised features has it by default), it is the best of all weights whose ridge is no larger, and beside the loss of many rows it is next to nothing. A limit of
+//! the scores on all rows, the other way to a finite answer, is ruled by the one row that is farthest out: ±6 on the breast cancer data leaves a best that loses 84 where weights with a ridge lose a third of that.
+//! The loss that is reported is without the ridge. The gap is as below, over weights whose ridge is no larger: there ⟨∇ridge(u), v − u⟩ ≤ 0, so the gradient of the sum may stand for that of the loss.
 //!
 //! **Method** L-BFGS \[NW06, alg. 7.5\] with 20 pairs and backtracking, from the weights that were learned or from the start, whichever loses less. The gap is that of convexity, ℓ(v) ≥ ℓ(u) + ⟨∇, v − u⟩, so it is true whatever
 //! the method did; it is 0 at a minimum of a smooth loss, and may stay large at a kink.
@@ -85,12 +85,9 @@ pub struct Best {
     pub gap: Option<f64>,
     /// The same in words.
     pub words: String,
-    /// Which weights were allowed, in words that follow "the best"; empty if all were.
-    pub within: String,
+    /// Is it the best with a ridge?
+    pub ridge: bool,
 }
-
-/// The largest score on a row, where larger ones would always be better.
-const MOST: f64 = 6.0;
 
 /// Calls f with the coordinates of a row.
 fn each(block: &Block, i: usize, intercept: bool, mut f: impl FnMut(usize, f64)) {
@@ -115,32 +112,18 @@ fn add<const W: usize>(a: &mut [[f64; W]], b: &[[f64; W]], x: f64) {
     }
 }
 
-/// ½(|z| − Z)₊² of all scores, whose slopes are added to; nothing without a limit Z.
-#[inline]
-fn beyond(limit: Option<f64>, z: &[f64], slopes: &mut [f64]) -> f64 {
-    let Some(limit) = limit else { return 0.0 };
-    let mut sum = 0.0;
-    for (z, slope) in z.iter().zip(slopes) {
-        let excess = Real::max(z.abs() - limit, 0.0);
-        *slope += excess.copysign(*z);
-        sum += 0.5 * excess * excess;
-    }
-    sum
-}
-
 impl Problem<'_> {
-    /// What these weights lose, and what scores beyond a limit cost; writes its gradient to `gradient` if there is one. Both are flat, one output after the other, n coordinates each, of which `place` says where a feature's is. NaN if it was halted.
+    /// What these weights lose; writes its gradient to `gradient` if there is one. Both are flat, one output after the other, n coordinates each, of which `place` says where a feature's is. NaN if it was halted.
     fn evaluate(
         &self,
         u: &[f64],
         n: usize,
         place: impl Fn(usize) -> usize,
-        limit: Option<f64>,
         gradient: Option<&mut [f64]>,
     ) -> f64 {
         match self.outputs {
-            1 => self.evaluate_by::<1>(u, n, place, limit, gradient),
-            _ => self.evaluate_by::<4>(u, n, place, limit, gradient),
+            1 => self.evaluate_by::<1>(u, n, place, gradient),
+            _ => self.evaluate_by::<4>(u, n, place, gradient),
         }
     }
 
@@ -150,7 +133,6 @@ impl Problem<'_> {
         u: &[f64],
         n: usize,
         place: impl Fn(usize) -> usize,
-        limit: Option<f64>,
         gradient: Option<&mut [f64]>,
     ) -> f64 {
         let outputs = self.outputs;
@@ -179,8 +161,7 @@ impl Problem<'_> {
                 });
                 let (y, weight) = (block.labels()[i], block.weights()[i]);
                 let own = &mut slopes.as_flattened_mut()[..outputs];
-                let z = &z.as_flattened()[..outputs];
-                sum.add(weight * (self.judge(z, y, own) + beyond(limit, z, own)));
+                sum.add(weight * self.judge(&z.as_flattened()[..outputs], y, own));
                 if gradient.is_none() {
                     continue;
                 }
@@ -237,12 +218,14 @@ impl Problem<'_> {
 
     /// What a comparator loses.
     pub fn loss_of(&self, u: &[Vec<f64>]) -> f64 {
-        self.evaluate(&self.flat(u), self.features, |j| j, None, None)
+        self.evaluate(&self.flat(u), self.features, |j| j, None)
     }
 
-    /// The sizes of the scores of every row that counts: f is given y, the weight of the row, the scores, and Σ|u_j x_j| with how many terms it has.
-    fn scores(&self, u: &[Vec<f64>], mut f: impl FnMut(f64, f64, &[(f64, f64)], f64)) {
-        let mut scores = vec![(0.0, 0.0); self.outputs];
+    /// By how much what a comparator loses may be too small because its scores were rounded: those are sums of so many products.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a class number
+    pub fn rounding_of(&self, u: &[Vec<f64>]) -> f64 {
+        // Of each output ⟨u, x⟩ and Σ|u_j x_j|.
+        let (mut scores, mut sum) = (vec![(0.0, 0.0); self.outputs], 0.0);
         for (block, rows) in &self.blocks {
             for &i in rows {
                 scores.fill((0.0, 0.0));
@@ -254,48 +237,31 @@ impl Problem<'_> {
                         (*z, *size) = (*z + term, *size + term.abs());
                     }
                 });
-                let weight = block.weights()[i];
-                if weight > 0.0 {
-                    f(block.labels()[i], weight, &scores, count);
-                }
+                sum += block.weights()[i] * self.rounding_at(block.labels()[i], &scores, count);
             }
         }
-    }
-
-    /// By how much what a comparator loses may be too small because its scores were rounded: those are sums of so many products.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a class number
-    pub fn rounding_of(&self, u: &[Vec<f64>]) -> f64 {
-        let mut sum = 0.0;
-        self.scores(u, |y, weight, scores, count| {
-            let off = |size: f64| 2.0 * (count + 4.0) * f64::EPSILON * size;
-            let one = |y: f64, (z, size): (f64, f64)| {
-                let value = |z: f64| self.loss.value(z, y);
-                let here = value(z);
-                let rise =
-                    (value(z + off(size)) - here).abs() + (value(z - off(size)) - here).abs();
-                rise + 16.0 * f64::EPSILON * here.abs()
-            };
-            let all = scores.iter().enumerate();
-            sum += weight
-                * match self.form {
-                    Form::One => one(y, scores[0]),
-                    Form::Apart => all
-                        .map(|(k, score)| one(if k == y as usize { 1.0 } else { -1.0 }, *score))
-                        .sum(),
-                    // No slope of it is larger than 2 in sum.
-                    Form::Joint => all.map(|(_, (z, size))| 2.0 * off(z.abs() + size)).sum(),
-                };
-        });
         self.passes * sum
     }
 
-    /// The largest score of any row.
-    fn largest_score(&self, u: &[Vec<f64>]) -> f64 {
-        let mut most = 0.0;
-        self.scores(u, |_, _, scores, _| {
-            most = scores.iter().fold(most, |most, (z, _)| Real::max(most, z.abs()));
-        });
-        most
+    /// The same of one row, whose scores are sums of `count` terms.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a class number
+    fn rounding_at(&self, y: f64, scores: &[(f64, f64)], count: f64) -> f64 {
+        let off = |size: f64| 2.0 * (count + 4.0) * f64::EPSILON * size;
+        let one = |y: f64, (z, size): (f64, f64)| {
+            let value = |z: f64| self.loss.value(z, y);
+            let here = value(z);
+            let rise = (value(z + off(size)) - here).abs() + (value(z - off(size)) - here).abs();
+            rise + 16.0 * f64::EPSILON * here.abs()
+        };
+        let all = scores.iter().enumerate();
+        match self.form {
+            Form::One => one(y, scores[0]),
+            Form::Apart => {
+                all.map(|(k, score)| one(if k == y as usize { 1.0 } else { -1.0 }, *score)).sum()
+            }
+            // No slope of it is larger than 2 in sum.
+            Form::Joint => all.map(|(_, (z, size))| 2.0 * off(z.abs() + size)).sum(),
+        }
     }
 
     fn flat(&self, u: &[Vec<f64>]) -> Vec<f64> {
@@ -352,11 +318,31 @@ impl Problem<'_> {
         let (means, sizes) = coordinates.iter().map(scale).unzip();
         let chart = Chart { domain, means, sizes, n };
         let open = matches!(domain, Domain::Space | Domain::Positive);
-        let limit = (open && self.loss.minimizer(1.0).is_infinite()).then_some(MOST);
+        let ridge = open && self.loss.minimizer(1.0).is_infinite();
+        // Half of Σ(σ_j u_j)², and its gradient.
+        let penalty = |u: &[f64], gradient: Option<&mut Vec<f64>>| {
+            let size = |k: usize| match k % n.max(1) {
+                0 if self.intercept => 0.0,
+                j => {
+                    if ridge {
+                        chart.sizes[j]
+                    } else {
+                        0.0
+                    }
+                }
+            };
+            let mut sum = Sum::default();
+            u.iter().enumerate().for_each(|(k, u)| sum.add(0.5 * (size(k) * u) * (size(k) * u)));
+            for (k, g) in gradient.into_iter().flatten().enumerate() {
+                *g += size(k) * (size(k) * u[k]);
+            }
+            sum.total()
+        };
         let objective = |theta: &[f64], gradient: &mut Vec<f64>| {
             let u = chart.weights(theta);
             let mut own = vec![0.0; u.len()];
-            let value = self.evaluate(&u, n, place, limit, Some(&mut own));
+            let value = self.evaluate(&u, n, place, Some(&mut own));
+            let value = value + penalty(&u, Some(&mut own));
             chart.pull(theta, &u, &own, gradient);
             value
         };
@@ -367,62 +353,41 @@ impl Problem<'_> {
         let candidates = [chart.point(&flat), chart.point(&vec![0.0; flat.len()])];
         let start = candidates.into_iter().min_by(|a, b| {
             let (a, b) = (chart.weights(a), chart.weights(b));
-            let value = |u: &[f64]| self.evaluate(u, n, place, limit, None);
+            let value = |u: &[f64]| self.evaluate(u, n, place, None) + penalty(u, None);
             value(&a).total_cmp(&value(&b))
         });
         let theta = minimise(objective, start.unwrap_or_default());
         let u = chart.weights(&theta);
         let mut own = vec![0.0; u.len()];
-        let value = self.evaluate(&u, n, place, limit, Some(&mut own));
+        let loss = self.evaluate(&u, n, place, Some(&mut own));
+        penalty(&u, Some(&mut own));
+        if self.halt.is_called() {
+            return None;
+        }
         let gap = chart.gap(&u, &own);
+        let no_larger = if ridge { " and with no larger ridge" } else { "" };
+        let least = |gap: f64| format!("{no_larger} lose less by more than {gap:.3e}");
+        let words = match (gap, domain) {
+            (Some(gap), Domain::Space) => {
+                format!("no weights at most twice as long{}", least(gap))
+            }
+            (Some(gap), Domain::Positive) => {
+                format!("no positive weights with at most twice the sum{}", least(gap))
+            }
+            (Some(gap), Domain::Simplex) => format!("no weights on the simplex{}", least(gap)),
+            (Some(gap), Domain::Cross(_)) => {
+                format!("no weights with this sum of magnitudes{}", least(gap))
+            }
+            _ => "on the sphere it is the best in its neighbourhood: the problem is not convex"
+                .to_owned(),
+        };
         let expand = |u: &[f64]| {
             let mut all = vec![0.0; self.features];
             coordinates.iter().zip(u).for_each(|(&j, &u)| all[j] = u);
             all
         };
-        let mut u: Vec<Vec<f64>> = u.chunks(n.max(1)).map(expand).collect();
-        let most = self.largest_score(&u);
-        let (loss, gap, within) = if limit.is_some() && most > MOST {
-            let before = self.loss_of(&u);
-            // A little more than needed, for the rounding of scores.
-            let scale = MOST / most * (1.0 - 1e-12);
-            u.iter_mut().flatten().for_each(|u| *u *= scale);
-            let loss = self.loss_of(&u);
-            let gap = gap.map(|gap| Real::max(loss - (2.0 * value - before - gap), 0.0));
-            (loss, gap, self.limited())
-        } else {
-            (self.loss_of(&u), gap, String::new())
-        };
-        if self.halt.is_called() {
-            return None;
-        }
-        let least = |gap: f64| format!("lose less by more than {gap:.3e}{within}");
-        let words = match (gap, domain) {
-            (Some(gap), Domain::Space) => {
-                format!("no weights at most twice as long {}", least(gap))
-            }
-            (Some(gap), Domain::Positive) => {
-                format!("no positive weights with at most twice the sum {}", least(gap))
-            }
-            (Some(gap), Domain::Simplex) => format!("no weights on the simplex {}", least(gap)),
-            (Some(gap), Domain::Cross(_)) => {
-                format!("no weights with this sum of magnitudes {}", least(gap))
-            }
-            _ => "on the sphere it is the best in its neighbourhood: the problem is not convex"
-                .to_owned(),
-        };
-        Some(Best { u, loss, gap, words, within })
-    }
-
-    /// The limit of the scores in words.
-    fn limited(&self) -> String {
-        let probabilities = match (self.form, self.loss) {
-            (Form::One | Form::Apart, AnyLoss::Logistic(_)) => {
-                ": probabilities between 0.25 % and 99.75 %"
-            }
-            _ => "",
-        };
-        format!(" among those whose scores are within ±{MOST} on these rows{probabilities}")
+        let u = u.chunks(n.max(1)).map(expand).collect();
+        Some(Best { u, loss, gap, words, ridge })
     }
 }
 

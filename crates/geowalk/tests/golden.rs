@@ -6,11 +6,19 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
+use geowalk::certify::{
+    AdaHedge, AnyBound, Bound, Certificate, Comparator, Divergence, GradientDescent, MirrorSteps,
+    NaturalEg, Start, Theory,
+};
+use geowalk::geometry::Event;
 use geowalk::geometry::generators::AnyGenerator;
 use geowalk::geometry::manifolds::AnyManifold;
 use geowalk::geometry::{ExpLog, Generator, Manifold, Work};
 use geowalk::loss::permissible::{AnyPermissible, Permissible};
-use geowalk::loss::{AnyLoss, Loss};
+use geowalk::loss::{Absolute, AnyLoss, Loss};
+use geowalk::row::Dense;
+use geowalk::update::Round;
+use geowalk::walk::{Entropy, SimplexEntropy, Walk};
 use serde_json::Value;
 
 /// One case of a file. Numbers are stored as text, since not every JSON reader keeps the last bit of a number.
@@ -235,6 +243,80 @@ fn permissible() {
             op => return Err(format!("no operation {op}")),
         };
         Ok(case.vector(key).iter().map(|&x| function(&phi, x)).collect())
+    });
+}
+
+/// The bound at rate 1 after one round that moves nothing is the distance from the start, rounded up.
+fn distance(case: &Case) -> Result<Certificate, String> {
+    let [u, w, scale] = ["u", "w", "scale"].map(|key| case.vector(key));
+    let each = w.first().copied().unwrap_or(0.0);
+    let (facts, given) = (Absolute.facts(), Comparator::Given(&u));
+    let round =
+        Round { z: 0.0, loss: 0.0, slope: 0.0, rate: 1.0, length: 0.0, event: Event::Inside };
+    let row = vec![1.0; u.len()];
+    let steps = |divergence: Divergence, start: Start| {
+        MirrorSteps::new(divergence, start, &facts).map_err(words)
+    };
+    let theory = match case.text("divergence") {
+        "even" | "signed-even" => Theory::Mirror(steps(Divergence::Entropy, Start::Even)?),
+        "each" | "signed-each" => Theory::Mirror(steps(Divergence::Entropy, Start::Each(each))?),
+        "burg" => Theory::Mirror(steps(Divergence::Burg, Start::Each(each))?),
+        "p-norm" => {
+            let q = case.vector("q")[0];
+            Theory::Mirror(steps(Divergence::PNorm { q }, Start::Each(0.0))?)
+        }
+        "orthant" => {
+            Theory::NaturalEg(NaturalEg::new(&vec![each; u.len()], &facts).map_err(words)?)
+        }
+        "euclidean" => Theory::Implicit(GradientDescent::implicit(&w, &facts)),
+        kind => return Err(format!("no divergence {kind}")),
+    };
+    let mut bound = AnyBound::from(theory);
+    if let Some(scale) = scale.first() {
+        bound = bound.signed(*scale);
+    }
+    bound.observe(&round, Dense(&row));
+    Ok(bound.certify(&given, None, None).certificate)
+}
+
+/// ½·length² of the last step of a stream.
+fn step(mut walk: impl Walk, case: &Case) -> Result<f64, String> {
+    let [rate, x, y] = ["rate", "x", "y"].map(|key| case.vector(key));
+    let mut length = f64::NAN;
+    for (x, y) in x.chunks(2).zip(y) {
+        length = walk.step(Dense(x), y.into(), &Absolute, rate[0]).map_err(words)?.length;
+    }
+    Ok(0.5 * length * length)
+}
+
+#[test]
+fn divergences() {
+    run("divergences.json", include_str!("golden/divergences.json"), "divergence", |case| {
+        Ok(vec![match case.text("divergence") {
+            "step-simplex" => step(SimplexEntropy::new(), case)?,
+            "step-entropy" => step(Entropy::new(0.125).map_err(words)?, case)?,
+            "gaps" => {
+                let (mut hedge, mut w) = (AdaHedge::new(3).map_err(words)?, Vec::new());
+                for losses in case.vector("x").chunks(3) {
+                    hedge.weights(&mut w);
+                    let z = w.iter().zip(losses).map(|(w, x)| w * x).sum();
+                    let (rate, length, event) = (hedge.rate(), 0.0, Event::Inside);
+                    hedge.observe(
+                        &Round { z, loss: z, slope: 1.0, rate, length, event },
+                        Dense(losses),
+                    );
+                }
+                hedge.certify(&Comparator::Simplex { n: 3 }).bound
+            }
+            _ => {
+                let certificate = distance(case)?;
+                let expected = case.number("expected");
+                if certificate.bound < expected {
+                    return Err(format!("{certificate}, below {expected:e}"));
+                }
+                certificate.bound
+            }
+        }])
     });
 }
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # requires: mpmath==1.4.1
-"""Golden values: every geometry, generator and loss against multiple-precision arithmetic.
+"""Golden values: every geometry, generator, loss and divergence of a certificate against multiple-precision arithmetic.
 
-    python make_golden.py            writes manifolds.json generators.json losses.json permissible.json
+    python make_golden.py            writes manifolds.json generators.json losses.json permissible.json divergences.json
     python make_golden.py --check    recomputes them; exit 1 and the first differences if a file is not what it should be
 
 Nothing here shares a formula with the crate where that can be avoided. Values follow from definitions:
@@ -29,6 +29,7 @@ import sys
 import mpmath
 from mpmath import mp, mpf
 
+from divergences import divergence_cases
 from manifolds import Spd, manifold_cases
 from precision import BOUNDARY, DIGITS, HUGE, INTERIOR, NEAR_ZERO, PRINTED
 from precision import add, case, dot, error, exact, group, quotient, scale, text
@@ -364,6 +365,7 @@ FILES = {
     "generators.json": generator_cases,
     "losses.json": loss_cases,
     "permissible.json": permissible_cases,
+    "divergences.json": divergence_cases,
 }
 
 
