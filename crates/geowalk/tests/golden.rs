@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use geowalk::certify::{
-    AdaHedge, AnyBound, Bound, Certificate, Comparator, Divergence, GradientDescent, MirrorSteps,
-    NaturalEg, Start, Theory,
+    AdaHedge, AnyBound, Bound, Certificate, Comparator, Divergence, Eg, Egu, GradientDescent,
+    MirrorSteps, NaturalEg, Start, Theory,
 };
 use geowalk::geometry::Event;
 use geowalk::geometry::generators::AnyGenerator;
@@ -246,20 +246,20 @@ fn permissible() {
     });
 }
 
-/// The bound at rate 1 after one round that moves nothing is the distance from the start, rounded up.
+/// The bound at rate 1 after one round on a row of zeros is the distance from the start, rounded up.
 fn distance(case: &Case) -> Result<Certificate, String> {
     let [u, w, scale] = ["u", "w", "scale"].map(|key| case.vector(key));
     let each = w.first().copied().unwrap_or(0.0);
     let (facts, given) = (Absolute.facts(), Comparator::Given(&u));
-    let round =
-        Round { z: 0.0, loss: 0.0, slope: 0.0, rate: 1.0, length: 0.0, event: Event::Inside };
-    let row = vec![1.0; u.len()];
+    let row = vec![0.0; u.len()];
     let steps = |divergence: Divergence, start: Start| {
         MirrorSteps::new(divergence, start, &facts).map_err(words)
     };
+    let eg = || Eg::new(&[1.0]).map(|eg| eg.starting(Start::Even)).map_err(words);
+    let egu = || Egu::new(&[each]).map(|egu| egu.starting(Start::Each(each))).map_err(words);
     let theory = match case.text("divergence") {
-        "even" | "signed-even" => Theory::Mirror(steps(Divergence::Entropy, Start::Even)?),
-        "each" | "signed-each" => Theory::Mirror(steps(Divergence::Entropy, Start::Each(each))?),
+        "even" | "signed-even" => Theory::Eg(eg()?),
+        "each" | "signed-each" => Theory::Egu(egu()?),
         "burg" => Theory::Mirror(steps(Divergence::Burg, Start::Each(each))?),
         "p-norm" => {
             let q = case.vector("q")[0];
@@ -275,8 +275,11 @@ fn distance(case: &Case) -> Result<Certificate, String> {
     if let Some(scale) = scale.first() {
         bound = bound.signed(*scale);
     }
+    // So large a loss that no bound is capped by it; the comparator loses nothing.
+    let (loss, slope) = (1e304, -2e152);
+    let round = Round { z: 0.0, loss, slope, rate: 1.0, length: 0.0, event: Event::Inside };
     bound.observe(&round, Dense(&row));
-    Ok(bound.certify(&given, None, None).certificate)
+    Ok(bound.certify(&given, Some(0.0), None).certificate)
 }
 
 /// ½·length² of the last step of a stream.

@@ -161,7 +161,9 @@ impl Bound for GradientDescent {
         if self.watch.rounds == 0 && !distance.is_nan() {
             return self.watch.issue(0.0);
         }
-        self.watch.issue(outward(0.5 * distance * (distance / eta) + second, 0.0))
+        // Every step is rounded.
+        let bound = 0.5 * distance * (distance / eta) + second;
+        self.watch.issue(outward(bound, 0.125 * self.watch.rounds as f64 * bound))
     }
 
     fn declared(&self) -> Vec<Declared> {

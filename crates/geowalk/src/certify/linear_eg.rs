@@ -114,9 +114,9 @@ impl Bound for LinearEg {
             return self.watch.issue(0.0);
         }
         let eta = self.watch.rate;
-        self.watch.issue(outward(
-            d / eta + 0.125 * eta * (self.squares.upper() + underflow(self.watch.rounds)),
-            0.0,
-        ))
+        let squares = self.squares.upper() + underflow(self.watch.rounds);
+        // No step is longer than half of rate·|slope|·range, and no prediction rounded by more than that says of the range and 0.
+        let rounding = self.start.rounding(d, 0.25 * eta * eta * squares, self.watch.rounds) / eta;
+        self.watch.issue(outward(d / eta + 0.125 * eta * squares + rounding, 0.0))
     }
 }

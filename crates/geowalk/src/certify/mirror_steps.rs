@@ -133,14 +133,15 @@ impl MirrorSteps {
     /// No less than what D(w_t‖w_{t+1}) may have lost to rounding, beside 1e-10 of itself.
     ///
     /// On the simplex it is ln Σwe^s − Σws, and Σws = −ηgz. Where it is much less than its terms, all weight has nearly the same s, so these are of
-    /// size (ηgz)², or 1 + |ηgz| for large ones. The walk's sum of weights is good to 1e-13, those over a row of n to n/8 roundings.
+    /// size (ηgz)², or 1 + |ηgz| for large ones. The walk's sum of weights is good to 1e-13, those over a row of n to n roundings, and so is the prediction.
     fn slip(&self, round: &Round, n: usize) -> f64 {
         if self.divergence != Divergence::Entropy || self.start.members() != Members::Probabilities
         {
             return 0.0;
         }
         let linear = (round.rate * round.slope * round.z).abs();
-        (4e-13 + 0.125 * n as f64 * f64::EPSILON) * Real::min(linear * linear, 1.0 + linear)
+        let roundings = (n as f64 + 32.0) * f64::EPSILON;
+        (4e-13 + roundings) * Real::min(linear * linear, 1.0 + linear) + roundings * linear
     }
 
     /// sup D(u‖w₀) over the comparators.
@@ -211,6 +212,16 @@ impl Bound for MirrorSteps {
         }
         let squares = self.squares.upper() + underflow(self.watch.rounds);
         let steps = 0.5 * squares * (1.0 + 1e-10);
-        self.watch.issue(outward((farthest + steps) / self.watch.rate, 0.0))
+        let (n, count) = (self.start.features() as f64, self.watch.rounds as f64);
+        let rounding = match self.divergence {
+            Divergence::Entropy => self.start.rounding(farthest, squares, self.watch.rounds),
+            // −1/w_i is rounded in every step, |p/w − 1| is at most D + √2D, and |ηgz| is at most √n lengths.
+            Divergence::Burg => {
+                let far = farthest + (2.0 * n * farthest).sqrt() + (count * n * squares).sqrt();
+                (n + 32.0) * f64::EPSILON * count * far
+            }
+            _ => 8.0 * f64::EPSILON * count * (farthest + steps),
+        };
+        self.watch.issue(outward((farthest + steps + rounding) / self.watch.rate, 0.0))
     }
 }

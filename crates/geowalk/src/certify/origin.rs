@@ -130,6 +130,30 @@ impl Origin {
         farthest_vertex(u, count, count as f64 * each, each)
     }
 
+    /// What rounding may have done to η times the linearised regret in k multiplicative steps with Σ length² = `squares`, against comparators at this divergence.
+    ///
+    /// A step moves ln w_i by −ηg·x_i and an error δ of a few units in the last place of ln w_i, and Σ_i (p_i − w_i)δ_i is what the identity behind the bound misses. The prediction is a rounded sum, which
+    /// misses as much of Σ w_i|ηg x_i| ≤ length·√Σw. On the simplex ‖p − w‖₁ is at most √(2D) and the lengths of the steps, and at most 2; elsewhere that many times √Σw, which itself grows by no more
+    /// than a step is long, since D(w‖w′) ≥ Σ(√w − √w′)². The sum of k lengths is at most √(k·squares).
+    pub(super) fn rounding(&self, divergence: f64, squares: f64, rounds: u64) -> f64 {
+        let (n, steps) = (self.n as f64, rounds as f64);
+        let moved = (steps * squares).sqrt();
+        let (log, mass) = match &self.start {
+            Start::Even => (Real::ln(n.max(1.0)), 1.0),
+            Start::Each(w) => (Real::ln(*w).abs(), n * w),
+            Start::Given(w) => {
+                let log = |most, w: &f64| Real::max(most, Real::ln(*w).abs());
+                (w.iter().fold(0.0, log), w.iter().sum())
+            }
+        };
+        let far = (2.0 * divergence).sqrt() + moved;
+        let reach = match self.members {
+            Members::Probabilities => Real::min(far, 2.0) + moved,
+            Members::NonNegative => (far + moved) * (mass.sqrt() + moved),
+        };
+        (n + 32.0 + 2.0 * log) * f64::EPSILON * steps * reach
+    }
+
     /// D(p‖w) for weights p ≥ 0 of `count` coordinates (Ux, −Ux) that amount to u, with equal weights w at the start.
     ///
     /// On the simplex, what u leaves of the sum 1 is spread evenly. Elsewhere p is the nearest one, p⁺p⁻ = w². How far p is from w is worked out from u

@@ -157,7 +157,12 @@ pub(super) fn logarithm(settings: &Settings, rate: f64, loss: f64, x: f64, slope
     match settings.rule {
         Rule::Hedge => -rate * loss,
         // A weight that would meet 0 shrinks and does not die; the theorems do not allow that rate.
-        Rule::ReparamHedge => 2.0 * Real::ln(Real::max((1.0 - rate * loss).abs(), f64::EPSILON)),
+        Rule::ReparamHedge => {
+            let factor = (1.0 - rate * loss).abs();
+            // An infinite loss must not make the weight infinite.
+            let factor = if factor.is_finite() { factor } else { 0.0 };
+            2.0 * Real::ln(Real::max(factor, f64::EPSILON))
+        }
         Rule::Prod => Real::ln(Real::max(1.0 - rate * loss, f64::EPSILON)),
         Rule::Eg => -rate * slope * x,
         Rule::ReparamEg => {
