@@ -9,7 +9,7 @@ use super::losses::{NO_MORE, probabilities};
 use super::origin::{Origin, Span, Start};
 use super::theorem::{
     AS_WRITTEN, CONSTANT, Declared, FINITE, Members, PROBABILITIES, SQUARED, Theorem, WITHIN_SCALE,
-    Watch, checked, declared, discounted, keep, outward, restore,
+    Watch, checked, declared, keep, outward, restore,
 };
 use super::{Bound, Certificate, Comparator};
 use crate::Real;
@@ -119,9 +119,9 @@ impl Eg {
             return self.watch.issue(0.0);
         }
         let eta = self.watch.rate;
-        let c = 0.5 * eta * self.range * self.range * (1.0 + 1e-14);
+        let c = 0.5 * eta * self.range * self.range;
         let p = outward(self.start.farthest_entropy(u) / eta, 0.0);
-        self.watch.issue(discounted(self.watch.loss.upper(), c, p, loss))
+        self.watch.discount(SMALL, c, p, loss)
     }
 }
 

@@ -11,7 +11,7 @@ use super::losses::NO_MORE;
 use super::origin::{Origin, Start};
 use super::theorem::{
     AS_WRITTEN, CONSTANT, Declared, FINITE, Members, NONNEGATIVE, SQUARED, Theorem, Watch, checked,
-    declared, discounted, keep, outward, restore,
+    declared, keep, outward, restore,
 };
 use super::{Bound, Certificate, Comparator};
 use crate::Real;
@@ -144,9 +144,9 @@ impl Egu {
             return self.watch.issue(0.0);
         }
         let eta = self.watch.rate;
-        let c = 2.0 * self.x * self.y * eta * (1.0 + 1e-14);
+        let c = 2.0 * self.x * self.y * eta;
         let p = outward(self.start.farthest_entropy(u) / eta, 0.0);
-        self.watch.issue(discounted(self.watch.loss.upper(), c, p, loss))
+        self.watch.discount(SMALL, c, p, loss)
     }
 }
 

@@ -11,8 +11,7 @@
 
 use super::mirror_steps::half_square;
 use super::theorem::{
-    AS_WRITTEN, CONSTANT, CONVEX, FINITE, Theorem, Watch, checked, declared, discounted, keep,
-    outward, restore,
+    AS_WRITTEN, CONSTANT, CONVEX, FINITE, Theorem, Watch, checked, declared, keep, outward, restore,
 };
 use super::{Bound, Certificate, Comparator};
 use crate::Real;
@@ -111,11 +110,9 @@ impl Ols {
         if self.watch.rounds == 0 {
             return self.watch.issue(0.0);
         }
-        if c.is_nan() || c >= 1.0 {
-            return self.watch.refuse(SMALL, c);
-        }
         // A ≤ L/(1 − c) + P/(1 − c).
-        self.watch.issue(discounted(self.watch.loss.upper(), c, penalty / (1.0 - c), loss))
+        let p = penalty / (1.0 - c * (1.0 + 1e-12));
+        self.watch.discount(SMALL, c, p, loss)
     }
 
     /// The bound on ΣD(p_t‖p_u), for a comparator that loses `loss`; needs c ≤ 1. NaN if c is larger.

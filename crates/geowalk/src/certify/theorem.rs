@@ -241,6 +241,22 @@ impl Watch {
         Certificate { theorem, status, rounds: self.rounds, loss, bound }
     }
 
+    /// The certificate for loss ≤ L/(1 − c) + p, see [`discounted`]; void for this premise where c is not below 1 by more than rounding.
+    pub(crate) fn discount(
+        &self,
+        premise: &'static str,
+        c: f64,
+        p: f64,
+        comparator: Option<f64>,
+    ) -> Certificate {
+        let c = c * (1.0 + 1e-12);
+        if c < 1.0 {
+            self.issue(discounted(self.loss.upper(), c, p, comparator))
+        } else {
+            self.refuse(premise, c)
+        }
+    }
+
     /// The certificate, void because the comparators are not all members of the theorem's set. `None` if they are.
     pub(crate) fn outside(&self, u: &Comparator<'_>, members: Members) -> Option<Certificate> {
         let (premise, found) = members.excludes(u)?;
@@ -320,7 +336,7 @@ pub(crate) fn underflow(rounds: u64) -> f64 {
 }
 
 /// For loss ≤ L/(1 − c) + p, L ≥ 0 the comparator's loss: the bound on loss − L. Without L: since L ≥ (1 − c)(loss − p).
-pub(crate) fn discounted(loss: f64, c: f64, p: f64, comparator: Option<f64>) -> f64 {
+fn discounted(loss: f64, c: f64, p: f64, comparator: Option<f64>) -> f64 {
     match comparator {
         Some(known) => {
             let known = Real::max(known, 0.0);
@@ -444,7 +460,7 @@ pub(crate) fn farthest(u: &Comparator<'_>, start: &[f64]) -> f64 {
         Comparator::Positive { total } => size(total) + own,
         Comparator::Ball { .. } | Comparator::Signed { .. } => f64::NAN,
     };
-    outward(distance, own)
+    outward(distance, 0.0)
 }
 
 /// There are no vectors of negative size: NaN.

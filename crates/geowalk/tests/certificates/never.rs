@@ -2,8 +2,8 @@
 
 use geowalk::certify::{
     AdaHedge, AnyBound, Bound, Comparator, Divergence, Eg, Egu, FirstOrder, GradientDescent, Hedge,
-    LinearEg, MirrorDescent, MirrorSteps, Mixture, NaturalEg, Prod, ReparamEg, ReparamHedge, Start,
-    Status, Theory, Winnow,
+    LeastSquares, LinearEg, MirrorDescent, MirrorSteps, Mixture, NaturalEg, Prod, ReparamEg,
+    ReparamHedge, Start, Status, Theory, Winnow,
 };
 use geowalk::error::Allowed;
 use geowalk::experts::{Experts, Kind, Linear, Rule, Settings};
@@ -399,4 +399,26 @@ fn convex_losses_pass_the_test_of_convexity() {
             "{seed} {loss:?}"
         );
     }
+}
+
+/// c = 1 but for rounding: L/(1 − c) was negative, and so was the bound.
+#[test]
+fn rates_next_to_the_limit_have_no_negative_bound() {
+    let below = 1.0 - f64::EPSILON / 2.0;
+    let mut eg = Eg::new(&[0.5, 0.5]).unwrap();
+    let mut egu = Egu::new(&[0.5, 0.5]).unwrap();
+    let mut squares = LeastSquares::explicit(&[]);
+    let mut walk = SimplexEntropy::new();
+    let round = walk.step(Dense(&[1.0, 0.0]), 0.0.into(), &Squared, 2.0 * below).unwrap();
+    eg.observe(&round, Dense(&[1.0, 0.0]));
+    void(&eg.certify_known(&Comparator::Given(&[1.0, 0.0]), 1.0), 0, "rate R^2/2 < 1");
+    let mut walk = Entropy::new(0.5).unwrap();
+    let round = walk.step(Dense(&[1.0, 1.0]), 1.0.into(), &Squared, 0.5 * below).unwrap();
+    egu.observe(&round, Dense(&[1.0, 1.0]));
+    void(&egu.certify_known(&Comparator::Given(&[1.0, 0.0]), 1.0), 0, "2 X Y rate < 1");
+    let mut walk = Euclidean::new();
+    let round = walk.step(Dense(&[1.0]), 1.0.into(), &Squared, below).unwrap();
+    squares.observe(&round, Dense(&[1.0]));
+    void(&squares.certify_known(&Comparator::Given(&[1.0]), 1.0), 0, "rate |x|^2 < 1");
+    void(&squares.certify(&Comparator::Given(&[1.0])), 0, "rate |x|^2 < 1");
 }
