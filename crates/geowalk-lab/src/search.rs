@@ -568,7 +568,7 @@ fn game(seed: u64, found: &mut Found) {
     };
     let mut sums = vec![Double::ZERO; n];
     let (mut own, mut size) = (Double::ZERO, 0.0);
-    for _ in 0..1 + random.below(20) {
+    for _ in 0..=random.below(20) {
         let same = random.below(4) == 0;
         let first = draw(&mut random);
         let row: Vec<f64> = (0..n).map(|_| if same { first } else { draw(&mut random) }).collect();
@@ -583,7 +583,8 @@ fn game(seed: u64, found: &mut Found) {
             *sum = *sum + (*lost).into();
         }
         let weight: f64 = experts.weights().iter().sum();
-        if (weight - 1.0).abs() > 1e-9 || experts.weights().iter().any(|w| !(*w >= 0.0)) {
+        let sound = (weight - 1.0).abs() <= 1e-9 && experts.weights().iter().all(|w| *w >= 0.0);
+        if !sound {
             found.violations.push(format!("{tag}: weights {:?}", experts.weights()));
         }
     }

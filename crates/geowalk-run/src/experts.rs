@@ -170,8 +170,6 @@ pub fn play(
             }
             if rounds.is_power_of_two() {
                 let best = experts.best();
-                let standing = experts.against_expert(best);
-                standing.check()?;
                 let loss = experts.loss();
                 said(Said::Progress(&Progress {
                     average: loss / rounds as f64,
@@ -180,7 +178,7 @@ pub fn play(
                     outcome: Columns::outcome(block.labels()[i], source.schema()),
                     prediction: round.prediction,
                     best: columns.experts()[best].clone(),
-                    standing,
+                    standing: experts.against_expert(best).checked()?,
                 }));
                 since = (loss, rounds);
             }
@@ -207,7 +205,6 @@ pub fn play(
         let standing = experts.against_sequence(loss, plan.switches as u64);
         summary.sequence = Some((plan.switches, loss, standing));
     }
-    summary.check()?;
     if matches!(kind, Kind::Relatives) {
         summary.portfolio();
     }
@@ -216,7 +213,7 @@ pub fn play(
         summary.notes.extend(outsiders(&summary.experts));
     }
     summary.skipped = source.skipped().rows();
-    Ok(summary)
+    Ok(summary.checked()?)
 }
 
 /// How the plan weighs experts whose rows are of this kind.

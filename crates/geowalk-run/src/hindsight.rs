@@ -253,14 +253,12 @@ impl Problem<'_> {
             let rise = (value(z + off(size)) - here).abs() + (value(z - off(size)) - here).abs();
             rise + 16.0 * f64::EPSILON * here.abs()
         };
-        let all = scores.iter().enumerate();
+        let sign = |k: usize| if k == y as usize { 1.0 } else { -1.0 };
         match self.form {
             Form::One => one(y, scores[0]),
-            Form::Apart => {
-                all.map(|(k, score)| one(if k == y as usize { 1.0 } else { -1.0 }, *score)).sum()
-            }
+            Form::Apart => (0..).zip(scores).map(|(k, score)| one(sign(k), *score)).sum(),
             // No slope of it is larger than 2 in sum.
-            Form::Joint => all.map(|(_, (z, size))| 2.0 * off(z.abs() + size)).sum(),
+            Form::Joint => scores.iter().map(|(z, size)| 2.0 * off(z.abs() + size)).sum(),
         }
     }
 

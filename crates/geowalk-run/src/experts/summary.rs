@@ -101,11 +101,12 @@ impl Summary {
         }
     }
 
-    /// Compares every regret with its bounds.
-    pub(super) fn check(&self) -> Result<(), Contradiction> {
+    /// The same summary, if no regret is above its bounds.
+    pub(super) fn checked(self) -> Result<Self, Contradiction> {
         let combined = self.combination.iter().filter_map(|(_, standing)| standing.as_ref());
         let sequence = self.sequence.iter().filter_map(|(_, _, standing)| standing.as_ref());
-        combined.chain(sequence).chain([&self.against_best]).try_for_each(Standing::check)
+        combined.chain(sequence).chain([&self.against_best]).try_for_each(Standing::check)?;
+        Ok(self)
     }
 
     /// Adds what 1 has become.

@@ -167,7 +167,9 @@ impl Origin {
         let pairs = 0..count / 2;
         if self.is_even() {
             let mut sum = Sum::default();
-            u.iter().for_each(|u| sum.add(size(u)));
+            for u in u {
+                sum.add(size(u));
+            }
             let (spread, taken) = (Real::max(1.0 - sum.total(), 0.0) * w, sum.total() * w);
             return sum_of_gaps(pairs.flat_map(|i| {
                 let more = gap::entropy(spread + at(i), w, at(i) - taken);

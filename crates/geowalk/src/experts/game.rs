@@ -47,6 +47,11 @@ impl Standing {
         self.certificate.check(self.regret, self.rounding)?;
         self.first_order.check(self.regret, self.rounding)
     }
+
+    /// The same standing, if it does not contradict itself.
+    pub fn checked(self) -> Result<Self, Contradiction> {
+        self.check().map(|()| self)
+    }
 }
 
 #[derive(Debug, Clone)]
