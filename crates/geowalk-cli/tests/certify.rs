@@ -406,7 +406,7 @@ fn refuted_bounds_are_internal_errors() {
 #[test]
 fn best_of_separable_data_has_a_ridge() {
     let place = Place::new("separable");
-    let row = |k: u32| format!("{},{}\n", if k % 2 == 0 { 1 } else { -1 }, k % 2);
+    let row = |k: u32| format!("{},{}\n", if k.is_multiple_of(2) { 1 } else { -1 }, k % 2);
     place.write("data.csv", format!("a,y\n{}", (0..100).map(row).collect::<String>()));
     for walk in ["free", "gd"] {
         let rate = if walk == "free" { "auto" } else { ".1" };
