@@ -32,57 +32,211 @@
 //! * [`Walk::save`] and [`Walk::load`] continue a run with the same bits.
 
 mod adaptive;
-mod burg;
 mod clipped;
-mod entries;
-mod entropy;
-mod euclidean;
-mod factor;
 mod free;
-mod gauge;
-mod hyperbolic;
-mod implicit;
-mod logarithm;
 mod mahalanobis;
-mod orthant;
-mod p_norm;
-mod partition;
-mod reparam;
-mod scaled;
-mod shortfall;
 mod signed;
-mod simplex;
-mod simplex_entropy;
-pub(crate) mod solve;
-mod sphere;
-mod tally;
+#[cfg(test)]
+mod tests;
 pub mod winnow;
 
+pub use crate::learn::gauge::Gauge;
+pub use crate::learn::{After, Implicit, Proximal, Solved, Steps};
 pub use adaptive::Adaptive;
-pub use burg::Burg;
 pub use clipped::Clipped;
-pub use entropy::Entropy;
-pub use euclidean::Euclidean;
 pub use free::Free;
-pub use gauge::Gauge;
-pub use hyperbolic::Hyperbolic;
-pub use implicit::{After, Implicit, Proximal, Solved};
 pub use mahalanobis::Mahalanobis;
-pub use orthant::Orthant;
-pub use p_norm::PNorm;
-pub use reparam::{ReparamEntropy, ReparamSimplex};
 pub(crate) use signed::Both;
 pub use signed::Signed;
-pub use simplex::Simplex;
-pub use simplex_entropy::SimplexEntropy;
-pub use sphere::Sphere;
 
 use crate::Real;
 use crate::error::{self, Allowed, ConfigError, DomainError};
-use crate::geometry::Event;
+use crate::geometry::{Event, generators, manifolds};
 use crate::loss::Loss;
 use crate::row::Row;
 use crate::update::{Round, Target};
+
+/// Gradient descent from 0.
+///
+/// ```
+/// use geowalk::loss::Squared;
+/// use geowalk::row::Sparse;
+/// use geowalk::walk::{Euclidean, Walk};
+///
+/// let mut gd = Euclidean::new();
+/// let round = gd.step(Sparse::new(&[3], &[2.0])?, 1.0.into(), &Squared, 0.1)?;
+/// assert_eq!((round.z, round.slope, round.length), (0.0, -2.0, 0.4));
+/// assert_eq!(gd.predict(Sparse::new(&[3], &[1.0])?), 0.4);
+/// # Ok::<(), geowalk::DomainError>(())
+/// ```
+pub type Euclidean = Steps<manifolds::EuclideanForm>;
+
+/// Weights of norm r.
+///
+/// ```
+/// use geowalk::loss::Squared;
+/// use geowalk::row::Dense;
+/// use geowalk::walk::{Sphere, Walk};
+///
+/// // Which direction is orthogonal to (0.6, 0.8)?
+/// let mut walk = Sphere::new(1.0, 7)?;
+/// for _ in 0..50 {
+///     walk.step(Dense(&[0.6, 0.8]), 0.0.into(), &Squared, 0.25)?;
+/// }
+/// let mut w = Vec::new();
+/// walk.read(&mut w);
+/// assert!((w[0].abs() - 0.8).abs() < 1e-12 && (w[1].abs() - 0.6).abs() < 1e-12, "{w:?}");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub type Sphere = Steps<manifolds::SphereForm>;
+
+/// Weights on the hyperboloid; those of the features are its spatial coordinates.
+///
+/// ```
+/// use geowalk::loss::Squared;
+/// use geowalk::row::Dense;
+/// use geowalk::walk::{Hyperbolic, Walk};
+///
+/// let mut walk = Hyperbolic::new();
+/// let round = walk.step(Dense(&[1.0, 0.0]), 1.0.into(), &Squared, 0.25)?;
+/// // A walk of length ½ from the origin ends at sinh ½, with time coordinate cosh ½.
+/// assert_eq!(round.length, 0.5);
+/// assert!((walk.predict(Dense(&[1.0, 0.0])) - 0.5211).abs() < 1e-4);
+/// assert!((walk.time() - 1.1276).abs() < 1e-4);
+/// # Ok::<(), geowalk::DomainError>(())
+/// ```
+pub type Hyperbolic = Steps<manifolds::HyperbolicForm>;
+
+/// A probability for each feature, geodesic steps.
+///
+/// ```
+/// use geowalk::loss::Squared;
+/// use geowalk::row::Dense;
+/// use geowalk::walk::{Simplex, Walk};
+///
+/// let mut walk = Simplex::new();
+/// for _ in 0..200 {
+///     walk.step(Dense(&[1.0, 0.0, -1.0]), 0.5.into(), &Squared, 0.5)?;
+/// }
+/// assert!((walk.predict(Dense(&[1.0, 0.0, -1.0])) - 0.5).abs() < 1e-12);
+/// assert_eq!(walk.folds(), 0);
+/// # Ok::<(), geowalk::DomainError>(())
+/// ```
+pub type Simplex = Steps<manifolds::SimplexForm>;
+
+/// NEG: positive weights, geodesic steps.
+///
+/// ```
+/// use geowalk::loss::Squared;
+/// use geowalk::row::Dense;
+/// use geowalk::walk::{Orthant, Walk};
+///
+/// let mut neg = Orthant::new(0.5)?;
+/// let round = neg.step(Dense(&[1.0, 0.0]), 0.0.into(), &Squared, 0.5)?;
+/// assert_eq!(round.length, 0.25);
+/// // The slope is 1, so w₁ = ½·exp(−½·1·½).
+/// assert!((neg.predict(Dense(&[1.0, 0.0])) - 0.3894).abs() < 1e-4);
+/// # Ok::<(), geowalk::ConfigError>(())
+/// ```
+pub type Orthant = Steps<manifolds::OrthantForm>;
+
+/// EGU: positive weights, moved by factors.
+///
+/// ```
+/// use geowalk::loss::Squared;
+/// use geowalk::row::Dense;
+/// use geowalk::walk::{Entropy, Walk};
+///
+/// let mut egu = Entropy::new(1.0)?;
+/// egu.step(Dense(&[1.0, 0.0]), 0.0.into(), &Squared, 0.5)?;
+/// let mut w = Vec::new();
+/// egu.read(&mut w);
+/// assert_eq!(w, [0.36787944117144233, 1.0]);
+/// # Ok::<(), geowalk::ConfigError>(())
+/// ```
+pub type Entropy = Steps<generators::EntropyForm>;
+
+/// EG: a probability for each feature, moved by factors.
+///
+/// ```
+/// use geowalk::loss::Squared;
+/// use geowalk::row::Dense;
+/// use geowalk::walk::{SimplexEntropy, Walk};
+///
+/// let mut eg = SimplexEntropy::new();
+/// for _ in 0..200 {
+///     eg.step(Dense(&[1.0, 0.0, -1.0]), 0.5.into(), &Squared, 0.5)?;
+/// }
+/// assert!((eg.predict(Dense(&[1.0, 0.0, -1.0])) - 0.5).abs() < 1e-12);
+/// # Ok::<(), geowalk::DomainError>(())
+/// ```
+pub type SimplexEntropy = Steps<generators::SimplexEntropyForm>;
+
+/// Mirror descent in the q-norm.
+///
+/// ```
+/// use geowalk::loss::Squared;
+/// use geowalk::row::Dense;
+/// use geowalk::walk::{PNorm, Walk};
+///
+/// // q = 3/2, p = 3: θ = (1, 2) has norm 9^⅓, and w = (1, 4)/9^⅓.
+/// let mut walk = PNorm::new(1.5)?;
+/// walk.step(Dense(&[0.5, 1.0]), 1.0.into(), &Squared, 1.0)?;
+/// let mut w = Vec::new();
+/// walk.read(&mut w);
+/// assert!((w[0] - 0.4807).abs() < 1e-4 && (w[1] - 1.9230).abs() < 1e-4, "{w:?}");
+/// # Ok::<(), geowalk::ConfigError>(())
+/// ```
+pub type PNorm = Steps<generators::PNormForm>;
+
+/// Positive weights −1/θ.
+///
+/// ```
+/// use geowalk::loss::Squared;
+/// use geowalk::row::Dense;
+/// use geowalk::walk::{Burg, Walk};
+///
+/// let mut walk = Burg::new(0.5)?;
+/// walk.step(Dense(&[1.0, 0.0]), 0.0.into(), &Squared, 0.5)?;
+/// // The slope is 1: θ₁ = −2 − ½.
+/// assert_eq!(walk.predict(Dense(&[1.0, 0.0])), 0.4);
+/// // Uphill, θ₁ would be 0 or more:
+/// let error = walk.step(Dense(&[1.0, 0.0]), 10.0.into(), &Squared, 0.5).unwrap_err();
+/// assert!(error.to_string().starts_with("coordinate 0 of the dual weights is 7.1"));
+/// # Ok::<(), geowalk::ConfigError>(())
+/// ```
+pub type Burg = Steps<generators::BurgForm>;
+
+/// The twin of EGU.
+///
+/// ```
+/// use geowalk::loss::Squared;
+/// use geowalk::row::Dense;
+/// use geowalk::walk::{ReparamEntropy, Walk};
+///
+/// let mut walk = ReparamEntropy::new(1.0)?;
+/// walk.step(Dense(&[1.0, 0.0]), 0.5.into(), &Squared, 0.25)?;
+/// // The slope is 1: u₁ = 1 − ⅛.
+/// assert!((walk.predict(Dense(&[1.0, 0.0])) - 0.765625).abs() < 1e-15);
+/// # Ok::<(), geowalk::ConfigError>(())
+/// ```
+pub type ReparamEntropy = Steps<generators::ReparamEntropyForm>;
+
+/// The twin of EG.
+///
+/// ```
+/// use geowalk::loss::Squared;
+/// use geowalk::row::Dense;
+/// use geowalk::walk::{ReparamSimplex, Walk};
+///
+/// let mut walk = ReparamSimplex::new();
+/// for _ in 0..200 {
+///     walk.step(Dense(&[1.0, 0.0, -1.0]), 0.5.into(), &Squared, 0.5)?;
+/// }
+/// assert!((walk.predict(Dense(&[1.0, 0.0, -1.0])) - 0.5).abs() < 1e-12);
+/// # Ok::<(), geowalk::DomainError>(())
+/// ```
+pub type ReparamSimplex = Steps<generators::ReparamSimplexForm>;
 
 /// A learner's weights, and the rule that moves them.
 pub trait Walk: Send + Sync {
@@ -179,7 +333,7 @@ pub(crate) const LARGEST: f64 = 1e150;
 const SMALLEST: f64 = 1e-150;
 
 /// What the example says about the prediction z, as a round that has not moved yet.
-fn judge<L: Loss + ?Sized>(
+pub(crate) fn judge<L: Loss + ?Sized>(
     z: f64,
     target: Target,
     loss: &L,
@@ -196,7 +350,7 @@ fn judge<L: Loss + ?Sized>(
 }
 
 #[inline(always)] // what is allowed is known where it is called
-fn scalar(what: &'static str, value: f64, allowed: Allowed) -> Result<f64, DomainError> {
+pub(crate) fn scalar(what: &'static str, value: f64, allowed: Allowed) -> Result<f64, DomainError> {
     if allowed.contains(value) {
         Ok(value)
     } else {
@@ -205,7 +359,7 @@ fn scalar(what: &'static str, value: f64, allowed: Allowed) -> Result<f64, Domai
 }
 
 /// Refuses steps that are too long to be represented, and NaN.
-fn length(length: f64) -> Result<f64, DomainError> {
+pub(crate) fn length(length: f64) -> Result<f64, DomainError> {
     if length <= LARGEST {
         Ok(length)
     } else {
@@ -238,7 +392,12 @@ pub(crate) fn in_range<X: Row<f64>>(x: X) -> Result<f64, DomainError> {
 }
 
 /// out ← (start − θ)/η, the Γ of a walk whose dual coordinates θ began at `start` and moved by −ηg x; see [`Walk::gamma`].
-fn dual_gamma(theta: &[f64], start: f64, rate: Option<f64>, out: &mut Vec<f64>) -> Option<f64> {
+pub(crate) fn dual_gamma(
+    theta: &[f64],
+    start: f64,
+    rate: Option<f64>,
+    out: &mut Vec<f64>,
+) -> Option<f64> {
     // A rate so small that products with it underflow would leave nothing of Γ.
     let rate = rate.filter(|&rate| Allowed::Closed(1e-100, LARGEST).contains(rate))?;
     out.clear();

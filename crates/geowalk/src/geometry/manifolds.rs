@@ -11,14 +11,14 @@ mod simplex;
 mod spd;
 mod sphere;
 
-pub use euclidean::Euclidean;
-pub use hyperboloid::Hyperboloid;
+pub use euclidean::{Euclidean, EuclideanForm, Identity};
+pub use hyperboloid::{HyperbolicForm, Hyperboloid};
 pub use poincare_ball::{PoincareBall, push_to_ball, push_to_hyperboloid, to_ball, to_hyperboloid};
-pub use positive_orthant::PositiveOrthant;
+pub use positive_orthant::{OrthantForm, PositiveOrthant, WeightedValue};
 pub use product::Product;
-pub use simplex::Simplex;
+pub use simplex::{Simplex, SimplexForm};
 pub use spd::Spd;
-pub use sphere::Sphere;
+pub use sphere::{Sphere, SphereForm};
 
 pub(in crate::geometry) use product::shifted;
 

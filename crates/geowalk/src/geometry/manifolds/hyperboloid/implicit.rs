@@ -8,14 +8,15 @@
 //! it (the loss is then convex along the geodesic). Otherwise there may be three roots, and 256 cells are searched. **Cost** O(nnz) once; an evaluation is O(1).
 //! **Care** steps longer than 350 are refused. **Source** \[KMWW07, eq. (9)\] with the Lorentz metric of \[NK17\].
 
-use super::{EQUATION, Example, Proximal, Solved};
+use super::LONGEST;
 use crate::Real;
 use crate::error::DomainError;
+use crate::learn::implicit::{EQUATION, Example, Proximal, Solved};
+use crate::learn::solve::{self, Root};
+use crate::learn::{Chart, RowSummary};
 use crate::loss::Loss;
 use crate::row::Row;
 use crate::update::Target;
-use crate::walk::hyperbolic::LONGEST;
-use crate::walk::solve::{self, Root};
 use crate::walk::{self, Hyperbolic, Walk};
 
 const CELLS: usize = 256;
@@ -29,15 +30,8 @@ impl Proximal for Hyperbolic {
         rate: f64,
     ) -> Result<Solved, DomainError> {
         self.grow(x.bound());
-        let (mut inner, mut square) = (0.0, 0.0);
-        let v = &self.w.v;
-        x.each(|i, x| {
-            if let Some(&v) = v.get(i) {
-                inner += v * x;
-                square += x * x;
-            }
-        });
-        let mut round = walk::judge(self.w.c * inner, target, loss, rate)?;
+        let RowSummary { z, size: square } = self.chart.look(x);
+        let mut round = walk::judge(z, target, loss, rate)?;
         walk::length(square)?;
         if rate == 0.0 || round.slope == 0.0 || square == 0.0 {
             return Ok(Solved::stay(round));
@@ -49,8 +43,8 @@ impl Proximal for Hyperbolic {
         let nu = Real::hypot(u, m);
         let b = Real::sinh(t) / nu;
         let a = Real::cosh(t) + u * b;
-        walk::length(a.abs() * self.w.norm2().sqrt() + b.abs() * m)?;
-        self.w.blend(a, x, b);
+        walk::length(a.abs() * self.chart.norm2().sqrt() + b.abs() * m)?;
+        self.chart.blend(a, x, b);
         round.length = t.abs();
         let slope = -t / (rate * m * Real::cosh(Real::asinh(u / m) + t));
         Ok(Solved { round, slope, evaluations: root.evaluations })

@@ -7,14 +7,14 @@
 //!
 //! | walk | weights after | unknown | evaluation |
 //! |---|---|---|---|
-//! | [`Euclidean`](super::Euclidean) | w − κx | κ, often in closed form | O(1) |
-//! | [`Sphere`](super::Sphere) | rotated by t in the plane of w and x | t | O(1) |
-//! | [`Hyperbolic`](super::Hyperbolic) | the same, hyperbolic | t | O(1) |
-//! | [`Simplex`](super::Simplex) | ∝ p_i/(1 + q∣x_i − x_j∣)², j the extreme feature | ln(1 + q·const) | O(nnz) |
-//! | [`Orthant`](super::Orthant) | w_i exp(−W₀(κ x_i w_i)) | κ | O(nnz) |
-//! | [`Entropy`](super::Entropy) | w_i e^{−κ x_i} | κ | O(nnz) |
-//! | [`SimplexEntropy`](super::SimplexEntropy) | ∝ w_i e^{−κ x_i} | κ | O(nnz) |
-//! | [`PNorm`](super::PNorm), [`Burg`](super::Burg) | θ − κx | κ | O(nnz) |
+//! | [`Euclidean`](crate::walk::Euclidean) | w − κx | κ, often in closed form | O(1) |
+//! | [`Sphere`](crate::walk::Sphere) | rotated by t in the plane of w and x | t | O(1) |
+//! | [`Hyperbolic`](crate::walk::Hyperbolic) | the same, hyperbolic | t | O(1) |
+//! | [`Simplex`](crate::walk::Simplex) | ∝ p_i/(1 + q∣x_i − x_j∣)², j the extreme feature | ln(1 + q·const) | O(nnz) |
+//! | [`Orthant`](crate::walk::Orthant) | w_i exp(−W₀(κ x_i w_i)) | κ | O(nnz) |
+//! | [`Entropy`](crate::walk::Entropy) | w_i e^{−κ x_i} | κ | O(nnz) |
+//! | [`SimplexEntropy`](crate::walk::SimplexEntropy) | ∝ w_i e^{−κ x_i} | κ | O(nnz) |
+//! | [`PNorm`](crate::walk::PNorm), [`Burg`](crate::walk::Burg) | θ − κx | κ | O(nnz) |
 //!
 //! κ = ηg′ with g′ the slope at the weights after.
 //! **Unique?** Where the unknown is κ the equation κ = ηg(z(κ)) is increasing for every convex loss, since z falls with κ. On the sphere
@@ -27,28 +27,20 @@
 //! O(1) per evaluation, by power series.
 //! **Source** \[KMWW07, eq. (9)\], as corrected in the theorems of the library.
 
-mod burg;
-mod central;
-mod entropy;
-mod euclidean;
-mod hyperbolic;
-mod lambert;
-mod mass;
-mod orthant;
-mod p_norm;
-mod series;
-mod simplex;
-mod simplex_entropy;
-mod sphere;
+pub(crate) mod central;
+pub(crate) mod lambert;
+pub(crate) mod series;
 
-use super::Walk;
 use super::gauge::Gauge;
 use super::solve::{self, Root};
+use super::{Get, Put, RowSummary, SparseForm, Steps};
 use crate::Real;
 use crate::error::{ConfigError, DomainError};
+use crate::learn::{Chart, Moves};
 use crate::loss::Loss;
 use crate::row::Row;
 use crate::update::{Round, Target};
+use crate::walk::{Walk, judge};
 
 /// A walk that can make implicit steps.
 pub trait Proximal: Walk {
@@ -75,7 +67,7 @@ pub struct Solved {
 
 impl Solved {
     /// A step that does not move.
-    fn stay(round: Round) -> Self {
+    pub(crate) fn stay(round: Round) -> Self {
         Self { round, slope: round.slope, evaluations: 0 }
     }
 }
@@ -187,32 +179,136 @@ impl<W: Proximal> Walk for Implicit<W> {
         self.walk.read(w);
     }
 
-    fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
+    fn save(&self, put: Put<'_>) {
         self.walk.save(put);
     }
 
-    fn load(
-        &mut self,
-        get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
-    ) -> Result<(), ConfigError> {
+    fn load(&mut self, get: Get<'_>) -> Result<(), ConfigError> {
         self.walk.load(get)?;
         self.after = None;
         Ok(())
     }
 }
 
+/// A mirror geometry: steps of all sizes κ lie on one curve, and an implicit step is the one whose κ is ηg *after* it.
+pub trait Curve: SparseForm {
+    /// What is computed once per row: nothing, or the moments of a power series.
+    type Ready;
+
+    /// Looks at the row once, for steps of |κ| up to `reach` on this `side` (±1, the sign of the slope). `None` if no
+    /// step moves the prediction.
+    fn ready<X: Row<f64>>(
+        &self,
+        chart: &Self::Chart,
+        x: X,
+        row: RowSummary,
+        reach: f64,
+        side: f64,
+    ) -> Result<Option<Self::Ready>, DomainError>;
+
+    /// z(κ) = ⟨w(κ), x⟩ and its derivative.
+    fn along<X: Row<f64>>(
+        &self,
+        chart: &Self::Chart,
+        x: X,
+        row: RowSummary,
+        ready: &Self::Ready,
+        kappa: f64,
+    ) -> (f64, f64);
+
+    /// No step has a larger |κ|.
+    fn limit(&self, _ready: &Self::Ready) -> f64 {
+        f64::MAX
+    }
+
+    /// κ where there is a formula for it.
+    fn formula<L: Loss + ?Sized>(
+        &self,
+        _row: RowSummary,
+        _example: &Example<'_, L>,
+    ) -> Option<f64> {
+        None
+    }
+
+    /// What to solve with instead, if `ready` is too coarse for a step of this κ.
+    fn refine<X: Row<f64>>(
+        &self,
+        _chart: &mut Self::Chart,
+        _x: X,
+        _ready: &Self::Ready,
+        _kappa: f64,
+    ) -> Option<Self::Ready> {
+        None
+    }
+
+    /// Makes the step of size κ.
+    fn arrive<X: Row<f64>>(
+        &self,
+        chart: &mut Self::Chart,
+        x: X,
+        row: RowSummary,
+        _ready: &Self::Ready,
+        kappa: f64,
+        round: &mut Round,
+    ) -> Result<(), DomainError> {
+        if let Some(by) = self.plan(chart, row, kappa, round)? {
+            chart.apply(x, by, round)?;
+        }
+        Ok(())
+    }
+}
+
+impl<G: Curve> Proximal for Steps<G> {
+    fn proximal<X: Row<f64>, L: Loss + ?Sized>(
+        &mut self,
+        x: X,
+        target: Target,
+        loss: &L,
+        rate: f64,
+    ) -> Result<Solved, DomainError> {
+        let Self { form, chart } = self;
+        chart.grow(x.bound());
+        let row = chart.look(x);
+        let mut round = judge(row.z, target, loss, rate)?;
+        let (kappa, side) = (rate * round.slope, f64::copysign(1.0, round.slope));
+        if kappa == 0.0 {
+            return Ok(Solved::stay(round));
+        }
+        let Some(mut ready) = form.ready(chart, x, row, kappa.abs(), side)? else {
+            return Ok(Solved::stay(round));
+        };
+        let example = Example { loss, target, rate };
+        let solve = |chart: &G::Chart, ready: &G::Ready| {
+            if let Some(at) = form.formula(row, &example) {
+                return Ok(Root { at, value: 0.0, evaluations: 1 });
+            }
+            let limit = form.limit(ready);
+            multiplier(&example, limit, &mut |kappa| form.along(chart, x, row, ready, kappa))
+        };
+        let mut root = solve(chart, &ready)?;
+        if let Some(finer) = form.refine(chart, x, &ready, root.at) {
+            let evaluations = root.evaluations + 1;
+            ready = finer;
+            root = solve(chart, &ready)?;
+            root.evaluations += evaluations;
+        }
+        form.arrive(chart, x, row, &ready, root.at, &mut round)?;
+        Ok(Solved { round, slope: root.at / rate, evaluations: root.evaluations })
+    }
+}
+
 /// The loss of one example, as a function of the prediction.
 #[derive(Debug, Clone, Copy)]
-struct Example<'a, L: ?Sized> {
-    loss: &'a L,
-    target: Target,
-    rate: f64,
+pub struct Example<'a, L: ?Sized> {
+    pub(crate) loss: &'a L,
+    pub(crate) target: Target,
+    pub(crate) rate: f64,
 }
 
 impl<L: Loss + ?Sized> Example<'_, L> {
     /// ηg(z).
     #[inline]
-    fn pull(&self, z: f64) -> f64 {
+    pub fn pull(&self, z: f64) -> f64 {
         // Far ends of brackets may be infinite, and losses take finite predictions.
         let z = Real::clamp(z, -f64::MAX, f64::MAX);
         self.rate * (self.target.weight * self.loss.slope(z, self.target.y))
@@ -220,36 +316,36 @@ impl<L: Loss + ?Sized> Example<'_, L> {
 
     /// The derivative of [`Example::pull`].
     #[inline]
-    fn stiffness(&self, z: f64) -> f64 {
+    pub fn stiffness(&self, z: f64) -> f64 {
         let z = Real::clamp(z, -f64::MAX, f64::MAX);
         self.rate * (self.target.weight * self.loss.curvature(z, self.target.y))
     }
 
     /// The weighted loss.
-    fn value(&self, z: f64) -> f64 {
+    pub fn value(&self, z: f64) -> f64 {
         self.target.weight * self.loss.value(z, self.target.y)
     }
 
     /// The prediction of least loss.
-    fn minimizer(&self) -> f64 {
+    pub fn minimizer(&self) -> f64 {
         self.loss.minimizer(self.target.y)
     }
 
-    /// The pulls on the two sides of the prediction of least loss, if that is finite.
-    fn at_minimizer(&self) -> Option<(f64, f64, f64)> {
+    /// The prediction of least loss, if that is finite, and the pulls on its two sides.
+    pub fn at_minimizer(&self) -> Option<(f64, f64, f64)> {
         let z = self.minimizer();
         z.is_finite().then(|| (z, self.pull(z.next_down()), self.pull(z.next_up())))
     }
 }
 
 /// What the equations are called in errors.
-const EQUATION: &str = "the equation of the implicit step";
+pub(crate) const EQUATION: &str = "the equation of the implicit step";
 
 /// What a solution for a loss that is not convex may be.
 const RISE: &str = "the implicit step, which would raise the loss,";
 
 /// κ = ηg(z(κ)), where z(κ) and its derivative come from `predict` and z falls with κ. |κ| may not exceed `limit`.
-fn multiplier<L: Loss + ?Sized>(
+pub(crate) fn multiplier<L: Loss + ?Sized>(
     example: &Example<'_, L>,
     limit: f64,
     predict: &mut impl FnMut(f64) -> (f64, f64),

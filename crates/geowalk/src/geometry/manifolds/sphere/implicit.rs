@@ -9,14 +9,15 @@
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
-use super::{EQUATION, Example, Proximal, Solved};
 use crate::Real;
 use crate::error::DomainError;
 use crate::geometry::Event;
+use crate::learn::implicit::{EQUATION, Example, Proximal, Solved};
+use crate::learn::solve::{self, Root};
+use crate::learn::{Chart, RowSummary};
 use crate::loss::Loss;
 use crate::row::Row;
 use crate::update::Target;
-use crate::walk::solve::{self, Root};
 use crate::walk::{self, Sphere, Walk};
 
 /// Cells of the search for losses that are not convex.
@@ -31,17 +32,10 @@ impl Proximal for Sphere {
         rate: f64,
     ) -> Result<Solved, DomainError> {
         self.grow(x.bound());
-        let (mut inner, mut square) = (0.0, 0.0);
-        let v = &self.w.v;
-        x.each(|i, x| {
-            if let Some(&v) = v.get(i) {
-                inner += v * x;
-                square += x * x;
-            }
-        });
-        let mut round = walk::judge(self.w.c * inner, target, loss, rate)?;
+        let RowSummary { z, size: square } = self.chart.look(x);
+        let mut round = walk::judge(z, target, loss, rate)?;
         walk::length(square)?;
-        let (u, r) = (round.z, self.radius);
+        let (u, r) = (round.z, self.form.radius);
         let across = square - u * u / (r * r);
         if across <= 4.0 * f64::EPSILON * square || round.slope == 0.0 {
             if square > 0.0 && round.loss > 0.0 {
@@ -83,9 +77,8 @@ impl Proximal for Sphere {
 impl Sphere {
     /// Turns w away from x by t.
     fn rotate<X: Row<f64>>(&mut self, x: X, u: f64, across: f64, t: f64) {
-        let (r, (sin, cos)) = (self.radius, Real::sin_cos(t));
-        self.w.blend(cos + u * sin / (r * across), x, -r * sin / across);
-        self.normalize();
+        let (r, (sin, cos)) = (self.form.radius, Real::sin_cos(t));
+        self.chart.blend(cos + u * sin / (r * across), x, -r * sin / across);
     }
 }
 

@@ -4,7 +4,7 @@
 //! the difference is kept here, so that Γ is what it was without cuts.
 //!
 //! **Care** Such differences, and the constant that is subtracted from all logarithms of a partition now and then, are rounded more often than the terms of a plain sum: a bound on
-//! what that does to any coordinate is kept, and becomes part of the size that [`Walk::gamma`](super::Walk::gamma) returns.
+//! what that does to any coordinate is kept, and becomes part of the size that [`Walk::gamma`](crate::walk::Walk::gamma) returns.
 //! **Cost** nothing while nothing is cut.
 
 use std::collections::BTreeMap;
@@ -18,15 +18,15 @@ const FARTHEST: f64 = 1e300;
 
 /// What is missing from logarithms, by feature.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Shortfall {
+pub(crate) struct ClipRemainder {
     missing: BTreeMap<usize, f64>,
     /// No less than what roundings beside those of a plain sum have done to any logarithm.
     blur: f64,
 }
 
-impl Shortfall {
+impl ClipRemainder {
     /// A logarithm was to move by `wanted` and went from one value to another.
-    pub(super) fn add(&mut self, i: usize, wanted: f64, from: f64, to: f64) {
+    pub(crate) fn add(&mut self, i: usize, wanted: f64, from: f64, to: f64) {
         let missing = self.missing.entry(i).or_default();
         // An exponent may be too large to be a number. What is kept goes into files, and must be one: then the blur is as large, and the bound says nothing.
         *missing = Real::clamp(*missing + (wanted - (to - from)), -FARTHEST, FARTHEST);
@@ -36,12 +36,12 @@ impl Shortfall {
     }
 
     /// Numbers no larger than `size` were rounded, at most three times.
-    pub(super) fn blur(&mut self, size: f64) {
+    pub(crate) fn blur(&mut self, size: f64) {
         self.blur = Real::min(self.blur + 2.0 * f64::EPSILON * size, FARTHEST);
     }
 
-    /// out ← Γ, from logarithms that began at `start`; see [`Walk::gamma`](super::Walk::gamma).
-    pub(super) fn gamma(
+    /// out ← Γ, from logarithms that began at `start`; see [`Walk::gamma`](crate::walk::Walk::gamma).
+    pub(crate) fn gamma(
         &self,
         logarithms: impl Iterator<Item = f64>,
         start: f64,
@@ -61,13 +61,13 @@ impl Shortfall {
         Some((start.abs() + self.blur / (4.0 * f64::EPSILON)) / rate)
     }
 
-    pub(super) fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
+    pub(crate) fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
         put("cut.places", &self.missing.keys().map(|&i| i as f64).collect::<Vec<_>>());
         put("cut", &self.missing.values().copied().collect::<Vec<_>>());
         put("cut.blur", &[self.blur]);
     }
 
-    pub(super) fn load(
+    pub(crate) fn load(
         get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
     ) -> Result<Self, ConfigError> {
         if ["cut.places", "cut", "cut.blur"].into_iter().all(|name| get(name).is_none()) {

@@ -11,16 +11,17 @@
 //! **Cost** O(nnz) per evaluation, one division per coordinate of the row; for short steps O(nnz) once, by the moments of D about its mean. **Care** features whose weight is below 1e-290 are not taken for j.
 //! **Source** \[KMWW07, eq. (9) and ex. 3\].
 
-use super::central::Central;
-use super::{EQUATION, Example, Proximal, Solved};
 use crate::Real;
 use crate::error::DomainError;
 use crate::geometry::Event;
+use crate::learn::Chart;
+use crate::learn::Partitioned;
+use crate::learn::implicit::central::Central;
+use crate::learn::implicit::{EQUATION, Example, Proximal, Solved};
+use crate::learn::solve::{self, Root};
 use crate::loss::Loss;
 use crate::row::Row;
 use crate::update::Target;
-use crate::walk::partition::Partition;
-use crate::walk::solve::{self, Root};
 use crate::walk::{self, Simplex, Walk};
 
 /// Cells of the search for losses that are not convex.
@@ -40,20 +41,20 @@ impl Proximal for Simplex {
         self.grow(x.bound());
         let mut round = walk::judge(self.predict(x), target, loss, rate)?;
         walk::in_range(x)?;
-        if rate == 0.0 || round.slope == 0.0 || self.p.features() == 0 {
+        if rate == 0.0 || round.slope == 0.0 || self.chart.features() == 0 {
             return Ok(Solved::stay(round));
         }
         let example = Example { loss, target, rate };
         let side = f64::copysign(1.0, round.slope);
-        let mut off = self.p.off(x);
-        let mut family = Family::new(&self.p, Real::exp(off.log), &example, side, x);
+        let mut off = self.chart.off(x);
+        let mut family = Family::new(&self.chart, Real::exp(off.log), &example, side, x);
         let mut root = family.solve(&example)?;
         let point = family.at(root.at);
         let coarse = off.too_coarse(family.axis.logarithm(point.q, 0.0), point.total);
         if off.any && (family.axis.beyond() || coarse) {
             let evaluations = root.evaluations + 1;
-            off = self.p.off_anew(x);
-            family = Family::new(&self.p, Real::exp(off.log), &example, side, x);
+            off = self.chart.off_anew(x);
+            family = Family::new(&self.chart, Real::exp(off.log), &example, side, x);
             root = family.solve(&example)?;
             root.evaluations += evaluations;
         }
@@ -68,7 +69,7 @@ impl Proximal for Simplex {
         round.length = point.distance;
         let axis = family.axis;
         let off = if off.any { axis.logarithm(point.q, 0.0) } else { 0.0 };
-        let moved = self.p.shrink(x, off, |x| axis.logarithm(point.q, x));
+        let moved = self.chart.shrink(x, off, |x| axis.logarithm(point.q, x));
         if moved.clamped > 0 {
             round.event = Event::Clamped { coordinates: moved.clamped };
         }
@@ -112,7 +113,7 @@ impl Axis {
 
 /// The distributions p_i/(1 + qD_i)², up to their sum.
 struct Family<'a, X> {
-    p: &'a Partition,
+    p: &'a Partitioned,
     x: X,
     /// Weight off the row, on the scale of the e_i.
     off: f64,
@@ -143,7 +144,7 @@ struct Point {
 
 impl<'a, X: Row<f64>> Family<'a, X> {
     fn new<L: Loss + ?Sized>(
-        p: &'a Partition,
+        p: &'a Partitioned,
         off: f64,
         example: &Example<'_, L>,
         side: f64,
@@ -302,7 +303,7 @@ impl<'a, X: Row<f64>> Family<'a, X> {
 }
 
 /// Visits the features of the row that are not 0, with their weights.
-fn present<X: Row<f64>>(p: &Partition, x: X, mut visit: impl FnMut(f64, f64)) {
+fn present<X: Row<f64>>(p: &Partitioned, x: X, mut visit: impl FnMut(f64, f64)) {
     x.each(|i, x| {
         if let Some(e) = p.entries.weight(i)
             && x != 0.0

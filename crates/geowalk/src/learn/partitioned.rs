@@ -8,19 +8,22 @@
 //! **Cost** O(nnz), an exponential or a logarithm per coordinate of the row.
 //! **Source** \[AW20, sec. 4\].
 
-use super::entries::{Eight, Entries, Entry, Step};
+use super::clip_remainder::ClipRemainder;
+use super::compensated_sum::{Changes, CompensatedSum};
+use super::entries::{Coords8, Entries, Entry, Step};
 use super::factor::{Counts, Factor, Factors, Moved, beyond_linear};
-use super::shortfall::Shortfall;
-use super::tally::{Changes, Tally};
+use super::{Chart, Get, Moves, Put, RowSummary};
 use crate::Real;
 use crate::error::{Allowed, ConfigError, DomainError};
+use crate::geometry::Event;
 use crate::real::lanes::{self, Lanes, WIDTH, select};
 use crate::row::Row;
+use crate::update::Round;
 use crate::walk;
 
 /// s − ln(1 + s), without cancellation near 0.
 #[inline]
-pub(super) fn beyond_logarithm(s: f64) -> f64 {
+pub(crate) fn beyond_logarithm(s: f64) -> f64 {
     if s.abs() < 0.01 {
         let series = (3..=8).rev().fold(1.0 / 9.0, |sum, k| 1.0 / f64::from(k) - s * sum);
         s * s * (0.5 - s * series)
@@ -48,14 +51,28 @@ const LARGEST_LOGARITHM: f64 = 100.0;
 /// Z this small: all weights have shrunk.
 const SMALLEST_SUM: f64 = 1e-40;
 
+/// Log-weights and their partition sum.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Partition {
+pub struct Partitioned {
     /// λ and e.
-    pub(super) entries: Entries,
+    pub(crate) entries: Entries,
     /// The logarithm of a weight that no row has touched.
     untouched: f64,
-    pub(super) sum: Tally,
-    cut: Shortfall,
+    pub(crate) sum: CompensatedSum,
+    cut: ClipRemainder,
+    /// How many coordinates have crossed 0, in geometries where they can.
+    folds: Option<u64>,
+}
+
+/// w_i ∝ w_i·factor(τ·x_i). The divergence is the length of the step if it is `MEASURED`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reweigh<const MEASURED: bool> {
+    /// The factor.
+    pub factor: Factor,
+    /// τ.
+    pub tau: f64,
+    /// The factor that all weights share is negative: the coordinates that did not cross 0 did.
+    pub flipped: bool,
 }
 
 /// From here on a product of an e_i and a factor has all its digits.
@@ -81,14 +98,15 @@ where
 {
     #[inline(always)]
     #[allow(clippy::needless_range_loop)] // lanes, all of the same k
-    fn make(&mut self, eight: &Eight<'_>) -> (Lanes, Lanes) {
+    fn make(&mut self, coords: &Coords8<'_>) -> (Lanes, Lanes) {
         // One operation after the other, each on all eight: compilers see vectors in that.
-        let Factors { log: s, growth } = (self.factors)(*eight.x, &mut self.counts);
-        let (mut log, mut changes) = (*eight.log, [0.0; WIDTH]);
+        let Factors { log: s, growth } = (self.factors)(*coords.x, &mut self.counts);
+        let (mut log, mut changes) = (*coords.log, [0.0; WIDTH]);
         for k in 0..WIDTH {
             log[k] += s[k];
         }
-        let product = growth.map(|growth| lanes::zip(*eight.w, growth, |e, growth| e + e * growth));
+        let product =
+            growth.map(|growth| lanes::zip(*coords.w, growth, |e, growth| e + e * growth));
         let e = match product {
             Some(e) if all_above(&e, SMALLEST_PRODUCT) => e,
             _ => lanes::map(log, lanes::exp),
@@ -98,14 +116,14 @@ where
         }
         if MEASURED {
             for k in 0..WIDTH {
-                self.linear[k] += eight.w[k] * s[k];
+                self.linear[k] += coords.w[k] * s[k];
             }
             for k in 0..WIDTH {
-                self.rest[k] += beyond_linear(eight.w[k], e[k], s[k]);
+                self.rest[k] += beyond_linear(coords.w[k], e[k], s[k]);
             }
         }
         for k in 0..WIDTH {
-            changes[k] = e[k] - eight.w[k];
+            changes[k] = e[k] - coords.w[k];
         }
         self.changes.add(changes);
         (log, e)
@@ -122,53 +140,20 @@ fn all_above(e: &Lanes, least: f64) -> bool {
     above
 }
 
-impl Partition {
-    pub(super) fn features(&self) -> usize {
-        self.entries.len()
-    }
-
-    pub(super) fn grow(&mut self, n: usize) {
-        let old = self.entries.len();
-        if n > old {
-            self.entries.grow(n, self.untouched);
-            let e = lanes::exp(self.untouched);
-            for _ in old..n {
-                self.sum.add(e);
-            }
-            self.settle();
-        }
+impl Partitioned {
+    /// For a geometry whose coordinates can cross 0: crossings are counted.
+    pub(crate) fn folding() -> Self {
+        Self { folds: Some(0), ..Self::default() }
     }
 
     /// 1/Z; 0 if there are no weights.
     #[inline]
-    pub(super) fn share(&self) -> f64 {
+    pub(crate) fn share(&self) -> f64 {
         if self.entries.len() == 0 { 0.0 } else { 1.0 / self.sum.value() }
     }
 
-    /// e_i.
-    pub(super) fn local(&self, i: usize) -> f64 {
-        self.entries.weight(i).unwrap_or_default()
-    }
-
-    /// The logarithm of what all e_i have been multiplied by.
-    pub(super) fn unit(&self) -> f64 {
-        self.untouched
-    }
-
-    /// ⟨w, x⟩.
-    #[inline]
-    pub(super) fn dot<X: Row<f64>>(&self, x: X) -> f64 {
-        self.entries.dot(x) * self.share()
-    }
-
-    /// Takes the row for a step; gives ⟨w, x⟩.
-    #[inline]
-    pub(super) fn take<X: Row<f64>>(&mut self, x: X) -> f64 {
-        self.entries.take(x) * self.share()
-    }
-
-    /// ⟨w, x²⟩ of the row that was [taken](Self::take).
-    pub(super) fn second(&self) -> f64 {
+    /// ⟨w, x²⟩ of the row that was [looked at](Chart::look).
+    pub(crate) fn second(&self) -> f64 {
         let sum = self.entries.sum(
             #[inline(always)]
             |x, e| e * x * x,
@@ -176,8 +161,8 @@ impl Partition {
         sum * self.share()
     }
 
-    /// Multiplies w_i by the factor of s_i = τ·x_i on the row that was [taken](Self::take), and divides all by their sum. The divergence is 0 if it is not `MEASURED`.
-    pub(super) fn multiply<const MEASURED: bool>(&mut self, factor: Factor, tau: f64) -> Moved {
+    /// Multiplies w_i by the factor of s_i = τ·x_i on the row that was [looked at](Chart::look), and divides all by their sum. The divergence is 0 if it is not `MEASURED`.
+    pub(crate) fn multiply<const MEASURED: bool>(&mut self, factor: Factor, tau: f64) -> Moved {
         // Compiled for each: the innermost loop need not ask which it is.
         macro_rules! multiply {
             ($factor:expr) => {
@@ -194,8 +179,8 @@ impl Partition {
         }
     }
 
-    /// Multiplies the w_i of the row that was [taken](Self::take) by `factors` of the x_i (1 of 0), and divides all by their sum.
-    pub(super) fn reweight<const MEASURED: bool>(
+    /// Multiplies the w_i of the row that was [looked at](Chart::look) by `factors` of the x_i (1 of 0), and divides all by their sum.
+    pub(crate) fn reweight<const MEASURED: bool>(
         &mut self,
         factors: impl Fn(Lanes, &mut Counts) -> Factors,
     ) -> Moved {
@@ -225,7 +210,7 @@ impl Partition {
 
     /// Notes what cuts took from the exponents τ·x_i of the step that was just made.
     #[cold]
-    pub(super) fn note_cuts(&mut self, tau: f64) {
+    pub(crate) fn note_cuts(&mut self, tau: f64) {
         let Self { entries, cut, .. } = self;
         entries.before(|i, x, from| {
             if (tau * x).abs() > f64::MAX_EXPONENT {
@@ -256,17 +241,59 @@ impl Partition {
         }
         self.untouched -= top;
         self.cut.blur(largest + self.untouched.abs());
-        self.sum = Tally::of(self.entries.iter().map(|entry| entry.w));
+        self.sum = CompensatedSum::of(self.entries.iter().map(|entry| entry.w));
+    }
+}
+
+impl Chart for Partitioned {
+    fn features(&self) -> usize {
+        self.entries.len()
     }
 
-    pub(super) fn read(&self, w: &mut Vec<f64>) {
-        let share = self.share();
-        w.clear();
-        w.extend(self.entries.iter().map(|entry| entry.w * share));
+    fn grow(&mut self, n: usize) {
+        let old = self.entries.len();
+        if n > old {
+            self.entries.grow(n, self.untouched);
+            let e = lanes::exp(self.untouched);
+            for _ in old..n {
+                self.sum.add(e);
+            }
+            self.settle();
+        }
     }
 
-    /// ln w_i, also where w_i is too small to be represented.
-    pub(super) fn logarithms(&self, out: &mut Vec<f64>) {
+    #[inline]
+    fn predict<X: Row<f64>>(&self, x: X) -> f64 {
+        self.entries.dot(x) * self.share()
+    }
+
+    #[inline]
+    fn look<X: Row<f64>>(&mut self, x: X) -> RowSummary {
+        RowSummary { z: self.entries.take(x) * self.share(), size: 0.0 }
+    }
+
+    fn common(&self) -> f64 {
+        self.share()
+    }
+
+    fn local(&self, i: usize) -> f64 {
+        self.entries.weight(i).unwrap_or_default()
+    }
+
+    fn unit(&self) -> f64 {
+        self.untouched
+    }
+
+    fn gamma(&self, rate: Option<f64>, out: &mut Vec<f64>) -> Option<f64> {
+        let lambda = self.entries.iter().map(|entry| entry.log);
+        self.cut.gamma(lambda, self.untouched, rate, out)
+    }
+
+    fn folds(&self) -> u64 {
+        self.folds.unwrap_or(0)
+    }
+
+    fn logarithms(&self, out: &mut Vec<f64>) {
         let log_sum = Real::ln(self.sum.value());
         self.entries.logarithms(out);
         for lambda in out.iter_mut() {
@@ -274,13 +301,7 @@ impl Partition {
         }
     }
 
-    /// out ← Γ of exponents −ηg·x_i, if all cuts were [noted](Self::note_cuts); see [`Walk::gamma`](super::Walk::gamma).
-    pub(super) fn gamma(&self, rate: Option<f64>, out: &mut Vec<f64>) -> Option<f64> {
-        let lambda = self.entries.iter().map(|entry| entry.log);
-        self.cut.gamma(lambda, self.untouched, rate, out)
-    }
-
-    pub(super) fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
+    fn save(&self, put: Put<'_>) {
         let mut lambda = Vec::new();
         self.entries.logarithms(&mut lambda);
         put("log_w", &lambda);
@@ -293,11 +314,13 @@ impl Partition {
         }
         self.sum.save("sum", put);
         self.cut.save(put);
+        if let Some(folds) = self.folds {
+            put("folds", &[folds as f64]);
+        }
     }
 
-    pub(super) fn load(
-        get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
-    ) -> Result<Self, ConfigError> {
+    fn load(&mut self, get: Get<'_>) -> Result<(), ConfigError> {
+        let folds = self.folds.is_some().then(|| walk::count(get, "folds")).transpose()?;
         let lambda = walk::array(get, "log_w", Allowed::Open(f64::MIN, LARGEST_LOGARITHM))?;
         let known = walk::array(get, "untouched", Allowed::Finite)?;
         let (&[untouched] | &[untouched, _]) = known.as_slice() else {
@@ -311,8 +334,39 @@ impl Partition {
                 entry.w = e;
             }
         }
-        let entries = entries.into();
-        Ok(Self { entries, untouched, sum: Tally::load("sum", get)?, cut: Shortfall::load(get)? })
+        let (sum, cut) = (CompensatedSum::load("sum", get)?, ClipRemainder::load(get)?);
+        *self = Self { entries: entries.into(), untouched, sum, cut, folds };
+        Ok(())
+    }
+}
+
+impl<const MEASURED: bool> Moves<Reweigh<MEASURED>> for Partitioned {
+    fn apply<X: Row<f64>>(
+        &mut self,
+        _: X,
+        by: Reweigh<MEASURED>,
+        round: &mut Round,
+    ) -> Result<(), DomainError> {
+        let mut moved = self.multiply::<MEASURED>(by.factor, by.tau);
+        if MEASURED {
+            round.length = (2.0 * moved.divergence).sqrt();
+        }
+        if by.flipped {
+            // A factor that was cut is 0, and 0 has no sign to cross.
+            moved.crossed = self.features().saturating_sub(moved.crossed + moved.clamped);
+        }
+        if let Some(folds) = &mut self.folds {
+            *folds += moved.crossed as u64;
+        }
+        if moved.clamped > 0 {
+            round.event = Event::Clamped { coordinates: moved.clamped };
+            if by.factor == Factor::Exponential {
+                self.note_cuts(by.tau);
+            }
+        } else if moved.crossed > 0 {
+            round.event = Event::Folded { coordinates: moved.crossed };
+        }
+        Ok(())
     }
 }
 
@@ -320,6 +374,11 @@ impl Partition {
 mod tests {
     use super::*;
     use crate::row::Dense;
+
+    fn weights(partition: &Partitioned, w: &mut Vec<f64>) {
+        w.clear();
+        w.extend(partition.entries.iter().map(|entry| entry.w * partition.share()));
+    }
 
     #[test]
     fn second_order_terms_keep_their_digits() {
@@ -342,18 +401,18 @@ mod tests {
 
     #[test]
     fn the_divergence_is_the_relative_entropy() {
-        let mut partition = Partition::default();
+        let mut partition = Partitioned::default();
         partition.grow(4);
-        partition.take(Dense(&[1.0, -0.5, 0.0, 2.0]));
+        partition.look(Dense(&[1.0, -0.5, 0.0, 2.0]));
         partition.multiply::<true>(Factor::Exponential, 0.3);
         for (factor, tau) in
             [(Factor::Exponential, 1e-3), (Factor::Exponential, -1.0), (Factor::Square, 0.4)]
         {
             let (mut before, mut after) = (Vec::new(), Vec::new());
-            partition.read(&mut before);
-            partition.take(Dense(&[0.5, 1.0, 0.0, -2.0]));
+            weights(&partition, &mut before);
+            partition.look(Dense(&[0.5, 1.0, 0.0, -2.0]));
             let moved = partition.multiply::<true>(factor, tau);
-            partition.read(&mut after);
+            weights(&partition, &mut after);
             let exact: f64 = before.iter().zip(&after).map(|(w, v)| w * Real::ln(w / v)).sum();
             assert!((moved.divergence - exact).abs() < 1e-14, "{} {exact}", moved.divergence);
         }
@@ -361,12 +420,12 @@ mod tests {
 
     #[test]
     fn products_stay_with_their_logarithms_and_weights_come_back_from_nothing() {
-        let mut partition = Partition::default();
+        let mut partition = Partitioned::default();
         partition.grow(3);
         let mut dead = 0;
         // Down by 0.8² and up by 1.25² a step: each way far beyond what a number can be, without a step that is not near.
         for tau in std::iter::repeat_n(-0.2, 2000).chain(std::iter::repeat_n(0.25, 1999)) {
-            partition.take(Dense(&[1.0, 0.0, 0.5]));
+            partition.look(Dense(&[1.0, 0.0, 0.5]));
             partition.multiply::<false>(Factor::Square, tau);
             for entry in partition.entries.iter() {
                 let exact = lanes::exp(entry.log);
@@ -377,22 +436,22 @@ mod tests {
         }
         assert!(dead > 100, "{dead}");
         let mut w = Vec::new();
-        partition.read(&mut w);
+        weights(&partition, &mut w);
         assert!((w[0] / w[1] - 0.64).abs() < 1e-9, "one step more down than up: {w:?}");
         assert!((w.iter().sum::<f64>() - 1.0).abs() < 1e-12, "{w:?}");
     }
 
     #[test]
     fn far_exponents_are_cut_and_counted() {
-        let mut partition = Partition::default();
+        let mut partition = Partitioned::default();
         partition.grow(2);
-        partition.take(Dense(&[1.0, 0.0]));
+        partition.look(Dense(&[1.0, 0.0]));
         let moved = partition.multiply::<true>(Factor::Exponential, 1e10);
         assert_eq!(moved.clamped, 1);
         let mut w = Vec::new();
-        partition.read(&mut w);
+        weights(&partition, &mut w);
         assert_eq!(w, [1.0, 9.859_676_543_759_77e-305]);
-        partition.take(Dense(&[1.0, 0.0]));
+        partition.look(Dense(&[1.0, 0.0]));
         let moved = partition.multiply::<true>(Factor::Square, -1.0);
         assert_eq!(moved.clamped, 1, "a factor of exactly 0 would kill the weight");
     }

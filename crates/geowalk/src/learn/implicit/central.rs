@@ -19,29 +19,29 @@ const RADII: [f64; 2] = [0.08, 0.26];
 
 /// μ_k.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Central {
+pub(crate) struct Central {
     moments: [f64; LONG],
     length: usize,
 }
 
 /// What they say of a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Spread {
+pub(crate) struct Spread {
     /// E_p f.
-    pub(super) mean_f: f64,
+    pub(crate) mean_f: f64,
     /// E_p f².
-    pub(super) mean_ff: f64,
+    pub(crate) mean_ff: f64,
     /// √Var_p f.
-    pub(super) deviation_f: f64,
+    pub(crate) deviation_f: f64,
     /// E_{p'} δ.
-    pub(super) shift: f64,
+    pub(crate) shift: f64,
     /// √Var_{p'} δ.
-    pub(super) deviation: f64,
+    pub(crate) deviation: f64,
 }
 
 impl Central {
     /// How many moments serve up to this r; `None` if there would be too many.
-    pub(super) fn length(r: f64) -> Option<usize> {
+    pub(crate) fn length(r: f64) -> Option<usize> {
         match r {
             r if r <= RADII[0] => Some(SHORT),
             r if r <= RADII[1] => Some(LONG),
@@ -50,7 +50,7 @@ impl Central {
     }
 
     /// So many moments of a weight at δ.
-    pub(super) fn new(length: usize, weight: f64, delta: f64) -> Self {
+    pub(crate) fn new(length: usize, weight: f64, delta: f64) -> Self {
         let mut moments = [0.0; LONG];
         let mut term = weight;
         for moment in &mut moments {
@@ -61,7 +61,7 @@ impl Central {
     }
 
     /// And of those that `term` gives for the coordinates of a row.
-    pub(super) fn with<X: Row<f64>>(
+    pub(crate) fn with<X: Row<f64>>(
         mut self,
         x: X,
         term: impl Fn(usize, f64) -> (f64, f64),
@@ -78,7 +78,7 @@ impl Central {
     }
 
     /// The step with this r. `None` if it is too long for the moments.
-    pub(super) fn at(&self, r: f64) -> Option<Spread> {
+    pub(crate) fn at(&self, r: f64) -> Option<Spread> {
         let radius = if self.length == SHORT { RADII[0] } else { RADII[1] };
         if r > radius {
             return None;

@@ -8,13 +8,13 @@
 use crate::Real;
 
 /// −1/e, rounded towards 0: the least x.
-pub(super) const BRANCH: f64 = -0.367_879_441_171_442_3;
+pub(crate) const BRANCH: f64 = -0.367_879_441_171_442_3;
 
 /// 1/e = −BRANCH + this.
 const REST: f64 = 4.308_239_755_846_946_4e-17;
 
 /// W₀(x); NaN below −1/e.
-pub(super) fn w0(x: f64) -> f64 {
+pub(crate) fn w0(x: f64) -> f64 {
     if x.abs() <= 0.01 {
         near_zero(x)
     } else if x < -0.3 {

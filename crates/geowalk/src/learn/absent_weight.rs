@@ -3,10 +3,10 @@
 //! good to $2\cdot10^{-13} Z$ and costs nothing. A step may multiply that weight by a large factor, and with it its error; then it is summed anew,
 //! in O(n), and the equation solved again. Features with x_i = 0 are off the row, so that dense and sparse rows give the same bits.
 
+use super::factor::{Crossing, Factors, Moved};
+use super::{Chart, Partitioned};
 use crate::Real;
 use crate::row::Row;
-use crate::walk::factor::{Crossing, Factors, Moved};
-use crate::walk::partition::Partition;
 
 /// The error of the difference, relative to Z: that of Z, and a little for the sum over the row.
 const SLIP: f64 = 2e-13;
@@ -19,25 +19,25 @@ const FARTHEST: f64 = 1e4;
 
 /// The weight of the features that a row does not have.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Off {
+pub(crate) struct AbsentWeight {
     /// The logarithm of the weight, on the scale of λ; −∞ if there are no such features.
-    pub(super) log: f64,
+    pub(crate) log: f64,
     /// Likewise its error; −∞ if it was summed anew.
-    pub(super) slip: f64,
+    pub(crate) slip: f64,
     /// Does the row lack any feature?
-    pub(super) any: bool,
+    pub(crate) any: bool,
 }
 
-impl Off {
+impl AbsentWeight {
     /// Would a factor (its logarithm) that makes the total weight e^`total` make too much of the error?
-    pub(super) fn too_coarse(&self, factor: f64, total: f64) -> bool {
+    pub(crate) fn too_coarse(&self, factor: f64, total: f64) -> bool {
         self.slip + factor - total > Real::ln(TOLERANCE)
     }
 }
 
-impl Partition {
+impl Partitioned {
     /// The weight off the row, by difference.
-    pub(super) fn off<X: Row<f64>>(&self, x: X) -> Off {
+    pub(crate) fn off<X: Row<f64>>(&self, x: X) -> AbsentWeight {
         let (mut on, mut seen) = (0.0, 0);
         x.each(|i, x| {
             if let Some(e) = self.entries.weight(i)
@@ -48,15 +48,19 @@ impl Partition {
             }
         });
         if seen >= self.features() {
-            return Off { log: f64::NEG_INFINITY, slip: f64::NEG_INFINITY, any: false };
+            return AbsentWeight { log: f64::NEG_INFINITY, slip: f64::NEG_INFINITY, any: false };
         }
         let total = self.sum.value();
-        Off { log: Real::ln((total - on).max(0.0)), slip: Real::ln(SLIP * total), any: true }
+        AbsentWeight {
+            log: Real::ln((total - on).max(0.0)),
+            slip: Real::ln(SLIP * total),
+            any: true,
+        }
     }
 
     /// The weight off the row, summed anew. O(n).
     #[cold]
-    pub(super) fn off_anew<X: Row<f64>>(&mut self, x: X) -> Off {
+    pub(crate) fn off_anew<X: Row<f64>>(&mut self, x: X) -> AbsentWeight {
         // Features of the row are marked by the sign of their weight, also of 0.
         x.each(|i, x| {
             if let Some(entry) = self.entries.get_mut(i)
@@ -76,13 +80,13 @@ impl Partition {
                 entry.w = entry.w.abs();
             }
         });
-        Off { log, slip: f64::NEG_INFINITY, any: top.is_finite() }
+        AbsentWeight { log, slip: f64::NEG_INFINITY, any: top.is_finite() }
     }
 
     /// Multiplies the weights by factors ≤ 1: those off the row by e^`off`, those on it by e^`on`(x_i).
-    pub(super) fn shrink<X: Row<f64>>(&mut self, x: X, off: f64, on: impl Fn(f64) -> f64) -> Moved {
+    pub(crate) fn shrink<X: Row<f64>>(&mut self, x: X, off: f64, on: impl Fn(f64) -> f64) -> Moved {
         let off = off.max(-FARTHEST);
-        self.take(x);
+        self.look(x);
         self.reweight::<true>(|x, counts| {
             let log = x.map(|x| {
                 let on = on(x);
@@ -103,14 +107,14 @@ impl Partition {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::learn::Factor;
     use crate::row::Sparse;
-    use crate::walk::factor::Factor;
 
     #[test]
     fn the_weight_off_the_row_both_ways() {
-        let mut partition = Partition::default();
+        let mut partition = Partitioned::default();
         partition.grow(5);
-        partition.take(Sparse::new(&[0, 3], &[1.0, -2.0]).unwrap());
+        partition.look(Sparse::new(&[0, 3], &[1.0, -2.0]).unwrap());
         partition.multiply::<true>(Factor::Exponential, 0.7);
         let x = Sparse::new(&[1, 3], &[1.0, 1.0]).unwrap();
         let before = partition.clone();

@@ -15,15 +15,15 @@ use crate::walk;
 const TOLERANCE: f64 = 1e-13;
 
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct Tally {
+pub(crate) struct CompensatedSum {
     sum: f64,
     lost: f64,
     slip: f64,
 }
 
-impl Tally {
+impl CompensatedSum {
     /// The sum of the terms.
-    pub(super) fn of(terms: impl Iterator<Item = f64>) -> Self {
+    pub(crate) fn of(terms: impl Iterator<Item = f64>) -> Self {
         let mut tally = Self::default();
         for term in terms {
             tally.add(term);
@@ -33,7 +33,7 @@ impl Tally {
 
     /// A term changed by `change`, a difference of two numbers that was rounded at most three times.
     #[inline]
-    pub(super) fn add(&mut self, change: f64) {
+    pub(crate) fn add(&mut self, change: f64) {
         let sum = self.sum + change;
         self.lost += if self.sum.abs() >= change.abs() {
             (self.sum - sum) + change
@@ -45,7 +45,7 @@ impl Tally {
     }
 
     /// The terms changed by all of `changes`.
-    pub(super) fn absorb(&mut self, changes: &Changes) {
+    pub(crate) fn absorb(&mut self, changes: &Changes) {
         for ((sum, lost), size) in changes.sum.iter().zip(&changes.lost).zip(&changes.size) {
             self.add(*sum);
             self.lost -= lost;
@@ -55,26 +55,26 @@ impl Tally {
 
     /// The term v² became `new`².
     #[inline]
-    pub(super) fn square(&mut self, old: f64, new: f64) {
+    pub(crate) fn square(&mut self, old: f64, new: f64) {
         self.add((new - old) * (new + old));
     }
 
     #[inline]
-    pub(super) fn value(&self) -> f64 {
+    pub(crate) fn value(&self) -> f64 {
         self.sum + self.lost
     }
 
     /// Has the sum lost so many digits that it must be made anew? True as well for a sum that is not finite.
     #[inline]
-    pub(super) fn worn(&self) -> bool {
+    pub(crate) fn worn(&self) -> bool {
         !(self.slip <= TOLERANCE * self.value().abs() && self.sum.is_finite())
     }
 
-    pub(super) fn save(&self, name: &'static str, put: &mut dyn FnMut(&'static str, &[f64])) {
+    pub(crate) fn save(&self, name: &'static str, put: &mut dyn FnMut(&'static str, &[f64])) {
         put(name, &[self.sum, self.lost, self.slip]);
     }
 
-    pub(super) fn load(
+    pub(crate) fn load(
         name: &'static str,
         get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
     ) -> Result<Self, ConfigError> {
@@ -83,10 +83,10 @@ impl Tally {
     }
 }
 
-/// Changes of terms in [several](Lanes) compensated sums side by side, that do not wait for each other: what a row adds to a [`Tally`]. Kahan's summation is off by at most
+/// Changes of terms in [several](Lanes) compensated sums side by side, that do not wait for each other: what a row adds to a [`CompensatedSum`]. Kahan's summation is off by at most
 /// ε times the sum of magnitudes \[Higham02, sec. 4.3\], and a change that was rounded once by half of that: less than the 2ε of the bound.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Changes {
+pub(crate) struct Changes {
     sum: Lanes,
     lost: Lanes,
     size: Lanes,
@@ -95,7 +95,7 @@ pub(super) struct Changes {
 impl Changes {
     /// One more change for each of the sums.
     #[inline(always)]
-    pub(super) fn add(&mut self, changes: Lanes) {
+    pub(crate) fn add(&mut self, changes: Lanes) {
         let due = zip(changes, self.lost, |a, b| a - b);
         let sum = zip(self.sum, due, |a, b| a + b);
         let taken = zip(sum, self.sum, |a, b| a - b);
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn a_million_changes_stay_within_the_bound_and_a_plain_sum_does_not() {
         let mut v: Vec<f64> = (0..100).map(|i| f64::from(i) / 100.0).collect();
-        let mut tally = Tally::of(v.iter().map(|v| v * v));
+        let mut tally = CompensatedSum::of(v.iter().map(|v| v * v));
         let (mut plain, mut seed, mut worst, mut refreshed) = (tally.value(), 1, 0.0_f64, 0);
         let mut drift = 0.0_f64;
         for t in 0..1_000_000 {
@@ -130,11 +130,11 @@ mod tests {
             tally.square(v[i], new);
             v[i] = new;
             if tally.worn() {
-                tally = Tally::of(v.iter().map(|v| v * v));
+                tally = CompensatedSum::of(v.iter().map(|v| v * v));
                 refreshed += 1;
             }
             if t % 1000 == 0 {
-                let exact = Tally::of(v.iter().map(|v| v * v)).value();
+                let exact = CompensatedSum::of(v.iter().map(|v| v * v)).value();
                 assert!((tally.value() - exact).abs() <= tally.slip + 2.0 * f64::EPSILON * exact);
                 worst = worst.max((tally.value() / exact - 1.0).abs());
                 drift = drift.max((plain / exact - 1.0).abs());
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn changes_side_by_side_stay_within_the_bound() {
         let mut v = [0.0_f64; 64];
-        let (mut tally, mut seed) = (Tally::default(), 3);
+        let (mut tally, mut seed) = (CompensatedSum::default(), 3);
         for t in 0..2000 {
             let mut changes = Changes::default();
             for some in v.as_chunks_mut::<8>().0 {
@@ -157,13 +157,13 @@ mod tests {
                 changes.add(*some);
             }
             tally.absorb(&changes);
-            let exact = Tally::of(v.into_iter()).value();
+            let exact = CompensatedSum::of(v.into_iter()).value();
             assert!(
                 (tally.value() - exact).abs() <= tally.slip + 2.0 * f64::EPSILON * exact,
                 "{t}"
             );
             if tally.worn() {
-                tally = Tally::of(v.into_iter());
+                tally = CompensatedSum::of(v.into_iter());
             }
         }
         let mut changes = Changes::default();
@@ -174,12 +174,12 @@ mod tests {
 
     #[test]
     fn a_sum_that_vanishes_is_worn() {
-        let mut tally = Tally::of([1.0, 1e-30].into_iter());
+        let mut tally = CompensatedSum::of([1.0, 1e-30].into_iter());
         assert!(!tally.worn());
         tally.add(-1.0);
         assert!(tally.worn(), "the digits of 1e-30 are gone");
         tally.add(f64::INFINITY);
         assert!(tally.worn());
-        assert!(!Tally::default().worn());
+        assert!(!CompensatedSum::default().worn());
     }
 }

@@ -43,21 +43,21 @@ pub struct Gauge {
 
 impl Gauge {
     /// Σx_i², and no stretch.
-    pub(super) fn euclidean<X: Row<f64>>(x: X) -> Self {
+    pub(crate) fn euclidean<X: Row<f64>>(x: X) -> Self {
         let mut square = 0.0;
         x.each(|_, x| square += x * x);
         Self { square, stretch: 0.0, local: false }
     }
 
     /// On the simplex: the largest magnitude, after `f`.
-    pub(super) fn largest<X: Row<f64>>(x: X, f: impl Fn(f64) -> f64) -> Self {
+    pub(crate) fn largest<X: Row<f64>>(x: X, f: impl Fn(f64) -> f64) -> Self {
         let mut stretch = 0.0;
         x.each(|_, x| stretch = crate::Real::max(stretch, f(x).abs()));
         Self { square: stretch * stretch, stretch, local: false }
     }
 
     /// On positive weights: Σw_i x_i² and max|x_i|, or with `logarithm` Σ(w_i x_i)² and max|w_i x_i|.
-    pub(super) fn positive<X: Row<f64>>(x: X, w: impl Fn(usize) -> f64, logarithm: bool) -> Self {
+    pub(crate) fn positive<X: Row<f64>>(x: X, w: impl Fn(usize) -> f64, logarithm: bool) -> Self {
         let mut gauge = Self { square: 0.0, stretch: 0.0, local: true };
         x.each(|i, x| {
             let w = w(i);

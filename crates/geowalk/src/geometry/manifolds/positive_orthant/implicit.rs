@@ -7,21 +7,22 @@
 //! U = 0.966 on the branch and 0.640 where w has grown by e^3.58.
 //! **Care** the branch ends where $\kappa x_i w_i = -1/e$. If the root is not before that, which happens when a weight has to grow by more than
 //! the factor e, an explicit step is made, halved until U has fallen enough, and reported as [`Event::FellBack`].
-//! **Cost** O(nnz) per evaluation, one W per coordinate of the row; for short steps a [series](super::series) once.
+//! **Cost** O(nnz) per evaluation, one W per coordinate of the row; for short steps a power series once.
 //! **Source** \[KMWW07, eq. (9) and (22)\]; \[CGHJK96\] for W.
 
 use std::cell::Cell;
 
-use super::lambert::{self, BRANCH};
-use super::series::{LAMBERT, Near};
-use super::{Example, Proximal, Solved, multiplier};
 use crate::Real;
 use crate::error::DomainError;
 use crate::geometry::Event;
+use crate::learn::Chart;
+use crate::learn::Factor;
+use crate::learn::implicit::lambert::{self, BRANCH};
+use crate::learn::implicit::series::{LAMBERT, PowerSeries};
+use crate::learn::implicit::{Example, Proximal, Solved, multiplier};
 use crate::loss::Loss;
 use crate::row::Row;
 use crate::update::{Round, Target};
-use crate::walk::factor::Factor;
 use crate::walk::{self, Orthant, Walk};
 
 /// U must fall by this much of what its slope promises.
@@ -45,7 +46,7 @@ impl Proximal for Orthant {
             return Ok(Solved::stay(round));
         }
         let example = Example { loss, target, rate };
-        let w = &self.w.entries;
+        let w = &self.chart.entries;
         // Where the first argument of W comes to the end of the branch.
         let side = f64::copysign(1.0, round.slope);
         let (mut limit, mut largest) = (f64::MAX, 0.0);
@@ -57,7 +58,7 @@ impl Proximal for Orthant {
                 largest = Real::max(largest, (x * w).abs());
             }
         });
-        let near = Near::new(&LAMBERT, (rate * round.slope).abs(), largest, x, |i, x| {
+        let near = PowerSeries::new(&LAMBERT, (rate * round.slope).abs(), largest, x, |i, x| {
             let term = w.weight(i).map_or(0.0, |w| w * x);
             (term, term)
         });
@@ -101,8 +102,8 @@ impl Proximal for Orthant {
 impl Orthant {
     fn arrive<X: Row<f64>>(&mut self, x: X, mut round: Round, kappa: f64) -> Round {
         let square = Cell::new(0.0);
-        self.w.take(x);
-        let moved = self.w.multiply(Factor::Exponential, |x, w| {
+        self.chart.look(x);
+        let moved = self.chart.multiply(Factor::Exponential, |x, w| {
             let omega = lambert::w0(Real::max(kappa * x * w, BRANCH));
             square.set(square.get() + omega * omega);
             -omega
@@ -121,7 +122,7 @@ impl Orthant {
         mut round: Round,
         example: &Example<'_, L>,
     ) -> Result<Solved, DomainError> {
-        let w = &self.w.entries;
+        let w = &self.chart.entries;
         let mut square = 0.0;
         x.each(|i, x| {
             if let Some(w) = w.weight(i) {
@@ -142,8 +143,8 @@ impl Orthant {
             let u = length * length / (2.0 * example.rate) + example.value(z);
             let promised = length * full / example.rate;
             if u <= round.loss - SUFFICIENT * promised {
-                self.w.take(x);
-                self.w.multiply(Factor::Exponential, |x, w| tau * (x * w));
+                self.chart.look(x);
+                self.chart.multiply(Factor::Exponential, |x, w| tau * (x * w));
                 round.length = length;
                 round.event = Event::FellBack;
                 return Ok(Solved { round, slope: round.slope, evaluations });

@@ -10,7 +10,7 @@ use crate::real::lanes::{self, Lanes, NEAR, select};
 
 /// How a weight is multiplied, given s_i = τ·x_i.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Factor {
+pub enum Factor {
     /// e^s.
     Exponential,
     /// 1 + s; weights do not become negative, so a factor ≤ 0 is cut.
@@ -21,16 +21,16 @@ pub(super) enum Factor {
 
 /// Factors of eight weights.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Factors {
+pub(crate) struct Factors {
     /// Their logarithms.
-    pub(super) log: Lanes,
+    pub(crate) log: Lanes,
     /// By how much they are more than 1, where that is known without an exponential.
-    pub(super) growth: Option<Lanes>,
+    pub(crate) growth: Option<Lanes>,
 }
 
 /// What happened to a coordinate.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Crossing {
+pub(crate) enum Crossing {
     Inside,
     /// 1 + s < 0.
     Crossed,
@@ -49,7 +49,7 @@ fn ln_1p(s: f64) -> f64 {
 impl Factor {
     /// The factors; what is not inside is counted.
     #[inline(always)]
-    pub(super) fn factors(self, s: Lanes, counts: &mut Counts) -> Factors {
+    pub(crate) fn factors(self, s: Lanes, counts: &mut Counts) -> Factors {
         let far = if self == Self::Exponential { f64::MAX_EXPONENT } else { NEAR };
         let mut near = true;
         for s in s {
@@ -111,15 +111,15 @@ impl Factor {
 
 /// Coordinates that were not multiplied as the formula says.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct Counts {
+pub(crate) struct Counts {
     /// The factor was the absolute value of a negative number.
-    pub(super) crossed: usize,
+    pub(crate) crossed: usize,
     /// The factor was cut.
-    pub(super) clamped: usize,
+    pub(crate) clamped: usize,
 }
 
 impl Counts {
-    pub(super) fn add(&mut self, crossing: Crossing) {
+    pub(crate) fn add(&mut self, crossing: Crossing) {
         match crossing {
             Crossing::Inside => {}
             Crossing::Crossed => self.crossed += 1,
@@ -130,13 +130,13 @@ impl Counts {
 
 /// What a multiplication of weights did.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct Moved {
+pub(crate) struct Moved {
     /// D(w‖w'), the relative entropy of the weights before to those after.
-    pub(super) divergence: f64,
+    pub(crate) divergence: f64,
     /// [`Counts::crossed`].
-    pub(super) crossed: usize,
+    pub(crate) crossed: usize,
     /// [`Counts::clamped`].
-    pub(super) clamped: usize,
+    pub(crate) clamped: usize,
 }
 
 /// From here on the difference of the exponential has enough digits.
@@ -148,7 +148,7 @@ const SERIES: [f64; 7] =
 
 /// w' − w − w·s for w' = w·e^s, without cancellation near s = 0.
 #[inline(always)]
-pub(super) fn beyond_linear(w: f64, to: f64, s: f64) -> f64 {
+pub(crate) fn beyond_linear(w: f64, to: f64, s: f64) -> f64 {
     // w·Σ s^k/k!; the first term left out is below 1e-14 of the first.
     let [a0, a1, a2, a3, a4, a5, a6] = SERIES;
     let (linear, s2) = (w * s, s * s);

@@ -1,10 +1,10 @@
 //! # Positive weights and their logarithms, eight at a time
 //! A step on positive weights does the same to every coordinate of the row: a factor, its logarithm, an exponential, a term of the divergence. One coordinate
 //! after another that is a long chain of operations that wait for each other. Here the coordinates of the row are copied next to each other with their
-//! weights while the prediction is made; a step is a function of [`Eight`] of them, in operations that processors do on four or eight numbers
+//! weights while the prediction is made; a step is a function of [`Coords8`] of them, in operations that processors do on four or eight numbers
 //! at once ([`lanes`]), and its results are written back.
 //!
-//! **Same bits** Coordinates with x_i = 0 do not move and are left out, so dense and sparse rows make the same eights. Which coordinates are
+//! **Same bits** Coordinates with x_i = 0 do not move and are left out, so dense and sparse rows make the same groups of eight. Which coordinates are
 //! in which eight depends on the row alone. **Memory** A weight lies beside its logarithm, so that a step finds both in one place.
 //! **Cost** O(nnz); the copy of the row is kept, so that nothing is allocated but for a row longer than all before it.
 
@@ -13,25 +13,25 @@ use crate::row::Row;
 
 /// A weight.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Entry {
+pub(crate) struct Entry {
     /// ln w.
-    pub(super) log: f64,
+    pub(crate) log: f64,
     /// w, the exponential of it up to rounding: 0 if that is too small to be represented.
-    pub(super) w: f64,
+    pub(crate) w: f64,
 }
 
 impl Entry {
-    pub(super) fn new(log: f64) -> Self {
+    pub(crate) fn new(log: f64) -> Self {
         Self { log, w: lanes::exp(log) }
     }
 }
 
-/// Eight coordinates of a row. Behind the last one stand x = 0 and w = 1, which no step moves.
+/// Coords8 coordinates of a row. Behind the last one stand x = 0 and w = 1, which no step moves.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Eight<'a> {
-    pub(super) x: &'a Lanes,
-    pub(super) log: &'a Lanes,
-    pub(super) w: &'a Lanes,
+pub(crate) struct Coords8<'a> {
+    pub(crate) x: &'a Lanes,
+    pub(crate) log: &'a Lanes,
+    pub(crate) w: &'a Lanes,
 }
 
 /// No weight is here.
@@ -39,14 +39,14 @@ const NOWHERE: usize = usize::MAX;
 
 /// The coordinates of a row with their weights, next to each other: of each kind as many, a multiple of eight.
 #[derive(Debug, Default)]
-struct Hand {
+struct RowBuffer {
     place: Vec<usize>,
     x: Vec<f64>,
     log: Vec<f64>,
     w: Vec<f64>,
 }
 
-impl Hand {
+impl RowBuffer {
     fn len(&self) -> usize {
         self.place.len()
     }
@@ -63,19 +63,19 @@ impl Hand {
 
     /// The first `count` coordinates by eights, with their places.
     #[inline(always)]
-    fn eights(&self, count: usize) -> impl Iterator<Item = (&[usize; WIDTH], Eight<'_>)> {
+    fn chunks(&self, count: usize) -> impl Iterator<Item = (&[usize; WIDTH], Coords8<'_>)> {
         let (place, x) = (self.place.as_chunks().0, self.x.as_chunks().0);
         let (log, w) = (self.log.as_chunks().0, self.w.as_chunks().0);
         let all = place.iter().zip(x).zip(log.iter().zip(w)).take(count.div_ceil(WIDTH));
-        all.map(|((place, x), (log, w))| (place, Eight { x, log, w }))
+        all.map(|((place, x), (log, w))| (place, Coords8 { x, log, w }))
     }
 }
 
 /// The weights, and the row that is at hand.
 #[derive(Debug, Default)]
-pub(super) struct Entries {
+pub(crate) struct Entries {
     all: Vec<Entry>,
-    row: Hand,
+    row: RowBuffer,
     /// How many coordinates are of the row at hand.
     used: usize,
 }
@@ -95,19 +95,19 @@ impl PartialEq for Entries {
 
 impl From<Vec<Entry>> for Entries {
     fn from(all: Vec<Entry>) -> Self {
-        let mut entries = Self { all, row: Hand::default(), used: 0 };
+        let mut entries = Self { all, row: RowBuffer::default(), used: 0 };
         entries.make_room();
         entries
     }
 }
 
 impl Entries {
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.all.len()
     }
 
     /// Makes room for n weights; new ones are e^`log`.
-    pub(super) fn grow(&mut self, n: usize, log: f64) {
+    pub(crate) fn grow(&mut self, n: usize, log: f64) {
         if n > self.all.len() {
             self.all.resize(n, Entry::new(log));
             self.make_room();
@@ -121,37 +121,37 @@ impl Entries {
 
     /// w_i, if it is there.
     #[inline]
-    pub(super) fn weight(&self, i: usize) -> Option<f64> {
+    pub(crate) fn weight(&self, i: usize) -> Option<f64> {
         self.all.get(i).map(|entry| entry.w)
     }
 
     /// ln w_i, if it is there.
     #[inline]
-    pub(super) fn logarithm(&self, i: usize) -> Option<f64> {
+    pub(crate) fn logarithm(&self, i: usize) -> Option<f64> {
         self.all.get(i).map(|entry| entry.log)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Entry> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Entry> {
         self.all.iter()
     }
 
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Entry> {
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Entry> {
         self.all.iter_mut()
     }
 
-    pub(super) fn get_mut(&mut self, i: usize) -> Option<&mut Entry> {
+    pub(crate) fn get_mut(&mut self, i: usize) -> Option<&mut Entry> {
         self.all.get_mut(i)
     }
 
     /// out ← ln w.
-    pub(super) fn logarithms(&self, out: &mut Vec<f64>) {
+    pub(crate) fn logarithms(&self, out: &mut Vec<f64>) {
         out.clear();
         out.extend(self.all.iter().map(|entry| entry.log));
     }
 
     /// ⟨w, x⟩.
     #[inline]
-    pub(super) fn dot<X: Row<f64>>(&self, x: X) -> f64 {
+    pub(crate) fn dot<X: Row<f64>>(&self, x: X) -> f64 {
         let mut sum = 0.0;
         x.each(|i, x| {
             if let Some(entry) = self.all.get(i) {
@@ -163,7 +163,7 @@ impl Entries {
 
     /// Takes the row at hand; gives ⟨w, x⟩, with the bits of [`dot`](Self::dot).
     #[inline]
-    pub(super) fn take<X: Row<f64>>(&mut self, x: X) -> f64 {
+    pub(crate) fn take<X: Row<f64>>(&mut self, x: X) -> f64 {
         let (sum, count) = self.copy(x);
         if count > self.row.len() {
             self.row.grow(count);
@@ -184,7 +184,7 @@ impl Entries {
         let all = self.all.as_slice();
         // Slices that are seen to be of one length need one comparison for all.
         let n = self.row.len();
-        let Hand { place, x: values, log, w } = &mut self.row;
+        let RowBuffer { place, x: values, log, w } = &mut self.row;
         let (place, values) = (&mut place[..n], &mut values[..n]);
         let (log, w) = (&mut log[..n], &mut w[..n]);
         let (mut sum, mut count) = (0.0, 0);
@@ -206,14 +206,14 @@ impl Entries {
     /// Σf(x_i, w_i) over the row at hand, for f(0, 1) = 0, which must be marked `#[inline(always)]`.
     #[inline]
     #[allow(clippy::needless_range_loop)] // lanes, all of the same k
-    pub(super) fn sum(&self, f: impl Fn(f64, f64) -> f64) -> f64 {
+    pub(crate) fn sum(&self, f: impl Fn(f64, f64) -> f64) -> f64 {
         lanes::widely(
             #[inline(always)]
             || {
                 let mut sums = [0.0; WIDTH];
-                for (_, eight) in self.row.eights(self.used) {
+                for (_, coords) in self.row.chunks(self.used) {
                     for k in 0..WIDTH {
-                        sums[k] += f(eight.x[k], eight.w[k]);
+                        sums[k] += f(coords.x[k], coords.w[k]);
                     }
                 }
                 sums.iter().sum()
@@ -222,8 +222,8 @@ impl Entries {
     }
 
     /// Calls `f(i, x_i, ln w_i)` for the row at hand, with the logarithms from before the step that was made on it.
-    pub(super) fn before(&self, mut f: impl FnMut(usize, f64, f64)) {
-        let Hand { place, x, log, .. } = &self.row;
+    pub(crate) fn before(&self, mut f: impl FnMut(usize, f64, f64)) {
+        let RowBuffer { place, x, log, .. } = &self.row;
         for ((place, x), log) in place.iter().zip(x).zip(log).take(self.used) {
             f(*place, *x, *log);
         }
@@ -231,34 +231,34 @@ impl Entries {
 
     /// Makes the step on the row at hand, and gives back the sums that it kept.
     #[inline(never)]
-    pub(super) fn each<S: Step>(&mut self, step: S) -> S {
+    pub(crate) fn each<S: Step>(&mut self, step: S) -> S {
         let Self { all, row, used } = self;
-        lanes::wide(Each { all, row, used: *used, step })
+        lanes::wide(StepKernel { all, row, used: *used, step })
     }
 }
 
 /// A step on eight coordinates, and the sums that it keeps.
-pub(super) trait Step {
+pub(crate) trait Step {
     /// The new logarithms and weights. Must be inlined, so that it is compiled for wide vectors.
-    fn make(&mut self, eight: &Eight<'_>) -> (Lanes, Lanes);
+    fn make(&mut self, coords: &Coords8<'_>) -> (Lanes, Lanes);
 }
 
-struct Each<'a, S> {
+struct StepKernel<'a, S> {
     all: &'a mut [Entry],
-    row: &'a Hand,
+    row: &'a RowBuffer,
     used: usize,
     step: S,
 }
 
-impl<S: Step> lanes::Work for Each<'_, S> {
+impl<S: Step> lanes::Work for StepKernel<'_, S> {
     type Output = S;
 
     #[inline(always)]
     fn call(self) -> S {
         // The sums stay in registers if nothing else can see them.
         let Self { all, row, used, mut step } = self;
-        for (place, eight) in row.eights(used) {
-            let (log, w) = step.make(&eight);
+        for (place, coords) in row.chunks(used) {
+            let (log, w) = step.make(&coords);
             for k in 0..WIDTH {
                 if let Some(entry) = all.get_mut(place[k]) {
                     *entry = Entry { log: log[k], w: w[k] };

@@ -9,22 +9,22 @@
 use crate::row::Row;
 
 /// Terms of a short series, and of a long one.
-pub(super) const SHORT: usize = 8;
-pub(super) const LONG: usize = 16;
+pub(crate) const SHORT: usize = 8;
+pub(crate) const LONG: usize = 16;
 
 /// A function as its Taylor series.
-pub(super) struct Function {
+pub(crate) struct Function {
     /// c_k.
-    pub(super) terms: [f64; LONG],
+    pub(crate) terms: [f64; LONG],
     /// The largest |a| for the short and for the long series.
-    pub(super) radii: [f64; 2],
+    pub(crate) radii: [f64; 2],
 }
 
 /// e^{−a}: c_k = (−1)^k/k!. The next term is below 0.04⁸/8! = 2e-16 and 0.6¹⁶/16! = 1e-17.
-pub(super) const EXPONENTIAL: Function = Function { terms: exponential(), radii: [0.04, 0.6] };
+pub(crate) const EXPONENTIAL: Function = Function { terms: exponential(), radii: [0.04, 0.6] };
 
 /// e^{−W(a)} = W(a)/a: c_k = (−(k + 1))^k/(k + 1)!. The next term is below 119·0.0045⁸ = 2e-17 and 1.4e5·0.045¹⁶ = 4e-17.
-pub(super) const LAMBERT: Function = Function { terms: lambert(), radii: [0.0045, 0.045] };
+pub(crate) const LAMBERT: Function = Function { terms: lambert(), radii: [0.0045, 0.045] };
 
 const fn exponential() -> [f64; LONG] {
     let mut terms = [1.0; LONG];
@@ -53,7 +53,7 @@ const fn lambert() -> [f64; LONG] {
 
 impl Function {
     /// How many terms serve up to |a| = `largest`; `None` if not even the long series does.
-    pub(super) fn length(&self, largest: f64) -> Option<usize> {
+    pub(crate) fn length(&self, largest: f64) -> Option<usize> {
         let [short, long] = self.radii;
         match largest {
             a if a <= short => Some(SHORT),
@@ -64,7 +64,7 @@ impl Function {
 
     /// Σ c_k m_k κ^k and its derivative.
     #[inline]
-    pub(super) fn sum(&self, moments: &[f64], kappa: f64) -> (f64, f64) {
+    pub(crate) fn sum(&self, moments: &[f64], kappa: f64) -> (f64, f64) {
         let (mut value, mut slope) = (0.0, 0.0);
         for (c, m) in self.terms.iter().zip(moments).rev() {
             slope = slope * kappa + value;
@@ -76,7 +76,7 @@ impl Function {
 
 /// m_k = Σ t r^k for k < K, where `term` gives t and r of a coordinate.
 #[inline]
-pub(super) fn moments<const K: usize, X: Row<f64>>(
+pub(crate) fn moments<const K: usize, X: Row<f64>>(
     x: X,
     term: impl Fn(usize, f64) -> (f64, f64),
 ) -> [f64; K] {
@@ -93,16 +93,16 @@ pub(super) fn moments<const K: usize, X: Row<f64>>(
 
 /// z(κ) near κ = 0.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Near {
+pub struct PowerSeries {
     moments: [f64; LONG],
     length: usize,
     /// The largest |κ|.
     reach: f64,
 }
 
-impl Near {
+impl PowerSeries {
     /// For |κ| up to `reach`, where |r_i| ≤ `largest`; with room beyond it if the series allows.
-    pub(super) fn new<X: Row<f64>>(
+    pub(crate) fn new<X: Row<f64>>(
         function: &Function,
         reach: f64,
         largest: f64,
@@ -123,7 +123,7 @@ impl Near {
 
     /// z and its derivative; `None` too far out.
     #[inline]
-    pub(super) fn at(&self, function: &Function, kappa: f64) -> Option<(f64, f64)> {
+    pub(crate) fn at(&self, function: &Function, kappa: f64) -> Option<(f64, f64)> {
         let near = kappa.abs() <= self.reach;
         near.then(|| function.sum(self.moments.get(..self.length).unwrap_or(&[]), kappa))
     }
@@ -133,8 +133,8 @@ impl Near {
 mod tests {
     use super::*;
     use crate::Real;
+    use crate::learn::implicit::lambert::w0;
     use crate::row::Dense;
-    use crate::walk::implicit::lambert::w0;
 
     #[test]
     fn at_the_ends_of_the_radii() {
@@ -159,7 +159,7 @@ mod tests {
         let x = [0.5, -1.25, 0.0, 2.0];
         let w = [0.25, 1.5, 7.0, 0.125];
         for reach in [0.01, 0.25] {
-            let near = Near::new(&EXPONENTIAL, reach, 2.0, Dense(&x), |i, x| (w[i] * x, x));
+            let near = PowerSeries::new(&EXPONENTIAL, reach, 2.0, Dense(&x), |i, x| (w[i] * x, x));
             for kappa in [-reach, 0.3 * reach, reach] {
                 let exact: f64 = x.iter().zip(w).map(|(x, w)| w * x * Real::exp(-kappa * x)).sum();
                 let slope: f64 =
@@ -169,7 +169,7 @@ mod tests {
             }
             assert_eq!(near.at(&EXPONENTIAL, 1.01 * reach), None);
         }
-        let far = Near::new(&EXPONENTIAL, 1.0, 2.0, Dense(&x), |_, _| (1.0, 1.0));
+        let far = PowerSeries::new(&EXPONENTIAL, 1.0, 2.0, Dense(&x), |_, _| (1.0, 1.0));
         assert_eq!(far.at(&EXPONENTIAL, 0.0), None);
     }
 }
