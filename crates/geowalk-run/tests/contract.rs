@@ -97,6 +97,14 @@ impl Random {
 fn rows(name: &str) -> String {
     let mut random = Random(5);
     let mut text = String::new();
+    if name == "table" {
+        text.push_str("a,b,c,y\n");
+        for _ in 0..200 {
+            let [a, b, c, y] = [(); 4].map(|()| random.signed());
+            writeln!(text, "{a},{b},{c},{y}").unwrap();
+        }
+        return text;
+    }
     for k in 0..200 {
         let label = match name {
             "numbers" => random.signed(),
@@ -126,8 +134,25 @@ fn rows(name: &str) -> String {
     text
 }
 
+/// A walk of fixed width with the arguments that four weights need.
+fn sized(name: &str) -> String {
+    let geometry = name.split(':').nth(1).unwrap_or(name);
+    let arguments = match geometry {
+        "spd" | "torus" => "n=2",
+        "oblique" => "rows=2, columns=2",
+        "product" => "sphere(n=2), euclidean(n=2)",
+        "mahalanobis" => "n=4, sigma=2 0 0 0; 0 3 1 0; 0 1 2 0; 0 0 0 1",
+        _ => "n=4",
+    };
+    format!("{name}({arguments})")
+}
+
 /// The rows that a walk learns from, the task, and the walk as it is asked for.
-fn stream(name: &str) -> (&'static str, Task, String) {
+fn stream(walk: &walks::Named) -> (&'static str, Task, String) {
+    let name = walk.entry.name;
+    if walk.fixed_width {
+        return ("table", Task::Regression, sized(name));
+    }
     let diagonal = (1..50).map(|k| (1.0 + f64::from(k) / 10.0).to_string());
     let spec = match name {
         "winnow" | "reparam-winnow" => format!("{name}(n=50)"),
@@ -189,20 +214,21 @@ fn every_walk_learns_the_same_bits() {
     let mut kept = Kept::open("bits.csv");
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("contract.gw");
     for walk in walks::entries() {
-        let (data, task, spec) = stream(walk.entry.name);
+        let (data, task, spec) = stream(walk);
         let signed = walk.entry.parameters.contains("signed");
         let signed = signed.then(|| format!("{spec}(signed=true, scale=2)"));
         for spec in [spec].into_iter().chain(signed) {
             for rate in ["auto", "0.02"] {
                 let plan = Plan {
                     walk: Some(spec.clone()),
-                    loss: (data == "numbers").then(|| "huber(delta=2)".to_owned()),
+                    loss: (task == Task::Regression).then(|| "huber(delta=2)".to_owned()),
                     rate: rate.to_owned(),
                     task: Some(task),
                     seed: 7,
                     ..Plan::default()
                 };
-                let mut input = Some(options("rows.svm", rows(data)));
+                let file = if data == "table" { "rows.csv" } else { "rows.svm" };
+                let mut input = Some(options(file, rows(data)));
                 let run = train(&plan, || input.take().unwrap(), Some(&path), None, &mut |_| {});
                 let (mut learned, mut stated) = ("refused".to_owned(), Vec::new());
                 // Two of the baselines diverge, and do so alike.

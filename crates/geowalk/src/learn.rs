@@ -21,6 +21,7 @@
 //! [`Allowed::contains`](crate::error::Allowed::contains) in the inner loop cost 15 % of a step.
 
 pub(crate) mod absent_weight;
+pub(crate) mod base;
 mod clip_remainder;
 mod compensated_sum;
 mod dual;
@@ -35,6 +36,7 @@ mod plain;
 mod scaled;
 pub(crate) mod solve;
 
+pub use base::Walk;
 pub use dual::Dual;
 pub use factor::Factor;
 pub use generic::{OnManifold, WithGenerator};
@@ -49,7 +51,7 @@ use crate::error::{ConfigError, DomainError};
 use crate::loss::Loss;
 use crate::row::Row;
 use crate::update::{Round, Target};
-use crate::walk::{Walk, judge};
+use base::judge;
 use gauge::Gauge;
 
 /// Takes a named array of a state that is saved.

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use crate::Real;
 use crate::error::{Allowed, ConfigError, DomainError};
-use crate::walk::{self, LARGEST};
+use crate::learn::base::{self, LARGEST};
 
 /// The largest number that is kept.
 const FARTHEST: f64 = 1e300;
@@ -74,9 +74,9 @@ impl ClipRemainder {
             // Of a run that did not note its cuts: its weights are good, and nothing can be promised of it.
             return Ok(Self { missing: BTreeMap::new(), blur: FARTHEST });
         }
-        let places = walk::array(get, "cut.places", Allowed::Whole(0))?;
-        let missing = walk::array_of(get, "cut", Allowed::Finite, places.len())?;
-        let [blur] = walk::numbers(get, "cut.blur", Allowed::NonNegative)?;
+        let places = base::array(get, "cut.places", Allowed::Whole(0))?;
+        let missing = base::array_of(get, "cut", Allowed::Finite, places.len())?;
+        let [blur] = base::numbers(get, "cut.blur", Allowed::NonNegative)?;
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // whole numbers
         let missing: BTreeMap<_, _> =
             places.iter().map(|&place| place as usize).zip(missing).collect();

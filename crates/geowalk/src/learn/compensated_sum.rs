@@ -8,8 +8,8 @@
 //! **Cost** O(1) per change; O(n) once in at least 225 changes of the size of the sum. **Source** \[Neumaier74\].
 
 use crate::error::{Allowed, ConfigError};
+use crate::learn::base;
 use crate::real::lanes::{Lanes, zip};
-use crate::walk;
 
 /// The largest error, relative to the sum, before the terms are summed anew.
 const TOLERANCE: f64 = 1e-13;
@@ -78,7 +78,7 @@ impl CompensatedSum {
         name: &'static str,
         get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
     ) -> Result<Self, ConfigError> {
-        let [sum, lost, slip] = walk::numbers(get, name, Allowed::Finite)?;
+        let [sum, lost, slip] = base::numbers(get, name, Allowed::Finite)?;
         Ok(Self { sum, lost, slip })
     }
 }

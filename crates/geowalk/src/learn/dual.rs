@@ -10,9 +10,9 @@ use super::compensated_sum::CompensatedSum;
 use super::{Chart, Get, Moves, Put, RowSummary, Shift};
 use crate::Real;
 use crate::error::{Allowed, ConfigError, DomainError};
+use crate::learn::base;
 use crate::row::Row;
 use crate::update::Round;
-use crate::walk;
 
 /// θ, its powers and their sum.
 #[derive(Debug, Clone, PartialEq)]
@@ -142,7 +142,7 @@ impl Chart for Dual {
     }
 
     fn gamma(&self, rate: Option<f64>, out: &mut Vec<f64>) -> Option<f64> {
-        walk::dual_gamma(&self.theta, 0.0, rate, out)
+        base::dual_gamma(&self.theta, 0.0, rate, out)
     }
 
     fn save(&self, put: Put<'_>) {
@@ -152,8 +152,8 @@ impl Chart for Dual {
     }
 
     fn load(&mut self, get: Get<'_>) -> Result<(), ConfigError> {
-        let theta = walk::array(get, "theta", Allowed::Finite)?;
-        let [reference] = walk::numbers(get, "reference", Allowed::NonNegative)?;
+        let theta = base::array(get, "theta", Allowed::Finite)?;
+        let [reference] = base::numbers(get, "reference", Allowed::NonNegative)?;
         let mass = CompensatedSum::load("mass", get)?;
         let power = if reference > 0.0 {
             theta.iter().map(|&theta| Self::powers(self.p, theta, reference).0).collect()

@@ -10,9 +10,11 @@
 //! $\tfrac12 \mathrm{dist}^2(w', w) + \kappa \langle w', x\rangle$, which is smooth whatever the loss. It is found by descent along
 //! $\log_{w'} w - \kappa\, x^\sharp$, and κ by the root of $\kappa = \eta\, g(z(\kappa))$. For a generator it is θ − κx.
 //! **Care** On a curved manifold the minimum that is found is the one that grows out of w as the rate does. Where there is
-//! none, a backtracked explicit step is made and reported as [`Event::FellBack`]: the loss never rises.
+//! none, U is lowered by gradient descent from w, which is reported as [`Event::FellBack`] if it does not end at a minimum. U,
+//! and with it the loss, never rises.
 //! **Cost** O(n) per step (SPD: O(n³)), implicit steps some 10 to 50 times that. Nothing is allocated per step.
 
+use super::base::{self, Walk, array, judge};
 use super::implicit::{Example, multiplier};
 use super::{Get, Put};
 use crate::error::{Allowed, ConfigError, DomainError};
@@ -20,7 +22,6 @@ use crate::geometry::{Curved, Event, ExpLog, Manifold, Work};
 use crate::loss::Loss;
 use crate::row::Row;
 use crate::update::{Explicit, Mirror, MirrorState, Round, Target, Update};
-use crate::walk::{self, Walk, array, judge};
 
 /// A row whose feature 0 is a later coordinate of a point.
 #[derive(Debug, Clone, Copy)]
@@ -144,9 +145,11 @@ impl<M: Manifold<f64>> OnManifold<M> {
 const ITERATIONS: usize = 200;
 const NEAR: f64 = 1e-12;
 
-/// U must fall by this much of what its slope promises; halvings of a step until it is none.
+/// U must fall by this much of what its slope promises.
 const SUFFICIENT: f64 = 1e-4;
-const HALVINGS: usize = 200;
+
+/// A part of a step that is none.
+const SHORTEST: f64 = 1e-12;
 
 impl<M: ExpLog<f64>> OnManifold<M> {
     /// `memory.after` ← the minimiser of ½dist²(w', w) + κ⟨w', x⟩ that grows out of w; gives ⟨w', x⟩ and about its
@@ -186,7 +189,7 @@ impl<M: ExpLog<f64>> OnManifold<M> {
                     }
                 }
                 part *= 0.5;
-                if part < 1e-12 {
+                if part < SHORTEST {
                     return None;
                 }
             }
@@ -208,7 +211,7 @@ impl<M: ExpLog<f64>> OnManifold<M> {
         example: &Example<'_, L>,
         mut round: Round,
     ) -> Result<Round, DomainError> {
-        walk::in_range(x)?;
+        base::in_range(x)?;
         self.memory.covector.fill(0.0);
         x.axpy(1.0, &mut self.memory.covector);
         let root = multiplier(example, f64::MAX, &mut |kappa| {
@@ -216,51 +219,83 @@ impl<M: ExpLog<f64>> OnManifold<M> {
             let beyond = (-f64::MAX.copysign(kappa), f64::NAN);
             self.along(x, kappa).unwrap_or(beyond)
         });
-        if let Ok(root) = root
-            && self.along(x, root.at).is_some()
-        {
-            let m = self.rule.manifold();
-            let Memory { after, work, .. } = &mut self.memory;
-            let far = m.distance(after, &self.point, work);
-            let u = far * far / (2.0 * example.rate) + example.value(x.dot(after));
-            if u <= round.loss {
-                self.point.copy_from_slice(after);
-                round.length = far;
-                return Ok(round);
-            }
+        // The slope is one of the loss there: where z(κ) jumps, the root is none. At a kink it is between those on both sides.
+        let holds = |kappa: f64, z: f64| {
+            let (around, slack) = (1e-8 * (1.0 + z.abs()), 1e-6 * kappa.abs());
+            let (a, b) = (example.pull(z - around), example.pull(z + around));
+            (a.min(b) - slack..=a.max(b) + slack).contains(&kappa)
+        };
+        let solved =
+            root.is_ok_and(|root| self.along(x, root.at).is_some_and(|(z, _)| holds(root.at, z)));
+        if !solved {
+            self.memory.after.copy_from_slice(&self.point);
         }
-        self.fall_back(x, example, round)
+        let (far, objective, converged) = self.descend(x, example);
+        if objective.is_nan() || objective > round.loss {
+            // Not even a short step lowers the objective: the gradient is 0 although the loss is not.
+            round.event = Event::Stationary;
+            return Ok(round);
+        }
+        if !solved && !converged {
+            round.event = Event::FellBack;
+        }
+        round.length = base::length(far)?;
+        self.point.copy_from_slice(&self.memory.after);
+        Ok(round)
     }
 
-    /// The explicit step with the largest rate among η, η/2, η/4, … that makes U fall enough.
-    fn fall_back<X: Row<f64>, L: Loss + ?Sized>(
+    /// Lowers U from `memory.after` on until its gradient is 0 or no shorter step lowers it, as at a kink of the loss. Gives
+    /// the distance from w, U, and whether the gradient is 0.
+    fn descend<X: Row<f64>, L: Loss + ?Sized>(
         &mut self,
         x: Shifted<X>,
         example: &Example<'_, L>,
-        mut round: Round,
-    ) -> Result<Round, DomainError> {
+    ) -> (f64, f64, bool) {
         let m = self.rule.manifold();
-        let Memory { covector, direction, after, work, .. } = &mut self.memory;
-        m.gradient(&self.point, covector, direction, work);
-        let full = round.rate * round.slope.abs() * m.norm(&self.point, direction, work);
-        let mut part = 1.0;
-        for _ in 0..HALVINGS {
-            after.copy_from_slice(&self.point);
-            let step = m.exp(after, direction, -part * round.rate * round.slope, work);
-            if let Ok(step) = step {
-                let far = step.length;
-                let u = far * far / (2.0 * round.rate) + example.value(x.dot(after));
-                if u <= round.loss - SUFFICIENT * part * full * full / round.rate {
-                    self.point.copy_from_slice(after);
-                    (round.length, round.event) = (far, Event::FellBack);
-                    return Ok(round);
-                }
+        let Memory { covector, direction, after, trial, back, work } = &mut self.memory;
+        let p = &self.point;
+        let objective = |q: &[f64], work: &mut Work<f64>| {
+            let far = m.distance(q, p, work);
+            (far, far * far / (2.0 * example.rate) + example.value(x.dot(q)))
+        };
+        let (mut far, mut least) = objective(after, work);
+        for _ in 0..ITERATIONS {
+            let z = x.dot(after);
+            let pull = example.pull(z);
+            m.gradient(after, covector, direction, work);
+            let square = m.inner(after, direction, direction, work);
+            if m.log(after, p, back, work).is_err() {
+                break;
             }
-            part *= 0.5;
+            // −η times the gradient of U.
+            for (back, x) in back.iter_mut().zip(direction.iter()) {
+                *back -= pull * x;
+            }
+            let rest = m.norm(after, back, work);
+            if rest <= 1e-10 * (far + pull.abs() * square.sqrt()) {
+                return (far, least, true);
+            }
+            // As long as a loss of this curvature allows.
+            let stiffness = example.stiffness(z);
+            let mut part = if stiffness > 0.0 { 1.0 / (1.0 + stiffness * square) } else { 1.0 };
+            let lower = loop {
+                trial.copy_from_slice(after);
+                if m.exp(trial, back, part, work).is_ok() {
+                    let (far, u) = objective(trial, work);
+                    if u < least - SUFFICIENT * part * rest * rest / example.rate {
+                        break Some((far, u));
+                    }
+                }
+                part *= 0.5;
+                if part < SHORTEST {
+                    break None;
+                }
+            };
+            let Some(lower) = lower else { break };
+            (far, least) = lower;
+            after.copy_from_slice(trial);
         }
-        // The gradient is 0 although the loss is not.
-        round.event = Event::Stationary;
-        Ok(round)
+        (far, least, false)
     }
 }
 
@@ -296,8 +331,8 @@ impl<M: ExpLog<f64> + Clone + Send + Sync> Walk for OnManifold<M> {
         after.copy_from_slice(&self.point);
         let step = self.rule.walk(after, x, round.slope, rate, covector, direction, work)?;
         crate::error::each("the weights after the step", after, Allowed::Finite)?;
+        (round.length, round.event) = (base::length(step.length)?, step.event);
         self.point.copy_from_slice(after);
-        (round.length, round.event) = (walk::length(step.length)?, step.event);
         Ok(round)
     }
 
@@ -380,7 +415,7 @@ impl<G: Curved<f64>> WithGenerator<G> {
         example: &Example<'_, L>,
         mut round: Round,
     ) -> Result<Round, DomainError> {
-        walk::in_range(x)?;
+        base::in_range(x)?;
         let Self { rule, state, dense: [row, image], .. } = self;
         row.fill(0.0);
         x.axpy(1.0, row);

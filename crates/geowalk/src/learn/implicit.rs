@@ -31,6 +31,7 @@ pub(crate) mod central;
 pub(crate) mod lambert;
 pub(crate) mod series;
 
+use super::base::{Walk, judge};
 use super::gauge::Gauge;
 use super::solve::{self, Root};
 use super::{Get, Put, RowSummary, SparseForm, Steps};
@@ -40,7 +41,6 @@ use crate::learn::{Chart, Moves};
 use crate::loss::Loss;
 use crate::row::Row;
 use crate::update::{Round, Target};
-use crate::walk::{Walk, judge};
 
 /// A walk that can make implicit steps.
 pub trait Proximal: Walk {

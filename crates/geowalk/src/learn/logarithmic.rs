@@ -12,10 +12,10 @@ use super::{Chart, Get, Moves, Put, RowSummary};
 use crate::Real;
 use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::geometry::Event;
+use crate::learn::base::{self, LARGEST};
 use crate::real::lanes::{self, Lanes, WIDTH, select};
 use crate::row::Row;
 use crate::update::Round;
-use crate::walk::{self, LARGEST};
 
 /// What a step adds to ln w_i.
 pub trait Exponent: Copy {
@@ -147,8 +147,8 @@ impl Chart for Logarithmic {
     }
 
     fn load(&mut self, get: Get<'_>) -> Result<(), ConfigError> {
-        let folds = self.folds.is_some().then(|| walk::count(get, "folds")).transpose()?;
-        let log = walk::array(get, "log_w", Allowed::Closed(f64::MIN, LARGEST_LOGARITHM))?;
+        let folds = self.folds.is_some().then(|| base::count(get, "folds")).transpose()?;
+        let log = base::array(get, "log_w", Allowed::Closed(f64::MIN, LARGEST_LOGARITHM))?;
         self.cut = ClipRemainder::load(get)?;
         self.entries = log.into_iter().map(Entry::new).collect::<Vec<_>>().into();
         self.folds = folds;

@@ -16,10 +16,10 @@ use super::{Chart, Get, Moves, Put, RowSummary};
 use crate::Real;
 use crate::error::{Allowed, ConfigError, DomainError};
 use crate::geometry::Event;
+use crate::learn::base;
 use crate::real::lanes::{self, Lanes, WIDTH, select};
 use crate::row::Row;
 use crate::update::Round;
-use crate::walk;
 
 /// s − ln(1 + s), without cancellation near 0.
 #[inline]
@@ -320,16 +320,16 @@ impl Chart for Partitioned {
     }
 
     fn load(&mut self, get: Get<'_>) -> Result<(), ConfigError> {
-        let folds = self.folds.is_some().then(|| walk::count(get, "folds")).transpose()?;
-        let lambda = walk::array(get, "log_w", Allowed::Open(f64::MIN, LARGEST_LOGARITHM))?;
-        let known = walk::array(get, "untouched", Allowed::Finite)?;
+        let folds = self.folds.is_some().then(|| base::count(get, "folds")).transpose()?;
+        let lambda = base::array(get, "log_w", Allowed::Open(f64::MIN, LARGEST_LOGARITHM))?;
+        let known = base::array(get, "untouched", Allowed::Finite)?;
         let (&[untouched] | &[untouched, _]) = known.as_slice() else {
             let (what, found) = ("untouched", known.len());
             return Err(DomainError::Dimension { what, found, expected: 1 }.into());
         };
         let mut entries: Vec<Entry> = lambda.into_iter().map(Entry::new).collect();
         if known.len() == 2 {
-            let e = walk::array_of(get, "e", Allowed::NonNegative, entries.len())?;
+            let e = base::array_of(get, "e", Allowed::NonNegative, entries.len())?;
             for (entry, e) in entries.iter_mut().zip(e) {
                 entry.w = e;
             }

@@ -6,9 +6,9 @@ use std::marker::PhantomData;
 
 use super::{Chart, Get, Moves, Put, RowSummary, Shift};
 use crate::error::{Allowed, ConfigError, DomainError};
+use crate::learn::base;
 use crate::row::{Norm, Row};
 use crate::update::Round;
-use crate::walk;
 
 /// A coordinate of a separable generator.
 pub trait Coordinate: Copy + Send + Sync + 'static {
@@ -84,7 +84,7 @@ impl<C: Coordinate> Chart for Plain<C> {
     }
 
     fn gamma(&self, rate: Option<f64>, out: &mut Vec<f64>) -> Option<f64> {
-        walk::dual_gamma(&self.theta, self.start, rate, out)
+        base::dual_gamma(&self.theta, self.start, rate, out)
     }
 
     fn lengths(&self, rate: Option<f64>) -> Option<(f64, f64)> {
@@ -99,7 +99,7 @@ impl<C: Coordinate> Chart for Plain<C> {
     }
 
     fn load(&mut self, get: Get<'_>) -> Result<(), ConfigError> {
-        self.theta = walk::array(get, C::NAME, C::DUALS)?;
+        self.theta = base::array(get, C::NAME, C::DUALS)?;
         Ok(())
     }
 }

@@ -8,9 +8,9 @@ use super::compensated_sum::CompensatedSum;
 use super::{Chart, Get, Moves, Put, RowSummary};
 use crate::Real;
 use crate::error::{Allowed, ConfigError, DomainError};
+use crate::learn::base;
 use crate::row::Row;
 use crate::update::Round;
-use crate::walk;
 
 /// c and v. On a sphere c follows from Σv².
 #[derive(Debug, Clone, PartialEq)]
@@ -160,9 +160,9 @@ impl Chart for Scaled {
     }
 
     fn load(&mut self, get: Get<'_>) -> Result<(), ConfigError> {
-        let [c, log_factor] = walk::numbers(get, "factors", Allowed::Finite)?;
-        walk::scalar("the size of the common factor", c.abs(), Allowed::Positive)?;
-        let v = walk::array(get, "v", Allowed::Finite)?;
+        let [c, log_factor] = base::numbers(get, "factors", Allowed::Finite)?;
+        base::scalar("the size of the common factor", c.abs(), Allowed::Positive)?;
+        let v = base::array(get, "v", Allowed::Finite)?;
         let square = CompensatedSum::load("square", get)?;
         *self = Self { c, v, square, log_factor, sphere: self.sphere };
         Ok(())

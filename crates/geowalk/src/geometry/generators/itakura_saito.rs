@@ -20,6 +20,7 @@ use crate::Real;
 use crate::error::ConfigError;
 use crate::error::{self, Allowed, DomainError};
 use crate::geometry::{Curved, Generator, Modulus, Separable};
+use crate::learn::base;
 use crate::learn::gauge::Gauge;
 use crate::learn::implicit::Curve;
 use crate::learn::{
@@ -28,7 +29,6 @@ use crate::learn::{
 use crate::row::Norm;
 use crate::row::Row;
 use crate::update::Round;
-use crate::walk;
 
 /// $\psi(w) = -\sum_i \ln w_i$ on the positive orthant.
 ///
@@ -160,7 +160,7 @@ pub struct Reciprocal;
 const NEAREST: f64 = -1e-150;
 
 impl Coordinate for Reciprocal {
-    const DUALS: Allowed = Allowed::Closed(-walk::LARGEST, NEAREST);
+    const DUALS: Allowed = Allowed::Closed(-base::LARGEST, NEAREST);
     const NAME: &'static str = "theta";
 
     fn weight(theta: f64) -> f64 {
@@ -169,7 +169,7 @@ impl Coordinate for Reciprocal {
 
     #[inline(always)]
     fn inside(theta: f64) -> bool {
-        (-walk::LARGEST..=NEAREST).contains(&theta)
+        (-base::LARGEST..=NEAREST).contains(&theta)
     }
 
     #[inline(always)]
@@ -231,7 +231,7 @@ impl Curve for BurgForm {
         _: f64,
         side: f64,
     ) -> Result<Option<f64>, DomainError> {
-        walk::in_range(x)?;
+        base::in_range(x)?;
         let mut limit = f64::MAX;
         x.each(|i, x| {
             if let Some(&theta) = chart.theta.get(i)

@@ -19,6 +19,7 @@ use crate::Real;
 use crate::error::ConfigError;
 use crate::error::{self, Allowed, DomainError};
 use crate::geometry::{Curved, Generator, Modulus, Separable};
+use crate::learn::base;
 use crate::learn::gauge::Gauge;
 use crate::learn::implicit::Curve;
 use crate::learn::implicit::series::{EXPONENTIAL, PowerSeries};
@@ -26,7 +27,6 @@ use crate::learn::{Chart, Exponent, Factor, Logarithmic, RowSummary, SparseForm,
 use crate::row::Norm;
 use crate::row::Row;
 use crate::update::Round;
-use crate::walk;
 
 /// $\psi(w) = \sum_i w_i \ln w_i - w_i$ on the positive orthant.
 ///
@@ -211,7 +211,7 @@ impl Curve for EntropyForm {
         reach: f64,
         _: f64,
     ) -> Result<Option<PowerSeries>, DomainError> {
-        let largest = walk::in_range(x)?;
+        let largest = base::in_range(x)?;
         let entries = &chart.entries;
         let term = |i, x| (entries.weight(i).map_or(0.0, |w| w * x), x);
         Ok(Some(PowerSeries::new(&EXPONENTIAL, reach, largest, x, term)))

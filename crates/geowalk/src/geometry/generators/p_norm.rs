@@ -24,13 +24,13 @@ use super::gap;
 use crate::Real;
 use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::geometry::{Curved, Generator, Modulus};
+use crate::learn::base;
 use crate::learn::gauge::Gauge;
 use crate::learn::implicit::Curve;
 use crate::learn::{Dual, RowSummary, Shift, SparseForm, Steps};
 use crate::row::Norm;
 use crate::row::Row;
 use crate::update::Round;
-use crate::walk;
 
 /// $\psi(w) = \tfrac12 \Vert w \Vert_q^2$.
 ///
@@ -320,7 +320,7 @@ impl SparseForm for PNormForm {
         kappa: f64,
         _: &mut Round,
     ) -> Result<Option<Shift>, DomainError> {
-        walk::length(kappa.abs() * row.size)?;
+        base::length(kappa.abs() * row.size)?;
         Ok((kappa != 0.0).then_some(Shift(-kappa)))
     }
 
@@ -352,7 +352,7 @@ impl Curve for PNormForm {
         _: f64,
         _: f64,
     ) -> Result<Option<f64>, DomainError> {
-        let largest = walk::in_range(x)?;
+        let largest = base::in_range(x)?;
         Ok((largest != 0.0).then(|| chart.off(x)))
     }
 

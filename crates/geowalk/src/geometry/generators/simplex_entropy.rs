@@ -23,6 +23,7 @@ use crate::error::{self, Allowed, DomainError};
 use crate::geometry::Event;
 use crate::geometry::{Curved, Generator, Modulus};
 use crate::learn::absent_weight::AbsentWeight;
+use crate::learn::base;
 use crate::learn::gauge::Gauge;
 use crate::learn::implicit::Curve;
 use crate::learn::implicit::series::{self, EXPONENTIAL, LONG, SHORT};
@@ -30,7 +31,6 @@ use crate::learn::{Chart, Factor, Partitioned, Reweigh, RowSummary, SparseForm, 
 use crate::row::Norm;
 use crate::row::Row;
 use crate::update::Round;
-use crate::walk;
 
 /// $\psi(w) = \sum_i w_i \ln w_i$ on the probability simplex.
 ///
@@ -222,7 +222,7 @@ impl SparseForm for SimplexEntropyForm {
             Self::Approximated => {
                 // 1 − κ(x_i − z) = (1 + κz)(1 − κx_i/(1 + κz)): all weights share the first factor.
                 let common = 1.0 + kappa * row.z;
-                walk::scalar("1 + rate·slope·prediction", common, Allowed::Positive)?;
+                base::scalar("1 + rate·slope·prediction", common, Allowed::Positive)?;
                 (Factor::Linear, -kappa / common)
             }
         };
@@ -249,7 +249,7 @@ impl Curve for SimplexEntropyForm {
         reach: f64,
         _: f64,
     ) -> Result<Option<Tilts>, DomainError> {
-        let largest = walk::in_range(x)?;
+        let largest = base::in_range(x)?;
         let off = chart.off(x);
         Ok((chart.features() > 0).then(|| Tilts::new(chart, off, reach, largest, x)))
     }

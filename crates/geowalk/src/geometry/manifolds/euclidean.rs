@@ -7,13 +7,13 @@ use crate::error::Allowed;
 use crate::error::{self, ConfigError, DomainError};
 use crate::geometry::mean::{self, Mean};
 use crate::geometry::{Curvature, ExpLog, Manifold, Step, Work};
+use crate::learn::base;
 use crate::learn::implicit::{Curve, Example};
 use crate::learn::{Coordinate, Plain, RowSummary, Shift, SparseForm, Steps};
 use crate::loss::Loss;
 use crate::row::Norm;
 use crate::row::Row;
 use crate::update::Round;
-use crate::walk;
 
 /// $\mathbb{R}^n$ with the usual metric.
 ///
@@ -197,7 +197,7 @@ impl SparseForm for EuclideanForm {
         kappa: f64,
         round: &mut Round,
     ) -> Result<Option<Shift>, DomainError> {
-        round.length = walk::length(kappa.abs() * row.size.sqrt())?;
+        round.length = base::length(kappa.abs() * row.size.sqrt())?;
         Ok(Some(Shift(-kappa)))
     }
 
@@ -222,7 +222,7 @@ impl Curve for EuclideanForm {
         _: f64,
         _: f64,
     ) -> Result<Option<()>, DomainError> {
-        walk::length(row.size)?;
+        base::length(row.size)?;
         Ok((row.size != 0.0).then_some(()))
     }
 
@@ -250,5 +250,36 @@ impl Curve for EuclideanForm {
         let (z, below, above) = example.at_minimizer()?;
         let at = (u - z) / square;
         (below..=above).contains(&at).then_some(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learn::implicit::multiplier;
+    use crate::loss::AnyLoss;
+
+    #[test]
+    fn closed_forms_are_what_the_solver_finds() {
+        let losses = ["squared", "absolute", "hinge", "quantile(tau=0.9)", "huber(delta=0.3)"];
+        let mut closed_ones = 0;
+        for loss in losses.map(|name| AnyLoss::parse(name).unwrap()) {
+            for y in [-1.0, 1.0] {
+                for (k, rate) in [1e-9, 0.01, 0.3, 1.0, 7.0, 316.0, 1e20].into_iter().enumerate() {
+                    for u in [-3.0, -0.99, 0.2, 1.0 + 1e-9, 4.0 + k as f64] {
+                        let example = Example { loss: &loss, target: y.into(), rate };
+                        let row = RowSummary { z: u, size: 1.7 };
+                        let Some(closed) = EuclideanForm.formula(row, &example) else { continue };
+                        closed_ones += 1;
+                        let mut along = |kappa: f64| (u - kappa * 1.7, -1.7);
+                        let solved = multiplier(&example, f64::MAX, &mut along).unwrap();
+                        // Relative to the step, or to what rounding of the prediction makes of it.
+                        let tolerance = 1e-14 * closed.abs() + 4.0 * f64::EPSILON * u.abs() / 1.7;
+                        assert!((closed - solved.at).abs() <= tolerance, "{loss:?} {rate} {u}");
+                    }
+                }
+            }
+        }
+        assert!(closed_ones > 250, "{closed_ones}");
     }
 }

@@ -20,12 +20,12 @@ mod implicit;
 use crate::Real;
 use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::geometry::{Curvature, ExpLog, Manifold, Step, Work};
+use crate::learn::base;
 use crate::learn::gauge::Gauge;
 use crate::learn::{Blend, Chart, RowSummary, Scaled, SparseForm, Steps};
 use crate::row::Norm;
 use crate::row::Row;
 use crate::update::Round;
-use crate::walk;
 
 /// Hyperbolic space of dimension n − 1 in n ambient coordinates, time first.
 ///
@@ -382,7 +382,7 @@ impl SparseForm for HyperbolicForm {
         round.length = length;
         let b = -kappa * length.sinhc();
         let a = Real::cosh(length) + b * u;
-        walk::length(a.abs() * chart.norm2().sqrt() + b.abs() * square.sqrt())?;
+        base::length(a.abs() * chart.norm2().sqrt() + b.abs() * square.sqrt())?;
         Ok((length > 0.0).then_some(Blend { a, b }))
     }
 

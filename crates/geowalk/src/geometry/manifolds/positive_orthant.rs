@@ -17,11 +17,11 @@ use crate::Real;
 use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::geometry::mean::{self, Mean};
 use crate::geometry::{Curvature, Event, ExpLog, Manifold, Step, Work};
+use crate::learn::base;
 use crate::learn::gauge::Gauge;
 use crate::learn::{Chart, Exponent, Logarithmic, RowSummary, SparseForm, Steps};
 use crate::row::Row;
 use crate::update::Round;
-use crate::walk;
 
 /// The vectors of ℝⁿ with positive coordinates, with the metric of their logarithms.
 ///
@@ -212,7 +212,7 @@ impl SparseForm for OrthantForm {
         kappa: f64,
         round: &mut Round,
     ) -> Result<Option<WeightedValue>, DomainError> {
-        round.length = walk::length(kappa.abs() * chart.length())?;
+        round.length = base::length(kappa.abs() * chart.length())?;
         Ok((kappa != 0.0).then_some(WeightedValue(-kappa)))
     }
 

@@ -27,11 +27,11 @@ use crate::Real;
 use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::geometry::mean::{self, Mean};
 use crate::geometry::{Curvature, Event, ExpLog, Manifold, Step, Work};
+use crate::learn::base;
 use crate::learn::gauge::Gauge;
 use crate::learn::{Factor, Partitioned, Reweigh, RowSummary, SparseForm, Steps};
 use crate::row::Row;
 use crate::update::Round;
-use crate::walk;
 
 /// The probability vectors of n coordinates with Fisher's metric.
 ///
@@ -322,12 +322,12 @@ impl SparseForm for SimplexForm {
     ) -> Result<Option<Reweigh<false>>, DomainError> {
         let (u, half) = (row.z, 0.5 * kappa);
         let deviation = Real::max(chart.second() - u * u, 0.0).sqrt();
-        let angle = walk::length(half.abs() * deviation)?;
+        let angle = base::length(half.abs() * deviation)?;
         round.length = 2.0 * angle;
         if half == 0.0 {
             return Ok(None);
         }
-        let b = walk::length(half.abs())?.copysign(half) * angle.sinc();
+        let b = base::length(half.abs())?.copysign(half) * angle.sinc();
         let a = Real::cos(angle) + b * u;
         // Every weight off the row is multiplied by a²; relative to that, those of the row by (1 − b x_i/a)².
         let base = if a.abs() < 1e-150 { 1e-150_f64.copysign(a) } else { a };

@@ -18,11 +18,11 @@ use super::norm;
 use crate::Real;
 use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::geometry::{Curvature, Event, ExpLog, Manifold, Step, Work};
+use crate::learn::base;
 use crate::learn::gauge::Gauge;
 use crate::learn::{Blend, RowSummary, Scaled, SparseForm, Steps};
 use crate::row::Row;
 use crate::update::Round;
-use crate::walk;
 use std::f64::consts::PI;
 
 /// The vectors of ℝⁿ with norm r.
@@ -304,7 +304,7 @@ impl SparseForm for SphereForm {
         kappa: f64,
         round: &mut Round,
     ) -> Result<Option<Blend>, DomainError> {
-        let (u, square, r2) = (row.z, walk::length(row.size)?, self.radius * self.radius);
+        let (u, square, r2) = (row.z, base::length(row.size)?, self.radius * self.radius);
         // ‖x‖² less its part along w: below this it is the rounding error of the difference.
         let across = square - u * u / r2;
         if across <= 4.0 * f64::EPSILON * square || round.slope == 0.0 {
@@ -319,10 +319,10 @@ impl SparseForm for SphereForm {
         let across = across.sqrt();
         let (angle, a, b) = if self.projected {
             let (straight, sideways) = (1.0 - kappa * u / r2, kappa.abs() * across / self.radius);
-            let norm = walk::length(Real::hypot(straight, sideways))?;
+            let norm = base::length(Real::hypot(straight, sideways))?;
             (Real::atan2(sideways, straight), norm.recip(), -kappa / norm)
         } else {
-            let angle = walk::length(kappa.abs() * across / self.radius)?;
+            let angle = base::length(kappa.abs() * across / self.radius)?;
             let b = -kappa * angle.sinc();
             (angle, Real::cos(angle) - b * u / r2, b)
         };

@@ -8,20 +8,20 @@
 //! it (the loss is then convex along the geodesic). Otherwise there may be three roots, and 256 cells are searched. **Cost** O(nnz) once; an evaluation is O(1).
 //! **Care** steps longer than 350 are refused. **Source** \[KMWW07, eq. (9)\] with the Lorentz metric of \[NK17\].
 
-use super::LONGEST;
+use super::{HyperbolicForm, LONGEST};
 use crate::Real;
 use crate::error::DomainError;
+use crate::learn::base::{self, Walk};
 use crate::learn::implicit::{EQUATION, Example, Proximal, Solved};
 use crate::learn::solve::{self, Root};
-use crate::learn::{Chart, RowSummary};
+use crate::learn::{Chart, RowSummary, Steps};
 use crate::loss::Loss;
 use crate::row::Row;
 use crate::update::Target;
-use crate::walk::{self, Hyperbolic, Walk};
 
 const CELLS: usize = 256;
 
-impl Proximal for Hyperbolic {
+impl Proximal for Steps<HyperbolicForm> {
     fn proximal<X: Row<f64>, L: Loss + ?Sized>(
         &mut self,
         x: X,
@@ -31,8 +31,8 @@ impl Proximal for Hyperbolic {
     ) -> Result<Solved, DomainError> {
         self.grow(x.bound());
         let RowSummary { z, size: square } = self.chart.look(x);
-        let mut round = walk::judge(z, target, loss, rate)?;
-        walk::length(square)?;
+        let mut round = base::judge(z, target, loss, rate)?;
+        base::length(square)?;
         if rate == 0.0 || round.slope == 0.0 || square == 0.0 {
             return Ok(Solved::stay(round));
         }
@@ -43,7 +43,7 @@ impl Proximal for Hyperbolic {
         let nu = Real::hypot(u, m);
         let b = Real::sinh(t) / nu;
         let a = Real::cosh(t) + u * b;
-        walk::length(a.abs() * self.chart.norm2().sqrt() + b.abs() * m)?;
+        base::length(a.abs() * self.chart.norm2().sqrt() + b.abs() * m)?;
         self.chart.blend(a, x, b);
         round.length = t.abs();
         let slope = -t / (rate * m * Real::cosh(Real::asinh(u / m) + t));

@@ -17,19 +17,20 @@
 
 use std::cell::Cell;
 
+use super::OrthantForm;
 use crate::Real;
 use crate::error::DomainError;
 use crate::geometry::Event;
 use crate::learn::Factor;
+use crate::learn::base::{self, Walk};
 use crate::learn::implicit::lambert::{self, BRANCH};
 use crate::learn::implicit::series::{LAMBERT, PowerSeries};
 use crate::learn::implicit::{EQUATION, Example, Proximal, Solved, multiplier};
 use crate::learn::solve::{self, Root};
-use crate::learn::{Chart, Logarithmic};
+use crate::learn::{Chart, Logarithmic, Steps};
 use crate::loss::Loss;
 use crate::row::Row;
 use crate::update::{Round, Target};
-use crate::walk::{self, Orthant, Walk};
 
 /// U must fall by this much of what its slope promises.
 const SUFFICIENT: f64 = 1e-4;
@@ -37,7 +38,7 @@ const SUFFICIENT: f64 = 1e-4;
 /// Halvings of the step: after these it is too small to be told from no step.
 const HALVINGS: usize = 1100;
 
-impl Proximal for Orthant {
+impl Proximal for Steps<OrthantForm> {
     fn proximal<X: Row<f64>, L: Loss + ?Sized>(
         &mut self,
         x: X,
@@ -46,8 +47,8 @@ impl Proximal for Orthant {
         rate: f64,
     ) -> Result<Solved, DomainError> {
         self.grow(x.bound());
-        let round = walk::judge(self.predict(x), target, loss, rate)?;
-        walk::in_range(x)?;
+        let round = base::judge(self.predict(x), target, loss, rate)?;
+        base::in_range(x)?;
         if rate == 0.0 || round.slope == 0.0 {
             return Ok(Solved::stay(round));
         }
@@ -225,7 +226,7 @@ impl<'a, X: Row<f64>, L: Loss + ?Sized> Far<'a, X, L> {
     }
 }
 
-impl Orthant {
+impl Steps<OrthantForm> {
     /// Makes the step. `far` is the x_j w_j of a weight on the other branch, and the logarithm of its growth.
     fn arrive<X: Row<f64>>(
         &mut self,
@@ -269,7 +270,7 @@ impl Orthant {
                 square += (x * w) * (x * w);
             }
         });
-        let full = walk::length(example.rate * round.slope.abs() * square.sqrt())?;
+        let full = base::length(example.rate * round.slope.abs() * square.sqrt())?;
         let mut part = 1.0;
         for evaluations in 1..=HALVINGS {
             let tau = -part * example.rate * round.slope;

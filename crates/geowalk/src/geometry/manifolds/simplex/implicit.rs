@@ -11,18 +11,19 @@
 //! **Cost** O(nnz) per evaluation, one division per coordinate of the row; for short steps O(nnz) once, by the moments of D about its mean. **Care** features whose weight is below 1e-290 are not taken for j.
 //! **Source** \[KMWW07, eq. (9) and ex. 3\].
 
+use super::SimplexForm;
 use crate::Real;
 use crate::error::DomainError;
 use crate::geometry::Event;
-use crate::learn::Chart;
 use crate::learn::Partitioned;
+use crate::learn::base::{self, Walk};
 use crate::learn::implicit::central::Central;
 use crate::learn::implicit::{EQUATION, Example, Proximal, Solved};
 use crate::learn::solve::{self, Root};
+use crate::learn::{Chart, Steps};
 use crate::loss::Loss;
 use crate::row::Row;
 use crate::update::Target;
-use crate::walk::{self, Simplex, Walk};
 
 /// Cells of the search for losses that are not convex.
 const CELLS: usize = 256;
@@ -30,7 +31,7 @@ const CELLS: usize = 256;
 /// Weights below this are left out of the search for the extreme feature.
 const LEAST_WEIGHT: f64 = 1e-290;
 
-impl Proximal for Simplex {
+impl Proximal for Steps<SimplexForm> {
     fn proximal<X: Row<f64>, L: Loss + ?Sized>(
         &mut self,
         x: X,
@@ -39,8 +40,8 @@ impl Proximal for Simplex {
         rate: f64,
     ) -> Result<Solved, DomainError> {
         self.grow(x.bound());
-        let mut round = walk::judge(self.predict(x), target, loss, rate)?;
-        walk::in_range(x)?;
+        let mut round = base::judge(self.predict(x), target, loss, rate)?;
+        base::in_range(x)?;
         if rate == 0.0 || round.slope == 0.0 || self.chart.features() == 0 {
             return Ok(Solved::stay(round));
         }

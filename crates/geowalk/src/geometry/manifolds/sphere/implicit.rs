@@ -9,21 +9,22 @@
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
+use super::SphereForm;
 use crate::Real;
 use crate::error::DomainError;
 use crate::geometry::Event;
+use crate::learn::base::{self, Walk};
 use crate::learn::implicit::{EQUATION, Example, Proximal, Solved};
 use crate::learn::solve::{self, Root};
-use crate::learn::{Chart, RowSummary};
+use crate::learn::{Chart, RowSummary, Steps};
 use crate::loss::Loss;
 use crate::row::Row;
 use crate::update::Target;
-use crate::walk::{self, Sphere, Walk};
 
 /// Cells of the search for losses that are not convex.
 const CELLS: usize = 256;
 
-impl Proximal for Sphere {
+impl Proximal for Steps<SphereForm> {
     fn proximal<X: Row<f64>, L: Loss + ?Sized>(
         &mut self,
         x: X,
@@ -33,8 +34,8 @@ impl Proximal for Sphere {
     ) -> Result<Solved, DomainError> {
         self.grow(x.bound());
         let RowSummary { z, size: square } = self.chart.look(x);
-        let mut round = walk::judge(z, target, loss, rate)?;
-        walk::length(square)?;
+        let mut round = base::judge(z, target, loss, rate)?;
+        base::length(square)?;
         let (u, r) = (round.z, self.form.radius);
         let across = square - u * u / (r * r);
         if across <= 4.0 * f64::EPSILON * square || round.slope == 0.0 {
@@ -74,7 +75,7 @@ impl Proximal for Sphere {
     }
 }
 
-impl Sphere {
+impl Steps<SphereForm> {
     /// Turns w away from x by t.
     fn rotate<X: Row<f64>>(&mut self, x: X, u: f64, across: f64, t: f64) {
         let (r, (sin, cos)) = (self.form.radius, Real::sin_cos(t));
@@ -147,7 +148,7 @@ mod tests {
     use super::*;
     use crate::loss::Squared;
     use crate::row::Dense;
-    use crate::walk::Implicit;
+    use crate::walk::{Implicit, Sphere};
 
     /// A walk on the unit circle, at the angle d from the first axis.
     fn at(d: f64) -> Implicit<Sphere> {
