@@ -108,7 +108,7 @@ fn rows(name: &str) -> String {
     for k in 0..200 {
         let label = match name {
             "numbers" => random.signed(),
-            "positive" if k < 2 => k as f64,
+            "positive" if k < 2 => f64::from(k),
             "positive" => random.below(2) as f64,
             _ => random.below(3) as f64,
         };

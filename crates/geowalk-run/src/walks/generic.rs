@@ -74,8 +74,8 @@ pub(crate) fn stated(
     }
     let (n, rest) = generator_size(&spec, features)?;
     let name = geometry.split('(').next().unwrap_or(geometry);
-    let rest: String = rest.iter().map(|argument| format!(", {argument}")).collect();
-    Ok(format!("{update}:{name}(n={n}{rest})"))
+    let arguments: Vec<String> = [format!("n={n}")].into_iter().chain(rest).collect();
+    Ok(format!("{update}:{name}({})", arguments.join(", ")))
 }
 
 /// The manifold of a text, on rows of so many features with the intercept if that is known.
@@ -83,15 +83,12 @@ fn manifold(text: &str, features: Option<usize>) -> Result<AnyManifold, ConfigEr
     // A size that is stated, or follows from what is stated, does not depend on the one given beside it.
     let sized = |n| AnyManifold::parse(text, n).ok().map(|manifold| manifold.features());
     let known = sized(2).filter(|stated| sized(7) == Some(*stated));
-    match (features, known) {
-        (Some(features), _) => AnyManifold::for_features(text, features),
-        (None, Some(features)) => AnyManifold::for_features(text, features),
-        (None, None) => {
-            // What is wrong with the text itself comes first.
-            AnyManifold::parse(text, 4)?;
-            Err(NO_WIDTH)
-        }
+    if let Some(features) = features.or(known) {
+        return AnyManifold::for_features(text, features);
     }
+    // What is wrong with the text itself comes first.
+    AnyManifold::parse(text, 4)?;
+    Err(NO_WIDTH)
 }
 
 const NO_WIDTH: ConfigError = ConfigError::Missing {

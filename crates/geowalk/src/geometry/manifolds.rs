@@ -203,14 +203,12 @@ impl AnyManifold {
                 Err(error) => (low, refused) = (n, Some(error)),
             }
         }
-        match (fits, refused) {
-            ([None, None], Some(error)) => Err(error),
-            _ => {
-                let fits: Vec<String> = fits.iter().flatten().map(usize::to_string).collect();
-                let (spec, fits) = (spec.to_owned(), fits.join(" or "));
-                Err(ConfigError::Width { spec, features, fits })
-            }
+        if let ([None, None], Some(error)) = (fits, refused) {
+            return Err(error);
         }
+        let fits: Vec<String> = fits.iter().flatten().map(usize::to_string).collect();
+        let (spec, fits) = (spec.to_owned(), fits.join(" or "));
+        Err(ConfigError::Width { spec, features, fits })
     }
 
     /// How many features a point has weights for.

@@ -212,10 +212,11 @@ fn least<W: Proximal>(walk: W, sampler: &mut Sampler, reached: Reached<'_>) -> R
     // The best of many places, then a descent from it by chance.
     let mut best = (after.clone(), own);
     let mut consider = |from: &[f64], way: &[f64], size: f64, best: &mut (Vec<f64>, f64)| {
-        let found = objective(from, way, size).filter(|found| found.1 < best.1);
-        let lower = found.is_some();
-        found.into_iter().for_each(|found| *best = found);
-        lower
+        let Some(found) = objective(from, way, size).filter(|found| found.1 < best.1) else {
+            return false;
+        };
+        *best = found;
+        true
     };
     for from in [&before, &after] {
         for k in 0..80 {

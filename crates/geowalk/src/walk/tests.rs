@@ -3,8 +3,10 @@
 use std::f64::consts::PI;
 
 use super::*;
+use crate::geometry::Event;
 use crate::loss::{Absolute, Hinge, Squared};
 use crate::row::Dense;
+use crate::{DomainError, Real};
 
 /// On the unit sphere, at the direction w.
 fn at(w: &[f64]) -> Sphere {
