@@ -133,6 +133,45 @@ fn words(error: impl Display) -> String {
     error.to_string()
 }
 
+/// Every name of a table has cases in its file.
+fn covers<'a>(file: &str, text: &str, kind: &str, names: impl Iterator<Item = &'a str>) {
+    let json: Value = serde_json::from_str(text).expect("the file is JSON");
+    let cases = json["cases"].as_array().expect("a list of cases");
+    let covered: Vec<&str> = cases
+        .iter()
+        .filter_map(|case| case[kind].as_str())
+        .map(|text| text.split('(').next().unwrap_or(text))
+        .collect();
+    let missing: Vec<&str> = names.filter(|name| !covered.contains(name)).collect();
+    assert!(
+        missing.is_empty(),
+        "{file} has no values of {missing:?}: add cases to make_golden.py and run it"
+    );
+}
+
+#[test]
+fn every_registered_name_has_golden_values() {
+    use geowalk::geometry::{generators, manifolds};
+    use geowalk::loss::{self, permissible};
+    let names = manifolds::entries().map(|entry| entry.name);
+    covers("manifolds.json", include_str!("golden/manifolds.json"), "geometry", names);
+    let names = generators::entries().map(|entry| entry.name);
+    covers("generators.json", include_str!("golden/generators.json"), "generator", names);
+    // A balanced convex loss is a function of its permissible one, which has values of its own.
+    let of_phi = |name: &str| permissible::entries().any(|entry| entry.name == name);
+    let names = loss::entries().map(|entry| entry.name).filter(|name| !of_phi(name));
+    covers("losses.json", include_str!("golden/losses.json"), "loss", names);
+    let names = permissible::entries().map(|entry| entry.name);
+    covers("permissible.json", include_str!("golden/permissible.json"), "permissible", names);
+}
+
+#[test]
+#[should_panic(expected = "has no values of [\"oblate\"]")]
+fn a_name_without_golden_values_fails() {
+    let text = include_str!("golden/manifolds.json");
+    covers("manifolds.json", text, "geometry", ["sphere", "oblate"].into_iter());
+}
+
 #[test]
 fn manifolds() {
     run("manifolds.json", include_str!("golden/manifolds.json"), "geometry", |case| {

@@ -182,6 +182,8 @@ impl Run {
                     settings.extras.insert("family".to_owned(), choice.reason);
                     settings.walk = choice.walk;
                 }
+                let intercept = settings.intercept;
+                settings.walk = walks::stated(&settings.walk, schema, block, intercept)?;
                 settings
             }
             Some(model) => model.settings.clone(),

@@ -193,6 +193,7 @@ LOSSES = {
     "quantile(tau=0.9)": quantile(0.9),
     "logistic": lambda z, y: mp.log1p(mp.exp(-y * z)),
     "hinge": lambda z, y: max(mpf(0), 1 - y * z),
+    "winnow-hinge(theta=0.5)": lambda z, y: max(mpf(0), -y * (z - mpf("0.5"))),
     "exponential": lambda z, y: mp.exp(-y * z),
     "invariant": lambda z, y: z**2,
     "geodesic(space=sphere)": lambda z, y: (mp.acos(z) - mp.acos(y)) ** 2,
@@ -245,6 +246,7 @@ def loss_cases():
         put("geodesic(space=timelike)", BOUNDARY, [(2 - edge, 1.5), (1.5, 2 - edge), (2 - edge, 1 + 3e-12)], "1 - z is exact in doubles")
         put("geodesic(space=sphere)", BOUNDARY, [(edge, 0.25), (-edge, 0.25), (edge, -0.5), (1 - 1e-6, 0.9)], "1 - z is exact in doubles")
         put("geodesic(space=sphere)", BOUNDARY, [(edge, 1 - 3e-12), (-edge, 3e-12 - 1)], "1 - z and z - y are exact in doubles")
+        put("winnow-hinge(theta=0.5)", INTERIOR, [(m, s) for m in margins for s in (1.0, -1.0)])
     return cases
 
 
