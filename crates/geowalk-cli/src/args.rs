@@ -59,6 +59,7 @@ pub(crate) struct Data {
 
 /// How to read it.
 #[derive(Debug, ClapArgs)]
+#[allow(clippy::struct_excessive_bools)] // flags that have nothing to do with each other
 pub(crate) struct How {
     /// Format; otherwise told by the name and the content: see `geowalk list formats`.
     #[arg(long)]
@@ -102,6 +103,9 @@ pub(crate) struct How {
     /// Keep the data in binary form beside the first file, under its name with .gwd, and read that as long as the text and these options stay as they are.
     #[arg(long)]
     pub(crate) cache: bool,
+    /// Replace output files of another kind: a model in place of other files, or other files in place of a model.
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 #[derive(Debug, ClapArgs)]

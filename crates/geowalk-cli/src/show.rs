@@ -15,10 +15,12 @@ use geowalk_run::tree::{self, Form};
 use serde_json::json;
 
 use crate::args::{Format, Show};
+use crate::paths::Files;
 use crate::{Failure, boost};
 
 /// Prints a model.
 pub(crate) fn run(args: &Show, out: &mut dyn Write) -> Result<(), Failure> {
+    Files::none().input("MODEL", Some(&args.model)).check()?;
     let model = Model::load(&args.model).map_err(RunError::from)?;
     if Boosted::is_model(&model) {
         return boost::show(args, &model, out);

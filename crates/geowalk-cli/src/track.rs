@@ -6,8 +6,10 @@ use geowalk_data::{ErrorKind, Label, Options};
 use geowalk_run::error::RunError;
 use geowalk_run::track::{Found, Plan, track};
 
+use crate::Failure;
 use crate::args::Track;
-use crate::{Failure, data};
+use crate::data::Reading;
+use crate::paths::Files;
 
 /// So many coordinates are printed.
 const SHOWN: usize = 20;
@@ -21,7 +23,9 @@ pub(crate) fn run(args: &Track, out: &mut dyn Write) -> Result<(), Failure> {
         center: args.center,
         seed: args.seed,
     };
-    let options = data::options(&args.data)?;
+    Files::of(&args.data)?.check()?;
+    let mut data = Reading::of(&args.data)?;
+    let options = data.options();
     let guessing = options.label == Label::Guess;
     let found = match track(&plan, options) {
         // Rows to track need no label; one that is there is left out.
@@ -30,11 +34,12 @@ pub(crate) fn run(args: &Track, out: &mut dyn Write) -> Result<(), Failure> {
                 && plan.order.is_none()
                 && matches!(*error.kind, ErrorKind::NoLabelColumn { .. }) =>
         {
-            let options = data::options(&args.data)?;
-            track(&plan, Options { label: Label::Absent, ..options })?
+            data = Reading::of(&args.data)?;
+            track(&plan, Options { label: Label::Absent, ..data.options() })?
         }
         found => found?,
     };
+    data.finish()?;
     if args.json {
         writeln!(out, "{}", found.json())?;
         return Ok(());

@@ -2,8 +2,8 @@
 
 pub(crate) mod report;
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
+use std::path::Path;
 
 use geowalk_data::{Collisions, Task};
 use geowalk_run::certify::Which;
@@ -11,11 +11,22 @@ use geowalk_run::pump::usual_threads;
 use geowalk_run::train::{Plan, Summary, train};
 
 use crate::args::{Shown, Switch, Train, What};
+use crate::data::Reading;
+use crate::paths::Files;
+use crate::predict::Predictions;
 use crate::progress::Table;
-use crate::{Failure, data, report as reports};
+use crate::{Failure, report as reports};
 
 /// Trains, and prints the summary.
 pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
+    Files::of(&args.data)?
+        .input("--comparator", args.comparator.as_deref().filter(|c| *c != "best").map(Path::new))
+        .walk(args.walk.as_deref())
+        .resume(args.resume.as_deref())
+        .model(args.model.as_deref())
+        .output("--report", args.report.as_deref())
+        .output("--predictions", args.predictions.as_deref())
+        .check()?;
     let stdin = args.data.inputs.iter().any(|name| name == "-");
     let comparator = args.comparator.as_deref().map(Which::read).transpose()?;
     if stdin && comparator == Some(Which::Best) {
@@ -47,38 +58,22 @@ pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
         trace: args.report.is_some(),
         resume: args.resume.clone(),
     };
-    reports::check(args.report.as_deref())?;
     if args.passes > 1 && stdin {
         return Err(Failure::Use(
             "standard input can be read only once: --passes needs files".to_owned(),
         ));
     }
-    // The flags are read before the loop, so that a bad one is an error and not a surprise in the second pass.
-    let mut first = Some(data::options(&args.data)?);
-    let mut predictions = match &args.predictions {
-        None => None,
-        Some(path) => {
-            let file = File::create(path).map_err(|error| Failure::file(path.display(), error))?;
-            Some(BufWriter::new(file))
-        }
-    };
+    let mut data = Reading::of(&args.data)?;
+    let mut predictions = Predictions::create(args.predictions.as_deref())?;
     let mut table = Table::new(args.progress == Shown::Auto);
-    let summary = train(
-        &plan,
-        || {
-            first.take().or_else(|| data::options(&args.data).ok()).unwrap_or_else(|| {
-                geowalk_data::Options::new(args.data.inputs.iter().map(String::as_str))
-            })
-        },
-        args.model.as_deref(),
-        predictions.as_mut().map(|file| file as &mut dyn Write),
-        &mut |said| table.say(&said),
-    );
+    let summary =
+        train(&plan, || data.options(), args.model.as_deref(), predictions.writer(), &mut |said| {
+            table.say(&said);
+        });
     table.end();
     let summary = summary?;
-    if let Some(mut file) = predictions {
-        file.flush()?;
-    }
+    predictions.finish()?;
+    data.finish()?;
     if let (Some(path), Some(course)) = (&args.report, &summary.course) {
         reports::write(path, &report::page(&summary, course, &reports::typed())?)?;
     }

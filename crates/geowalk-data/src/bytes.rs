@@ -56,7 +56,7 @@ impl Input {
     }
 
     /// Patterns replaced by the files that fit them, in the order of their names.
-    pub(crate) fn expand(inputs: Vec<Self>) -> Result<Vec<Self>, DataError> {
+    pub fn expand(inputs: Vec<Self>) -> Result<Vec<Self>, DataError> {
         let mut all = Vec::new();
         for input in inputs {
             match input {

@@ -27,7 +27,7 @@ mod features;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub use error::ModelError;
 use geowalk::ConfigError;
@@ -151,6 +151,22 @@ pub struct Model {
     pub summary: Value,
 }
 
+/// The digest that a model file states of itself: it differs as soon as one byte of the file does.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Stamp(Vec<u8>);
+
+impl Stamp {
+    /// That of a file; none if it is not a model.
+    fn of(path: &Path) -> Option<Self> {
+        if !path.is_file() {
+            return None; // to open a pipe is to wait for its writer
+        }
+        let mut bytes = Vec::new();
+        File::open(path).ok()?.take(container::BEGINNING as u64).read_to_end(&mut bytes).ok()?;
+        container::stated_digest(&bytes).map(|digest| Self(digest.to_vec()))
+    }
+}
+
 impl Model {
     /// Name of the array with the digest of the rows that were seen.
     pub(crate) const DIGEST: &str = "data.digest";
@@ -174,6 +190,32 @@ impl Model {
             .map_err(|source| ModelError::Io { path: path.to_owned(), source })
     }
 
+    /// Writes the file in place of the one that a run continued. If that one is not as it was read, it stays, and the
+    /// model is written beside it under a new name.
+    pub(crate) fn save_over(&self, path: &Path, read: &Stamp) -> Result<(), ModelError> {
+        // Runs that end at the same time do so one after the other. Without locks there is a gap of microseconds.
+        let old = File::open(path);
+        let _ = old.as_ref().map(File::lock);
+        if old.is_err() || Stamp::of(path).is_some_and(|now| now == *read) {
+            return self.save(path);
+        }
+        let name = |count: u32| {
+            let mut name = path.as_os_str().to_owned();
+            name.push(format!(".{count}"));
+            PathBuf::from(name)
+        };
+        let Some(kept) = (2..=u32::MAX).map(name).find(|kept| !kept.exists()) else {
+            return self.save(path);
+        };
+        self.save(&kept)?;
+        Err(ModelError::Changed { path: path.to_owned(), kept })
+    }
+
+    /// Does this file begin as models do?
+    pub fn is_at(path: &Path) -> bool {
+        Stamp::of(path).is_some()
+    }
+
     /// Can a file be written here? Says so before a long run, not after it. Leaves nothing behind.
     pub fn check_path(path: &Path) -> Result<(), ModelError> {
         replace::try_out(path).map_err(|source| ModelError::Io { path: path.to_owned(), source })
@@ -181,6 +223,11 @@ impl Model {
 
     /// Reads a file. Whatever is wrong with it, the error names it.
     pub fn load(path: &Path) -> Result<Self, ModelError> {
+        Self::load_stamped(path).map(|(model, _)| model)
+    }
+
+    /// The same, with what tells this file from others.
+    pub(crate) fn load_stamped(path: &Path) -> Result<(Self, Stamp), ModelError> {
         let inside = |cause| match cause {
             ModelError::Io { .. } => cause,
             _ => ModelError::File { path: path.to_owned(), cause: Box::new(cause) },
@@ -188,7 +235,7 @@ impl Model {
         Self::read(path).map_err(inside)
     }
 
-    fn read(path: &Path) -> Result<Self, ModelError> {
+    fn read(path: &Path) -> Result<(Self, Stamp), ModelError> {
         let io = |source| ModelError::Io { path: path.to_owned(), source };
         let mut file = File::open(path).map_err(io)?;
         // A look at the beginning, so that a large file of another kind is not read in vain.
@@ -196,7 +243,8 @@ impl Model {
         file.by_ref().take(container::BEGINNING as u64).read_to_end(&mut bytes).map_err(io)?;
         container::check_beginning(&bytes)?;
         file.read_to_end(&mut bytes).map_err(io)?;
-        Self::from_bytes(&bytes)
+        let stamp = Stamp(container::stated_digest(&bytes).unwrap_or_default().to_vec());
+        Ok((Self::from_bytes(&bytes)?, stamp))
     }
 
     /// The bytes of the file.

@@ -32,6 +32,7 @@ use crate::learner::Learner;
 use crate::model::{Model, Settings};
 use crate::predict;
 use crate::pump::{Filled, Pump, ROWS, usual_threads};
+use crate::replace::target;
 use crate::theorem::Declared;
 use crate::walks;
 use run::{Run, Sink};
@@ -208,7 +209,8 @@ pub fn train<'a>(
     said: &'a mut dyn FnMut(Said<'_>),
 ) -> Result<Summary, RunError> {
     let start = Instant::now();
-    let resumed = plan.resume.as_deref().map(Model::load).transpose()?;
+    let resumed = plan.resume.as_deref().map(Model::load_stamped).transpose()?;
+    let (resumed, stamp) = resumed.unzip();
     resumed.as_ref().map(predict::check_walk).transpose()?;
     model.map(Model::check_path).transpose()?;
     let mut sink = Sink { said, predictions };
@@ -229,7 +231,10 @@ pub fn train<'a>(
     }
     let made = run.model(schema, &summary);
     if let Some(path) = model {
-        made.save(path)?;
+        match (&plan.resume, &stamp) {
+            (Some(old), Some(stamp)) if target(old) == target(path) => made.save_over(path, stamp),
+            _ => made.save(path),
+        }?;
     }
     if let Some((which, again)) = &plan.comparator {
         let mut open = || Rows::from(open());
