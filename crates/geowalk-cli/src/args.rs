@@ -146,7 +146,7 @@ pub(crate) struct Train {
     /// Answer about this comparator at the end: a file with a line name,value for each weight, or best, the best fixed weights in hindsight.
     #[arg(long, value_name = "FILE|best")]
     pub(crate) comparator: Option<String>,
-    /// What is to be learned; otherwise told by the labels.
+    /// What is to be learned; otherwise told by the labels. With --resume, two classes can become several.
     #[arg(long, value_enum)]
     pub(crate) task: Option<What>,
     /// How often to go through the data.
@@ -166,7 +166,7 @@ pub(crate) struct Train {
     pub(crate) model: Option<PathBuf>,
     /// Continue this model, with its settings: the same bits as if there had been no interruption.
     #[arg(long, value_name = "MODEL", conflicts_with_all =
-        ["walk", "loss", "task", "rate", "seed", "y_range", "no_intercept", "certificate", "bits", "exact",
+        ["walk", "loss", "rate", "seed", "y_range", "no_intercept", "certificate", "bits", "exact",
         "holdout", "average", "window", "x_norm", "x_range", "distance", "comparator_loss", "rounds"])]
     pub(crate) resume: Option<PathBuf>,
     /// Write a report with pictures here: one HTML file.

@@ -123,7 +123,8 @@ fn print(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "  by pass      {}", passes.join(" "))?;
         }
     }
-    writeln!(out, "task           {}", summary.task.name())?;
+    let task = summary.task_reason.as_deref().unwrap_or(summary.task.name());
+    writeln!(out, "task           {task}")?;
     let averaged = if summary.average { ", averaged weights" } else { "" };
     writeln!(out, "walk           {}{averaged}", summary.walk)?;
     writeln!(out, "rate           {}", summary.rate)?;

@@ -5,7 +5,7 @@ use std::io;
 use geowalk::boost::table::TableError;
 use geowalk::boost::tree::TreeError;
 use geowalk::{ConfigError, DomainError};
-use geowalk_data::{DataError, Features, Place};
+use geowalk_data::{DataError, Features, Place, Task};
 
 use crate::label::LabelError;
 use crate::learner::Diverged;
@@ -219,6 +219,24 @@ pub enum RunError {
         /// What it is.
         kind: String,
     },
+    /// A model of another task, which it cannot have.
+    #[error(
+        "--task {}: the model learns {} and cannot be converted, because {why}; train a new model with --task {}",
+        asked.name(), model.name(), asked.name()
+    )]
+    OtherTask {
+        /// The task of the model.
+        model: Task,
+        /// The task asked for.
+        asked: Task,
+        /// Why it cannot be.
+        why: String,
+    },
+    /// A model that cannot be replayed because its task was changed.
+    #[error(
+        "the model was converted from two classes to several by --resume --task: there is no single run to replay"
+    )]
+    Converted,
     /// No examples.
     #[error("there are no examples in the input")]
     Empty,

@@ -6,6 +6,7 @@ mod session;
 mod summary;
 mod trace;
 mod verify;
+mod widen;
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -47,7 +48,7 @@ pub struct Plan {
     pub loss: Option<String>,
     /// The rate.
     pub rate: String,
-    /// What is to be learned; otherwise told by the labels.
+    /// What is to be learned; otherwise told by the labels. A resumed model of two classes can become one of several.
     pub task: Option<Task>,
     /// How often the data are gone through.
     pub passes: u64,
@@ -108,12 +109,13 @@ impl Plan {
         labels: &Labels,
         values: &[f64],
         said: &mut dyn FnMut(Said<'_>),
-    ) -> Result<Settings, RunError> {
-        let task = self.task.unwrap_or_else(|| {
-            let inference: Inference = Task::infer(labels, values);
-            said(Said::Note(format!("task: {inference}")));
-            inference.task
-        });
+    ) -> Result<(Settings, Option<Inference>), RunError> {
+        let inference = self.task.is_none().then(|| Task::infer(labels, values));
+        if let Some(inference) = &inference {
+            said(Said::Note(format!("task: {}", inference.explained())));
+        }
+        let task = inference.map_or(self.task, |inference| Some(inference.task));
+        let task = task.unwrap_or(Task::Regression);
         let loss = match (&self.loss, &self.walk) {
             (Some(loss), _) => loss,
             (None, Some(walk)) => walks::usual_loss_of(walk, task)?,
@@ -131,7 +133,7 @@ impl Plan {
         let declared = self.declared.texts().map(|(key, value)| (key, Some(value)));
         let extras = extras.into_iter().chain(declared);
         let extras = extras.filter_map(|(key, value)| Some((key.to_owned(), value?)));
-        Ok(Settings {
+        let settings = Settings {
             walk,
             loss: loss.spec(),
             rate: self.rate.clone(),
@@ -141,7 +143,8 @@ impl Plan {
             certificate: self.certificate,
             y_range: self.y_range,
             extras: extras.collect::<BTreeMap<_, _>>(),
-        })
+        };
+        Ok((settings, inference))
     }
 }
 

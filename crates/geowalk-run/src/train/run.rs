@@ -8,9 +8,10 @@ use std::ops::Range;
 use geowalk::DomainError;
 use geowalk::loss::{AnyLoss, Loss};
 use geowalk::row::{Block, Row};
-use geowalk_data::{Labels, Places, Schema, Skipped, Task};
+use geowalk_data::{Inference, Labels, Places, Schema, Skipped, Task};
 
 use super::trace::{Point, Trace};
+use super::widen::with_task;
 use super::{Measured, Plan, Progress, Said, Summary};
 use crate::certificate::Against;
 use crate::digest::Digest;
@@ -139,6 +140,9 @@ impl Study {
     }
 }
 
+/// What the note on new classes begins with.
+const NEW_CLASSES: &str = "new classes keep coming";
+
 /// What the arrays of the silent study begin with.
 const OTHER: &str = "other.";
 
@@ -160,6 +164,12 @@ pub(super) struct Run {
     pass: u64,
     passes: Vec<f64>,
     notes: Vec<String>,
+    /// Why the task was chosen, if it was not given.
+    inference: Option<Inference>,
+    /// How many classes the resumed model had.
+    resumed_classes: usize,
+    /// How many classes there were when the number of examples last was a power of 2.
+    classes_at_mark: usize,
     /// Points for pictures, if they are wanted.
     trace: Option<Trace>,
 }
@@ -174,9 +184,17 @@ impl Run {
         said: &mut dyn FnMut(Said<'_>),
     ) -> Result<Self, RunError> {
         let width = walks::width(schema);
+        let mut inference = None;
+        let converted = match (resumed, plan.task) {
+            (Some(model), Some(task)) => with_task(model, task, block)?,
+            _ => None,
+        };
+        let resumed = converted.as_ref().or(resumed);
         let settings = match resumed {
             None => {
-                let mut settings = plan.decide(schema.labels(), block.labels(), said)?;
+                let (mut settings, inferred) =
+                    plan.decide(schema.labels(), block.labels(), said)?;
+                inference = inferred;
                 if let Some(choice) = natural::choose(&settings.walk, schema, block) {
                     said(Said::Note(format!("family: {} ({})", choice.walk, choice.reason)));
                     settings.extras.insert("family".to_owned(), choice.reason);
@@ -190,6 +208,15 @@ impl Run {
         match resumed {
             None => run.open(plan, said),
             Some(model) => run.load(model)?,
+        }
+        run.inference = inference;
+        run.resumed_classes = run.coding.classes().len();
+        run.classes_at_mark = run.resumed_classes;
+        if converted.is_some() {
+            run.notes.push(
+                "the model was converted from two classes to several; it has no certificate from here on"
+                    .to_owned(),
+            );
         }
         Ok(run)
     }
@@ -207,6 +234,9 @@ impl Run {
             pass: 0,
             passes: Vec::new(),
             notes: Vec::new(),
+            inference: None,
+            resumed_classes: 0,
+            classes_at_mark: 0,
             trace: None,
             settings,
         })
@@ -415,6 +445,9 @@ impl Run {
                 self.trace = Some(trace);
             }
             if self.study.metrics.examples() == mark && mark > seen {
+                if let Some(note) = self.notice_new_classes(labels) {
+                    (sink.said)(Said::Note(note));
+                }
                 let row = self.progress(block, to - 1, labels);
                 (sink.said)(Said::Progress(&row));
             }
@@ -424,6 +457,32 @@ impl Run {
         let examples = self.study.metrics.examples();
         (sink.said)(Said::Block { examples, loss: self.study.metrics.loss() });
         Ok(())
+    }
+
+    /// Classes that keep coming are no classes. Looks whenever the number of examples has doubled.
+    fn notice_new_classes(&mut self, labels: &Labels) -> Option<String> {
+        const MANY: usize = 32;
+        const EXAMPLES: u64 = 256; // before them, all classes of good data may be new
+        let (count, before) = (self.coding.classes().len(), self.classes_at_mark);
+        self.classes_at_mark = count;
+        let examples = self.examples();
+        let growing = examples >= EXAMPLES && count >= MANY && 4 * count >= 5 * before;
+        // What was noticed earlier has come to an end, unless a resumed model had few classes.
+        let doubled = self.resumed_classes > 0 && count >= 2 * self.resumed_classes;
+        if growing || !doubled {
+            self.notes.retain(|old| !old.starts_with(NEW_CLASSES));
+        }
+        if !growing {
+            return None;
+        }
+        let advice = match labels {
+            Labels::Numbers => "if the labels are numbers, train anew with --task regression",
+            Labels::Names(_) => "is the label column an identifier, or text?",
+        };
+        let note =
+            format!("{NEW_CLASSES}: {count} after {examples} examples, up from {before}; {advice}");
+        self.notes.push(note.clone());
+        Some(note)
     }
 
     /// Is this row of the block never learned from?
@@ -565,6 +624,7 @@ impl Run {
             holdout_passes: self.passes.clone(),
             window: window.as_ref().map(|window| (window.examples(), window.named())),
             task: self.settings.task,
+            task_reason: self.inference.filter(Inference::is_a_guess).map(|one| one.explained()),
             walk: self.settings.walk.clone(),
             loss_name: built.loss.spec(),
             rate,

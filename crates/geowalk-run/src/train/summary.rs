@@ -43,6 +43,8 @@ pub struct Summary {
     pub window: Option<(usize, Vec<(&'static str, f64)>)>,
     /// What was learned.
     pub task: Task,
+    /// Why, and what to type if it was guessed wrong, where numbers were taken for classes or may be classes.
+    pub task_reason: Option<String>,
     /// The walk.
     pub walk: String,
     /// The loss.
@@ -75,6 +77,7 @@ impl Summary {
             object["holdout"]["passes"] = self.holdout_passes.clone().into();
         }
         object["skipped"] = self.skipped.into();
+        object["task_reason"] = self.task_reason.clone().into();
         object["notes"] = self.notes.clone().into();
         object["seconds"] = self.seconds.into();
         object
