@@ -31,7 +31,8 @@ pub(crate) enum Command {
     Show(Show),
     /// Replay the run of a model on its data and compare every number; exit code 1 if one differs.
     Verify(Verify),
-    /// The certificates of a model, against all weights no farther than its own, a given comparator, or the best in hindsight.
+    /// Print a model's guarantees: against weights no larger than its own (each weight no larger than the same weight at
+    /// the end, for the default walks), a given comparator, or the best in hindsight.
     Certify(Certify),
     /// What there is: walks, geometries, losses, theorems, formats, experiments.
     List(List),
