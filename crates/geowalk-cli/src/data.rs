@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use geowalk_data::{Duplicates, Indexing, Input, Label, OnError, Options};
 use geowalk_run::convert::{Cache, cache};
+use geowalk_run::model::Model;
 use geowalk_run::replace::Output;
 
 use crate::Failure;
@@ -20,6 +21,8 @@ pub(crate) struct Reading<'a> {
     /// Where rows go that cannot be read, the first time that the data are read.
     quarantine: Option<Quarantine>,
     begun: bool,
+    /// The run that is repeated left rows out: so does this one.
+    skips: bool,
 }
 
 impl<'a> Reading<'a> {
@@ -30,7 +33,8 @@ impl<'a> Reading<'a> {
 
     /// The same for inputs that are named elsewhere.
     pub(crate) fn new(inputs: &'a [String], how: &'a How) -> Result<Self, Failure> {
-        let mut reading = Self { inputs, how, cached: None, quarantine: None, begun: false };
+        let mut reading =
+            Self { inputs, how, cached: None, quarantine: None, begun: false, skips: false };
         match how.on_error.split_once('=') {
             None if how.on_error == "fail" || how.on_error == "skip" => {}
             Some(("quarantine", _)) if how.cache => {
@@ -61,6 +65,12 @@ impl<'a> Reading<'a> {
         Ok(reading)
     }
 
+    /// Leaves out what cannot be read if the run of this model did.
+    pub(crate) fn as_trained(mut self, model: &Model) -> Self {
+        self.skips = model.settings.skipped_rows();
+        self
+    }
+
     /// The options of a reader; called once per pass.
     pub(crate) fn options(&mut self) -> Options {
         let how = self.how;
@@ -72,7 +82,7 @@ impl<'a> Reading<'a> {
         };
         let again = std::mem::replace(&mut self.begun, true);
         let on_error = match &self.quarantine {
-            None if how.on_error == "fail" => OnError::Fail,
+            None if how.on_error == "fail" && !self.skips => OnError::Fail,
             // A second pass would write the same rows again.
             Some(quarantine) if !again => OnError::Quarantine(Box::new(quarantine.clone())),
             _ => OnError::Skip,

@@ -28,6 +28,8 @@ pub enum Decision {
         /// How many words they have together.
         words: usize,
     },
+    /// Semicolons separate the fields of a CSV file.
+    Semicolons,
     /// The smallest index of LIBSVM rows.
     Base {
         /// 0 or 1.
@@ -58,6 +60,9 @@ impl fmt::Display for Decision {
                     "text: column '{column}' is split into words, because {distinct} of {values} values differ and \
                      have {average:.1} words on average; otherwise say --nominal '{column}'"
                 )
+            }
+            Self::Semicolons => {
+                write!(f, "separator: semicolons, because the header has some and no commas")
             }
             Self::Base { base, rows } => {
                 let (occurs, other) =

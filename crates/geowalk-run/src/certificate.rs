@@ -144,6 +144,14 @@ impl Report {
         })
     }
 
+    /// What to add where the number of rounds is not that of the examples.
+    pub fn rounds_note(&self, examples: u64) -> Option<String> {
+        let rounds = self.first_order.rounds;
+        (rounds > examples).then(|| {
+            format!("{examples} examples made {rounds} rounds: one of weight w > 1 is learned in several")
+        })
+    }
+
     /// In words, a line each.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = vec![self.first_order.to_string()];

@@ -81,12 +81,19 @@ impl Settings {
     pub(crate) const WINDOW: &str = "window";
     /// Key of the extra that says which task the model had before `--resume --task` changed it.
     pub(crate) const CONVERTED: &str = "converted";
+    /// Key of the extra that says that rows which could not be read were left out.
+    pub(crate) const SKIPPED: &str = "skipped";
     /// Key of the extra with the matrix of the walk, as it stood in its file.
     pub(crate) const SIGMA: &str = "sigma";
 
     /// Which rows are never learned from.
     pub(crate) fn holdout(&self) -> Result<Option<Holdout>, ConfigError> {
         self.extras.get(Self::HOLDOUT).map(|text| Holdout::parse(text)).transpose()
+    }
+
+    /// Were rows left out that could not be read? Who reads the same data again must leave them out, too.
+    pub fn skipped_rows(&self) -> bool {
+        self.extras.contains_key(Self::SKIPPED)
     }
 
     /// Does the model predict with averaged weights?

@@ -51,6 +51,20 @@ pub fn predict(
     threads: usize,
     out: &mut dyn Write,
 ) -> Result<u64, RunError> {
+    match predict_rows(model, options, proba, threads, out) {
+        // No rows, no predictions.
+        Err(RunError::Data(error)) if error.is_no_rows() => Ok(0),
+        predicted => predicted,
+    }
+}
+
+fn predict_rows(
+    model: &Model,
+    options: Options,
+    proba: bool,
+    threads: usize,
+    out: &mut dyn Write,
+) -> Result<u64, RunError> {
     if Boosted::is_model(model) {
         return answer::predict(model, options, proba, out);
     }

@@ -16,7 +16,7 @@ use std::time::Instant;
 use geowalk::certify::Certificate;
 use geowalk::loss::{AnyLoss, Loss};
 use geowalk::row::Block;
-use geowalk_data::{Inference, Labels, Options, Source, Task};
+use geowalk_data::{Inference, Labels, Options, Skipped, Source, Task};
 
 pub use session::{Session, Wanted};
 pub use summary::{Measured, Summary};
@@ -221,14 +221,27 @@ pub fn train<'a>(
     let mut schema = resumed.as_ref().map(|model| model.schema.clone());
     let mut last: Option<Box<dyn Source>> = None;
     for _ in 0..plan.passes {
-        let source = input::open(Options { schema: schema.take(), ..open() })?;
+        let source = match input::open(Options { schema: schema.take(), ..open() }) {
+            // A day without examples is no reason to stop: the model stays as it is.
+            Err(RunError::Data(error)) if resumed.is_some() && error.is_no_rows() => break,
+            source => source?,
+        };
         let source = pass(plan, resumed.as_ref(), source, &mut run, &mut sink)?;
         schema = Some(source.schema().clone());
         last = Some(source);
     }
-    let (Some(mut run), Some(source)) = (run, last) else { return Err(RunError::Empty) };
-    let (schema, seconds) = (source.schema(), start.elapsed().as_secs_f64());
-    let mut summary = run.summary(schema, source.skipped(), seconds);
+    let mut run = match (run, &resumed) {
+        (Some(run), _) => run,
+        (None, Some(model)) => Run::quiet(plan, model, sink.said)?,
+        (None, None) => return Err(RunError::Empty),
+    };
+    let none = Skipped::default();
+    let (schema, skipped) = match (&last, &resumed) {
+        (Some(source), _) => (source.schema(), source.skipped()),
+        (None, Some(model)) => (&model.schema, &none),
+        (None, None) => return Err(RunError::Empty),
+    };
+    let mut summary = run.summary(schema, skipped, start.elapsed().as_secs_f64());
     if model.is_none() && plan.comparator.is_none() && !plan.trace {
         return Ok(summary);
     }
@@ -259,7 +272,7 @@ fn pass(
 ) -> Result<Box<dyn Source>, RunError> {
     let mut block = Block::new();
     if source.read(&mut block, ROWS)? == 0 {
-        return if run.is_some() { Ok(source) } else { Err(RunError::Empty) };
+        return Ok(source);
     }
     let mut labels = source.schema().labels().clone();
     if run.is_none() {

@@ -13,7 +13,7 @@ use geowalk_data::{Inference, Labels, Places, Schema, Skipped, Task};
 use super::trace::{Point, Trace};
 use super::widen::with_task;
 use super::{Measured, Plan, Progress, Said, Summary};
-use crate::certificate::Against;
+use crate::certificate::{Against, Report};
 use crate::digest::Digest;
 use crate::error::RunError;
 use crate::holdout::Holdout;
@@ -217,6 +217,20 @@ impl Run {
                 "the model was converted from two classes to several; it has no certificate from here on"
                     .to_owned(),
             );
+        }
+        Ok(run)
+    }
+
+    /// A resumed model for which there is nothing to learn.
+    pub(super) fn quiet(
+        plan: &Plan,
+        model: &Model,
+        said: &mut dyn FnMut(Said<'_>),
+    ) -> Result<Self, RunError> {
+        let mut run = Self::new(plan, Some(model), &model.schema, &Block::new(), said)?;
+        run.notes.push("there are no examples in the input: the model is as it was".to_owned());
+        if plan.trace {
+            run.trace();
         }
         Ok(run)
     }
@@ -515,18 +529,21 @@ impl Run {
     }
 
     /// What the user should know at the end.
-    fn notes(&self) -> Vec<String> {
+    fn notes(&self, certificate: Option<&Report>) -> Vec<String> {
         let mut notes = self.notes.clone();
         notes.extend(self.study.built.learner.notes());
         let (loss, zero) = (self.study.metrics.loss(), self.study.metrics.zero());
         // Losses that are 0 at 0 measure something else than predictions.
-        if zero > 0.0 && loss > zero {
+        let [shown, shown_zero] = [loss, zero].map(short);
+        // A difference that three digits do not show is none to act on.
+        if zero > 0.0 && loss > zero && shown != shown_zero {
             let advice =
                 if self.study.built.rated { "try a smaller --rate" } else { "try another walk" };
             notes.push(format!(
-                "the average loss {loss:.3e} exceeds that of predicting 0, {zero:.3e}: {advice}"
+                "the average loss {shown} exceeds that of predicting 0, {shown_zero}: {advice}"
             ));
         }
+        notes.extend(certificate.and_then(|report| report.rounds_note(self.examples())));
         let seen = self.coding.classes().iter().filter(|class| !class.is_nan()).count();
         if self.settings.task != Task::Regression && seen < 2 {
             notes.push("there are not two classes: nothing to tell apart was learned".to_owned());
@@ -605,6 +622,8 @@ impl Run {
     /// What came out of it.
     pub(super) fn summary(&self, schema: &Schema, skipped: &Skipped, seconds: f64) -> Summary {
         let Study { built, metrics, held, window, .. } = &self.study;
+        let certificate = built.learner.report(&Against::Reach, None);
+        let notes = self.notes(certificate.as_ref());
         let measured = |metrics: &Metrics| Measured {
             examples: metrics.examples(),
             loss: metrics.loss(),
@@ -630,11 +649,11 @@ impl Run {
             rate,
             average: self.settings.average(),
             course: None,
-            certificate: built.learner.report(&Against::Reach, None),
+            certificate,
             collisions: schema.features().collisions(),
             skipped: skipped.rows(),
             skipped_first: skipped.first().iter().map(ToString::to_string).collect(),
-            notes: self.notes(),
+            notes,
             seconds,
         }
     }
@@ -650,14 +669,27 @@ impl Run {
         if let Some(digest) = &self.digest {
             arrays.push((Model::DIGEST.to_owned(), digest.save().to_vec()));
         }
+        let mut settings = self.settings.clone();
+        if summary.skipped > 0 {
+            settings.extras.insert(Settings::SKIPPED.to_owned(), "true".to_owned());
+        }
         Model {
-            settings: self.settings.clone(),
+            settings,
             schema: schema.clone(),
             classes: self.coding.classes().to_vec(),
             examples: self.study.metrics.examples(),
             arrays,
             summary: summary.record(),
         }
+    }
+}
+
+/// A number with three significant digits.
+fn short(value: f64) -> String {
+    let digits = format!("{value:.2e}");
+    match digits.parse::<f64>() {
+        Ok(rounded) if (1e-4..1e6).contains(&rounded.abs()) => rounded.to_string(),
+        _ => digits,
     }
 }
 

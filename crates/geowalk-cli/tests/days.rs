@@ -1,0 +1,114 @@
+//! An operator's days: quiet ones, columns in another order, weights, rows that are left out.
+
+#![allow(clippy::unwrap_used, clippy::format_collect)] // test code
+
+mod support;
+
+use support::{Place, text};
+
+const DAY: &str = "a,b,y\n1,2,1\n0,1,0\n2,2,1\n";
+
+#[test]
+fn a_quiet_day_leaves_the_model_as_it_was() {
+    let place = Place::new("quiet");
+    place.write("day.csv", DAY);
+    place.write("empty.csv", "");
+    place.write("header.csv", "a,b,y\n");
+    place.write("bad.csv", "a,b,y\nx\n");
+    for kind in ["train", "boost", "tree"] {
+        place.ok(&[kind, "day.csv", "--model", &format!("{kind}.gw")]);
+    }
+    let before = place.read("train.gw");
+    for quiet in ["empty.csv", "header.csv"] {
+        let (out, _) = place.both(&["train", quiet, "--resume", "train.gw", "--model", "train.gw"]);
+        assert!(out.contains("no examples in the input: the model is as it was"), "{out}");
+        assert_eq!(place.read("train.gw"), before);
+        place.ok(&["train", quiet, "--resume", "train.gw", "--passes", "2", "--report", "r.html"]);
+        for model in ["train.gw", "boost.gw", "tree.gw"] {
+            assert_eq!(place.ok(&["predict", model, quiet]), "", "{model}");
+        }
+        assert_eq!(place.ok(&["predict", "train.gw", quiet, "--proba"]), "0,1\n");
+        // Nothing can be made of nothing.
+        place.refuses(&["train", quiet, "--model", "new.gw"], quiet);
+        for files in [["day.csv", quiet], [quiet, "day.csv"]] {
+            assert_eq!(place.json(&files)["examples"], 3);
+        }
+    }
+    let mut command = place.command(&["train", "-", "--resume", "train.gw", "--model", "train.gw"]);
+    let output = command.stdin(std::process::Stdio::null()).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let args = ["bad.csv", "--resume", "train.gw", "--on-error", "skip"];
+    assert_eq!(place.json(&args)["skipped"], 1);
+}
+
+#[test]
+fn columns_in_another_order_are_the_same_columns() {
+    let place = Place::new("reordered");
+    place.write("day.csv", "a,b,c,y\n1,red,2,1\n0,blue,1,0\n2,red,2,1\n");
+    place.write("turned.csv", "c,y,b,a\n5,0,blue,1\n2,1,green,0\n");
+    place.write("straight.csv", "a,b,c,y\n1,blue,5,0\n0,green,2,1\n");
+    place.write("header.csv", "y,c,b,a\n");
+    let model = |args: &[&str]| {
+        let all = [&["train", "--model", "m.gw", "--progress", "none", "--force"][..], args];
+        place.ok(&all.concat());
+        place.read("m.gw")
+    };
+    place.ok(&["train", "day.csv", "--model", "d.gw"]);
+    let resumed = model(&["turned.csv", "--resume", "d.gw"]);
+    assert!(model(&["day.csv", "turned.csv"]) == resumed);
+    assert!(model(&["header.csv", "day.csv", "turned.csv"]) == resumed);
+    assert!(model(&["day.csv", "header.csv", "turned.csv", "header.csv"]) == resumed);
+    // Rows of numbers have no order: not a bit differs.
+    let numbers = ["--ignore", "b"];
+    let straight = model(&[&["day.csv", "straight.csv"][..], &numbers].concat());
+    assert!(model(&[&["day.csv", "turned.csv"][..], &numbers].concat()) == straight);
+    let straight = place.ok(&["predict", "m.gw", "straight.csv", "day.csv"]);
+    assert_eq!(place.ok(&["predict", "m.gw", "turned.csv", "day.csv"]), straight);
+    place.write("other.csv", "c,y,b,z\n5,0,blue,1\n");
+    place.refuses(&["train", "day.csv", "other.csv"], "header differs");
+    place.write("twice.csv", "c,y,b,b\n5,0,blue,1\n");
+    place.refuses(&["train", "day.csv", "twice.csv"], "header differs");
+}
+
+#[test]
+fn semicolons_separate_fields() {
+    let place = Place::new("semicolons");
+    place.write("comma.csv", DAY);
+    place.write("semi.csv", DAY.replace(',', ";"));
+    place.ok(&["train", "comma.csv", "--model", "c.gw"]);
+    let (_, err) = place.both(&["train", "semi.csv", "--model", "s.gw"]);
+    assert!(err.contains("separator: semicolons"), "{err}");
+    assert!(place.read("c.gw") == place.read("s.gw"));
+    place.ok(&["train", "semi.csv", "--resume", "c.gw"]);
+    assert_eq!(place.ok(&["predict", "c.gw", "semi.csv"]).lines().count(), 3);
+    place.write("decimal.csv", "a;b;y\n1,5;2;1\n0,5;1;0\n");
+    place.refuses(&["train", "decimal.csv"], "'1,5' is a number with a decimal comma");
+}
+
+#[test]
+fn notes_tell_rounds_from_examples_and_show_no_equal_numbers() {
+    let place = Place::new("notes");
+    place.write("w.csv", "a,w,y\n1,1,1\n0,2,0\n2,1,1\n");
+    let (out, _) = place.both(&["train", "w.csv", "--weight", "w", "--model", "m.gw"]);
+    assert!(out.contains("examples       3") && out.contains("after 4 rounds"), "{out}");
+    let says = "3 examples made 4 rounds: one of weight w > 1 is learned in several";
+    assert!(out.contains(says), "{out}");
+    assert!(place.ok(&["show", "m.gw"]).contains(says));
+    // A loss that is larger only in digits that are not shown is not worth a note.
+    let rows: String = (0..400).map(|i| format!("{}\n", i % 2)).collect();
+    place.write("coin.csv", format!("y\n{rows}"));
+    let (out, _) = place.both(&["train", "coin.csv", "--rate", "1e-6", "--walk", "gd"]);
+    assert!(!out.contains("exceeds"), "{out}");
+}
+
+#[test]
+fn certify_and_verify_skip_what_the_run_skipped() {
+    let place = Place::new("skipped");
+    place.write("in.csv", "a,y\n1,1\noops\n0,0\n2,1\n");
+    place.ok(&["train", "in.csv", "--on-error", "skip", "--model", "m.gw"]);
+    place.ok(&["certify", "m.gw", "--comparator", "best", "--data", "in.csv"]);
+    place.ok(&["verify", "m.gw", "in.csv"]);
+    place.write("good.csv", "a,y\n1,1\n0,0\n2,1\n");
+    place.ok(&["train", "good.csv", "--model", "g.gw"]);
+    place.refuses(&["certify", "g.gw", "--comparator", "best", "--data", "in.csv"], "in.csv:3");
+}
