@@ -153,13 +153,14 @@ pub(crate) struct Train {
     /// How often to go through the data.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) passes: u64,
-    /// Never learn from every N-th row, or from this FRACTION of the rows: their losses and metrics are reported by themselves.
+    /// Never learn from every N-th row, or from this FRACTION of the rows: their losses and metrics are reported by
+    /// themselves. With --resume from here on.
     #[arg(long, value_name = "N|FRACTION")]
     pub(crate) holdout: Option<String>,
     /// Predict with the average of the weights of the whole run (Polyak's) instead of the last ones.
     #[arg(long)]
     pub(crate) average: bool,
-    /// Also measure the last N examples by themselves.
+    /// Also measure the last N examples by themselves; with --resume those of this run.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
     pub(crate) window: Option<u32>,
     /// Write the model here.
@@ -168,7 +169,7 @@ pub(crate) struct Train {
     /// Continue this model, with its settings: the same bits as if there had been no interruption.
     #[arg(long, value_name = "MODEL", conflicts_with_all =
         ["walk", "loss", "rate", "seed", "y_range", "no_intercept", "certificate", "bits", "exact",
-        "holdout", "average", "window", "x_norm", "x_range", "distance", "comparator_loss", "rounds"])]
+        "average", "x_norm", "x_range", "distance", "comparator_loss", "rounds"])]
     pub(crate) resume: Option<PathBuf>,
     /// Write a report with pictures here: one HTML file.
     #[arg(long, value_name = "FILE.html")]

@@ -52,7 +52,7 @@ pub(crate) fn run(args: &Certify, out: &mut dyn Write) -> Result<(), Failure> {
     let report = if args.data.is_empty() {
         certify(&model, which.as_ref(), None)?
     } else {
-        let mut data = Reading::new(&args.data, &args.how)?.as_trained(&model);
+        let mut data = Reading::new(&args.data, &args.how)?.like_the_run_of(&model);
         let report = certify(&model, which.as_ref(), Some(&mut || data.options().into()))?;
         data.finish()?;
         report

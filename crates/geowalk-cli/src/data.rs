@@ -66,7 +66,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Leaves out what cannot be read if the run of this model did.
-    pub(crate) fn as_trained(mut self, model: &Model) -> Self {
+    pub(crate) fn like_the_run_of(mut self, model: &Model) -> Self {
         self.skips = model.settings.skipped_rows();
         self
     }

@@ -8,7 +8,7 @@ use std::path::Path;
 use geowalk_data::{Collisions, Task};
 use geowalk_run::certify::Which;
 use geowalk_run::pump::usual_threads;
-use geowalk_run::train::{Plan, Summary, train};
+use geowalk_run::train::{Plan, Summary, ThisRun, train};
 
 use crate::args::{Shown, Switch, Train, What};
 use crate::data::Reading;
@@ -100,6 +100,37 @@ pub(crate) fn number(value: f64) -> String {
     }
 }
 
+/// Metrics on one line.
+fn on_one_line(metrics: &[(&str, f64)]) -> String {
+    let metrics: Vec<_> =
+        metrics.iter().map(|(name, value)| format!("{name} {}", number(*value))).collect();
+    metrics.join(", ")
+}
+
+/// A resumed run by itself.
+fn print_this_run(run: &ThisRun, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "this run       {} examples", run.seen.examples)?;
+    if run.seen.examples > 0 {
+        writeln!(out, "  average loss {}", number(run.seen.loss))?;
+        for (name, value) in &run.seen.metrics {
+            writeln!(out, "  {name:<12} {}", number(*value))?;
+        }
+    }
+    if let Some((examples, metrics)) = run.window.as_ref().filter(|(examples, _)| *examples > 0) {
+        writeln!(out, "  last {examples:<7} {}", on_one_line(metrics))?;
+    }
+    if let Some(held) = run.holdout.as_ref().filter(|held| held.examples > 0) {
+        let metrics = on_one_line(&held.metrics);
+        writeln!(
+            out,
+            "  held out     {} examples, average loss {}, {metrics}",
+            held.examples,
+            number(held.loss)
+        )?;
+    }
+    Ok(())
+}
+
 fn print(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\nexamples       {}", summary.seen.examples)?;
     writeln!(out, "average loss   {}  ({})", number(summary.seen.loss), summary.loss_name)?;
@@ -107,9 +138,10 @@ fn print(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{name:<14} {}", number(*value))?;
     }
     if let Some((examples, metrics)) = &summary.window {
-        let metrics: Vec<_> =
-            metrics.iter().map(|(name, value)| format!("{name} {}", number(*value))).collect();
-        writeln!(out, "last {examples:<9} {}", metrics.join(", "))?;
+        writeln!(out, "last {examples:<9} {}", on_one_line(metrics))?;
+    }
+    if let Some(run) = &summary.this_run {
+        print_this_run(run, out)?;
     }
     if let Some(held) = &summary.holdout {
         let which = if summary.holdout_passes.len() > 1 { " in the last pass" } else { "" };

@@ -41,7 +41,7 @@ pub(crate) fn run(args: &Verify, out: &mut dyn Write) -> Result<u8, Failure> {
                 .to_owned(),
         ));
     }
-    let mut data = Reading::of(&args.data)?.as_trained(&model);
+    let mut data = Reading::of(&args.data)?.like_the_run_of(&model);
     let found = verify(&model, || data.options().into())?;
     data.finish()?;
     let verified = found.mismatches.is_empty();

@@ -112,3 +112,52 @@ fn certify_and_verify_skip_what_the_run_skipped() {
     place.ok(&["train", "good.csv", "--model", "g.gw"]);
     place.refuses(&["certify", "g.gw", "--comparator", "best", "--data", "in.csv"], "in.csv:3");
 }
+
+#[test]
+fn a_resumed_day_has_its_own_numbers() {
+    let place = Place::new("own-numbers");
+    // The second day says the opposite of the first.
+    let day = |sign: i32| {
+        let row = |i: i32| {
+            format!("{},{}\n", if i % 2 == 0 { 1 } else { -1 }, (i % 2 == 0) == (sign > 0))
+        };
+        format!("x,y\n{}", (0..200).map(row).collect::<String>())
+    };
+    place.write("one.csv", day(1));
+    place.write("two.csv", day(-1));
+    assert!(place.json(&["one.csv", "--model", "m.gw"])["this_run"].is_null());
+    let both = place.json(&["one.csv", "two.csv"]);
+    let second = place.json(&["two.csv", "--resume", "m.gw", "--window", "50", "--model", "w.gw"]);
+    for key in ["examples", "loss", "metrics", "window"] {
+        assert_eq!(second[key], both[key], "{key}");
+    }
+    let run = &second["this_run"];
+    assert_eq!((&run["examples"], &run["window"]["examples"]), (&200.into(), &50.into()));
+    let number = |value: &serde_json::Value| value.as_f64().unwrap();
+    let (total, first) = (number(&second["loss"]), number(&place.json(&["one.csv"])["loss"]));
+    assert!((number(&run["loss"]) - (2.0 * total - first)).abs() < 1e-12);
+    assert!(number(&run["metrics"]["accuracy"]) < number(&second["metrics"]["accuracy"]));
+    place.ok(&["verify", "w.gw", "one.csv", "two.csv"]);
+    let (out, _) = place.both(&["train", "two.csv", "--resume", "m.gw", "--window", "50"]);
+    assert!(
+        out.contains("examples       400") && out.contains("this run       200 examples"),
+        "{out}"
+    );
+    assert!(out.contains("  last 50 "), "{out}");
+
+    let args = ["two.csv", "--resume", "m.gw", "--holdout", "4", "--model", "h.gw"];
+    let held = place.json(&args);
+    assert_eq!((&held["examples"], &held["holdout"]["examples"]), (&350.into(), &50.into()));
+    assert_eq!(held["this_run"]["holdout"], {
+        let mut all = held["holdout"].clone();
+        all.as_object_mut().unwrap().remove("passes");
+        all
+    });
+    let third = place.json(&["one.csv", "--resume", "h.gw"]);
+    assert_eq!(third["holdout"]["examples"], 100, "it goes on");
+    assert_eq!(third["this_run"]["holdout"]["examples"], 50);
+    place.refuses(&["verify", "h.gw", "one.csv", "two.csv"], "continued with another holdout");
+    let best = ["certify", "h.gw", "--comparator", "best", "--data", "one.csv", "two.csv"];
+    place.refuses(&best, "continued with another holdout");
+    place.refuses(&["train", "two.csv", "--resume", "m.gw", "--holdout", "x"], "holdout");
+}

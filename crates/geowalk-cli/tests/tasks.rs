@@ -101,7 +101,7 @@ fn two_classes_become_several() {
         let right =
             right.lines().skip(1).zip(predicted.lines()).filter(|(row, p)| row.ends_with(p));
         assert!(right.count() > 250, "{walk}");
-        place.refuses(&["verify", "s.gw", "three.csv"], "converted from two classes");
+        place.refuses(&["verify", "s.gw", "three.csv"], "continued with another task");
         // A day later it is as any other model.
         let again = ["three.csv", "--resume", "s.gw", "--task", "multiclass", "--model", "s.gw"];
         assert_eq!(place.json(&again)["examples"], 900);

@@ -94,6 +94,9 @@ pub fn certify_until(
     if learner.report(&Against::Reach, None).is_none() {
         return Err(none);
     }
+    if data.is_some() {
+        model.settings.check_repeatable()?;
+    }
     let problem = |open: &mut dyn FnMut() -> Rows| read(halt, model, &built, open());
     let given = match which {
         Which::Best => None,

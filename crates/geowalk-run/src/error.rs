@@ -232,11 +232,14 @@ pub enum RunError {
         /// Why it cannot be.
         why: String,
     },
-    /// A model that cannot be replayed because its task was changed.
+    /// A model whose run cannot be repeated, because settings were changed on the way.
     #[error(
-        "the model was converted from two classes to several by --resume --task: there is no single run to replay"
+        "the model was continued with another {what} (--resume): there is no single run to repeat"
     )]
-    Converted,
+    Changed {
+        /// The settings.
+        what: String,
+    },
     /// No examples.
     #[error("there are no examples in the input")]
     Empty,

@@ -36,6 +36,7 @@ use geowalk_data::{Schema, Task};
 use safetensors::Dtype;
 use serde_json::Value;
 
+use crate::error::RunError;
 use crate::holdout::Holdout;
 use crate::metrics::Window;
 use crate::replace;
@@ -79,8 +80,8 @@ impl Settings {
     pub(crate) const AVERAGE: &str = "average";
     /// Key of the extra that says how many of the last examples are measured by themselves.
     pub(crate) const WINDOW: &str = "window";
-    /// Key of the extra that says which task the model had before `--resume --task` changed it.
-    pub(crate) const CONVERTED: &str = "converted";
+    /// Key of the extra that says which settings were changed when the model was continued.
+    const CHANGED: &str = "changed";
     /// Key of the extra that says that rows which could not be read were left out.
     pub(crate) const SKIPPED: &str = "skipped";
     /// Key of the extra with the matrix of the walk, as it stood in its file.
@@ -89,6 +90,24 @@ impl Settings {
     /// Which rows are never learned from.
     pub(crate) fn holdout(&self) -> Result<Option<Holdout>, ConfigError> {
         self.extras.get(Self::HOLDOUT).map(|text| Holdout::parse(text)).transpose()
+    }
+
+    /// Notes that a setting is not what it was at the beginning of the run.
+    pub(crate) fn change(&mut self, what: &str) {
+        let changed = self.extras.entry(Self::CHANGED.to_owned()).or_default();
+        if !changed.split(", ").any(|known| known == what) {
+            let comma = if changed.is_empty() { "" } else { ", " };
+            changed.push_str(comma);
+            changed.push_str(what);
+        }
+    }
+
+    /// Refuses to repeat a run whose settings changed on the way.
+    pub(crate) fn check_repeatable(&self) -> Result<(), RunError> {
+        match self.extras.get(Self::CHANGED) {
+            None => Ok(()),
+            Some(what) => Err(RunError::Changed { what: what.clone() }),
+        }
     }
 
     /// Were rows left out that could not be read? Who reads the same data again must leave them out, too.

@@ -19,7 +19,7 @@ use geowalk::row::Block;
 use geowalk_data::{Inference, Labels, Options, Skipped, Source, Task};
 
 pub use session::{Session, Wanted};
-pub use summary::{Measured, Summary};
+pub use summary::{Measured, Summary, ThisRun};
 pub use trace::{Course, MOST, Point};
 pub(crate) use verify::replay;
 pub use verify::{Mismatch, Verified, verify};
@@ -280,6 +280,9 @@ fn pass(
             (sink.said)(Said::Note(decision.to_string()));
         }
         let mut new = Run::new(plan, resumed, source.schema(), &block, sink.said)?;
+        if resumed.is_some() {
+            new.measure_apart(plan)?;
+        }
         if plan.trace {
             new.trace();
         }

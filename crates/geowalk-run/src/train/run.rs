@@ -12,7 +12,7 @@ use geowalk_data::{Inference, Labels, Places, Schema, Skipped, Task};
 
 use super::trace::{Point, Trace};
 use super::widen::with_task;
-use super::{Measured, Plan, Progress, Said, Summary};
+use super::{Measured, Plan, Progress, Said, Summary, ThisRun};
 use crate::certificate::{Against, Report};
 use crate::digest::Digest;
 use crate::error::RunError;
@@ -38,9 +38,31 @@ struct Study {
     metrics: Metrics,
     held: Option<Metrics>,
     window: Option<Window>,
+    /// The same of this run alone, if it continues a model.
+    day: Option<Box<Day>>,
     outcomes: Vec<Outcome>,
     /// Why it could not go on, if it is the silent one.
     failed: Option<RunError>,
+}
+
+/// What is measured of one run that continues a model.
+#[derive(Debug)]
+struct Day {
+    metrics: Metrics,
+    held: Option<Metrics>,
+    window: Option<Window>,
+}
+
+impl Day {
+    /// At its beginning. The window is that of the model, unless another one is wanted.
+    fn new(settings: &Settings, window: Option<usize>) -> Result<Self, RunError> {
+        let size = window.map_or_else(|| settings.window(), |size| Ok(Some(size)))?;
+        Ok(Self {
+            metrics: Metrics::new(settings.task),
+            held: settings.holdout()?.map(|_| Metrics::new(settings.task)),
+            window: size.map(|size| Window::new(settings.task, size)),
+        })
+    }
 }
 
 impl Study {
@@ -51,6 +73,7 @@ impl Study {
             metrics: Metrics::new(settings.task),
             held: settings.holdout()?.map(|_| Metrics::new(settings.task)),
             window: settings.window()?.map(|size| Window::new(settings.task, size)),
+            day: None,
             outcomes: Vec::new(),
             failed: None,
         })
@@ -73,7 +96,10 @@ impl Study {
         let find = |name: &str| own.iter().find(|(own, _)| own == name).map(|(_, v)| v.clone());
         study.built.learner.load(&mut |name| find(name))?;
         study.metrics = Metrics::load(settings.task, "metrics", &own)?;
-        if let Some(held) = &mut study.held {
+        // Rows may be held out from this run on.
+        if let Some(held) = &mut study.held
+            && own.iter().any(|(name, _)| name == "holdout")
+        {
             *held = Metrics::load(settings.task, "holdout", &own)?;
         }
         if let (Some(window), Some(size)) = (&mut study.window, settings.window()?) {
@@ -131,9 +157,14 @@ impl Study {
             };
             if let (Some(held), true) = (&mut self.held, kept) {
                 held.see(&seen);
+                self.day.iter_mut().filter_map(|day| day.held.as_mut()).for_each(|m| m.see(&seen));
             } else {
                 self.metrics.see(&seen);
                 self.window.iter_mut().for_each(|window| window.see(&seen));
+                if let Some(day) = &mut self.day {
+                    day.metrics.see(&seen);
+                    day.window.iter_mut().for_each(|window| window.see(&seen));
+                }
             }
         }
         learned
@@ -202,12 +233,19 @@ impl Run {
                 }
                 settings
             }
-            Some(model) => model.settings.clone(),
+            Some(model) => continued(plan, model)?,
         };
+        let changed = resumed.is_some_and(|model| model.settings.extras != settings.extras);
         let mut run = Self::begin(settings, width)?;
         match resumed {
             None => run.open(plan, said),
-            Some(model) => run.load(model)?,
+            Some(model) => {
+                run.load(model)?;
+                if changed {
+                    run.study.held = Some(Metrics::new(run.settings.task));
+                    run.other.iter_mut().for_each(|o| o.held = run.study.held.clone());
+                }
+            }
         }
         run.inference = inference;
         run.resumed_classes = run.coding.classes().len();
@@ -228,6 +266,7 @@ impl Run {
         said: &mut dyn FnMut(Said<'_>),
     ) -> Result<Self, RunError> {
         let mut run = Self::new(plan, Some(model), &model.schema, &Block::new(), said)?;
+        run.measure_apart(plan)?;
         run.notes.push("there are no examples in the input: the model is as it was".to_owned());
         if plan.trace {
             run.trace();
@@ -259,6 +298,14 @@ impl Run {
     /// The same with a comparator that theorems see in every round.
     pub(super) fn facing(&mut self, comparator: Vec<f64>) -> Result<(), RunError> {
         self.study.built = walks::against(&self.settings, self.width, Some(comparator))?;
+        Ok(())
+    }
+
+    /// Measures this run by itself, beside all that the model has seen.
+    pub(super) fn measure_apart(&mut self, plan: &Plan) -> Result<(), RunError> {
+        for study in self.other.iter_mut().chain([&mut self.study]) {
+            study.day = Some(Box::new(Day::new(&self.settings, plan.window)?));
+        }
         Ok(())
     }
 
@@ -363,8 +410,10 @@ impl Run {
         self.pass += 1;
         self.rows.1 = 0;
         // The losses of the passes before are of weights that are no more.
-        if let (Some(held), 2..) = (&mut self.study.held, self.pass) {
-            *held = Metrics::new(self.settings.task);
+        if self.pass > 1 {
+            let held = self.study.held.iter_mut();
+            let day = self.study.day.iter_mut().filter_map(|day| day.held.as_mut());
+            held.chain(day).for_each(|held| *held = Metrics::new(self.settings.task));
         }
     }
 
@@ -642,6 +691,11 @@ impl Run {
             holdout: held.as_ref().map(measured),
             holdout_passes: self.passes.clone(),
             window: window.as_ref().map(|window| (window.examples(), window.named())),
+            this_run: self.study.day.as_ref().map(|day| ThisRun {
+                seen: measured(&day.metrics),
+                holdout: day.held.as_ref().map(measured),
+                window: day.window.as_ref().map(|window| (window.examples(), window.named())),
+            }),
             task: self.settings.task,
             task_reason: self.inference.filter(Inference::is_a_guess).map(|one| one.explained()),
             walk: self.settings.walk.clone(),
@@ -682,6 +736,19 @@ impl Run {
             summary: summary.record(),
         }
     }
+}
+
+/// The settings of a model that is continued: its own, with rows held out from here on if that is asked for.
+fn continued(plan: &Plan, model: &Model) -> Result<Settings, RunError> {
+    let mut settings = model.settings.clone();
+    if let Some(holdout) = plan.holdout.as_ref()
+        && settings.extras.get(Settings::HOLDOUT) != Some(holdout)
+    {
+        Holdout::parse(holdout)?;
+        settings.extras.insert(Settings::HOLDOUT.to_owned(), holdout.clone());
+        settings.change("holdout");
+    }
+    Ok(settings)
 }
 
 /// A number with three significant digits.

@@ -15,7 +15,7 @@ use crate::digest::Digest;
 use crate::error::RunError;
 use crate::input::Rows;
 use crate::learner::Learner;
-use crate::model::{Model, Settings};
+use crate::model::Model;
 use crate::predict;
 use crate::walks;
 
@@ -53,9 +53,7 @@ pub fn verify(model: &Model, mut open: impl FnMut() -> Rows) -> Result<Verified,
         return Err(RunError::NoReplay { kind: model.settings.walk.clone() });
     }
     predict::check_walk(model)?;
-    if model.settings.extras.contains_key(Settings::CONVERTED) {
-        return Err(RunError::Converted);
-    }
+    model.settings.check_repeatable()?;
     let run = Run::begin(model.settings.clone(), walks::width(&model.schema))?;
     let (run, source, passes) = repeat(model, run, &mut open)?;
     let known = model.find(Model::DIGEST).and_then(|saved| Digest::load(&saved));

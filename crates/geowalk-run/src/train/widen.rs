@@ -39,7 +39,7 @@ pub(super) fn with_task(
         return Err(refuse("its score is not 0 between the classes"));
     }
     let mut several = widened(model)?;
-    several.settings.extras.insert(Settings::CONVERTED.to_owned(), Task::Binary.name().to_owned());
+    several.settings.change("task");
     let made = restore(&several).map_err(|_| refuse("its walk does not learn several classes"))?;
     let (mut one, mut scores) = (Vec::new(), Vec::new());
     two.learner.predict(block, &mut one);
