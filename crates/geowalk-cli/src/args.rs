@@ -174,7 +174,8 @@ pub(crate) struct Train {
     /// Write a report with pictures here: one HTML file.
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
-    /// Write the prediction made for each example before it was learned from.
+    /// Write the prediction made for each example before it was learned from; - is standard output, and moves the
+    /// summary to standard error. With --resume or --task, rows that come through a pipe are answered as they come.
     #[arg(long, value_name = "FILE")]
     pub(crate) predictions: Option<PathBuf>,
     /// Clip predictions to LO,HI.
@@ -290,7 +291,7 @@ pub(crate) struct Experts {
     /// Write a report with pictures here: one HTML file.
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
-    /// Write the prediction of each round.
+    /// Write the prediction of each round; - is standard output, and moves the summary to standard error.
     #[arg(long, value_name = "FILE")]
     pub(crate) predictions: Option<PathBuf>,
     /// Progress table on standard error.
@@ -501,7 +502,7 @@ pub(crate) struct Predict {
     /// Probabilities of all classes, with a header of class names.
     #[arg(long)]
     pub(crate) proba: bool,
-    /// Write here instead of to standard output.
+    /// Write here instead of to standard output. Rows that come through a pipe are answered as they come.
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Threads; otherwise 2 if there are two cores. The result is the same.

@@ -35,6 +35,8 @@ pub(crate) fn run(args: &Experts, out: &mut dyn Write) -> Result<(), Failure> {
     let mut predictions = Predictions::create(args.predictions.as_deref())?;
     let mut table = Table { shown: args.progress == Shown::Auto, headed: false };
     let summary = play(&plan, data.options(), predictions.writer(), &mut |said| table.say(&said))?;
+    let mut err = io::stderr();
+    let out: &mut dyn Write = if predictions.take_stdout() { &mut err } else { out };
     predictions.finish()?;
     data.finish()?;
     if let Some(path) = &args.report {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use geowalk_run::model::Model;
 use geowalk_run::predict::predict;
 use geowalk_run::pump::usual_threads;
-use geowalk_run::replace::Output;
+use geowalk_run::replace::{Output, is_stdout};
 
 use crate::Failure;
 use crate::args::Predict;
@@ -36,6 +36,11 @@ impl Predictions {
         let Some(path) = path else { return Ok(Self(None)) };
         let output = Output::create(path).map_err(|error| Failure::file(path.display(), error))?;
         Ok(Self(Some((path.to_owned(), output))))
+    }
+
+    /// Do they go to standard output, where the summary would disturb them?
+    pub(crate) fn take_stdout(&self) -> bool {
+        self.0.as_ref().is_some_and(|(path, _)| is_stdout(path))
     }
 
     pub(crate) fn writer(&mut self) -> Option<&mut dyn Write> {

@@ -72,6 +72,8 @@ pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
         });
     table.end();
     let summary = summary?;
+    let mut err = io::stderr();
+    let out: &mut dyn Write = if predictions.take_stdout() { &mut err } else { out };
     predictions.finish()?;
     data.finish()?;
     if let (Some(path), Some(course)) = (&args.report, &summary.course) {

@@ -79,6 +79,7 @@ fn predict_rows(
     let options = Options {
         schema: Some(model.schema.clone()),
         unlabelled: true,
+        live: true,
         label: if options.label == Label::Guess { label } else { options.label },
         ..options
     };
@@ -98,6 +99,8 @@ fn predict_rows(
             line(&built, model.settings.task, &classes, proba, scores, out)
                 .map_err(RunError::Predictions)?;
         }
+        // The next row may be sent only when this answer has come.
+        out.flush().map_err(RunError::Predictions)?;
     }
     Ok(rows)
 }

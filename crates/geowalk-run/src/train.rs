@@ -103,6 +103,12 @@ impl Default for Plan {
 }
 
 impl Plan {
+    /// Is nothing inferred from the first rows? Then they can be predicted and learned from as they come.
+    fn knows_task(&self) -> bool {
+        let family = |walk: &String| walk.starts_with("natural") || walk.starts_with("dsngd");
+        self.resume.is_some() || (self.task.is_some() && !self.walk.as_ref().is_some_and(family))
+    }
+
     /// Task, walk, loss and rate of a new run.
     fn decide(
         &self,
@@ -221,7 +227,8 @@ pub fn train<'a>(
     let mut schema = resumed.as_ref().map(|model| model.schema.clone());
     let mut last: Option<Box<dyn Source>> = None;
     for _ in 0..plan.passes {
-        let source = match input::open(Options { schema: schema.take(), ..open() }) {
+        let live = plan.knows_task();
+        let source = match input::open(Options { schema: schema.take(), live, ..open() }) {
             // A day without examples is no reason to stop: the model stays as it is.
             Err(RunError::Data(error)) if resumed.is_some() && error.is_no_rows() => break,
             source => source?,

@@ -517,6 +517,11 @@ impl Run {
             from = to;
         }
         self.rows.1 += block.len() as u64;
+        // The next row may be sent only when this answer has come.
+        sink.predictions
+            .iter_mut()
+            .try_for_each(|out| out.flush())
+            .map_err(RunError::Predictions)?;
         let examples = self.study.metrics.examples();
         (sink.said)(Said::Block { examples, loss: self.study.metrics.loss() });
         Ok(())

@@ -1,0 +1,89 @@
+//! Another program sends a row, waits for the answer, and sends the next.
+
+#![allow(clippy::unwrap_used)] // test code
+
+mod support;
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Stdio};
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use support::{Place, text};
+
+/// Sends rows one by one, and gives the answers. A command that keeps an answer back is a failure after a while.
+fn talk(mut child: Child, header: &str, rows: &[&str]) -> Vec<String> {
+    let mut input = child.stdin.take().unwrap();
+    let output = BufReader::new(child.stdout.take().unwrap());
+    let (give, answers) = channel();
+    std::thread::spawn(move || output.lines().try_for_each(|line| give.send(line.unwrap())));
+    input.write_all(header.as_bytes()).unwrap();
+    let mut found = Vec::new();
+    for row in rows {
+        input.write_all(row.as_bytes()).unwrap();
+        match answers.recv_timeout(Duration::from_secs(30)) {
+            Ok(answer) => found.push(answer),
+            Err(_) => {
+                child.kill().unwrap();
+                panic!("no answer to {row:?} after {found:?}");
+            }
+        }
+    }
+    drop(input);
+    assert!(child.wait().unwrap().success());
+    assert!(answers.recv().is_err(), "as many answers as rows");
+    found
+}
+
+impl Place {
+    fn start(&self, args: &[&str]) -> Child {
+        let mut command = self.command(args);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.spawn().unwrap()
+    }
+}
+
+#[test]
+fn each_row_is_answered_before_the_next_is_sent() {
+    let place = Place::new("coprocess");
+    for (name, header, rows) in [
+        ("a.vw", "", &["1 |a x\n", "0 |b y\n", "1 |a z\n", "0 |c\n", "0 |a\n"][..]),
+        ("a.svm", "", &["1 1:1 2:2\n", "0 2:1\n", "1 1:3\n"]),
+        ("a.csv", "x,y\n", &["1,1\n", "2,0\n", "3,1\n"]),
+        ("a.jsonl", "", &["{\"x\":1,\"y\":1}\n", "{\"x\":2,\"y\":0}\n"]),
+    ] {
+        place.write(name, format!("{header}{}", rows.concat()));
+        let format = name.split_once('.').unwrap().1.replace("svm", "libsvm");
+        place.ok(&["train", name, "--model", "m.gw"]);
+        for threads in ["1", "2"] {
+            let args = ["predict", "m.gw", "-", "--format", &format, "--threads", threads];
+            let answers = talk(place.start(&args), header, rows);
+            let whole = place.ok(&["predict", "m.gw", name]);
+            assert_eq!(answers, whole.lines().collect::<Vec<_>>(), "{name}");
+
+            let learn = ["--resume", "m.gw", "--predictions", "-", "--threads", threads];
+            let args =
+                [&["train", "-", "--format", &format, "--model", "c.gw"][..], &learn].concat();
+            let answers = talk(place.start(&args), header, rows);
+            let whole = place.ok(&[&["train", name, "--model", "w.gw"][..], &learn].concat());
+            assert_eq!(answers, whole.lines().collect::<Vec<_>>(), "{name}");
+            assert!(place.read("c.gw") == place.read("w.gw"), "the same bits, {name}");
+        }
+    }
+    // A new model, where nothing has to be inferred.
+    let args = ["train", "-", "--format", "vw", "--task", "binary", "--predictions", "-"];
+    assert_eq!(talk(place.start(&args), "", &["1 |a\n", "-1 |b\n", "1 |a\n"]).len(), 3);
+}
+
+#[test]
+fn the_summary_makes_way_for_predictions() {
+    let place = Place::new("coprocess-summary");
+    place.write("in.csv", "x,y\n1,1\n2,0\n3,1\n");
+    let output = place.run(&["train", "in.csv", "--predictions", "-", "--progress", "none"]);
+    assert_eq!(text(&output.stdout).lines().count(), 3);
+    assert!(text(&output.stderr).contains("examples       3"));
+    place.write("experts.csv", "a,b\n0.1,0.2\n0.3,0.1\n");
+    let output = place.run(&["experts", "experts.csv", "--predictions", "-"]);
+    assert_eq!(text(&output.stdout).lines().count(), 2);
+    assert!(text(&output.stderr).contains("rounds         2"));
+}
