@@ -178,6 +178,9 @@ pub(crate) struct Train {
     /// summary to standard error. With --resume or --task, rows that come through a pipe are answered as they come.
     #[arg(long, value_name = "FILE")]
     pub(crate) predictions: Option<PathBuf>,
+    /// With --predictions: CSV of the predicted class, its score and its probability.
+    #[arg(long, requires = "predictions")]
+    pub(crate) proba: bool,
     /// Clip predictions to LO,HI.
     #[arg(long, value_name = "LO,HI", value_parser = range, allow_hyphen_values = true)]
     pub(crate) y_range: Option<(f64, f64)>,

@@ -55,6 +55,7 @@ pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
         holdout: args.holdout.clone(),
         average: args.average,
         window: args.window.map(|size| size as usize),
+        proba: args.proba,
         trace: args.report.is_some(),
         resume: args.resume.clone(),
     };

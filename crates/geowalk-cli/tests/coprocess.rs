@@ -87,3 +87,40 @@ fn the_summary_makes_way_for_predictions() {
     assert_eq!(text(&output.stdout).lines().count(), 2);
     assert!(text(&output.stderr).contains("rounds         2"));
 }
+
+#[test]
+fn predictions_while_learning_have_probabilities() {
+    let place = Place::new("coprocess-proba");
+    let rows = ["1,1,cat", "2,0,dog", "1,2,cat", "2,1,emu", "1,0,cat", "2,3,dog"];
+    place.write("three.csv", format!("a,b,class\n{}\n", rows.join("\n")));
+    place.write("two.csv", format!("a,b,class\n{}\n", rows.join("\n").replace("emu", "dog")));
+    place.write("number.csv", "a,y\n1,0.5\n2,1.5\n3,2.5\n");
+    for (file, model) in [("three.csv", "3.gw"), ("two.csv", "2.gw")] {
+        place.ok(&["train", file, "--model", model]);
+        let args = ["train", file, "--predictions", "p.csv", "--resume", model];
+        place.ok(&args);
+        let plain = text(&place.read("p.csv"));
+        place.ok(&[&args[..], &["--proba"]].concat());
+        let proba = text(&place.read("p.csv"));
+        let mut lines = proba.lines();
+        assert_eq!(lines.next(), Some("prediction,score,probability"));
+        assert_eq!(proba.lines().count(), rows.len() + 1);
+        for (line, class) in lines.zip(plain.lines()) {
+            let fields: Vec<&str> = line.split(',').collect();
+            assert_eq!(fields[0], class);
+            let [score, p] = [fields[1], fields[2]].map(|field| field.parse::<f64>().unwrap());
+            assert!((1.0 / 3.0 - 1e-9..=1.0).contains(&p), "{line}");
+            if file == "two.csv" {
+                assert!((p - 1.0 / (1.0 + (-score.abs()).exp())).abs() < 1e-12, "{line}");
+            }
+        }
+        // The first of them is what the saved model says of the first row.
+        let saved = place.ok(&["predict", model, file, "--proba"]);
+        let most = |line: &str| line.split(',').map(|p| p.parse().unwrap()).fold(0.0, f64::max);
+        let first = proba.lines().nth(1).unwrap().rsplit(',').next().unwrap();
+        assert_eq!(most(saved.lines().nth(1).unwrap()), first.parse::<f64>().unwrap());
+    }
+    place.ok(&["train", "number.csv", "--predictions", "n.csv", "--proba"]);
+    assert_eq!(text(&place.read("n.csv")).lines().count(), 3);
+    place.fails(&["train", "number.csv", "--proba"]);
+}

@@ -1,8 +1,10 @@
 //! # The loop
 //! Examples from a source, through a learner, to a model: predict, learn, measure, say. The same loop serves every front end.
 
+mod predictions;
 mod run;
 mod session;
+mod study;
 mod summary;
 mod trace;
 mod verify;
@@ -36,6 +38,7 @@ use crate::pump::{Filled, Pump, ROWS, usual_threads};
 use crate::replace::target;
 use crate::theorem::Declared;
 use crate::walks;
+use predictions::Predictions;
 use run::{Run, Sink};
 
 /// What to train, and how. What is left out is inferred and said.
@@ -72,6 +75,8 @@ pub struct Plan {
     pub average: bool,
     /// Measure the last so many examples by themselves.
     pub window: Option<usize>,
+    /// Write score and probability beside each predicted class.
+    pub proba: bool,
     /// Keep points for pictures.
     pub trace: bool,
     /// A model to continue.
@@ -96,6 +101,7 @@ impl Default for Plan {
             holdout: None,
             average: false,
             window: None,
+            proba: false,
             trace: false,
             resume: None,
         }
@@ -222,6 +228,7 @@ pub fn train<'a>(
     let (resumed, stamp) = resumed.unzip();
     resumed.as_ref().map(predict::check_walk).transpose()?;
     model.map(Model::check_path).transpose()?;
+    let predictions = predictions.map(|out| Predictions::new(out, plan.proba));
     let mut sink = Sink { said, predictions };
     let mut run: Option<Run> = None;
     let mut schema = resumed.as_ref().map(|model| model.schema.clone());

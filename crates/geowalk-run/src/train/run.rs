@@ -2,14 +2,13 @@
 //! One [`Study`] learns and measures. While only one of two classes has been seen, a second study learns with the other sign, silently: which of them is right is known when
 //! the other class comes, and the wrong one is dropped. So the sign depends on the two classes alone, and not on which came first, on blocks, or on interruptions.
 
-use std::io::Write;
-use std::ops::Range;
-
 use geowalk::DomainError;
-use geowalk::loss::{AnyLoss, Loss};
+use geowalk::loss::Loss;
 use geowalk::row::{Block, Row};
 use geowalk_data::{Inference, Labels, Places, Schema, Skipped, Task};
 
+use super::predictions::Predictions;
+use super::study::{Day, Study};
 use super::trace::{Point, Trace};
 use super::widen::with_task;
 use super::{Measured, Plan, Progress, Said, Summary, ThisRun};
@@ -18,157 +17,17 @@ use crate::digest::Digest;
 use crate::error::RunError;
 use crate::holdout::Holdout;
 use crate::label::{Coding, LabelError};
-use crate::learner::{Diverged, Learner, Outcome};
+use crate::learner::{Diverged, Learner};
 use crate::link::{probability, threshold};
-use crate::metrics::{Metrics, Seen, Window, log_loss};
-use crate::model::{Arrays, Model, Settings};
+use crate::metrics::{Metrics, Window};
+use crate::model::{Model, Settings};
 use crate::natural;
 use crate::walks::{self, Built};
 
 /// Where things go while training.
 pub(super) struct Sink<'a> {
     pub(super) said: &'a mut dyn FnMut(Said<'_>),
-    pub(super) predictions: Option<&'a mut dyn Write>,
-}
-
-/// A learner and all that is measured of it.
-#[derive(Debug)]
-struct Study {
-    built: Built,
-    metrics: Metrics,
-    held: Option<Metrics>,
-    window: Option<Window>,
-    /// The same of this run alone, if it continues a model.
-    day: Option<Box<Day>>,
-    outcomes: Vec<Outcome>,
-    /// Why it could not go on, if it is the silent one.
-    failed: Option<RunError>,
-}
-
-/// What is measured of one run that continues a model.
-#[derive(Debug)]
-struct Day {
-    metrics: Metrics,
-    held: Option<Metrics>,
-    window: Option<Window>,
-}
-
-impl Day {
-    /// At its beginning. The window is that of the model, unless another one is wanted.
-    fn new(settings: &Settings, window: Option<usize>) -> Result<Self, RunError> {
-        let size = window.map_or_else(|| settings.window(), |size| Ok(Some(size)))?;
-        Ok(Self {
-            metrics: Metrics::new(settings.task),
-            held: settings.holdout()?.map(|_| Metrics::new(settings.task)),
-            window: size.map(|size| Window::new(settings.task, size)),
-        })
-    }
-}
-
-impl Study {
-    /// At the beginning.
-    fn new(settings: &Settings, width: Option<usize>) -> Result<Self, RunError> {
-        Ok(Self {
-            built: walks::of(settings, width)?,
-            metrics: Metrics::new(settings.task),
-            held: settings.holdout()?.map(|_| Metrics::new(settings.task)),
-            window: settings.window()?.map(|size| Window::new(settings.task, size)),
-            day: None,
-            outcomes: Vec::new(),
-            failed: None,
-        })
-    }
-
-    /// As a model has it, in arrays whose names begin with the prefix.
-    fn load(
-        settings: &Settings,
-        width: Option<usize>,
-        arrays: &Arrays,
-        prefix: &str,
-    ) -> Result<Self, RunError> {
-        let own: Arrays = arrays
-            .iter()
-            .filter_map(|(name, values)| {
-                Some((name.strip_prefix(prefix)?.to_owned(), values.clone()))
-            })
-            .collect();
-        let mut study = Self::new(settings, width)?;
-        let find = |name: &str| own.iter().find(|(own, _)| own == name).map(|(_, v)| v.clone());
-        study.built.learner.load(&mut |name| find(name))?;
-        study.metrics = Metrics::load(settings.task, "metrics", &own)?;
-        // Rows may be held out from this run on.
-        if let Some(held) = &mut study.held
-            && own.iter().any(|(name, _)| name == "holdout")
-        {
-            *held = Metrics::load(settings.task, "holdout", &own)?;
-        }
-        if let (Some(window), Some(size)) = (&mut study.window, settings.window()?) {
-            *window = Window::load(settings.task, size, &own)?;
-        }
-        Ok(study)
-    }
-
-    fn save(&self, prefix: &str, arrays: &mut Arrays) {
-        let mut own = self.metrics.save("metrics");
-        own.extend(self.held.iter().flat_map(|held| held.save("holdout")));
-        own.extend(self.window.iter().flat_map(Window::save));
-        self.built.learner.save(&mut |name, values| own.push((name, values.to_vec())));
-        arrays.extend(own.into_iter().map(|(name, values)| (format!("{prefix}{name}"), values)));
-    }
-
-    /// Learns from rows, or if they are `kept` only predicts them. What it said of them is in the outcomes.
-    fn go(
-        &mut self,
-        task: Task,
-        block: &Block,
-        rows: Range<usize>,
-        kept: bool,
-    ) -> Result<(), Diverged> {
-        self.outcomes.clear();
-        let learned = if kept {
-            self.built.learner.examine(block, rows.clone(), &mut self.outcomes);
-            Ok(())
-        } else {
-            self.built.learner.learn(block, rows.clone(), &mut self.outcomes)
-        };
-        // Of two classes metrics ask on which side of 0 the prediction is.
-        let theta = if task == Task::Binary { threshold(&self.built.loss) } else { 0.0 };
-        for (i, outcome) in rows.zip(&self.outcomes) {
-            let y = block.labels()[i];
-            if y.is_nan() {
-                continue;
-            }
-            let weight = block.weights()[i];
-            let log_loss = match (task, &self.built.loss) {
-                // It is the loss itself.
-                (Task::Binary, AnyLoss::Logistic(_)) => outcome.loss,
-                (Task::Binary, loss) => probability(loss, y * outcome.prediction)
-                    .map_or(f64::NAN, |probability| log_loss(probability, weight)),
-                (Task::Multiclass, _) => log_loss(outcome.probability, weight),
-                (Task::Regression, _) => f64::NAN,
-            };
-            let seen = Seen {
-                y,
-                prediction: outcome.prediction - theta,
-                log_loss,
-                loss: outcome.loss,
-                zero: outcome.zero,
-                weight,
-            };
-            if let (Some(held), true) = (&mut self.held, kept) {
-                held.see(&seen);
-                self.day.iter_mut().filter_map(|day| day.held.as_mut()).for_each(|m| m.see(&seen));
-            } else {
-                self.metrics.see(&seen);
-                self.window.iter_mut().for_each(|window| window.see(&seen));
-                if let Some(day) = &mut self.day {
-                    day.metrics.see(&seen);
-                    day.window.iter_mut().for_each(|window| window.see(&seen));
-                }
-            }
-        }
-        learned
-    }
+    pub(super) predictions: Option<Predictions<'a>>,
 }
 
 /// What the note on new classes begins with.
@@ -243,7 +102,7 @@ impl Run {
                 run.load(model)?;
                 if changed {
                     run.study.held = Some(Metrics::new(run.settings.task));
-                    run.other.iter_mut().for_each(|o| o.held = run.study.held.clone());
+                    run.other.iter_mut().for_each(|other| other.held.clone_from(&run.study.held));
                 }
             }
         }
@@ -479,7 +338,14 @@ impl Run {
             let seen = self.study.metrics.examples();
             let mark = (seen + 1).next_power_of_two();
             let next = self.trace.as_ref().map_or(mark, |trace| trace.next().clamp(seen + 1, mark));
-            let most = usize::try_from(next - seen).unwrap_or(usize::MAX);
+            let mut most = usize::try_from(next - seen).unwrap_or(usize::MAX);
+            if task == Task::Multiclass
+                && let Some(all) = &mut sink.predictions
+                && all.with_probabilities()
+            {
+                most = 1;
+                all.look_at(self.learner(), block, from);
+            }
             let end = block.len().min(from.saturating_add(most));
             let kept = |i: &usize| self.keeps(block, *i);
             let (to, keep) = match (from..end).find(kept) {
@@ -517,11 +383,8 @@ impl Run {
             from = to;
         }
         self.rows.1 += block.len() as u64;
-        // The next row may be sent only when this answer has come.
-        sink.predictions
-            .iter_mut()
-            .try_for_each(|out| out.flush())
-            .map_err(RunError::Predictions)?;
+        let flushed = sink.predictions.iter_mut().try_for_each(Predictions::flush);
+        flushed.map_err(RunError::Predictions)?;
         let examples = self.study.metrics.examples();
         (sink.said)(Said::Block { examples, loss: self.study.metrics.loss() });
         Ok(())
@@ -607,12 +470,29 @@ impl Run {
 
     /// Writes the predictions.
     fn print(&self, labels: &Labels, sink: &mut Sink<'_>) -> Result<(), RunError> {
-        let Some(out) = &mut sink.predictions else { return Ok(()) };
+        let Some(all) = &mut sink.predictions else { return Ok(()) };
         for outcome in &self.study.outcomes {
             let text = self.shown(outcome.prediction, labels);
-            writeln!(out, "{text}").map_err(RunError::Predictions)?;
+            let written = match self.settings.task {
+                _ if !all.with_probabilities() => all.plain(&text),
+                Task::Regression => all.plain(&text),
+                Task::Binary => all.class(&text, self.of_two(outcome.prediction)),
+                #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a class number
+                Task::Multiclass => {
+                    let measures = all.of_class(outcome.prediction as usize);
+                    all.class(&text, measures)
+                }
+            };
+            written.map_err(RunError::Predictions)?;
         }
         Ok(())
+    }
+
+    /// The score, and the probability of the class of two on whose side it is, if the loss has probabilities.
+    fn of_two(&self, score: f64) -> (Option<f64>, Option<f64>) {
+        let loss = &self.study.built.loss;
+        let positive = score >= threshold(loss);
+        (Some(score), probability(loss, score).map(|p| if positive { p } else { 1.0 - p }))
     }
 
     /// A prediction as a person reads it.
