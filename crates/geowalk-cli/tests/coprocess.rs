@@ -124,3 +124,47 @@ fn predictions_while_learning_have_probabilities() {
     assert_eq!(text(&place.read("n.csv")).lines().count(), 3);
     place.fails(&["train", "number.csv", "--proba"]);
 }
+
+#[test]
+fn tags_stand_beside_predictions() {
+    let place = Place::new("coprocess-tags");
+    // The lines of VW's tutorial, and many more, so that several threads parse.
+    let lines = [
+        "0 | price:.23 sqft:.25 age:.05 2006",
+        "1 2 second_house | price:.18 sqft:.15 age:.35 1976",
+        "0 1 'third_house | price:.53 sqft:.32 age:.87 1924",
+        "1 fourth| price:.2 age:.3",
+    ];
+    let rows: String = (0..5000)
+        .map(|i| {
+            lines[i % 4].replace("house", &format!("house{i}")).replace("fourth", &format!("f{i}"))
+                + "\n"
+        })
+        .collect();
+    place.write("t.vw", rows);
+    let tags: Vec<String> = (0..5000)
+        .map(|i| match i % 4 {
+            0 => String::new(),
+            1 => format!(" second_house{i}"),
+            2 => format!(" third_house{i}"),
+            _ => format!(" f{i}"),
+        })
+        .collect();
+    let check = |text: &str| {
+        assert_eq!(text.lines().count(), tags.len());
+        for (line, tag) in text.lines().zip(&tags) {
+            assert_eq!(&line[1..], tag);
+        }
+    };
+    for threads in ["1", "2"] {
+        let args =
+            ["train", "t.vw", "--predictions", "p.txt", "--model", "m.gw", "--threads", threads];
+        place.ok(&args);
+        check(&text(&place.read("p.txt")));
+        check(&place.ok(&["predict", "m.gw", "t.vw", "--threads", threads]));
+    }
+    let proba = place.ok(&["predict", "m.gw", "t.vw", "--proba"]);
+    assert!(proba.lines().nth(2).unwrap().ends_with(" second_house1"));
+    place.write("bad.vw", "1 x | a\n");
+    place.fails(&["train", "bad.vw"]);
+}

@@ -15,6 +15,7 @@ use crate::link::{probability, threshold};
 use crate::model::Model;
 use crate::pump::{Filled, Pump};
 use crate::track;
+use crate::train::end_line;
 use crate::tree;
 use crate::walks::{self, Built};
 
@@ -95,8 +96,10 @@ fn predict_rows(
         rows += filled.block.len() as u64;
         scores.clear();
         built.learner.predict(&filled.block, &mut scores);
-        for scores in scores.chunks_exact_mut(built.learner.outputs().max(1)) {
+        let outputs = built.learner.outputs().max(1);
+        for (row, scores) in scores.chunks_exact_mut(outputs).enumerate() {
             line(&built, model.settings.task, &classes, proba, scores, out)
+                .and_then(|()| end_line(out, filled.block.tag_of(row)))
                 .map_err(RunError::Predictions)?;
         }
         // The next row may be sent only when this answer has come.
@@ -105,7 +108,7 @@ fn predict_rows(
     Ok(rows)
 }
 
-/// Writes what is predicted for one example.
+/// Writes what is predicted for one example, without the end of the line.
 fn line(
     built: &Built,
     task: Task,
@@ -116,22 +119,22 @@ fn line(
 ) -> io::Result<()> {
     let class = |number: usize| classes.get(number).map_or("(unseen)", String::as_str);
     match (task, proba) {
-        (Task::Regression, _) => writeln!(out, "{}", scores[0]),
+        (Task::Regression, _) => write!(out, "{}", scores[0]),
         (Task::Binary, false) => {
-            writeln!(out, "{}", class(usize::from(scores[0] >= threshold(&built.loss))))
+            write!(out, "{}", class(usize::from(scores[0] >= threshold(&built.loss))))
         }
         (Task::Binary, true) => {
             let p = probability(&built.loss, scores[0]).unwrap_or(f64::NAN);
-            writeln!(out, "{},{p}", 1.0 - p)
+            write!(out, "{},{p}", 1.0 - p)
         }
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a class number
-        (Task::Multiclass, false) => writeln!(out, "{}", class(largest(scores) as usize)),
+        (Task::Multiclass, false) => write!(out, "{}", class(largest(scores) as usize)),
         (Task::Multiclass, true) => {
             softmax(scores);
             for (k, p) in scores.iter().enumerate() {
                 write!(out, "{}{p}", if k == 0 { "" } else { "," })?;
             }
-            writeln!(out)
+            Ok(())
         }
     }
 }

@@ -39,6 +39,7 @@ use crate::replace::target;
 use crate::theorem::Declared;
 use crate::walks;
 use predictions::Predictions;
+pub(crate) use predictions::end_line;
 use run::{Run, Sink};
 
 /// What to train, and how. What is left out is inferred and said.

@@ -43,26 +43,35 @@ impl<'a> Predictions<'a> {
         (score, self.scores.get(class).copied())
     }
 
-    /// A prediction alone.
-    pub(super) fn plain(&mut self, text: &str) -> io::Result<()> {
-        writeln!(self.out, "{text}")
-    }
-
-    /// A class, with its score and probability where there are such.
-    pub(super) fn class(
+    /// A prediction, with the score and probability of a class where they are wanted, and the tag of its row.
+    pub(super) fn line(
         &mut self,
         text: &str,
-        (score, probability): (Option<f64>, Option<f64>),
+        measures: Option<(Option<f64>, Option<f64>)>,
+        tag: Option<&[u8]>,
     ) -> io::Result<()> {
-        if !std::mem::replace(&mut self.headed, true) {
+        if measures.is_some() && !std::mem::replace(&mut self.headed, true) {
             writeln!(self.out, "prediction,score,probability")?;
         }
-        let number = |x: Option<f64>| x.map_or(String::new(), |x| x.to_string());
-        writeln!(self.out, "{text},{},{}", number(score), number(probability))
+        write!(self.out, "{text}")?;
+        if let Some((score, probability)) = measures {
+            let number = |x: Option<f64>| x.map_or(String::new(), |x| x.to_string());
+            write!(self.out, ",{},{}", number(score), number(probability))?;
+        }
+        end_line(self.out, tag)
     }
 
     /// The next row may be sent only when this answer has come.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
+}
+
+/// Ends the line of a row: its tag, if it has one, stands behind a blank.
+pub(crate) fn end_line(out: &mut dyn Write, tag: Option<&[u8]>) -> io::Result<()> {
+    if let Some(tag) = tag {
+        out.write_all(b" ")?;
+        out.write_all(tag)?;
+    }
+    out.write_all(b"\n")
 }

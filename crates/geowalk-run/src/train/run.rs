@@ -366,7 +366,7 @@ impl Run {
                 self.other = Some(other);
             }
             let learned = self.study.go(task, block, from..to, keep);
-            self.print(labels, sink)?;
+            self.print(block, from, labels, sink)?;
             learned.map_err(|cause| self.diverged(block, places, cause))?;
             let seen_now = self.examples();
             if let Some(mut trace) = self.trace.take_if(|trace| trace.next() == seen_now) {
@@ -469,21 +469,24 @@ impl Run {
     }
 
     /// Writes the predictions.
-    fn print(&self, labels: &Labels, sink: &mut Sink<'_>) -> Result<(), RunError> {
+    fn print(
+        &self,
+        block: &Block,
+        from: usize,
+        labels: &Labels,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), RunError> {
         let Some(all) = &mut sink.predictions else { return Ok(()) };
-        for outcome in &self.study.outcomes {
+        for (row, outcome) in (from..).zip(&self.study.outcomes) {
             let text = self.shown(outcome.prediction, labels);
-            let written = match self.settings.task {
-                _ if !all.with_probabilities() => all.plain(&text),
-                Task::Regression => all.plain(&text),
-                Task::Binary => all.class(&text, self.of_two(outcome.prediction)),
+            let measures = match self.settings.task {
+                _ if !all.with_probabilities() => None,
+                Task::Regression => None,
+                Task::Binary => Some(self.of_two(outcome.prediction)),
                 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a class number
-                Task::Multiclass => {
-                    let measures = all.of_class(outcome.prediction as usize);
-                    all.class(&text, measures)
-                }
+                Task::Multiclass => Some(all.of_class(outcome.prediction as usize)),
             };
-            written.map_err(RunError::Predictions)?;
+            all.line(&text, measures, block.tag_of(row)).map_err(RunError::Predictions)?;
         }
         Ok(())
     }
