@@ -161,3 +161,35 @@ fn a_resumed_day_has_its_own_numbers() {
     place.refuses(&best, "continued with another holdout");
     place.refuses(&["train", "two.csv", "--resume", "m.gw", "--holdout", "x"], "holdout");
 }
+
+#[test]
+fn names_that_turn_into_text_are_noticed() {
+    let place = Place::new("turned");
+    let row = |i: usize| {
+        let (good, word) = (i % 2 == 0, ["the", "old", "new", "big"][i % 4]);
+        let text = match (i, good) {
+            (0..1200, true) => "buy".to_owned(),
+            (0..1200, false) => "ok".to_owned(),
+            _ => format!("{word} thing number n{i} was {}", if good { "fine" } else { "poor" }),
+        };
+        format!("{text},{}\n", u8::from(good))
+    };
+    let table = |n: usize| format!("note,y\n{}", (0..n).map(row).collect::<String>());
+    place.write("turns.csv", table(2400));
+    place.write("names.csv", table(1200));
+    let says = "column 'note' began with names and now holds sentences";
+    let (out, _) = place.both(&["train", "turns.csv"]);
+    assert!(out.contains(says) && out.contains("--text 'note'"), "{out}");
+    assert!(!place.ok(&["train", "names.csv", "--model", "n.gw"]).contains(says));
+    for flag in ["--text", "--nominal"] {
+        assert!(!place.ok(&["train", "turns.csv", flag, "note"]).contains(says), "{flag}");
+    }
+    place.write("later.csv", format!("note,y\n{}", (2000..2400).map(row).collect::<String>()));
+    assert!(place.ok(&["train", "later.csv", "--resume", "n.gw"]).contains(says));
+    // Names of several words are names as long as they come again.
+    let rows: String = (0..3000)
+        .map(|i| format!("{},{}\n", ["ok", "some college no degree"][usize::from(i > 1500)], i % 2))
+        .collect();
+    place.write("census.csv", format!("note,y\n{rows}"));
+    assert!(!place.ok(&["train", "census.csv"]).contains(says));
+}

@@ -257,6 +257,8 @@ pub fn train<'a>(
         (None, None) => return Err(RunError::Empty),
     };
     let mut summary = run.summary(schema, skipped, start.elapsed().as_secs_f64());
+    let late = last.iter().flat_map(|source| source.decisions()).filter(|one| one.is_late());
+    summary.notes.extend(late.map(ToString::to_string));
     if model.is_none() && plan.comparator.is_none() && !plan.trace {
         return Ok(summary);
     }

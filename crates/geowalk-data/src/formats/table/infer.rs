@@ -262,6 +262,12 @@ impl Table {
         self.dense = (exact && features > 0 && roles.iter().enumerate().all(plain))
             .then(|| vec![0.0; features]);
         self.roles = roles;
+        // Who asked for names gets names.
+        let watched = |column: &Column| {
+            let names = matches!(column.kind, Kind::Nominal | Kind::Undecided);
+            (names && !self.rules.nominal.contains(&column.name)).then(Texts::default)
+        };
+        self.recent = self.schema.columns.iter().map(watched).collect();
         Ok(())
     }
 
