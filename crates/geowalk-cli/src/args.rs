@@ -130,6 +130,7 @@ pub(crate) enum Twice {
 }
 
 #[derive(Debug, ClapArgs)]
+#[allow(clippy::struct_excessive_bools)] // flags that have nothing to do with each other
 pub(crate) struct Train {
     #[command(flatten)]
     pub(crate) data: Data,

@@ -166,7 +166,7 @@ fn a_resumed_day_has_its_own_numbers() {
 fn names_that_turn_into_text_are_noticed() {
     let place = Place::new("turned");
     let row = |i: usize| {
-        let (good, word) = (i % 2 == 0, ["the", "old", "new", "big"][i % 4]);
+        let (good, word) = (i.is_multiple_of(2), ["the", "old", "new", "big"][i % 4]);
         let text = match (i, good) {
             (0..1200, true) => "buy".to_owned(),
             (0..1200, false) => "ok".to_owned(),
