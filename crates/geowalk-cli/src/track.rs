@@ -100,13 +100,28 @@ fn print(found: &Found, plan: &Plan, out: &mut dyn Write) -> std::io::Result<()>
         )?;
     }
     for root in recurrence.roots.iter().flatten().filter(|root| root.frequency >= 0.0) {
-        let period = std::f64::consts::TAU / root.frequency;
-        let period =
-            if period.is_finite() { format!(", period {period:.2}") } else { String::new() };
         writeln!(
             out,
-            "  root         modulus {:.6}, frequency {:.6}{period}",
+            "  root         modulus {:.6}, frequency {:.6}",
             root.modulus, root.frequency
+        )?;
+    }
+    let mut clear = recurrence.periods.iter().filter(|period| period.stands_out).peekable();
+    if clear.peek().is_none() {
+        let best = recurrence.periods.first().filter(|period| period.explained > 0.0);
+        let best = best.map_or(String::new(), |period| {
+            let share = 100.0 * period.explained;
+            format!("; the best, {:.2}, predicts {share:.1} % of the other half", period.length)
+        });
+        writeln!(out, "period         no period stands out{best}")?;
+    }
+    for period in clear {
+        let (low, high) = period.range;
+        writeln!(
+            out,
+            "period         {:.2} ({low:.2} to {high:.2}); fitted to one half of the series it predicts {:.1} % of the other",
+            period.length,
+            100.0 * period.explained
         )?;
     }
     Ok(())

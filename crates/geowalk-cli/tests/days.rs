@@ -193,3 +193,24 @@ fn names_that_turn_into_text_are_noticed() {
     place.write("census.csv", format!("note,y\n{rows}"));
     assert!(!place.ok(&["train", "census.csv"]).contains(says));
 }
+
+#[test]
+fn a_period_is_printed_only_if_it_stands_out() {
+    let place = Place::new("periods");
+    let wave = [0.0, 0.5, 0.87, 1.0, 0.87, 0.5, 0.0, -0.5, -0.87, -1.0, -0.87, -0.5];
+    let series = |size: f64| {
+        let mut random = geowalk::laws::Sampler::new(7);
+        let row = |i: usize| format!("{}\n", size * wave[i % 12] + random.normal());
+        format!("y\n{}", (0..1200).map(row).collect::<String>())
+    };
+    place.write("wave.csv", series(3.0));
+    place.write("noise.csv", series(0.0));
+    let args = ["--order", "4", "--center"];
+    let out = place.ok(&[&["track", "wave.csv"][..], &args].concat());
+    assert!(out.contains("period         12.00 ("), "{out}");
+    assert!(!out.contains("no period stands out"), "{out}");
+    let out = place.ok(&[&["track", "noise.csv"][..], &args].concat());
+    assert!(out.contains("period         no period stands out"), "{out}");
+    let json = place.parsed(&[&["track", "wave.csv", "--json"][..], &args].concat());
+    assert_eq!(json["recurrence"]["periods"][0]["stands_out"], true);
+}
