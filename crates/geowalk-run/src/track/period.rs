@@ -54,8 +54,8 @@ impl Period {
         };
         let explained = across(&first, &second)?.min(across(&second, &first)?);
         let count = n as f64;
-        let error =
-            2.0 * (12.0 * (1.0 - share).max(1e-12) / (share.max(1e-12) * count.powi(3))).sqrt();
+        let error = 2.0
+            * (12.0 * (1.0 - share).max(1e-12) / (share.max(1e-12) * count * count * count)).sqrt();
         let error = Real::max(error, step / 20.0);
         let longest = if w > error { TAU / (w - error) } else { f64::INFINITY };
         Some(Self {
