@@ -28,7 +28,7 @@ pub enum Reason {
     Names(usize),
     /// So many distinct whole numbers that look like codes of classes.
     SmallWholeNumbers(usize),
-    /// So many distinct whole numbers that do not look like classes: too many, too large, negative or with gaps.
+    /// So many distinct whole numbers that do not look like classes: too many, too large, or with gaps and seldom repeated.
     WholeNumbers(usize),
     /// This value is not whole.
     Fraction(f64),
@@ -55,8 +55,8 @@ impl Task {
 
     /// The task that the labels of a first block suggest. NaN, the label of an unlabelled row, is passed over.
     ///
-    /// More than two whole numbers are classes if they are few and look like codes: none below −1, and either
-    /// numbered from 0 or 1 without large gaps, or each repeated often. Counts, delays and amounts are numbers.
+    /// More than two whole numbers are classes if they are few and look like codes: numbered from −1, 0 or 1 on without
+    /// large gaps, or few enough to repeat often. Counts, delays and amounts are numbers.
     ///
     /// ```
     /// use geowalk_data::{Labels, Task};
@@ -79,8 +79,9 @@ impl Task {
         }
         let fraction = distinct.iter().copied().find(|y| *y != y.floor());
         let codes = match distinct.as_slice() {
-            [least, .., most] if *least >= -1.0 && *most <= Self::LARGEST_CLASS => {
-                let numbered = *least <= 1.0 && most - least < 2.0 * count as f64;
+            [least, .., most] if least.abs().max(most.abs()) <= Self::LARGEST_CLASS => {
+                let begins = (-1.0..=1.0).contains(least);
+                let numbered = begins && most - least < 2.0 * count as f64;
                 (numbered && count <= Self::MOST_CLASSES)
                     || (count <= Self::MOST_GAPPED && rows >= Self::OFTEN * count)
             }
@@ -173,6 +174,7 @@ mod tests {
         let delays: Vec<f64> = (0..200).map(|i| f64::from((i * 37) % 61 - 12)).collect();
         let letters: Vec<f64> = (0..26).map(|i| f64::from(i + 1)).collect();
         let codes = [11.0, 12.0, 21.0, 31.0].repeat(5);
+        let risks = [-2.0, -1.0, 0.0, 1.0, 2.0, 3.0].repeat(5);
         for (labels, values, text) in [
             (&Labels::Numbers, &[f64::NAN][..], "regression, because no row has a label"),
             (&Labels::Numbers, &[1.0, 1.0], "binary, because all labels are 1"),
@@ -203,6 +205,12 @@ mod tests {
                 &Labels::Numbers,
                 &letters,
                 "multiclass, because the labels are 26 small whole numbers",
+            ),
+            (&Labels::Numbers, &risks, "multiclass, because the labels are 6 small whole numbers"),
+            (
+                &Labels::Numbers,
+                &risks[..6],
+                "regression, because the labels are 6 whole numbers that do not look like classes",
             ),
             (&Labels::Numbers, &codes, "multiclass, because the labels are 4 small whole numbers"),
             (
