@@ -12,6 +12,7 @@ mod doctor;
 mod experts;
 mod list;
 mod manual;
+mod paths;
 mod predict;
 mod progress;
 pub mod report;

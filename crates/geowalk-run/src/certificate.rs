@@ -144,6 +144,14 @@ impl Report {
         })
     }
 
+    /// What to add where the number of rounds is not that of the examples.
+    pub fn rounds_note(&self, examples: u64) -> Option<String> {
+        let rounds = self.first_order.rounds;
+        (rounds > examples).then(|| {
+            format!("{examples} examples made {rounds} rounds: one of weight w > 1 is learned in several")
+        })
+    }
+
     /// In words, a line each.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = vec![self.first_order.to_string()];
@@ -204,22 +212,25 @@ pub(crate) fn off() -> Value {
         "theorem": {"name": null, "status": "none", "reason": reason, "bound": null}, "theorems": []})
 }
 
-/// The words for comparators.
-pub(crate) fn described(against: &Against<'_>, reach: Reach) -> String {
-    match (against, reach) {
-        (Against::Given(_), _) => "the comparator".to_owned(),
-        (Against::Reach | Against::Live, _)
-        | (Against::Within(_), Reach::Sphere(_) | Reach::Simplex) => reach.to_string(),
-        (Against::Within(u), Reach::Box) => {
-            format!("all weights of which none is larger in magnitude than {u} times the final one")
-        }
-        (Against::Within(u), Reach::Positive) => {
-            format!("all positive weights with a sum of at most {u}")
-        }
-        (Against::Within(u), Reach::Ball(norm)) => {
-            format!("all weights u with |u| <= {u} ({norm:?})")
-        }
+/// The words for comparators of a learner with so many outputs.
+pub(crate) fn described(
+    against: &Against<'_>,
+    reach: Reach,
+    outputs: usize,
+    averaged: bool,
+) -> String {
+    let mut words = match against {
+        Against::Given(_) => return "the comparator".to_owned(),
+        Against::Reach | Against::Live => reach.sentence(None),
+        Against::Within(u) => reach.sentence(Some(*u)),
+    };
+    if outputs > 1 {
+        words.push_str(", for each class by itself");
     }
+    if averaged {
+        words.push_str(", before averaging");
+    }
+    words
 }
 
 /// Certificates of several parts of one learner: losses and bounds add up, one broken premise breaks all.

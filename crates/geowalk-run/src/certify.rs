@@ -61,7 +61,7 @@ impl Which {
 /// Opens the data once more.
 pub type Open<'a> = &'a mut dyn FnMut() -> Rows;
 
-/// What the certificates of a model say: against a comparator, or against all weights no farther than its own.
+/// What the certificates of a model say: against a comparator, or against the [set](crate::learner::Reach) of its walk.
 pub fn certify(
     model: &Model,
     which: Option<&Which>,
@@ -93,6 +93,9 @@ pub fn certify_until(
     };
     if learner.report(&Against::Reach, None).is_none() {
         return Err(none);
+    }
+    if data.is_some() {
+        model.settings.check_repeatable()?;
     }
     let problem = |open: &mut dyn FnMut() -> Rows| read(halt, model, &built, open());
     let given = match which {

@@ -224,14 +224,20 @@ pub fn usual_loss_of(walk: &str, task: Task) -> Result<&'static str, ConfigError
 
 /// The text of the matrix that a walk names, if it names a file.
 pub(crate) fn sigma(walk: &str) -> Result<Option<String>, RunError> {
-    let spec = Spec::parse(walk)?;
+    Spec::parse(walk)?; // an error of spelling comes before a missing file
+    matrix_file(walk).map(|path| Sigma::text(&path)).transpose()
+}
+
+/// The file of the matrix that a walk names, if it names one.
+pub fn matrix_file(walk: &str) -> Option<String> {
+    let spec = Spec::parse(walk).ok()?;
     if canonical(spec.name()) != Some("mirror:mahalanobis") {
-        return Ok(None);
+        return None;
     }
-    match spec.args().text("sigma") {
-        Some(text) if Sigma::inline(text)?.is_none() => Sigma::text(text).map(Some),
-        _ => Ok(None),
-    }
+    let mut args = spec.args();
+    let text = args.text("sigma")?;
+    // A diagonal that is written down badly is refused where the walk is built.
+    matches!(Sigma::inline(text), Ok(None)).then(|| text.to_owned())
 }
 
 /// The loss to use where none is named.

@@ -53,6 +53,7 @@ pub fn verify(model: &Model, mut open: impl FnMut() -> Rows) -> Result<Verified,
         return Err(RunError::NoReplay { kind: model.settings.walk.clone() });
     }
     predict::check_walk(model)?;
+    model.settings.check_repeatable()?;
     let run = Run::begin(model.settings.clone(), walks::width(&model.schema))?;
     let (run, source, passes) = repeat(model, run, &mut open)?;
     let known = model.find(Model::DIGEST).and_then(|saved| Digest::load(&saved));
