@@ -151,6 +151,12 @@ pub enum ErrorKind {
         /// What is wrong.
         what: String,
     },
+    /// An Arrow file whose numbers have the bytes of another machine.
+    #[error(
+        "the numbers of this Arrow file are in the byte order of another kind of machine; \
+         write it again with pyarrow, which reads both orders"
+    )]
+    ByteOrder,
     /// A binary file that was made with other options.
     #[error(
         "{option} says otherwise, but the file was converted with {found}; the same expected; leave the option out, or convert the text again with it"

@@ -74,13 +74,47 @@ pub(super) enum Cell<'a> {
     Missing,
     Number(f64),
     Text(&'a [u8]),
+    List(List<'a>),
+}
+
+/// Some of the values of a column, from `start` to `end`.
+#[derive(Clone, Copy)]
+pub(super) struct List<'a> {
+    pub(super) cells: &'a dyn Values,
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+/// What a list takes its items from.
+pub(super) trait Values {
+    /// The item of this number.
+    fn value(&self, k: usize) -> Cell<'_>;
+}
+
+impl<'a> List<'a> {
+    fn items(self) -> impl Iterator<Item = &'a [u8]> {
+        (self.start..self.end).filter_map(move |k| match self.cells.value(k) {
+            Cell::Text(text) => Some(text),
+            _ => None,
+        })
+    }
+
+    fn joined(self) -> Vec<u8> {
+        self.items().collect::<Vec<_>>().join(&b' ')
+    }
+}
+
+impl std::fmt::Debug for List<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&excerpt(&self.joined()))
+    }
 }
 
 impl Cell<'_> {
     /// The number that it is, finite or not.
     fn number(self) -> Option<f64> {
         match self {
-            Self::Missing => None,
+            Self::Missing | Self::List(_) => None,
             Self::Number(number) => Some(number),
             Self::Text(text) => number::field(text),
         }
@@ -91,7 +125,7 @@ impl Cell<'_> {
         match self {
             Self::Number(_) => Sight::Number,
             Self::Text(text) if !schema.is_missing(text) => Sight::Text(text),
-            Self::Missing | Self::Text(_) => Sight::Missing,
+            Self::Missing | Self::Text(_) | Self::List(_) => Sight::Missing,
         }
     }
 
@@ -101,6 +135,7 @@ impl Cell<'_> {
             Self::Missing => 1,
             Self::Number(_) => 8,
             Self::Text(text) => text.len() + 1,
+            Self::List(list) => 8 * (list.end - list.start) + 1,
         }
     }
 
@@ -112,6 +147,7 @@ impl Cell<'_> {
             Self::Text(text) => {
                 format!("\"{}\"", String::from_utf8_lossy(text).replace('"', "\"\""))
             }
+            Self::List(list) => Cell::Text(&list.joined()).csv(),
         }
     }
 
@@ -120,6 +156,7 @@ impl Cell<'_> {
             Self::Missing => String::new(),
             Self::Number(number) => number.to_string(),
             Self::Text(text) => excerpt(text),
+            Self::List(list) => excerpt(&list.joined()),
         }
     }
 
@@ -248,6 +285,9 @@ impl Table {
             (Cell::Missing, _) if self.rules.unlabelled => Ok(f64::NAN),
             (Cell::Missing, _) => Err(ErrorKind::NoLabel),
             (Cell::Text(text), Labels::Names(names)) => Ok(f64::from(names.insert(text)?)),
+            (Cell::List(list), Labels::Names(_)) => {
+                Err(ErrorKind::ManyLabels { found: excerpt(&list.joined()) })
+            }
             (Cell::Number(number), Labels::Names(names)) => {
                 Ok(f64::from(names.insert(number.to_string().as_bytes())?))
             }
@@ -302,6 +342,13 @@ impl Table {
                 }
             }
             Role::Name { column } | Role::Text { column } => {
+                if let Cell::List(list) = cell {
+                    let name = schema.columns[column].name.as_bytes();
+                    for item in list.items() {
+                        block.feature(schema.features.joined(name, Some(item))?, 1.0);
+                    }
+                    return Ok(());
+                }
                 let number;
                 let text = match cell {
                     Cell::Text(text) => text,
