@@ -76,6 +76,10 @@ fn plain(inputs: &[String], data: &How) -> Result<Options, Failure> {
         weight: data.weight.clone(),
         ignore: data.ignore.clone(),
         missing: data.missing.clone(),
+        decimal: data.decimal,
+        thousands: data.thousands,
+        separator: data.separator,
+        skip_lines: data.skip_lines,
         on_error,
         ..Options::new(inputs.iter().map(String::as_str))
     })

@@ -187,6 +187,8 @@ pub(crate) struct Bytes {
     /// Why not, if not because it is over. Told only after the lines before it.
     failure: Option<Box<ErrorKind>>,
     pin: Option<Pin>,
+    /// Lines that are passed over at the beginning of each file.
+    skip: usize,
 }
 
 impl Bytes {
@@ -226,7 +228,19 @@ impl Bytes {
         if self.buffer[..self.filled].starts_with(b"\xEF\xBB\xBF") {
             self.next = 3; // a byte order mark is not part of the first name
         }
+        self.skip_lines(self.skip)?;
         Ok(true)
+    }
+
+    /// Passes over so many lines at the beginning of this file, and of those that follow.
+    pub(crate) fn skip_lines(&mut self, lines: usize) -> Result<(), DataError> {
+        self.skip = lines;
+        for _ in 0..lines {
+            if !self.advance()? {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// The name of the file.
@@ -401,6 +415,7 @@ impl Default for Bytes {
             exhausted: true,
             failure: None,
             pin: None,
+            skip: 0,
         }
     }
 }

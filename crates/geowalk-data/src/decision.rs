@@ -28,6 +28,39 @@ pub enum Decision {
         /// How many words they have together.
         words: usize,
     },
+    /// A column holds names, but looks as if it were meant to hold numbers.
+    Names {
+        /// Its name.
+        column: String,
+        /// A field that is no number, and its row, from 1.
+        found: String,
+        /// That row.
+        row: usize,
+        /// How many fields of the first rows are no numbers.
+        others: usize,
+        /// How many are.
+        numbers: usize,
+        /// What to do, if the field looks like a number.
+        advice: Option<&'static str>,
+    },
+    /// The names of all columns are numbers.
+    NumericHeader {
+        /// The first of them.
+        first: String,
+    },
+    /// Fields are separated by semicolons.
+    Semicolons,
+    /// Words in columns of numbers count as missing. Known at the end.
+    Missing {
+        /// How many.
+        fields: u64,
+        /// The first of them, its column, and how many columns there are with such words.
+        word: String,
+        /// That column.
+        column: String,
+        /// How many columns have such words.
+        columns: usize,
+    },
     /// The smallest index of LIBSVM rows.
     Base {
         /// 0 or 1.
@@ -58,6 +91,48 @@ impl fmt::Display for Decision {
                     "text: column '{column}' is split into words, because {distinct} of {values} values differ and \
                      have {average:.1} words on average; otherwise say --nominal '{column}'"
                 )
+            }
+            Self::Names { column, found, row, others, numbers, advice } => {
+                let all = others + numbers;
+                write!(
+                    f,
+                    "names: column '{column}' holds names, because of '{found}' in row {row}"
+                )?;
+                match others {
+                    1 => write!(f, "; {numbers} of {all} values are numbers")?,
+                    others => write!(
+                        f,
+                        " and {} more; {numbers} of {all} values are numbers",
+                        others - 1
+                    )?,
+                }
+                match advice {
+                    Some(advice) => write!(f, "; if it holds numbers, {advice}"),
+                    None => write!(f, "; if it means missing, say --missing '{found}'"),
+                }
+            }
+            Self::NumericHeader { first } => {
+                write!(
+                    f,
+                    "header: all columns have numbers as names, '{first}' and so on; is the first line a row? then say --no-header"
+                )
+            }
+            Self::Semicolons => {
+                write!(
+                    f,
+                    "separator: a semicolon, because the first line has no comma; otherwise say --separator ,"
+                )
+            }
+            Self::Missing { fields, word, column, columns } => {
+                let such = if *fields == 1 { "field counts" } else { "fields count" };
+                write!(
+                    f,
+                    "missing: {fields} {such} as missing, because numbers stand in their column ('{word}' in column '{column}'"
+                )?;
+                if *columns > 1 {
+                    write!(f, ", and {} more columns", columns - 1)?;
+                }
+                write!(f, "); to keep them as names, say --nominal '{column}'")
             }
             Self::Base { base, rows } => {
                 let (occurs, other) =

@@ -210,6 +210,9 @@ pub enum ErrorKind {
         "a header and no rows; at least one row expected; check the file, or use --no-header if its first line is a row"
     )]
     NoRows,
+    /// Lines to pass over in a file that has none.
+    #[error("--skip-lines is for text, and this file is binary; leave it out")]
+    NoLines,
     /// Neither name nor content tells the format.
     #[error(
         "cannot tell the format by name or content; one of {known} expected; name it with --format"
@@ -221,6 +224,16 @@ pub enum ErrorKind {
     /// An option that cannot be.
     #[error(transparent)]
     Config(#[from] geowalk::ConfigError),
+    /// A mark in numbers that cannot be one.
+    #[error(
+        "{option} '{found}' is not possible; use one punctuation character or a blank, and two different ones"
+    )]
+    Mark {
+        /// The option.
+        option: &'static str,
+        /// What was given.
+        found: char,
+    },
     /// No column for the label.
     #[error("{}; name it with --label; columns: {}", wanted.as_ref().map_or_else(
         || "no label column; one of class, label, target, y expected".to_owned(),
@@ -315,13 +328,20 @@ pub enum ErrorKind {
     },
     /// Text in a column of numbers.
     #[error(
-        "'{found}' in column '{column}', numeric so far; a finite number or nothing expected; declare it with --nominal '{column}', or skip bad rows with --on-error skip"
+        "'{found}' in column '{column}', which has held numbers so far; {}",
+        advice.map_or_else(
+            || format!("say --missing '{found}' if it means missing, --nominal '{column}' if the column holds names, \
+                        or skip bad rows with --on-error skip"),
+            str::to_owned,
+        )
     )]
     TextInNumeric {
         /// Name of the column.
         column: String,
         /// The text found.
         found: String,
+        /// What to do, if it looks like a number.
+        advice: Option<&'static str>,
     },
     /// A row without a label.
     #[error("no label; one expected; drop the row, or skip bad rows with --on-error skip")]
@@ -396,6 +416,11 @@ pub enum ErrorKind {
         /// The weight.
         found: f64,
     },
+    /// A byte 0 in a header.
+    #[error(
+        "a byte 0 in the header: this is no text, or UTF-16 without a byte order mark; convert it (iconv -f utf-16le -t utf-8)"
+    )]
+    NotText,
     /// A name that is not UTF-8.
     #[error(
         "the name '{found}' is not UTF-8; UTF-8 expected; convert the file (iconv -f latin1 -t utf-8)"

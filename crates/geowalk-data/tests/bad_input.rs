@@ -119,15 +119,15 @@ fn numbers_that_are_not_finite() {
         ("a.vw", "1 |f:1e300 1:1e300\n", "a.vw:1:14: the value of feature 1 is '1e300'"),
         ("a.vw", "1 x |f a\n", "a.vw:1:3: the importance weight is 'x'"),
         ("a.vw", "nan |f a\n", "a.vw:1:1: the label is 'nan'"),
-        ("a.csv", "x,y\n1,0\nNaN,1\n", "a.csv:3:1: the value of feature x is 'NaN'"),
+        ("a.csv", "x,y\n1,0\ninf,1\n", "a.csv:3:1: the value of feature x is 'inf'"),
         ("a.csv", "x,y\n1,0\n1,inf\n", "a.csv:3:3: the label is 'inf'"),
-        ("a.jsonl", "{\"y\":1,\"x\":NaN}\n", "a.jsonl:1:12: the value of feature x is 'NaN'"),
+        ("a.jsonl", "{\"y\":1,\"x\":inf}\n", "a.jsonl:1:12: the value of feature x is 'inf'"),
         (
             "a.jsonl",
             "{\"y\":1,\"x\":[1,1e999]}\n",
             "a.jsonl:1:15: the value of feature x[1] is '1e999'",
         ),
-        ("a.jsonl", "{\"y\":NaN}\n", "a.jsonl:1:6: the label is 'NaN'"),
+        ("a.jsonl", "{\"y\":inf}\n", "a.jsonl:1:6: the label is 'inf'"),
     ] {
         assert_eq!(message(name, text), format!("{place}; {advice}"));
     }
@@ -274,7 +274,7 @@ fn tables_out_of_shape() {
     let rows = "1,0\n".repeat(2000);
     assert_eq!(
         message("a.csv", format!("x,y\n{rows}red,0\n")),
-        "a.csv:2002:1: 'red' in column 'x', numeric so far; a finite number or nothing expected; declare it with --nominal 'x', or skip bad rows with --on-error skip"
+        "a.csv:2002:1: 'red' in column 'x', which has held numbers so far; say --missing 'red' if it means missing, --nominal 'x' if the column holds names, or skip bad rows with --on-error skip"
     );
     let ignore =
         Options { ignore: vec!["z".into()], ..Options::new([Input::text("a.csv", "x,y\n1,2\n")]) };

@@ -215,9 +215,14 @@ pub fn train<'a>(
     let mut run: Option<Run> = None;
     let mut schema = resumed.as_ref().map(|model| model.schema.clone());
     let mut last: Option<Box<dyn Source>> = None;
-    for _ in 0..plan.passes {
+    for number in 0..plan.passes {
         let source = input::open(Options { schema: schema.take(), ..open() })?;
         let source = pass(plan, resumed.as_ref(), source, &mut run, &mut sink)?;
+        if number == 0 {
+            for remark in source.remarks() {
+                (sink.said)(Said::Note(remark.to_string()));
+            }
+        }
         schema = Some(source.schema().clone());
         last = Some(source);
     }

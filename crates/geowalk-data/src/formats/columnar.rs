@@ -334,6 +334,10 @@ impl Source for Columnar {
         &self.table.decisions
     }
 
+    fn remarks(&self) -> Vec<Decision> {
+        self.table.remarks()
+    }
+
     fn skipped(&self) -> &Skipped {
         &self.skipped
     }

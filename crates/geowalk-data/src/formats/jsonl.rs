@@ -6,7 +6,7 @@
 //! | number | `name`; zeros are left out |
 //! | `true`, `false` | `name`, as 1 and 0 |
 //! | string | `name=value`, as 1; free text as `name=word` for every [word](crate::words), by its count |
-//! | `null` | `name=missing`, as 1 |
+//! | `null`, `NaN` | `name=missing`, as 1 |
 //! | object | its members, as `name.member` |
 //! | array | its elements, as `name[0]`, `name[1]`, … |
 //!
@@ -243,7 +243,8 @@ impl Jsonl {
             (Token::Bool(value), None) => return Ok(f64::from(*value)),
             (Token::Text(text), None) => {
                 let column = self.label.clone().unwrap_or_default();
-                return Err(ErrorKind::TextInNumeric { column, found: excerpt(text) }.at(at));
+                let found = excerpt(text);
+                return Err(ErrorKind::TextInNumeric { column, found, advice: None }.at(at));
             }
             (Token::Number { text, .. }, Some(_)) => text,
             (Token::Bool(true), Some(_)) => b"true",

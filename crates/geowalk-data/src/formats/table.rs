@@ -14,13 +14,16 @@
 //! its row on blocks are sparse.
 
 mod infer;
+mod spelling;
+
+use std::collections::BTreeMap;
 
 use geowalk::row::Block;
 
 pub(super) use self::infer::{Sample, Sight};
+pub(super) use self::spelling::Spelling;
 use crate::decision::Decision;
 use crate::error::{ErrorKind, What, excerpt};
-use crate::number;
 use crate::schema::{Dictionary, Features, Kind, Labels, Schema};
 use crate::source::Parsed;
 use crate::words::Words;
@@ -112,11 +115,11 @@ impl std::fmt::Debug for List<'_> {
 
 impl Cell<'_> {
     /// The number that it is, finite or not.
-    fn number(self) -> Option<f64> {
+    fn number(self, spelling: Spelling) -> Option<f64> {
         match self {
             Self::Missing | Self::List(_) => None,
             Self::Number(number) => Some(number),
-            Self::Text(text) => number::field(text),
+            Self::Text(text) => spelling.number(text),
         }
     }
 
@@ -161,11 +164,21 @@ impl Cell<'_> {
     }
 
     /// The finite number that it is.
-    fn finite(self, what: impl FnOnce() -> What) -> Result<f64, ErrorKind> {
-        match self.number() {
+    fn finite(self, spelling: Spelling, what: impl FnOnce() -> What) -> Result<f64, ErrorKind> {
+        match self.number(spelling) {
             Some(number) if number.is_finite() => Ok(number),
             _ => Err(ErrorKind::Number { what: what(), found: self.excerpt() }),
         }
+    }
+
+    /// The error of a cell that is no number in a column of numbers.
+    #[cold]
+    fn no_number(self, column: &str) -> ErrorKind {
+        let advice = match self {
+            Self::Text(text) => spelling::advice(text),
+            _ => None,
+        };
+        ErrorKind::TextInNumeric { column: column.to_owned(), found: self.excerpt(), advice }
     }
 }
 
@@ -181,6 +194,10 @@ pub(super) struct Table {
     pub(super) roles: Vec<Role>,
     pub(super) sample: Sample,
     pub(super) decisions: Vec<Decision>,
+    /// How numbers are written.
+    pub(super) spelling: Spelling,
+    /// Words taken for missing numbers, by column: how many, and the first of them.
+    taken: BTreeMap<usize, (u64, String)>,
     /// The row under construction, while rows are dense.
     pub(super) dense: Option<Vec<f64>>,
     label: f64,
@@ -211,6 +228,8 @@ impl Table {
             roles: Vec::new(),
             sample: Sample::default(),
             decisions: Vec::new(),
+            spelling: Spelling::new(options.decimal, options.thousands)?,
+            taken: BTreeMap::new(),
             dense: None,
             label: f64::NAN,
             weight: 1.0,
@@ -231,8 +250,13 @@ impl Table {
         block: &mut Block,
     ) -> Result<bool, ErrorKind> {
         let Some(&role) = self.roles.get(at) else { return Ok(true) };
+        let mut word = None;
         let cell = match cell {
             Cell::Text(text) if self.schema.is_missing(text) => Cell::Missing,
+            Cell::Text(text) if self.takes_words(role) && spelling::is_missing_word(text) => {
+                word = Some(text);
+                Cell::Missing
+            }
             cell => cell,
         };
         match (role, cell) {
@@ -245,10 +269,33 @@ impl Table {
                     self.spill(&filled, at, block); // this row is the first that is not dense
                 }
                 self.missing(role, block)?;
+                if let Some(word) = word {
+                    self.taken.entry(at).or_insert_with(|| (0, excerpt(word))).0 += 1;
+                }
             }
             (_, cell) => self.feature(at, role, cell, block)?,
         }
         Ok(true)
+    }
+
+    /// Do the usual words for missing stand for a missing number in such a column?
+    fn takes_words(&self, role: Role) -> bool {
+        match role {
+            Role::Number { .. } | Role::Undecided { .. } | Role::Weight => true,
+            Role::Label => matches!(self.schema.labels, Labels::Numbers),
+            Role::Name { .. } | Role::Text { .. } | Role::Ignored => false,
+        }
+    }
+
+    /// What only the end tells.
+    pub(super) fn remarks(&self) -> Vec<Decision> {
+        let Some((&at, (_, word))) = self.taken.first_key_value() else { return Vec::new() };
+        vec![Decision::Missing {
+            fields: self.taken.values().map(|(count, _)| count).sum(),
+            word: word.clone(),
+            column: self.names.get(at).cloned().unwrap_or_default(),
+            columns: self.taken.len(),
+        }]
     }
 
     /// Ends the row.
@@ -291,11 +338,10 @@ impl Table {
             (Cell::Number(number), Labels::Names(names)) => {
                 Ok(f64::from(names.insert(number.to_string().as_bytes())?))
             }
-            (cell, Labels::Numbers) if cell.number().is_some() => cell.finite(|| What::Label),
-            (cell, Labels::Numbers) => {
-                let column = self.schema.label().unwrap_or("label").to_owned();
-                Err(ErrorKind::TextInNumeric { column, found: cell.excerpt() })
+            (cell, Labels::Numbers) if cell.number(self.spelling).is_some() => {
+                cell.finite(self.spelling, || What::Label)
             }
+            (cell, Labels::Numbers) => Err(cell.no_number(self.schema.label().unwrap_or("label"))),
         }
     }
 
@@ -303,7 +349,7 @@ impl Table {
         if matches!(cell, Cell::Missing) && self.rules.unlabelled {
             return Ok(1.0);
         }
-        match cell.finite(|| What::Weight)? {
+        match cell.finite(self.spelling, || What::Weight)? {
             found if found < 0.0 => Err(ErrorKind::Weight { found }),
             weight => Ok(weight),
         }
@@ -326,15 +372,14 @@ impl Table {
         cell: Cell<'_>,
         block: &mut Block,
     ) -> Result<(), ErrorKind> {
-        let Self { schema, words, .. } = self;
+        let Self { schema, words, spelling, .. } = self;
         match role {
             Role::Number { column, index } => {
                 let name = &schema.columns[column].name;
-                if cell.number().is_none() {
-                    let column = name.clone();
-                    return Err(ErrorKind::TextInNumeric { column, found: cell.excerpt() });
+                if cell.number(*spelling).is_none() {
+                    return Err(cell.no_number(name));
                 }
-                let value = cell.finite(|| What::Value(name.clone()))?;
+                let value = cell.finite(*spelling, || What::Value(name.clone()))?;
                 match self.dense.as_mut().and_then(|row| row.get_mut(index as usize)) {
                     Some(place) => *place = value,
                     None if value != 0.0 => block.feature(index, value),
@@ -369,7 +414,7 @@ impl Table {
                 })?;
             }
             Role::Undecided { column } => {
-                let numeric = cell.number().is_some();
+                let numeric = cell.number(*spelling).is_some();
                 schema.columns[column].kind = if numeric { Kind::Numeric } else { Kind::Nominal };
                 self.roles[at] = self.role(column)?;
                 return self.feature(at, self.roles[at], cell, block);

@@ -151,6 +151,9 @@ impl<'a> Cursor<'a> {
         };
         let text = &self.record.text[self.at..end];
         self.at = end;
+        if value.is_nan() {
+            return Ok(Token::Null); // what Python writes for a missing number
+        }
         Ok(Token::Number { value, text })
     }
 
