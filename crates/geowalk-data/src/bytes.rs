@@ -8,6 +8,7 @@
 //! end. So a parser may load whole words and need not ask at every digit whether the line is over.
 
 mod cut;
+mod decode;
 mod stream;
 
 use std::fs::File;
@@ -16,6 +17,7 @@ use std::path::{Path, PathBuf};
 
 use memchr::{memchr, memchr_iter, memrchr};
 
+use self::decode::decoded;
 pub(crate) use self::stream::{Stream, Streams};
 use crate::error::{Compression, DataError, ErrorKind, Fault, Position};
 
@@ -212,9 +214,10 @@ impl Bytes {
         let Some(input) = self.waiting.next() else { return Ok(false) };
         input.name().clone_into(&mut self.name);
         self.path = input.file();
-        let (reader, compression) = input.open().and_then(decompressed).map_err(|source| {
+        let opened = input.open().map_err(|source| ErrorKind::Io { source }).and_then(decoded);
+        let (reader, compression) = opened.map_err(|kind| {
             self.reader = Box::new(io::empty());
-            ErrorKind::Io { source }.of(&self.name)
+            kind.of(&self.name)
         })?;
         (self.reader, self.compression) = (reader, compression);
         (self.filled, self.before, self.start, self.end, self.next) = (0, 0, 0, 0, 0);
@@ -418,35 +421,6 @@ impl Default for Bytes {
             skip: 0,
         }
     }
-}
-
-/// The bytes behind the compression, if there is one.
-fn decompressed(
-    mut reader: Box<dyn Read + Send>,
-) -> io::Result<(Box<dyn Read + Send>, Option<Compression>)> {
-    const CHUNK: usize = 1 << 18;
-    let mut head = Vec::with_capacity(4);
-    reader.by_ref().take(4).read_to_end(&mut head)?;
-    let compression = match head.as_slice() {
-        [0x1f, 0x8b, ..] => Some(Compression::Gzip),
-        [0x28, 0xb5, 0x2f, 0xfd] => Some(Compression::Zstd),
-        _ => None,
-    };
-    let whole = Cursor::new(head).chain(reader);
-    Ok((
-        match compression {
-            None => Box::new(whole),
-            Some(Compression::Gzip) => {
-                let input = io::BufReader::with_capacity(CHUNK, whole);
-                Box::new(flate2::bufread::MultiGzDecoder::new(input))
-            }
-            Some(Compression::Zstd) => {
-                let input = io::BufReader::with_capacity(CHUNK, whole);
-                Box::new(zstd::stream::read::Decoder::with_buffer(input)?)
-            }
-        },
-        compression,
-    ))
 }
 
 #[cfg(test)]

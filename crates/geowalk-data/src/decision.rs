@@ -61,6 +61,11 @@ pub enum Decision {
         /// How many columns have such words.
         columns: usize,
     },
+    /// Indices are so large that features are numbered as they are met.
+    Wide {
+        /// The largest index of the first rows.
+        largest: u64,
+    },
     /// The smallest index of LIBSVM rows.
     Base {
         /// 0 or 1.
@@ -133,6 +138,12 @@ impl fmt::Display for Decision {
                     write!(f, ", and {} more columns", columns - 1)?;
                 }
                 write!(f, "); to keep them as names, say --nominal '{column}'")
+            }
+            Self::Wide { largest } => {
+                write!(
+                    f,
+                    "indices: up to {largest}, so features are numbered as they are met, to save memory; --bits 24 hashes them"
+                )
             }
             Self::Base { base, rows } => {
                 let (occurs, other) =

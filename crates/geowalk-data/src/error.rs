@@ -94,6 +94,10 @@ pub enum Compression {
     Gzip,
     /// RFC 8878.
     Zstd,
+    /// bzip2.
+    Bzip2,
+    /// xz.
+    Xz,
 }
 
 impl fmt::Display for Compression {
@@ -101,6 +105,8 @@ impl fmt::Display for Compression {
         f.write_str(match self {
             Self::Gzip => "gzip",
             Self::Zstd => "zstd",
+            Self::Bzip2 => "bzip2",
+            Self::Xz => "xz",
         })
     }
 }
@@ -132,6 +138,14 @@ pub enum ErrorKind {
         compression: Compression,
         /// What the decompressor says.
         source: io::Error,
+    },
+    /// A file of a format that is not read.
+    #[error("this is {what}; {remedy}")]
+    Foreign {
+        /// What it is.
+        what: &'static str,
+        /// What to do.
+        remedy: &'static str,
     },
     /// A binary file that stops early.
     #[error(
@@ -370,7 +384,7 @@ pub enum ErrorKind {
     },
     /// An index beyond the limit.
     #[error(
-        "index {found}; at most {limit} expected; hash the indices with --bits 24, or renumber them"
+        "index {found}, above {limit}: memory is needed for every index below it; hash the indices with --bits 24"
     )]
     IndexTooLarge {
         /// The index.

@@ -24,7 +24,7 @@ use crate::source::{Parser, Reader, Source};
 pub struct Format {
     /// Its name, as in `--format`.
     pub name: &'static str,
-    /// How file names end, before `.gz` or `.zst`; separated by blanks.
+    /// How file names end, before `.gz`, `.zst`, `.bz2` or `.xz`; separated by blanks.
     pub endings: &'static str,
     /// What a row looks like.
     pub example: &'static str,
@@ -147,7 +147,8 @@ fn choose(
         return Ok(format);
     }
     let name = bytes.name().to_ascii_lowercase();
-    let stem = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
+    let endings = [".gz", ".zst", ".bz2", ".xz"];
+    let stem = endings.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(&name);
     let by_name = FORMATS.iter().find(|f| f.endings.split(' ').any(|end| stem.ends_with(end)));
     if let Some(format) = by_name {
         return Ok(format);

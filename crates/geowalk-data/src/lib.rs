@@ -2,7 +2,7 @@
 //! From bytes to blocks of examples.
 //!
 //! ```text
-//! Input            path, pattern, '-', reader       bytes.rs     gzip, zstd; one buffer; lines as slices
+//! Input            path, pattern, '-', reader       bytes.rs     gzip, zstd, bzip2, xz; one buffer; lines as slices
 //!   │  Record
 //!   ▼
 //! Parser           libsvm vw csv tsv jsonl          formats/     one file per format, one line in the table

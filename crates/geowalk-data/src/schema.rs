@@ -324,8 +324,10 @@ pub struct Index {
 }
 
 impl Index {
-    /// The largest index that is read; weights for more would not fit in memory.
-    pub const LIMIT: u64 = 1 << 28;
+    /// The largest index that is read: learners keep weights for all below it.
+    pub const LIMIT: u64 = 1 << 25;
+    /// If the first rows have an index from here on, features are numbered as they are met.
+    pub const WIDE: u64 = 1 << 24;
 }
 
 /// The prefix of the names that follow it in a row.

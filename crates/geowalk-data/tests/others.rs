@@ -165,3 +165,141 @@ fn a_header_of_numbers_is_noted() {
     let error = refused("a.csv", "x\0,y\n1,2\n");
     assert!(error.starts_with("a.csv:1:1: a byte 0 in the header"), "{error}");
 }
+
+#[test]
+fn wide_libsvm_needs_memory_for_the_features_met_only() {
+    let text = "1 268435456:1\n-1 3:0.5 268435456:2 4000000000:1\n";
+    let mut source = open(Options::new([Input::text("a.svm", text)])).unwrap();
+    let mut block = Block::new();
+    assert_eq!(source.read(&mut block, 10).unwrap(), 2);
+    assert_eq!(block.bound(), 3);
+    assert_eq!(
+        source.decisions()[0].to_string(),
+        "indices: up to 4000000000, so features are numbered as they are met, to save memory; --bits 24 hashes them"
+    );
+    assert_eq!(read("a.svm", text).0[1], "-1 | 3 0.5 268435456 2 4000000000 1");
+    // The same names with the schema of that reading, whatever the rows.
+    let known = Options {
+        schema: Some(source.schema().clone()),
+        ..Options::new([Input::text("b.svm", "0 3:7\n")])
+    };
+    assert_eq!(read_as(known).0, ["0 | 3 7"]);
+    // After rows with small indices it would need memory for all below it.
+    let error = refused("a.svm", "1 1:1\n".repeat(1500) + "1 268435456:1\n");
+    assert_eq!(
+        error,
+        "a.svm:1501:3: index 268435456, above 33554432: memory is needed for every index below it; \
+         hash the indices with --bits 24"
+    );
+}
+
+#[test]
+fn carriage_returns_end_lines() {
+    for (name, text) in [
+        ("a.vw", "1 |a x\n-1 |a y\n"),
+        ("a.csv", "x,y\n1,2\n3,4\n"),
+        ("a.svm", "1 1:2\n-1 2:1\n"),
+        ("a.jsonl", "{\"x\":1,\"y\":2}\n{\"x\":3,\"y\":4}\n"),
+        ("a.tsv", "x\ty\n1\t2\n"),
+    ] {
+        let unix = read(name, text);
+        assert_eq!(read(name, text.replace('\n', "\r")), unix, "{name}");
+        assert_eq!(read(name, text.replace('\n', "\r\n")), unix, "{name}");
+        for buffer in [1, 3, 64] {
+            let inputs = [Input::text(name, text.replace('\n', "\r"))];
+            assert_eq!(
+                read_as(Options { buffer, ..Options::new(inputs) }),
+                unix,
+                "{name} {buffer}"
+            );
+        }
+    }
+}
+
+fn utf_16(text: &str, unit: fn(u16) -> [u8; 2]) -> Vec<u8> {
+    format!("\u{feff}{text}").encode_utf16().flat_map(unit).collect()
+}
+
+#[test]
+fn utf_16_is_read() {
+    let text = "größe,😀,y\n1.5,2,0\nnull,4,1\n";
+    let plain = read("a.csv", text);
+    for bytes in [utf_16(text, u16::to_le_bytes), utf_16(text, u16::to_be_bytes)] {
+        for buffer in [1, 1 << 20] {
+            let inputs = [Input::text("a.csv", bytes.clone())];
+            assert_eq!(read_as(Options { buffer, ..Options::new(inputs) }), plain);
+        }
+        let error = refused("a.csv", &bytes[..bytes.len() - 1]);
+        assert!(error.contains("UTF-16") && error.contains("half a character"), "{error}");
+    }
+    let error = refused("a.csv", &utf_16(text, u16::to_le_bytes)[2..]);
+    assert!(error.contains("a byte 0 in the header"), "{error}");
+}
+
+fn unhex(digits: &str) -> Vec<u8> {
+    let byte = |k| u8::from_str_radix(&digits[k..k + 2], 16).unwrap();
+    (0..digits.len()).step_by(2).map(byte).collect()
+}
+
+/// `x,y\n1,2\n`, compressed by Python.
+const BZIP2: &str = "425a6839314159265359df0b503f00000358800010000430000060200030c00869b28823278bb9229c28486f85a81f80";
+const XZ: &str = "fd377a585a000004e6d6b4460200210116000000742fe5a3010007782c790a312c320a0043f094645478c3cd00012008bb19d9bb1fb6f37d010000000004595a";
+
+#[test]
+fn bzip2_and_xz_are_read() {
+    for (name, digits) in [("bzip2", BZIP2), ("xz", XZ)] {
+        let bytes = unhex(digits);
+        assert_eq!(read("a.csv.xz", bytes.clone()).0, ["2 | x 1"]);
+        // Two of them make one file, as `cat` would.
+        let twice = [&bytes[..], &bytes[..]].concat();
+        assert_eq!(read("a", twice).0.len(), 3);
+        let error = refused("a.csv", &bytes[..bytes.len() - 9]);
+        assert!(error.contains(&format!("the {name} stream stops in the middle")), "{error}");
+    }
+}
+
+#[test]
+fn zeros_after_gzip_are_passed_over() {
+    use std::io::Write;
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(b"x,y\n1,2\n").unwrap();
+    let member = gzip.finish().unwrap();
+    let mut bytes = member.clone();
+    bytes.extend([0; 700]);
+    assert_eq!(read("a.csv", bytes.clone()).0, ["2 | x 1"]);
+    let mut more = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    more.write_all(b"3,4\n").unwrap();
+    bytes.extend(more.finish().unwrap());
+    assert_eq!(read("a.csv", bytes).0, ["2 | x 1", "4 | x 3"]);
+    let rubbish = refused("a.csv", [&member[..], b"rubbish at the end of it"].concat());
+    assert!(rubbish.contains("the gzip stream is damaged"), "{rubbish}");
+}
+
+#[test]
+fn formats_that_are_not_read_are_named() {
+    let zip = |inside: &str| {
+        let mut bytes = b"PK\x03\x04\x14\0\x06\0\x08\0".to_vec();
+        bytes.resize(30, 0);
+        bytes.extend(inside.as_bytes());
+        bytes.resize(100, 0);
+        bytes
+    };
+    let model = [&[200, 0, 0, 0, 0, 0, 0, 0][..], br#"{"__metadata__":{"digest":"0000"#].concat();
+    for (bytes, says) in [
+        (zip("data.csv"), "this is a zip archive; unpack it first"),
+        (zip("[Content_Types].xml"), "this is an Excel workbook (.xlsx); save the sheet as CSV"),
+        (
+            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0".to_vec(),
+            "this is an Excel workbook (.xls); save the",
+        ),
+        (b"Obj\x01\x04\x14avro".to_vec(), "this is an Avro file; write it as Parquet"),
+        (b"ORC\x08".to_vec(), "this is an ORC file; write it as Parquet"),
+        (model, "this is a geowalk model, not data; name the data first"),
+        (b"\xff\xfe\0\0x\0\0\0".to_vec(), "this is text in UTF-32; convert it (iconv"),
+    ] {
+        for name in ["a.csv", "-"] {
+            let error = refused(name, bytes.clone());
+            assert!(error.starts_with(&format!("{name}: {says}")), "{error}");
+        }
+    }
+}

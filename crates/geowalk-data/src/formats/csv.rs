@@ -87,8 +87,10 @@ impl Parser for Csv {
         let mut names = Vec::new();
         for field in field::fields(record, self.dialect) {
             let (offset, field) = field?;
+            if field.contains(&0) {
+                return Err(ErrorKind::NotText.at(offset));
+            }
             match std::str::from_utf8(&field) {
-                Ok(name) if name.contains('\0') => return Err(ErrorKind::NotText.at(offset)),
                 Ok(name) => names.push(name.to_owned()),
                 Err(_) => return Err(ErrorKind::Utf8 { found: excerpt(&field) }.at(offset)),
             }
