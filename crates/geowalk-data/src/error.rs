@@ -474,6 +474,14 @@ pub enum ErrorKind {
         /// What does.
         found: String,
     },
+    /// JSON as VW has it.
+    #[error(
+        "the key '{key}' belongs to the JSON of VW, whose labels are not read; name a label with --label, or write VW text"
+    )]
+    VwJson {
+        /// The key.
+        key: String,
+    },
     /// More names than the dictionary may hold.
     #[error("more than {limit} distinct feature names; fewer expected; hash them with --bits 22")]
     DictionaryFull {

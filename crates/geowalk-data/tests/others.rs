@@ -303,3 +303,39 @@ fn formats_that_are_not_read_are_named() {
         }
     }
 }
+
+#[test]
+fn the_last_of_equal_json_keys_counts() {
+    for (json, expected) in [
+        (r#"{"x":1,"y":0,"x":5}"#, "0 | x 5"),
+        (r#"{"x":"a","y":0,"x":"b"}"#, "0 | x=b 1"),
+        (r#"{"x":"a","y":0,"x":2}"#, "0 | x 2"),
+        (r#"{"y":7,"x":1,"y":0}"#, "0 | x 1"),
+        (r#"{"y":0,"o":{"p":1,"q":2,"p":3},"p":9}"#, "0 | o.q 2 o.p 3 p 9"),
+        (r#"{"y":0,"o":{"p":1},"o":{"q":2}}"#, "0 | o.q 2"),
+    ] {
+        assert_eq!(read("a.jsonl", json).0, [expected], "{json}");
+    }
+    // No class is left behind by a label that does not count.
+    let mut source = open(Options::new([Input::text("a.jsonl", r#"{"y":"a","y":"b"}"#)])).unwrap();
+    source.read(&mut Block::new(), 9).unwrap();
+    assert_eq!(source.schema().labels().name(0.0), Some("b"));
+}
+
+#[test]
+fn lone_surrogates_stay_different() {
+    let (rows, _) = read("a.jsonl", r#"{"y":0,"\ud800":1,"\ud801":2}"#);
+    assert_eq!(rows, [r"0 | \ud800 1 \ud801 2"]);
+}
+
+#[test]
+fn json_of_vw_is_named() {
+    for text in [
+        r#"{"_label":1,"a":{"x":2}}"#,
+        r#"{"_label_cost":-1,"_label_probability":0.5,"c":{}}"#,
+        r#"{"EventId":"7","a":[1],"c":{"_multi":[]}}"#,
+    ] {
+        let error = refused("a.json", text);
+        assert!(error.contains("belongs to the JSON of VW, whose labels are not read"), "{error}");
+    }
+}
