@@ -422,6 +422,30 @@ pub enum ErrorKind {
         /// The text found.
         found: String,
     },
+    /// Something between the tag and the bar of a VW line.
+    #[error(
+        "'{found}' after the tag: a tag comes last before '|'; put the label and the importance before it"
+    )]
+    AfterTag {
+        /// The text found.
+        found: String,
+    },
+    /// A label of another problem that VW solves.
+    #[error("'{found}' is {problem}, which is not learned here; the label is one number")]
+    VwLabel {
+        /// The text found.
+        found: String,
+        /// What it is.
+        problem: &'static str,
+    },
+    /// A control character where blanks separate.
+    #[error(
+        "the byte {found:#04x} is a control character, which separates nothing; remove it, or write a blank"
+    )]
+    Control {
+        /// The byte.
+        found: u8,
+    },
     /// An importance weight below 0.
     #[error(
         "importance weight {found}; a number >= 0 expected; correct the line, or skip bad rows with --on-error skip"

@@ -296,6 +296,23 @@ fn whole_slow(text: &[u8], at: usize) -> Option<(u64, usize)> {
     (end > at).then_some((number, end))
 }
 
+/// Is there a control character other than a tab?
+#[inline]
+pub(crate) fn has_control(text: &[u8]) -> bool {
+    // Without a branch for each byte, so that many are compared at once.
+    let look = |text: &[u8]| {
+        text.iter().fold(0, |found, b| found | u8::from(*b < b' ') & u8::from(*b != b'\t'))
+    };
+    #[cfg(target_arch = "x86_64")]
+    if let Some(simd) = pulp::x86::V3::try_new() {
+        return simd.vectorize(
+            #[inline(always)]
+            || look(text),
+        ) != 0;
+    }
+    look(text) != 0
+}
+
 /// A field that is a number and nothing else, blanks around it apart.
 pub(crate) fn field(text: &[u8]) -> Option<f64> {
     let text = text.trim_ascii();

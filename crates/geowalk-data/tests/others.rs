@@ -339,3 +339,39 @@ fn json_of_vw_is_named() {
         assert!(error.contains("belongs to the JSON of VW, whose labels are not read"), "{error}");
     }
 }
+
+#[test]
+fn vw_tags_come_last() {
+    for (line, says) in [
+        ("1 'tag word |a x", "a.vw:1:8: 'word' after the tag: a tag comes last before '|'"),
+        ("'tag 1 |a x", "a.vw:1:6: '1' after the tag"),
+        ("1 |a x\u{1}y", "a.vw:1:7: the byte 0x01 is a control character"),
+        ("1 |a 1:2\u{b}2:3", "a.vw:1:9: the byte 0x0b is a control character"),
+        ("1 |a x\r2 |a y\n1 |a z", "a.vw:1:7: the byte 0x0d is a control character"),
+    ] {
+        let error = refused("a.vw", line);
+        assert!(error.starts_with(says), "{error}");
+    }
+    assert_eq!(read("a.vw", "1 'tag |a x\n1 tag|a x\n1\t|a x\n").0.len(), 3);
+}
+
+#[test]
+fn labels_of_other_vw_problems_are_named() {
+    for (line, says) in [
+        ("1:2:0.4 | a", "'1:2:0.4' is action:cost:probability of a contextual bandit"),
+        ("shared | a", "'shared' is the beginning of a contextual bandit with features of actions"),
+        ("1:0.5 2:1 | a", "'1:0.5' is class:cost of cost-sensitive classification"),
+        ("1,2,3 | a", "'1,2,3' is a list of labels"),
+        ("ccb shared | a", "'ccb' is the beginning of a conditional contextual bandit"),
+        ("slates shared 0.8 | a", "'slates' is the beginning of slates"),
+        ("dog | a", "'dog' is a name as label"),
+    ] {
+        // A line that begins with a name may be anything.
+        for name in if line.starts_with('d') { &["a.vw"][..] } else { &["a.vw", "-"] } {
+            let error = refused(name, line);
+            let expected =
+                format!("{name}:1:1: {says}, which is not learned here; the label is one number");
+            assert_eq!(error, expected);
+        }
+    }
+}

@@ -418,7 +418,7 @@ pub fn examples(options: Options, task: Option<Task>) -> Result<Examples, RunErr
     let names = schema.labels();
     let inference = Task::infer(names, &labels);
     if inference.reason == Reason::NoLabels {
-        return Err(RunError::NoLabels { rows: labels.len() });
+        return Err(RunError::NoLabels { rows: labels.len() as u64 });
     }
     let said = task.is_none().then(|| inference.to_string());
     if task.unwrap_or(inference.task) == Task::Regression {

@@ -291,6 +291,7 @@ fn pass(
     let source = pump.stop().ok_or(RunError::Reader)?;
     match outcome {
         Ok(()) => {
+            run.check_labels()?;
             run.end_pass();
             Ok(source)
         }
