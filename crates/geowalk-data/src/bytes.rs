@@ -382,6 +382,7 @@ impl Bytes {
             line: self.line + memchr_iter(b'\n', text).count() as u64,
             column: 1 + String::from_utf8_lossy(&text[line_start..]).chars().count() as u64,
             byte: self.before + (self.start + offset) as u64,
+            is_row: false,
         }
     }
 
@@ -469,7 +470,7 @@ mod tests {
             bytes.pin();
             assert!(bytes.advance().unwrap() && bytes.extend().unwrap());
             assert_eq!(bytes.record().bytes(), b"1\r\n22");
-            assert_eq!(bytes.position(4), Position { line: 2, column: 2, byte: 4 });
+            assert_eq!(bytes.position(4), Position { line: 2, column: 2, byte: 4, is_row: false });
             bytes.first_line_only();
             assert!(bytes.advance().unwrap());
             assert_eq!(bytes.record().bytes(), b"22");

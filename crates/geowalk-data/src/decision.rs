@@ -1,8 +1,9 @@
 //! # What a reader has decided
 //! By looking at the first rows, and so worth saying aloud: a front end prints it, with what to do if it is wrong.
 
-use std::fmt;
+use std::fmt::{self, Write};
 
+use crate::error::visible;
 use crate::words::Texts;
 
 /// What a reader has decided by looking at the first rows.
@@ -88,6 +89,14 @@ impl Decision {
 
 impl fmt::Display for Decision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = String::new();
+        self.describe(&mut text)?;
+        f.write_str(&visible(&text))
+    }
+}
+
+impl Decision {
+    fn describe(&self, f: &mut String) -> fmt::Result {
         match self {
             Self::Text { column, values, distinct, words } => {
                 let average = *words as f64 / *values as f64;
@@ -129,15 +138,19 @@ impl fmt::Display for Decision {
                 )
             }
             Self::Missing { fields, word, column, columns } => {
-                let such = if *fields == 1 { "field counts" } else { "fields count" };
+                let (such, them) = match fields {
+                    1 => ("field counts", "it as a name"),
+                    _ => ("fields count", "them as names"),
+                };
                 write!(
                     f,
-                    "missing: {fields} {such} as missing, because numbers stand in their column ('{word}' in column '{column}'"
+                    "missing: {fields} {such} as missing, such as '{word}' in column '{column}'"
                 )?;
-                if *columns > 1 {
-                    write!(f, ", and {} more columns", columns - 1)?;
+                match columns {
+                    1 => write!(f, ", which otherwise holds numbers")?,
+                    columns => write!(f, "; the {columns} columns otherwise hold numbers")?,
                 }
-                write!(f, "); to keep them as names, say --nominal '{column}'")
+                write!(f, "; to keep {them}, say --nominal '{column}'")
             }
             Self::Wide { largest } => {
                 write!(

@@ -2,6 +2,7 @@
 //! Where, what was found, what was expected, what to do: `heart.svm:17:9: index 0; ...`. The parts are fields; the
 //! sentence is only their `Display`.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io;
 
@@ -14,6 +15,8 @@ pub struct Position {
     pub column: u64,
     /// Byte within the (decompressed) file, from 0; of a binary table 0.
     pub byte: u64,
+    /// The file is a binary table, so that `line` is a row.
+    pub is_row: bool,
 }
 
 /// What is wrong with the data, and where.
@@ -26,7 +29,7 @@ pub struct Position {
 /// assert_eq!(error.position.unwrap().column, 5);
 /// assert_eq!(
 ///     error.to_string(),
-///     "a.svm:1:5: the value of feature 3 is 'x'; a finite number expected; correct the line, or skip bad rows with --on-error skip"
+///     "a.svm:1:5: the value of feature 3 is 'x'; a finite number expected; correct it, or skip bad rows with --on-error skip"
 /// );
 /// ```
 #[derive(Debug)]
@@ -41,11 +44,15 @@ pub struct DataError {
 
 impl fmt::Display for DataError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:", self.file)?;
-        if let Some(Position { line, column, .. }) = self.position {
-            write!(f, "{line}:{column}:")?;
+        f.write_str(&visible(&self.file))?;
+        match self.position {
+            Some(Position { line, column, is_row: true, .. }) => {
+                write!(f, ": row {line}, column {column}")?
+            }
+            Some(Position { line, column, .. }) => write!(f, ":{line}:{column}")?,
+            None => {}
         }
-        write!(f, " {}", self.kind)
+        write!(f, ": {}", visible(&self.kind.to_string()))
     }
 }
 
@@ -75,16 +82,35 @@ impl ErrorKind {
     }
 }
 
-/// The bytes found, shortened so that a message stays one line.
+/// The bytes found, shortened.
 pub(crate) fn excerpt(bytes: &[u8]) -> String {
     const LONGEST: usize = 40;
     let text = String::from_utf8_lossy(bytes);
-    let clean = text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c });
     if text.chars().count() <= LONGEST {
-        clean.collect()
+        text.into_owned()
     } else {
-        clean.take(LONGEST).chain(['…']).collect()
+        text.chars().take(LONGEST).chain(['…']).collect()
     }
+}
+
+/// A text in which characters that a terminal would obey are escaped, so that a message is one line and reads from left to right.
+///
+/// ```
+/// assert_eq!(geowalk_data::visible("a\r\u{1b}[2Jb"), "a\\r\\u{1b}[2Jb");
+/// ```
+pub fn visible(text: &str) -> Cow<'_, str> {
+    let obeyed = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    if !text.contains(obeyed) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        if obeyed(c) { out.extend(c.escape_default()) } else { out.push(c) }
+    }
+    Cow::Owned(out)
 }
 
 /// How a stream is compressed.
@@ -332,7 +358,7 @@ pub enum ErrorKind {
     },
     /// A number that is none, or not finite.
     #[error(
-        "{what} is '{found}'; a finite number expected; correct the line, or skip bad rows with --on-error skip"
+        "{what} is '{found}'; a finite number expected; correct it, or skip bad rows with --on-error skip"
     )]
     Number {
         /// Which number.
@@ -393,7 +419,7 @@ pub enum ErrorKind {
         limit: u64,
     },
     /// Something that is no index.
-    #[error("'{found}'; index:value expected; correct the line, or name the format with --format")]
+    #[error("'{found}'; index:value expected; correct it, or name the format with --format")]
     NotAFeature {
         /// The text found.
         found: String,
@@ -448,7 +474,7 @@ pub enum ErrorKind {
     },
     /// An importance weight below 0.
     #[error(
-        "importance weight {found}; a number >= 0 expected; correct the line, or skip bad rows with --on-error skip"
+        "importance weight {found}; a number >= 0 expected; correct it, or skip bad rows with --on-error skip"
     )]
     Weight {
         /// The weight.

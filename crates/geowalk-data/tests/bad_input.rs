@@ -107,8 +107,7 @@ fn no_label_column() {
 
 #[test]
 fn numbers_that_are_not_finite() {
-    let advice =
-        "a finite number expected; correct the line, or skip bad rows with --on-error skip";
+    let advice = "a finite number expected; correct it, or skip bad rows with --on-error skip";
     for (name, text, place) in [
         ("a.svm", "1 1:1\n1 2:nan\n", "a.svm:2:5: the value of feature 2 is 'nan'"),
         ("a.svm", "1 1:1e999\n", "a.svm:1:5: the value of feature 1 is '1e999'"),
@@ -153,7 +152,7 @@ fn libsvm_indices() {
     assert_eq!(run(hashed).unwrap(), 1);
     assert_eq!(
         message("a.svm", "1 1:1 x:2\n"),
-        "a.svm:1:7: 'x:2'; index:value expected; correct the line, or name the format with --format"
+        "a.svm:1:7: 'x:2'; index:value expected; correct it, or name the format with --format"
     );
     let base = Options { index_base: Some(2), ..twice() };
     assert_eq!(run(base).unwrap_err().to_string(), "a.svm: index-base = 2; it must be in [0, 1]");
@@ -187,7 +186,7 @@ fn vw_refusals() {
     );
     assert_eq!(
         message("a.vw", "1 -2 |f a\n"),
-        "a.vw:1:3: importance weight -2; a number >= 0 expected; correct the line, or skip bad rows with --on-error skip"
+        "a.vw:1:3: importance weight -2; a number >= 0 expected; correct it, or skip bad rows with --on-error skip"
     );
     let bits =
         Options { indexing: Indexing::Hashed(40), ..Options::new([Input::text("a.vw", "1 |f a")]) };
@@ -290,7 +289,7 @@ fn tables_out_of_shape() {
 fn json_out_of_shape() {
     let advice = "expected; one JSON object per line, as written by jq -c";
     for (text, place) in [
-        ("[1]", "a.jsonl:1:1: '['; an object {..}"),
+        ("[1]", "a.jsonl:1:1: '['; an object"),
         ("{\"y\":1", "a.jsonl:1:7: 'the end of the line'; ',' or '}'"),
         ("{\"y\":1} x", "a.jsonl:1:9: 'x'; the end of the line"),
         ("{y:1}", "a.jsonl:1:2: 'y'; a name in quotes"),

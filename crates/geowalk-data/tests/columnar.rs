@@ -268,7 +268,7 @@ fn dense_until_something_is_missing() {
         assert_eq!(block.columns(), Some(1));
         assert_eq!(source.read(&mut block, 5000).unwrap(), 100);
         assert_eq!(block.columns(), None);
-        assert_eq!(source.places().get(0).unwrap().to_string(), format!("{name}:1401"));
+        assert_eq!(source.places().get(0).unwrap().to_string(), format!("{name}: row 1401"));
         assert_eq!(source.schema().features().name(1).as_deref(), Some("x=missing"));
         assert_eq!(source.read(&mut block, 5000).unwrap(), 0);
     }
@@ -566,7 +566,7 @@ fn bad_rows_have_row_and_column() {
         assert_eq!(
             trace(weighted(), 10).unwrap_err().to_string(),
             format!(
-                "{name}:2:2: the value of feature x is 'inf'; a finite number expected; correct the line, or skip bad rows with --on-error skip"
+                "{name}: row 2, column 2: the value of feature x is 'inf'; a finite number expected; correct it, or skip bad rows with --on-error skip"
             )
         );
         let bin = std::env::temp_dir().join(format!("geowalk-bin-{}-{name}", std::process::id()));
@@ -576,13 +576,16 @@ fn bad_rows_have_row_and_column() {
         assert_eq!(source.read(&mut block, 10).unwrap(), 2);
         let errors: Vec<String> =
             source.skipped().first().iter().map(ToString::to_string).collect();
-        let starts =
-            ["2:2: the value of feature x", "3:4: no label;", "4:1: importance weight -2;"];
+        let starts = [
+            "row 2, column 2: the value of feature x",
+            "row 3, column 4: no label;",
+            "row 4, column 1: importance weight -2;",
+        ];
         assert_eq!(errors.len(), starts.len());
         for (error, start) in errors.iter().zip(starts) {
-            assert!(error.starts_with(&format!("{name}:{start}")), "{error}");
+            assert!(error.starts_with(&format!("{name}: {start}")), "{error}");
         }
-        assert_eq!(source.places().get(1).unwrap().to_string(), format!("{name}:5"));
+        assert_eq!(source.places().get(1).unwrap().to_string(), format!("{name}: row 5"));
         drop(source);
         let written = std::fs::read_to_string(&bin).unwrap();
         std::fs::remove_file(&bin).unwrap();

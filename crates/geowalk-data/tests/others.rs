@@ -65,8 +65,8 @@ fn usual_words_are_missing_numbers() {
             );
             assert_eq!(rows[at], format!("{} | b {}", (at + 1) % 2, at + 1), "{word}");
             let expected = format!(
-                "missing: 1 field counts as missing, because numbers stand in their column ('{word}' in column 'b'); \
-                 to keep them as names, say --nominal 'b'"
+                "missing: 1 field counts as missing, such as '{word}' in column 'b', which otherwise holds numbers; \
+                 to keep it as a name, say --nominal 'b'"
             );
             let expected = if word.is_empty() { vec![] } else { vec![expected] };
             assert_eq!(said, expected);
@@ -374,4 +374,22 @@ fn labels_of_other_vw_problems_are_named() {
             assert_eq!(error, expected);
         }
     }
+}
+
+#[test]
+fn messages_are_one_line_without_control_characters() {
+    let error = refused(
+        "a.csv",
+        "\"x\u{1b}[2J\n\",y\n1,0\n".to_owned() + &"1,0\n".repeat(1100) + "red\r!,0\n",
+    );
+    assert!(error.starts_with("a.csv:1104:1: 'red\\r!' in column 'x\\u{1b}[2J\\n'"), "{error}");
+    let error = refused("b\u{202e}.vw", "\u{7}x");
+    assert!(error.starts_with("b\\u{202e}.vw:1:1: the byte 0x07"), "{error}");
+    let (_, said) = read("a.csv", "\"b\u{7}\",y\n1,0\n2,0\n\"x\r\",1\n");
+    assert!(
+        said[0].starts_with("names: column 'b\\u{7}' holds names, because of 'x\\r' in row 3"),
+        "{said:?}"
+    );
+    let error = refused("a.jsonl", "[1]");
+    assert!(error.contains("an object expected"), "{error}");
 }

@@ -255,7 +255,7 @@ impl Columnar {
                     block.abandon();
                     return Ok(());
                 }
-                Ok(_) => self.places.push(&self.file, self.before + 1),
+                Ok(_) => self.places.push_row(&self.file, self.before + 1),
                 Err(fault) => {
                     block.abandon();
                     self.leave_out(fault)?;
@@ -279,7 +279,7 @@ impl Columnar {
     }
 
     fn position(&self, column: usize) -> Position {
-        Position { line: self.before + 1, column: column as u64 + 1, byte: 0 }
+        Position { line: self.before + 1, column: column as u64 + 1, byte: 0, is_row: true }
     }
 
     /// A bad row: fails, or writes it down and goes on.

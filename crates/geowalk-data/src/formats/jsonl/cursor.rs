@@ -96,7 +96,7 @@ impl<'a> Cursor<'a> {
         &mut self,
         mut visit: impl FnMut(&mut Self, &[u8]) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
-        self.expect(b'{', "an object {..}")?;
+        self.expect(b'{', "an object")?;
         let start = self.at;
         if self.peek() == Some(b'}') {
             self.at += 1;
@@ -140,7 +140,7 @@ impl<'a> Cursor<'a> {
         &mut self,
         mut visit: impl FnMut(&mut Self, usize) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
-        self.expect(b'[', "an array [..]")?;
+        self.expect(b'[', "an array")?;
         if self.peek() == Some(b']') {
             self.at += 1;
             return Ok(());
