@@ -2,32 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
-use geowalk::row::{Block, Row};
-use geowalk_data::{DataError, Input, Options, Source, open};
+mod support;
 
-/// All rows, each as `label | name value ...`, and everything the reader has to say.
-fn rows(mut source: Box<dyn Source>) -> Result<(Vec<String>, Vec<String>), DataError> {
-    let mut block = Block::new();
-    let mut out = Vec::new();
-    while source.read(&mut block, 7)? > 0 {
-        for i in 0..block.len() {
-            let mut line = format!("{} |", block.labels()[i]);
-            let mut add = |index: usize, value: f64| {
-                let index = u32::try_from(index).unwrap();
-                let name = source.schema().features().name(index).unwrap();
-                line += &format!(" {name} {value}");
-            };
-            match block.columns() {
-                Some(_) => block.dense(i).each(&mut add),
-                None => block.sparse(i).each(&mut add),
-            }
-            out.push(line);
-        }
-    }
-    let said = source.decisions().iter().cloned().chain(source.remarks());
-    let said = said.map(|decision| decision.to_string()).collect();
-    Ok((out, said))
-}
+use geowalk::row::Block;
+use geowalk_data::{Input, Options, open};
+
+use self::support::rows;
 
 fn read_as(options: Options) -> (Vec<String>, Vec<String>) {
     rows(open(options).unwrap()).unwrap()
