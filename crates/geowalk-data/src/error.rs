@@ -47,7 +47,7 @@ impl fmt::Display for DataError {
         f.write_str(&visible(&self.file))?;
         match self.position {
             Some(Position { line, column, is_row: true, .. }) => {
-                write!(f, ": row {line}, column {column}")?
+                write!(f, ": row {line}, column {column}")?;
             }
             Some(Position { line, column, .. }) => write!(f, ":{line}:{column}")?,
             None => {}

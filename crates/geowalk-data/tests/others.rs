@@ -1,6 +1,6 @@
 //! Files that others write: read as everyone reads them, or refused in words that help.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::format_push_string, reason = "tests")]
 
 mod support;
 

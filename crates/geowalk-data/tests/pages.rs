@@ -1,6 +1,6 @@
 //! The pages in docs/formats: there is one for each format, and what they say of their examples is what the readers do.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::format_push_string, reason = "tests")]
 
 mod support;
 
@@ -19,6 +19,9 @@ use geowalk_data::{Duplicates, FORMATS, Indexing, Input, Label, OnError, Options
 use parquet::arrow::ArrowWriter;
 
 use self::support::rows;
+
+/// Rows, and what the reader has to say.
+type Read = (Vec<String>, Vec<String>);
 
 fn page(name: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/formats");
@@ -85,7 +88,7 @@ fn every_format_has_a_page() {
 fn examples_are_read_as_their_page_says() {
     let mut examples = 0;
     for name in FORMATS.iter().map(|format| format.name).chain(["README"]) {
-        let mut found: Option<Result<(Vec<String>, Vec<String>), String>> = None;
+        let mut found: Option<Result<Read, String>> = None;
         for (info, text) in blocks(&page(name)) {
             let (first, flags) = info.split_once(' ').unwrap_or((&info, ""));
             let lines: Vec<&str> = text.lines().collect();

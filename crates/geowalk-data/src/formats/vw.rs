@@ -12,7 +12,7 @@
 //! problems (contextual bandits, costs, lists, names); control characters, which VW takes for parts of names.
 
 use geowalk::row::Block;
-use memchr::memchr;
+use memchr::{memchr, memchr_iter};
 
 use super::reader;
 use crate::Options;
@@ -188,7 +188,7 @@ fn problem(label: &[u8]) -> Option<&'static str> {
         let mut parts = label.split(|b| *b == separator);
         parts.all(|part| number::field(part).is_some_and(f64::is_finite))
     };
-    let colons = label.iter().filter(|b| **b == b':').count();
+    let colons = memchr_iter(b':', label).count();
     match label {
         b"shared" => Some("the beginning of a contextual bandit with features of actions"),
         b"ccb" => Some("the beginning of a conditional contextual bandit"),

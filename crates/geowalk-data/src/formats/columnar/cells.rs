@@ -287,7 +287,6 @@ impl Cells {
             nulls.as_ref().is_some_and(|array| row >= array.len() || array.is_null(row))
         };
         match self {
-            Self::Missing => Cell::Missing,
             Self::Numbers { nulls, .. }
             | Self::Written { nulls, .. }
             | Self::Coded { nulls, .. }
@@ -337,7 +336,8 @@ impl Cells {
                     _ => Cell::Missing,
                 }
             }
-            Self::Text(_)
+            Self::Missing
+            | Self::Text(_)
             | Self::LargeText(_)
             | Self::ViewText(_)
             | Self::Bytes(_)

@@ -32,7 +32,6 @@ impl Keys {
     }
 
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "the low bits are meant")]
     fn place(hash: u64) -> (usize, u64) {
         ((hash >> 6) as usize & 63, 1 << (hash & 63))
     }
