@@ -257,6 +257,8 @@ fn zeros_after_gzip_are_passed_over() {
 
 #[test]
 fn formats_that_are_not_read_are_named() {
+    assert_eq!(read("a.csv", "ORCID,y\n7,2\n").0, ["2 | ORCID 7"]);
+    assert_eq!(read("a.csv", "BZh9,y\n7,2\n").0, ["2 | BZh9 7"]);
     let zip = |inside: &str| {
         let mut bytes = b"PK\x03\x04\x14\0\x06\0\x08\0".to_vec();
         bytes.resize(30, 0);
@@ -273,7 +275,7 @@ fn formats_that_are_not_read_are_named() {
             "this is an Excel workbook (.xls); save the",
         ),
         (b"Obj\x01\x04\x14avro".to_vec(), "this is an Avro file; write it as Parquet"),
-        (b"ORC\x08".to_vec(), "this is an ORC file; write it as Parquet"),
+        (b"ORC\x08\x03\x10".to_vec(), "this is an ORC file; write it as Parquet"),
         (model, "this is a geowalk model, not data; name the data first"),
         (b"\xff\xfe\0\0x\0\0\0".to_vec(), "this is text in UTF-32; convert it (iconv"),
     ] {

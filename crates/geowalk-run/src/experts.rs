@@ -185,7 +185,6 @@ pub fn play(
         }
         first = source.read(&mut block, ROWS)?;
     }
-    crate::input::decisions(source.as_ref()).into_iter().for_each(|note| said(Said::Note(note)));
     if rounds == 0 {
         return Err(RunError::Experts {
             file,

@@ -38,7 +38,7 @@ impl Compression {
         match head {
             [0x1f, 0x8b, ..] => Some(Self::Gzip),
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Self::Zstd),
-            [b'B', b'Z', b'h', b'1'..=b'9', ..] => Some(Self::Bzip2),
+            [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41] => Some(Self::Bzip2),
             [0xfd, b'7', b'z', b'X', b'Z', 0] => Some(Self::Xz),
             _ => None,
         }
@@ -100,7 +100,12 @@ fn foreign(head: &[u8]) -> Option<(&'static str, &'static str)> {
             "name the data first, and the model with --model",
         ));
     }
+    // Letters alone may also begin a header.
+    let is_text = head.iter().take(64).all(|byte| *byte >= b'\t');
     let found = all.into_iter().find(|(magic, ..)| head.starts_with(magic))?;
+    if found.0 == b"ORC" && is_text {
+        return None;
+    }
     // The first file in a workbook.
     let parts: [&[u8]; 3] = [b"[Content_Types].xml", b"xl/", b"_rels/"];
     let inside = head.get(30..).unwrap_or_default();
