@@ -299,18 +299,9 @@ fn whole_slow(text: &[u8], at: usize) -> Option<(u64, usize)> {
 /// Is there a control character other than a tab?
 #[inline]
 pub(crate) fn has_control(text: &[u8]) -> bool {
-    // Without a branch for each byte, so that many are compared at once.
-    let look = |text: &[u8]| {
-        text.iter().fold(0, |found, b| found | u8::from(*b < b' ') & u8::from(*b != b'\t'))
-    };
-    #[cfg(target_arch = "x86_64")]
-    if let Some(simd) = pulp::x86::V3::try_new() {
-        return simd.vectorize(
-            #[inline(always)]
-            || look(text),
-        ) != 0;
-    }
-    look(text) != 0
+    // The least byte of many is found at once; a look at each is rarely needed.
+    let least = text.iter().fold(u8::MAX, |least, b| least.min(*b));
+    least < b' ' && text.iter().any(|b| *b < b' ' && *b != b'\t')
 }
 
 /// A field that is a number and nothing else, blanks around it apart.

@@ -285,12 +285,10 @@ impl Features {
 
     /// The index of the feature `name`, or `name=value`.
     pub(crate) fn joined(&mut self, name: &[u8], value: Option<&[u8]>) -> Result<u32, ErrorKind> {
-        let parts: &[&[u8]] = match &value {
-            None => &[name],
-            Some(value) => &[name, b"=", value],
-        };
+        let Some(value) = value else { return self.named(name) };
+        let parts = [name, b"=", value];
         match self {
-            Self::Exact(names) => names.insert_joined(parts),
+            Self::Exact(names) => names.insert_joined(&parts),
             _ => self.named(&parts.concat()),
         }
     }

@@ -73,7 +73,7 @@ pub(super) fn open(bytes: Bytes, mut options: Options) -> Result<Box<dyn Source>
         decisions: Vec::new(),
         path: Vec::new(),
         words: Words::default(),
-        seen: Keys::default(),
+        seen: None,
     };
     reader(bytes, parser, options)
 }
@@ -97,8 +97,8 @@ struct Jsonl {
     /// Name of the value being read.
     path: Vec<u8>,
     words: Words,
-    /// The keys of the row being read.
-    seen: Keys,
+    /// Memory for the keys of a row; taken while it is read.
+    seen: Option<Keys>,
 }
 
 impl Parser for Jsonl {
@@ -171,13 +171,13 @@ impl Parser for Jsonl {
         if record.bytes().trim_ascii().is_empty() {
             return Ok(Parsed::Nothing);
         }
-        let mut keys = std::mem::take(&mut self.seen);
+        let mut keys = self.seen.take().unwrap_or_default();
         let mut found = self.object(Cursor::new(record, Mode::Watch(&mut keys)), block);
         if keys.finish() {
             block.abandon(); // a key that occurs twice: the last one counts
             found = self.object(Cursor::new(record, Mode::Last), block);
         }
-        self.seen = keys;
+        self.seen = Some(keys);
         let (label, weight) = found?;
         let label = match label {
             Some(at) => self.label(&mut Cursor::from(record, at))?,

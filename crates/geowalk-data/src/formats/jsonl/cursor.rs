@@ -109,7 +109,7 @@ impl<'a> Cursor<'a> {
             if let Mode::Watch(keys) = &mut self.mode {
                 keys.add(&key, start);
             }
-            if keys.iter().skip(k).any(|later| *later == *key) {
+            if !keys.is_empty() && keys.iter().skip(k).any(|later| *later == *key) {
                 self.skip(0)?;
             } else {
                 visit(self, &key)?;
