@@ -488,5 +488,5 @@ fn two_lines_of_wide_libsvm_need_little_memory() {
         assert!(said.contains("features are numbered as they are met"), "{said}");
         assert!(fs::metadata(place.0.join("m.gw")).unwrap().len() < 1 << 20, "{walk}");
     }
-    assert_eq!(place.ok(&["predict", "a.svm", "--model", "m.gw"]).0.lines().count(), 2);
+    assert_eq!(place.ok(&["predict", "m.gw", "a.svm"]).0.lines().count(), 2);
 }

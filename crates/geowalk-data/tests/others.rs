@@ -276,7 +276,7 @@ fn formats_that_are_not_read_are_named() {
         ),
         (b"Obj\x01\x04\x14avro".to_vec(), "this is an Avro file; write it as Parquet"),
         (b"ORC\x08\x03\x10".to_vec(), "this is an ORC file; write it as Parquet"),
-        (model, "this is a geowalk model, not data; name the data first"),
+        (model, "this is a geowalk model, not data; give it a file of rows"),
         (b"\xff\xfe\0\0x\0\0\0".to_vec(), "this is text in UTF-32; convert it (iconv"),
     ] {
         for name in ["a.csv", "-"] {

@@ -97,7 +97,7 @@ fn foreign(head: &[u8]) -> Option<(&'static str, &'static str)> {
     if head.get(8..).is_some_and(|rest| rest.starts_with(MODEL)) {
         return Some((
             "a geowalk model, not data",
-            "name the data first, and the model with --model",
+            "give it a file of rows, or read the model with geowalk show",
         ));
     }
     // Letters alone may also begin a header.
