@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,13 +38,31 @@ class Data(NamedTuple):
     names: Any = None
 
 
-def read(path: Any, label: str | None = None, format: str | None = None, header: bool = True, unlabelled: bool = False) -> Data:
-    """Reads data with the readers of the command line: CSV, TSV, LIBSVM, VW text, JSON lines, Parquet, Arrow; gz and zst; one path, several, or a pattern.
+def read(
+    path: Any,
+    label: str | None = None,
+    format: str | None = None,
+    header: bool = True,
+    unlabelled: bool = False,
+    *,
+    missing: Iterable[str] = (),
+    decimal: str = ".",
+    thousands: str | None = None,
+    separator: str | None = None,
+    skip_lines: int = 0,
+) -> Data:
+    """Reads data with the readers of the command line: CSV, TSV, LIBSVM, VW text, JSON lines, Parquet, Arrow; compressed
+    by gzip, zstd, bzip2 or xz; one path, several, or a pattern.
 
     label       the column of the label; otherwise the one named class, label, target or y
     format      otherwise told by the name of the file and its first bytes
     header      the first line of a table names its columns
     unlabelled  rows without a label are read, with NaN
+    missing     fields of a table that count as missing, besides the empty one and the usual words (NA, NaN, null, ?, -)
+    decimal     the character before the decimals of numbers in a table
+    thousands   the character between the thousands of numbers in a table, if there is one
+    separator   the character between the fields of CSV; otherwise a comma, or a semicolon if the first line has no comma
+    skip_lines  how many lines at the beginning of each text file are passed over, such as a title above the header
 
     >>> import geowalk, pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "tiny.csv"
@@ -54,7 +73,9 @@ def read(path: Any, label: str | None = None, format: str | None = None, header:
     """
     several = isinstance(path, (list, tuple))
     paths = [os.fspath(p) for p in (path if several else [path])]
-    read = _geowalk.read(paths, label, format, header, unlabelled)
+    read = _geowalk.read(
+        paths, label, format, header, unlabelled, list(missing), decimal, thousands, separator, skip_lines
+    )
     y, weight, labels = read["y"], read["weight"], read["labels"]
     if labels is not None:
         named = np.array([*labels, ""])

@@ -426,7 +426,16 @@ class Tracker:
 def command(arguments: list[str]) -> int: ...
 def load_bytes(path: str) -> tuple[str, bytes]: ...
 def read(
-    paths: list[str], label: str | None = None, format: str | None = None, header: bool = True, unlabelled: bool = False
+    paths: list[str],
+    label: str | None = None,
+    format: str | None = None,
+    header: bool = True,
+    unlabelled: bool = False,
+    missing: list[str] = ...,
+    decimal: str = ".",
+    thousands: str | None = None,
+    separator: str | None = None,
+    skip_lines: int = 0,
 ) -> dict[str, Any]: ...
 def probabilistic(loss: str) -> bool: ...
 def walk_list() -> list[tuple[str, list[str], str, str, str]]: ...

@@ -144,6 +144,16 @@ def test_reading_is_that_of_the_command():
     assert model.summary_["metrics"]["accuracy"] == pytest.approx(0.875220, abs=1e-6)
 
 
+def test_reading_takes_the_options_of_the_command(tmp_path):
+    path = tmp_path / "export.csv"
+    path.write_text("Sales of 2024\nb;c;y\n1.234,5;NA;0\n2,5;1,0;1\n3,5;absent;0\n", encoding="utf-16")
+    data = geowalk.read(path, missing=["absent"], decimal=",", thousands=".", separator=";", skip_lines=1)
+    assert data.names == ["b", "c", "c=missing"]
+    assert data.X.toarray().tolist() == [[1234.5, 0, 1], [2.5, 1, 0], [3.5, 0, 1]]
+    with pytest.raises(ValueError, match="thousands=',' is not possible"):
+        geowalk.read(path, decimal=",", thousands=",")
+
+
 def test_the_command_comes_along():
     assert "free:euclidean" in command("list", "walks").stdout
     assert command("train", "nothing.csv", check=False).returncode == 2

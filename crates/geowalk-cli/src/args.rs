@@ -86,6 +86,18 @@ pub(crate) struct How {
     /// Field that counts as missing, besides the empty one (repeatable).
     #[arg(long, value_name = "TEXT")]
     pub(crate) missing: Vec<String>,
+    /// Character before the decimals of numbers in a table, such as ',' in 1,5.
+    #[arg(long, value_name = "CHAR", default_value_t = '.')]
+    pub(crate) decimal: char,
+    /// Character between the thousands of numbers in a table, such as ',' in 1,234.
+    #[arg(long, value_name = "CHAR")]
+    pub(crate) thousands: Option<char>,
+    /// Character between the fields of CSV [default: a comma, or a semicolon if the first line has no comma].
+    #[arg(long, value_name = "CHAR")]
+    pub(crate) separator: Option<char>,
+    /// Lines at the beginning of each text file that are passed over, such as a title above the header.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) skip_lines: usize,
     /// Smallest LIBSVM index; otherwise told by the first rows.
     #[arg(long, value_name = "0|1")]
     pub(crate) index_base: Option<u32>,

@@ -246,7 +246,7 @@ fn learn(
 }
 
 fn notes(examples: &Examples) -> Vec<String> {
-    let mut notes: Vec<String> = examples.said.iter().cloned().collect();
+    let mut notes: Vec<String> = examples.said.iter().chain(&examples.decisions).cloned().collect();
     if examples.unlabelled > 0 {
         notes.push(format!("{} rows without a label are left out", examples.unlabelled));
     }

@@ -106,6 +106,10 @@ impl<'a> Reading<'a> {
             weight: how.weight.clone(),
             ignore: how.ignore.clone(),
             missing: how.missing.clone(),
+            decimal: how.decimal,
+            thousands: how.thousands,
+            separator: how.separator,
+            skip_lines: how.skip_lines,
             on_error,
             ..Options::new::<Input>(inputs)
         }

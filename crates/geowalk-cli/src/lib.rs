@@ -68,8 +68,11 @@ fn carry_out(args: &Args) -> u8 {
         Err(error) if error.broken_pipe() => 0,
         Err(error) => {
             // Nothing can be done if standard error is closed as well.
-            let _ = writeln!(io::stderr(), "geowalk: {error}");
-            error.exit_code()
+            let code = error.exit_code();
+            let error = error.to_string();
+            let lines: Vec<_> = error.lines().map(geowalk_data::visible).collect();
+            let _ = writeln!(io::stderr(), "geowalk: {}", lines.join("\n"));
+            code
         }
     }
 }

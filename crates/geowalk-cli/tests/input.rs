@@ -313,7 +313,7 @@ fn bad_rows_are_named_by_file_and_line() {
         ("y", Arc::new(Int32Array::from(vec![1, 0, 1])) as ArrayRef),
     ])
     .unwrap();
-    let says = ["a.parquet:3: the walk 'winnow(n=1)' cannot go on", "(feature 'x')"];
+    let says = ["a.parquet: row 3: the walk 'winnow(n=1)' cannot go on", "(feature 'x')"];
     place.refuses("a.parquet", parquet(&batch), &["--walk", "winnow(n=1)"], &says);
 }
 
@@ -346,25 +346,29 @@ fn files_that_are_not_whole() {
 fn rows_that_are_not_finite_are_counted_when_skipped() {
     let place = Place::new("skip");
     let batch = RecordBatch::try_from_iter([
-        ("x", Arc::new(Float64Array::from(vec![1.0, f64::NAN, f64::INFINITY, 2.0])) as ArrayRef),
+        (
+            "x",
+            Arc::new(Float64Array::from(vec![1.0, f64::NEG_INFINITY, f64::INFINITY, 2.0]))
+                as ArrayRef,
+        ),
         ("y", Arc::new(Int32Array::from(vec![1, 0, 1, 0])) as ArrayRef),
     ])
     .unwrap();
     place.write("a.parquet", parquet(&batch));
-    place.write("a.csv", "x,y\n1,1\nnan,0\ninf,1\n2,0\n");
+    place.write("a.csv", "x,y\n1,1\n-inf,0\ninf,1\n2,0\n");
     place.write(
         "a.jsonl",
-        "{\"x\":1,\"y\":1}\n{\"x\":NaN,\"y\":0}\n{\"x\":1e999,\"y\":1}\n{\"x\":2,\"y\":0}\n",
+        "{\"x\":1,\"y\":1}\n{\"x\":-1e999,\"y\":0}\n{\"x\":1e999,\"y\":1}\n{\"x\":2,\"y\":0}\n",
     );
-    for (file, line) in [("a.parquet", 2), ("a.csv", 3), ("a.jsonl", 2)] {
+    for (file, line) in [("a.parquet", ": row 2,"), ("a.csv", ":3:"), ("a.jsonl", ":2:")] {
         let output = place.piped(&["train", file], b"");
-        let at = format!("geowalk: {file}:{line}:");
+        let at = format!("geowalk: {file}{line}");
         assert!(text(&output.stderr).contains(&at), "{}", text(&output.stderr));
         let summary = place.summary(&[file, "--on-error", "skip"]);
         assert_eq!((summary["examples"].as_u64(), summary["skipped"].as_u64()), (Some(2), Some(2)));
         let (out, _) = place.ok(&["train", file, "--on-error", "skip"]);
         assert!(
-            out.contains("rows skipped   2") && out.contains(&format!("{file}:{line}:")),
+            out.contains("rows skipped   2") && out.contains(&format!("{file}{line}")),
             "{out}"
         );
     }
@@ -422,4 +426,67 @@ fn what_counts_as_missing_goes_with_the_model() {
     let (dash, _) = place.ok(&["predict", "again", "b.csv", "--proba"]);
     place.write("c.csv", "size,color,y\n,?,1\n");
     assert_eq!(place.ok(&["predict", "again", "c.csv", "--proba"]).0, dash);
+}
+
+#[test]
+fn damaged_binary_files_print_one_line() {
+    let place = Place::new("quiet");
+    let (batch, _) = table(50);
+    for (name, whole) in [("a.arrow", stream(&batch)), ("a.parquet", parquet(&batch))] {
+        let mut refused = 0;
+        for at in (0..whole.len()).step_by(whole.len() / 60 + 1) {
+            let mut bytes = whole.clone();
+            bytes[at] = bytes[at].wrapping_add(127);
+            place.write(name, &bytes);
+            let output = place.piped(&["train", name, "--progress", "none"], b"");
+            if output.status.code() != Some(0) {
+                refused += 1;
+                let message = text(&output.stderr);
+                assert_eq!(output.status.code(), Some(2), "{name} {at}: {message}");
+                assert_eq!(message.lines().count(), 1, "{name} {at}: {message}");
+            }
+        }
+        assert!(refused > 5, "{name}: {refused}");
+    }
+}
+
+#[test]
+fn rows_without_label_are_counted() {
+    let place = Place::new("unlabelled");
+    let says = ["none of the 2 rows has a label to learn from"];
+    place.refuses("a.vw", "|a x\n|a y\n", &["--model", "a.gw"], &says);
+    assert!(!place.0.join("a.gw").exists());
+    place.write("a.vw", "1 |a x\n|a y\n-1 |a z\n|a q\n");
+    let (out, _) = place.ok(&["train", "a.vw"]);
+    assert!(out.contains("2 of 4 rows have no label: nothing was learned from them"), "{out}");
+}
+
+#[test]
+fn every_learner_says_how_the_table_was_read() {
+    let place = Place::new("read-as");
+    place.write("a.csv", "Title\nb;c;y\n1,5;NA;0\n2,5;1,0;1\n3,5;2,0;0\n4,5;3,0;1\n");
+    let flags = ["a.csv", "--skip-lines", "1", "--decimal", ","];
+    let missing = "missing: 1 field counts as missing, such as 'NA' in column 'c'";
+    for command in ["train", "boost", "tree"] {
+        let (_, said) = place.ok(&[&[command], &flags[..]].concat());
+        assert!(said.contains("separator: a semicolon"), "{command}: {said}");
+        assert!(said.contains(missing), "{command}: {said}");
+    }
+    place.ok(&[&["train"], &flags[..], &["--model", "m.gw"]].concat());
+    place.refuses("m.gw", place.read("m.gw"), &[], &["m.gw: this is a geowalk model, not data"]);
+    place.write("one.csv", "x,y\n1,red\n2,red\n");
+    let (_, said) = place.ok(&["train", "one.csv"]);
+    assert!(said.contains("binary, because the labels are names, though only one has"), "{said}");
+}
+
+#[test]
+fn two_lines_of_wide_libsvm_need_little_memory() {
+    let place = Place::new("wide");
+    place.write("a.svm", "1 268435456:1\n-1 3:1\n");
+    for walk in ["free", "gd", "eg", "adagrad"] {
+        let (_, said) = place.ok(&["train", "a.svm", "--walk", walk, "--model", "m.gw"]);
+        assert!(said.contains("features are numbered as they are met"), "{said}");
+        assert!(fs::metadata(place.0.join("m.gw")).unwrap().len() < 1 << 20, "{walk}");
+    }
+    assert_eq!(place.ok(&["predict", "m.gw", "a.svm"]).0.lines().count(), 2);
 }

@@ -8,6 +8,7 @@
 //! end. So a parser may load whole words and need not ask at every digit whether the line is over.
 
 mod cut;
+mod decode;
 mod stream;
 
 use std::fs::File;
@@ -16,6 +17,7 @@ use std::path::{Path, PathBuf};
 
 use memchr::{memchr, memchr_iter, memrchr};
 
+use self::decode::decoded;
 pub(crate) use self::stream::{Stream, Streams};
 use crate::error::{Compression, DataError, ErrorKind, Fault, Position};
 
@@ -189,6 +191,8 @@ pub(crate) struct Bytes {
     pin: Option<Pin>,
     /// Lines of what is no file are given as they come.
     live: bool,
+    /// Lines that are passed over at the beginning of each file.
+    skip: usize,
 }
 
 impl Bytes {
@@ -213,9 +217,10 @@ impl Bytes {
         let Some(input) = self.waiting.next() else { return Ok(false) };
         input.name().clone_into(&mut self.name);
         self.path = input.file();
-        let (reader, compression) = input.open().and_then(decompressed).map_err(|source| {
+        let opened = input.open().map_err(|source| ErrorKind::Io { source }).and_then(decoded);
+        let (reader, compression) = opened.map_err(|kind| {
             self.reader = Box::new(io::empty());
-            ErrorKind::Io { source }.of(&self.name)
+            kind.of(&self.name)
         })?;
         (self.reader, self.compression) = (reader, compression);
         (self.filled, self.before, self.start, self.end, self.next) = (0, 0, 0, 0, 0);
@@ -229,6 +234,7 @@ impl Bytes {
         if self.buffer[..self.filled].starts_with(b"\xEF\xBB\xBF") {
             self.next = 3; // a byte order mark is not part of the first name
         }
+        self.skip_lines(self.skip)?;
         Ok(true)
     }
 
@@ -240,6 +246,17 @@ impl Bytes {
     /// Is there another line, or the end, without waiting?
     pub(crate) fn has_line(&self) -> bool {
         self.exhausted || memchr(b'\n', &self.buffer[self.next..self.filled]).is_some()
+    }
+
+    /// Passes over so many lines at the beginning of this file, and of those that follow.
+    pub(crate) fn skip_lines(&mut self, lines: usize) -> Result<(), DataError> {
+        self.skip = lines;
+        for _ in 0..lines {
+            if !self.advance()? {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// The name of the file.
@@ -378,6 +395,7 @@ impl Bytes {
             line: self.line + memchr_iter(b'\n', text).count() as u64,
             column: 1 + String::from_utf8_lossy(&text[line_start..]).chars().count() as u64,
             byte: self.before + (self.start + offset) as u64,
+            is_row: false,
         }
     }
 
@@ -415,37 +433,9 @@ impl Default for Bytes {
             failure: None,
             pin: None,
             live: false,
+            skip: 0,
         }
     }
-}
-
-/// The bytes behind the compression, if there is one.
-fn decompressed(
-    mut reader: Box<dyn Read + Send>,
-) -> io::Result<(Box<dyn Read + Send>, Option<Compression>)> {
-    const CHUNK: usize = 1 << 18;
-    let mut head = Vec::with_capacity(4);
-    reader.by_ref().take(4).read_to_end(&mut head)?;
-    let compression = match head.as_slice() {
-        [0x1f, 0x8b, ..] => Some(Compression::Gzip),
-        [0x28, 0xb5, 0x2f, 0xfd] => Some(Compression::Zstd),
-        _ => None,
-    };
-    let whole = Cursor::new(head).chain(reader);
-    Ok((
-        match compression {
-            None => Box::new(whole),
-            Some(Compression::Gzip) => {
-                let input = io::BufReader::with_capacity(CHUNK, whole);
-                Box::new(flate2::bufread::MultiGzDecoder::new(input))
-            }
-            Some(Compression::Zstd) => {
-                let input = io::BufReader::with_capacity(CHUNK, whole);
-                Box::new(zstd::stream::read::Decoder::with_buffer(input)?)
-            }
-        },
-        compression,
-    ))
 }
 
 #[cfg(test)]
@@ -495,7 +485,7 @@ mod tests {
             bytes.pin();
             assert!(bytes.advance().unwrap() && bytes.extend().unwrap());
             assert_eq!(bytes.record().bytes(), b"1\r\n22");
-            assert_eq!(bytes.position(4), Position { line: 2, column: 2, byte: 4 });
+            assert_eq!(bytes.position(4), Position { line: 2, column: 2, byte: 4, is_row: false });
             bytes.first_line_only();
             assert!(bytes.advance().unwrap());
             assert_eq!(bytes.record().bytes(), b"22");

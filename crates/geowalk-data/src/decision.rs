@@ -1,8 +1,9 @@
 //! # What a reader has decided
 //! By looking at the first rows, and so worth saying aloud: a front end prints it, with what to do if it is wrong.
 
-use std::fmt;
+use std::fmt::{self, Write};
 
+use crate::error::visible;
 use crate::words::Texts;
 
 /// What a reader has decided by looking at the first rows.
@@ -33,8 +34,44 @@ pub enum Decision {
         /// Its name.
         column: String,
     },
-    /// Semicolons separate the fields of a CSV file.
+    /// A column holds names, but looks as if it were meant to hold numbers.
+    Names {
+        /// Its name.
+        column: String,
+        /// A field that is no number, and its row, from 1.
+        found: String,
+        /// That row.
+        row: usize,
+        /// How many fields of the first rows are no numbers.
+        others: usize,
+        /// How many are.
+        numbers: usize,
+        /// What to do, if the field looks like a number.
+        advice: Option<&'static str>,
+    },
+    /// The names of all columns are numbers.
+    NumericHeader {
+        /// The first of them.
+        first: String,
+    },
+    /// Fields are separated by semicolons.
     Semicolons,
+    /// Words in columns of numbers count as missing. Known at the end.
+    Missing {
+        /// How many.
+        fields: u64,
+        /// The first of them, its column, and how many columns there are with such words.
+        word: String,
+        /// That column.
+        column: String,
+        /// How many columns have such words.
+        columns: usize,
+    },
+    /// Indices are so large that features are numbered as they are met.
+    Wide {
+        /// The largest index of the first rows.
+        largest: u64,
+    },
     /// The smallest index of LIBSVM rows.
     Base {
         /// 0 or 1.
@@ -64,6 +101,14 @@ impl Decision {
 
 impl fmt::Display for Decision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = String::new();
+        self.describe(&mut text)?;
+        f.write_str(&visible(&text))
+    }
+}
+
+impl Decision {
+    fn describe(&self, f: &mut String) -> fmt::Result {
         match self {
             Self::Text { column, values, distinct, words } => {
                 let average = *words as f64 / *values as f64;
@@ -78,8 +123,57 @@ impl fmt::Display for Decision {
                 "column '{column}' began with names and now holds sentences, each of which counts as one name; to split \
                  them into words, train anew with --text '{column}'"
             ),
+            Self::Names { column, found, row, others, numbers, advice } => {
+                let all = others + numbers;
+                write!(
+                    f,
+                    "names: column '{column}' holds names, because of '{found}' in row {row}"
+                )?;
+                match others {
+                    1 => write!(f, "; {numbers} of {all} values are numbers")?,
+                    others => write!(
+                        f,
+                        " and {} more; {numbers} of {all} values are numbers",
+                        others - 1
+                    )?,
+                }
+                match advice {
+                    Some(advice) => write!(f, "; if it holds numbers, {advice}"),
+                    None => write!(f, "; if it means missing, say --missing '{found}'"),
+                }
+            }
+            Self::NumericHeader { first } => {
+                write!(
+                    f,
+                    "header: all columns have numbers as names, '{first}' and so on; is the first line a row? then say --no-header"
+                )
+            }
             Self::Semicolons => {
-                write!(f, "separator: semicolons, because the header has some and no commas")
+                write!(
+                    f,
+                    "separator: a semicolon, because the first line has no comma; otherwise say --separator ,"
+                )
+            }
+            Self::Missing { fields, word, column, columns } => {
+                let (such, them) = match fields {
+                    1 => ("field counts", "it as a name"),
+                    _ => ("fields count", "them as names"),
+                };
+                write!(
+                    f,
+                    "missing: {fields} {such} as missing, such as '{word}' in column '{column}'"
+                )?;
+                match columns {
+                    1 => write!(f, ", which otherwise holds numbers")?,
+                    columns => write!(f, "; the {columns} columns otherwise hold numbers")?,
+                }
+                write!(f, "; to keep {them}, say --nominal '{column}'")
+            }
+            Self::Wide { largest } => {
+                write!(
+                    f,
+                    "indices: up to {largest}, so features are numbered as they are met, to save memory; --bits 24 hashes them"
+                )
             }
             Self::Base { base, rows } => {
                 let (occurs, other) =

@@ -2,6 +2,7 @@
 //! Where, what was found, what was expected, what to do: `heart.svm:17:9: index 0; ...`. The parts are fields; the
 //! sentence is only their `Display`.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io;
 
@@ -14,6 +15,8 @@ pub struct Position {
     pub column: u64,
     /// Byte within the (decompressed) file, from 0; of a binary table 0.
     pub byte: u64,
+    /// The file is a binary table, so that `line` is a row.
+    pub is_row: bool,
 }
 
 /// What is wrong with the data, and where.
@@ -26,7 +29,7 @@ pub struct Position {
 /// assert_eq!(error.position.unwrap().column, 5);
 /// assert_eq!(
 ///     error.to_string(),
-///     "a.svm:1:5: the value of feature 3 is 'x'; a finite number expected; correct the line, or skip bad rows with --on-error skip"
+///     "a.svm:1:5: the value of feature 3 is 'x'; a finite number expected; correct it, or skip bad rows with --on-error skip"
 /// );
 /// ```
 #[derive(Debug)]
@@ -48,11 +51,15 @@ impl DataError {
 
 impl fmt::Display for DataError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:", self.file)?;
-        if let Some(Position { line, column, .. }) = self.position {
-            write!(f, "{line}:{column}:")?;
+        f.write_str(&visible(&self.file))?;
+        match self.position {
+            Some(Position { line, column, is_row: true, .. }) => {
+                write!(f, ": row {line}, column {column}")?;
+            }
+            Some(Position { line, column, .. }) => write!(f, ":{line}:{column}")?,
+            None => {}
         }
-        write!(f, " {}", self.kind)
+        write!(f, ": {}", visible(&self.kind.to_string()))
     }
 }
 
@@ -82,16 +89,35 @@ impl ErrorKind {
     }
 }
 
-/// The bytes found, shortened so that a message stays one line.
+/// The bytes found, shortened.
 pub(crate) fn excerpt(bytes: &[u8]) -> String {
     const LONGEST: usize = 40;
     let text = String::from_utf8_lossy(bytes);
-    let clean = text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c });
     if text.chars().count() <= LONGEST {
-        clean.collect()
+        text.into_owned()
     } else {
-        clean.take(LONGEST).chain(['…']).collect()
+        text.chars().take(LONGEST).chain(['…']).collect()
     }
+}
+
+/// A text in which characters that a terminal would obey are escaped, so that a message is one line and reads from left to right.
+///
+/// ```
+/// assert_eq!(geowalk_data::visible("a\r\u{1b}[2Jb"), "a\\r\\u{1b}[2Jb");
+/// ```
+pub fn visible(text: &str) -> Cow<'_, str> {
+    let obeyed = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    if !text.contains(obeyed) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        if obeyed(c) { out.extend(c.escape_default()) } else { out.push(c) }
+    }
+    Cow::Owned(out)
 }
 
 /// How a stream is compressed.
@@ -101,6 +127,10 @@ pub enum Compression {
     Gzip,
     /// RFC 8878.
     Zstd,
+    /// bzip2.
+    Bzip2,
+    /// xz.
+    Xz,
 }
 
 impl fmt::Display for Compression {
@@ -108,6 +138,8 @@ impl fmt::Display for Compression {
         f.write_str(match self {
             Self::Gzip => "gzip",
             Self::Zstd => "zstd",
+            Self::Bzip2 => "bzip2",
+            Self::Xz => "xz",
         })
     }
 }
@@ -140,6 +172,14 @@ pub enum ErrorKind {
         /// What the decompressor says.
         source: io::Error,
     },
+    /// A file of a format that is not read.
+    #[error("this is {what}; {remedy}")]
+    Foreign {
+        /// What it is.
+        what: &'static str,
+        /// What to do.
+        remedy: &'static str,
+    },
     /// A binary file that stops early.
     #[error(
         "the {format} file stops in the middle; a whole file expected; fetch or write it again"
@@ -158,6 +198,12 @@ pub enum ErrorKind {
         /// What is wrong.
         what: String,
     },
+    /// An Arrow file whose numbers have the bytes of another machine.
+    #[error(
+        "the numbers of this Arrow file are in the byte order of another kind of machine; \
+         write it again with pyarrow, which reads both orders"
+    )]
+    ByteOrder,
     /// A binary file that was made with other options.
     #[error(
         "{option} says otherwise, but the file was converted with {found}; the same expected; leave the option out, or convert the text again with it"
@@ -211,14 +257,9 @@ pub enum ErrorKind {
         "a header and no rows; at least one row expected; check the file, or use --no-header if its first line is a row"
     )]
     NoRows,
-    /// A number with a decimal comma in a file whose fields are separated by semicolons.
-    #[error(
-        "'{found}' is a number with a decimal comma; write numbers with a decimal point, as in 1.5"
-    )]
-    DecimalComma {
-        /// The field.
-        found: String,
-    },
+    /// Lines to pass over in a file that has none.
+    #[error("--skip-lines is for text, and this file is binary; leave it out")]
+    NoLines,
     /// Neither name nor content tells the format.
     #[error(
         "cannot tell the format by name or content; one of {known} expected; name it with --format"
@@ -230,6 +271,16 @@ pub enum ErrorKind {
     /// An option that cannot be.
     #[error(transparent)]
     Config(#[from] geowalk::ConfigError),
+    /// A mark in numbers that cannot be one.
+    #[error(
+        "{option} '{found}' is not possible; use one punctuation character or a blank, and two different ones"
+    )]
+    Mark {
+        /// The option.
+        option: &'static str,
+        /// What was given.
+        found: char,
+    },
     /// No column for the label.
     #[error("{}; name it with --label; columns: {}", wanted.as_ref().map_or_else(
         || "no label column; one of class, label, target, y expected".to_owned(),
@@ -314,7 +365,7 @@ pub enum ErrorKind {
     },
     /// A number that is none, or not finite.
     #[error(
-        "{what} is '{found}'; a finite number expected; correct the line, or skip bad rows with --on-error skip"
+        "{what} is '{found}'; a finite number expected; correct it, or skip bad rows with --on-error skip"
     )]
     Number {
         /// Which number.
@@ -324,13 +375,20 @@ pub enum ErrorKind {
     },
     /// Text in a column of numbers.
     #[error(
-        "'{found}' in column '{column}', numeric so far; a finite number or nothing expected; declare it with --nominal '{column}', or skip bad rows with --on-error skip"
+        "'{found}' in column '{column}', which has held numbers so far; {}",
+        advice.map_or_else(
+            || format!("say --missing '{found}' if it means missing, --nominal '{column}' if the column holds names, \
+                        or skip bad rows with --on-error skip"),
+            str::to_owned,
+        )
     )]
     TextInNumeric {
         /// Name of the column.
         column: String,
         /// The text found.
         found: String,
+        /// What to do, if it looks like a number.
+        advice: Option<&'static str>,
     },
     /// A row without a label.
     #[error("no label; one expected; drop the row, or skip bad rows with --on-error skip")]
@@ -359,7 +417,7 @@ pub enum ErrorKind {
     },
     /// An index beyond the limit.
     #[error(
-        "index {found}; at most {limit} expected; hash the indices with --bits 24, or renumber them"
+        "index {found}, above {limit}: memory is needed for every index below it; hash the indices with --bits 24"
     )]
     IndexTooLarge {
         /// The index.
@@ -368,7 +426,7 @@ pub enum ErrorKind {
         limit: u64,
     },
     /// Something that is no index.
-    #[error("'{found}'; index:value expected; correct the line, or name the format with --format")]
+    #[error("'{found}'; index:value expected; correct it, or name the format with --format")]
     NotAFeature {
         /// The text found.
         found: String,
@@ -397,14 +455,43 @@ pub enum ErrorKind {
         /// The text found.
         found: String,
     },
+    /// Something between the tag and the bar of a VW line.
+    #[error(
+        "'{found}' after the tag: a tag comes last before '|'; put the label and the importance before it"
+    )]
+    AfterTag {
+        /// The text found.
+        found: String,
+    },
+    /// A label of another problem that VW solves.
+    #[error("'{found}' is {problem}, which is not learned here; the label is one number")]
+    VwLabel {
+        /// The text found.
+        found: String,
+        /// What it is.
+        problem: &'static str,
+    },
+    /// A control character where blanks separate.
+    #[error(
+        "the byte {found:#04x} is a control character, which separates nothing; remove it, or write a blank"
+    )]
+    Control {
+        /// The byte.
+        found: u8,
+    },
     /// An importance weight below 0.
     #[error(
-        "importance weight {found}; a number >= 0 expected; correct the line, or skip bad rows with --on-error skip"
+        "importance weight {found}; a number >= 0 expected; correct it, or skip bad rows with --on-error skip"
     )]
     Weight {
         /// The weight.
         found: f64,
     },
+    /// A byte 0 in a header.
+    #[error(
+        "a byte 0 in the header: this is no text, or UTF-16 without a byte order mark; convert it (iconv -f utf-16le -t utf-8)"
+    )]
+    NotText,
     /// A name that is not UTF-8.
     #[error(
         "the name '{found}' is not UTF-8; UTF-8 expected; convert the file (iconv -f latin1 -t utf-8)"
@@ -443,6 +530,14 @@ pub enum ErrorKind {
         expected: &'static str,
         /// What does.
         found: String,
+    },
+    /// JSON as VW has it.
+    #[error(
+        "the key '{key}' belongs to the JSON of VW, whose labels are not read; name a label with --label, or write VW text"
+    )]
+    VwJson {
+        /// The key.
+        key: String,
     },
     /// More names than the dictionary may hold.
     #[error("more than {limit} distinct feature names; fewer expected; hash them with --bits 22")]

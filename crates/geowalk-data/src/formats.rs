@@ -24,7 +24,7 @@ use crate::source::{Parser, Reader, Source};
 pub struct Format {
     /// Its name, as in `--format`.
     pub name: &'static str,
-    /// How file names end, before `.gz` or `.zst`; separated by blanks.
+    /// How file names end, before `.gz`, `.zst`, `.bz2` or `.xz`; separated by blanks.
     pub endings: &'static str,
     /// What a row looks like.
     pub example: &'static str,
@@ -103,7 +103,7 @@ pub static FORMATS: &[Format] = &[
         name: "csv",
         endings: ".csv",
         example: "size,color,class",
-        sniff: Sniff::Line(|line| line.contains(&b',')),
+        sniff: Sniff::Line(|line| line.contains(&b',') || line.contains(&b';')),
         open: |bytes, options| csv::open(bytes, options, csv::Dialect::CSV),
     },
 ];
@@ -116,7 +116,12 @@ pub static FORMATS: &[Format] = &[
 /// ```
 pub fn open(mut options: Options) -> Result<Box<dyn Source>, DataError> {
     let mut bytes = Bytes::open(std::mem::take(&mut options.inputs), options.buffer, options.live)?;
-    let format = choose(&mut bytes, options.format.as_deref())?;
+    let format = choose(&mut bytes, options.format.as_deref(), options.skip_lines)?;
+    match format.sniff {
+        Sniff::Line(_) => bytes.skip_lines(options.skip_lines)?,
+        Sniff::Head(_) if options.skip_lines > 0 => return Err(ErrorKind::NoLines.of(bytes.name())),
+        Sniff::Head(_) => {}
+    }
     (format.open)(bytes, options)
 }
 
@@ -126,7 +131,11 @@ fn known() -> String {
 }
 
 /// The format asked for, or the one of the file's first bytes, of its name, of its first line.
-fn choose(bytes: &mut Bytes, asked: Option<&str>) -> Result<&'static Format, DataError> {
+fn choose(
+    bytes: &mut Bytes,
+    asked: Option<&str>,
+    skip_lines: usize,
+) -> Result<&'static Format, DataError> {
     if let Some(name) = asked {
         return FORMATS.iter().find(|f| f.name == name).ok_or_else(|| {
             let unknown = spec::unknown("format", name, FORMATS.iter().map(|f| f.name));
@@ -138,15 +147,18 @@ fn choose(bytes: &mut Bytes, asked: Option<&str>) -> Result<&'static Format, Dat
         return Ok(format);
     }
     let name = bytes.name().to_ascii_lowercase();
-    let stem = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
+    let endings = [".gz", ".zst", ".bz2", ".xz"];
+    let stem = endings.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(&name);
     let by_name = FORMATS.iter().find(|f| f.endings.split(' ').any(|end| stem.ends_with(end)));
     if let Some(format) = by_name {
         return Ok(format);
     }
     bytes.pin();
+    let mut skipped = 0;
     while bytes.advance()? {
         let line = bytes.record().bytes();
-        if line.trim_ascii().is_empty() || line.starts_with(b"#") {
+        skipped += 1;
+        if skipped <= skip_lines || line.trim_ascii().is_empty() || line.starts_with(b"#") {
             continue;
         }
         let found = FORMATS.iter().find(|f| matches!(f.sniff, Sniff::Line(is) if is(line)));

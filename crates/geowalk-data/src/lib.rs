@@ -2,7 +2,7 @@
 //! From bytes to blocks of examples.
 //!
 //! ```text
-//! Input            path, pattern, '-', reader       bytes.rs     gzip, zstd; one buffer; lines as slices
+//! Input            path, pattern, '-', reader       bytes.rs     gzip, zstd, bzip2, xz; one buffer; lines as slices
 //!   │  Record
 //!   ▼
 //! Parser           libsvm vw csv tsv jsonl          formats/     one file per format, one line in the table
@@ -32,11 +32,12 @@
 //! # Ok::<(), geowalk_data::DataError>(())
 //! ```
 //!
-//! **Missing values** An empty field of a table, a null or a JSON `null` is missing. A missing number counts as 0, and the feature
+//! **Missing values** An empty field of a table, a null, a NaN of a binary table or a JSON `null` is missing. So are, in a column of text
+//! that otherwise holds numbers, the usual words: `NA`, `N/A`, `NaN`, `null`, `None`, `?`, `-`. A missing number counts as 0, and the feature
 //! `name=missing` is 1; a missing name is the feature `name=missing` alone, the same as a value spelled `missing`; a
 //! missing text has no words. So a linear learner has a weight for "not known" and nothing is imputed.
 //!
-//! **Care** Values and labels that are NaN or infinite are errors. A label of NaN in a block marks a row without label.
+//! **Care** Values and labels that are infinite are errors, and so are labels that are missing. A label of NaN in a block marks a row without label.
 
 mod batch;
 mod bytes;
@@ -54,7 +55,7 @@ mod words;
 
 pub use bytes::Input;
 pub use decision::Decision;
-pub use error::{Base, Compression, DataError, ErrorKind, Position, What};
+pub use error::{Base, Compression, DataError, ErrorKind, Position, What, visible};
 pub use formats::{FORMATS, Format, Writer, open, origin};
 pub use piece::{Helper, Piece};
 pub use place::{Place, Places};
@@ -134,6 +135,14 @@ pub struct Options {
     pub ignore: Vec<String>,
     /// Fields of a table that count as missing, besides the empty one.
     pub missing: Vec<String>,
+    /// What stands before the decimals of numbers in a table, `.` or `,`.
+    pub decimal: char,
+    /// What stands between thousands in the numbers of a table, if anything does.
+    pub thousands: Option<char>,
+    /// What separates the fields of CSV; otherwise told by the first line: a comma, or a semicolon if there is no comma.
+    pub separator: Option<char>,
+    /// Lines at the beginning of each text file that are passed over.
+    pub skip_lines: usize,
     /// What becomes of a row that cannot be read.
     pub on_error: OnError,
     /// The schema of an earlier reading: the same names get the same numbers, nothing is inferred.
@@ -161,6 +170,10 @@ impl Options {
             weight: None,
             ignore: Vec::new(),
             missing: Vec::new(),
+            decimal: '.',
+            thousands: None,
+            separator: None,
+            skip_lines: 0,
             on_error: OnError::Fail,
             schema: None,
             live: false,

@@ -296,6 +296,14 @@ fn whole_slow(text: &[u8], at: usize) -> Option<(u64, usize)> {
     (end > at).then_some((number, end))
 }
 
+/// Is there a control character other than a tab?
+#[inline]
+pub(crate) fn has_control(text: &[u8]) -> bool {
+    // The least byte of many is found at once; a look at each is rarely needed.
+    let least = text.iter().fold(u8::MAX, |least, b| least.min(*b));
+    least < b' ' && text.iter().any(|b| *b < b' ' && *b != b'\t')
+}
+
 /// A field that is a number and nothing else, blanks around it apart.
 pub(crate) fn field(text: &[u8]) -> Option<f64> {
     let text = text.trim_ascii();

@@ -6,6 +6,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::error::visible;
+
 /// Where a row comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
@@ -13,11 +15,14 @@ pub struct Place {
     pub file: Arc<str>,
     /// Line, from 1; of a binary table the row.
     pub line: u64,
+    /// The file is a binary table, so that `line` is a row.
+    pub is_row: bool,
 }
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.file, self.line)
+        let separator = if self.is_row { ": row " } else { ":" };
+        write!(f, "{}{separator}{}", visible(&self.file), self.line)
     }
 }
 
@@ -54,11 +59,22 @@ impl Places {
     /// Adds the place of the next row.
     #[inline]
     pub(crate) fn push(&mut self, file: &Arc<str>, line: u64) {
+        self.add(file, line, false);
+    }
+
+    /// The same of a binary table.
+    pub(crate) fn push_row(&mut self, file: &Arc<str>, row: u64) {
+        self.add(file, row, true);
+    }
+
+    #[inline]
+    fn add(&mut self, file: &Arc<str>, line: u64, is_row: bool) {
         let goes_on = self.runs.last().is_some_and(|run| {
             run.place.line + (self.rows - run.row) == line && Arc::ptr_eq(&run.place.file, file)
         });
         if !goes_on {
-            self.runs.push(Run { row: self.rows, place: Place { file: file.clone(), line } });
+            self.runs
+                .push(Run { row: self.rows, place: Place { file: file.clone(), line, is_row } });
         }
         self.rows += 1;
     }
@@ -96,7 +112,10 @@ mod tests {
                 places.push(file, line);
             }
             for (row, (file, line)) in rows.iter().enumerate() {
-                assert_eq!(places.get(row), Some(Place { file: Arc::clone(file), line: *line }));
+                assert_eq!(
+                    places.get(row),
+                    Some(Place { file: Arc::clone(file), line: *line, is_row: false })
+                );
             }
             assert_eq!(places.get(rows.len()), None);
         }

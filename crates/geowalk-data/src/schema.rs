@@ -285,12 +285,10 @@ impl Features {
 
     /// The index of the feature `name`, or `name=value`.
     pub(crate) fn joined(&mut self, name: &[u8], value: Option<&[u8]>) -> Result<u32, ErrorKind> {
-        let parts: &[&[u8]] = match &value {
-            None => &[name],
-            Some(value) => &[name, b"=", value],
-        };
+        let Some(value) = value else { return self.named(name) };
+        let parts = [name, b"=", value];
         match self {
-            Self::Exact(names) => names.insert_joined(parts),
+            Self::Exact(names) => names.insert_joined(&parts),
             _ => self.named(&parts.concat()),
         }
     }
@@ -324,8 +322,10 @@ pub struct Index {
 }
 
 impl Index {
-    /// The largest index that is read; weights for more would not fit in memory.
-    pub const LIMIT: u64 = 1 << 28;
+    /// The largest index that is read: learners keep weights for all below it.
+    pub const LIMIT: u64 = 1 << 25;
+    /// If the first rows have an index from here on, features are numbered as they are met.
+    pub const WIDE: u64 = 1 << 24;
 }
 
 /// The prefix of the names that follow it in a row.

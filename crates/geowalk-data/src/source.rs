@@ -56,6 +56,11 @@ pub trait Source: Send {
     /// What was decided by looking at the first rows.
     fn decisions(&self) -> &[Decision];
 
+    /// What only the end tells: words that were taken for missing numbers.
+    fn remarks(&self) -> Vec<Decision> {
+        Vec::new()
+    }
+
     /// The rows left out so far.
     fn skipped(&self) -> &Skipped;
 
@@ -200,6 +205,11 @@ pub(crate) trait Parser: Send {
     /// What was decided by looking at the first rows.
     fn decisions(&self) -> &[Decision] {
         &[]
+    }
+
+    /// What only the end tells.
+    fn remarks(&self) -> Vec<Decision> {
+        Vec::new()
     }
 
     /// The same for pieces out of order, if they can be parsed so; not where files have headers.
@@ -393,6 +403,10 @@ impl<P: Parser> Source for Reader<P> {
 
     fn decisions(&self) -> &[Decision] {
         self.parser.decisions()
+    }
+
+    fn remarks(&self) -> Vec<Decision> {
+        self.parser.remarks()
     }
 
     fn skipped(&self) -> &Skipped {

@@ -247,7 +247,7 @@ fn rows_have_their_numbers_and_those_left_out_are_counted() {
     let mut block = Block::new();
     assert_eq!(source.read(&mut block, 1).unwrap(), 1);
     assert_eq!(source.read(&mut block, 1).unwrap(), 1);
-    assert_eq!(source.places().get(0).unwrap().to_string(), "data.gwd:2");
+    assert_eq!(source.places().get(0).unwrap().to_string(), "data.gwd: row 2");
     assert_eq!(source.read(&mut block, 1).unwrap(), 0);
     assert_eq!(source.skipped().rows(), 1);
 }

@@ -7,18 +7,21 @@
 use std::io::Write;
 use std::sync::Arc;
 
+use arrow_array::builder::{ListBuilder, StringBuilder};
 use arrow_array::types::{ArrowPrimitiveType, Float16Type, Int8Type};
 use arrow_array::{
-    ArrayRef, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float16Array,
-    Float32Array, Float64Array, Int8Array, Int16Array, Int32Array, Int64Array, LargeStringArray,
-    NullArray, RecordBatch, StringArray, StringViewArray, TimestampMillisecondArray, UInt8Array,
-    UInt16Array, UInt32Array, UInt64Array,
+    ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, DictionaryArray,
+    FixedSizeBinaryArray, Float16Array, Float32Array, Float64Array, Int8Array, Int16Array,
+    Int32Array, Int64Array, LargeStringArray, NullArray, RecordBatch, StringArray, StringViewArray,
+    Time64MicrosecondArray, TimestampMillisecondArray, TimestampNanosecondArray,
+    TimestampSecondArray, UInt8Array, UInt16Array, UInt32Array, UInt64Array,
 };
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use geowalk::row::{Block, Row};
 use geowalk_data::{DataError, Decision, Input, Kind, Label, OnError, Options, open};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader, ParquetMetaDataWriter};
 use parquet::file::properties::WriterProperties;
 
 type Half = <Float16Type as ArrowPrimitiveType>::Native;
@@ -265,7 +268,7 @@ fn dense_until_something_is_missing() {
         assert_eq!(block.columns(), Some(1));
         assert_eq!(source.read(&mut block, 5000).unwrap(), 100);
         assert_eq!(block.columns(), None);
-        assert_eq!(source.places().get(0).unwrap().to_string(), format!("{name}:1401"));
+        assert_eq!(source.places().get(0).unwrap().to_string(), format!("{name}: row 1401"));
         assert_eq!(source.schema().features().name(1).as_deref(), Some("x=missing"));
         assert_eq!(source.read(&mut block, 5000).unwrap(), 0);
     }
@@ -345,19 +348,188 @@ fn a_later_reading_knows_the_columns() {
     }
 }
 
+/// A column with one cell, and how that cell is read: `name value` of each feature.
+fn one_cell(array: ArrayRef, nominal: bool) -> [Vec<String>; 3] {
+    let y = Arc::new(Int8Array::from(vec![1])) as ArrayRef;
+    let batch = RecordBatch::try_from_iter([("x", array), ("y", y)]).unwrap();
+    forms(&batch).map(|(name, bytes)| {
+        let nominal = if nominal { vec!["x".to_owned()] } else { vec![] };
+        let options = Options { nominal, ..Options::new([Input::text(name, bytes)]) };
+        let mut source = open(options).unwrap();
+        let mut block = Block::new();
+        assert_eq!(source.read(&mut block, 10).unwrap(), 1, "{name}");
+        let mut found = Vec::new();
+        let mut add = |index: usize, value: f64| {
+            let name = source.schema().features().name(index as u32).unwrap();
+            found.push(format!("{name} {value}"));
+        };
+        match block.columns() {
+            Some(_) => block.dense(0).each(&mut add),
+            None => block.sparse(0).each(&mut add),
+        }
+        found
+    })
+}
+
+#[test]
+fn dates_decimals_and_lists_are_features() {
+    let noon = 1_700_000_000_i64;
+    let mut words = ListBuilder::new(StringBuilder::new());
+    for word in ["red", "blue", "red"] {
+        words.values().append_value(word);
+    }
+    words.append(true);
+    let price = Decimal128Array::from(vec![150]).with_precision_and_scale(5, 2).unwrap();
+    let exact = Decimal128Array::from(vec![12_345_678_901_234_567_890_123_456_789]);
+    let exact = exact.with_precision_and_scale(38, 20).unwrap();
+    let cases: [(ArrayRef, &[&str]); 10] = [
+        (Arc::new(Date32Array::from(vec![19_675])), &["x 19675"]),
+        (Arc::new(TimestampSecondArray::from(vec![noon])), &["x 1700000000"]),
+        (Arc::new(TimestampMillisecondArray::from(vec![noon * 1000 + 500])), &["x 1700000000.5"]),
+        (Arc::new(TimestampNanosecondArray::from(vec![noon * 1_000_000_000])), &["x 1700000000"]),
+        (Arc::new(Time64MicrosecondArray::from(vec![1_500_000])), &["x 1.5"]),
+        (Arc::new(price), &["x 1.5"]),
+        (Arc::new(exact), &["x 123456789.01234567"]),
+        (Arc::new(words.finish()), &["x=red 2", "x=blue 1"]),
+        (Arc::new(BinaryArray::from(vec![&b"red"[..]])), &["x=red 1"]),
+        (Arc::new(Float64Array::from(vec![f64::NAN])), &["x=missing 1"]),
+    ];
+    for (array, expected) in cases {
+        for found in one_cell(array, false) {
+            assert_eq!(found, expected);
+        }
+    }
+    for found in one_cell(Arc::new(Date32Array::from(vec![19_675])), true) {
+        assert_eq!(found, ["x=19675 1"]);
+    }
+}
+
+/// A stream with one column of integers, whose schema says that numbers are of this byte order.
+fn stream_of_order(order: arrow_ipc::Endianness) -> Vec<u8> {
+    let mut out = flatbuffers::FlatBufferBuilder::new();
+    let name = out.create_string("y");
+    let mut whole = arrow_ipc::IntBuilder::new(&mut out);
+    whole.add_bitWidth(32);
+    whole.add_is_signed(true);
+    let whole = whole.finish();
+    let children = out.create_vector::<flatbuffers::WIPOffset<arrow_ipc::Field<'_>>>(&[]);
+    let mut field = arrow_ipc::FieldBuilder::new(&mut out);
+    field.add_name(name);
+    field.add_type_type(arrow_ipc::Type::Int);
+    field.add_type_(whole.as_union_value());
+    field.add_children(children);
+    let field = field.finish();
+    let fields = out.create_vector(&[field]);
+    let mut schema = arrow_ipc::SchemaBuilder::new(&mut out);
+    schema.add_endianness(order);
+    schema.add_fields(fields);
+    let schema = schema.finish();
+    let mut message = arrow_ipc::MessageBuilder::new(&mut out);
+    message.add_version(arrow_ipc::MetadataVersion::V5);
+    message.add_header_type(arrow_ipc::MessageHeader::Schema);
+    message.add_header(schema.as_union_value());
+    let message = message.finish();
+    out.finish(message, None);
+    let mut schema = out.finished_data().to_vec();
+    schema.resize(schema.len().next_multiple_of(8), 0);
+    let y = Arc::new(Int32Array::from(vec![1, -2])) as ArrayRef;
+    let whole =
+        stream(&RecordBatch::try_from_iter([("y", y)]).unwrap(), 9, IpcWriteOptions::default());
+    let old = u32::from_le_bytes([whole[4], whole[5], whole[6], whole[7]]) as usize;
+    let mut bytes = vec![0xff; 4];
+    bytes.extend((schema.len() as u32).to_le_bytes());
+    bytes.extend(schema);
+    bytes.extend(&whole[8 + old..]);
+    bytes
+}
+
+#[test]
+fn arrow_of_the_other_byte_order_is_refused() {
+    let label = |order| {
+        let inputs = [Input::text("a.arrow", stream_of_order(order))];
+        trace(Options { label: Label::Named("y".into()), ..Options::new(inputs) }, 10)
+    };
+    assert!(label(arrow_ipc::Endianness::Little).unwrap()[1].starts_with("-2 "));
+    assert_eq!(
+        label(arrow_ipc::Endianness::Big).unwrap_err().to_string(),
+        "a.arrow: the numbers of this Arrow file are in the byte order of another kind of machine; \
+         write it again with pyarrow, which reads both orders"
+    );
+}
+
+#[test]
+fn arrow_before_version_0_15_is_read() {
+    let (batch, _) = table(30);
+    let old = IpcWriteOptions::try_new(8, true, arrow_ipc::MetadataVersion::V4).unwrap();
+    let bytes = stream(&batch, 10, old);
+    assert_ne!(bytes[..4], [0xff; 4]);
+    let new = read("a", stream(&batch, 10, IpcWriteOptions::default())).unwrap();
+    assert!(read("a", bytes).unwrap() == new);
+}
+
+/// The bytes of a Parquet file with another table of contents.
+fn with_contents(bytes: &[u8], change: impl Fn(ParquetMetaData) -> ParquetMetaData) -> Vec<u8> {
+    let memory = bytes::Bytes::copy_from_slice(bytes);
+    let read = ParquetMetaDataReader::new().parse_and_finish(&memory).unwrap();
+    let length = &bytes[bytes.len() - 8..bytes.len() - 4];
+    let length = u32::from_le_bytes([length[0], length[1], length[2], length[3]]) as usize;
+    let mut out = bytes[..bytes.len() - 8 - length].to_vec();
+    let mut footer = Vec::new();
+    ParquetMetaDataWriter::new(&mut footer, &change(read)).finish().unwrap();
+    out.extend(footer);
+    out
+}
+
+#[test]
+fn parquet_with_zeros_in_its_contents_is_read() {
+    let numbers: Vec<i32> = (0..500).collect();
+    let y = Arc::new(Int32Array::from(numbers)) as ArrayRef;
+    let batch = RecordBatch::try_from_iter([("x", y.clone()), ("y", y)]).unwrap();
+    let properties = WriterProperties::builder().set_dictionary_enabled(false).build();
+    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties)).unwrap();
+    writer.write(&batch).unwrap();
+    let whole = writer.into_inner().unwrap();
+    let zeros = with_contents(&whole, |read| {
+        let groups = read.row_groups().iter().map(|group| {
+            let columns = group.columns().iter().map(|column| {
+                column.clone().into_builder().set_dictionary_page_offset(Some(0)).build().unwrap()
+            });
+            let columns = columns.collect();
+            let group = group.clone().into_builder().set_column_metadata(columns);
+            group.set_num_rows(0).build().unwrap()
+        });
+        let groups = groups.collect();
+        read.into_builder().set_row_groups(groups).build()
+    });
+    assert_ne!(zeros, whole);
+    assert!(read("a.parquet", zeros).unwrap() == read("a.parquet", whole).unwrap());
+}
+
+#[test]
+fn a_wrong_checksum_of_a_parquet_page_is_noticed() {
+    // By pyarrow, with write_page_checksum=True: arrow-rs does not write checksums.
+    let mut bytes = include_bytes!("fixtures/checksum.parquet").to_vec();
+    assert_eq!(read("a.parquet", bytes.clone()).unwrap().len(), 5);
+    let value = (1_000_000_007_i64 * 3).to_le_bytes();
+    let at = bytes.windows(8).position(|window| window == value).unwrap();
+    bytes[at] ^= 1;
+    let text = message("a.parquet", bytes);
+    assert!(text.contains("checksum"), "{text}");
+}
+
 #[test]
 fn types_that_are_not_read_say_what_to_do() {
     let y = || Arc::new(Int8Array::from(vec![1])) as ArrayRef;
-    let times = TimestampMillisecondArray::from(vec![1]);
-    let price = Decimal128Array::from(vec![150]).with_precision_and_scale(5, 2).unwrap();
+    let fixed = FixedSizeBinaryArray::try_from(vec![&b"ab"[..]]).unwrap();
     let nested = arrow_array::StructArray::from(vec![(
         Arc::new(arrow_schema::Field::new("part", arrow_schema::DataType::Int8, false)),
         y(),
     )]);
     for (array, parts) in [
-        (Arc::new(times) as ArrayRef, ["column 'x' is of type Timestamp(ms)", "hour of the day"]),
-        (Arc::new(Date32Array::from(vec![1])), ["column 'x' is of type Date32", "days since"]),
-        (Arc::new(price), ["column 'x' is of type Decimal128(5, 2)", "cast it to double"]),
+        (
+            Arc::new(fixed) as ArrayRef,
+            ["column 'x' is of type FixedSizeBinary(2)", "if it is text"],
+        ),
         (Arc::new(nested), ["column 'x' is of type Struct", "each part as a column"]),
     ] {
         let batch = RecordBatch::try_from_iter([("x", array), ("y", y())]).unwrap();
@@ -378,7 +550,7 @@ fn types_that_are_not_read_say_what_to_do() {
 fn bad_rows_have_row_and_column() {
     let batch = RecordBatch::try_from_iter([
         ("w", Arc::new(Float64Array::from(vec![1.0, 1.0, 1.0, -2.0, 1.0])) as ArrayRef),
-        ("x", Arc::new(Float64Array::from(vec![1.0, f64::NAN, 3.0, 4.0, 5.0])) as ArrayRef),
+        ("x", Arc::new(Float64Array::from(vec![1.0, f64::INFINITY, 3.0, 4.0, 5.0])) as ArrayRef),
         ("c", Arc::new(StringArray::from(vec!["a", "b\"c", "c", "d", "e"])) as ArrayRef),
         (
             "y",
@@ -394,7 +566,7 @@ fn bad_rows_have_row_and_column() {
         assert_eq!(
             trace(weighted(), 10).unwrap_err().to_string(),
             format!(
-                "{name}:2:2: the value of feature x is 'NaN'; a finite number expected; correct the line, or skip bad rows with --on-error skip"
+                "{name}: row 2, column 2: the value of feature x is 'inf'; a finite number expected; correct it, or skip bad rows with --on-error skip"
             )
         );
         let bin = std::env::temp_dir().join(format!("geowalk-bin-{}-{name}", std::process::id()));
@@ -404,17 +576,20 @@ fn bad_rows_have_row_and_column() {
         assert_eq!(source.read(&mut block, 10).unwrap(), 2);
         let errors: Vec<String> =
             source.skipped().first().iter().map(ToString::to_string).collect();
-        let starts =
-            ["2:2: the value of feature x", "3:4: no label;", "4:1: importance weight -2;"];
+        let starts = [
+            "row 2, column 2: the value of feature x",
+            "row 3, column 4: no label;",
+            "row 4, column 1: importance weight -2;",
+        ];
         assert_eq!(errors.len(), starts.len());
         for (error, start) in errors.iter().zip(starts) {
-            assert!(error.starts_with(&format!("{name}:{start}")), "{error}");
+            assert!(error.starts_with(&format!("{name}: {start}")), "{error}");
         }
-        assert_eq!(source.places().get(1).unwrap().to_string(), format!("{name}:5"));
+        assert_eq!(source.places().get(1).unwrap().to_string(), format!("{name}: row 5"));
         drop(source);
         let written = std::fs::read_to_string(&bin).unwrap();
         std::fs::remove_file(&bin).unwrap();
-        assert_eq!(written, "1,NaN,\"b\"\"c\",0\n1,3,\"c\",\n-2,4,\"d\",0\n");
+        assert_eq!(written, "1,inf,\"b\"\"c\",0\n1,3,\"c\",\n-2,4,\"d\",0\n");
     }
 }
 

@@ -1,9 +1,10 @@
 //! Damaged Parquet and Arrow files give an error, or rows; never a panic that reaches the caller, never an endless loop. A process of its
-//! own, because the panics inside the arrow libraries, which are caught, are kept quiet.
+//! own, because it sets the hook of the process to see that no panic inside the arrow libraries is printed.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow_array::types::Int8Type;
 use arrow_array::{ArrayRef, DictionaryArray, Float64Array, Int8Array, RecordBatch, StringArray};
@@ -26,7 +27,11 @@ fn read(name: &str, bytes: Vec<u8>) -> Result<usize, DataError> {
 
 #[test]
 fn garbage_is_an_error_never_a_panic() {
-    std::panic::set_hook(Box::new(|_| {}));
+    let printed = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&printed);
+    std::panic::set_hook(Box::new(move |_| {
+        count.fetch_add(1, Ordering::Relaxed);
+    }));
     let numbers: Vec<f64> = (0..30).map(f64::from).collect();
     let labels: Vec<Option<i8>> = (0..30).map(|k| Some(k % 2)).collect();
     let words: Vec<&str> = (0..30).map(|k| ["red", "green", "blue"][k % 3]).collect();
@@ -68,4 +73,5 @@ fn garbage_is_an_error_never_a_panic() {
         println!("{name}: {errors} of 1500 are errors");
         assert!(errors > 300, "{name}: {errors}");
     }
+    assert_eq!(printed.load(Ordering::Relaxed), 0, "panics that reached the hook");
 }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use geowalk::laws::Sampler;
 use geowalk::row::{Block, Row};
-use geowalk_data::{Hashed, Input, OnError, Options, open};
+use geowalk_data::{Features, Hashed, Index, Input, Labels, OnError, Options, Schema, open};
 
 struct Bits(Sampler);
 
@@ -53,6 +53,12 @@ fn number(text: &str) -> Option<f64> {
     text.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
+/// Features by the numbers in the file, from 1, however large.
+fn numbered() -> Schema {
+    let features = Features::Index(Index { base: 1, detected: false });
+    Schema::from_parts(features, Labels::Numbers, Vec::new())
+}
+
 /// What the reader makes of lines; bad ones are passed over.
 fn read(format: &str, lines: &[String], ending: &str, buffer: usize) -> Vec<Line> {
     let mut text = lines.join(ending);
@@ -61,7 +67,7 @@ fn read(format: &str, lines: &[String], ending: &str, buffer: usize) -> Vec<Line
     }
     let options = Options {
         format: Some(format.to_owned()),
-        index_base: (format == "libsvm").then_some(1),
+        schema: (format == "libsvm").then(numbered),
         on_error: OnError::Skip,
         buffer,
         ..Options::new([Input::text("a", text)])
@@ -109,8 +115,10 @@ fn libsvm(line: &str) -> Line {
         if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_digit()) {
             return wrong(at);
         }
-        let Some(index) =
-            name.parse::<u32>().ok().filter(|index| (1..=(1 << 28) + 1).contains(index))
+        let Some(index) = name
+            .parse::<u32>()
+            .ok()
+            .filter(|index| (1..=Index::LIMIT + 1).contains(&u64::from(*index)))
         else {
             return wrong(at);
         };

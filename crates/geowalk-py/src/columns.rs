@@ -171,5 +171,6 @@ pub(crate) fn examples(
         unlabelled: 0,
         skipped: (0, Vec::new()),
         said: None,
+        decisions: Vec::new(),
     })
 }

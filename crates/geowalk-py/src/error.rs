@@ -332,7 +332,7 @@ fn system(file: &str, error: &std::io::Error) -> PyErr {
 
 /// A message in the words of Python: what is a flag on the command line is a parameter here.
 fn spoken(message: &str) -> String {
-    const FLAGS: [(&str, &str); 10] = [
+    const FLAGS: [(&str, &str); 15] = [
         ("--rate ", "rate="),
         ("--loss ", "loss="),
         ("--walk ", "walk="),
@@ -342,6 +342,11 @@ fn spoken(message: &str) -> String {
         ("--bits", "a hash"),
         ("--no-header", "header=False"),
         ("--label", "label="),
+        ("--missing ", "missing="),
+        ("--decimal ", "decimal="),
+        ("--thousands ", "thousands="),
+        ("--separator ", "separator="),
+        ("--skip-lines", "skip_lines"),
         (", or skip bad rows with --on-error skip", ""),
     ];
     FLAGS.iter().fold(message.to_owned(), |text, (flag, name)| text.replace(flag, name))

@@ -19,7 +19,11 @@ use crate::error::{model, run};
 /// Reads data as the command line does. A dictionary: `y` and `weight` of each row; `labels`, the names of classes or None; `names` of the features, None where they are
 /// numbers; and `x`, a table, or `indptr`, `indices`, `data` and `columns` of a sparse one.
 #[pyfunction]
-#[pyo3(signature = (paths, label=None, format=None, header=true, unlabelled=false))]
+#[pyo3(signature = (
+    paths, label=None, format=None, header=true, unlabelled=false, missing=Vec::new(), decimal='.', thousands=None,
+    separator=None, skip_lines=0
+))]
+#[allow(clippy::too_many_arguments)] // the options of the command line
 pub(crate) fn read(
     py: Python<'_>,
     paths: Vec<String>,
@@ -27,12 +31,22 @@ pub(crate) fn read(
     format: Option<String>,
     header: bool,
     unlabelled: bool,
+    missing: Vec<String>,
+    decimal: char,
+    thousands: Option<char>,
+    separator: Option<char>,
+    skip_lines: usize,
 ) -> PyResult<Bound<'_, PyDict>> {
     let options = Options {
         label: label.map_or(Label::Guess, Label::Named),
         format,
         header,
         unlabelled,
+        missing,
+        decimal,
+        thousands,
+        separator,
+        skip_lines,
         ..Options::new(paths.iter().map(String::as_str))
     };
     let mut all = Read::default();

@@ -101,7 +101,7 @@ fn write(
         values,
         skipped: source.skipped().rows(),
         skipped_first: source.skipped().first().iter().map(ToString::to_string).collect(),
-        decisions: source.decisions().iter().map(ToString::to_string).collect(),
+        decisions: input::decisions(source),
         bytes: counted.bytes,
     })
 }

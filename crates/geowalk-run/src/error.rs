@@ -142,10 +142,12 @@ pub enum RunError {
         why: String,
     },
     /// No labels.
-    #[error("none of the {rows} rows has a label; give the column with --label")]
+    #[error(
+        "none of the {rows} rows has a label to learn from; a line of VW begins with it, a table has it in the column --label"
+    )]
     NoLabels {
         /// How many rows there are.
-        rows: usize,
+        rows: u64,
     },
     /// More values than fit in memory as columns.
     #[error(

@@ -35,6 +35,12 @@ impl Rows {
     }
 }
 
+/// What a source has decided, at its beginning and by its end.
+pub(crate) fn decisions(source: &dyn Source) -> Vec<String> {
+    let all = source.decisions().iter().cloned().chain(source.remarks());
+    all.map(|decision| decision.to_string()).collect()
+}
+
 /// Opens the data. Where a schema is given, data that cannot be meant by it are refused.
 pub(crate) fn open(options: Options) -> Result<Box<dyn Source>, RunError> {
     let known = options.schema.clone();

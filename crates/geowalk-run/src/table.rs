@@ -401,6 +401,8 @@ pub struct Examples {
     pub skipped: (u64, Vec<String>),
     /// Why this task, if it was not given.
     pub said: Option<String>,
+    /// What the reader has decided.
+    pub decisions: Vec<String>,
 }
 
 /// Reads all of the data, to learn classes from.
@@ -412,10 +414,11 @@ pub fn examples(options: Options, task: Option<Task>) -> Result<Examples, RunErr
     let schema = reader.source().schema().clone();
     let skipped = reader.source().skipped();
     let skipped = (skipped.rows(), skipped.first().iter().map(ToString::to_string).collect());
+    let decisions = input::decisions(reader.source());
     let names = schema.labels();
     let inference = Task::infer(names, &labels);
     if inference.reason == Reason::NoLabels {
-        return Err(RunError::NoLabels { rows: labels.len() });
+        return Err(RunError::NoLabels { rows: labels.len() as u64 });
     }
     let said = task.is_none().then(|| inference.explained());
     if task.unwrap_or(inference.task) == Task::Regression {
@@ -443,7 +446,7 @@ pub fn examples(options: Options, task: Option<Task>) -> Result<Examples, RunErr
     let table = if unlabelled > 0 { table.select(&kept)? } else { table };
     let weights: Vec<f64> = kept.iter().map(|row| weights[*row as usize]).collect();
     let weights = weights.iter().any(|weight| *weight != 1.0).then_some(weights);
-    Ok(Examples { table, classes, weights, coding, schema, unlabelled, skipped, said })
+    Ok(Examples { table, classes, weights, coding, schema, unlabelled, skipped, said, decisions })
 }
 
 /// The labels that occur, in order.

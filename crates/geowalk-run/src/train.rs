@@ -234,7 +234,7 @@ pub fn train<'a>(
     let mut run: Option<Run> = None;
     let mut schema = resumed.as_ref().map(|model| model.schema.clone());
     let mut last: Option<Box<dyn Source>> = None;
-    for _ in 0..plan.passes {
+    for number in 0..plan.passes {
         let live = plan.knows_task();
         let source = match input::open(Options { schema: schema.take(), live, ..open() }) {
             // A day without examples is no reason to stop: the model stays as it is.
@@ -242,6 +242,11 @@ pub fn train<'a>(
             source => source?,
         };
         let source = pass(plan, resumed.as_ref(), source, &mut run, &mut sink)?;
+        if number == 0 {
+            for remark in source.remarks() {
+                (sink.said)(Said::Note(remark.to_string()));
+            }
+        }
         schema = Some(source.schema().clone());
         last = Some(source);
     }
@@ -327,6 +332,7 @@ fn pass(
     let source = pump.stop().ok_or(RunError::Reader)?;
     match outcome {
         Ok(()) => {
+            run.check_labels()?;
             run.end_pass();
             Ok(source)
         }

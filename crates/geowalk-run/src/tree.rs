@@ -329,6 +329,7 @@ pub fn learn(
     if let Some(why) = &examples.said {
         said(Said::Note(&format!("task: {why}")));
     }
+    examples.decisions.iter().for_each(|decision| said(Said::Note(decision)));
     let (rows, columns) = (table.rows(), table.columns().len());
     let criterion = plan.growth.criterion.phi().spec();
     said(Said::Note(&format!("tree by {criterion} on {rows} rows and {columns} columns")));

@@ -221,7 +221,11 @@ pub enum ConfigError {
         allowed: Allowed,
     },
     /// A name that is not in the table.
-    #[error("unknown {kind} '{name}'{}; known: {known}", nearest.as_ref().map(|n| format!(" (did you mean '{n}'?)")).unwrap_or_default())]
+    #[error(
+        "unknown {kind} '{name}'{}{}",
+        nearest.as_ref().map(|n| format!(" (did you mean '{n}'?)")).unwrap_or_default(),
+        if known.is_empty() { String::new() } else { format!("; known: {known}") }
+    )]
     Unknown {
         /// What was looked up: `"geometry"`, `"loss"`, …
         kind: &'static str,

@@ -221,13 +221,20 @@ pub fn unknown<'a>(
     known: impl IntoIterator<Item = &'a str>,
 ) -> ConfigError {
     let known: Vec<&str> = known.into_iter().collect();
-    let nearest = known
-        .iter()
-        .map(|k| (edits(name, k), *k))
-        .min()
-        .filter(|(distance, k)| *distance <= 1 + k.chars().count() / 3)
-        .map(|(_, k)| k.to_owned());
-    let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+    // Names such as `explicit:simplex` are often asked for by their second part.
+    let part = |k: &str| k.split_once(':').map(|(_, part)| (1 + edits(name, part), part.len()));
+    let near = |k: &&'a str| {
+        let (distance, length) = (edits(name, k), k.chars().count());
+        let (distance, length) =
+            part(k).map_or((distance, length), |part| part.min((distance, length)));
+        (distance <= 1 + length / 3).then_some((distance, *k))
+    };
+    let nearest = known.iter().filter_map(near).min().map(|(_, k)| k.to_owned());
+    let known = match known.len() {
+        0 => "none".to_owned(),
+        21.. if nearest.is_some() => String::new(),
+        _ => known.join(", "),
+    };
     ConfigError::Unknown { kind, name: name.to_owned(), nearest, known }
 }
 

@@ -4,7 +4,8 @@ use std::io::{self, Cursor, Read};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Bytes, Input, decompressed};
+use super::decode::decoded;
+use super::{Bytes, Input};
 use crate::error::{Compression, DataError, ErrorKind};
 
 /// One input.
@@ -45,7 +46,7 @@ impl Bytes {
 }
 
 /// Reads nothing but an error.
-struct Failing(Option<io::Error>);
+pub(super) struct Failing(pub(super) Option<io::Error>);
 
 impl Read for Failing {
     fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
@@ -62,8 +63,8 @@ impl Streams {
         let Some(input) = self.waiting.next() else { return Ok(None) };
         let name: Arc<str> = input.name().into();
         let path = input.file();
-        let opened = input.open().and_then(decompressed);
-        let (reader, compression) = opened.map_err(|source| ErrorKind::Io { source }.of(&name))?;
+        let opened = input.open().map_err(|source| ErrorKind::Io { source }).and_then(decoded);
+        let (reader, compression) = opened.map_err(|kind| kind.of(&name))?;
         let path = if compression.is_none() { path } else { None };
         Ok(Some(Stream { name, path, compression, reader }))
     }
@@ -73,6 +74,9 @@ impl Stream {
     /// What an error of the reader means.
     pub(crate) fn fault(compression: Option<Compression>, source: io::Error) -> ErrorKind {
         match compression {
+            None if source.kind() == io::ErrorKind::InvalidData => {
+                ErrorKind::Broken { format: "UTF-16", what: source.to_string() }
+            }
             None => ErrorKind::Io { source },
             Some(compression) if source.kind() == io::ErrorKind::UnexpectedEof => {
                 ErrorKind::Truncated { compression }

@@ -28,7 +28,24 @@ pub(super) fn open(bytes: Bytes, options: Options) -> Result<Box<dyn Source>, Da
 }
 
 pub(super) fn sniff(head: &[u8]) -> bool {
-    head.starts_with(MAGIC) || head.starts_with(&CONTINUES)
+    head.starts_with(MAGIC) || head.starts_with(&CONTINUES) || begins_old(head)
+}
+
+/// Does a stream of Arrow before version 0.15 begin so? The length of a message, then where its table begins in it.
+fn begins_old(head: &[u8]) -> bool {
+    let Some((length, rest)) = head.split_first_chunk() else { return false };
+    let Some(table) = rest.first_chunk() else { return false };
+    let (length, table) = (u32::from_le_bytes(*length), u32::from_le_bytes(*table));
+    length.is_multiple_of(4)
+        && (16..1 << 24).contains(&length)
+        && (4..64).contains(&table)
+        && table < length
+}
+
+/// The columns, if the bytes of numbers have the order of this machine. The library would not change it.
+fn native(schema: arrow_ipc::Schema<'_>) -> Option<arrow_schema::Schema> {
+    let native = schema.endianness().equals_to_target_endianness();
+    native.then(|| arrow_ipc::convert::fb_to_schema(schema))
 }
 
 fn broken(what: &str) -> ErrorKind {
@@ -45,7 +62,7 @@ fn one(mut stream: Stream) -> Result<Box<dyn Batches>, ErrorKind> {
     match head.as_slice() {
         [] => Err(ErrorKind::Empty),
         head if head.starts_with(MAGIC) => file::open(stream, head),
-        head if head.starts_with(&CONTINUES) => stream::open(stream, head),
+        head if head.starts_with(&CONTINUES) || begins_old(head) => stream::open(stream, head),
         head if MAGIC.starts_with(head) || CONTINUES.starts_with(head) => Err(CUT),
         head if head.starts_with(b"FEA1") => {
             Err(broken("it is Feather version 1, which nothing writes any more"))

@@ -186,7 +186,7 @@ impl Binary {
     fn hand_out(&mut self, rows: usize) {
         for _ in 0..rows {
             self.given += 1;
-            self.places.push(&self.file, self.given);
+            self.places.push_row(&self.file, self.given);
         }
     }
 }
@@ -238,6 +238,6 @@ impl Source for Binary {
     }
 
     fn place(&self) -> (&str, Position) {
-        (&self.file, Position { line: self.given, column: 1, byte: 0 })
+        (&self.file, Position { line: self.given, column: 1, byte: 0, is_row: true })
     }
 }

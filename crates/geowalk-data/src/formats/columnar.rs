@@ -6,15 +6,21 @@
 //! |---|---|
 //! | integers and floats of all widths | numeric: the nearest f64; a float of 32 bits is widened as it is |
 //! | booleans | the names `true` and `false` |
-//! | text, also by dictionary | nominal, or free text; never a number, whatever it looks like |
-//! | null, and the empty text | missing, by [the crate's policy](crate) |
-//! | decimals, dates, times, binary, nested | an error that says what to do; ignored columns may be of any type |
+//! | text, also by dictionary, and bytes | nominal, or free text; never a number, whatever it looks like |
+//! | dates | days since 1970-01-01 |
+//! | timestamps | seconds since 1970-01-01 (UTC where they have a zone) |
+//! | times, durations | seconds |
+//! | decimals | the nearest f64 |
+//! | lists of text | a feature `column=item` for each item, by its count |
+//! | null, NaN, and the empty text | missing, by [the crate's policy](crate) |
+//! | intervals, bytes of fixed size, structs, other lists | an error that says what to do; ignored columns may be of any type |
 //!
 //! **Cost** One batch at a time in memory, whatever the number of rows.
 //!
 //! **Care** Errors name the row and the column where a text file has line and column, both from 1.
 
 mod cells;
+mod quiet;
 
 use std::collections::VecDeque;
 use std::io::Write;
@@ -190,11 +196,14 @@ impl Columnar {
     fn settle(&mut self) -> Result<(), ErrorKind> {
         self.table.settle()?;
         // A column of text that is missing throughout the sample holds names, whatever the first one looks like.
-        let schema = self.batches.as_ref().map(|batches| batches.schema());
+        let Some(schema) = self.batches.as_ref().map(|batches| batches.schema()) else {
+            return Ok(());
+        };
         for &k in &self.wanted {
-            let text = schema.as_ref().is_some_and(|s| cells::is_text(s.field(k).data_type()));
-            if text {
-                self.table.decide(k, Kind::Nominal)?;
+            match schema.field(k).data_type() {
+                found if cells::is_text(found) => self.table.decide(k, Kind::Nominal)?,
+                found if cells::is_words(found) => self.table.decide(k, Kind::Text)?,
+                _ => {}
             }
         }
         Ok(())
@@ -246,7 +255,7 @@ impl Columnar {
                     block.abandon();
                     return Ok(());
                 }
-                Ok(_) => self.places.push(&self.file, self.before + 1),
+                Ok(_) => self.places.push_row(&self.file, self.before + 1),
                 Err(fault) => {
                     block.abandon();
                     self.leave_out(fault)?;
@@ -270,7 +279,7 @@ impl Columnar {
     }
 
     fn position(&self, column: usize) -> Position {
-        Position { line: self.before + 1, column: column as u64 + 1, byte: 0 }
+        Position { line: self.before + 1, column: column as u64 + 1, byte: 0, is_row: true }
     }
 
     /// A bad row: fails, or writes it down and goes on.
@@ -325,6 +334,10 @@ impl Source for Columnar {
         &self.table.decisions
     }
 
+    fn remarks(&self) -> Vec<Decision> {
+        self.table.remarks()
+    }
+
     fn skipped(&self) -> &Skipped {
         &self.skipped
     }
@@ -338,12 +351,12 @@ impl Source for Columnar {
     }
 }
 
-/// Runs code of the arrow libraries, which give up on some damaged files by a panic.
+/// Runs code of the arrow libraries, which panic on some damaged files. A panic becomes an error and prints nothing.
 pub(super) fn guarded<T>(
     format: &'static str,
     work: impl FnOnce() -> Result<T, String>,
 ) -> Result<T, ErrorKind> {
-    let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
-    done.unwrap_or_else(|_| Err("it is damaged".to_owned()))
+    let done = quiet::catch(work);
+    done.unwrap_or_else(|| Err("it is damaged".to_owned()))
         .map_err(|what| ErrorKind::Broken { format, what })
 }

@@ -1,11 +1,12 @@
 //! # CSV and TSV
 //! A header of names, then a row per line. CSV fields may be quoted as in RFC 4180, with line ends inside; TSV has no
-//! quotes, as IANA registered it. A CSV header with semicolons and no commas says that semicolons separate the fields; numbers with
-//! a decimal comma are refused. Later files may have their columns in another order.
+//! quotes, as IANA registered it. Later files may have their columns in another order.
 //!
-//! **Types** A column is numeric if every field of the sample that is not empty is a number. Otherwise it is text if its fields are mostly
-//! distinct and have several words, else nominal: one feature `column=value` per value. `nan` and `inf` do not make a column
-//! nominal; they are errors of a numeric one. A column that is empty throughout the sample is decided by its first value.
+//! **Types** A column is numeric if every field of the sample that is not missing is a number. Otherwise it is text if its fields are mostly
+//! distinct and have several words, else nominal: one feature `column=value` per value. `inf` does not make a column
+//! nominal; it is an error of a numeric one. A column that is missing throughout the sample is decided by its first value.
+//!
+//! **Separators** CSV has commas, or semicolons if the first line has semicolons and no comma.
 //!
 //! **Missing** fields are those of [the crate's policy](crate). Blanks around a field that is not quoted do not count.
 //!
@@ -16,7 +17,7 @@ mod field;
 use geowalk::row::Block;
 
 use super::reader;
-use super::table::{Cell, Role, Sight, Table};
+use super::table::{Cell, Role, Sight, Spelling, Table};
 use crate::Options;
 use crate::bytes::{Bytes, Record};
 use crate::decision::Decision;
@@ -38,36 +39,43 @@ impl Dialect {
 }
 
 pub(super) fn open(
-    bytes: Bytes,
+    mut bytes: Bytes,
     mut options: Options,
     dialect: Dialect,
 ) -> Result<Box<dyn Source>, DataError> {
-    let table = Table::new(&mut options).map_err(|kind| kind.of(bytes.name()))?;
-    let parser = Csv { dialect, has_header: options.header, table, decimal_comma: None };
+    let mut table = Table::new(&mut options).map_err(|kind| kind.of(bytes.name()))?;
+    let mut dialect = dialect;
+    if let Some(found) = options.separator {
+        let separator = u8::try_from(found).ok().filter(|c| c.is_ascii() && !b"\"\r\n".contains(c));
+        let refused = || ErrorKind::Mark { option: "--separator", found }.of(bytes.name());
+        dialect.separator = separator.ok_or_else(refused)?;
+    } else if dialect.separator == b',' && has_semicolons(&mut bytes)? {
+        dialect.separator = b';';
+        table.decisions.push(Decision::Semicolons);
+    }
+    let parser = Csv { dialect, has_header: options.header, table };
     reader(bytes, parser, options)
+}
+
+/// Has the first line semicolons and no comma? So programs write CSV where the comma stands before decimals.
+fn has_semicolons(bytes: &mut Bytes) -> Result<bool, DataError> {
+    bytes.pin();
+    let mut semicolons = false;
+    while bytes.advance()? {
+        let line = bytes.record().bytes();
+        if !line.trim_ascii().is_empty() {
+            semicolons = line.contains(&b';') && !line.contains(&b',');
+            break;
+        }
+    }
+    bytes.rewind();
+    Ok(semicolons)
 }
 
 struct Csv {
     dialect: Dialect,
     has_header: bool,
     table: Table,
-    /// The first field of the sample that is a number with a decimal comma, where semicolons separate fields.
-    decimal_comma: Option<String>,
-}
-
-/// Is a header a single name for commas, and several names for semicolons?
-fn has_semicolons(record: Record<'_>, dialect: Dialect) -> bool {
-    let bytes = record.bytes();
-    dialect.separator == b',' && bytes.contains(&b';') && !bytes.contains(&b',')
-}
-
-/// Is this a number as it is written in much of Europe, 1,5?
-fn has_decimal_comma(field: &[u8]) -> bool {
-    let mut parts = field.splitn(2, |byte| *byte == b',');
-    let whole = parts.next().unwrap_or_default();
-    let whole = whole.strip_prefix(b"-").unwrap_or(whole);
-    let digits = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
-    digits(whole) && parts.next().is_some_and(digits)
 }
 
 impl Parser for Csv {
@@ -76,19 +84,23 @@ impl Parser for Csv {
     }
 
     fn header(&mut self, record: Record<'_>) -> Result<(), Fault> {
-        if self.table.names.is_empty() && has_semicolons(record, self.dialect) {
-            self.dialect.separator = b';';
-            self.table.decisions.push(Decision::Semicolons);
-        }
         let mut names = Vec::new();
         for field in field::fields(record, self.dialect) {
             let (offset, field) = field?;
+            if field.contains(&0) {
+                return Err(ErrorKind::NotText.at(offset));
+            }
             match std::str::from_utf8(&field) {
                 Ok(name) => names.push(name.to_owned()),
                 Err(_) => return Err(ErrorKind::Utf8 { found: excerpt(&field) }.at(offset)),
             }
         }
         if self.table.names.is_empty() {
+            if names.iter().all(|name| number::field(name.as_bytes()).is_some()) {
+                self.table
+                    .decisions
+                    .push(Decision::NumericHeader { first: excerpt(names[0].as_bytes()) });
+            }
             return self.table.name_columns(names).map_err(|kind| kind.at(0));
         }
         self.table.later_names(names).map_err(|kind| kind.at(0))
@@ -106,22 +118,14 @@ impl Parser for Csv {
     fn sample(&mut self, record: Record<'_>) {
         let fields: Result<Vec<_>, Fault> = field::fields(record, self.dialect).collect();
         let Ok(fields) = fields else { return };
-        if self.dialect.separator == b';' && self.decimal_comma.is_none() {
-            let comma =
-                fields.iter().map(|(_, field)| field).find(|field| has_decimal_comma(field));
-            self.decimal_comma = comma.map(|field| excerpt(field));
-        }
-        let Table { sample, schema, .. } = &mut self.table;
+        let Table { sample, schema, spelling, .. } = &mut self.table;
         sample.add(fields.iter().map(|(_, field)| match &**field {
             text if schema.is_missing(text) => Sight::Missing,
-            text => Sight::of(text),
+            text => Sight::of(text, *spelling),
         }));
     }
 
     fn settle(&mut self) -> Result<(), ErrorKind> {
-        if let Some(found) = self.decimal_comma.take() {
-            return Err(ErrorKind::DecimalComma { found });
-        }
         if self.table.names.is_empty() {
             let columns = &self.table.schema.columns;
             let names = if columns.is_empty() {
@@ -135,8 +139,9 @@ impl Parser for Csv {
     }
 
     fn row(&mut self, record: Record<'_>, block: &mut Block) -> Result<Parsed, Fault> {
-        let Table { dense, roles, schema, .. } = &mut self.table;
+        let Table { dense, roles, schema, spelling, .. } = &mut self.table;
         if let Some(dense) = dense
+            && *spelling == Spelling::PLAIN
             && let Some((label, weight)) =
                 fast(record, roles, self.dialect.separator, &schema.labels, dense)
         {
@@ -154,6 +159,10 @@ impl Parser for Csv {
 
     fn decisions(&self) -> &[Decision] {
         &self.table.decisions
+    }
+
+    fn remarks(&self) -> Vec<Decision> {
+        self.table.remarks()
     }
 }
 

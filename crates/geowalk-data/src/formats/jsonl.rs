@@ -6,21 +6,26 @@
 //! | number | `name`; zeros are left out |
 //! | `true`, `false` | `name`, as 1 and 0 |
 //! | string | `name=value`, as 1; free text as `name=word` for every [word](crate::words), by its count |
-//! | `null` | `name=missing`, as 1 |
+//! | `null`, `NaN` | `name=missing`, as 1 |
 //! | object | its members, as `name.member` |
 //! | array | its elements, as `name[0]`, `name[1]`, … |
+//!
+//! Of a key that occurs twice in an object the last one counts, as in most languages. Half of a surrogate pair stays as it is written,
+//! `\ud83d`.
 //!
 //! Little is inferred about a name: a number today and a string tomorrow are two features. The label is a number or
 //! a class name throughout: a class name if it is a string anywhere in the sample. Strings of the sample that are mostly distinct and
 //! have several words make a name free text.
 
 mod cursor;
+mod keys;
 
 use std::collections::BTreeMap;
 
 use geowalk::row::Block;
 
-use self::cursor::{Cursor, Token};
+use self::cursor::{Cursor, Mode, Token};
+use self::keys::Keys;
 use super::reader;
 use super::table::utf8;
 use crate::bytes::{Bytes, Record};
@@ -68,6 +73,7 @@ pub(super) fn open(bytes: Bytes, mut options: Options) -> Result<Box<dyn Source>
         decisions: Vec::new(),
         path: Vec::new(),
         words: Words::default(),
+        seen: None,
     };
     reader(bytes, parser, options)
 }
@@ -91,6 +97,8 @@ struct Jsonl {
     /// Name of the value being read.
     path: Vec<u8>,
     words: Words,
+    /// Memory for the keys of a row; taken while it is read.
+    seen: Option<Keys>,
 }
 
 impl Parser for Jsonl {
@@ -101,7 +109,7 @@ impl Parser for Jsonl {
     fn sample(&mut self, record: Record<'_>) {
         let first = self.keys.is_empty();
         // Faults are for the reading to find.
-        let _ = Cursor::new(record).members(|cursor, key| {
+        let _ = Cursor::new(record, Mode::Plain).members(|cursor, key| {
             if first {
                 self.keys.push(String::from_utf8_lossy(key).into_owned());
             }
@@ -114,6 +122,12 @@ impl Parser for Jsonl {
     fn settle(&mut self) -> Result<(), ErrorKind> {
         if self.inferred {
             return Ok(());
+        }
+        let vw = ["_label", "_labelIndex", "_label_cost", "_multi", "EventId"];
+        if let Some(key) = self.keys.iter().find(|key| vw.contains(&key.as_str()))
+            && self.label.is_none()
+        {
+            return Err(ErrorKind::VwJson { key: key.clone() });
         }
         if self.label.is_none() && !self.absent {
             let taken = |name: &&str| self.ignore.iter().chain(&self.weight).any(|t| t == name);
@@ -157,26 +171,23 @@ impl Parser for Jsonl {
         if record.bytes().trim_ascii().is_empty() {
             return Ok(Parsed::Nothing);
         }
-        let mut label = f64::NAN;
-        let mut weight = if self.weight.is_some() { f64::NAN } else { 1.0 };
-        let mut cursor = Cursor::new(record);
-        cursor.members(|cursor, key| {
-            if self.label.as_ref().is_some_and(|l| l.as_bytes() == key) {
-                label = self.label(cursor)?;
-                return Ok(());
-            }
-            if self.weight.as_ref().is_some_and(|w| w.as_bytes() == key) {
-                weight = weight_of(cursor)?;
-                return Ok(());
-            }
-            if self.ignore.iter().any(|name| name.as_bytes() == key) {
-                return cursor.skip(0);
-            }
-            self.path.clear();
-            self.path.extend_from_slice(key);
-            self.value(cursor, block, 0)
-        })?;
-        cursor.finish()?;
+        let mut keys = self.seen.take().unwrap_or_default();
+        let mut found = self.object(Cursor::new(record, Mode::Watch(&mut keys)), block);
+        if keys.finish() {
+            block.abandon(); // a key that occurs twice: the last one counts
+            found = self.object(Cursor::new(record, Mode::Last), block);
+        }
+        self.seen = Some(keys);
+        let (label, weight) = found?;
+        let label = match label {
+            Some(at) => self.label(&mut Cursor::from(record, at))?,
+            None => f64::NAN,
+        };
+        let weight = match weight {
+            Some(at) => weight_of(&mut Cursor::from(record, at))?,
+            None if self.weight.is_some() => f64::NAN,
+            None => 1.0,
+        };
         if label.is_nan() && !self.unlabelled {
             return Err(ErrorKind::NoLabel.at(0));
         }
@@ -198,6 +209,33 @@ impl Parser for Jsonl {
 }
 
 impl Jsonl {
+    /// Reads the features of a row; gives the places of its label and its weight.
+    fn object(
+        &mut self,
+        mut cursor: Cursor<'_>,
+        block: &mut Block,
+    ) -> Result<(Option<usize>, Option<usize>), Fault> {
+        let (mut label, mut weight) = (None, None);
+        cursor.members(|cursor, key| {
+            if self.label.as_ref().is_some_and(|l| l.as_bytes() == key) {
+                label = Some(cursor.at());
+                return cursor.skip(0);
+            }
+            if self.weight.as_ref().is_some_and(|w| w.as_bytes() == key) {
+                weight = Some(cursor.at());
+                return cursor.skip(0);
+            }
+            if self.ignore.iter().any(|name| name.as_bytes() == key) {
+                return cursor.skip(0);
+            }
+            self.path.clear();
+            self.path.extend_from_slice(key);
+            self.value(cursor, block, 0)
+        })?;
+        cursor.finish()?;
+        Ok((label, weight))
+    }
+
     /// Counts the strings of the value whose name is in `path`.
     fn strings(&mut self, cursor: &mut Cursor<'_>, depth: usize) -> Result<(), Fault> {
         let length = self.path.len();
@@ -243,7 +281,8 @@ impl Jsonl {
             (Token::Bool(value), None) => return Ok(f64::from(*value)),
             (Token::Text(text), None) => {
                 let column = self.label.clone().unwrap_or_default();
-                return Err(ErrorKind::TextInNumeric { column, found: excerpt(text) }.at(at));
+                let found = excerpt(text);
+                return Err(ErrorKind::TextInNumeric { column, found, advice: None }.at(at));
             }
             (Token::Number { text, .. }, Some(_)) => text,
             (Token::Bool(true), Some(_)) => b"true",

@@ -5,6 +5,9 @@
 //! an error that names the remedy. They may come in any order; one that occurs twice in a row is an error unless
 //! equal indices are to be added up.
 //!
+//! **Wide files** Learners keep weights for all indices up to the largest. Where the first rows have indices of 2²⁴ and more, features
+//! are numbered as they are met: memory grows with the features that occur. Larger indices that come later are refused.
+//!
 //! **Refused** `qid:` (ranking) and lists of labels (`3,7`).
 //!
 //! **Cost** One pass over the line; sorted rows are known to be free of duplicates without looking again.
@@ -19,7 +22,9 @@ use crate::error::{Base, DataError, ErrorKind, Fault, What, excerpt};
 use crate::number;
 use crate::pairs::Pairs;
 use crate::piece::{Helper, Piece, Shadowing};
-use crate::schema::{Features, Index, Journal, Labels, Namespace, Place, Schema, Shadow};
+use crate::schema::{
+    Dictionary, Features, Index, Journal, Labels, Namespace, Place, Schema, Shadow,
+};
 use crate::source::{Parsed, Parser, Source};
 use crate::{Duplicates, Indexing, Options};
 
@@ -43,6 +48,7 @@ pub(super) fn open(bytes: Bytes, options: Options) -> Result<Box<dyn Source>, Da
     let parser = Libsvm {
         known: options.schema.is_some(),
         sampled: 0,
+        largest: 0,
         decisions: Vec::new(),
         infer: matches!(features, Features::Index(_)) && options.schema.is_none() && index.detected,
         schema: Schema::from_parts(features, Labels::Numbers, Vec::new()),
@@ -71,8 +77,9 @@ struct Libsvm {
     infer: bool,
     /// The schema is that of an earlier reading.
     known: bool,
-    /// Rows of the sample.
+    /// Rows of the sample, and the largest index in them.
     sampled: usize,
+    largest: u64,
     decisions: Vec<Decision>,
     scratch: Scratch,
 }
@@ -93,27 +100,36 @@ struct Rules {
 
 impl Parser for Libsvm {
     fn wants_sample(&self) -> bool {
-        self.infer
+        matches!(self.schema.features, Features::Index(_)) && !self.known
     }
 
     fn sample(&mut self, record: Record<'_>) {
-        if !self.infer {
-            return; // the base is known, whatever the first row says
+        if !self.wants_sample() {
+            return;
         }
         self.sampled += 1;
-        let zero = |token: &[u8]| matches!(number::whole(token, 0), Some((0, end)) if token.get(end) == Some(&b':'));
-        let mut tokens = record.bytes().split(u8::is_ascii_whitespace);
-        if let Features::Index(index) = &mut self.schema.features
-            && tokens.any(zero)
-        {
-            index.base = 0;
+        let index = |token: &[u8]| {
+            let found = number::whole(token, 0).filter(|(_, end)| token.get(*end) == Some(&b':'));
+            found.map(|(index, _)| index)
+        };
+        let tokens = record.bytes().split(u8::is_ascii_whitespace);
+        for found in tokens.take_while(|token| !token.starts_with(b"#")).filter_map(index) {
+            self.largest = self.largest.max(found);
+            if let (0, true, Features::Index(index)) =
+                (found, self.infer, &mut self.schema.features)
+            {
+                index.base = 0;
+            }
         }
     }
 
     fn settle(&mut self) -> Result<(), ErrorKind> {
-        if let Features::Index(Index { base, .. }) = self.schema.features
-            && self.infer
-        {
+        let Features::Index(Index { base, .. }) = self.schema.features else { return Ok(()) };
+        if self.wants_sample() && self.largest >= Index::WIDE {
+            // Names do not depend on the base.
+            self.schema.features = Features::Exact(Dictionary::default());
+            self.decisions.push(Decision::Wide { largest: self.largest });
+        } else if self.infer {
             self.decisions.push(Decision::Base { base, rows: self.sampled });
         }
         Ok(())

@@ -6,12 +6,20 @@
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
+use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use bytes::Bytes as Memory;
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
+    ParquetRecordBatchReaderBuilder,
+};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{
+    ColumnChunkMetaData, FileMetaData, ParquetMetaData, ParquetMetaDataBuilder, RowGroupMetaData,
+};
 use parquet::file::reader::ChunkReader;
 
 use super::columnar::{self, Batches, guarded};
@@ -68,6 +76,49 @@ fn check(head: &[u8], tail: &[u8]) -> Result<(), ErrorKind> {
     }
 }
 
+/// Is there a dictionary at byte 0, where the magic letters stand, or are there values but no rows? Some writers leave these
+/// numbers at 0.
+fn needs_repair(read: &ParquetMetaData) -> bool {
+    let no_dictionary = |column: &ColumnChunkMetaData| column.dictionary_page_offset() == Some(0);
+    let zero = |group: &RowGroupMetaData| {
+        group.num_rows() != rows(group) || group.columns().iter().any(no_dictionary)
+    };
+    let rows: i64 = read.row_groups().iter().map(rows).sum();
+    read.file_metadata().num_rows() == 0 && rows > 0 || read.row_groups().iter().any(zero)
+}
+
+/// How many rows there are: what is said, or the number of values of the first column that is not nested.
+fn rows(group: &RowGroupMetaData) -> i64 {
+    if group.num_rows() != 0 {
+        return group.num_rows();
+    }
+    let flat = group.columns().iter().find(|column| column.column_descr().max_rep_level() == 0);
+    flat.map_or(0, ColumnChunkMetaData::num_values)
+}
+
+/// The same table of contents, with what [`needs_repair`] found put right.
+fn repaired(read: &ParquetMetaData) -> Result<ParquetMetaData, ParquetError> {
+    let column = |column: &ColumnChunkMetaData| {
+        let offset = column.dictionary_page_offset().filter(|offset| *offset != 0);
+        column.clone().into_builder().set_dictionary_page_offset(offset).build()
+    };
+    let group = |group: &RowGroupMetaData| {
+        let columns = group.columns().iter().map(column).collect::<Result<_, _>>()?;
+        group.clone().into_builder().set_column_metadata(columns).set_num_rows(rows(group)).build()
+    };
+    let groups = read.row_groups().iter().map(group).collect::<Result<_, ParquetError>>()?;
+    let file = read.file_metadata();
+    let file = FileMetaData::new(
+        file.version(),
+        read.row_groups().iter().map(rows).sum(),
+        file.created_by().map(str::to_owned),
+        file.key_value_metadata().cloned(),
+        file.schema_descr_ptr(),
+        file.column_orders().cloned(),
+    );
+    Ok(ParquetMetaDataBuilder::new(file).set_row_groups(groups).build())
+}
+
 /// A file whose columns have not been chosen, or have.
 enum Parquet<R: ChunkReader> {
     New(Option<ParquetRecordBatchReaderBuilder<R>>, SchemaRef),
@@ -75,8 +126,21 @@ enum Parquet<R: ChunkReader> {
 }
 
 fn build<R: ChunkReader + 'static>(reader: R) -> Result<Box<dyn Batches>, ErrorKind> {
-    let new = || ParquetRecordBatchReaderBuilder::try_new(reader).map_err(|e| e.to_string());
-    let builder = guarded(NAME, new)?;
+    let builder = guarded(NAME, || {
+        let read =
+            ArrowReaderMetadata::load(&reader, ArrowReaderOptions::default()).and_then(|read| {
+                if needs_repair(read.metadata()) {
+                    let repaired = repaired(read.metadata())?;
+                    return ArrowReaderMetadata::try_new(
+                        Arc::new(repaired),
+                        ArrowReaderOptions::default(),
+                    );
+                }
+                Ok(read)
+            });
+        let read = read.map_err(|error| error.to_string())?;
+        Ok(ParquetRecordBatchReaderBuilder::new_with_metadata(reader, read))
+    })?;
     let schema = builder.schema().clone();
     Ok(Box::new(Parquet::New(Some(builder), schema)))
 }

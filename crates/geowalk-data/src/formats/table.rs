@@ -14,13 +14,16 @@
 //! its row on blocks are sparse.
 
 mod infer;
+mod spelling;
+
+use std::collections::BTreeMap;
 
 use geowalk::row::Block;
 
 pub(super) use self::infer::{Sample, Sight};
+pub(super) use self::spelling::Spelling;
 use crate::decision::Decision;
 use crate::error::{ErrorKind, What, excerpt};
-use crate::number;
 use crate::schema::{Dictionary, Features, Kind, Labels, Schema};
 use crate::source::Parsed;
 use crate::words::{Texts, Words};
@@ -74,15 +77,49 @@ pub(super) enum Cell<'a> {
     Missing,
     Number(f64),
     Text(&'a [u8]),
+    List(List<'a>),
+}
+
+/// Some of the values of a column, from `start` to `end`.
+#[derive(Clone, Copy)]
+pub(super) struct List<'a> {
+    pub(super) cells: &'a dyn Values,
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+/// What a list takes its items from.
+pub(super) trait Values {
+    /// The item of this number.
+    fn value(&self, k: usize) -> Cell<'_>;
+}
+
+impl<'a> List<'a> {
+    fn items(self) -> impl Iterator<Item = &'a [u8]> {
+        (self.start..self.end).filter_map(move |k| match self.cells.value(k) {
+            Cell::Text(text) => Some(text),
+            _ => None,
+        })
+    }
+
+    fn joined(self) -> Vec<u8> {
+        self.items().collect::<Vec<_>>().join(&b' ')
+    }
+}
+
+impl std::fmt::Debug for List<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&excerpt(&self.joined()))
+    }
 }
 
 impl Cell<'_> {
     /// The number that it is, finite or not.
-    fn number(self) -> Option<f64> {
+    fn number(self, spelling: Spelling) -> Option<f64> {
         match self {
-            Self::Missing => None,
+            Self::Missing | Self::List(_) => None,
             Self::Number(number) => Some(number),
-            Self::Text(text) => number::field(text),
+            Self::Text(text) => spelling.number(text),
         }
     }
 
@@ -91,7 +128,7 @@ impl Cell<'_> {
         match self {
             Self::Number(_) => Sight::Number,
             Self::Text(text) if !schema.is_missing(text) => Sight::Text(text),
-            Self::Missing | Self::Text(_) => Sight::Missing,
+            Self::Missing | Self::Text(_) | Self::List(_) => Sight::Missing,
         }
     }
 
@@ -101,6 +138,7 @@ impl Cell<'_> {
             Self::Missing => 1,
             Self::Number(_) => 8,
             Self::Text(text) => text.len() + 1,
+            Self::List(list) => 8 * (list.end - list.start) + 1,
         }
     }
 
@@ -112,6 +150,7 @@ impl Cell<'_> {
             Self::Text(text) => {
                 format!("\"{}\"", String::from_utf8_lossy(text).replace('"', "\"\""))
             }
+            Self::List(list) => Cell::Text(&list.joined()).csv(),
         }
     }
 
@@ -120,15 +159,26 @@ impl Cell<'_> {
             Self::Missing => String::new(),
             Self::Number(number) => number.to_string(),
             Self::Text(text) => excerpt(text),
+            Self::List(list) => excerpt(&list.joined()),
         }
     }
 
     /// The finite number that it is.
-    fn finite(self, what: impl FnOnce() -> What) -> Result<f64, ErrorKind> {
-        match self.number() {
+    fn finite(self, spelling: Spelling, what: impl FnOnce() -> What) -> Result<f64, ErrorKind> {
+        match self.number(spelling) {
             Some(number) if number.is_finite() => Ok(number),
             _ => Err(ErrorKind::Number { what: what(), found: self.excerpt() }),
         }
+    }
+
+    /// The error of a cell that is no number in a column of numbers.
+    #[cold]
+    fn no_number(self, column: &str) -> ErrorKind {
+        let advice = match self {
+            Self::Text(text) => spelling::advice(text),
+            _ => None,
+        };
+        ErrorKind::TextInNumeric { column: column.to_owned(), found: self.excerpt(), advice }
     }
 }
 
@@ -144,6 +194,10 @@ pub(super) struct Table {
     pub(super) roles: Vec<Role>,
     pub(super) sample: Sample,
     pub(super) decisions: Vec<Decision>,
+    /// How numbers are written.
+    pub(super) spelling: Spelling,
+    /// Words taken for missing numbers, by column: how many, and the first of them.
+    taken: BTreeMap<usize, (u64, String)>,
     /// The row under construction, while rows are dense.
     pub(super) dense: Option<Vec<f64>>,
     label: f64,
@@ -204,6 +258,8 @@ impl Table {
             roles: Vec::new(),
             sample: Sample::default(),
             decisions: Vec::new(),
+            spelling: Spelling::new(options.decimal, options.thousands)?,
+            taken: BTreeMap::new(),
             dense: None,
             label: f64::NAN,
             weight: 1.0,
@@ -225,8 +281,13 @@ impl Table {
         block: &mut Block,
     ) -> Result<bool, ErrorKind> {
         let Some(&role) = self.roles.get(at) else { return Ok(true) };
+        let mut word = None;
         let cell = match cell {
             Cell::Text(text) if self.schema.is_missing(text) => Cell::Missing,
+            Cell::Text(text) if self.takes_words(role) && spelling::is_missing_word(text) => {
+                word = Some(text);
+                Cell::Missing
+            }
             cell => cell,
         };
         match (role, cell) {
@@ -239,10 +300,33 @@ impl Table {
                     self.spill(&filled, at, block); // this row is the first that is not dense
                 }
                 self.missing(role, block)?;
+                if let Some(word) = word {
+                    self.taken.entry(at).or_insert_with(|| (0, excerpt(word))).0 += 1;
+                }
             }
             (_, cell) => self.feature(at, role, cell, block)?,
         }
         Ok(true)
+    }
+
+    /// Do the usual words for missing stand for a missing number in such a column?
+    fn takes_words(&self, role: Role) -> bool {
+        match role {
+            Role::Number { .. } | Role::Undecided { .. } | Role::Weight => true,
+            Role::Label => matches!(self.schema.labels, Labels::Numbers),
+            Role::Name { .. } | Role::Text { .. } | Role::Ignored => false,
+        }
+    }
+
+    /// What only the end tells.
+    pub(super) fn remarks(&self) -> Vec<Decision> {
+        let Some((&at, (_, word))) = self.taken.first_key_value() else { return Vec::new() };
+        vec![Decision::Missing {
+            fields: self.taken.values().map(|(count, _)| count).sum(),
+            word: word.clone(),
+            column: self.names.get(at).cloned().unwrap_or_default(),
+            columns: self.taken.len(),
+        }]
     }
 
     /// Ends the row.
@@ -279,14 +363,16 @@ impl Table {
             (Cell::Missing, _) if self.rules.unlabelled => Ok(f64::NAN),
             (Cell::Missing, _) => Err(ErrorKind::NoLabel),
             (Cell::Text(text), Labels::Names(names)) => Ok(f64::from(names.insert(text)?)),
+            (Cell::List(list), Labels::Names(_)) => {
+                Err(ErrorKind::ManyLabels { found: excerpt(&list.joined()) })
+            }
             (Cell::Number(number), Labels::Names(names)) => {
                 Ok(f64::from(names.insert(number.to_string().as_bytes())?))
             }
-            (cell, Labels::Numbers) if cell.number().is_some() => cell.finite(|| What::Label),
-            (cell, Labels::Numbers) => {
-                let column = self.schema.label().unwrap_or("label").to_owned();
-                Err(ErrorKind::TextInNumeric { column, found: cell.excerpt() })
+            (cell, Labels::Numbers) if cell.number(self.spelling).is_some() => {
+                cell.finite(self.spelling, || What::Label)
             }
+            (cell, Labels::Numbers) => Err(cell.no_number(self.schema.label().unwrap_or("label"))),
         }
     }
 
@@ -294,7 +380,7 @@ impl Table {
         if matches!(cell, Cell::Missing) && self.rules.unlabelled {
             return Ok(1.0);
         }
-        match cell.finite(|| What::Weight)? {
+        match cell.finite(self.spelling, || What::Weight)? {
             found if found < 0.0 => Err(ErrorKind::Weight { found }),
             weight => Ok(weight),
         }
@@ -317,15 +403,14 @@ impl Table {
         cell: Cell<'_>,
         block: &mut Block,
     ) -> Result<(), ErrorKind> {
-        let Self { schema, words, .. } = self;
+        let Self { schema, words, spelling, .. } = self;
         match role {
             Role::Number { column, index } => {
                 let name = &schema.columns[column].name;
-                if cell.number().is_none() {
-                    let column = name.clone();
-                    return Err(ErrorKind::TextInNumeric { column, found: cell.excerpt() });
+                if cell.number(*spelling).is_none() {
+                    return Err(cell.no_number(name));
                 }
-                let value = cell.finite(|| What::Value(name.clone()))?;
+                let value = cell.finite(*spelling, || What::Value(name.clone()))?;
                 match self.dense.as_mut().and_then(|row| row.get_mut(index as usize)) {
                     Some(place) => *place = value,
                     None if value != 0.0 => block.feature(index, value),
@@ -333,6 +418,13 @@ impl Table {
                 }
             }
             Role::Name { column } | Role::Text { column } => {
+                if let Cell::List(list) = cell {
+                    let name = schema.columns[column].name.as_bytes();
+                    for item in list.items() {
+                        block.feature(schema.features.joined(name, Some(item))?, 1.0);
+                    }
+                    return Ok(());
+                }
                 let number;
                 let text = match cell {
                     Cell::Text(text) => text,
@@ -354,7 +446,7 @@ impl Table {
                 })?;
             }
             Role::Undecided { column } => {
-                let numeric = cell.number().is_some();
+                let numeric = cell.number(*spelling).is_some();
                 schema.columns[column].kind = if numeric { Kind::Numeric } else { Kind::Nominal };
                 self.roles[at] = self.role(column)?;
                 return self.feature(at, self.roles[at], cell, block);

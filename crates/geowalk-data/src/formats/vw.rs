@@ -9,17 +9,18 @@
 //! importance it needs no apostrophe. A number that touches the bar would be a tag in
 //! VW and its row silently unlabelled; here that is an error.
 //!
-//! **Refused** The third number before the bar, an initial prediction.
+//! **Refused** The third number before the bar, an initial prediction; anything between a tag and the bar; labels of other
+//! problems (contextual bandits, costs, lists, names); control characters, which VW takes for parts of names.
 
 use geowalk::row::Block;
-use memchr::memchr;
+use memchr::{memchr, memchr_iter};
 
 use super::reader;
 use crate::Options;
 use crate::batch::Batch;
 use crate::bytes::{Bytes, Record};
 use crate::error::{DataError, ErrorKind, Fault, What, excerpt};
-use crate::number;
+use crate::number::{self, has_control};
 use crate::pairs::Pairs;
 use crate::piece::{Helper, Piece, Shadowing};
 use crate::schema::{Features, Hashed, Journal, Labels, Namespace, Place, Schema, Shadow};
@@ -40,10 +41,10 @@ pub(super) fn sniff(line: &[u8]) -> bool {
     let tokens = line[..bar].split(|b| *b == b' ').filter(|t| !t.is_empty());
     // Behind label and importance a tag needs no apostrophe.
     let is_head = |(k, token): (usize, &[u8])| {
-        k == 2 || token.starts_with(b"'") || number::field(token).is_some()
+        let other = || problem(token).is_some_and(|problem| problem != NAMED);
+        k == 2 || token.starts_with(b"'") || number::field(token).is_some() || other()
     };
-    let mut tokens = tokens.enumerate();
-    tokens.all(is_head)
+    tokens.enumerate().all(is_head)
 }
 
 struct Vw {
@@ -114,6 +115,9 @@ fn row<P: Place>(
     if bar == end && record.bytes().trim_ascii().is_empty() {
         return Ok(Parsed::Nothing);
     }
+    if has_control(record.bytes()) {
+        return Err(control_fault(record));
+    }
     let head = head(record, bar)?;
     if !head.tag.is_empty() {
         block.tag(head.tag);
@@ -144,7 +148,13 @@ fn head(record: Record<'_>, bar: usize) -> Result<Head<'_>, Fault> {
             length.is_none() && bar < record.end
         };
         if text[at] == b'\'' {
-            break; // a tag, which comes last
+            // A tag, which comes last.
+            let tag = text[at..bar].iter().position(|b| *b <= b' ').unwrap_or(bar - at);
+            let rest = text[at + tag..bar].trim_ascii();
+            if !rest.is_empty() {
+                return Err(ErrorKind::AfterTag { found: excerpt(rest) }.at(at + tag + 1));
+            }
+            break;
         }
         match number::decimal(text, at) {
             Some((_, after)) if after == bar && bar < record.end && count == 0 => {
@@ -167,6 +177,9 @@ fn head(record: Record<'_>, bar: usize) -> Result<Head<'_>, Fault> {
             None if count == 2 && text[at..bar].trim_ascii().iter().all(|b| *b > b' ') => break,
             _ => {
                 let found = text[at..bar].split(|b| *b <= b' ').next().unwrap_or_default();
+                if let (0, Some(problem)) = (count, problem(found)) {
+                    return Err(ErrorKind::VwLabel { found: excerpt(found), problem }.at(at));
+                }
                 let what = if count == 0 { What::Label } else { What::Weight };
                 return Err(ErrorKind::Number { what, found: excerpt(found) }.at(at));
             }
@@ -175,6 +188,45 @@ fn head(record: Record<'_>, bar: usize) -> Result<Head<'_>, Fault> {
     let tag = text[at..bar].trim_ascii();
     let tag = tag.strip_prefix(b"'").unwrap_or(tag);
     Ok(Head { label: numbers[0], weight: numbers[1], tag })
+}
+
+const NAMED: &str = "a name as label";
+
+/// What a label is that is no number, if VW has such labels.
+#[cold]
+fn problem(label: &[u8]) -> Option<&'static str> {
+    let all_numbers = |separator: u8| {
+        let mut parts = label.split(|b| *b == separator);
+        parts.all(|part| number::field(part).is_some_and(f64::is_finite))
+    };
+    let colons = memchr_iter(b':', label).count();
+    match label {
+        b"shared" => Some("the beginning of a contextual bandit with features of actions"),
+        b"ccb" => Some("the beginning of a conditional contextual bandit"),
+        b"slates" => Some("the beginning of slates"),
+        b"ca" => Some("the beginning of a contextual bandit with continuous actions"),
+        _ if colons == 1 && all_numbers(b':') => {
+            Some("class:cost of cost-sensitive classification")
+        }
+        _ if colons == 2 && all_numbers(b':') => {
+            Some("action:cost:probability of a contextual bandit")
+        }
+        _ if label.contains(&b',') && all_numbers(b',') => Some("a list of labels"),
+        _ if number::field(label).is_some() => None,
+        _ if label
+            .iter()
+            .all(|b| b.is_ascii_alphanumeric() || b"_-".contains(b) || !b.is_ascii()) =>
+        {
+            Some(NAMED)
+        }
+        _ => None,
+    }
+}
+
+#[cold]
+fn control_fault(record: Record<'_>) -> Fault {
+    let at = record.bytes().iter().position(|b| *b < b' ' && *b != b'\t').unwrap_or(0);
+    ErrorKind::Control { found: record.bytes()[at] }.at(at)
 }
 
 /// Reads the namespace that begins at `at`, just after its bar; returns the next bar or the end.

@@ -152,6 +152,9 @@ impl fmt::Display for Inference {
             Reason::NoLabels => write!(f, "no row has a label"),
             Reason::OneValue(y) => write!(f, "all labels are {y}"),
             Reason::TwoValues(a, b) => write!(f, "the labels are {a} and {b}"),
+            Reason::Names(1) => {
+                write!(f, "the labels are names, though only one has occurred so far")
+            }
             Reason::Names(n) => write!(f, "the labels are {n} names"),
             Reason::SmallWholeNumbers(n) => write!(f, "the labels are {n} small whole numbers"),
             Reason::WholeNumbers(n) => {

@@ -57,6 +57,6 @@ impl Source for Memory {
     }
 
     fn place(&self) -> (&str, Position) {
-        ("memory", Position { line: 1, column: 1, byte: 0 })
+        ("memory", Position { line: 1, column: 1, byte: 0, is_row: true })
     }
 }

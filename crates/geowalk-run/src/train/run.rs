@@ -51,6 +51,8 @@ pub(super) struct Run {
     width: Option<usize>,
     /// Rows of the resumed model, and of one pass through the data of this run.
     rows: (u64, u64),
+    /// Rows of this pass that have no label.
+    unlabelled: u64,
     pass: u64,
     passes: Vec<f64>,
     notes: Vec<String>,
@@ -145,6 +147,7 @@ impl Run {
             holdout: settings.holdout()?,
             width,
             rows: (0, 0),
+            unlabelled: 0,
             pass: 0,
             passes: Vec::new(),
             notes: Vec::new(),
@@ -269,12 +272,20 @@ impl Run {
     /// A further pass through the data begins.
     pub(super) fn begin_pass(&mut self) {
         self.pass += 1;
-        self.rows.1 = 0;
+        (self.rows.1, self.unlabelled) = (0, 0);
         // The losses of the passes before are of weights that are no more.
         if self.pass > 1 {
             let held = self.study.held.iter_mut();
             let day = self.study.day.iter_mut().filter_map(|day| day.held.as_mut());
             held.chain(day).for_each(|held| *held = Metrics::new(self.settings.task));
+        }
+    }
+
+    /// Refuses a pass without any label.
+    pub(super) fn check_labels(&self) -> Result<(), RunError> {
+        match self.rows.1 {
+            rows if rows > 0 && rows == self.unlabelled => Err(RunError::NoLabels { rows }),
+            _ => Ok(()),
         }
     }
 
@@ -387,6 +398,7 @@ impl Run {
         self.rows.1 += block.len() as u64;
         let flushed = sink.predictions.iter_mut().try_for_each(Predictions::flush);
         flushed.map_err(RunError::Predictions)?;
+        self.unlabelled += block.labels().iter().filter(|y| y.is_nan()).count() as u64;
         let examples = self.study.metrics.examples();
         (sink.said)(Said::Block { examples, loss: self.study.metrics.loss() });
         Ok(())
@@ -450,6 +462,12 @@ impl Run {
     /// What the user should know at the end.
     fn notes(&self, certificate: Option<&Report>) -> Vec<String> {
         let mut notes = self.notes.clone();
+        if self.unlabelled > 0 {
+            let (rows, unlabelled) = (self.rows.1, self.unlabelled);
+            notes.push(format!(
+                "{unlabelled} of {rows} rows have no label: nothing was learned from them"
+            ));
+        }
         notes.extend(self.study.built.learner.notes());
         let (loss, zero) = (self.study.metrics.loss(), self.study.metrics.zero());
         // Losses that are 0 at 0 measure something else than predictions.

@@ -4,12 +4,11 @@ use std::fs::File;
 use std::io::{Cursor, Read, Seek, SeekFrom};
 
 use arrow_array::RecordBatch;
-use arrow_ipc::convert::fb_to_schema;
 use arrow_ipc::reader::FileDecoder;
 use arrow_ipc::{Block, root_as_footer};
 use arrow_schema::SchemaRef;
 
-use super::{CUT, MAGIC, NAME, broken};
+use super::{CUT, MAGIC, NAME, broken, native};
 use crate::bytes::Stream;
 use crate::error::ErrorKind;
 use crate::formats::columnar::{Batches, guarded};
@@ -77,9 +76,9 @@ impl Blocks {
             let batches = footer.recordBatches().map(|blocks| blocks.iter().copied().collect());
             let dictionaries: Vec<Block> = dictionaries.unwrap_or_default();
             let batches: Vec<Block> = batches.unwrap_or_default();
-            Ok((fb_to_schema(schema), footer.version(), dictionaries, batches))
+            Ok((native(schema), footer.version(), dictionaries, batches))
         })?;
-        self.schema = schema.into();
+        self.schema = schema.ok_or(ErrorKind::ByteOrder)?.into();
         let mut decoder = FileDecoder::new(self.schema.clone(), version);
         for block in dictionaries {
             let bytes = self.block(&block)?.into();

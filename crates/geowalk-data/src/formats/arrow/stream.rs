@@ -1,15 +1,14 @@
 //! Messages one after the other.
 
 use std::collections::HashMap;
-use std::io::{BufReader, Read};
+use std::io::{BufReader, Cursor, Read};
 
 use arrow_array::{ArrayRef, RecordBatch};
-use arrow_ipc::convert::fb_to_schema;
 use arrow_ipc::reader::{read_dictionary, read_record_batch};
 use arrow_ipc::{Message, MessageHeader, root_as_message};
 use arrow_schema::SchemaRef;
 
-use super::{CUT, NAME, broken};
+use super::{CONTINUES, CUT, NAME, broken, native};
 use crate::bytes::Stream;
 use crate::error::{Compression, ErrorKind};
 use crate::formats::columnar::{Batches, guarded};
@@ -25,10 +24,13 @@ struct Messages {
     message: Vec<u8>,
 }
 
-/// Opens a stream of which the first eight bytes have been read.
+/// Opens a stream of which the first bytes, at most eight, have been read.
 pub(super) fn open(stream: Stream, head: &[u8]) -> Result<Box<dyn Batches>, ErrorKind> {
     let mut messages = Messages {
-        reader: BufReader::with_capacity(1 << 16, stream.reader),
+        reader: BufReader::with_capacity(
+            1 << 16,
+            Box::new(Cursor::new(head.to_vec()).chain(stream.reader)),
+        ),
         compression: stream.compression,
         over: false,
         schema: arrow_schema::Schema::empty().into(),
@@ -36,15 +38,15 @@ pub(super) fn open(stream: Stream, head: &[u8]) -> Result<Box<dyn Batches>, Erro
         wanted: Vec::new(),
         message: Vec::new(),
     };
-    if !messages.advance(head)? {
+    if !messages.advance()? {
         return Err(broken("there is no schema"));
     }
     let schema = guarded(NAME, || {
         let message = parsed(&messages.message)?;
         let schema = message.header_as_schema().ok_or("it does not begin with a schema")?;
-        Ok(fb_to_schema(schema))
+        Ok(native(schema))
     })?;
-    messages.schema = schema.into();
+    messages.schema = schema.ok_or(ErrorKind::ByteOrder)?.into();
     messages.body()?;
     Ok(Box::new(messages))
 }
@@ -68,12 +70,17 @@ impl Messages {
         if bytes.len() as u64 == count { Ok(bytes) } else { Err(CUT) }
     }
 
-    /// Reads the message that begins with these bytes; `false` if they are the end.
-    fn advance(&mut self, begin: &[u8]) -> Result<bool, ErrorKind> {
+    /// Reads the next message; `false` at the end of the stream.
+    ///
+    /// A message begins with a mark and its length; in streams of Arrow before version 0.15 with its length alone.
+    fn advance(&mut self) -> Result<bool, ErrorKind> {
+        let mut begin = self.take(4)?;
+        if begin == CONTINUES {
+            begin = self.exactly(4)?;
+        }
         let length = match *begin {
             [] => return Ok(false),
-            [0xff, 0xff, 0xff, 0xff, a, b, c, d] => u32::from_le_bytes([a, b, c, d]),
-            [_, _, _, _, _, _, _, _] => return Err(broken("a message expected")),
+            [a, b, c, d] => u32::from_le_bytes([a, b, c, d]),
             _ => return Err(CUT),
         };
         if length == 0 {
@@ -102,8 +109,7 @@ impl Batches for Messages {
 
     fn next(&mut self) -> Result<Option<RecordBatch>, ErrorKind> {
         while !self.over {
-            let begin = self.take(8)?;
-            if !self.advance(&begin)? {
+            if !self.advance()? {
                 self.over = true;
                 break;
             }

@@ -4,13 +4,20 @@ use std::fmt::Write;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
-    Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    ArrowPrimitiveType, Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type,
+    Decimal256Type, DurationMicrosecondType, DurationMillisecondType, DurationNanosecondType,
+    DurationSecondType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
+    Int64Type, Time32MillisecondType, Time32SecondType, Time64MicrosecondType,
+    Time64NanosecondType, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, ArrayRef, BooleanArray, LargeStringArray, StringArray, StringViewArray};
-use arrow_schema::DataType;
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, BinaryViewArray, BooleanArray, LargeBinaryArray,
+    LargeStringArray, OffsetSizeTrait, StringArray, StringViewArray,
+};
+use arrow_schema::{DataType, TimeUnit};
 
-use crate::formats::table::Cell;
+use crate::formats::table::{Cell, List, Values};
 
 /// Can this type be read? If not, what to do.
 pub(super) fn check(found: &DataType) -> Result<(), &'static str> {
@@ -23,24 +30,39 @@ pub(super) fn check(found: &DataType) -> Result<(), &'static str> {
             Ok(()) => Err("write it as plain text"),
             Err(advice) => Err(advice),
         },
-        T::Timestamp(..) | T::Date32 | T::Date64 => Err(
-            "write what matters of it as a number (days since the first, hour of the day, day of the week)",
-        ),
-        T::Time32(_) | T::Time64(_) | T::Duration(_) | T::Interval(_) => {
-            Err("write it as a number, such as seconds")
+        T::Timestamp(..) | T::Date32 | T::Date64 | T::Time32(_) | T::Time64(_) | T::Duration(_) => {
+            Ok(())
         }
-        found if found.is_decimal() => Err("cast it to double"),
-        T::Binary | T::LargeBinary | T::BinaryView | T::FixedSizeBinary(_) => {
-            Err("cast it to text if it is text")
-        }
+        found if found.is_decimal() => Ok(()),
+        found if is_words(found) => Ok(()),
+        T::Interval(_) => Err("write it as a number, such as seconds"),
+        T::FixedSizeBinary(_) => Err("cast it to text if it is text"),
         T::RunEndEncoded(..) => Err("write it without run-end encoding"),
         _ => Err("write each part as a column of its own"),
     }
 }
 
-/// Is it a type of text?
+/// Is it a type of text? Bytes are text: Parquet files of some writers do not say which of the two they hold.
 pub(super) fn is_text(found: &DataType) -> bool {
-    matches!(found, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+    use DataType as T;
+    matches!(
+        found,
+        T::Utf8 | T::LargeUtf8 | T::Utf8View | T::Binary | T::LargeBinary | T::BinaryView
+    )
+}
+
+/// Is it a type of lists of text?
+pub(super) fn is_words(found: &DataType) -> bool {
+    use DataType as T;
+    match found {
+        T::List(items) | T::LargeList(items) | T::FixedSizeList(items, _) => {
+            match items.data_type() {
+                T::Dictionary(_, values) => is_text(values),
+                items => is_text(items),
+            }
+        }
+        _ => false,
+    }
 }
 
 /// The cells of a column, ready to be asked for one by one.
@@ -61,10 +83,20 @@ pub(super) enum Cells {
     Text(StringArray),
     LargeText(LargeStringArray),
     ViewText(StringViewArray),
+    Bytes(BinaryArray),
+    LargeBytes(LargeBinaryArray),
+    ViewBytes(BinaryViewArray),
     Bools(BooleanArray),
     /// By dictionary.
     Coded {
         keys: Vec<usize>,
+        nulls: Option<ArrayRef>,
+        values: Box<Cells>,
+    },
+    /// Lists of text; list `k` ends at `ends[k]` of the values.
+    Lists {
+        start: usize,
+        ends: Vec<usize>,
         nulls: Option<ArrayRef>,
         values: Box<Cells>,
     },
@@ -88,6 +120,94 @@ macro_rules! numbers {
             _ => Cells::Missing,
         }
     };
+}
+
+/// Calls [`widened`] with the type and the length of its unit in seconds.
+macro_rules! seconds {
+    ($array:expr, $unit:expr, $second:ident, $milli:ident, $micro:ident, $nano:ident) => {
+        match $unit {
+            TimeUnit::Second => widened::<$second>($array, |x| x as f64),
+            TimeUnit::Millisecond => widened::<$milli>($array, |x| x as f64 / 1e3),
+            TimeUnit::Microsecond => widened::<$micro>($array, |x| x as f64 / 1e6),
+            TimeUnit::Nanosecond => widened::<$nano>($array, |x| x as f64 / 1e9),
+        }
+    };
+}
+
+/// Dates as days since 1970-01-01, times and durations in seconds, timestamps as seconds since 1970-01-01 (UTC), decimals as
+/// the nearest number.
+fn measured(array: &ArrayRef) -> Cells {
+    use DataType as T;
+    match array.data_type() {
+        T::Date32 => widened::<Date32Type>(array, f64::from),
+        T::Date64 => widened::<Date64Type>(array, |milli| milli as f64 / 86_400_000.0),
+        T::Time32(TimeUnit::Second) => widened::<Time32SecondType>(array, f64::from),
+        T::Time32(_) => widened::<Time32MillisecondType>(array, |x| f64::from(x) / 1e3),
+        T::Time64(TimeUnit::Microsecond) => {
+            widened::<Time64MicrosecondType>(array, |x| x as f64 / 1e6)
+        }
+        T::Time64(_) => widened::<Time64NanosecondType>(array, |x| x as f64 / 1e9),
+        T::Timestamp(unit, _) => seconds!(
+            array,
+            unit,
+            TimestampSecondType,
+            TimestampMillisecondType,
+            TimestampMicrosecondType,
+            TimestampNanosecondType
+        ),
+        T::Duration(unit) => seconds!(
+            array,
+            unit,
+            DurationSecondType,
+            DurationMillisecondType,
+            DurationMicrosecondType,
+            DurationNanosecondType
+        ),
+        T::Decimal32(_, scale) => decimals::<Decimal32Type>(array, *scale),
+        T::Decimal64(_, scale) => decimals::<Decimal64Type>(array, *scale),
+        T::Decimal128(_, scale) => decimals::<Decimal128Type>(array, *scale),
+        T::Decimal256(_, scale) => decimals::<Decimal256Type>(array, *scale),
+        _ => Cells::Missing,
+    }
+}
+
+/// By way of their text: the nearest number, whatever the precision.
+fn decimals<T: ArrowPrimitiveType>(array: &ArrayRef, scale: i8) -> Cells
+where
+    T::Native: std::fmt::Display,
+{
+    let Some(own) = array.as_primitive_opt::<T>() else { return Cells::Missing };
+    let mut text = String::new();
+    let nearest = |x: &T::Native| {
+        text.clear();
+        let _ = write!(text, "{x}e{}", -i16::from(scale)); // a string takes everything
+        text.parse().unwrap_or(f64::NAN)
+    };
+    Cells::Numbers { values: own.values().iter().map(nearest).collect(), nulls: nulls(array) }
+}
+
+/// Numbers as text.
+fn spelled(cells: Cells) -> Cells {
+    let Cells::Numbers { values, nulls } = cells else { return cells };
+    let (mut text, mut ends) = (String::new(), Vec::with_capacity(values.len()));
+    for x in values {
+        let _ = write!(text, "{x}"); // a string takes everything
+        ends.push(text.len());
+    }
+    Cells::Written { text, ends, nulls }
+}
+
+/// Lists of any length.
+fn listed<O: OffsetSizeTrait>(array: &ArrayRef) -> Cells {
+    let Some(own) = array.as_list_opt::<O>() else { return Cells::Missing };
+    let mut ends = own.value_offsets().iter().map(|offset| offset.as_usize());
+    let start = ends.next().unwrap_or(0);
+    lists(array, own.values(), start, ends.collect())
+}
+
+/// Lists whose ends among the values are given.
+fn lists(array: &ArrayRef, values: &ArrayRef, start: usize, ends: Vec<usize>) -> Cells {
+    Cells::Lists { start, ends, nulls: nulls(array), values: Box::new(Cells::new(values, true)) }
 }
 
 fn nulls(array: &ArrayRef) -> Option<ArrayRef> {
@@ -134,7 +254,27 @@ impl Cells {
             DataType::Utf8View => {
                 array.as_string_view_opt().cloned().map_or(Self::Missing, Self::ViewText)
             }
+            DataType::Binary => array.as_binary_opt().cloned().map_or(Self::Missing, Self::Bytes),
+            DataType::LargeBinary => {
+                array.as_binary_opt().cloned().map_or(Self::Missing, Self::LargeBytes)
+            }
+            DataType::BinaryView => {
+                array.as_binary_view_opt().cloned().map_or(Self::Missing, Self::ViewBytes)
+            }
+            DataType::List(_) => listed::<i32>(array),
+            DataType::LargeList(_) => listed::<i64>(array),
+            DataType::FixedSizeList(_, width) => {
+                array.as_fixed_size_list_opt().map_or(Self::Missing, |own| {
+                    let width = usize::try_from(*width).unwrap_or(0);
+                    let ends = (1..=own.len()).map(|k| k * width).collect();
+                    lists(array, own.values(), 0, ends)
+                })
+            }
             DataType::Boolean => array.as_boolean_opt().cloned().map_or(Self::Missing, Self::Bools),
+            found if !found.is_integer() && !found.is_floating() => match measured(array) {
+                cells if as_text => spelled(cells),
+                cells => cells,
+            },
             _ if as_text => numbers!(array, written),
             _ => numbers!(array, widened),
         }
@@ -147,16 +287,18 @@ impl Cells {
             nulls.as_ref().is_some_and(|array| row >= array.len() || array.is_null(row))
         };
         match self {
-            Self::Missing => Cell::Missing,
             Self::Numbers { nulls, .. }
             | Self::Written { nulls, .. }
             | Self::Coded { nulls, .. }
+            | Self::Lists { nulls, .. }
                 if is_null(nulls) =>
             {
                 Cell::Missing
             }
             Self::Numbers { values, .. } => {
-                values.get(row).map_or(Cell::Missing, |&value| Cell::Number(value))
+                // What pandas writes for a missing number.
+                let known = values.get(row).filter(|value| !value.is_nan());
+                known.map_or(Cell::Missing, |&value| Cell::Number(value))
             }
             Self::Written { text, ends, .. } => {
                 let start = if row == 0 { 0 } else { ends.get(row - 1).copied().unwrap_or(0) };
@@ -178,9 +320,36 @@ impl Cells {
             Self::Bools(array) if row < array.len() && array.is_valid(row) => {
                 Cell::Text(if array.value(row) { b"true" } else { b"false" })
             }
-            Self::Text(_) | Self::LargeText(_) | Self::ViewText(_) | Self::Bools(_) => {
-                Cell::Missing
+            Self::Bytes(array) if row < array.len() && array.is_valid(row) => {
+                Cell::Text(array.value(row))
             }
+            Self::LargeBytes(array) if row < array.len() && array.is_valid(row) => {
+                Cell::Text(array.value(row))
+            }
+            Self::ViewBytes(array) if row < array.len() && array.is_valid(row) => {
+                Cell::Text(array.value(row))
+            }
+            Self::Lists { start, ends, values, .. } => {
+                let start = if row == 0 { Some(start) } else { ends.get(row - 1) };
+                match (start, ends.get(row)) {
+                    (Some(&start), Some(&end)) => Cell::List(List { cells: &**values, start, end }),
+                    _ => Cell::Missing,
+                }
+            }
+            Self::Missing
+            | Self::Text(_)
+            | Self::LargeText(_)
+            | Self::ViewText(_)
+            | Self::Bytes(_)
+            | Self::LargeBytes(_)
+            | Self::ViewBytes(_)
+            | Self::Bools(_) => Cell::Missing,
         }
+    }
+}
+
+impl Values for Cells {
+    fn value(&self, k: usize) -> Cell<'_> {
+        self.get(k)
     }
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::keys::Keys;
 use crate::bytes::Record;
 use crate::error::{ErrorKind, Fault, excerpt};
 use crate::number;
@@ -17,11 +18,27 @@ pub(super) enum Token<'a> {
 pub(super) struct Cursor<'a> {
     record: Record<'a>,
     at: usize,
+    mode: Mode<'a>,
+}
+
+/// What becomes of keys.
+pub(super) enum Mode<'a> {
+    /// All are visited.
+    Plain,
+    /// All are visited and written down.
+    Watch(&'a mut Keys),
+    /// Of a key that occurs several times in an object only the last is visited.
+    Last,
 }
 
 impl<'a> Cursor<'a> {
-    pub(super) fn new(record: Record<'a>) -> Self {
-        Self { record, at: 0 }
+    pub(super) fn new(record: Record<'a>, mode: Mode<'a>) -> Self {
+        Self { record, at: 0, mode }
+    }
+
+    /// Goes on at this byte.
+    pub(super) fn from(record: Record<'a>, at: usize) -> Self {
+        Self { record, at, mode: Mode::Plain }
     }
 
     /// The offset of the next byte that is not blank.
@@ -79,17 +96,41 @@ impl<'a> Cursor<'a> {
         &mut self,
         mut visit: impl FnMut(&mut Self, &[u8]) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
-        self.expect(b'{', "an object {..}")?;
+        self.expect(b'{', "an object")?;
+        let start = self.at;
         if self.peek() == Some(b'}') {
             self.at += 1;
             return Ok(());
         }
-        loop {
+        let keys = if let Mode::Last = self.mode { self.keys()? } else { Vec::new() };
+        for k in 1.. {
             let key = self.text("a name in quotes")?;
             self.expect(b':', "':'")?;
-            visit(self, &key)?;
+            if let Mode::Watch(keys) = &mut self.mode {
+                keys.add(&key, start);
+            }
+            if !keys.is_empty() && keys.iter().skip(k).any(|later| *later == *key) {
+                self.skip(0)?;
+            } else {
+                visit(self, &key)?;
+            }
             if !self.goes_on(b'}', "',' or '}'")? {
                 return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// The keys from here to the end of the object, without moving.
+    fn keys(&mut self) -> Result<Vec<Vec<u8>>, Fault> {
+        let mut ahead = Self::from(self.record, self.at);
+        let mut keys = Vec::new();
+        loop {
+            keys.push(ahead.text("a name in quotes")?.into_owned());
+            ahead.expect(b':', "':'")?;
+            ahead.skip(0)?;
+            if !ahead.goes_on(b'}', "',' or '}'")? {
+                return Ok(keys);
             }
         }
     }
@@ -99,7 +140,7 @@ impl<'a> Cursor<'a> {
         &mut self,
         mut visit: impl FnMut(&mut Self, usize) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
-        self.expect(b'[', "an array [..]")?;
+        self.expect(b'[', "an array")?;
         if self.peek() == Some(b']') {
             self.at += 1;
             return Ok(());
@@ -151,6 +192,9 @@ impl<'a> Cursor<'a> {
         };
         let text = &self.record.text[self.at..end];
         self.at = end;
+        if value.is_nan() {
+            return Ok(Token::Null); // what Python writes for a missing number
+        }
         Ok(Token::Number { value, text })
     }
 
@@ -177,8 +221,12 @@ impl<'a> Cursor<'a> {
                     return Ok(Cow::Owned(text));
                 }
                 Some(b'\\') => {
-                    let c = self.escape()?;
-                    text.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+                    let start = self.at;
+                    match self.escape()? {
+                        Some(c) => text.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+                        // As it is written, so that different names stay different.
+                        None => text.extend_from_slice(&bytes[start..self.at]),
+                    }
                 }
                 Some(byte) => {
                     text.push(*byte);
@@ -188,8 +236,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The character of an escape sequence.
-    fn escape(&mut self) -> Result<char, Fault> {
+    /// The character of an escape sequence; none if it is half of a pair.
+    fn escape(&mut self) -> Result<Option<char>, Fault> {
         let c = match self.record.bytes().get(self.at + 1) {
             Some(c @ (b'"' | b'\\' | b'/')) => char::from(*c),
             Some(b'b') => '\u{8}',
@@ -200,7 +248,7 @@ impl<'a> Cursor<'a> {
             Some(b'u') => {
                 let first = self.hex(2)?;
                 self.at += 6;
-                // Two escapes make one character beyond the basic plane; half of a pair is no character.
+                // Two escapes make one character beyond the basic plane.
                 if (0xD800..0xDC00).contains(&first)
                     && self.record.bytes().get(self.at..self.at + 2) == Some(b"\\u")
                 {
@@ -208,15 +256,15 @@ impl<'a> Cursor<'a> {
                     if (0xDC00..0xE000).contains(&second) {
                         self.at += 6;
                         let code = 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00);
-                        return Ok(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
+                        return Ok(char::from_u32(code));
                     }
                 }
-                return Ok(char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER));
+                return Ok(char::from_u32(first));
             }
             _ => return Err(self.unexpected("an escape sequence of JSON")),
         };
         self.at += 2;
-        Ok(c)
+        Ok(Some(c))
     }
 
     fn hex(&mut self, offset: usize) -> Result<u32, Fault> {
@@ -236,7 +284,7 @@ mod tests {
 
     fn text(json: &str) -> Option<String> {
         let padded = format!("{json}\n{}", " ".repeat(64));
-        let mut cursor = Cursor::new(Record { text: padded.as_bytes(), end: json.len() });
+        let mut cursor = Cursor::from(Record { text: padded.as_bytes(), end: json.len() }, 0);
         match cursor.scalar() {
             Ok(Token::Text(text)) => Some(String::from_utf8(text.into_owned()).unwrap()),
             _ => None,
@@ -248,7 +296,7 @@ mod tests {
         assert_eq!(text(r#""plain""#).as_deref(), Some("plain"));
         assert_eq!(text(r#""a\"b\\\/\n\u00e9""#).as_deref(), Some("a\"b\\/\né"));
         assert_eq!(text(r#""\ud83d\ude00!""#).as_deref(), Some("😀!"));
-        assert_eq!(text(r#""\ud83dx""#).as_deref(), Some("\u{fffd}x"));
+        assert_eq!(text(r#""\ud83dx\udc00""#).as_deref(), Some(r"\ud83dx\udc00"));
         for bad in [r#""open"#, r#""\"#, r#""\x""#, r#""\u12""#, r#""\u12g4""#, "\"a\\"] {
             assert_eq!(text(bad), None, "{bad}");
         }

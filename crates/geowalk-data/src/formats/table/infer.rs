@@ -1,10 +1,10 @@
 //! From names and a sample to types and indices.
 
+use super::spelling::{Spelling, advice, is_missing_word};
 use super::{Role, Table};
 use crate::Label;
 use crate::decision::Decision;
-use crate::error::ErrorKind;
-use crate::number;
+use crate::error::{ErrorKind, excerpt};
 use crate::schema::{Column, Dictionary, Features, Kind, Labels};
 use crate::words::Texts;
 
@@ -22,6 +22,12 @@ struct Seen {
     numbers: usize,
     missing: usize,
     texts: Texts,
+    /// Texts that are the usual words for a missing number.
+    words: usize,
+    /// The first other text and its row, from 1.
+    first: Option<(Vec<u8>, usize)>,
+    /// Texts that a person would take for numbers.
+    nearly: usize,
 }
 
 /// A cell as the sample sees it.
@@ -30,12 +36,18 @@ pub(in crate::formats) enum Sight<'a> {
     /// A number, of whatever value.
     Number,
     Text(&'a [u8]),
+    /// A usual word for a missing number.
+    Word(&'a [u8]),
 }
 
 impl<'a> Sight<'a> {
-    /// What a text is whose type nobody has declared.
-    pub(in crate::formats) fn of(text: &'a [u8]) -> Self {
-        if number::field(text).is_some() { Self::Number } else { Self::Text(text) }
+    /// What a text is in a file that does not declare types.
+    pub(in crate::formats) fn of(text: &'a [u8], spelling: Spelling) -> Self {
+        match () {
+            () if is_missing_word(text) => Self::Word(text),
+            () if spelling.number(text).is_some() => Self::Number,
+            () => Self::Text(text),
+        }
     }
 }
 
@@ -58,22 +70,46 @@ impl Sample {
             match cell {
                 Sight::Missing => seen.missing += 1,
                 Sight::Number => seen.numbers += 1,
-                Sight::Text(text) => seen.texts.add(text),
+                Sight::Word(text) => {
+                    seen.words += 1;
+                    seen.texts.add(text);
+                }
+                Sight::Text(text) => {
+                    seen.texts.add(text);
+                    seen.nearly += usize::from(advice(text).is_some());
+                    seen.first.get_or_insert_with(|| (text.to_vec(), self.rows));
+                }
             }
         }
     }
 
     fn kind(&self, column: usize) -> Kind {
         match self.columns.get(column) {
+            Some(Seen { numbers: 1.., first: None, .. }) => Kind::Numeric,
+            Some(Seen { first: None, .. }) | None => Kind::Undecided,
             Some(Seen { texts, .. }) if texts.are_free() => Kind::Text,
-            Some(Seen { texts: Texts { values: 1.., .. }, .. }) => Kind::Nominal,
-            Some(Seen { numbers: 1.., .. }) => Kind::Numeric,
-            _ => Kind::Undecided,
+            Some(_) => Kind::Nominal,
         }
     }
 
     fn has_missing(&self, column: usize) -> bool {
-        self.columns.get(column).is_none_or(|seen| seen.missing > 0)
+        self.columns.get(column).is_none_or(|seen| seen.missing + seen.words > 0)
+    }
+
+    /// What to say of a column of names that was perhaps meant to hold numbers: most of its fields are, or look like, numbers.
+    fn doubt(&self, k: usize, column: &str) -> Option<Decision> {
+        let Seen { numbers, texts, words, first, nearly, .. } = self.columns.get(k)?;
+        let (found, row) = first.as_ref()?;
+        let others = texts.values - words;
+        let meant = *numbers > others || 10 * nearly > 9 * others;
+        meant.then(|| Decision::Names {
+            column: column.to_owned(),
+            found: excerpt(found),
+            row: *row,
+            others,
+            numbers: *numbers,
+            advice: advice(found),
+        })
     }
 }
 
@@ -223,6 +259,9 @@ impl Table {
                     if column.kind == Kind::Text {
                         let texts = &self.sample.columns[k].texts;
                         self.decisions.push(Decision::text(&column.name, texts));
+                    }
+                    if column.kind == Kind::Nominal {
+                        self.decisions.extend(self.sample.doubt(k, &column.name));
                     }
                 }
                 Kind::Label => {
