@@ -102,10 +102,13 @@ class Estimator:
 
     _whole: dict[str, int] = {}
     """Parameters that are whole numbers, and the least of each."""
+    _optional: tuple[str, ...] = ()
+    """Those of them that may be None."""
 
     def _check_whole(self) -> None:
         for name, least in self._whole.items():
-            v.whole(name, getattr(self, name, None), least)
+            if name in self._parameters() and not (name in self._optional and getattr(self, name) is None):
+                v.whole(name, getattr(self, name), least)
 
     def _named(self, X: Any) -> Any:
         """The columns in the order of the fit, if they have names."""

@@ -38,6 +38,8 @@ class _Batch(Estimator):
                 return None, numbers, array.shape[0]
             table = c.Table([c.Column(str(k + 1), "number", own) for k, own in enumerate(numbers)], False, len(array))
         self._check_width(len(table.columns), first)
+        shown = [own.name for own in table.columns] if table.named else None
+        v.refuse_infinity([own.values if own.kind == "number" else np.zeros(0) for own in table.columns], shown, table.labels)
         nominal, text = v.names_list(self, "nominal"), v.names_list(self, "text")
         if first:
             rules = c.Rules(nominal, text)
@@ -45,7 +47,7 @@ class _Batch(Estimator):
             known = self._model.columns()
             table = table._replace(columns=[own._replace(name=name) for own, (name, _) in zip(table.columns, known)])
             rules = c.Rules(nominal, text, dict(known), self._model.knows)
-        return [own.name for own in table.columns] if table.named else None, c.coded(table, rules), table.rows
+        return shown, c.coded(table, rules), table.rows
 
     def _check_width(self, found: int, first: bool) -> None:
         if not first and found != self.n_features_in_:
@@ -242,6 +244,7 @@ class BoostClassifier(_Batch):
         self.nominal, self.text = nominal, text
 
     _whole = {"literals": 1, "rounds": 1, "leaves": 2, "bins": 0, "seed": 0}
+    _optional = ("bins",)
 
     def _learn(self, names: list[str], columns: list[Any], y: np.ndarray, classes: list[Any], w: Any, **table: Any) -> Any:
         return Boost(
@@ -320,6 +323,7 @@ class TreeClassifier(_Batch):
         self.nominal, self.text = nominal, text
 
     _whole = {"max_leaves": 1, "max_depth": 0, "min_leaf": 1, "bins": 2, "seed": 0}
+    _optional = ("max_leaves", "max_depth", "bins")
 
     def _learn(self, names: list[str], columns: list[Any], y: np.ndarray, classes: list[Any], w: Any, **table: Any) -> Any:
         return Tree(names, columns, y, classes, w, **{**self.get_params(), **table})

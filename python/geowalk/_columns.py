@@ -38,26 +38,34 @@ class Table(NamedTuple):
     columns: list[Column]
     named: bool
     rows: int
+    labels: Any = None
+    """The labels of the rows, if they are not just their numbers."""
 
 
 def table_of(X: Any) -> Table | None:
     """The columns of a DataFrame, or of an array that holds more than numbers. None for arrays of numbers and sparse matrices."""
     names = v.names_of(X)
     if names is not None or hasattr(X, "iloc"):
-        found = [_read(X, k, name) for k, name in enumerate(names or _numbered(X.shape[1]))]
+        try:
+            found = [_read(X, k, name) for k, name in enumerate(names or _numbered(X.shape[1]))]
+        except BadCell as error:
+            raise error.named(v.labels_of(X)) from None
         rows = X.num_rows if hasattr(X, "num_rows") else len(X)
         v.enough((rows, len(found)))
         twice = next((name for at, name in enumerate(names or []) if name in names[:at]), None)
         if twice is not None:
             raise DataError(f"two columns have the name '{twice}'; rename one")
-        return Table(found, names is not None, rows)
+        return Table(found, names is not None, rows, v.labels_of(X))
     if v.is_sparse(X) or hasattr(X, "to_numpy"):
         return None
     array = np.asarray(X) if isinstance(X, np.ndarray) else _array(X)
     if array.dtype.kind not in "OU" or array.ndim != 2 or isinstance(X, np.ma.MaskedArray):
         return None
     v.enough(array.shape)
-    found = [_column(str(k + 1), array[:, k], k) for k in range(array.shape[1])]
+    try:
+        found = [_column(str(k + 1), array[:, k], k) for k in range(array.shape[1])]
+    except BadCell as error:
+        raise error.named(None) from None
     return None if all(column.kind == "number" for column in found) else Table(found, False, len(array))
 
 
@@ -112,7 +120,7 @@ def _column(name: str, values: np.ndarray, shown: Any, declared: bool = False) -
     other = types - real - {bool, np.bool_}
     if not all(issubclass(t, str) for t in other):
         row = next(at for at, (x, gap) in enumerate(zip(cells, gaps)) if not gap and type(x) in other and not isinstance(x, str))
-        raise _refused(shown, row, cells[row])
+        raise BadCell(shown, row, cells[row])
     texts = np.empty(len(cells), dtype=object)
     texts[:] = [None if gap else x if isinstance(x, str) else _written(x) for x, gap in zip(cells, gaps)]
     return Column(name, "text", texts, declared)
@@ -133,12 +141,19 @@ def _dates(shown: Any, what: str) -> DataError:
     )
 
 
-def _refused(shown: Any, row: int, x: Any) -> Exception:
-    """The error of a cell that is neither a number nor a text."""
-    what = type(x).__name__
-    if any(hasattr(x, part) for part in ("year", "hour", "days", "ordinal")):
-        return _dates(shown, what)
-    return TypeError(f"row {row}, column {shown!r} of X holds a {what}; the argument must be a string or a real number")
+class BadCell(Exception):
+    """A cell that is neither a number nor a text."""
+
+    def __init__(self, shown: Any, row: int, x: Any) -> None:
+        self.shown, self.row, self.x = shown, row, x
+
+    def named(self, labels: Any) -> Exception:
+        """The error that says where it is."""
+        what = type(self.x).__name__
+        if any(hasattr(self.x, part) for part in ("year", "hour", "days", "ordinal")):
+            return _dates(self.shown, what)
+        where = f"{v.row_of(self.row, labels)}, column {self.shown!r}"
+        return TypeError(f"{where} of X holds a {what}; the argument must be a string or a real number")
 
 
 class Names(tuple[Any, ...]):
@@ -158,10 +173,10 @@ class Rules(NamedTuple):
 
 def coded(table: Table, rules: Rules) -> list[Any]:
     """Each column as the compiled half reads it: float64 numbers, or codes and names. A column of another kind than the model's is refused."""
-    return [_coded(column, rules) for column in table.columns]
+    return [_coded(column, rules, table.labels) for column in table.columns]
 
 
-def _coded(column: Column, rules: Rules) -> Any:
+def _coded(column: Column, rules: Rules, labels: Any) -> Any:
     name, kind = column.name, (rules.kinds or {}).get(column.name, "undecided")
     empty = all(x is None for x in column.values) if column.kind == "text" else bool(np.isnan(column.values.astype(np.float64)).all())
     if empty:
@@ -170,7 +185,7 @@ def _coded(column: Column, rules: Rules) -> Any:
         if column.kind == "text":
             row = next(at for at, x in enumerate(column.values) if x is not None)
             raise DataError(
-                f"column {name!r} held numbers when the model was fitted, and holds text now ({column.values[row]!r} in row {row}); "
+                f"column {name!r} held numbers when the model was fitted, and holds text now ({column.values[row]!r} in {v.row_of(row, labels)}); "
                 f"convert it: X[{name!r}].astype(float)"
             )
         return np.ascontiguousarray(column.values, dtype=np.float64)

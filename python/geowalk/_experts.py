@@ -113,6 +113,8 @@ class NullVector(Estimator):
     Reference: Krakowski, Mahony, Williamson and Warmuth, Online learning on spheres, 2007.
     """
 
+    _whole = {"seed": 0}
+
     def __init__(self, walk: str = "sphere", rate: Any = 0.5, seed: int = 0) -> None:
         self.walk, self.rate, self.seed = walk, rate, seed
 
@@ -140,6 +142,7 @@ class NullVector(Estimator):
         if model is None:
             if columns < 2:
                 raise ValueError(f"X has {columns} feature(s); a null vector needs at least 2 features")
+            self._check_whole()
             model = Tracker(self.walk, str(self.rate), self.seed)
             self.n_features_in_ = columns
             self.__dict__.pop("feature_names_in_", None)

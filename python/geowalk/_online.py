@@ -102,9 +102,10 @@ class _Learner(Estimator):
                 names = list(self.feature_names_in_)
                 table = table._replace(columns=[own._replace(name=name) for own, name in zip(table.columns, names)])
         numbers = [own.values if own.kind == "number" else np.zeros(0) for own in table.columns]
+        shown = names if table.named else None
         if not self._indicates:
-            v.refuse_gaps(numbers)
-        v.refuse_infinity(numbers)
+            v.refuse_gaps(numbers, shown, table.labels)
+        v.refuse_infinity(numbers, shown, table.labels)
         nominal, text = self._nominal, self._text
         kinds = None if model is None else dict(model.columns())
         rules = c.Rules(nominal, text, kinds, None if model is None else model.knows)

@@ -48,24 +48,38 @@ def series(column: Any) -> np.ndarray:
     return column.astype(object).where(column.notna(), None).to_numpy()
 
 
-def refuse_gaps(columns: list[np.ndarray]) -> None:
+def refuse_gaps(columns: list[np.ndarray], names: list[Any] | None = None, labels: Any = None) -> None:
     """Refuses columns of numbers in which one is missing."""
-    _refuse(columns, np.isnan, "NaN", "; every value must be a finite number; on-line estimators take it for a missing number with missing='indicator'")
+    why = "; every value must be a finite number; on-line estimators take it for a missing number with missing='indicator'"
+    _refuse(columns, np.isnan, "NaN", why, names, labels)
 
 
-def refuse_infinity(columns: list[np.ndarray]) -> None:
+def refuse_infinity(columns: list[np.ndarray], names: list[Any] | None = None, labels: Any = None) -> None:
     """Refuses columns of numbers in which one is infinite."""
-    _refuse(columns, np.isinf, "infinity", "; every value must be a finite number")
+    _refuse(columns, np.isinf, "infinity", "; every value must be a finite number", names, labels)
 
 
-def _refuse(columns: list[np.ndarray], bad: Any, found: str, why: str) -> None:
+def _refuse(columns: list[np.ndarray], bad: Any, found: str, why: str, names: Any, labels: Any) -> None:
     """The first row with such a number is the one that is named, as in an array."""
     places = [(int(bad(own).argmax()), at) for at, own in enumerate(columns) if own.dtype.kind == "f" and bad(own).any()]
     if places:
         row, column = min(places)
-        error = DataError(f"Input X contains {found} (row {row}, column {column}){why}")
+        shown = column if names is None else repr(names[column])
+        error = DataError(f"Input X contains {found} ({row_of(row, labels)}, column {shown}){why}")
         error.row, error.column, error.value = row, column, float(columns[column][row])
         raise error
+
+
+def labels_of(X: Any) -> Any:
+    """The labels that pandas gives the rows, if they are not just their numbers."""
+    index = getattr(X, "index", None) if hasattr(X, "iloc") else None
+    plain = index is None or (type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1)
+    return None if plain else index
+
+
+def row_of(row: int, labels: Any) -> str:
+    """A row as the user counts it: its number from 0, and its label if there are labels."""
+    return f"row {row}" if labels is None else f"row {row}, labelled {labels[row]!r}"
 
 
 def is_numeric(X: Any) -> bool:
@@ -92,7 +106,11 @@ def parts(X: Any) -> Parts:
     if is_sparse(X):
         return _sparse(X)
     if hasattr(X, "iloc"):
+        names, labels = names_of(X), labels_of(X)
         X = X.to_numpy(dtype=np.float64, na_value=np.nan)
+        if X.ndim == 2 and (names is not None or labels is not None) and not np.isfinite(X).all():
+            refuse_gaps(list(X.T), names, labels)
+            refuse_infinity(list(X.T), names, labels)
     elif names_of(X) is not None:
         return _columns(X)
     elif hasattr(X, "to_numpy"):
@@ -124,6 +142,10 @@ def _columns(X: Any) -> Columns:
     """The columns of an Arrow or Polars table; copied are those that are no float64, or lie in several pieces."""
     columns = Columns(np.ascontiguousarray(column, dtype=np.float64) for column in (_numbers_in(X, k) for k in range(X.shape[1])))
     enough((len(columns[0]) if columns else 0, len(columns)))
+    if not all(np.isfinite(column).all() for column in columns):
+        names = names_of(X)
+        refuse_gaps(list(columns), names)
+        refuse_infinity(list(columns), names)
     return columns
 
 
@@ -244,9 +266,7 @@ def weights(sample_weight: Any, rows: int) -> np.ndarray | None:
 
 
 def whole(name: str, value: Any, least: int) -> None:
-    """Refuses a parameter that is not a whole number, or too small. None is the business of whoever allows it."""
-    if value is None:
-        return
+    """Refuses a parameter that is not a whole number, or too small."""
     if not isinstance(value, (int, np.integer)):
         raise TypeError(f"{name} = {value!r}; a whole number is needed")
     if value < least:

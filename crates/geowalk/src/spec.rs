@@ -211,7 +211,11 @@ pub fn unknown<'a>(
         .iter()
         .map(|k| (edits(name, k), *k))
         .min()
-        .filter(|(distance, k)| *distance <= 1 + k.chars().count() / 3)
+        .filter(|(distance, k)| {
+            // Less than half of the letters are wrong; otherwise it is another word.
+            let letters = k.chars().count().max(name.chars().count());
+            *distance <= 1 + letters / 3 && 2 * distance < letters
+        })
         .map(|(_, k)| k.to_owned());
     let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
     ConfigError::Unknown { kind, name: name.to_owned(), nearest, known }

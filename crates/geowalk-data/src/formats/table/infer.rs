@@ -118,6 +118,19 @@ impl Table {
         names: Vec<String>,
     ) -> Result<(), ErrorKind> {
         self.check_asked(&names)?;
+        if let Features::Exact(own) = &self.schema.features {
+            let columns =
+                names.iter().map(String::as_str).collect::<std::collections::HashSet<_>>();
+            let column = |name: &str| {
+                let parts = name.match_indices('=').map(|(at, _)| &name[..at]);
+                parts.chain([name]).any(|part| columns.contains(part))
+            };
+            if own.len() > 0 && !own.names().any(column) {
+                let columns = own.names().take(10).map(str::to_owned).collect();
+                let name = names.first().cloned().unwrap_or_default();
+                return Err(ErrorKind::ExtraColumn { name, columns });
+            }
+        }
         let known = std::mem::take(&mut self.schema.columns);
         let kind = |name: &String| {
             let known = known.iter().find(|column| column.name == *name);
