@@ -120,7 +120,9 @@ impl Renamed {
 
     fn headings(&self, batch: &Batch) -> Vec<Heading> {
         let mut headings = batch.headings.clone();
-        headings.iter_mut().for_each(|heading| heading.name = self.name(&heading.name));
+        for heading in &mut headings {
+            heading.name = self.name(&heading.name);
+        }
         headings
     }
 }

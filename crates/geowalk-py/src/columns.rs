@@ -170,7 +170,9 @@ pub(crate) fn examples(
             None => schema(&table, meaning, label)?,
             Some(mut schema) => {
                 *schema.labels_mut() = meaning;
-                label.into_iter().for_each(|name| schema.add_column(name, Kind::Label));
+                if let Some(name) = label {
+                    schema.add_column(name, Kind::Label);
+                }
                 schema
             }
         },

@@ -22,6 +22,7 @@ use crate::error::{model, run};
 /// numbers; and `x`, a table, or `indptr`, `indices`, `data` and `columns` of a sparse one.
 #[pyfunction]
 #[pyo3(signature = (paths, label=None, format=None, header=true, unlabelled=false, nominal=None, text=None))]
+#[allow(clippy::too_many_arguments)] // the parameters of the function of Python
 pub(crate) fn read(
     py: Python<'_>,
     paths: Vec<String>,

@@ -53,7 +53,9 @@ pub enum LabelError {
 pub fn make_room(seen: &mut [f64], unseen: usize, examples: u64) -> f64 {
     let share = 1.0 / (examples as f64 + (seen.len() + unseen) as f64);
     let rest = 1.0 - unseen as f64 * share;
-    seen.iter_mut().for_each(|p| *p *= rest);
+    for p in seen {
+        *p *= rest;
+    }
     share
 }
 

@@ -79,7 +79,9 @@ impl Learned for Known {
         let missing = || model_error(&ModelError::Missing { what: "summary".to_owned() });
         let coding = Coding::restore(model.settings.task, model.classes.clone());
         let mut summary = Summary::of(model).ok_or_else(missing)?;
-        summary.importance.iter_mut().for_each(|(column, _)| *column = names.name(column));
+        for (column, _) in &mut summary.importance {
+            *column = names.name(column);
+        }
         let report = Report {
             summary: &summary,
             tree: &self.tree,

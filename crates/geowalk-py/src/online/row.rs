@@ -225,7 +225,9 @@ impl Keys {
             self.row.push((index, number));
         }
         self.refuse_doubles(features)?;
-        self.counts.iter().for_each(|index| block.feature(*index, 1.0));
+        for index in &self.counts {
+            block.feature(*index, 1.0);
+        }
         for (index, number) in &self.row {
             if plain || *number != 0.0 {
                 block.feature(*index, *number);
@@ -281,7 +283,9 @@ impl Keys {
             self.row.extend(index.map(|index| (index, number)));
         }
         self.refuse_doubles(features)?;
-        self.counts.iter().for_each(|index| block.feature(*index, 1.0));
+        for index in &self.counts {
+            block.feature(*index, 1.0);
+        }
         for (index, number) in self.row.iter().filter(|(_, number)| *number != 0.0) {
             block.feature(*index, *number);
         }

@@ -125,7 +125,7 @@ impl Table {
                 let parts = name.match_indices('=').map(|(at, _)| &name[..at]);
                 parts.chain([name]).any(|part| columns.contains(part))
             };
-            if own.len() > 0 && !own.names().any(column) {
+            if !own.is_empty() && !own.names().any(column) {
                 let columns = own.names().take(10).map(str::to_owned).collect();
                 let name = names.first().cloned().unwrap_or_default();
                 return Err(ErrorKind::ExtraColumn { name, columns });
