@@ -212,13 +212,20 @@ pub fn unknown<'a>(
         .map(|k| (edits(name, k), *k))
         .min()
         .filter(|(distance, k)| {
-            // Less than half of the letters are wrong; otherwise it is another word.
-            let letters = k.chars().count().max(name.chars().count());
-            *distance <= 1 + letters / 3 && 2 * distance < letters
+            // Less than half of the letters are wrong, or they are only in another order; otherwise it is another word.
+            let count = k.chars().count().max(name.chars().count());
+            *distance <= 1 + count / 3 && (2 * distance < count || letters(name) == letters(k))
         })
         .map(|(_, k)| k.to_owned());
     let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
     ConfigError::Unknown { kind, name: name.to_owned(), nearest, known }
+}
+
+/// The letters of a word, sorted.
+fn letters(word: &str) -> Vec<char> {
+    let mut letters: Vec<char> = word.chars().collect();
+    letters.sort_unstable();
+    letters
 }
 
 /// Levenshtein distance.
@@ -240,6 +247,16 @@ fn edits(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn suggestions_are_near() {
+        let nearest = |name: &str, known: &str| unknown("form", name, [known]).to_string();
+        for (name, known, near) in
+            [("foo", "dot", false), ("cvs", "csv", true), ("egg", "eg", true)]
+        {
+            assert_eq!(nearest(name, known).contains("did you mean"), near, "{name} {known}");
+        }
+    }
 
     #[test]
     fn nested_specifications_stay_whole() {
