@@ -37,68 +37,64 @@ def select(X: Any, names: list[str]) -> Any:
     return X.select(names) if hasattr(X, "column_names") else X[names]
 
 
-def columns_of(X: Any) -> list[Any]:
-    """The columns of a table, each as an array: of numbers, NaN where one is missing, or of objects, None or NaN where one is missing."""
-    if hasattr(X, "column_names"):
-        return [(column.chunk(0) if column.num_chunks == 1 else column).to_numpy(zero_copy_only=False) for column in X.columns]
-    if hasattr(X, "iloc"):
-        return [_series(X.iloc[:, k]) for k in range(X.shape[1])]
-    return [X[name].to_numpy() for name in X.columns]
-
-
-def _series(column: Any) -> np.ndarray:
+def series(column: Any) -> np.ndarray:
     """A column of pandas. Its own types have an NA, which is neither true nor false: no comparison would find it."""
     if isinstance(column.dtype, np.dtype):
         return column.to_numpy()
-    if getattr(column.dtype, "kind", "O") in "biuf":
+    if getattr(column.dtype, "kind", "O") in "iuf":
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
     if getattr(column.dtype, "kind", "O") in "mM":
         return column.to_numpy()
     return column.astype(object).where(column.notna(), None).to_numpy()
 
 
-def refuse_times(values: np.ndarray) -> None:
-    """Dates are no numbers that a weight or a threshold could mean anything for."""
-    if values.dtype.kind in "mM":
-        raise ValueError(f"a column has dtype {values.dtype}; numbers or names are needed: for dates as numbers X.astype('int64'), as names X.astype(str)")
-
-
-def refuse_gaps(columns: list[np.ndarray]) -> None:
+def refuse_gaps(columns: list[np.ndarray], names: list[Any] | None = None, labels: Any = None) -> None:
     """Refuses columns of numbers in which one is missing."""
-    _refuse(columns, np.isnan, "NaN", "; every value must be a finite number; on-line estimators take it for a missing number with missing='indicator'")
+    why = "; every value must be a finite number; on-line estimators take it for a missing number with missing='indicator'"
+    _refuse(columns, np.isnan, "NaN", why, names, labels)
 
 
-def refuse_infinity(columns: list[np.ndarray]) -> None:
+def refuse_infinity(columns: list[np.ndarray], names: list[Any] | None = None, labels: Any = None) -> None:
     """Refuses columns of numbers in which one is infinite."""
-    _refuse(columns, np.isinf, "infinity", "; every value must be a finite number")
+    _refuse(columns, np.isinf, "infinity", "; every value must be a finite number", names, labels)
 
 
-def _refuse(columns: list[np.ndarray], bad: Any, found: str, why: str) -> None:
+def _refuse(columns: list[np.ndarray], bad: Any, found: str, why: str, names: Any, labels: Any) -> None:
     """The first row with such a number is the one that is named, as in an array."""
     places = [(int(bad(own).argmax()), at) for at, own in enumerate(columns) if own.dtype.kind == "f" and bad(own).any()]
     if places:
         row, column = min(places)
-        error = DataError(f"Input X contains {found} (row {row}, column {column}){why}")
+        shown = column if names is None else repr(names[column])
+        error = DataError(f"Input X contains {found} ({row_of(row, labels)}, column {shown}){why}")
         error.row, error.column, error.value = row, column, float(columns[column][row])
         raise error
 
 
-def records(names: list[str], columns: list[np.ndarray]) -> list[dict[str, Any]]:
-    """The rows of a table as dictionaries; what is missing is None."""
-    twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
-    if twice is not None:
-        raise DataError(f"two columns have the name '{twice}'; rename one")
-    for values in columns:
-        refuse_times(values)
-    cells = [[None if x is None or x != x else x for x in values.tolist()] for values in columns]
-    return [dict(zip(names, row)) for row in zip(*cells)]
+def labels_of(X: Any) -> Any:
+    """The labels that pandas gives the rows, if they are not just their numbers."""
+    index = getattr(X, "index", None) if hasattr(X, "iloc") else None
+    plain = index is None or (type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1)
+    return None if plain else index
+
+
+def row_of(row: int, labels: Any) -> str:
+    """A row as the user counts it: its number from 0, and its label if there are labels."""
+    return f"row {row}" if labels is None else f"row {row}, labelled {labels[row]!r}"
 
 
 def is_numeric(X: Any) -> bool:
-    """Are all columns of a table numbers?"""
+    """Are all columns of a table of pandas, Polars or Arrow numbers?"""
     if hasattr(X, "iloc"):
-        return all(getattr(dtype, "kind", "O") in "biuf" for dtype in X.dtypes)
-    return all(column.dtype.kind in "biuf" for column in columns_of(X))
+        return all(getattr(dtype, "kind", "O") in "iuf" for dtype in X.dtypes)
+    return names_of(X) is not None and all(_numbers_in(X, k).dtype.kind in "iuf" for k in range(X.shape[1]))
+
+
+def _numbers_in(X: Any, k: int) -> np.ndarray:
+    """A column of Arrow or Polars as an array."""
+    if hasattr(X, "column_names"):
+        column = X.column(k)
+        return (column.chunk(0) if column.num_chunks == 1 else column).to_numpy(zero_copy_only=False)
+    return X[X.columns[k]].to_numpy()
 
 
 def is_sparse(X: Any) -> bool:
@@ -110,7 +106,11 @@ def parts(X: Any) -> Parts:
     if is_sparse(X):
         return _sparse(X)
     if hasattr(X, "iloc"):
+        names, labels = names_of(X), labels_of(X)
         X = X.to_numpy(dtype=np.float64, na_value=np.nan)
+        if X.ndim == 2 and (names is not None or labels is not None) and not np.isfinite(X).all():
+            refuse_gaps(list(X.T), names, labels)
+            refuse_infinity(list(X.T), names, labels)
     elif names_of(X) is not None:
         return _columns(X)
     elif hasattr(X, "to_numpy"):
@@ -140,8 +140,12 @@ def parts(X: Any) -> Parts:
 
 def _columns(X: Any) -> Columns:
     """The columns of an Arrow or Polars table; copied are those that are no float64, or lie in several pieces."""
-    columns = Columns(np.ascontiguousarray(column, dtype=np.float64) for column in columns_of(X))
+    columns = Columns(np.ascontiguousarray(column, dtype=np.float64) for column in (_numbers_in(X, k) for k in range(X.shape[1])))
     enough((len(columns[0]) if columns else 0, len(columns)))
+    if not all(np.isfinite(column).all() for column in columns):
+        names = names_of(X)
+        refuse_gaps(list(columns), names)
+        refuse_infinity(list(columns), names)
     return columns
 
 
@@ -262,13 +266,25 @@ def weights(sample_weight: Any, rows: int) -> np.ndarray | None:
 
 
 def whole(name: str, value: Any, least: int) -> None:
-    """Refuses a parameter that is not a whole number, or too small. None is the business of whoever allows it."""
-    if value is None:
-        return
+    """Refuses a parameter that is not a whole number, or too small."""
     if not isinstance(value, (int, np.integer)):
         raise TypeError(f"{name} = {value!r}; a whole number is needed")
     if value < least:
         raise ConfigError(f"{name} = {value}; it must be a whole number >= {least}")
+
+
+def unnumbered(names: list[str]) -> list[str]:
+    """The features of columns without names, which are numbered from 1 in model files, as people see them: x0, x1=red, ..."""
+    parts = (name.partition("=") for name in names)
+    return [f"x{int(column) - 1}{sign}{value}" for column, sign, value in parts]
+
+
+def names_list(estimator: object, name: str) -> tuple[str, ...]:
+    """A parameter that is a list of columns."""
+    value = getattr(estimator, name, None) or ()
+    if isinstance(value, str) or not all(isinstance(column, str) for column in value):
+        raise TypeError(f"{name} = {value!r}; a list of column names is needed")
+    return tuple(value)
 
 
 def label(value: Any) -> float | str:

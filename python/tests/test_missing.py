@@ -37,7 +37,7 @@ def kinds(table):
 def test_a_missing_number_is_refused_unless_said(new, names):
     table, y = gappy(names)
     for kind, own in kinds(table):
-        with pytest.raises(geowalk.DataError, match=r"contains NaN \(row 3, column 1\).*missing='indicator'") as caught:
+        with pytest.raises(geowalk.DataError, match=r"contains NaN \(row 3, column 'b'\).*missing='indicator'") as caught:
             new().fit(own, y)
         assert (caught.value.row, caught.value.column) == (3, 1), kind
         assert np.isnan(caught.value.value)
@@ -130,7 +130,7 @@ def test_what_stays_wrong():
     bad.loc[9, "a"] = np.inf
     model = geowalk.OnlineClassifier(missing="indicator").fit(table, y)
     before = model.summary_
-    with pytest.raises(geowalk.DataError, match=r"infinity \(row 9, column 0\)"):
+    with pytest.raises(geowalk.DataError, match=r"infinity \(row 9, column 'a'\)"):
         model.partial_fit(bad, y)
     assert model.summary_ == before
     with pytest.raises(geowalk.ConfigError, match="missing = 'zero'; known: error, indicator"):

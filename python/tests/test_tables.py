@@ -184,5 +184,5 @@ def test_columns_are_read_where_they_lie(form):
     bad = X.copy()
     bad[7, 1] = bad[5, 2] = np.nan
     table = pytest.importorskip("polars").DataFrame(dict(zip(names, bad.T)))
-    with pytest.raises(geowalk.DataError, match=r"contains NaN \(row 5, column 2\)"):
+    with pytest.raises(geowalk.DataError, match=r"contains NaN \(row 5, column 'c'\)"):
         geowalk.OnlineRegressor().fit(table, y)

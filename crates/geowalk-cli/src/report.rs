@@ -5,7 +5,8 @@
 use std::io::Write;
 use std::path::Path;
 
-use geowalk_page::{Page, Plot, Table};
+use geowalk::certify::{Certificate, Status};
+use geowalk_page::{Cell, Mark, Page, Plot, Table};
 use geowalk_run::calibration::Calibration;
 use geowalk_run::replace::Output;
 
@@ -25,6 +26,18 @@ pub struct Judged {
 
 /// Intervals of the histogram of margins.
 const INTERVALS: usize = 40;
+
+/// The name of a theorem with a tick if its bound says something: it is valid and less than `most`, which nothing can exceed anyway.
+pub(crate) fn verdict(certificate: &Certificate, most: f64) -> Cell {
+    let theorem = certificate.theorem.to_owned();
+    match certificate.status {
+        Status::Valid if most > 0.0 && certificate.bound >= most => {
+            Cell::Text(format!("{theorem} (valid, but too weak to say anything)"))
+        }
+        Status::Valid => Cell::Verdict(Mark::Good, theorem),
+        Status::Void(_) => Cell::Verdict(Mark::Bad, theorem),
+    }
+}
 
 /// Writes the page.
 pub(crate) fn write(path: &Path, page: &Page) -> Result<(), Failure> {

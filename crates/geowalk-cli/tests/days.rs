@@ -82,7 +82,10 @@ fn semicolons_separate_fields() {
     place.ok(&["train", "semi.csv", "--resume", "c.gw"]);
     assert_eq!(place.ok(&["predict", "c.gw", "semi.csv"]).lines().count(), 3);
     place.write("decimal.csv", "a;b;y\n1,5;2;1\n0,5;1;0\n");
-    place.refuses(&["train", "decimal.csv"], "'1,5' is a number with a decimal comma");
+    let (_, err) = place.both(&["train", "decimal.csv"]);
+    assert!(err.contains("--decimal"), "{err}");
+    let (_, err) = place.both(&["train", "decimal.csv", "--decimal", ","]);
+    assert!(!err.contains("names:"), "{err}");
 }
 
 #[test]

@@ -276,9 +276,16 @@ pub(crate) fn data(
     })
 }
 
-/// Why a run stopped.
+/// Why a run stopped. Rows are counted from 0, as Python does.
 pub(crate) fn run(error: RunError) -> PyErr {
-    let message = spoken(&error.to_string());
+    let mut message = spoken(&error.to_string());
+    if let RunError::Label { row, .. }
+    | RunError::Diverged { row, .. }
+    | RunError::Round { row, .. } = &error
+    {
+        let (told, counted) = (format!("row {row}:"), format!("row {}:", row.saturating_sub(1)));
+        message = message.replacen(&told, &counted, 1);
+    }
     match error {
         RunError::Config(error) => config(error),
         RunError::Label { row, .. } => {

@@ -6,7 +6,7 @@ mod memory;
 use std::sync::Arc;
 
 use geowalk::row::Block;
-use geowalk_data::{Label, Options, Schema, Source};
+use geowalk_data::{Features, Label, Options, Schema, Source};
 
 use crate::error::RunError;
 
@@ -51,8 +51,15 @@ pub(crate) fn open(options: Options) -> Result<Box<dyn Source>, RunError> {
         return Err(RunError::OtherLabel { asked: asked.clone(), own: own.to_owned() });
     }
     let source = geowalk_data::open(options)?;
+    // Features that came by name, from dictionaries of Python, are found by it in the columns of a table.
+    let by_name = |schema: &Schema| {
+        schema.columns().is_empty() && matches!(schema.features(), Features::Exact(_))
+    };
     match known {
-        Some(schema) if schema.columns().is_empty() != source.schema().columns().is_empty() => {
+        Some(schema)
+            if !by_name(&schema)
+                && schema.columns().is_empty() != source.schema().columns().is_empty() =>
+        {
             let columns = schema.columns().iter().map(|column| column.name.clone()).collect();
             Err(RunError::OtherForm { file: source.place().0.to_owned(), columns })
         }

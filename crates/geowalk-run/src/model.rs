@@ -84,6 +84,10 @@ impl Settings {
     const CHANGED: &str = "changed";
     /// Key of the extra that says that rows which could not be read were left out.
     pub(crate) const SKIPPED: &str = "skipped";
+    /// Key of the extra with the classes that were declared and have not come, as a JSON list of texts.
+    pub const UNSEEN: &str = "unseen";
+    /// Key of the extra with the Python estimator that wrote the model: its class and all its parameters, as JSON.
+    pub const ESTIMATOR: &str = "estimator";
     /// Key of the extra with the matrix of the walk, as it stood in its file.
     pub(crate) const SIGMA: &str = "sigma";
 
@@ -113,6 +117,12 @@ impl Settings {
     /// Were rows left out that could not be read? Who reads the same data again must leave them out, too.
     pub fn skipped_rows(&self) -> bool {
         self.extras.contains_key(Self::SKIPPED)
+    }
+
+    /// The classes that were declared and have not come.
+    pub(crate) fn unseen(&self) -> Vec<String> {
+        let text = self.extras.get(Self::UNSEEN);
+        text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
     }
 
     /// Does the model predict with averaged weights?

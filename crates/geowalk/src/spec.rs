@@ -222,12 +222,14 @@ pub fn unknown<'a>(
 ) -> ConfigError {
     let known: Vec<&str> = known.into_iter().collect();
     // Names such as `explicit:simplex` are often asked for by their second part.
-    let part = |k: &str| k.split_once(':').map(|(_, part)| (1 + edits(name, part), part.len()));
+    let part = |k: &'a str| k.split_once(':').map(|(_, part)| (1 + edits(name, part), part));
     let near = |k: &&'a str| {
-        let (distance, length) = (edits(name, k), k.chars().count());
-        let (distance, length) =
-            part(k).map_or((distance, length), |part| part.min((distance, length)));
-        (distance <= 1 + length / 3).then_some((distance, *k))
+        let whole = (edits(name, k), *k);
+        let (distance, like) = part(k).map_or(whole, |part| part.min(whole));
+        // Less than half of the letters are wrong, or they are only in another order; otherwise it is another word.
+        let count = like.chars().count().max(name.chars().count());
+        let close = distance <= 1 + count / 3;
+        (close && (2 * distance < count || letters(name) == letters(like))).then_some((distance, *k))
     };
     let nearest = known.iter().filter_map(near).min().map(|(_, k)| k.to_owned());
     let known = match known.len() {
@@ -236,6 +238,13 @@ pub fn unknown<'a>(
         _ => known.join(", "),
     };
     ConfigError::Unknown { kind, name: name.to_owned(), nearest, known }
+}
+
+/// The letters of a word, sorted.
+fn letters(word: &str) -> Vec<char> {
+    let mut letters: Vec<char> = word.chars().collect();
+    letters.sort_unstable();
+    letters
 }
 
 /// Levenshtein distance.
@@ -257,6 +266,16 @@ fn edits(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn suggestions_are_near() {
+        let nearest = |name: &str, known: &str| unknown("form", name, [known]).to_string();
+        for (name, known, near) in
+            [("foo", "dot", false), ("cvs", "csv", true), ("egg", "eg", true)]
+        {
+            assert_eq!(nearest(name, known).contains("did you mean"), near, "{name} {known}");
+        }
+    }
 
     #[test]
     fn nested_specifications_stay_whole() {

@@ -2,7 +2,7 @@
 
 use geowalk::boost::multiclass::Reduction;
 use geowalk::certify::{Certificate, Status};
-use geowalk_page::{Cell, Mark, Page, Plot, Table};
+use geowalk_page::{Page, Plot, Table};
 use geowalk_run::boost::validate::Validation;
 use geowalk_run::boost::words::{Names, spoken};
 use geowalk_run::boost::{Boosted, History, Plan};
@@ -79,10 +79,8 @@ impl Report<'_> {
                 let class = own.class.clone().unwrap_or_default();
                 table.push([
                     class.into(),
-                    Cell::Verdict(
-                        if certificate.status == Status::Valid { Mark::Good } else { Mark::Bad },
-                        certificate.theorem.to_owned(),
-                    ),
+                    // An error rate is at most 1.
+                    report::verdict(certificate, 1.0),
                     certificate.loss.into(),
                     certificate.bound.into(),
                     meaning(certificate, self.asks()).into(),

@@ -3,7 +3,7 @@
 use geowalk::Real;
 use geowalk::certify::{Certificate, Status};
 use geowalk::experts::Standing;
-use geowalk_page::{Bars, Cell, Mark, Page, Plot, Table};
+use geowalk_page::{Bars, Cell, Page, Plot, Table};
 use geowalk_run::experts::{Point, Summary};
 
 use super::short;
@@ -90,15 +90,11 @@ fn promises(page: Page, summary: &Summary) -> Page {
 /// The theorem, and the first-order certificate where there is one.
 fn push(table: &mut Table, what: &str, standing: &Standing) {
     let mut row = |certificate: &Certificate| {
-        let valid = certificate.status == Status::Valid;
         table.push([
             what.into(),
             standing.comparator_loss.into(),
             standing.regret.into(),
-            Cell::Verdict(
-                if valid { Mark::Good } else { Mark::Bad },
-                certificate.theorem.to_owned(),
-            ),
+            report::verdict(certificate, certificate.loss),
             certificate.bound.into(),
             certificate.to_string().into(),
         ]);

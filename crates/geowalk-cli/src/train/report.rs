@@ -1,7 +1,7 @@
 //! The report of `train`: how it went, what is promised, where the weights walked, what they are.
 
-use geowalk::certify::Status;
-use geowalk_page::{Bars, Cell, Mark, Page, Picture, Plot, SpherePath, Table, TrianglePath};
+use geowalk::certify::{Quantity, Verdict};
+use geowalk_page::{Bars, Page, Picture, Plot, SpherePath, Table, TrianglePath};
 use geowalk_run::certificate;
 use geowalk_run::error::RunError;
 use geowalk_run::learner::Reach;
@@ -58,20 +58,21 @@ fn promises(page: Page, summary: &Summary) -> Page {
         return page.prose("Nothing: certificates were switched off.");
     };
     let mut table = Table::new(["theorem", "bounds", "bound", "in words"]);
-    let mark = |status: &Status| if *status == Status::Valid { Mark::Good } else { Mark::Bad };
     let first = &report.first_order;
     table.push([
-        Cell::Verdict(mark(&first.status), first.theorem.to_owned()),
+        report::verdict(first, first.loss),
         "the regret".into(),
         first.bound.into(),
         first.to_string().into(),
     ]);
+    // No regret is larger than the loss, and no more mistakes are made than there are rows.
+    let most = |verdict: &Verdict| match verdict.quantity {
+        Quantity::Mistakes => verdict.certificate.rounds as f64,
+        _ => verdict.certificate.loss,
+    };
     for verdict in &report.theorems {
         table.push([
-            Cell::Verdict(
-                mark(&verdict.certificate.status),
-                verdict.certificate.theorem.to_owned(),
-            ),
+            report::verdict(&verdict.certificate, most(verdict)),
             verdict.quantity.to_string().into(),
             verdict.certificate.bound.into(),
             certificate::words(verdict).into(),

@@ -116,9 +116,14 @@ impl Sample {
 impl Table {
     /// Takes the names of the file's columns; finds the label among them.
     pub(in crate::formats) fn name_columns(&mut self, names: Vec<String>) -> Result<(), ErrorKind> {
-        if let Some(k) = (1..names.len()).find(|&k| names[..k].contains(&names[k])) {
-            return Err(ErrorKind::DuplicateColumn { name: names[k].clone() });
+        if self.inferred && self.schema.is_by_name() {
+            return self.name_features(names);
         }
+        self.name_table(names)
+    }
+
+    /// The same for a schema, if there is one, whose features are those of columns.
+    pub(in crate::formats) fn name_table(&mut self, names: Vec<String>) -> Result<(), ErrorKind> {
         self.check_asked(&names)?;
         if self.inferred {
             self.match_columns(&names)?;
@@ -139,6 +144,37 @@ impl Table {
                 .map(|(k, name)| Column { name: name.clone(), kind: kind(k, name) })
                 .collect();
         }
+        self.names = names;
+        Ok(())
+    }
+
+    /// Columns for a schema that knows features by name, not by column: types are inferred, but for names and text that it knows.
+    pub(in crate::formats) fn name_features(
+        &mut self,
+        names: Vec<String>,
+    ) -> Result<(), ErrorKind> {
+        self.check_asked(&names)?;
+        if let Features::Exact(own) = &self.schema.features {
+            let columns =
+                names.iter().map(String::as_str).collect::<std::collections::HashSet<_>>();
+            let column = |name: &str| {
+                let parts = name.match_indices('=').map(|(at, _)| &name[..at]);
+                parts.chain([name]).any(|part| columns.contains(part))
+            };
+            if !own.is_empty() && !own.names().any(column) {
+                let columns = own.names().take(10).map(str::to_owned).collect();
+                let name = names.first().cloned().unwrap_or_default();
+                return Err(ErrorKind::ExtraColumn { name, columns });
+            }
+        }
+        let known = std::mem::take(&mut self.schema.columns);
+        let kind = |name: &String| {
+            let known = known.iter().find(|column| column.name == *name);
+            known.map_or(Kind::Undecided, |column| column.kind)
+        };
+        let columns = names.iter().map(|name| Column { name: name.clone(), kind: kind(name) });
+        self.schema.columns = columns.collect();
+        self.inferred = false;
         self.names = names;
         Ok(())
     }
@@ -176,8 +212,11 @@ impl Table {
         Ok(())
     }
 
-    /// Every column that was asked for must be there, and be asked for one thing.
+    /// No two columns have one name; every column that was asked for must be there, and be asked for one thing.
     fn check_asked(&self, names: &[String]) -> Result<(), ErrorKind> {
+        if let Some(k) = (1..names.len()).find(|&k| names[..k].contains(&names[k])) {
+            return Err(ErrorKind::DuplicateColumn { name: names[k].clone() });
+        }
         let rules = &self.rules;
         let label = match &rules.label {
             Label::Named(name) => Some(name),
