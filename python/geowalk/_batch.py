@@ -178,8 +178,8 @@ class _Batch(Estimator):
         """What was learned: as text for people, or as `json`, `sql` or `dot` (Graphviz).
 
         >>> from geowalk import TreeClassifier
-        >>> print(TreeClassifier().fit([[0.0], [1.0]], [0, 1]).write("sql").split()[0])
-        SELECT
+        >>> print(TreeClassifier().fit([[0.0], [1.0]], [0, 1]).write("sql").splitlines()[0])
+        -- Decision tree for sqlite, table "data"
         """
         return self._learned.write(form)
 

@@ -527,6 +527,12 @@ pub(crate) struct Show {
     /// What is learned, and nothing else, in this form.
     #[arg(long, value_enum, conflicts_with = "json")]
     pub(crate) format: Option<Format>,
+    /// Table that the query of --format sql reads; SCHEMA.TABLE is allowed [default: data]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) table: Option<String>,
+    /// Database that the query of --format sql is for: sqlite, duckdb, postgres, mysql or bigquery [default: sqlite]
+    #[arg(long, value_name = "DATABASE")]
+    pub(crate) dialect: Option<String>,
 }
 
 /// A form in which rules and trees can be taken elsewhere.

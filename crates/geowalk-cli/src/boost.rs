@@ -408,8 +408,10 @@ pub(crate) fn show(args: &Show, model: &Model, out: &mut dyn Write) -> Result<()
     let names = Names::new(headings(&model.schema, boosted.columns), &boosted);
     match args.format {
         Some(Format::Sql) => {
-            let text = words::to_sql(&boosted, &names).map_err(Failure::Use)?;
-            writeln!(out, "{text}")?;
+            let target = crate::show::target(args)?;
+            let text = words::to_sql(&boosted, &names, &target);
+            let text = text.map_err(|why| Failure::Use(format!("--format sql: {why}")))?;
+            write!(out, "{text}")?;
             return Ok(());
         }
         Some(Format::Json) => {
@@ -452,6 +454,7 @@ pub(crate) fn show(args: &Show, model: &Model, out: &mut dyn Write) -> Result<()
             writeln!(out, "{class}{}", promise(certificate))?;
         }
     }
+    writeln!(out, "missing    {}", words::about_missing(&boosted))?;
     for (name, sentences) in words::sentences(&boosted, &names) {
         writeln!(out, "\n{name}")?;
         for sentence in sentences {

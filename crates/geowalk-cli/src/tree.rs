@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use geowalk::boost::tree::{Criterion, Growth};
 use geowalk_run::calibration::Calibration;
-use geowalk_run::tree::{Form, Plan, Said, Summary, fit};
+use geowalk_run::tree::{Plan, Said, Summary, fit};
 
 use crate::Failure;
 use crate::args::{Order, Shown, Tree};
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &Tree, out: &mut dyn Write) -> Result<(), Failure> {
             summary,
             tree: &grown.tree,
             classes: classes.names(),
-            text: grown.shown(&plan).write(Form::Text),
+            text: grown.shown(&plan).text(),
             judged: Some(Judged { found, seen }),
         };
         crate::report::write(path, &report.page(&crate::report::typed()))?;

@@ -25,6 +25,7 @@ pub mod pump;
 pub mod rate;
 pub mod replace;
 mod sigma;
+pub mod sql;
 pub mod table;
 pub mod theorem;
 mod thinned;

@@ -122,6 +122,12 @@ impl Layout {
         self.columns.len() > MOST_COLUMNS
     }
 
+    /// Is this a word of a column that is split into words?
+    fn is_word(&self, name: &str) -> bool {
+        let begins = |column: &String| name.strip_prefix(column.as_str());
+        self.others.iter().filter_map(begins).any(|rest| rest.starts_with('='))
+    }
+
     fn slot(&mut self, name: &str, rows: usize) -> Slot {
         if self.tabular {
             // The column with the longest name that fits.
@@ -139,7 +145,7 @@ impl Layout {
             return Slot::Nothing;
         }
         let (column, value) = match name.split_once('=') {
-            Some((column, value)) if self.tabular && !self.others.iter().any(|o| o == column) => {
+            Some((column, value)) if self.tabular && !self.is_word(name) => {
                 // A key with numbers and names has two columns.
                 let taken = self.places.contains_key(column);
                 (if taken { format!("{column}=") } else { column.to_owned() }, Some(value))
@@ -265,6 +271,26 @@ pub struct Heading {
     pub names: Option<Vec<String>>,
     /// Training has seen missing values.
     pub gaps: bool,
+    /// Where its values come from.
+    pub origin: Origin,
+    /// Fields of a table that count as missing, besides the empty one.
+    pub missing: Vec<String>,
+}
+
+/// Where the values of a column come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// A column of a table.
+    Cell,
+    /// How often a word occurs in a column of free text.
+    Word {
+        /// The column.
+        column: String,
+        /// The word, in lower case.
+        word: String,
+    },
+    /// A feature of sparse rows; what is absent is 0.
+    Entry,
 }
 
 /// The columns of a model, of which there are `count`.
@@ -274,7 +300,22 @@ pub fn headings(schema: &Schema, count: usize) -> Vec<Heading> {
         layout.extend(schema.features(), last, 0);
     }
     let slots = layout.slots;
+    let word = |name: &str| {
+        let texts = schema.of_kind(Kind::Text);
+        let split =
+            |column: &str| Some((column.len(), name.strip_prefix(column)?.strip_prefix('=')?));
+        let (at, word) = texts.filter_map(split).max()?;
+        Some(Origin::Word { column: name[..at].to_owned(), word: word.to_owned() })
+    };
+    let is_cell = |name: &str| schema.columns().iter().any(|column| column.name == name);
+    let origin = |name: &str| match () {
+        () if is_cell(name) => Origin::Cell,
+        () if !layout.tabular => Origin::Entry,
+        () => word(name).unwrap_or(Origin::Cell),
+    };
     let heading = |(at, column): (usize, Growing)| Heading {
+        origin: origin(&column.name),
+        missing: schema.missing().to_vec(),
         name: column.name,
         gaps: slots.contains(&Slot::Missing(at)),
         names: match column.values {

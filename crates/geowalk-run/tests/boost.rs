@@ -14,6 +14,7 @@ use geowalk_run::boost::{Boosted, History, Kind, Plan, summary, validate};
 use geowalk_run::folds::hold_out;
 use geowalk_run::model::Model;
 use geowalk_run::predict::predict;
+use geowalk_run::sql::Target;
 use geowalk_run::table::{Examples, examples, headings};
 
 /// Two or three classes that depend on a number, a name and what is missing.
@@ -247,8 +248,8 @@ fn words() {
         sentences[0].1[0].contains("if size ") && sentences[0].1[0].contains("then "),
         "{sentences:?}"
     );
-    let sql = words::to_sql(&boosted, &names).unwrap();
-    assert!(sql.contains("CASE WHEN \"size\" ") && sql.contains("'yes'"), "{sql}");
+    let sql = words::to_sql(&boosted, &names, &Target::default()).unwrap();
+    assert!(sql.contains("geowalk_input.\"size\"") && sql.contains("'yes'"), "{sql}");
     let dot = words::to_dot(&boosted, &names);
     assert!(dot.starts_with("digraph boost {") && dot.trim_end().ends_with('}'));
     let json = words::to_json(&boosted, &names);

@@ -4,7 +4,7 @@ use geowalk::boost::multiclass::Reduction;
 use geowalk::certify::{Certificate, Status};
 use geowalk_page::{Cell, Mark, Page, Plot, Table};
 use geowalk_run::boost::validate::Validation;
-use geowalk_run::boost::words::{Names, spoken};
+use geowalk_run::boost::words::{Names, about_missing, spoken};
 use geowalk_run::boost::{Boosted, History, Plan};
 
 use super::{about_loss, about_weak, promise};
@@ -134,7 +134,8 @@ impl Report<'_> {
 
     /// What was learned, sentence by sentence.
     fn features(&self, mut page: Page) -> Page {
-        page = page.section("What was learned");
+        let missing = about_missing(self.boosted);
+        page = page.section("What was learned").prose(&format!("Missing values: {missing}."));
         for (name, all) in spoken(self.boosted, self.names) {
             // A class without weight has no rounds.
             let of = |own: &&History| own.class.as_ref().is_none_or(|class| *class == name);

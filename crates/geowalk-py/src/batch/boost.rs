@@ -11,6 +11,7 @@ use geowalk_run::boost::words::{self, Names};
 use geowalk_run::boost::{Boosted, History, Kind, Plan, summary};
 use geowalk_run::error::RunError;
 use geowalk_run::model::Model;
+use geowalk_run::sql::Target;
 use geowalk_run::table::Examples;
 use geowalk_run::tree::Form;
 use numpy::{PyArray1, PyReadonlyArray1};
@@ -107,7 +108,9 @@ impl Learned for Boosted {
         let names = Names::new(batch.headings.clone(), self);
         match form {
             Form::Json => Ok(words::to_json(self, &names).to_string()),
-            Form::Sql => words::to_sql(self, &names).map_err(PyValueError::new_err),
+            Form::Sql => {
+                words::to_sql(self, &names, &Target::default()).map_err(PyValueError::new_err)
+            }
             Form::Dot => Ok(words::to_dot(self, &names)),
             Form::Text => {
                 let members = words::sentences(self, &names);

@@ -64,7 +64,8 @@ impl Learned for Known {
     }
 
     fn write(&self, batch: &Batch, form: Form) -> PyResult<String> {
-        Ok(tree::Shown::of(&batch.model).map_err(run)?.write(form))
+        let shown = tree::Shown::of(&batch.model).map_err(run)?;
+        shown.write(form).map_err(pyo3::exceptions::PyValueError::new_err)
     }
 
     fn page(&self, batch: &Batch, judged: Option<Judged>, how: &str) -> PyResult<String> {
