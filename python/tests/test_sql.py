@@ -64,7 +64,7 @@ def ask(base, query):
 
 def predicted(model, path, *flags):
     """Classes and probabilities by the command."""
-    classes = command("predict", model, path, *flags).stdout.splitlines()
+    classes = [line[0] for line in csv.reader(io.StringIO(command("predict", model, path, *flags).stdout))]
     head, *shares = csv.reader(io.StringIO(command("predict", model, path, "--proba", *flags).stdout))
     return classes, head, [[float(share) for share in row] for row in shares]
 

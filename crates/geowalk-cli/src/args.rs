@@ -498,6 +498,7 @@ pub(crate) struct Boost {
 }
 
 #[derive(Debug, ClapArgs)]
+#[allow(clippy::struct_excessive_bools)] // four flags that have nothing to do with each other
 pub(crate) struct Predict {
     /// The model.
     pub(crate) model: PathBuf,
@@ -506,6 +507,18 @@ pub(crate) struct Predict {
     /// Probabilities of all classes, with a header of class names.
     #[arg(long)]
     pub(crate) proba: bool,
+    /// Column of the data to write before the prediction (repeatable); the output then has a header.
+    #[arg(long, value_name = "COL", conflicts_with = "keep")]
+    pub(crate) id: Vec<String>,
+    /// Write all columns of the data before the prediction; the output then has a header.
+    #[arg(long)]
+    pub(crate) keep: bool,
+    /// Add a column that says in one sentence why (rules and trees), or why a row has no prediction.
+    #[arg(long)]
+    pub(crate) explain: bool,
+    /// Refuse data with columns that the model does not know, or without columns that it does not use.
+    #[arg(long)]
+    pub(crate) strict: bool,
     /// Write here instead of to standard output. Rows that come through a pipe are answered as they come.
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

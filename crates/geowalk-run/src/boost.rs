@@ -8,6 +8,7 @@
 
 pub mod answer;
 mod course;
+mod explain;
 mod file;
 mod summary;
 pub mod validate;

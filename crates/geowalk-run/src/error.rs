@@ -243,6 +243,20 @@ pub enum RunError {
     /// No examples.
     #[error("there are no examples in the input")]
     Empty,
+    /// Columns that are to be carried through, of a format that cannot.
+    #[error("{file}: --id and --keep need CSV or TSV; leave them out, or write the table as CSV")]
+    NotCarried {
+        /// The file.
+        file: String,
+    },
+    /// Predictions that have no explanation.
+    #[error(
+        "--explain: the model is a walk, '{walk}'; rules and trees can be explained (geowalk boost, geowalk tree)"
+    )]
+    NotExplained {
+        /// The walk.
+        walk: String,
+    },
     /// Predictions that cannot be written.
     #[error("cannot write predictions: {0}")]
     Predictions(#[source] io::Error),

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use geowalk::boost::table::{Classes, Column, MISSING, Table, TableError};
 use geowalk::row::{Block, Row};
 use geowalk_data::{
-    Features, Indexing, Kind, Label, Labels, Options, Reason, Schema, Source, Task,
+    Features, Indexing, Kind, Label, Labels, Options, Places, Reason, Schema, Source, Task,
 };
 
 use crate::error::RunError;
@@ -331,6 +331,8 @@ pub struct Reader {
     source: Box<dyn Source>,
     layout: Layout,
     block: Block,
+    /// How many names each column of the model has, and how many rows have others.
+    known: Vec<(u32, u64)>,
 }
 
 impl std::fmt::Debug for Reader {
@@ -348,6 +350,19 @@ pub struct Rows {
     pub labels: Vec<f64>,
     /// The weight of each row.
     pub weights: Vec<f64>,
+    /// Where they come from, and what was left out between them.
+    pub places: Places,
+}
+
+/// Rows with a name that the model has not seen, in one column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unseen {
+    /// The column.
+    pub column: String,
+    /// How many rows.
+    pub rows: u64,
+    /// The first such name.
+    pub first: String,
 }
 
 impl Reader {
@@ -358,7 +373,7 @@ impl Reader {
         }
         let source = input::open(Options { indexing: Indexing::Exact, ..options })?;
         let layout = Layout::new(source.schema());
-        Ok(Self { source, layout, block: Block::new() })
+        Ok(Self { source, layout, block: Block::new(), known: Vec::new() })
     }
 
     /// [`reopen`](Self::reopen) for predictions: labels may be missing, and their column is that of the training data if no other is named.
@@ -379,15 +394,36 @@ impl Reader {
             layout.extend(schema.features(), last, 0);
         }
         layout.closed = true;
+        let count = |column: &Growing| match &column.values {
+            Grown::Names { names, .. } => (u32::try_from(names.len()).unwrap_or(u32::MAX), 0),
+            Grown::Numbers(_) | Grown::Nothing(_) => (MISSING, 0),
+        };
+        reader.known = layout.columns.iter().map(count).collect();
         reader.layout = layout;
         Ok(reader)
+    }
+
+    /// The columns in which names occurred that the model has not seen.
+    pub fn unseen(&self) -> Vec<Unseen> {
+        let columns = self.layout.columns.iter().zip(&self.known);
+        let unseen = |(column, (known, rows)): (&Growing, &(u32, u64))| match &column.values {
+            Grown::Names { names, .. } if *rows > 0 => Some(Unseen {
+                column: column.name.clone(),
+                rows: *rows,
+                first: names.get(*known as usize).cloned().unwrap_or_default(),
+            }),
+            _ => None,
+        };
+        columns.filter_map(unseen).collect()
     }
 
     /// The next rows, at most so many; `None` at the end.
     pub fn read(&mut self, most: usize) -> Result<Option<Rows>, RunError> {
         let (mut labels, mut weights) = (Vec::new(), Vec::new());
+        let mut places = Places::default();
         while labels.len() < most {
             let read = self.source.read(&mut self.block, ROWS.min(most - labels.len()))?;
+            places.append(self.source.places());
             if read == 0 {
                 break;
             }
@@ -406,15 +442,20 @@ impl Reader {
                 return Err(RunError::TooLarge { rows, columns, most: MOST_VALUES });
             }
         }
-        if labels.is_empty() {
+        if labels.is_empty() && places.left_out().is_empty() {
             return Ok(None);
         }
         if !self.layout.closed {
             let features = self.source.schema().features();
             self.layout.extend(features, usize::MAX, labels.len());
         }
+        for (column, (known, rows)) in self.layout.columns.iter().zip(&mut self.known) {
+            if let Grown::Names { codes, .. } = &column.values {
+                *rows += codes.iter().filter(|c| **c >= *known && **c != MISSING).count() as u64;
+            }
+        }
         let table = self.layout.take()?;
-        Ok(Some(Rows { table, labels, weights }))
+        Ok(Some(Rows { table, labels, weights, places }))
     }
 
     /// What is known of the data.
@@ -447,9 +488,12 @@ pub struct Examples {
 /// Reads all of the data, to learn classes from.
 pub fn examples(options: Options, task: Option<Task>) -> Result<Examples, RunError> {
     let mut reader = Reader::open(options)?;
-    let Some(Rows { table, labels, weights }) = reader.read(usize::MAX)? else {
+    let Some(Rows { table, labels, weights, .. }) = reader.read(usize::MAX)? else {
         return Err(RunError::Empty);
     };
+    if labels.is_empty() {
+        return Err(RunError::Empty);
+    }
     let schema = reader.source().schema().clone();
     let skipped = reader.source().skipped();
     let skipped = (skipped.rows(), skipped.first().iter().map(ToString::to_string).collect());

@@ -13,7 +13,7 @@ use geowalk_run::boost::words::{self, Names};
 use geowalk_run::boost::{Boosted, History, Kind, Plan, summary, validate};
 use geowalk_run::folds::hold_out;
 use geowalk_run::model::Model;
-use geowalk_run::predict::predict;
+use geowalk_run::predict::{Wanted, predict};
 use geowalk_run::sql::Target;
 use geowalk_run::table::{Examples, examples, headings};
 
@@ -85,7 +85,10 @@ fn every_learner_learns_and_comes_back_from_its_file() {
                 // The door: the same classes, one per line.
                 let mut out = Vec::new();
                 let options = Options::new([Input::text("a.csv", text(classes))]);
-                assert_eq!(predict(&again, options, false, 1, &mut out).unwrap(), 120);
+                assert_eq!(
+                    predict(&again, options, &Wanted::default(), &mut out).unwrap().rows,
+                    120
+                );
                 let lines: Vec<String> =
                     String::from_utf8(out).unwrap().lines().map(str::to_owned).collect();
                 let expected: Vec<String> =
@@ -104,9 +107,10 @@ fn unseen_names_and_missing_columns_are_predicted() {
     let model = plan.model(&examples, &boosted, &[], serde_json::Value::Null);
     assert!(History::of(&model, None).is_none());
     let mut out = Vec::new();
-    let new = "color,size,note,empty,same\nviolet,99,,,\n,,,,\nred,1,2,,7\n";
+    let new = "color,size,note,empty,same\nviolet,99,,,\n,,,,1\nred,1,2,,7\n";
     let options = Options::new([Input::text("b.csv", new)]);
-    assert_eq!(predict(&model, options, true, 1, &mut out).unwrap(), 3);
+    let wanted = Wanted { proba: true, ..Wanted::default() };
+    assert_eq!(predict(&model, options, &wanted, &mut out).unwrap().rows, 3);
     let text = String::from_utf8(out).unwrap();
     let mut lines = text.lines();
     assert_eq!(lines.next(), Some("no,yes"));

@@ -104,6 +104,9 @@ impl Parser for Csv {
     }
 
     fn sample(&mut self, record: Record<'_>) {
+        if self.is_empty(record) {
+            return;
+        }
         let fields: Result<Vec<_>, Fault> = field::fields(record, self.dialect).collect();
         let Ok(fields) = fields else { return };
         if self.dialect.separator == b';' && self.decimal_comma.is_none() {
@@ -152,6 +155,23 @@ impl Parser for Csv {
         &self.table.schema
     }
 
+    fn table_names(&self) -> &[String] {
+        &self.table.names
+    }
+
+    fn carried(&self, record: Record<'_>) -> Option<Vec<String>> {
+        if self.table.carried.is_empty() {
+            return None;
+        }
+        let fields = field::fields(record, self.dialect).map_while(Result::ok);
+        let fields: Vec<_> = fields.map(|(_, field)| field).collect();
+        let text = |at: &usize| {
+            let field = fields.get(*at).map(|field| String::from_utf8_lossy(field).into_owned());
+            field.unwrap_or_default()
+        };
+        Some(self.table.carried.iter().map(text).collect())
+    }
+
     fn decisions(&self) -> &[Decision] {
         &self.table.decisions
     }
@@ -194,10 +214,17 @@ fn fast(
 }
 
 impl Csv {
+    /// Is there nothing but separators and blanks?
+    fn is_empty(&self, record: Record<'_>) -> bool {
+        let separates = |byte: &u8| *byte == self.dialect.separator || byte.is_ascii_whitespace();
+        record.bytes().iter().all(separates)
+    }
+
     /// Any row: quoted, nominal, missing, wrong.
     fn careful(&mut self, record: Record<'_>, block: &mut Block) -> Result<Parsed, Fault> {
-        if record.bytes().trim_ascii().is_empty() {
-            return Ok(Parsed::Nothing);
+        if self.is_empty(record) {
+            let separated = record.bytes().contains(&self.dialect.separator);
+            return Ok(if separated { Parsed::Empty } else { Parsed::Nothing });
         }
         self.table.begin();
         let mut count = 0;

@@ -24,7 +24,7 @@ use crate::number;
 use crate::schema::{Dictionary, Features, Kind, Labels, Schema};
 use crate::source::Parsed;
 use crate::words::{Texts, Words};
-use crate::{Label, Options};
+use crate::{Carry, Label, Options};
 
 /// What the user asked for.
 pub(super) struct Rules {
@@ -34,6 +34,8 @@ pub(super) struct Rules {
     nominal: Vec<String>,
     text: Vec<String>,
     ignore: Vec<String>,
+    carry: Carry,
+    optional: Option<Vec<String>>,
 }
 
 impl Schema {
@@ -138,6 +140,10 @@ pub(super) struct Table {
     pub(super) schema: Schema,
     /// Types are known: from the sample or an earlier reading.
     pub(super) inferred: bool,
+    /// Types are known from an earlier reading.
+    known: bool,
+    /// Numbers of the file's columns that are carried.
+    pub(super) carried: Vec<usize>,
     /// Names of the file's columns.
     pub(super) names: Vec<String>,
     /// What each of them is for.
@@ -199,7 +205,11 @@ impl Table {
                 nominal: std::mem::take(&mut options.nominal),
                 text: std::mem::take(&mut options.text),
                 ignore: std::mem::take(&mut options.ignore),
+                carry: std::mem::take(&mut options.carry),
+                optional: options.optional.take(),
             },
+            known: inferred,
+            carried: Vec::new(),
             names: Vec::new(),
             roles: Vec::new(),
             sample: Sample::default(),
@@ -284,8 +294,8 @@ impl Table {
             }
             (cell, Labels::Numbers) if cell.number().is_some() => cell.finite(|| What::Label),
             (cell, Labels::Numbers) => {
-                let column = self.schema.label().unwrap_or("label").to_owned();
-                Err(ErrorKind::TextInNumeric { column, found: cell.excerpt() })
+                let column = self.schema.label().unwrap_or("label");
+                Err(no_number(self.known, column, cell))
             }
         }
     }
@@ -322,8 +332,7 @@ impl Table {
             Role::Number { column, index } => {
                 let name = &schema.columns[column].name;
                 if cell.number().is_none() {
-                    let column = name.clone();
-                    return Err(ErrorKind::TextInNumeric { column, found: cell.excerpt() });
+                    return Err(no_number(self.known, name, cell));
                 }
                 let value = cell.finite(|| What::Value(name.clone()))?;
                 match self.dense.as_mut().and_then(|row| row.get_mut(index as usize)) {
@@ -363,6 +372,16 @@ impl Table {
         }
         Ok(())
     }
+}
+
+/// Text where a number should be. A model's types cannot be declared anew.
+#[cold]
+fn no_number(known: bool, column: &str, cell: Cell<'_>) -> ErrorKind {
+    let (column, found) = (column.to_owned(), cell.excerpt());
+    if known {
+        return ErrorKind::Number { what: What::Value(column), found };
+    }
+    ErrorKind::TextInNumeric { column, found }
 }
 
 /// The text; what is not UTF-8 is refused with the word in which it stands.

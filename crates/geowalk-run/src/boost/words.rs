@@ -44,7 +44,7 @@ impl Names {
         Self { headings }
     }
 
-    fn column(&self, column: usize) -> &str {
+    pub(super) fn column(&self, column: usize) -> &str {
         self.headings.get(column).map_or("?", |heading| heading.name.as_str())
     }
 
@@ -58,7 +58,7 @@ impl Names {
         self.column(column) == ASKED && column + 1 == self.headings.len()
     }
 
-    fn literal(&self, Literal { column, asks }: &Literal) -> String {
+    pub(super) fn literal(&self, Literal { column, asks }: &Literal) -> String {
         let x = self.column(*column);
         match *asks {
             Asks::Truth(true) => x.to_owned(),

@@ -17,7 +17,7 @@ use crate::error::RunError;
 use crate::label::Coding;
 use crate::model::Model;
 use crate::sql::{self, Inputs, Output, Target};
-use crate::table::{self, Examples, Heading};
+use crate::table::{self, Examples, Heading, Origin};
 
 /// Where a missing value goes.
 const MISSING: &str = "a missing value goes to no, unless the test says 'or missing'";
@@ -128,6 +128,62 @@ impl Shown {
             }
         }
         out
+    }
+
+    /// The names of the columns of the data that are asked for.
+    pub(crate) fn used_columns(&self) -> Vec<String> {
+        let splits = self.tree.nodes().iter().filter_map(|node| node.branch.as_ref());
+        let used: Vec<usize> = splits.map(|branch| branch.split.column).collect();
+        let source = |(at, heading): (usize, &Heading)| match &heading.origin {
+            _ if !used.contains(&at) => None,
+            Origin::Word { column, .. } => Some(column.clone()),
+            Origin::Cell | Origin::Entry => Some(heading.name.clone()),
+        };
+        self.columns.iter().enumerate().filter_map(source).collect()
+    }
+
+    /// Why rows of a leaf are of its class, in one sentence.
+    pub(crate) fn explain(&self, leaf: usize) -> String {
+        let mut parts = Vec::new();
+        let mut node = leaf;
+        let parent = |child: usize| {
+            let is_parent = |node: &Node| {
+                node.branch.as_ref().is_some_and(|own| own.left == child || own.right == child)
+            };
+            self.tree.nodes().iter().position(is_parent)
+        };
+        while let Some(above) = parent(node) {
+            if let Some(branch) = &self.tree.nodes()[above].branch {
+                parts.push(self.answer(&branch.split, branch.left == node));
+            }
+            node = above;
+        }
+        parts.reverse();
+        let class = self.class(leaf);
+        let masses = self.tree.masses(leaf);
+        let (own, all) = (masses[self.tree.class(leaf)], masses.iter().sum::<f64>());
+        let shares = format!("{own} of {all} in training");
+        if parts.is_empty() {
+            return format!("{class} for all rows: {shares}");
+        }
+        format!("{class} because {}: {shares}", parts.join(" and "))
+    }
+
+    /// What is true of rows that go left or right.
+    fn answer(&self, split: &Split, left: bool) -> String {
+        let column = self.column(split);
+        match (split.test, left) {
+            (Test::AtMost { theta, missing }, _) => {
+                let (sign, theta) = (if left { "<=" } else { ">" }, threshold(theta));
+                let gaps = self.columns.get(split.column).is_some_and(|column| column.gaps);
+                let missing = if missing == left && gaps { " or missing" } else { "" };
+                format!("{column} {sign} {theta}{missing}")
+            }
+            (Test::Is { code }, _) => {
+                format!("{column} {} {}", if left { "=" } else { "is not" }, self.name(split, code))
+            }
+            (Test::Known, _) => format!("{column} is {}", if left { "known" } else { "missing" }),
+        }
     }
 
     /// The tree as a query; the reason if there is none.
