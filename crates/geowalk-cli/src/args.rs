@@ -346,6 +346,9 @@ pub(crate) struct Tree {
     /// Two classes or more; otherwise told by the labels.
     #[arg(long, value_enum)]
     pub(crate) task: Option<What>,
+    /// Read the table, say how each column was read, and stop.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
     /// Write the model here.
     #[arg(long, value_name = "FILE")]
     pub(crate) model: Option<PathBuf>,
@@ -483,6 +486,9 @@ pub(crate) struct Boost {
     /// Seed of the folds and of what is held out.
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
+    /// Read the table, say how each column was read, and stop.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
     /// Write the model here.
     #[arg(long, value_name = "FILE")]
     pub(crate) model: Option<PathBuf>,

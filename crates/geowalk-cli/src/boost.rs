@@ -18,6 +18,7 @@ use geowalk_run::boost::{Boosted, History, Kind, Plan, Said, summary};
 use geowalk_run::calibration::Calibration;
 use geowalk_run::error::RunError;
 use geowalk_run::model::Model;
+use geowalk_run::profile::Profile;
 use geowalk_run::table::{Examples, examples, headings};
 use serde_json::{Value, json};
 
@@ -89,6 +90,9 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<(), Failure> {
     let task = task(args.task, "boosting")?;
     let examples = examples(data.options(), task)?;
     data.finish()?;
+    if args.dry_run {
+        return crate::report::dry_run(&examples, args.json, out);
+    }
     if task == Some(Task::Binary) && examples.classes.names().len() > 2 {
         // The message names the classes.
         examples.classes.signs().map_err(RunError::from)?;
@@ -123,8 +127,10 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<(), Failure> {
             (all, "the rows that were learned from (--folds K holds them out)".to_owned())
         };
         let found = Calibration::new(&probabilities, classes, examples.classes.codes());
+        let profile = Profile::new(&examples);
         let report = report::Report {
             plan: &plan,
+            profile: Some(&profile),
             rows: examples.classes.rows(),
             boosted: &boosted,
             histories: &histories,
@@ -155,7 +161,7 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<(), Failure> {
         writeln!(out, "{summary}")?;
         return Ok(());
     }
-    said(&plan, examples.classes.rows(), &boosted, &histories, errors, out)?;
+    said(&plan, &Profile::new(&examples), &boosted, &histories, errors, out)?;
     if let Some(validation) = &validation {
         writeln!(
             out,
@@ -179,13 +185,14 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<(), Failure> {
 /// What was learned, in words.
 fn said(
     plan: &Plan,
-    rows: usize,
+    profile: &Profile,
     boosted: &Boosted,
     histories: &[History],
     errors: (f64, Option<f64>),
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    writeln!(out, "\nexamples       {rows}")?;
+    writeln!(out)?;
+    crate::report::short(profile, out)?;
     writeln!(out, "classes        {}", boosted.classes.join(", "))?;
     writeln!(out, "loss           {}", about_loss(plan, histories))?;
     writeln!(out, "weak           {}", about_weak(plan))?;
@@ -288,7 +295,11 @@ fn print(own: &History, out: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(out)?;
     if own.capped > 0 {
-        writeln!(out, "capped         {} rounds: a feature that never errs", own.capped)?;
+        writeln!(
+            out,
+            "capped         {} rounds: a rule without training errors, whose weight is limited",
+            own.capped
+        )?;
     }
     if own.ties > 0 {
         writeln!(out, "ties           {} other losses had the same training error", own.ties)?;
@@ -455,6 +466,7 @@ pub(crate) fn show(args: &Show, model: &Model, out: &mut dyn Write) -> Result<()
         }
     }
     writeln!(out, "missing    {}", words::about_missing(&boosted))?;
+    crate::report::full(Profile::of(model).as_ref(), out)?;
     for (name, sentences) in words::sentences(&boosted, &names) {
         writeln!(out, "\n{name}")?;
         for sentence in sentences {

@@ -10,6 +10,7 @@ use geowalk_run::experts;
 use geowalk_run::label::Coding;
 use geowalk_run::model::Model;
 use geowalk_run::predict::restore;
+use geowalk_run::profile::Profile;
 use geowalk_run::sql::{Dialect, Target};
 use geowalk_run::track;
 use geowalk_run::tree::{self, Form};
@@ -158,6 +159,7 @@ fn show_tree(args: &Show, model: &Model, out: &mut dyn Write) -> Result<(), Fail
         let part = one["part"].as_f64().unwrap_or(0.0);
         writeln!(out, "{head:<10} {part:.4}  {}", one["column"].as_str().unwrap_or_default())?;
     }
+    crate::report::full(Profile::of(model).as_ref(), out)?;
     write!(out, "\n{}", shown.text())?;
     Ok(())
 }

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 
 use geowalk::boost::tree::{Criterion, Growth};
 use geowalk_run::calibration::Calibration;
+use geowalk_run::table;
 use geowalk_run::tree::{Plan, Said, Summary, fit};
 
 use crate::Failure;
@@ -44,6 +45,11 @@ pub(crate) fn run(args: &Tree, out: &mut dyn Write) -> Result<(), Failure> {
         .output("--report", args.report.as_deref())
         .check()?;
     let mut data = Reading::of(&args.data)?;
+    if args.dry_run {
+        let examples = table::examples(data.options(), plan.task)?;
+        data.finish()?;
+        return crate::report::dry_run(&examples, args.json, out);
+    }
     let style = "{spinner} {msg}, {elapsed}";
     let lines = Lines::new(args.progress == Shown::Auto, style, None);
     let mut say = |said: Said<'_>| match said {
@@ -90,7 +96,10 @@ pub(crate) fn run(args: &Tree, out: &mut dyn Write) -> Result<(), Failure> {
 const COLUMNS: usize = 10;
 
 fn print(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "\nexamples       {}", summary.examples)?;
+    writeln!(out)?;
+    if let Some(profile) = &summary.profile {
+        crate::report::short(profile, out)?;
+    }
     writeln!(out, "task           {}", summary.task.name())?;
     writeln!(out, "criterion      {}", summary.loss_name)?;
     writeln!(out, "leaves         {}", summary.shape.0)?;

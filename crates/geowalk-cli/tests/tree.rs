@@ -203,3 +203,30 @@ fn a_report_shows_the_tree() {
     }
     place.refuses(&["tree", &data, "--report", "no/where.html"], "no/where.html");
 }
+
+#[test]
+fn how_the_table_was_read_is_shown() {
+    let place = Place::new("tree-table");
+    let rows: String = (0..30)
+        .map(|k| format!("{k},0106{},{},{}\n", k % 9, k * 7 % 30, ["good", "bad"][k % 2]))
+        .collect();
+    place.write("a.csv", format!("id,plz,age,class\n{rows}"));
+    let sentence = "data           30 rows, columns: 3 of numbers; label 'class': bad 15, good 15";
+    let zeros = "warning        column 'plz' has values with leading zeros";
+    for learner in ["tree", "boost"] {
+        let quiet = ["--progress", "none"];
+        let read = place.ok(&[&[learner, "a.csv", "--dry-run"][..], &quiet].concat());
+        for part in [sentence, zeros, "age     numbers  0 to 29", "use --ignore 'id'"] {
+            assert!(read.contains(part), "{part}: {read}");
+        }
+        let json = place.parsed(&[learner, "a.csv", "--dry-run", "--json", "--progress", "none"]);
+        assert_eq!((&json["rows"], &json["columns"][2]["kind"]), (&30.into(), &"numbers".into()));
+        let args = [learner, "a.csv", "--model", "m", "--report", "r.html"];
+        let summary = place.ok(&[&args[..], &quiet].concat());
+        assert!(summary.contains(sentence) && summary.contains(zeros), "{summary}");
+        assert!(!summary.contains("0 to 29"), "{summary}");
+        assert!(place.ok(&["show", "m"]).contains("age     numbers  0 to 29"));
+        let page = String::from_utf8(place.read("r.html")).unwrap();
+        assert!(page.contains("How the table was read") && page.contains("leading zeros"));
+    }
+}

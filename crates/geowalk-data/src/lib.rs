@@ -43,6 +43,7 @@ mod bytes;
 mod decision;
 mod error;
 mod formats;
+mod looks;
 mod number;
 mod pairs;
 mod piece;
@@ -56,6 +57,7 @@ pub use bytes::Input;
 pub use decision::Decision;
 pub use error::{Base, Compression, DataError, ErrorKind, Position, What};
 pub use formats::{FORMATS, Format, Writer, open, origin};
+pub use looks::Looks;
 pub use piece::{Helper, Piece};
 pub use place::{LeftOut, Place, Places};
 pub use schema::{

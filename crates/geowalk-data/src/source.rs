@@ -13,6 +13,7 @@ use geowalk::row::Block;
 use crate::bytes::{Bytes, Record};
 use crate::decision::Decision;
 use crate::error::{DataError, ErrorKind, Fault, Position};
+use crate::looks::Looks;
 use crate::piece::{Helper, Piece, State};
 use crate::place::Places;
 use crate::schema::{Journal, Schema};
@@ -64,6 +65,11 @@ pub trait Source: Send {
 
     /// Name of the file being read, and the place of the last record in it.
     fn place(&self) -> (&str, Position);
+
+    /// What the values of each column of CSV and TSV look like in the sample, by name.
+    fn looks(&self) -> Vec<(&str, &Looks)> {
+        Vec::new()
+    }
 
     /// The names of the file's columns, where cells can be [carried](crate::Options::carry): CSV and TSV.
     fn table_names(&self) -> &[String] {
@@ -215,6 +221,11 @@ pub(crate) trait Parser: Send {
 
     /// What is known.
     fn schema(&self) -> &Schema;
+
+    /// What the values of each column look like in the sample, by name.
+    fn looks(&self) -> Vec<(&str, &Looks)> {
+        Vec::new()
+    }
 
     /// The names of the file's columns, where cells can be carried.
     fn table_names(&self) -> &[String] {
@@ -452,6 +463,10 @@ impl<P: Parser> Source for Reader<P> {
 
     fn table_names(&self) -> &[String] {
         self.parser.table_names()
+    }
+
+    fn looks(&self) -> Vec<(&str, &Looks)> {
+        self.parser.looks()
     }
 
     fn helper(&self) -> Option<Helper> {

@@ -21,6 +21,7 @@ pub mod metrics;
 pub mod model;
 mod natural;
 pub mod predict;
+pub mod profile;
 pub mod pump;
 pub mod rate;
 pub mod replace;

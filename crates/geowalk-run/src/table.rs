@@ -23,6 +23,7 @@ use geowalk_data::{
 use crate::error::RunError;
 use crate::input;
 use crate::label::Coding;
+use crate::profile::Reading;
 use crate::pump::ROWS;
 
 /// Values that fit: 2 GB of numbers.
@@ -483,10 +484,13 @@ pub struct Examples {
     pub skipped: (u64, Vec<String>),
     /// Why this task, if it was not given.
     pub said: Option<String>,
+    /// What is known of how they were read.
+    pub reading: Reading,
 }
 
 /// Reads all of the data, to learn classes from.
 pub fn examples(options: Options, task: Option<Task>) -> Result<Examples, RunError> {
+    let declared = options.nominal.iter().chain(&options.text).cloned().collect();
     let mut reader = Reader::open(options)?;
     let Some(Rows { table, labels, weights, .. }) = reader.read(usize::MAX)? else {
         return Err(RunError::Empty);
@@ -495,6 +499,9 @@ pub fn examples(options: Options, task: Option<Task>) -> Result<Examples, RunErr
         return Err(RunError::Empty);
     }
     let schema = reader.source().schema().clone();
+    let looks = reader.source().looks();
+    let looks = looks.into_iter().map(|(name, looks)| (name.to_owned(), looks.clone())).collect();
+    let reading = Reading { looks, declared };
     let skipped = reader.source().skipped();
     let skipped = (skipped.rows(), skipped.first().iter().map(ToString::to_string).collect());
     let names = schema.labels();
@@ -528,7 +535,7 @@ pub fn examples(options: Options, task: Option<Task>) -> Result<Examples, RunErr
     let table = if unlabelled > 0 { table.select(&kept)? } else { table };
     let weights: Vec<f64> = kept.iter().map(|row| weights[*row as usize]).collect();
     let weights = weights.iter().any(|weight| *weight != 1.0).then_some(weights);
-    Ok(Examples { table, classes, weights, coding, schema, unlabelled, skipped, said })
+    Ok(Examples { table, classes, weights, coding, schema, unlabelled, skipped, said, reading })
 }
 
 /// The labels that occur, in order.

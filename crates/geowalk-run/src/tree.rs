@@ -23,6 +23,7 @@ use crate::error::RunError;
 use crate::folds;
 use crate::metrics::{Metrics, Seen, log_loss};
 use crate::model::Model;
+use crate::profile::Profile;
 use crate::table::{self, Examples};
 
 /// The name of trees among the learners of model files.
@@ -147,6 +148,8 @@ pub struct Summary {
     pub skipped: u64,
     /// What the user should know besides.
     pub notes: Vec<String>,
+    /// How the table was read; of older model files nothing is known.
+    pub profile: Option<Profile>,
     /// How long it took.
     pub seconds: f64,
 }
@@ -196,6 +199,7 @@ impl Summary {
             importance: own["importance"].as_array()?.iter().map(gained).collect::<Option<_>>()?,
             skipped: 0,
             notes: notes.filter_map(|note| note.as_str().map(str::to_owned)).collect(),
+            profile: Profile::of(model),
             seconds: f64::NAN,
         })
     }
@@ -218,6 +222,7 @@ impl Summary {
             "importance": self.importance.iter()
                 .map(|(name, part)| json!({"column": name, "part": part})).collect::<Vec<_>>(),
             "notes": self.notes,
+            "table": self.profile.as_ref().map(Profile::json),
             "certificate": {"theorem": null, "status": "none", "reason": "no theorem bounds a tree that is grown greedily",
                 "loss": null, "comparator_loss": null, "regret": null, "bound": null},
         });
@@ -396,6 +401,7 @@ pub fn learn(
         importance,
         skipped: examples.skipped.0,
         notes,
+        profile: Some(Profile::new(examples)),
         seconds: start.elapsed().as_secs_f64(),
     };
     if held_out.is_empty() {

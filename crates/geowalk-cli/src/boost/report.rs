@@ -6,6 +6,7 @@ use geowalk_page::{Cell, Mark, Page, Plot, Table};
 use geowalk_run::boost::validate::Validation;
 use geowalk_run::boost::words::{Names, about_missing, spoken};
 use geowalk_run::boost::{Boosted, History, Plan};
+use geowalk_run::profile::Profile;
 
 use super::{about_loss, about_weak, promise};
 use crate::report::{self, Judged};
@@ -15,6 +16,8 @@ use crate::report::{self, Judged};
 pub struct Report<'a> {
     /// What was asked for.
     pub plan: &'a Plan,
+    /// How the table was read, if that is known.
+    pub profile: Option<&'a Profile>,
     /// How many rows were learned from.
     pub rows: usize,
     /// What was learned.
@@ -41,7 +44,7 @@ impl Report<'_> {
         if let Some(judged) = &self.judged {
             page = report::probabilities(page, judged, two);
         }
-        report::repeat(self.features(page), how)
+        report::repeat(report::reading(self.features(page), self.profile), how)
     }
 
     fn facts(&self) -> Vec<(&'static str, String)> {

@@ -21,6 +21,7 @@ use crate::Options;
 use crate::bytes::{Bytes, Record};
 use crate::decision::Decision;
 use crate::error::{DataError, ErrorKind, Fault, excerpt};
+use crate::looks::Looks;
 use crate::number;
 use crate::schema::{Labels, Schema};
 use crate::source::{Parsed, Parser, Scan, Source};
@@ -114,7 +115,13 @@ impl Parser for Csv {
                 fields.iter().map(|(_, field)| field).find(|field| has_decimal_comma(field));
             self.decimal_comma = comma.map(|field| excerpt(field));
         }
-        let Table { sample, schema, .. } = &mut self.table;
+        let Table { sample, schema, looks, .. } = &mut self.table;
+        looks.resize_with(looks.len().max(fields.len()), Looks::default);
+        for ((_, field), looks) in fields.iter().zip(looks.iter_mut()) {
+            if !schema.is_missing(field) {
+                looks.add(field);
+            }
+        }
         sample.add(fields.iter().map(|(_, field)| match &**field {
             text if schema.is_missing(text) => Sight::Missing,
             text => Sight::of(text),
@@ -153,6 +160,11 @@ impl Parser for Csv {
 
     fn schema(&self) -> &Schema {
         &self.table.schema
+    }
+
+    fn looks(&self) -> Vec<(&str, &Looks)> {
+        let names = self.table.names.iter().map(String::as_str);
+        names.zip(&self.table.looks).collect()
     }
 
     fn table_names(&self) -> &[String] {

@@ -20,6 +20,7 @@ use geowalk::row::Block;
 pub(super) use self::infer::{Sample, Sight};
 use crate::decision::Decision;
 use crate::error::{ErrorKind, What, excerpt};
+use crate::looks::Looks;
 use crate::number;
 use crate::schema::{Dictionary, Features, Kind, Labels, Schema};
 use crate::source::Parsed;
@@ -142,6 +143,8 @@ pub(super) struct Table {
     pub(super) inferred: bool,
     /// Types are known from an earlier reading.
     known: bool,
+    /// What values look like in the sample, by the number of the file's column.
+    pub(super) looks: Vec<Looks>,
     /// Numbers of the file's columns that are carried.
     pub(super) carried: Vec<usize>,
     /// Names of the file's columns.
@@ -209,6 +212,7 @@ impl Table {
                 optional: options.optional.take(),
             },
             known: inferred,
+            looks: Vec::new(),
             carried: Vec::new(),
             names: Vec::new(),
             roles: Vec::new(),

@@ -11,6 +11,7 @@ use geowalk_run::boost::words::{self, Names};
 use geowalk_run::boost::{Boosted, History, Kind, Plan, summary};
 use geowalk_run::error::RunError;
 use geowalk_run::model::Model;
+use geowalk_run::profile::Profile;
 use geowalk_run::sql::Target;
 use geowalk_run::table::Examples;
 use geowalk_run::tree::Form;
@@ -131,8 +132,10 @@ impl Learned for Boosted {
             let message = "the model file does not tell the rounds of its training: it is of an older geowalk, or a number was not finite; fit it again in this process to have a report";
             return Err(data(message.to_owned(), None, None, None));
         };
+        let profile = Profile::of(model);
         let report = Report {
             plan: &plan,
+            profile: profile.as_ref(),
             rows: usize::try_from(model.examples).unwrap_or(usize::MAX),
             boosted: self,
             histories: &histories,
