@@ -438,9 +438,9 @@ pub(crate) struct Boost {
     /// Leaves of a small tree at most.
     #[arg(long, default_value_t = 4)]
     pub(crate) leaves: usize,
-    /// Rounds at most.
-    #[arg(long, default_value_t = 10)]
-    pub(crate) rounds: usize,
+    /// Rounds at most [default: 10, or those of the model that is continued]
+    #[arg(long)]
+    pub(crate) rounds: Option<usize>,
     /// How many leverages move in a round: one, all, or a number (the newest).
     #[arg(long, default_value = "one")]
     pub(crate) leverage: String,
@@ -489,6 +489,11 @@ pub(crate) struct Boost {
     /// Read the table, say how each column was read, and stop.
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// Continue the rounds of this model on the same data, with its settings: the same bits as without an interruption.
+    #[arg(long, value_name = "MODEL", conflicts_with_all = ["loss", "weak", "literals", "leaves", "leverage",
+        "adapt", "mu", "nu", "search", "bins", "abstain", "separable", "reduction", "until", "hold_out",
+        "patience", "seed", "task"])]
+    pub(crate) resume: Option<PathBuf>,
     /// Write the model here.
     #[arg(long, value_name = "FILE")]
     pub(crate) model: Option<PathBuf>,

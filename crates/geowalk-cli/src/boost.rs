@@ -8,7 +8,7 @@ use std::time::Instant;
 use geowalk::boost::line::Separable;
 use geowalk::boost::multiclass::Reduction;
 use geowalk::boost::rules::Search;
-use geowalk::boost::{Flavour, Halt, Leverage};
+use geowalk::boost::{Flavour, Leverage};
 use geowalk::certify::{Certificate, Status};
 use geowalk::spec;
 use geowalk_data::Task;
@@ -30,6 +30,15 @@ use crate::progress::Lines;
 use crate::report::Judged;
 
 fn plan(args: &Boost) -> Result<Plan, Failure> {
+    if let Some(path) = &args.resume {
+        let model = Model::load(path).map_err(RunError::from)?;
+        let plan = Plan::resumed(&model)?;
+        return Ok(Plan {
+            rounds: args.rounds.unwrap_or(plan.rounds),
+            halt: crate::interrupt::halt(),
+            ..plan
+        });
+    }
     let choice = |kind: &'static str, text: &str, known: &[&'static str]| {
         Failure::Config(spec::unknown(kind, text, known.iter().copied()))
     };
@@ -48,14 +57,15 @@ fn plan(args: &Boost) -> Result<Plan, Failure> {
         leverage: Leverage::parse(&args.leverage)?,
         separable: Separable::parse(&args.separable)
             .ok_or_else(|| choice("policy", &args.separable, &["cap", "stop", "error"]))?,
-        rounds: args.rounds,
+        rounds: args.rounds.unwrap_or(10),
         bound: args.until,
         held_out: args.hold_out,
         patience: args.patience,
         reduction: Reduction::parse(&args.reduction)
             .ok_or_else(|| choice("reduction", &args.reduction, &["ova", "mh"]))?,
         seed: args.seed,
-        halt: Halt::default(),
+        halt: crate::interrupt::halt(),
+        known: Vec::new(),
     })
 }
 
@@ -78,7 +88,7 @@ pub(crate) fn task(what: Option<What>, who: &str) -> Result<Option<Task>, Failur
 }
 
 /// Boosts, and prints the summary.
-pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<(), Failure> {
+pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<u8, Failure> {
     let start = Instant::now();
     let plan = plan(args)?;
     Files::of(&args.data)?
@@ -91,7 +101,7 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<(), Failure> {
     let examples = examples(data.options(), task)?;
     data.finish()?;
     if args.dry_run {
-        return crate::report::dry_run(&examples, args.json, out);
+        return crate::report::dry_run(&examples, args.json, out).map(|()| 0);
     }
     if task == Some(Task::Binary) && examples.classes.names().len() > 2 {
         // The message names the classes.
@@ -157,9 +167,10 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<(), Failure> {
             .map_err(RunError::from)?;
     }
     summary["seconds"] = json!(start.elapsed().as_secs_f64());
+    let code = interrupted(&plan, &histories, args);
     if args.json {
         writeln!(out, "{summary}")?;
-        return Ok(());
+        return Ok(code);
     }
     said(&plan, &Profile::new(&examples), &boosted, &histories, errors, out)?;
     if let Some(validation) = &validation {
@@ -179,7 +190,26 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<(), Failure> {
         writeln!(out, "report         {}", path.display())?;
     }
     writeln!(out, "seconds        {:.3}", start.elapsed().as_secs_f64())?;
-    Ok(())
+    Ok(code)
+}
+
+/// Tells of an interruption; the exit code.
+fn interrupted(plan: &Plan, histories: &[History], args: &Boost) -> u8 {
+    if !plan.halt.is_called() {
+        return 0;
+    }
+    let made = histories.iter().map(|own| own.rounds.len()).sum::<usize>();
+    let of = plan.rounds * histories.len();
+    let advice = match &args.model {
+        Some(path) => format!(
+            "{0} holds them; continue with geowalk boost {1} --resume {0} --model {0}",
+            path.display(),
+            args.data.inputs.join(" ")
+        ),
+        None => "they are shown, but not kept, because there is no --model".to_owned(),
+    };
+    crate::interrupt::tell(&format!("{made} of {of} rounds are made"), &advice);
+    crate::interrupt::INTERRUPTED
 }
 
 /// What was learned, in words.
@@ -238,6 +268,8 @@ fn learn(
         plan.fit(table, classes, weights.as_deref(), &mut |said| log.say(said))?;
     let validation = match folds {
         None => None,
+        // Folds that stop after a round would tell nothing.
+        _ if plan.halt.is_called() => None,
         Some(count) => {
             let mut fold = 1;
             Some(validate::validate(plan, examples, count, &mut |checked| match checked {
@@ -249,7 +281,7 @@ fn learn(
             })?)
         }
     };
-    Ok((boosted, histories, validation))
+    Ok((boosted, histories, validation.filter(|_| !plan.halt.is_called())))
 }
 
 fn notes(examples: &Examples) -> Vec<String> {

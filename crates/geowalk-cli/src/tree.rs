@@ -19,7 +19,8 @@ use crate::report::Judged;
 use crate::train::number;
 
 /// Grows a tree and says what came out.
-pub(crate) fn run(args: &Tree, out: &mut dyn Write) -> Result<(), Failure> {
+pub(crate) fn run(args: &Tree, out: &mut dyn Write) -> Result<u8, Failure> {
+    let halt = crate::interrupt::halt();
     let growth = Growth {
         order: match args.order {
             Order::Best => geowalk::boost::tree::Order::BestFirst,
@@ -29,6 +30,7 @@ pub(crate) fn run(args: &Tree, out: &mut dyn Write) -> Result<(), Failure> {
         max_depth: args.depth,
         min_leaf: args.min_leaf,
         zero_gain: args.zero_gain,
+        halt: halt.clone(),
         ..Growth::new(Criterion::parse(&args.loss)?)
     };
     let plan = Plan {
@@ -48,7 +50,7 @@ pub(crate) fn run(args: &Tree, out: &mut dyn Write) -> Result<(), Failure> {
     if args.dry_run {
         let examples = table::examples(data.options(), plan.task)?;
         data.finish()?;
-        return crate::report::dry_run(&examples, args.json, out);
+        return crate::report::dry_run(&examples, args.json, out).map(|()| 0);
     }
     let style = "{spinner} {msg}, {elapsed}";
     let lines = Lines::new(args.progress == Shown::Auto, style, None);
@@ -89,7 +91,17 @@ pub(crate) fn run(args: &Tree, out: &mut dyn Write) -> Result<(), Failure> {
             writeln!(out, "report         {}", path.display())?;
         }
     }
-    Ok(())
+    if halt.is_called() {
+        let kept = args.model.as_ref().map_or_else(
+            || "it is not kept, because there is no --model".to_owned(),
+            |path| format!("{} holds it", path.display()),
+        );
+        let what =
+            format!("the tree has {} leaves so far, and no folds are measured", summary.shape.0);
+        crate::interrupt::tell(&what, &kept);
+        return Ok(crate::interrupt::INTERRUPTED);
+    }
+    Ok(0)
 }
 
 /// Columns in the list of importance.

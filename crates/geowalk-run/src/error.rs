@@ -249,6 +249,12 @@ pub enum RunError {
         /// The file.
         file: String,
     },
+    /// A booster that cannot be continued.
+    #[error("--resume: {why}; boost from the start")]
+    NotResumed {
+        /// The reason.
+        why: &'static str,
+    },
     /// Predictions that have no explanation.
     #[error(
         "--explain: the model is a walk, '{walk}'; rules and trees can be explained (geowalk boost, geowalk tree)"

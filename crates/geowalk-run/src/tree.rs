@@ -339,17 +339,23 @@ pub fn learn(
     said(Said::Note(&format!("tree by {criterion} on {rows} rows and {columns} columns")));
     let trees = plan.folds.unwrap_or(0) + 1;
     said(Said::Grown(0, trees));
+    if let Some(k) = plan.folds.filter(|k| *k > rows) {
+        let allowed = Allowed::Closed(2.0, rows as f64);
+        return Err(ConfigError::OutOfRange { name: "folds", value: k as f64, allowed }.into());
+    }
+    // First what is kept: folds may be interrupted.
+    let tree = plan.grow(table, classes, weights)?;
+    said(Said::Grown(1, trees));
     let mut validated = Vec::new();
     let mut held_out = Vec::new();
     if let Some(k) = plan.folds {
-        if k > rows {
-            let allowed = Allowed::Closed(2.0, rows as f64);
-            return Err(ConfigError::OutOfRange { name: "folds", value: k as f64, allowed }.into());
-        }
         let parts = folds::stratified(classes, k, plan.seed);
         let width = classes.names().len();
         held_out.resize(rows * width, 0.0);
         for part in 0..k {
+            if plan.growth.halt.is_called() {
+                break;
+            }
             let (others, own) = folds::divide(&parts, part);
             let (table_own, classes_own, weights_own) = select(table, classes, weights, &others)
                 .map_err(|cause| RunError::Fold { fold: part + 1, cause: Box::new(cause) })?;
@@ -368,11 +374,15 @@ pub fn learn(
             let texts: Vec<String> =
                 measured.iter().map(|(name, value)| format!("{name} {value:.4}")).collect();
             said(Said::Note(&format!("fold {} of {k}: {}", part + 1, texts.join(", "))));
-            said(Said::Grown(part + 1, trees));
+            said(Said::Grown(part + 2, trees));
             validated.push(measured);
         }
+        if plan.growth.halt.is_called() {
+            // Trees that stopped early would tell nothing.
+            validated.clear();
+            held_out.clear();
+        }
     }
-    let tree = plan.grow(table, classes, weights)?;
     let mut importance: Vec<(String, f64)> = table
         .columns()
         .iter()

@@ -185,6 +185,7 @@ impl Boost {
             bins: (bins > 0).then_some(bins),
             seed,
             halt: Halt::new(),
+            known: Vec::new(),
             ..Plan::default()
         };
         let data = Data { names, columns, y, classes, weight, label };
