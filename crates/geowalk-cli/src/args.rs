@@ -25,6 +25,8 @@ pub(crate) enum Command {
     Experts(Experts),
     /// Predict with a model.
     Predict(Predict),
+    /// Measure a model on rows with labels: accuracy beside always guessing the same, confusion, recall, AUC.
+    Evaluate(Evaluate),
     /// Write data in binary form: read several times faster, with the same result to the last bit.
     Convert(Convert),
     /// What is in a model: settings, metrics, certificate, largest weights by name, trees.
@@ -536,6 +538,17 @@ pub(crate) struct Predict {
     /// Threads; otherwise 2 if there are two cores. The result is the same.
     #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<usize>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Evaluate {
+    /// The model.
+    pub(crate) model: PathBuf,
+    #[command(flatten)]
+    pub(crate) data: Data,
+    /// The result as one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, ClapArgs)]

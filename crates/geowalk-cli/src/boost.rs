@@ -20,6 +20,7 @@ use geowalk_run::error::RunError;
 use geowalk_run::model::Model;
 use geowalk_run::profile::Profile;
 use geowalk_run::table::{Examples, examples, headings};
+use geowalk_run::verdict::Verdict;
 use serde_json::{Value, json};
 
 use crate::Failure;
@@ -158,6 +159,12 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<u8, Failure> {
             "folds": validation.errors.iter().map(fold).collect::<Vec<_>>(),
             "mean": fold(&validation.mean()),
             "deviation": validation.deviation(),
+            "verdict": Verdict::of_probabilities(
+                examples.classes.names(),
+                examples.classes.codes(),
+                weights,
+                &validation.probabilities,
+            ).json(),
             "seed": plan.seed,
         });
     }
@@ -183,6 +190,18 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<u8, Failure> {
             plan.seed
         )?;
     }
+    let (probabilities, seen) = match &validation {
+        Some(own) => {
+            (own.probabilities.clone(), format!("on rows held out by {} folds", own.errors.len()))
+        }
+        None => {
+            let all = boosted.predict(&examples.table)?.1;
+            (all, "on the training rows (--folds K holds rows out)".to_owned())
+        }
+    };
+    let (names, codes) = (examples.classes.names(), examples.classes.codes());
+    let verdict = Verdict::of_probabilities(names, codes, weights, &probabilities);
+    crate::report::verdict(&verdict, &seen, out)?;
     if let Some(path) = &args.model {
         writeln!(out, "model          {}", path.display())?;
     }

@@ -10,6 +10,7 @@ use geowalk_run::calibration::Calibration;
 use geowalk_run::profile::Profile;
 use geowalk_run::replace::Output;
 use geowalk_run::table::Examples;
+use geowalk_run::verdict::Verdict;
 
 use crate::Failure;
 pub use crate::boost::report::Report as Boosted;
@@ -40,6 +41,18 @@ pub(crate) fn write(path: &Path, page: &Page) -> Result<(), Failure> {
 /// Prints what deserves notice of how a table was read.
 pub(crate) fn short(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
     profile.short().iter().try_for_each(|(head, text)| writeln!(out, "{head:<14} {text}"))
+}
+
+/// Prints how good predictions are.
+pub(crate) fn verdict(verdict: &Verdict, seen: &str, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "\n{seen}")?;
+    lines(&verdict.lines(), out)?;
+    writeln!(out)
+}
+
+/// Prints lines with a head.
+pub(crate) fn lines(lines: &[(String, String)], out: &mut dyn Write) -> io::Result<()> {
+    lines.iter().try_for_each(|(head, text)| writeln!(out, "{head:<14} {text}"))
 }
 
 /// Prints how each column was read, if that is known.

@@ -126,6 +126,13 @@ fn print(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         }
         writeln!(out)?;
     }
+    if let Some(verdict) = &summary.verdict {
+        let seen = match folds {
+            0 => "on the training rows (--folds K holds rows out)".to_owned(),
+            _ => format!("on rows held out by {folds} folds"),
+        };
+        crate::report::verdict(verdict, &seen, out)?;
+    }
     for (at, (column, part)) in summary.importance.iter().take(COLUMNS).enumerate() {
         let head = if at == 0 { "importance" } else { "" };
         writeln!(out, "{head:<14} {part:.4}  {column}")?;

@@ -25,6 +25,7 @@ use crate::metrics::{Metrics, Seen, log_loss};
 use crate::model::Model;
 use crate::profile::Profile;
 use crate::table::{self, Examples};
+use crate::verdict::Verdict;
 
 /// The name of trees among the learners of model files.
 pub const KIND: &str = "tree";
@@ -148,6 +149,8 @@ pub struct Summary {
     pub skipped: u64,
     /// What the user should know besides.
     pub notes: Vec<String>,
+    /// How good it is on rows that were held out by folds, or without folds on those that it was grown on.
+    pub verdict: Option<Verdict>,
     /// How the table was read; of older model files nothing is known.
     pub profile: Option<Profile>,
     /// How long it took.
@@ -199,6 +202,7 @@ impl Summary {
             importance: own["importance"].as_array()?.iter().map(gained).collect::<Option<_>>()?,
             skipped: 0,
             notes: notes.filter_map(|note| note.as_str().map(str::to_owned)).collect(),
+            verdict: None,
             profile: Profile::of(model),
             seconds: f64::NAN,
         })
@@ -222,6 +226,7 @@ impl Summary {
             "importance": self.importance.iter()
                 .map(|(name, part)| json!({"column": name, "part": part})).collect::<Vec<_>>(),
             "notes": self.notes,
+            "verdict": self.verdict.as_ref().map(Verdict::json),
             "table": self.profile.as_ref().map(Profile::json),
             "certificate": {"theorem": null, "status": "none", "reason": "no theorem bounds a tree that is grown greedily",
                 "loss": null, "comparator_loss": null, "regret": null, "bound": null},
@@ -400,7 +405,7 @@ pub fn learn(
         notes.push("no split gains anything: the tree is one leaf".to_owned());
     }
     notes.extend(examples.skipped.1.clone());
-    let summary = Summary {
+    let mut summary = Summary {
         examples: rows,
         loss: tree.cost() / total,
         metrics: measure(&tree, table, classes.codes(), weights, plan.smoothing),
@@ -411,11 +416,14 @@ pub fn learn(
         importance,
         skipped: examples.skipped.0,
         notes,
+        verdict: None,
         profile: Some(Profile::new(examples)),
         seconds: start.elapsed().as_secs_f64(),
     };
     if held_out.is_empty() {
         held_out = probabilities(&tree, table, plan.smoothing);
     }
+    let (names, codes) = (classes.names(), classes.codes());
+    summary.verdict = Some(Verdict::of_probabilities(names, codes, weights, &held_out));
     Ok((tree, summary, held_out))
 }
