@@ -129,14 +129,11 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<u8, Failure> {
     let (boosted, histories, validation) = learned?;
     let weights = examples.weights.as_deref();
     let errors = plan.errors(&boosted, &examples.table, &examples.classes, weights)?;
+    let (probabilities, seen) = held_out(&boosted, &examples, validation.as_ref())?;
+    let (class_names, codes) = (examples.classes.names(), examples.classes.codes());
+    let verdict = Verdict::of_probabilities(class_names, codes, weights, &probabilities);
     if let (Some(path), Some(names)) = (&args.report, &log.names) {
         let classes = boosted.classes.len();
-        let (probabilities, seen) = if let Some(own) = &validation {
-            (own.probabilities.clone(), format!("rows held out by {} folds", own.errors.len()))
-        } else {
-            let all = boosted.predict(&examples.table)?.1;
-            (all, "the rows that were learned from (--folds K holds them out)".to_owned())
-        };
         let found = Calibration::new(&probabilities, classes, examples.classes.codes());
         let profile = Profile::new(&examples);
         let report = report::Report {
@@ -146,7 +143,7 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<u8, Failure> {
             boosted: &boosted,
             histories: &histories,
             validation: validation.as_ref(),
-            judged: Some(Judged { found, seen }),
+            judged: Some(Judged { found, seen: seen.clone() }),
             names,
             error: errors.0,
         };
@@ -154,19 +151,7 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<u8, Failure> {
     }
     let mut summary = summary(&plan, &examples, &boosted, &histories, errors);
     if let Some(validation) = &validation {
-        let fold = |error: &f64| json!({"error": error, "accuracy": 1.0 - error});
-        summary["cross_validation"] = json!({
-            "folds": validation.errors.iter().map(fold).collect::<Vec<_>>(),
-            "mean": fold(&validation.mean()),
-            "deviation": validation.deviation(),
-            "verdict": Verdict::of_probabilities(
-                examples.classes.names(),
-                examples.classes.codes(),
-                weights,
-                &validation.probabilities,
-            ).json(),
-            "seed": plan.seed,
-        });
+        summary["cross_validation"] = validated(validation, &verdict, plan.seed);
     }
     if let Some(path) = &args.model {
         plan.model(&examples, &boosted, &histories, summary.clone())
@@ -190,18 +175,7 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<u8, Failure> {
             plan.seed
         )?;
     }
-    let (probabilities, seen) = match &validation {
-        Some(own) => {
-            (own.probabilities.clone(), format!("on rows held out by {} folds", own.errors.len()))
-        }
-        None => {
-            let all = boosted.predict(&examples.table)?.1;
-            (all, "on the training rows (--folds K holds rows out)".to_owned())
-        }
-    };
-    let (names, codes) = (examples.classes.names(), examples.classes.codes());
-    let verdict = Verdict::of_probabilities(names, codes, weights, &probabilities);
-    crate::report::verdict(&verdict, &seen, out)?;
+    crate::report::verdict(&verdict, &format!("on {seen}"), out)?;
     if let Some(path) = &args.model {
         writeln!(out, "model          {}", path.display())?;
     }
@@ -210,6 +184,32 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<u8, Failure> {
     }
     writeln!(out, "seconds        {:.3}", start.elapsed().as_secs_f64())?;
     Ok(code)
+}
+
+/// The probabilities of all rows, by folds that have not seen them if there are folds; and which rows they are, in words.
+fn held_out(
+    boosted: &Boosted,
+    examples: &Examples,
+    validation: Option<&validate::Validation>,
+) -> Result<(Vec<f64>, String), RunError> {
+    if let Some(own) = validation {
+        let seen = format!("rows held out by {} folds", own.errors.len());
+        return Ok((own.probabilities.clone(), seen));
+    }
+    let all = boosted.predict(&examples.table)?.1;
+    Ok((all, "the training rows (--folds K holds rows out)".to_owned()))
+}
+
+/// What cross-validation found, for programs.
+fn validated(validation: &validate::Validation, verdict: &Verdict, seed: u64) -> Value {
+    let fold = |error: &f64| json!({"error": error, "accuracy": 1.0 - error});
+    json!({
+        "folds": validation.errors.iter().map(fold).collect::<Vec<_>>(),
+        "mean": fold(&validation.mean()),
+        "deviation": validation.deviation(),
+        "verdict": verdict.json(),
+        "seed": seed,
+    })
 }
 
 /// Tells of an interruption; the exit code.

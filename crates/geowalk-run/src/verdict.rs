@@ -148,7 +148,7 @@ impl Verdict {
         let width = |found: usize| self.classes[found].chars().count().max(6);
         let row = |cells: Vec<String>| -> String {
             let pad = |(found, cell): (usize, String)| format!("  {cell:>0$}", width(found));
-            cells.into_iter().enumerate().map(pad).collect::<Vec<_>>().join("")
+            cells.into_iter().enumerate().map(pad).collect()
         };
         let matrix = if shown { row(self.classes.clone()) } else { String::new() };
         let predicted = if shown { "  predicted as:" } else { "" };
@@ -276,7 +276,7 @@ mod tests {
         assert_eq!((verdict.recall(1), verdict.precision(0)), (Some(0.5), Some(0.75)));
         // Of 6 pairs one is wrong and one is equal.
         assert_eq!(verdict.auc, Some(4.5 / 6.0));
-        let loss = -(0.9f64.ln() + 0.6f64.ln() + 0.35f64.ln() + 0.8f64.ln() + 0.65f64.ln()) / 5.0;
+        let loss = -[0.9f64, 0.6, 0.35, 0.8, 0.65].iter().map(|p| Real::ln(*p)).sum::<f64>() / 5.0;
         assert!((verdict.log_loss.unwrap() - loss).abs() < 1e-12);
         assert_eq!(verdict.sentence(), "80.0 % of 5 rows; always 'bad' has 60.0 %");
         let weights = [1.0, 1.0, 5.0, 1.0, 1.0];
