@@ -191,8 +191,8 @@ class _Batch(Estimator):
         of an array are x0, x1, ... otherwise.
 
         >>> from geowalk import TreeClassifier
-        >>> print(TreeClassifier().fit([[0.0], [1.0]], [0, 1]).write("sql").split()[0])
-        SELECT
+        >>> print(TreeClassifier().fit([[0.0], [1.0]], [0, 1]).write("sql").splitlines()[0])
+        -- Decision tree for sqlite, table "data"
         """
         return self._learned.write(form, self._shown(feature_names))
 

@@ -1,14 +1,11 @@
-"""Boosting and trees as Python sees them: losses of one's own, and what was learned in a database."""
+"""Boosting and trees as Python sees them: losses of a user, sparse matrices."""
 
-import csv
 import math
 import pickle
-import sqlite3
 
 import geowalk
 import numpy as np
 import pytest
-from conftest import command
 from geowalk.losses import Custom
 
 X = np.random.default_rng(1).standard_normal((300, 4))
@@ -75,79 +72,6 @@ def test_a_loss_of_ones_own_that_fails():
     rising = Custom(lambda z: math.exp(z), lambda z: math.exp(z), predictions=(-5.0, 5.0))
     with pytest.raises(geowalk.ConfigError, match="a loss that falls at margin 0"):
         geowalk.BoostClassifier(rising).fit(X, Y)
-
-
-def number(text):
-    try:
-        return float(text)
-    except ValueError:
-        return None
-
-
-def odd_tables(folder, classes):
-    """Names with quotes, gaps, numbers that are large and small, and a second table with names that the first has not."""
-    random = np.random.default_rng(classes)
-    head = ['a "b"', "it's", "x=y", "n,m"]
-    names = ["O'Neil", 'say "hi"', "p=q", "", "plain", "ünï"]
-    values = ["1", "2.5", "", "-3e-7", "1e20"]
-    labels = ["it's", 'no "way"', "third"]
-    with open(folder / "train.csv", "w", newline="", encoding="utf-8") as file:
-        rows = csv.writer(file)
-        rows.writerow([*head, "class"])
-        for _ in range(200):
-            name, value = random.choice(names), random.choice(values)
-            kind = (name in ("O'Neil", "p=q")) + 2 * (value in ("1", "")) + int(random.random() < 0.1)
-            rows.writerow([name, value, random.choice(["u=v", "w", ""]), f"{random.random():.3f}", labels[kind % classes]])
-    with open(folder / "new.csv", "w", newline="", encoding="utf-8") as file:
-        rows = csv.writer(file)
-        rows.writerow(head)
-        for name in [*names, "new"]:
-            for value in [*values, "7", "-1e9"]:
-                rows.writerows([name, value, other, "0.5"] for other in ("u=v", "", "unseen"))
-
-
-def answers(query, path):
-    """What a database says of the rows of a file; an empty field is NULL."""
-    with open(path, newline="", encoding="utf-8") as file:
-        head, *rows = csv.reader(file)
-    base = sqlite3.connect(":memory:")
-    quoted = ['"' + name.replace('"', '""') + '"' for name in head]
-    numeric = [all(number(row[k]) is not None for row in rows if row[k] != "") for k in range(len(head))]
-    base.execute(f"CREATE TABLE data ({', '.join(name + (' REAL' if own else ' TEXT') for name, own in zip(quoted, numeric))})")
-    marks = ", ".join("?" * len(head))
-    for row in rows:
-        own = [None if cell == "" else number(cell) if numeric[k] else cell for k, cell in enumerate(row)]
-        base.execute(f"INSERT INTO data VALUES ({marks})", own)
-    found = base.execute(query)
-    names = [column[0] for column in found.description]
-    at = names.index("prediction")
-    return [row[at] for row in found]
-
-
-@pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize(
-    "way",
-    [
-        ["boost", "--rounds", "12"],
-        ["boost", "--rounds", "12", "--literals", "3", "--abstain"],
-        ["boost", "--weak", "stumps", "--rounds", "20"],
-        ["boost", "--weak", "trees", "--rounds", "8"],
-        ["boost", "--weak", "columns", "--rounds", "15", "--loss", "logistic"],
-        ["boost", "--reduction", "mh", "--literals", "3", "--rounds", "20"],
-        ["boost", "--reduction", "mh", "--weak", "trees"],
-        ["tree"],
-        ["tree", "--loss", "entropy", "--prune", "0.3"],
-    ],
-    ids=" ".join,
-)
-def test_the_query_says_what_the_model_says(tmp_path, way, classes):
-    odd_tables(tmp_path, classes)
-    command(way[0], tmp_path / "train.csv", *way[1:], "--model", tmp_path / "model.gw")
-    query = command("show", tmp_path / "model.gw", "--format", "sql").stdout
-    for name in ("train.csv", "new.csv"):
-        said = command("predict", tmp_path / "model.gw", tmp_path / name).stdout.splitlines()
-        assert answers(query, tmp_path / name) == said
-    assert len(set(said)) > 1
 
 
 @pytest.mark.parametrize("estimator", [geowalk.BoostClassifier(), geowalk.TreeClassifier(max_depth=4)], ids=repr)

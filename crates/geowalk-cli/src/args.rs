@@ -25,6 +25,8 @@ pub(crate) enum Command {
     Experts(Experts),
     /// Predict with a model.
     Predict(Predict),
+    /// Measure a model on rows with labels: accuracy beside always guessing the same, confusion, recall, AUC.
+    Evaluate(Evaluate),
     /// Write data in binary form: read several times faster, with the same result to the last bit.
     Convert(Convert),
     /// What is in a model: settings, metrics, certificate, largest weights by name, trees.
@@ -358,6 +360,9 @@ pub(crate) struct Tree {
     /// Two classes or more; otherwise told by the labels.
     #[arg(long, value_enum)]
     pub(crate) task: Option<What>,
+    /// Read the table, say how each column was read, and stop.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
     /// Write the model here.
     #[arg(long, value_name = "FILE")]
     pub(crate) model: Option<PathBuf>,
@@ -447,9 +452,9 @@ pub(crate) struct Boost {
     /// Leaves of a small tree at most.
     #[arg(long, default_value_t = 4)]
     pub(crate) leaves: usize,
-    /// Rounds at most.
-    #[arg(long, default_value_t = 10)]
-    pub(crate) rounds: usize,
+    /// Rounds at most [default: 10, or those of the model that is continued]
+    #[arg(long)]
+    pub(crate) rounds: Option<usize>,
     /// How many leverages move in a round: one, all, or a number (the newest).
     #[arg(long, default_value = "one")]
     pub(crate) leverage: String,
@@ -495,6 +500,14 @@ pub(crate) struct Boost {
     /// Seed of the folds and of what is held out.
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
+    /// Read the table, say how each column was read, and stop.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Continue the rounds of this model on the same data, with its settings: the same bits as without an interruption.
+    #[arg(long, value_name = "MODEL", conflicts_with_all = ["loss", "weak", "literals", "leaves", "leverage",
+        "adapt", "mu", "nu", "search", "bins", "abstain", "separable", "reduction", "until", "hold_out",
+        "patience", "seed", "task"])]
+    pub(crate) resume: Option<PathBuf>,
     /// Write the model here.
     #[arg(long, value_name = "FILE")]
     pub(crate) model: Option<PathBuf>,
@@ -510,6 +523,7 @@ pub(crate) struct Boost {
 }
 
 #[derive(Debug, ClapArgs)]
+#[allow(clippy::struct_excessive_bools)] // four flags that have nothing to do with each other
 pub(crate) struct Predict {
     /// The model.
     pub(crate) model: PathBuf,
@@ -518,12 +532,35 @@ pub(crate) struct Predict {
     /// Probabilities of all classes, with a header of class names.
     #[arg(long)]
     pub(crate) proba: bool,
+    /// Column of the data to write before the prediction (repeatable); the output then has a header.
+    #[arg(long, value_name = "COL", conflicts_with = "keep")]
+    pub(crate) id: Vec<String>,
+    /// Write all columns of the data before the prediction; the output then has a header.
+    #[arg(long)]
+    pub(crate) keep: bool,
+    /// Add a column that says in one sentence why (rules and trees), or why a row has no prediction.
+    #[arg(long)]
+    pub(crate) explain: bool,
+    /// Refuse data with columns that the model does not know, or without columns that it does not use.
+    #[arg(long)]
+    pub(crate) strict: bool,
     /// Write here instead of to standard output. Rows that come through a pipe are answered as they come.
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Threads; otherwise 2 if there are two cores. The result is the same.
     #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<usize>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Evaluate {
+    /// The model.
+    pub(crate) model: PathBuf,
+    #[command(flatten)]
+    pub(crate) data: Data,
+    /// The result as one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -539,6 +576,12 @@ pub(crate) struct Show {
     /// What is learned, and nothing else, in this form.
     #[arg(long, value_enum, conflicts_with = "json")]
     pub(crate) format: Option<Format>,
+    /// Table that the query of --format sql reads; SCHEMA.TABLE is allowed [default: data]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) table: Option<String>,
+    /// Database that the query of --format sql is for: sqlite, duckdb, postgres, mysql or bigquery [default: sqlite]
+    #[arg(long, value_name = "DATABASE")]
+    pub(crate) dialect: Option<String>,
 }
 
 /// A form in which rules and trees can be taken elsewhere.

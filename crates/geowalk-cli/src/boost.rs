@@ -8,7 +8,7 @@ use std::time::Instant;
 use geowalk::boost::line::Separable;
 use geowalk::boost::multiclass::Reduction;
 use geowalk::boost::rules::Search;
-use geowalk::boost::{Flavour, Halt, Leverage};
+use geowalk::boost::{Flavour, Leverage};
 use geowalk::certify::{Certificate, Status};
 use geowalk::spec;
 use geowalk_data::Task;
@@ -18,7 +18,9 @@ use geowalk_run::boost::{Boosted, History, Kind, Plan, Said, summary};
 use geowalk_run::calibration::Calibration;
 use geowalk_run::error::RunError;
 use geowalk_run::model::Model;
+use geowalk_run::profile::Profile;
 use geowalk_run::table::{Examples, examples, headings};
+use geowalk_run::verdict::Verdict;
 use serde_json::{Value, json};
 
 use crate::Failure;
@@ -29,6 +31,15 @@ use crate::progress::Lines;
 use crate::report::Judged;
 
 fn plan(args: &Boost) -> Result<Plan, Failure> {
+    if let Some(path) = &args.resume {
+        let model = Model::load(path).map_err(RunError::from)?;
+        let plan = Plan::resumed(&model)?;
+        return Ok(Plan {
+            rounds: args.rounds.unwrap_or(plan.rounds),
+            halt: crate::interrupt::halt(),
+            ..plan
+        });
+    }
     let choice = |kind: &'static str, text: &str, known: &[&'static str]| {
         Failure::Config(spec::unknown(kind, text, known.iter().copied()))
     };
@@ -47,14 +58,15 @@ fn plan(args: &Boost) -> Result<Plan, Failure> {
         leverage: Leverage::parse(&args.leverage)?,
         separable: Separable::parse(&args.separable)
             .ok_or_else(|| choice("policy", &args.separable, &["cap", "stop", "error"]))?,
-        rounds: args.rounds,
+        rounds: args.rounds.unwrap_or(10),
         bound: args.until,
         held_out: args.hold_out,
         patience: args.patience,
         reduction: Reduction::parse(&args.reduction)
             .ok_or_else(|| choice("reduction", &args.reduction, &["ova", "mh"]))?,
         seed: args.seed,
-        halt: Halt::default(),
+        halt: crate::interrupt::halt(),
+        known: Vec::new(),
     })
 }
 
@@ -77,7 +89,7 @@ pub(crate) fn task(what: Option<What>, who: &str) -> Result<Option<Task>, Failur
 }
 
 /// Boosts, and prints the summary.
-pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<(), Failure> {
+pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<u8, Failure> {
     let start = Instant::now();
     let plan = plan(args)?;
     Files::of(&args.data)?
@@ -89,6 +101,9 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<(), Failure> {
     let task = task(args.task, "boosting")?;
     let examples = examples(data.options(), task)?;
     data.finish()?;
+    if args.dry_run {
+        return crate::report::dry_run(&examples, args.json, out).map(|()| 0);
+    }
     if task == Some(Task::Binary) && examples.classes.names().len() > 2 {
         // The message names the classes.
         examples.classes.signs().map_err(RunError::from)?;
@@ -114,22 +129,21 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<(), Failure> {
     let (boosted, histories, validation) = learned?;
     let weights = examples.weights.as_deref();
     let errors = plan.errors(&boosted, &examples.table, &examples.classes, weights)?;
+    let (probabilities, seen) = held_out(&boosted, &examples, validation.as_ref())?;
+    let (class_names, codes) = (examples.classes.names(), examples.classes.codes());
+    let verdict = Verdict::of_probabilities(class_names, codes, weights, &probabilities);
     if let (Some(path), Some(names)) = (&args.report, &log.names) {
         let classes = boosted.classes.len();
-        let (probabilities, seen) = if let Some(own) = &validation {
-            (own.probabilities.clone(), format!("rows held out by {} folds", own.errors.len()))
-        } else {
-            let all = boosted.predict(&examples.table)?.1;
-            (all, "the rows that were learned from (--folds K holds them out)".to_owned())
-        };
         let found = Calibration::new(&probabilities, classes, examples.classes.codes());
+        let profile = Profile::new(&examples);
         let report = report::Report {
             plan: &plan,
+            profile: Some(&profile),
             rows: examples.classes.rows(),
             boosted: &boosted,
             histories: &histories,
             validation: validation.as_ref(),
-            judged: Some(Judged { found, seen }),
+            judged: Some(Judged { found, seen: seen.clone() }),
             names,
             error: errors.0,
         };
@@ -137,13 +151,7 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<(), Failure> {
     }
     let mut summary = summary(&plan, &examples, &boosted, &histories, errors);
     if let Some(validation) = &validation {
-        let fold = |error: &f64| json!({"error": error, "accuracy": 1.0 - error});
-        summary["cross_validation"] = json!({
-            "folds": validation.errors.iter().map(fold).collect::<Vec<_>>(),
-            "mean": fold(&validation.mean()),
-            "deviation": validation.deviation(),
-            "seed": plan.seed,
-        });
+        summary["cross_validation"] = validated(validation, &verdict, plan.seed);
     }
     if let Some(path) = &args.model {
         plan.model(&examples, &boosted, &histories, summary.clone())
@@ -151,11 +159,12 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<(), Failure> {
             .map_err(RunError::from)?;
     }
     summary["seconds"] = json!(start.elapsed().as_secs_f64());
+    let code = interrupted(&plan, &histories, args);
     if args.json {
         writeln!(out, "{summary}")?;
-        return Ok(());
+        return Ok(code);
     }
-    said(&plan, examples.classes.rows(), &boosted, &histories, errors, out)?;
+    said(&plan, &Profile::new(&examples), &boosted, &histories, errors, out)?;
     if let Some(validation) = &validation {
         writeln!(
             out,
@@ -166,6 +175,7 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<(), Failure> {
             plan.seed
         )?;
     }
+    crate::report::verdict(&verdict, &format!("on {seen}"), out)?;
     if let Some(path) = &args.model {
         writeln!(out, "model          {}", path.display())?;
     }
@@ -173,19 +183,65 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<(), Failure> {
         writeln!(out, "report         {}", path.display())?;
     }
     writeln!(out, "seconds        {:.3}", start.elapsed().as_secs_f64())?;
-    Ok(())
+    Ok(code)
+}
+
+/// The probabilities of all rows, by folds that have not seen them if there are folds; and which rows they are, in words.
+fn held_out(
+    boosted: &Boosted,
+    examples: &Examples,
+    validation: Option<&validate::Validation>,
+) -> Result<(Vec<f64>, String), RunError> {
+    if let Some(own) = validation {
+        let seen = format!("rows held out by {} folds", own.errors.len());
+        return Ok((own.probabilities.clone(), seen));
+    }
+    let all = boosted.predict(&examples.table)?.1;
+    Ok((all, "the training rows (--folds K holds rows out)".to_owned()))
+}
+
+/// What cross-validation found, for programs.
+fn validated(validation: &validate::Validation, verdict: &Verdict, seed: u64) -> Value {
+    let fold = |error: &f64| json!({"error": error, "accuracy": 1.0 - error});
+    json!({
+        "folds": validation.errors.iter().map(fold).collect::<Vec<_>>(),
+        "mean": fold(&validation.mean()),
+        "deviation": validation.deviation(),
+        "verdict": verdict.json(),
+        "seed": seed,
+    })
+}
+
+/// Tells of an interruption; the exit code.
+fn interrupted(plan: &Plan, histories: &[History], args: &Boost) -> u8 {
+    if !plan.halt.is_called() {
+        return 0;
+    }
+    let made = histories.iter().map(|own| own.rounds.len()).sum::<usize>();
+    let of = plan.rounds * histories.len();
+    let advice = match &args.model {
+        Some(path) => format!(
+            "{0} holds them; continue with geowalk boost {1} --resume {0} --model {0}",
+            path.display(),
+            args.data.inputs.join(" ")
+        ),
+        None => "they are shown, but not kept, because there is no --model".to_owned(),
+    };
+    crate::interrupt::tell(&format!("{made} of {of} rounds are made"), &advice);
+    crate::interrupt::INTERRUPTED
 }
 
 /// What was learned, in words.
 fn said(
     plan: &Plan,
-    rows: usize,
+    profile: &Profile,
     boosted: &Boosted,
     histories: &[History],
     errors: (f64, Option<f64>),
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    writeln!(out, "\nexamples       {rows}")?;
+    writeln!(out)?;
+    crate::report::short(profile, out)?;
     writeln!(out, "classes        {}", boosted.classes.join(", "))?;
     writeln!(out, "loss           {}", about_loss(plan, histories))?;
     writeln!(out, "weak           {}", about_weak(plan))?;
@@ -231,6 +287,8 @@ fn learn(
         plan.fit(table, classes, weights.as_deref(), &mut |said| log.say(said))?;
     let validation = match folds {
         None => None,
+        // Folds that stop after a round would tell nothing.
+        _ if plan.halt.is_called() => None,
         Some(count) => {
             let mut fold = 1;
             Some(validate::validate(plan, examples, count, &mut |checked| match checked {
@@ -242,7 +300,7 @@ fn learn(
             })?)
         }
     };
-    Ok((boosted, histories, validation))
+    Ok((boosted, histories, validation.filter(|_| !plan.halt.is_called())))
 }
 
 fn notes(examples: &Examples) -> Vec<String> {
@@ -288,7 +346,11 @@ fn print(own: &History, out: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(out)?;
     if own.capped > 0 {
-        writeln!(out, "capped         {} rounds: a feature that never errs", own.capped)?;
+        writeln!(
+            out,
+            "capped         {} rounds: a rule without training errors, whose weight is limited",
+            own.capped
+        )?;
     }
     if own.ties > 0 {
         writeln!(out, "ties           {} other losses had the same training error", own.ties)?;
@@ -408,8 +470,10 @@ pub(crate) fn show(args: &Show, model: &Model, out: &mut dyn Write) -> Result<()
     let names = Names::new(headings(&model.schema, boosted.columns), &boosted);
     match args.format {
         Some(Format::Sql) => {
-            let text = words::to_sql(&boosted, &names).map_err(Failure::Use)?;
-            writeln!(out, "{text}")?;
+            let target = crate::show::target(args)?;
+            let text = words::to_sql(&boosted, &names, &target);
+            let text = text.map_err(|why| Failure::Use(format!("--format sql: {why}")))?;
+            write!(out, "{text}")?;
             return Ok(());
         }
         Some(Format::Json) => {
@@ -452,6 +516,8 @@ pub(crate) fn show(args: &Show, model: &Model, out: &mut dyn Write) -> Result<()
             writeln!(out, "{class}{}", promise(certificate))?;
         }
     }
+    writeln!(out, "missing    {}", words::about_missing(&boosted))?;
+    crate::report::full(Profile::of(model).as_ref(), out)?;
     for (name, sentences) in words::sentences(&boosted, &names) {
         writeln!(out, "\n{name}")?;
         for sentence in sentences {

@@ -9,7 +9,9 @@ mod certify;
 mod convert;
 mod data;
 mod doctor;
+mod evaluate;
 mod experts;
+mod interrupt;
 mod list;
 mod manual;
 mod paths;
@@ -49,9 +51,10 @@ fn carry_out(args: &Args) -> u8 {
     let result = match &args.command {
         Command::Train(what) => train::run(what, &mut out).map(|()| 0),
         Command::Experts(what) => experts::run(what, &mut out).map(|()| 0),
-        Command::Boost(what) => boost::run(what, &mut out).map(|()| 0),
-        Command::Tree(what) => tree::run(what, &mut out).map(|()| 0),
+        Command::Boost(what) => boost::run(what, &mut out),
+        Command::Tree(what) => tree::run(what, &mut out),
         Command::Predict(what) => predict::run(what, &mut out).map(|()| 0),
+        Command::Evaluate(what) => evaluate::run(what, &mut out).map(|()| 0),
         Command::Convert(what) => convert::run(what, &mut out).map(|()| 0),
         Command::Show(what) => show::run(what, &mut out).map(|()| 0),
         Command::Verify(what) => verify::run(what, &mut out),

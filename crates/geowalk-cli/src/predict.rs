@@ -1,10 +1,12 @@
 //! `geowalk predict`.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use geowalk_data::Carry;
+use geowalk_run::error::RunError;
 use geowalk_run::model::Model;
-use geowalk_run::predict::predict;
+use geowalk_run::predict::{Wanted, predict};
 use geowalk_run::pump::usual_threads;
 use geowalk_run::replace::{Output, is_stdout};
 
@@ -13,19 +15,35 @@ use crate::args::Predict;
 use crate::data::Reading;
 use crate::paths::Files;
 
-/// Predicts, to a file or to standard output.
+/// Predicts, to a file or to standard output. Notes go to standard error.
 pub(crate) fn run(args: &Predict, out: &mut dyn Write) -> Result<(), Failure> {
     Files::of(&args.data)?
         .input("MODEL", Some(&args.model))
         .output("--output", args.output.as_deref())
         .check()?;
-    let model = Model::load(&args.model).map_err(geowalk_run::error::RunError::from)?;
+    let model = Model::load(&args.model).map_err(RunError::from)?;
     let mut data = Reading::of(&args.data)?;
-    let threads = args.threads.unwrap_or_else(usual_threads);
+    let wanted = Wanted {
+        proba: args.proba,
+        explain: args.explain,
+        carry: match (args.keep, args.id.is_empty()) {
+            (true, _) => Carry::All,
+            (false, false) => Carry::Named(args.id.clone()),
+            (false, true) => Carry::Nothing,
+        },
+        strict: args.strict,
+        threads: args.threads.unwrap_or_else(usual_threads),
+    };
     let mut predictions = Predictions::create(args.output.as_deref())?;
-    predict(&model, data.options(), args.proba, threads, predictions.writer().unwrap_or(out))?;
+    let writer = predictions.writer().unwrap_or(out);
+    let done = predict(&model, data.options(), &wanted, writer)?;
     predictions.finish()?;
-    data.finish()
+    data.finish()?;
+    for note in &done.notes {
+        // Nothing can be done if standard error is closed.
+        let _ = writeln!(io::stderr(), "note: {note}");
+    }
+    Ok(())
 }
 
 /// The file of predictions, if there is one.

@@ -2,13 +2,16 @@
 //! One self-contained page for each kind of learner: [`online`], [`Boosted`], [`Grown`]. They are made from what a run left, whichever door it came through; here is what they have in common: margins,
 //! calibration, how to repeat the run.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 
 use geowalk::certify::{Certificate, Status};
 use geowalk_page::{Cell, Mark, Page, Plot, Table};
 use geowalk_run::calibration::Calibration;
+use geowalk_run::profile::Profile;
 use geowalk_run::replace::Output;
+use geowalk_run::table::Examples;
+use geowalk_run::verdict::Verdict;
 
 use crate::Failure;
 pub use crate::boost::report::Report as Boosted;
@@ -46,6 +49,67 @@ pub(crate) fn write(path: &Path, page: &Page) -> Result<(), Failure> {
         output.finish()
     });
     written.map_err(|error| Failure::file(path.display(), error))
+}
+
+/// Prints what deserves notice of how a table was read.
+pub(crate) fn short(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
+    profile.short().iter().try_for_each(|(head, text)| writeln!(out, "{head:<14} {text}"))
+}
+
+/// Prints how good predictions are.
+pub(crate) fn verdict(verdict: &Verdict, seen: &str, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "\n{seen}")?;
+    lines(&verdict.lines(), out)?;
+    writeln!(out)
+}
+
+/// Prints lines with a head.
+pub(crate) fn lines(lines: &[(String, String)], out: &mut dyn Write) -> io::Result<()> {
+    lines.iter().try_for_each(|(head, text)| writeln!(out, "{head:<14} {text}"))
+}
+
+/// Prints how each column was read, if that is known.
+pub(crate) fn full(profile: Option<&Profile>, out: &mut dyn Write) -> io::Result<()> {
+    let Some(profile) = profile else { return Ok(()) };
+    writeln!(out, "\nhow the table was read\n")?;
+    profile.lines().iter().try_for_each(|line| writeln!(out, "{line}"))?;
+    writeln!(out)?;
+    short(profile, out)
+}
+
+/// Prints how the table was read, and nothing else.
+pub(crate) fn dry_run(examples: &Examples, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
+    let profile = Profile::new(examples);
+    if json {
+        writeln!(out, "{}", profile.json())?;
+    } else {
+        full(Some(&profile), out)?;
+        if examples.skipped.0 > 0 {
+            writeln!(out, "rows skipped   {}", examples.skipped.0)?;
+        }
+    }
+    Ok(())
+}
+
+/// How each column was read.
+pub(crate) fn reading(page: Page, profile: Option<&Profile>) -> Page {
+    let Some(profile) = profile else { return page };
+    let mut page =
+        page.section("How the table was read").prose(&format!("{}.", profile.sentence()));
+    for warning in &profile.warnings {
+        page = page.prose(&format!("Warning: {warning}."));
+    }
+    let mut table = Table::new(["column", "read as", "values", "missing", "because"]);
+    for column in &profile.columns {
+        table.push([
+            column.name.clone().into(),
+            column.kind.clone().into(),
+            column.values.clone().into(),
+            column.missing.into(),
+            column.why.clone().into(),
+        ]);
+    }
+    page.table(table)
 }
 
 /// Margins and reliability.

@@ -10,6 +10,8 @@ use geowalk_run::experts;
 use geowalk_run::label::Coding;
 use geowalk_run::model::Model;
 use geowalk_run::predict::restore;
+use geowalk_run::profile::Profile;
+use geowalk_run::sql::{Dialect, Target};
 use geowalk_run::track;
 use geowalk_run::tree::{self, Form};
 use serde_json::json;
@@ -22,6 +24,10 @@ use crate::{Failure, boost};
 pub(crate) fn run(args: &Show, out: &mut dyn Write) -> Result<(), Failure> {
     Files::none().input("MODEL", Some(&args.model)).check()?;
     let model = Model::load(&args.model).map_err(RunError::from)?;
+    if args.format != Some(Format::Sql) && (args.table.is_some() || args.dialect.is_some()) {
+        let flag = if args.table.is_some() { "--table" } else { "--dialect" };
+        return Err(Failure::Use(format!("{flag} goes with --format sql")));
+    }
     if Boosted::is_model(&model) {
         return boost::show(args, &model, out);
     }
@@ -87,6 +93,19 @@ pub(crate) fn run(args: &Show, out: &mut dyn Write) -> Result<(), Failure> {
     Ok(())
 }
 
+/// What a query is written for.
+pub(crate) fn target(args: &Show) -> Result<Target, Failure> {
+    let usual = Target::default();
+    let table = args.table.clone().unwrap_or(usual.table);
+    if table.split('.').any(str::is_empty) {
+        return Err(Failure::Use(format!(
+            "--table '{table}': a name is empty; use TABLE or SCHEMA.TABLE"
+        )));
+    }
+    let dialect = args.dialect.as_deref().map_or(Ok(usual.dialect), Dialect::parse)?;
+    Ok(Target { dialect, table })
+}
+
 /// Prints a model of experts or of a null vector, which the Python package writes.
 fn show_apart(args: &Show, model: &Model, out: &mut dyn Write) -> Result<(), Failure> {
     let s = &model.settings;
@@ -110,13 +129,13 @@ fn show_apart(args: &Show, model: &Model, out: &mut dyn Write) -> Result<(), Fai
 fn show_tree(args: &Show, model: &Model, out: &mut dyn Write) -> Result<(), Failure> {
     let shown = tree::Shown::of(model)?;
     if let Some(format) = args.format {
-        let form = match format {
-            Format::Text => Form::Text,
-            Format::Sql => Form::Sql,
-            Format::Json => Form::Json,
-            Format::Dot => Form::Dot,
+        let text = match format {
+            Format::Text => shown.write(Form::Text),
+            Format::Sql => shown.sql(&target(args)?).map_err(|why| format!("--format sql: {why}")),
+            Format::Json => shown.write(Form::Json),
+            Format::Dot => shown.write(Form::Dot),
         };
-        write!(out, "{}", shown.write(form))?;
+        write!(out, "{}", text.map_err(Failure::Use)?)?;
         return Ok(());
     }
     let s = &model.settings;
@@ -140,7 +159,8 @@ fn show_tree(args: &Show, model: &Model, out: &mut dyn Write) -> Result<(), Fail
         let part = one["part"].as_f64().unwrap_or(0.0);
         writeln!(out, "{head:<10} {part:.4}  {}", one["column"].as_str().unwrap_or_default())?;
     }
-    write!(out, "\n{}", shown.write(Form::Text))?;
+    crate::report::full(Profile::of(model).as_ref(), out)?;
+    write!(out, "\n{}", shown.text())?;
     Ok(())
 }
 

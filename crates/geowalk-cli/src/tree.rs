@@ -6,7 +6,8 @@ use std::io::{self, Write};
 
 use geowalk::boost::tree::{Criterion, Growth};
 use geowalk_run::calibration::Calibration;
-use geowalk_run::tree::{Form, Plan, Said, Summary, fit};
+use geowalk_run::table;
+use geowalk_run::tree::{Plan, Said, Summary, fit};
 
 use crate::Failure;
 use crate::args::{Order, Shown, Tree};
@@ -18,7 +19,8 @@ use crate::report::Judged;
 use crate::train::number;
 
 /// Grows a tree and says what came out.
-pub(crate) fn run(args: &Tree, out: &mut dyn Write) -> Result<(), Failure> {
+pub(crate) fn run(args: &Tree, out: &mut dyn Write) -> Result<u8, Failure> {
+    let halt = crate::interrupt::halt();
     let growth = Growth {
         order: match args.order {
             Order::Best => geowalk::boost::tree::Order::BestFirst,
@@ -28,6 +30,7 @@ pub(crate) fn run(args: &Tree, out: &mut dyn Write) -> Result<(), Failure> {
         max_depth: args.depth,
         min_leaf: args.min_leaf,
         zero_gain: args.zero_gain,
+        halt: halt.clone(),
         ..Growth::new(Criterion::parse(&args.loss)?)
     };
     let plan = Plan {
@@ -44,6 +47,11 @@ pub(crate) fn run(args: &Tree, out: &mut dyn Write) -> Result<(), Failure> {
         .output("--report", args.report.as_deref())
         .check()?;
     let mut data = Reading::of(&args.data)?;
+    if args.dry_run {
+        let examples = table::examples(data.options(), plan.task)?;
+        data.finish()?;
+        return crate::report::dry_run(&examples, args.json, out).map(|()| 0);
+    }
     let style = "{spinner} {msg}, {elapsed}";
     let lines = Lines::new(args.progress == Shown::Auto, style, None);
     let mut say = |said: Said<'_>| match said {
@@ -67,7 +75,7 @@ pub(crate) fn run(args: &Tree, out: &mut dyn Write) -> Result<(), Failure> {
             summary,
             tree: &grown.tree,
             classes: classes.names(),
-            text: grown.shown(&plan).write(Form::Text),
+            text: grown.shown(&plan).text(),
             judged: Some(Judged { found, seen }),
         };
         crate::report::write(path, &report.page(&crate::report::typed()))?;
@@ -83,14 +91,27 @@ pub(crate) fn run(args: &Tree, out: &mut dyn Write) -> Result<(), Failure> {
             writeln!(out, "report         {}", path.display())?;
         }
     }
-    Ok(())
+    if halt.is_called() {
+        let kept = args.model.as_ref().map_or_else(
+            || "it is not kept, because there is no --model".to_owned(),
+            |path| format!("{} holds it", path.display()),
+        );
+        let what =
+            format!("the tree has {} leaves so far, and no folds are measured", summary.shape.0);
+        crate::interrupt::tell(&what, &kept);
+        return Ok(crate::interrupt::INTERRUPTED);
+    }
+    Ok(0)
 }
 
 /// Columns in the list of importance.
 const COLUMNS: usize = 10;
 
 fn print(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "\nexamples       {}", summary.examples)?;
+    writeln!(out)?;
+    if let Some(profile) = &summary.profile {
+        crate::report::short(profile, out)?;
+    }
     writeln!(out, "task           {}", summary.task.name())?;
     writeln!(out, "criterion      {}", summary.loss_name)?;
     writeln!(out, "leaves         {}", summary.shape.0)?;
@@ -104,6 +125,13 @@ fn print(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             write!(out, ", {mean} +- {deviation} in {folds} folds")?;
         }
         writeln!(out)?;
+    }
+    if let Some(verdict) = &summary.verdict {
+        let seen = match folds {
+            0 => "on the training rows (--folds K holds rows out)".to_owned(),
+            _ => format!("on rows held out by {folds} folds"),
+        };
+        crate::report::verdict(verdict, &seen, out)?;
     }
     for (at, (column, part)) in summary.importance.iter().take(COLUMNS).enumerate() {
         let head = if at == 0 { "importance" } else { "" };

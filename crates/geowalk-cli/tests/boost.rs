@@ -47,7 +47,15 @@ fn a_model_in_words() {
         "{shown}"
     );
     let sql = place.ok(&["show", "m", "--format", "sql"]);
-    assert!(sql.starts_with("SELECT *, CASE WHEN score_0 >= score_1"), "{sql}");
+    assert!(sql.starts_with("-- Boosted rules for sqlite, table \"data\"\n"), "{sql}");
+    let sql = place.ok(&["show", "m", "--format", "sql", "--dialect", "mysql", "--table", "a.b"]);
+    assert!(sql.contains("FROM `a`.`b` AS geowalk_input"), "{sql}");
+    place.refuses(&["show", "m", "--table", "b"], "--table goes with --format sql");
+    place.refuses(&["show", "m", "--format", "sql", "--table", "a."], "a name is empty");
+    place.refuses(
+        &["show", "m", "--format", "sql", "--dialect", "oracle"],
+        "unknown dialect 'oracle'",
+    );
     let dot = place.ok(&["show", "m", "--format", "dot"]);
     assert!(dot.starts_with("digraph boost {"), "{dot}");
     let json = place.parsed(&["show", "m", "--format", "json"]);

@@ -402,7 +402,7 @@ fn data_that_are_not_the_models() {
     let message = place.fails(&["predict", "m", "fewer.csv"]);
     assert!(message.contains("fewer.csv:1:1: no column 'color'"), "{message}");
     place.write("more.csv", "size,color,price,y\n1,red,3,1\n");
-    assert!(place.fails(&["predict", "m", "more.csv"]).contains("--ignore 'price'"));
+    assert!(place.fails(&["predict", "m", "more.csv", "--strict"]).contains("--ignore 'price'"));
     let message = place.fails(&["train", "a.csv", "--label", "size", "--resume", "m"]);
     assert!(message.contains("the label of the model is 'y', not 'size'"), "{message}");
     place.write("a.svm", "1 1:1\n");

@@ -73,7 +73,7 @@ fn exports_say_what_the_tree_says() {
     let dot = place.ok(&["show", "m", "--format", "dot"]);
     assert!(dot.starts_with("digraph tree {") && dot.matches("style=rounded").count() == leaves);
     let drawn = place.ok(&["show", "m", "--format", "text"]);
-    assert_eq!(drawn.lines().count(), shown["nodes"].as_array().unwrap().len() + 1);
+    assert_eq!(drawn.lines().count(), shown["nodes"].as_array().unwrap().len() + 2);
     assert!(place.ok(&["show", "m"]).ends_with(&drawn));
     assert_eq!(place.parsed(&["show", "m", "--json"])["walk"], "tree");
 }
@@ -91,7 +91,7 @@ fn names_gaps_and_names_never_seen() {
     place.write("b.csv", "color,size\nblue,1.1\nblue,\nyellow,4\n");
     assert_eq!(place.ok(&["predict", "m", "b.csv"]).lines().count(), 3);
     let sql = place.ok(&["show", "m", "--format", "sql"]);
-    assert!(sql.contains("WHEN \"color\" = '") && sql.contains("FROM data;"), "{sql}");
+    assert!(sql.contains("geowalk_input.\"color\"") && sql.contains("FROM \"data\" AS"), "{sql}");
     assert!(place.ok(&["show", "m"]).contains("color = "), "names are names");
     place.write("c.csv", "color\nred\n");
     place.refuses(&["predict", "m", "c.csv"], "c.csv:1:1: no column 'size'");
@@ -202,4 +202,31 @@ fn a_report_shows_the_tree() {
         assert!(page.contains(part), "{part}");
     }
     place.refuses(&["tree", &data, "--report", "no/where.html"], "no/where.html");
+}
+
+#[test]
+fn how_the_table_was_read_is_shown() {
+    let place = Place::new("tree-table");
+    let rows: String = (0..30)
+        .map(|k| format!("{k},0106{},{},{}\n", k % 9, k * 7 % 30, ["good", "bad"][k % 2]))
+        .collect();
+    place.write("a.csv", format!("id,plz,age,class\n{rows}"));
+    let sentence = "data           30 rows, columns: 3 of numbers; label 'class': bad 15, good 15";
+    let zeros = "warning        column 'plz' has values with leading zeros";
+    for learner in ["tree", "boost"] {
+        let quiet = ["--progress", "none"];
+        let read = place.ok(&[&[learner, "a.csv", "--dry-run"][..], &quiet].concat());
+        for part in [sentence, zeros, "age     numbers  0 to 29", "use --ignore 'id'"] {
+            assert!(read.contains(part), "{part}: {read}");
+        }
+        let json = place.parsed(&[learner, "a.csv", "--dry-run", "--json", "--progress", "none"]);
+        assert_eq!((&json["rows"], &json["columns"][2]["kind"]), (&30.into(), &"numbers".into()));
+        let args = [learner, "a.csv", "--model", "m", "--report", "r.html"];
+        let summary = place.ok(&[&args[..], &quiet].concat());
+        assert!(summary.contains(sentence) && summary.contains(zeros), "{summary}");
+        assert!(!summary.contains("0 to 29"), "{summary}");
+        assert!(place.ok(&["show", "m"]).contains("age     numbers  0 to 29"));
+        let page = String::from_utf8(place.read("r.html")).unwrap();
+        assert!(page.contains("How the table was read") && page.contains("leading zeros"));
+    }
 }

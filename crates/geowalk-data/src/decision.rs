@@ -72,6 +72,13 @@ pub enum Decision {
         /// The largest index of the first rows.
         largest: u64,
     },
+    /// Data for a model have other columns than its training data, which do not matter to it.
+    Columns {
+        /// Columns that the model does not know.
+        extra: Vec<String>,
+        /// Columns that it does not use, and that are not there.
+        absent: Vec<String>,
+    },
     /// The smallest index of LIBSVM rows.
     Base {
         /// 0 or 1.
@@ -174,6 +181,18 @@ impl Decision {
                     f,
                     "indices: up to {largest}, so features are numbered as they are met, to save memory; --bits 24 hashes them"
                 )
+            }
+            Self::Columns { extra, absent } => {
+                let list = |names: &[String]| format!("'{}'", names.join("', '"));
+                if !extra.is_empty() {
+                    write!(f, "columns: the model does not know {}", list(extra))?;
+                }
+                if !absent.is_empty() {
+                    let start = if extra.is_empty() { "columns: " } else { "; " };
+                    let which = "which the model does not use";
+                    write!(f, "{start}the data are without {}, {which}", list(absent))?;
+                }
+                write!(f, "; --strict refuses such data")
             }
             Self::Base { base, rows } => {
                 let (occurs, other) =

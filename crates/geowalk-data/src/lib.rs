@@ -44,6 +44,7 @@ mod bytes;
 mod decision;
 mod error;
 mod formats;
+mod looks;
 mod number;
 mod pairs;
 mod piece;
@@ -57,8 +58,9 @@ pub use bytes::Input;
 pub use decision::Decision;
 pub use error::{Base, Compression, DataError, ErrorKind, Position, What, visible};
 pub use formats::{BadCell, Cell, FORMATS, Format, Frame, Writer, open, origin};
+pub use looks::Looks;
 pub use piece::{Helper, Piece};
-pub use place::{Place, Places};
+pub use place::{LeftOut, Place, Places};
 pub use schema::{
     Collisions, Column, Dictionary, Features, Hashed, Index, Inference, Kind, Labels, Reason,
     Schema, Task,
@@ -99,6 +101,18 @@ pub enum Duplicates {
     Refuse,
     /// The values are added up.
     Add,
+}
+
+/// Columns whose cells are handed on as they are, beside the features.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Carry {
+    /// These, which must be there.
+    Named(Vec<String>),
+    /// All.
+    All,
+    /// None.
+    #[default]
+    Nothing,
 }
 
 /// What to read and how.
@@ -150,6 +164,10 @@ pub struct Options {
     pub schema: Option<Schema>,
     /// Rows are given as they come: a block ends where the input, if it is no file, would have to be waited for.
     pub live: bool,
+    /// Columns of CSV and TSV that are handed on with [`Places::carried`].
+    pub carry: Carry,
+    /// Columns of the earlier schema that may be absent. Then columns that it does not have are passed over.
+    pub optional: Option<Vec<String>>,
     /// Size of the buffer in bytes.
     pub buffer: usize,
 }
@@ -178,6 +196,8 @@ impl Options {
             on_error: OnError::Fail,
             schema: None,
             live: false,
+            carry: Carry::Nothing,
+            optional: None,
             buffer: 4 << 20,
         }
     }

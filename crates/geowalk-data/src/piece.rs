@@ -98,7 +98,7 @@ impl Piece {
             match row(self.text.bytes.record(), &mut self.block) {
                 Ok(Parsed::Row) => self.places.push(&self.text.file, self.text.bytes.line()),
                 Ok(Parsed::Nothing) => {}
-                Ok(Parsed::NextBlock) | Err(_) => {
+                Ok(Parsed::Empty | Parsed::NextBlock) | Err(_) => {
                     self.state = State::Unusual;
                     return;
                 }

@@ -39,6 +39,19 @@ impl fmt::Display for Place {
 pub struct Places {
     runs: Vec<Run>,
     rows: u64,
+    left_out: Vec<LeftOut>,
+    carried: Vec<Vec<String>>,
+}
+
+/// A row that is not in the block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Rows of the block before it.
+    pub before: usize,
+    /// Why, and where it is.
+    pub reason: String,
+    /// Its cells in the columns that are [carried](crate::Options::carry); empty text where it has none.
+    pub cells: Vec<String>,
 }
 
 /// Rows on successive lines.
@@ -54,6 +67,8 @@ impl Places {
     pub(crate) fn clear(&mut self) {
         self.runs.clear();
         self.rows = 0;
+        self.left_out.clear();
+        self.carried.clear();
     }
 
     /// Adds the place of the next row.
@@ -77,6 +92,42 @@ impl Places {
                 .push(Run { row: self.rows, place: Place { file: file.clone(), line, is_row } });
         }
         self.rows += 1;
+    }
+
+    /// A row after those so far is left out.
+    #[cold]
+    pub(crate) fn leave_out(&mut self, reason: String, cells: Vec<String>) {
+        let before = usize::try_from(self.rows).unwrap_or(usize::MAX);
+        self.left_out.push(LeftOut { before, reason, cells });
+    }
+
+    /// The cells of the row that was added last, in the columns that are carried.
+    pub(crate) fn carry(&mut self, cells: Vec<String>) {
+        self.carried.push(cells);
+    }
+
+    /// The rows that were left out before, between and after those of the block, in order.
+    pub fn left_out(&self) -> &[LeftOut] {
+        &self.left_out
+    }
+
+    /// The cells of a row of the block in the columns that are [carried](crate::Options::carry).
+    pub fn carried(&self, row: usize) -> &[String] {
+        self.carried.get(row).map_or(&[], Vec::as_slice)
+    }
+
+    /// Adds the rows of the next block.
+    pub fn append(&mut self, next: &mut Self) {
+        let before = usize::try_from(self.rows).unwrap_or(usize::MAX);
+        for run in next.runs.drain(..) {
+            self.runs.push(Run { row: run.row + self.rows, place: run.place });
+        }
+        for left in next.left_out.drain(..) {
+            self.left_out.push(LeftOut { before: left.before + before, ..left });
+        }
+        self.carried.append(&mut next.carried);
+        self.rows += next.rows;
+        next.rows = 0;
     }
 
     /// All rows are so many lines further on.

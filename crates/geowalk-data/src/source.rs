@@ -13,6 +13,7 @@ use geowalk::row::Block;
 use crate::bytes::{Bytes, Record};
 use crate::decision::Decision;
 use crate::error::{DataError, ErrorKind, Fault, Position};
+use crate::looks::Looks;
 use crate::piece::{Helper, Piece, State};
 use crate::place::Places;
 use crate::schema::{Journal, Schema};
@@ -70,6 +71,16 @@ pub trait Source: Send {
     /// Name of the file being read, and the place of the last record in it.
     fn place(&self) -> (&str, Position);
 
+    /// What the values of each column of CSV and TSV look like in the sample, by name.
+    fn looks(&self) -> Vec<(&str, &Looks)> {
+        Vec::new()
+    }
+
+    /// The names of the file's columns, where cells can be [carried](crate::Options::carry): CSV and TSV.
+    fn table_names(&self) -> &[String] {
+        &[]
+    }
+
     /// Somebody who can parse [pieces](Piece) of what is still to be read, if that can be done out of order.
     fn helper(&self) -> Option<Helper> {
         None
@@ -118,6 +129,7 @@ impl std::fmt::Debug for OnError {
 #[derive(Debug, Default)]
 pub struct Skipped {
     rows: u64,
+    empty: u64,
     first: Vec<DataError>,
 }
 
@@ -129,6 +141,11 @@ impl Skipped {
         self.rows
     }
 
+    /// How many of them had no value at all: nothing but separators.
+    pub fn empty(&self) -> u64 {
+        self.empty
+    }
+
     /// The errors of the first ten.
     pub fn first(&self) -> &[DataError] {
         &self.first
@@ -137,6 +154,12 @@ impl Skipped {
     /// Rows that were left out before, for reasons that were told then.
     pub(crate) fn add_unnamed(&mut self, rows: u64) {
         self.rows += rows;
+    }
+
+    #[cold]
+    pub(crate) fn add_empty(&mut self) {
+        self.rows += 1;
+        self.empty += 1;
     }
 
     pub(crate) fn add(&mut self, error: DataError) {
@@ -154,6 +177,8 @@ pub(crate) enum Parsed {
     Row,
     /// Nothing: a blank line or a comment.
     Nothing,
+    /// A row of a table without any value.
+    Empty,
     /// A row that does not fit in this block: dense and sparse rows do not mix.
     NextBlock,
 }
@@ -201,6 +226,21 @@ pub(crate) trait Parser: Send {
 
     /// What is known.
     fn schema(&self) -> &Schema;
+
+    /// What the values of each column look like in the sample, by name.
+    fn looks(&self) -> Vec<(&str, &Looks)> {
+        Vec::new()
+    }
+
+    /// The names of the file's columns, where cells can be carried.
+    fn table_names(&self) -> &[String] {
+        &[]
+    }
+
+    /// The cells of a record in the columns that are carried, if any are; whether or not it is a good row.
+    fn carried(&self, _record: Record<'_>) -> Option<Vec<String>> {
+        None
+    }
 
     /// What was decided by looking at the first rows.
     fn decisions(&self) -> &[Decision] {
@@ -334,8 +374,20 @@ impl<P: Parser> Reader<P> {
                 continue;
             }
             match self.parser.row(self.text.bytes.record(), block) {
-                Ok(Parsed::Row) => self.places.push(&self.text.file, self.text.bytes.line()),
+                Ok(Parsed::Row) => {
+                    self.places.push(&self.text.file, self.text.bytes.line());
+                    if let Some(cells) = self.parser.carried(self.text.bytes.record()) {
+                        self.places.carry(cells);
+                    }
+                }
                 Ok(Parsed::Nothing) => {}
+                Ok(Parsed::Empty) => {
+                    block.abandon();
+                    self.skipped.add_empty();
+                    let place = format!("{}:{}", self.text.file, self.text.bytes.line());
+                    let cells = self.parser.carried(self.text.bytes.record());
+                    self.places.leave_out(format!("{place}: no values"), cells.unwrap_or_default());
+                }
                 Ok(Parsed::NextBlock) => {
                     block.abandon();
                     self.text.bytes.unread();
@@ -366,6 +418,8 @@ impl<P: Parser> Reader<P> {
             let written = writer.write_all(text).and_then(|()| writer.write_all(b"\n"));
             written.map_err(|source| ErrorKind::Io { source }.of("quarantine"))?;
         }
+        let cells = self.parser.carried(self.text.bytes.record());
+        self.places.leave_out(error.to_string(), cells.unwrap_or_default());
         self.skipped.add(error);
         Ok(())
     }
@@ -419,6 +473,14 @@ impl<P: Parser> Source for Reader<P> {
 
     fn place(&self) -> (&str, Position) {
         (self.text.bytes.name(), self.text.bytes.position(0))
+    }
+
+    fn table_names(&self) -> &[String] {
+        self.parser.table_names()
+    }
+
+    fn looks(&self) -> Vec<(&str, &Looks)> {
+        self.parser.looks()
     }
 
     fn helper(&self) -> Option<Helper> {

@@ -6,6 +6,7 @@ use geowalk::boost::table::{Classes as Codes, Column, MISSING, Table, Values};
 use geowalk_data::{Column as Described, Dictionary, Features, Kind, Labels, Schema, Task};
 use geowalk_run::error::RunError;
 use geowalk_run::label::Coding;
+use geowalk_run::profile::Reading;
 use geowalk_run::table::{Examples, Heading};
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -183,5 +184,6 @@ pub(crate) fn examples(
         skipped: (0, Vec::new()),
         said: None,
         decisions: Vec::new(),
+        reading: Reading::default(),
     })
 }

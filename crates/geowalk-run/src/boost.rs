@@ -8,7 +8,9 @@
 
 pub mod answer;
 mod course;
+mod explain;
 mod file;
+mod resume;
 mod summary;
 pub mod validate;
 pub mod words;
@@ -27,6 +29,7 @@ use geowalk::certify::Certificate;
 use geowalk::error::Allowed;
 use geowalk::{ConfigError, Real};
 
+pub use resume::Known;
 pub use summary::summary;
 
 use crate::error::RunError;
@@ -111,6 +114,8 @@ pub struct Plan {
     pub seed: u64,
     /// Stops it from outside, after a round of each class that is left.
     pub halt: Halt,
+    /// Rounds that were made before and are repeated, of each training; see [`resumed`](Plan::resumed).
+    pub known: Vec<Vec<Known>>,
 }
 
 impl Default for Plan {
@@ -136,6 +141,7 @@ impl Default for Plan {
             reduction: Reduction::Ova,
             seed: 0,
             halt: Halt::default(),
+            known: Vec::new(),
         }
     }
 }
@@ -201,6 +207,29 @@ pub struct History {
     pub capped: usize,
     /// Risk, training error, weak learning.
     pub certificates: Vec<Certificate>,
+}
+
+impl History {
+    fn new(
+        ensemble: &Ensemble,
+        stepped: &Surrogate,
+        class: Option<&String>,
+        ties: usize,
+    ) -> Result<Self, RunError> {
+        let rounds: Vec<Round> = ensemble.rounds.iter().take(ensemble.kept).copied().collect();
+        let capped = |round: &&Round| round.outcome == geowalk::boost::Outcome::Separable;
+        Ok(Self {
+            class: class.cloned(),
+            loss: ensemble.loss.spec(),
+            stepped: stepped.spec(),
+            ended: ensemble.ended.text(),
+            forgotten: ensemble.rounds.len() - ensemble.kept,
+            ties,
+            capped: ensemble.rounds.iter().filter(capped).count(),
+            certificates: course::certificates(stepped, &rounds)?,
+            rounds,
+        })
+    }
 }
 
 impl Plan {
@@ -345,36 +374,36 @@ impl Plan {
             }
             let losses: Vec<String> = bag.iter().map(Surrogate::spec).collect();
             let mut star = 0;
-            let chosen =
-                self.adapt.fit(&booster, weak, labels, weights, held, &mut |round, feature| {
+            let known = self.known.get(histories.len()).map(Vec::as_slice).unwrap_or_default();
+            let mut replay = resume::Replay { inner: weak, known: known.iter() };
+            let mut differs = false;
+            let chosen = self.adapt.fit(
+                &booster,
+                &mut replay,
+                labels,
+                weights,
+                held,
+                &mut |round, feature| {
                     // F* runs one loss after the other.
                     if self.adapt == Flavour::FStar && round.round == 1 {
                         star += 1;
                     }
+                    let before = known.get(round.round - 1);
+                    differs |= before.is_some_and(|own| own.surrogate != round.surrogate);
                     let at = if star > 0 { star - 1 } else { round.loss };
                     let loss = losses.get(at).map_or("", String::as_str);
                     say(&Said::Round { round, feature, loss });
-                })?;
+                },
+            )?;
+            if differs {
+                let why = "the data or the version of geowalk are not those that it was made with";
+                return Err(RunError::NotResumed { why });
+            }
             let ensemble = chosen.ensemble;
-            let rounds: Vec<Round> = ensemble.rounds.iter().take(ensemble.kept).copied().collect();
             // F* has one loss per run, and that is the ensemble's.
-            let first = rounds.first().filter(|_| self.adapt != Flavour::FStar);
+            let first = ensemble.rounds.first().filter(|_| self.adapt != Flavour::FStar);
             let stepped = first.and_then(|round| bag.get(round.loss)).unwrap_or(&ensemble.loss);
-            histories.push(History {
-                class: class.cloned(),
-                loss: ensemble.loss.spec(),
-                stepped: stepped.spec(),
-                ended: ensemble.ended.text(),
-                forgotten: ensemble.rounds.len() - ensemble.kept,
-                ties: chosen.ties,
-                capped: ensemble
-                    .rounds
-                    .iter()
-                    .filter(|round| round.outcome == geowalk::boost::Outcome::Separable)
-                    .count(),
-                certificates: course::certificates(stepped, &rounds)?,
-                rounds,
-            });
+            histories.push(History::new(&ensemble, stepped, class, chosen.ties)?);
             let Ensemble { loss, hypotheses, alpha, .. } = ensemble;
             Ok(Member { loss, hypotheses, alpha })
         };

@@ -245,6 +245,26 @@ pub enum RunError {
     /// No examples.
     #[error("there are no examples in the input")]
     Empty,
+    /// Columns that are to be carried through, of a format that cannot.
+    #[error("{file}: --id and --keep need CSV or TSV; leave them out, or write the table as CSV")]
+    NotCarried {
+        /// The file.
+        file: String,
+    },
+    /// A booster that cannot be continued.
+    #[error("--resume: {why}; boost from the start")]
+    NotResumed {
+        /// The reason.
+        why: &'static str,
+    },
+    /// Predictions that have no explanation.
+    #[error(
+        "--explain: the model is a walk, '{walk}'; rules and trees can be explained (geowalk boost, geowalk tree)"
+    )]
+    NotExplained {
+        /// The walk.
+        walk: String,
+    },
     /// Predictions that cannot be written.
     #[error("cannot write predictions: {0}")]
     Predictions(#[source] io::Error),

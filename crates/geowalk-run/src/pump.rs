@@ -134,7 +134,8 @@ impl Ahead {
             let mut rows = Block::new();
             while let Ok(mut filled) = take.recv() {
                 let handed = match source.read(&mut rows, ROWS) {
-                    Ok(0) => break,
+                    // Only rows that were left out, or the end.
+                    Ok(0) if source.places().left_out().is_empty() => break,
                     Ok(_) => {
                         filled.block.copy(&rows);
                         filled.complete(source.as_mut(), &mut known);
@@ -159,7 +160,7 @@ impl Ahead {
         let Ok(next) = self.full.recv() else { return Ok(false) };
         // The reader may be gone already; then nobody needs the memory.
         let _ = self.empty.try_send(std::mem::replace(filled, next?));
-        Ok(true)
+        Ok(!filled.block.is_empty())
     }
 }
 

@@ -17,12 +17,13 @@ use std::collections::BTreeMap;
 use geowalk::boost::table::{Classes, Column, MISSING, Table, TableError};
 use geowalk::row::{Block, Row};
 use geowalk_data::{
-    Features, Indexing, Kind, Label, Labels, Options, Reason, Schema, Source, Task,
+    Features, Indexing, Kind, Label, Labels, Options, Places, Reason, Schema, Source, Task,
 };
 
 use crate::error::RunError;
 use crate::input;
 use crate::label::Coding;
+use crate::profile::Reading;
 use crate::pump::ROWS;
 
 /// Values that fit: 2 GB of numbers.
@@ -122,6 +123,12 @@ impl Layout {
         self.columns.len() > MOST_COLUMNS
     }
 
+    /// Is this a word of a column that is split into words?
+    fn is_word(&self, name: &str) -> bool {
+        let begins = |column: &String| name.strip_prefix(column.as_str());
+        self.others.iter().filter_map(begins).any(|rest| rest.starts_with('='))
+    }
+
     fn slot(&mut self, name: &str, rows: usize) -> Slot {
         if self.tabular {
             // The column with the longest name that fits.
@@ -139,7 +146,7 @@ impl Layout {
             return Slot::Nothing;
         }
         let (column, value) = match name.split_once('=') {
-            Some((column, value)) if self.tabular && !self.others.iter().any(|o| o == column) => {
+            Some((column, value)) if self.tabular && !self.is_word(name) => {
                 // A key with numbers and names has two columns.
                 let taken = self.places.contains_key(column);
                 (if taken { format!("{column}=") } else { column.to_owned() }, Some(value))
@@ -265,6 +272,26 @@ pub struct Heading {
     pub names: Option<Vec<String>>,
     /// Training has seen missing values.
     pub gaps: bool,
+    /// Where its values come from.
+    pub origin: Origin,
+    /// Fields of a table that count as missing, besides the empty one.
+    pub missing: Vec<String>,
+}
+
+/// Where the values of a column come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// A column of a table.
+    Cell,
+    /// How often a word occurs in a column of free text.
+    Word {
+        /// The column.
+        column: String,
+        /// The word, in lower case.
+        word: String,
+    },
+    /// A feature of sparse rows; what is absent is 0.
+    Entry,
 }
 
 impl Heading {
@@ -296,7 +323,22 @@ pub fn headings(schema: &Schema, count: usize) -> Vec<Heading> {
         layout.extend(schema.features(), last, 0);
     }
     let slots = layout.slots;
+    let word = |name: &str| {
+        let texts = schema.of_kind(Kind::Text);
+        let split =
+            |column: &str| Some((column.len(), name.strip_prefix(column)?.strip_prefix('=')?));
+        let (at, word) = texts.filter_map(split).max()?;
+        Some(Origin::Word { column: name[..at].to_owned(), word: word.to_owned() })
+    };
+    let is_cell = |name: &str| schema.columns().iter().any(|column| column.name == name);
+    let origin = |name: &str| match () {
+        () if is_cell(name) => Origin::Cell,
+        () if !layout.tabular => Origin::Entry,
+        () => word(name).unwrap_or(Origin::Cell),
+    };
     let heading = |(at, column): (usize, Growing)| Heading {
+        origin: origin(&column.name),
+        missing: schema.missing().to_vec(),
         name: column.name,
         gaps: slots.contains(&Slot::Missing(at)),
         names: match column.values {
@@ -312,6 +354,8 @@ pub struct Reader {
     source: Box<dyn Source>,
     layout: Layout,
     block: Block,
+    /// How many names each column of the model has, and how many rows have others.
+    known: Vec<(u32, u64)>,
 }
 
 impl std::fmt::Debug for Reader {
@@ -329,6 +373,19 @@ pub struct Rows {
     pub labels: Vec<f64>,
     /// The weight of each row.
     pub weights: Vec<f64>,
+    /// Where they come from, and what was left out between them.
+    pub places: Places,
+}
+
+/// Rows with a name that the model has not seen, in one column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unseen {
+    /// The column.
+    pub column: String,
+    /// How many rows.
+    pub rows: u64,
+    /// The first such name.
+    pub first: String,
 }
 
 impl Reader {
@@ -343,7 +400,7 @@ impl Reader {
     /// Reads what a source gives.
     pub fn over(source: Box<dyn Source>) -> Self {
         let layout = Layout::new(source.schema());
-        Self { source, layout, block: Block::new() }
+        Self { source, layout, block: Block::new(), known: Vec::new() }
     }
 
     /// The same for a model with this schema and so many columns, which is also the schema of the source.
@@ -353,7 +410,12 @@ impl Reader {
             layout.extend(schema.features(), last, 0);
         }
         layout.closed = true;
-        Self { source, layout, block: Block::new() }
+        let count = |column: &Growing| match &column.values {
+            Grown::Names { names, .. } => (u32::try_from(names.len()).unwrap_or(u32::MAX), 0),
+            Grown::Numbers(_) | Grown::Nothing(_) => (MISSING, 0),
+        };
+        let known = layout.columns.iter().map(count).collect();
+        Self { source, layout, block: Block::new(), known }
     }
 
     /// [`reopen`](Self::reopen) for predictions: labels may be missing, and their column is that of the training data if no other is named.
@@ -372,11 +434,27 @@ impl Reader {
         Ok(Self::over_known(reader.source, schema, columns))
     }
 
+    /// The columns in which names occurred that the model has not seen.
+    pub fn unseen(&self) -> Vec<Unseen> {
+        let columns = self.layout.columns.iter().zip(&self.known);
+        let unseen = |(column, (known, rows)): (&Growing, &(u32, u64))| match &column.values {
+            Grown::Names { names, .. } if *rows > 0 => Some(Unseen {
+                column: column.name.clone(),
+                rows: *rows,
+                first: names.get(*known as usize).cloned().unwrap_or_default(),
+            }),
+            _ => None,
+        };
+        columns.filter_map(unseen).collect()
+    }
+
     /// The next rows, at most so many; `None` at the end.
     pub fn read(&mut self, most: usize) -> Result<Option<Rows>, RunError> {
         let (mut labels, mut weights) = (Vec::new(), Vec::new());
+        let mut places = Places::default();
         while labels.len() < most {
             let read = self.source.read(&mut self.block, ROWS.min(most - labels.len()))?;
+            places.append(self.source.places());
             if read == 0 {
                 break;
             }
@@ -395,15 +473,20 @@ impl Reader {
                 return Err(RunError::TooLarge { rows, columns, most: MOST_VALUES });
             }
         }
-        if labels.is_empty() {
+        if labels.is_empty() && places.left_out().is_empty() {
             return Ok(None);
         }
         if !self.layout.closed {
             let features = self.source.schema().features();
             self.layout.extend(features, usize::MAX, labels.len());
         }
+        for (column, (known, rows)) in self.layout.columns.iter().zip(&mut self.known) {
+            if let Grown::Names { codes, .. } = &column.values {
+                *rows += codes.iter().filter(|c| **c >= *known && **c != MISSING).count() as u64;
+            }
+        }
         let table = self.layout.take()?;
-        Ok(Some(Rows { table, labels, weights }))
+        Ok(Some(Rows { table, labels, weights, places }))
     }
 
     /// What is known of the data.
@@ -433,6 +516,8 @@ pub struct Examples {
     pub said: Option<String>,
     /// What the reader has decided.
     pub decisions: Vec<String>,
+    /// What is known of how they were read.
+    pub reading: Reading,
 }
 
 impl Examples {
@@ -472,11 +557,18 @@ fn weight_unit(weights: &[f64]) -> f64 {
 
 /// Reads all of the data, to learn classes from.
 pub fn examples(options: Options, task: Option<Task>) -> Result<Examples, RunError> {
+    let declared = options.nominal.iter().chain(&options.text).cloned().collect();
     let mut reader = Reader::open(options)?;
-    let Some(Rows { table, labels, weights }) = reader.read(usize::MAX)? else {
+    let Some(Rows { table, labels, weights, .. }) = reader.read(usize::MAX)? else {
         return Err(RunError::Empty);
     };
+    if labels.is_empty() {
+        return Err(RunError::Empty);
+    }
     let schema = reader.source().schema().clone();
+    let looks = reader.source().looks();
+    let looks = looks.into_iter().map(|(name, looks)| (name.to_owned(), looks.clone())).collect();
+    let reading = Reading { looks, declared };
     let skipped = reader.source().skipped();
     let skipped = (skipped.rows(), skipped.first().iter().map(ToString::to_string).collect());
     let decisions = input::decisions(reader.source());
@@ -511,7 +603,7 @@ pub fn examples(options: Options, task: Option<Task>) -> Result<Examples, RunErr
     let table = if unlabelled > 0 { table.select(&kept)? } else { table };
     let weights: Vec<f64> = kept.iter().map(|row| weights[*row as usize]).collect();
     let weights = weights.iter().any(|weight| *weight != 1.0).then_some(weights);
-    Ok(Examples { table, classes, weights, coding, schema, unlabelled, skipped, said, decisions })
+    Ok(Examples { table, classes, weights, coding, schema, unlabelled, skipped, said, decisions, reading })
 }
 
 /// The labels that occur, in order.

@@ -23,7 +23,9 @@ use crate::error::RunError;
 use crate::folds;
 use crate::metrics::{Metrics, Seen, log_loss};
 use crate::model::Model;
+use crate::profile::Profile;
 use crate::table::{self, Examples};
+use crate::verdict::Verdict;
 
 /// The name of trees among the learners of model files.
 pub const KIND: &str = "tree";
@@ -153,6 +155,10 @@ pub struct Summary {
     pub skipped: u64,
     /// What the user should know besides.
     pub notes: Vec<String>,
+    /// How good it is on rows that were held out by folds, or without folds on those that it was grown on.
+    pub verdict: Option<Verdict>,
+    /// How the table was read; of older model files nothing is known.
+    pub profile: Option<Profile>,
     /// How long it took.
     pub seconds: f64,
 }
@@ -202,6 +208,8 @@ impl Summary {
             importance: own["importance"].as_array()?.iter().map(gained).collect::<Option<_>>()?,
             skipped: 0,
             notes: notes.filter_map(|note| note.as_str().map(str::to_owned)).collect(),
+            verdict: None,
+            profile: Profile::of(model),
             seconds: f64::NAN,
         })
     }
@@ -224,6 +232,8 @@ impl Summary {
             "importance": self.importance.iter()
                 .map(|(name, part)| json!({"column": name, "part": part})).collect::<Vec<_>>(),
             "notes": self.notes,
+            "verdict": self.verdict.as_ref().map(Verdict::json),
+            "table": self.profile.as_ref().map(Profile::json),
             "certificate": {"theorem": null, "status": "none", "reason": "no theorem bounds a tree that is grown greedily",
                 "loss": null, "comparator_loss": null, "regret": null, "bound": null},
         });
@@ -341,17 +351,23 @@ pub fn learn(
     said(Said::Note(&format!("tree by {criterion} on {rows} rows and {columns} columns")));
     let trees = plan.folds.unwrap_or(0) + 1;
     said(Said::Grown(0, trees));
+    if let Some(k) = plan.folds.filter(|k| *k > rows) {
+        let allowed = Allowed::Closed(2.0, rows as f64);
+        return Err(ConfigError::OutOfRange { name: "folds", value: k as f64, allowed }.into());
+    }
+    // First what is kept: folds may be interrupted.
+    let tree = plan.grow(table, classes, weights)?;
+    said(Said::Grown(1, trees));
     let mut validated = Vec::new();
     let mut held_out = Vec::new();
     if let Some(k) = plan.folds {
-        if k > rows {
-            let allowed = Allowed::Closed(2.0, rows as f64);
-            return Err(ConfigError::OutOfRange { name: "folds", value: k as f64, allowed }.into());
-        }
         let parts = folds::stratified(classes, k, plan.seed);
         let width = classes.names().len();
         held_out.resize(rows * width, 0.0);
         for part in 0..k {
+            if plan.growth.halt.is_called() {
+                break;
+            }
             let (others, own) = folds::divide(&parts, part);
             let (table_own, classes_own, weights_own) = select(table, classes, weights, &others)
                 .map_err(|cause| RunError::Fold { fold: part + 1, cause: Box::new(cause) })?;
@@ -370,11 +386,15 @@ pub fn learn(
             let texts: Vec<String> =
                 measured.iter().map(|(name, value)| format!("{name} {value:.4}")).collect();
             said(Said::Note(&format!("fold {} of {k}: {}", part + 1, texts.join(", "))));
-            said(Said::Grown(part + 1, trees));
+            said(Said::Grown(part + 2, trees));
             validated.push(measured);
         }
+        if plan.growth.halt.is_called() {
+            // Trees that stopped early would tell nothing.
+            validated.clear();
+            held_out.clear();
+        }
     }
-    let tree = plan.grow(table, classes, weights)?;
     let mut importance: Vec<(String, f64)> = table
         .columns()
         .iter()
@@ -392,7 +412,7 @@ pub fn learn(
         notes.push("no split gains anything: the tree is one leaf".to_owned());
     }
     notes.extend(examples.skipped.1.clone());
-    let summary = Summary {
+    let mut summary = Summary {
         examples: rows,
         loss: tree.cost() / total,
         metrics: measure(&tree, table, classes.codes(), weights, kappa),
@@ -403,10 +423,14 @@ pub fn learn(
         importance,
         skipped: examples.skipped.0,
         notes,
+        verdict: None,
+        profile: Some(Profile::new(examples)),
         seconds: start.elapsed().as_secs_f64(),
     };
     if held_out.is_empty() {
         held_out = probabilities(&tree, table, kappa);
     }
+    let (names, codes) = (classes.names(), classes.codes());
+    summary.verdict = Some(Verdict::of_probabilities(names, codes, weights, &held_out));
     Ok((tree, summary, held_out))
 }

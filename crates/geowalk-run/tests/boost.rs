@@ -13,7 +13,8 @@ use geowalk_run::boost::words::{self, Names};
 use geowalk_run::boost::{Boosted, History, Kind, Plan, summary, validate};
 use geowalk_run::folds::hold_out;
 use geowalk_run::model::Model;
-use geowalk_run::predict::predict;
+use geowalk_run::predict::{Wanted, predict};
+use geowalk_run::sql::Target;
 use geowalk_run::table::{Examples, examples, headings};
 
 /// Two or three classes that depend on a number, a name and what is missing.
@@ -84,7 +85,10 @@ fn every_learner_learns_and_comes_back_from_its_file() {
                 // The door: the same classes, one per line.
                 let mut out = Vec::new();
                 let options = Options::new([Input::text("a.csv", text(classes))]);
-                assert_eq!(predict(&again, options, false, 1, &mut out).unwrap(), 120);
+                assert_eq!(
+                    predict(&again, options, &Wanted::default(), &mut out).unwrap().rows,
+                    120
+                );
                 let lines: Vec<String> =
                     String::from_utf8(out).unwrap().lines().map(str::to_owned).collect();
                 let expected: Vec<String> =
@@ -103,9 +107,10 @@ fn unseen_names_and_missing_columns_are_predicted() {
     let model = plan.model(&examples, &boosted, &[], serde_json::Value::Null);
     assert!(History::of(&model, None).is_none());
     let mut out = Vec::new();
-    let new = "color,size,note,empty,same\nviolet,99,,,\n,,,,\nred,1,2,,7\n";
+    let new = "color,size,note,empty,same\nviolet,99,,,\n,,,,1\nred,1,2,,7\n";
     let options = Options::new([Input::text("b.csv", new)]);
-    assert_eq!(predict(&model, options, true, 1, &mut out).unwrap(), 3);
+    let wanted = Wanted { proba: true, ..Wanted::default() };
+    assert_eq!(predict(&model, options, &wanted, &mut out).unwrap().rows, 3);
     let text = String::from_utf8(out).unwrap();
     let mut lines = text.lines();
     assert_eq!(lines.next(), Some("no,yes"));
@@ -247,8 +252,8 @@ fn words() {
         sentences[0].1[0].contains("if size ") && sentences[0].1[0].contains("then "),
         "{sentences:?}"
     );
-    let sql = words::to_sql(&boosted, &names).unwrap();
-    assert!(sql.contains("CASE WHEN \"size\" ") && sql.contains("'yes'"), "{sql}");
+    let sql = words::to_sql(&boosted, &names, &Target::default()).unwrap();
+    assert!(sql.contains("geowalk_input.\"size\"") && sql.contains("'yes'"), "{sql}");
     let dot = words::to_dot(&boosted, &names);
     assert!(dot.starts_with("digraph boost {") && dot.trim_end().ends_with('}'));
     let json = words::to_json(&boosted, &names);

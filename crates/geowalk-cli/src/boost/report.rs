@@ -4,8 +4,9 @@ use geowalk::boost::multiclass::Reduction;
 use geowalk::certify::{Certificate, Status};
 use geowalk_page::{Page, Plot, Table};
 use geowalk_run::boost::validate::Validation;
-use geowalk_run::boost::words::{Names, spoken};
+use geowalk_run::boost::words::{Names, about_missing, spoken};
 use geowalk_run::boost::{Boosted, History, Plan};
+use geowalk_run::profile::Profile;
 
 use super::{about_loss, about_weak, promise};
 use crate::report::{self, Judged};
@@ -15,6 +16,8 @@ use crate::report::{self, Judged};
 pub struct Report<'a> {
     /// What was asked for.
     pub plan: &'a Plan,
+    /// How the table was read, if that is known.
+    pub profile: Option<&'a Profile>,
     /// How many rows were learned from.
     pub rows: usize,
     /// What was learned.
@@ -41,7 +44,7 @@ impl Report<'_> {
         if let Some(judged) = &self.judged {
             page = report::probabilities(page, judged, two);
         }
-        report::repeat(self.features(page), how)
+        report::repeat(report::reading(self.features(page), self.profile), how)
     }
 
     fn facts(&self) -> Vec<(&'static str, String)> {
@@ -132,7 +135,8 @@ impl Report<'_> {
 
     /// What was learned, sentence by sentence.
     fn features(&self, mut page: Page) -> Page {
-        page = page.section("What was learned");
+        let missing = about_missing(self.boosted);
+        page = page.section("What was learned").prose(&format!("Missing values: {missing}."));
         for (name, all) in spoken(self.boosted, self.names) {
             // A class without weight has no rounds.
             let of = |own: &&History| own.class.as_ref().is_none_or(|class| *class == name);

@@ -59,7 +59,7 @@ impl Report<'_> {
             page = report::probabilities(page, judged, two);
         }
         page = page.section("The tree").code(&self.text);
-        report::repeat(page, how)
+        report::repeat(report::reading(page, summary.profile.as_ref()), how)
     }
 }
 

@@ -299,6 +299,7 @@ impl Columnar {
                 written.map_err(|source| ErrorKind::Io { source }.of("quarantine"))?;
             }
         }
+        self.places.leave_out(error.to_string(), Vec::new());
         self.skipped.add(error);
         Ok(())
     }

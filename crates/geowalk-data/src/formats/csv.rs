@@ -22,6 +22,7 @@ use crate::Options;
 use crate::bytes::{Bytes, Record};
 use crate::decision::Decision;
 use crate::error::{DataError, ErrorKind, Fault, excerpt};
+use crate::looks::Looks;
 use crate::number;
 use crate::schema::{Labels, Schema};
 use crate::source::{Parsed, Parser, Scan, Source};
@@ -116,9 +117,18 @@ impl Parser for Csv {
     }
 
     fn sample(&mut self, record: Record<'_>) {
+        if self.is_empty(record) {
+            return;
+        }
         let fields: Result<Vec<_>, Fault> = field::fields(record, self.dialect).collect();
         let Ok(fields) = fields else { return };
-        let Table { sample, schema, spelling, .. } = &mut self.table;
+        let Table { sample, schema, spelling, looks, .. } = &mut self.table;
+        looks.resize_with(looks.len().max(fields.len()), Looks::default);
+        for ((_, field), looks) in fields.iter().zip(looks.iter_mut()) {
+            if !schema.is_missing(field) {
+                looks.add(field);
+            }
+        }
         sample.add(fields.iter().map(|(_, field)| match &**field {
             text if schema.is_missing(text) => Sight::Missing,
             text => Sight::of(text, *spelling),
@@ -155,6 +165,28 @@ impl Parser for Csv {
 
     fn schema(&self) -> &Schema {
         &self.table.schema
+    }
+
+    fn looks(&self) -> Vec<(&str, &Looks)> {
+        let names = self.table.names.iter().map(String::as_str);
+        names.zip(&self.table.looks).collect()
+    }
+
+    fn table_names(&self) -> &[String] {
+        &self.table.names
+    }
+
+    fn carried(&self, record: Record<'_>) -> Option<Vec<String>> {
+        if self.table.carried.is_empty() {
+            return None;
+        }
+        let fields = field::fields(record, self.dialect).map_while(Result::ok);
+        let fields: Vec<_> = fields.map(|(_, field)| field).collect();
+        let text = |at: &usize| {
+            let field = fields.get(*at).map(|field| String::from_utf8_lossy(field).into_owned());
+            field.unwrap_or_default()
+        };
+        Some(self.table.carried.iter().map(text).collect())
     }
 
     fn decisions(&self) -> &[Decision] {
@@ -203,10 +235,17 @@ fn fast(
 }
 
 impl Csv {
+    /// Is there nothing but separators and blanks?
+    fn is_empty(&self, record: Record<'_>) -> bool {
+        let separates = |byte: &u8| *byte == self.dialect.separator || byte.is_ascii_whitespace();
+        record.bytes().iter().all(separates)
+    }
+
     /// Any row: quoted, nominal, missing, wrong.
     fn careful(&mut self, record: Record<'_>, block: &mut Block) -> Result<Parsed, Fault> {
-        if record.bytes().trim_ascii().is_empty() {
-            return Ok(Parsed::Nothing);
+        if self.is_empty(record) {
+            let separated = record.bytes().contains(&self.dialect.separator);
+            return Ok(if separated { Parsed::Empty } else { Parsed::Nothing });
         }
         self.table.begin();
         let mut count = 0;

@@ -24,10 +24,11 @@ pub(super) use self::infer::{Sample, Sight};
 pub(super) use self::spelling::Spelling;
 use crate::decision::Decision;
 use crate::error::{ErrorKind, What, excerpt};
+use crate::looks::Looks;
 use crate::schema::{Dictionary, Features, Kind, Labels, Schema};
 use crate::source::Parsed;
 use crate::words::{Texts, Words};
-use crate::{Label, Options};
+use crate::{Carry, Label, Options};
 
 /// What the user asked for.
 pub(super) struct Rules {
@@ -37,6 +38,8 @@ pub(super) struct Rules {
     nominal: Vec<String>,
     text: Vec<String>,
     ignore: Vec<String>,
+    carry: Carry,
+    optional: Option<Vec<String>>,
 }
 
 impl Schema {
@@ -175,9 +178,12 @@ impl Cell<'_> {
         }
     }
 
-    /// The error of a cell that is no number in a column of numbers.
+    /// The error of a cell that is no number in a column of numbers. A model's types cannot be declared anew.
     #[cold]
-    fn no_number(self, column: &str) -> ErrorKind {
+    fn no_number(self, known: bool, column: &str) -> ErrorKind {
+        if known {
+            return ErrorKind::Number { what: What::Value(column.to_owned()), found: self.excerpt() };
+        }
         let advice = match self {
             Self::Text(text) => spelling::advice(text),
             _ => None,
@@ -192,6 +198,12 @@ pub(super) struct Table {
     pub(super) schema: Schema,
     /// Types are known: from the sample or an earlier reading.
     pub(super) inferred: bool,
+    /// Types are known from an earlier reading.
+    known: bool,
+    /// What values look like in the sample, by the number of the file's column.
+    pub(super) looks: Vec<Looks>,
+    /// Numbers of the file's columns that are carried.
+    pub(super) carried: Vec<usize>,
     /// Names of the file's columns.
     pub(super) names: Vec<String>,
     /// What each of them is for.
@@ -257,7 +269,12 @@ impl Table {
                 nominal: std::mem::take(&mut options.nominal),
                 text: std::mem::take(&mut options.text),
                 ignore: std::mem::take(&mut options.ignore),
+                carry: std::mem::take(&mut options.carry),
+                optional: options.optional.take(),
             },
+            known: inferred,
+            looks: Vec::new(),
+            carried: Vec::new(),
             names: Vec::new(),
             roles: Vec::new(),
             sample: Sample::default(),
@@ -381,7 +398,7 @@ impl Table {
             (cell, Labels::Numbers) if cell.number(self.spelling).is_some() => {
                 cell.finite(self.spelling, || What::Label)
             }
-            (cell, Labels::Numbers) => Err(cell.no_number(self.schema.label().unwrap_or("label"))),
+            (cell, Labels::Numbers) => Err(cell.no_number(self.known, self.schema.label().unwrap_or("label"))),
         }
     }
 
@@ -417,7 +434,7 @@ impl Table {
             Role::Number { column, index } => {
                 let name = &schema.columns[column].name;
                 if cell.number(*spelling).is_none() {
-                    return Err(cell.no_number(name));
+                    return Err(cell.no_number(self.known, name));
                 }
                 let value = cell.finite(*spelling, || What::Value(name.clone()))?;
                 match self.dense.as_mut().and_then(|row| row.get_mut(index as usize)) {

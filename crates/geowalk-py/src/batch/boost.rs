@@ -11,6 +11,8 @@ use geowalk_run::boost::words::{self, Names};
 use geowalk_run::boost::{Boosted, History, Kind, Plan, summary};
 use geowalk_run::error::RunError;
 use geowalk_run::model::Model;
+use geowalk_run::profile::Profile;
+use geowalk_run::sql::Target;
 use geowalk_run::table::Examples;
 use geowalk_run::tree::Form;
 use numpy::{PyArray1, PyReadonlyArray1};
@@ -107,7 +109,9 @@ impl Learned for Boosted {
         let names = Names::new(names.headings(batch), self);
         match form {
             Form::Json => Ok(words::to_json(self, &names).to_string()),
-            Form::Sql => words::to_sql(self, &names).map_err(PyValueError::new_err),
+            Form::Sql => {
+                words::to_sql(self, &names, &Target::default()).map_err(PyValueError::new_err)
+            }
             Form::Dot => Ok(words::to_dot(self, &names)),
             Form::Text => {
                 let members = words::sentences(self, &names);
@@ -134,8 +138,10 @@ impl Learned for Boosted {
             let message = "the model file does not tell the rounds of its training: it is of an older geowalk, or a number was not finite; fit it again in this process to have a report";
             return Err(data(message.to_owned(), None, None, None));
         };
+        let profile = Profile::of(model);
         let report = Report {
             plan: &plan,
+            profile: profile.as_ref(),
             rows: usize::try_from(model.examples).unwrap_or(usize::MAX),
             boosted: self,
             histories: &histories,
@@ -188,6 +194,7 @@ impl Boost {
             bins: (bins > 0).then_some(bins),
             seed,
             halt: Halt::new(),
+            known: Vec::new(),
             ..Plan::default()
         };
         let data = Data { names, columns, y, classes, weight, label, nominal, text };

@@ -65,7 +65,8 @@ impl Learned for Known {
 
     fn write(&self, batch: &Batch, names: &Renamed, form: Form) -> PyResult<String> {
         let shown = tree::Shown::of(&batch.model).map_err(run)?;
-        Ok(shown.with_columns(names.headings(batch)).write(form))
+        let shown = shown.with_columns(names.headings(batch));
+        shown.write(form).map_err(pyo3::exceptions::PyValueError::new_err)
     }
 
     fn page(

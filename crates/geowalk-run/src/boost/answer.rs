@@ -1,5 +1,5 @@
 //! # Predictions of a booster
-//! One line per row, in the order of the input: a class, or with `proba` the probability of every class. Values and columns that training has not seen are allowed: a new name is equal to no other.
+//! Values that training has not seen are allowed: a new name is equal to no other.
 
 use std::io::Write;
 
@@ -7,13 +7,19 @@ use geowalk::boost::Surrogate;
 use geowalk_data::Options;
 
 use super::Boosted;
+use super::explain::explain;
+use super::words::Names;
 use crate::error::RunError;
 use crate::label::Coding;
 use crate::model::Model;
-use crate::table::Reader;
+use crate::predict::{Done, Sheet, Wanted};
+use crate::table::{Reader, headings};
 
 /// Rows that are predicted at once.
 const AT_ONCE: usize = 1 << 16;
+
+/// Rows that are explained at once.
+const EXPLAINED: usize = 1 << 10;
 
 impl Boosted {
     /// What a model file holds.
@@ -28,31 +34,38 @@ impl Boosted {
     }
 }
 
-/// Predicts what `options` read and writes it; gives the number of rows.
-pub fn predict(
+/// Predicts what `options` read and writes it.
+pub(crate) fn predict(
     model: &Model,
+    boosted: &Boosted,
     options: Options,
-    proba: bool,
+    wanted: &Wanted,
     out: &mut dyn Write,
-) -> Result<u64, RunError> {
-    let boosted = Boosted::of(model)?;
+) -> Result<Done, RunError> {
     let mut reader = Reader::unlabelled(&model.schema, boosted.columns, options)?;
-    if proba {
-        writeln!(out, "{}", boosted.classes.join(",")).map_err(RunError::Predictions)?;
-    }
-    let mut count = 0;
-    while let Some(rows) = reader.read(AT_ONCE)? {
+    let names = Names::new(headings(&model.schema, boosted.columns), boosted);
+    let prediction = ["prediction".to_owned()];
+    let answers = if wanted.proba { boosted.classes.as_slice() } else { &prediction };
+    let mut sheet = Sheet::new(wanted, reader.source(), answers, out)?;
+    let at_once = if wanted.explain { EXPLAINED } else { AT_ONCE };
+    while let Some(rows) = reader.read(at_once)? {
         let (found, all) = boosted.predict(&rows.table)?;
-        count += found.len() as u64;
-        for (class, shares) in found.iter().zip(all.chunks(boosted.classes.len())) {
-            let written = if proba {
-                let texts: Vec<String> = shares.iter().map(f64::to_string).collect();
-                writeln!(out, "{}", texts.join(","))
+        let k = boosted.classes.len();
+        let why = if wanted.explain {
+            explain(boosted, &names, &rows.table, &found)?
+        } else {
+            Vec::new()
+        };
+        sheet.rows(&rows.places, found.len(), |row, sheet| {
+            if wanted.proba {
+                all[row * k..][..k].iter().for_each(|share| sheet.field(&share.to_string()));
             } else {
-                writeln!(out, "{}", boosted.classes.get(*class).map_or("", String::as_str))
-            };
-            written.map_err(RunError::Predictions)?;
-        }
+                sheet.field(boosted.classes.get(found[row]).map_or("", String::as_str));
+            }
+            if let Some(why) = why.get(row) {
+                sheet.field(why);
+            }
+        })?;
     }
-    Ok(count)
+    Ok(sheet.done(reader.source(), &reader.unseen()))
 }

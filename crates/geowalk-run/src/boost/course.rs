@@ -1,6 +1,8 @@
 //! # The course of a training in a model file
 //! What a report tells besides what was learned. The numbers of the rounds are an array, `boost.k.rounds` of the k-th training; why it ended and the like are in the summary; certificates follow from the rounds.
 
+use geowalk::boost::line::Separable;
+use geowalk::boost::multiclass::Reduction;
 use geowalk::boost::rules::Search;
 use geowalk::boost::{Ended, Flavour, Leverage, Outcome, Round, Surrogate};
 use geowalk::certify::{Boosting, Certificate, Contradiction};
@@ -147,6 +149,7 @@ impl Plan {
         let settings = &model.settings;
         let extra = |key: &str| settings.extras.get(key).map(String::as_str);
         let number = |key: &str| extra(key)?.parse().ok();
+        let number_of = |key: &str| extra(key)?.parse().ok();
         let leverage = settings.rate.strip_prefix("leverage(")?.strip_suffix(')')?;
         Some(Self {
             loss: settings.loss.clone(),
@@ -160,6 +163,11 @@ impl Plan {
             leverage: Leverage::parse(leverage).ok()?,
             rounds: number("rounds")?,
             seed: settings.seed,
+            reduction: Reduction::parse(extra("reduction")?)?,
+            separable: extra("separable").and_then(Separable::parse).unwrap_or_default(),
+            bound: number_of("until"),
+            held_out: number_of("hold-out"),
+            patience: number("patience"),
             ..Self::default()
         })
     }

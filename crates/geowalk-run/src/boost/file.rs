@@ -33,12 +33,20 @@ impl Plan {
             ("bins", self.bins.map_or("exact".to_owned(), |bins| bins.to_string())),
             ("abstains", self.abstains.to_string()),
             ("rounds", self.rounds.to_string()),
+            ("separable", self.separable.name().to_owned()),
             ("reduction", boosted.reduction.name().to_owned()),
             ("members", boosted.members.len().to_string()),
         ]
         .into_iter()
         .map(|(key, value)| (key.to_owned(), value))
         .collect();
+        for (key, value) in [
+            ("until", self.bound.map(|bound| bound.to_string())),
+            ("hold-out", self.held_out.map(|share| share.to_string())),
+            ("patience", self.patience.map(|rounds| rounds.to_string())),
+        ] {
+            extras.extend(value.map(|value| (key.to_owned(), value)));
+        }
         for (k, member) in boosted.members.iter().enumerate() {
             extras.insert(format!("loss.{k}"), member.loss.spec());
         }

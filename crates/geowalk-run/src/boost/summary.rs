@@ -6,6 +6,7 @@ use geowalk::certify::{Broken, Certificate, Status};
 use serde_json::{Value, json};
 
 use super::{Boosted, History, Plan};
+use crate::profile::Profile;
 use crate::table::Examples;
 
 /// The summary as one JSON object; the errors are those in training and on what was held out.
@@ -25,6 +26,7 @@ pub fn summary(
         "weak": plan.weak.name(),
         "walk": format!("boost:{}", plan.weak.name()),
         "rate": format!("leverage({})", plan.leverage.spec()),
+        "table": Profile::new(examples).json(),
         "metrics": { "training_error": error },
         "certificate": histories.first().map(|own| certificate(&own.certificates[0])),
         "members": histories.iter().map(history).collect::<Vec<_>>(),

@@ -52,13 +52,14 @@ pub fn check(examples: &Examples, count: usize) -> Result<(), ConfigError> {
     Err(ConfigError::OutOfRange { name: "folds", value, allowed })
 }
 
-/// Learns `count` times from all folds but one and tests on that one.
+/// Learns `count` times from all folds but one and tests on that one. What a run that was halted has found is to be thrown away.
 pub fn validate(
     plan: &Plan,
     examples: &Examples,
     count: usize,
     said: &mut dyn FnMut(Checked),
 ) -> Result<Validation, RunError> {
+    let plan = &Plan { known: Vec::new(), ..plan.clone() };
     let Examples { table, classes, weights, .. } = examples;
     let rows = classes.rows();
     check(examples, count)?;
@@ -67,6 +68,9 @@ pub fn validate(
     let k = classes.names().len();
     let mut probabilities = vec![0.0; rows * k];
     for at in 0..count {
+        if plan.halt.is_called() {
+            break;
+        }
         let (rest, fold) = divide(&parts, at);
         let codes = |rows: &[u32]| -> Vec<u32> {
             rows.iter().map(|row| classes.codes()[*row as usize]).collect()

@@ -1,22 +1,25 @@
 //! # A booster in words
 //! Features as sentences; the whole as SQL, JSON and Graphviz.
 //!
-//! **SQL** one expression per score, a sum of `CASE WHEN … THEN α ELSE -α END`, and the class of the largest. A missing value is `NULL`; comparisons with it are not true, as for a rule. Names are compared as
-//! texts, numbers as numbers: both are columns of the table under the names of the training data.
+//! **SQL** one expression per score, a sum of `CASE WHEN … THEN α ELSE -α END`, and the class of the largest; see [`sql`](crate::sql).
 //! **Graphviz** one box per feature, with an arrow to what it speaks for; small trees with their tests.
 
 use std::fmt::Write as _;
 
+use geowalk::boost::Surrogate;
 use geowalk::boost::columns::Plain;
 use geowalk::boost::multiclass::{ASKED, Reduction};
 use geowalk::boost::rule::{Asks, Literal, Rule};
 use geowalk::boost::split::{Split, Test};
 use geowalk::boost::stumps::{Vote, Votes};
 use geowalk::boost::weak::Hypothesis;
+use geowalk::loss::AnyLoss;
+use geowalk::loss::permissible::AnyPermissible;
 use serde_json::{Value, json};
 
 use super::{Boosted, Member};
-use crate::table::Heading;
+use crate::sql::{self, Dialect, Inputs, Output, Target};
+use crate::table::{Heading, Origin};
 
 /// The names of columns and of their values.
 #[derive(Debug, Clone)]
@@ -30,12 +33,18 @@ impl Names {
         headings.truncate(boosted.columns);
         if boosted.reduction == Reduction::Mh && boosted.classes.len() > 2 {
             let names = Some(boosted.classes.clone());
-            headings.push(Heading { name: ASKED.to_owned(), names, gaps: false });
+            headings.push(Heading {
+                name: ASKED.to_owned(),
+                names,
+                gaps: false,
+                origin: Origin::Cell,
+                missing: Vec::new(),
+            });
         }
         Self { headings }
     }
 
-    fn column(&self, column: usize) -> &str {
+    pub(super) fn column(&self, column: usize) -> &str {
         self.headings.get(column).map_or("?", |heading| heading.name.as_str())
     }
 
@@ -53,15 +62,15 @@ impl Names {
         self.column(column) == ASKED && column + 1 == self.headings.len()
     }
 
-    fn literal(&self, Literal { column, asks }: &Literal) -> String {
+    pub(super) fn literal(&self, Literal { column, asks }: &Literal) -> String {
         let x = self.column(*column);
         match *asks {
             Asks::Truth(true) => x.to_owned(),
             Asks::Truth(false) => format!("not {x}"),
             Asks::Is(code) => self.says(*column, code, true),
             Asks::Not(code) => self.says(*column, code, false),
-            Asks::AtMost(theta) => format!("{x} ≤ {theta}"),
-            Asks::Above(theta) => format!("{x} > {theta}"),
+            Asks::AtMost(theta) => format!("{x} ≤ {}", threshold(theta)),
+            Asks::Above(theta) => format!("{x} > {}", threshold(theta)),
             Asks::Missing => format!("{x} is missing"),
         }
     }
@@ -69,8 +78,10 @@ impl Names {
     fn test(&self, split: &Split) -> String {
         let x = self.column(split.column);
         match split.test {
-            Test::AtMost { theta, missing: false } => format!("{x} ≤ {theta}"),
-            Test::AtMost { theta, missing: true } => format!("{x} ≤ {theta} or missing"),
+            Test::AtMost { theta, missing } => {
+                let missing = if missing { " or missing" } else { "" };
+                format!("{x} ≤ {}{missing}", threshold(theta))
+            }
             Test::Is { code } => self.says(split.column, code, true),
             Test::Known => format!("{x} is known"),
         }
@@ -140,6 +151,36 @@ fn loud(alpha: f64) -> String {
         format!("{size:.4}")
     } else {
         format!("{size:.3e}")
+    }
+}
+
+/// A threshold for people: six digits.
+pub(crate) fn threshold(theta: f64) -> String {
+    if theta == 0.0 || (1e-4..1e6).contains(&theta.abs()) {
+        let digits = format!("{theta:.5e}").parse::<f64>();
+        return digits.unwrap_or(theta).to_string();
+    }
+    // Whole numbers below this are exact.
+    if theta.fract() == 0.0 && theta.abs() < 1e15 {
+        theta.to_string()
+    } else {
+        format!("{theta:.5e}")
+    }
+}
+
+/// Where missing values go, for the features of a booster.
+pub fn about_missing(boosted: &Boosted) -> &'static str {
+    let of = |wanted: fn(&Hypothesis) -> bool| {
+        boosted.members.iter().flat_map(|member| &member.hypotheses).any(wanted)
+    };
+    if of(|h| matches!(h, Hypothesis::Rule(rule) if rule.abstains)) {
+        "a rule has no vote where a value that it asks for is missing"
+    } else if of(|h| matches!(h, Hypothesis::Plain(_))) {
+        "a missing value counts 0"
+    } else if of(|h| matches!(h, Hypothesis::Tree(_))) {
+        "a missing value takes the second branch, unless the test says 'or missing'"
+    } else {
+        "where a value is missing, the rule votes for its 'else', unless it says 'missing'"
     }
 }
 
@@ -259,146 +300,191 @@ pub fn to_json(boosted: &Boosted, names: &Names) -> Value {
     json!({"classes": boosted.classes, "reduction": boosted.reduction.name(), "members": members})
 }
 
-/// A quoted identifier.
-fn identifier(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
-}
-
-/// A quoted text.
-fn text(value: &str) -> String {
-    format!("'{}'", value.replace('\'', "''"))
-}
-
-/// A number that SQL reads back to the same bits.
-fn number(x: f64) -> String {
-    if x == 0.0 || (1e-5..1e16).contains(&x.abs()) { format!("{x}") } else { format!("{x:e}") }
-}
-
-/// A condition: known beforehand where it asks for the class.
-enum Sql {
-    Known(bool),
+/// A condition. One that asks for the class is true or false for all rows.
+enum Condition {
+    Constant(bool),
     Text(String),
 }
 
 impl Names {
-    fn sql_literal(&self, l: &Literal, class: usize) -> Sql {
+    fn sql_literal(
+        &self,
+        l: &Literal,
+        class: usize,
+        inputs: &mut Inputs<'_>,
+    ) -> Result<Condition, String> {
         if self.is_asked(l.column) {
-            return Sql::Known(match l.asks {
+            return Ok(Condition::Constant(match l.asks {
                 Asks::Is(code) => code as usize == class,
                 Asks::Not(code) => code as usize != class,
                 _ => false,
-            });
+            }));
         }
-        let x = identifier(self.column(l.column));
-        Sql::Text(match l.asks {
-            Asks::Truth(true) => x,
-            Asks::Truth(false) => format!("NOT {x}"),
-            Asks::Is(code) => format!("{x} = {}", text(self.value(l.column, code))),
-            Asks::Not(code) => format!("{x} <> {}", text(self.value(l.column, code))),
-            Asks::AtMost(theta) => format!("{x} <= {}", number(theta)),
-            Asks::Above(theta) => format!("{x} > {}", number(theta)),
+        let (x, dialect) = (inputs.value(l.column)?, inputs.dialect());
+        let name = |code| dialect.text(self.value(l.column, code));
+        Ok(Condition::Text(match l.asks {
+            Asks::Truth(_) => {
+                return Err(format!("column '{}' holds truth values", self.column(l.column)));
+            }
+            Asks::Is(code) => format!("{x} = {}", name(code)),
+            Asks::Not(code) => format!("{x} <> {}", name(code)),
+            Asks::AtMost(theta) => format!("{x} <= {}", dialect.number(theta)),
+            Asks::Above(theta) => format!("{x} > {}", dialect.number(theta)),
             Asks::Missing => format!("{x} IS NULL"),
-        })
+        }))
     }
 
-    fn sql_split(&self, split: &Split, class: usize) -> Sql {
+    fn sql_split(
+        &self,
+        split: &Split,
+        class: usize,
+        inputs: &mut Inputs<'_>,
+    ) -> Result<Condition, String> {
         if self.is_asked(split.column) {
-            return Sql::Known(match split.test {
+            return Ok(Condition::Constant(match split.test {
                 Test::Is { code } => code as usize == class,
                 Test::Known => true,
                 Test::AtMost { .. } => false,
-            });
+            }));
         }
-        let x = identifier(self.column(split.column));
-        Sql::Text(match split.test {
-            Test::AtMost { theta, missing: false } => format!("{x} <= {}", number(theta)),
-            Test::AtMost { theta, missing: true } => {
-                format!("({x} <= {} OR {x} IS NULL)", number(theta))
-            }
-            Test::Is { code } => format!("{x} = {}", text(self.value(split.column, code))),
-            Test::Known => format!("{x} IS NOT NULL"),
-        })
+        let name = |code| self.value(split.column, code);
+        Ok(Condition::Text(sql::split(split, &name, inputs)?))
     }
 
     /// α·h for the score of a class.
-    fn sql_term(&self, hypothesis: &Hypothesis, alpha: f64, class: usize) -> String {
-        let case = |condition: Sql| match condition {
-            Sql::Known(true) => number(alpha),
-            Sql::Known(false) => number(-alpha),
-            Sql::Text(condition) => {
-                format!("CASE WHEN {condition} THEN {} ELSE {} END", number(alpha), number(-alpha))
-            }
+    fn sql_term(
+        &self,
+        hypothesis: &Hypothesis,
+        alpha: f64,
+        class: usize,
+        inputs: &mut Inputs<'_>,
+    ) -> Result<String, String> {
+        let dialect = inputs.dialect();
+        let (yes, no) = (dialect.number(alpha), dialect.number(-alpha));
+        let case = |condition: Condition| match condition {
+            Condition::Constant(true) => yes.clone(),
+            Condition::Constant(false) => no.clone(),
+            Condition::Text(condition) => format!("CASE WHEN {condition} THEN {yes} ELSE {no} END"),
         };
-        match hypothesis {
+        Ok(match hypothesis {
             Hypothesis::Rule(rule) => {
                 let (mut parts, mut unknown) = (Vec::new(), Vec::new());
                 for l in &rule.literals {
                     if rule.abstains && l.asks != Asks::Missing && !self.is_asked(l.column) {
-                        unknown.push(format!("{} IS NULL", identifier(self.column(l.column))));
+                        unknown.push(format!("{} IS NULL", inputs.value(l.column)?));
                     }
-                    match self.sql_literal(l, class) {
-                        Sql::Known(true) => {}
-                        Sql::Known(false) => parts.push("1 = 0".to_owned()),
-                        Sql::Text(condition) => parts.push(condition),
+                    match self.sql_literal(l, class, inputs)? {
+                        Condition::Constant(true) => {}
+                        Condition::Constant(false) => parts.push("1 = 0".to_owned()),
+                        Condition::Text(condition) => parts.push(condition),
                     }
                 }
                 if unknown.is_empty() {
                     let never = parts.iter().any(|part| part == "1 = 0");
-                    return case(match (parts.is_empty(), never) {
-                        (true, _) => Sql::Known(true),
-                        (_, true) => Sql::Known(false),
-                        _ => Sql::Text(parts.join(" AND ")),
-                    });
+                    return Ok(case(match (parts.is_empty(), never) {
+                        (true, _) => Condition::Constant(true),
+                        (_, true) => Condition::Constant(false),
+                        _ => Condition::Text(parts.join(" AND ")),
+                    }));
                 }
                 if parts.is_empty() {
                     parts.push("1 = 1".to_owned());
                 }
+                let (unknown, parts) = (unknown.join(" OR "), parts.join(" AND "));
                 format!(
-                    "CASE WHEN {} THEN 0 WHEN {} THEN {} ELSE {} END",
-                    unknown.join(" OR "),
-                    parts.join(" AND "),
-                    number(alpha),
-                    number(-alpha)
+                    "CASE WHEN {unknown} THEN {} WHEN {parts} THEN {yes} ELSE {no} END",
+                    dialect.number(0.0)
                 )
             }
-            Hypothesis::Stump(split) => case(self.sql_split(split, class)),
-            Hypothesis::Tree(votes) => self.sql_tree(votes, 0, alpha, class),
+            Hypothesis::Stump(split) => case(self.sql_split(split, class, inputs)?),
+            Hypothesis::Tree(votes) => self.sql_tree(votes, 0, alpha, class, inputs)?,
             Hypothesis::Plain(Plain::Value(column)) => {
-                format!("{} * COALESCE({}, 0)", number(alpha), identifier(self.column(*column)))
+                let x = inputs.value(*column)?;
+                format!("{yes} * COALESCE({x}, {})", dialect.number(0.0))
             }
             Hypothesis::Plain(Plain::Name(column, code)) if !self.is_asked(*column) => {
-                let x = identifier(self.column(*column));
-                let value = text(self.value(*column, *code));
-                let (yes, no) = (number(alpha), number(-alpha));
-                format!("CASE WHEN {x} IS NULL THEN 0 WHEN {x} = {value} THEN {yes} ELSE {no} END")
+                let (x, zero) = (inputs.value(*column)?, dialect.number(0.0));
+                let value = dialect.text(self.value(*column, *code));
+                format!(
+                    "CASE WHEN {x} IS NULL THEN {zero} WHEN {x} = {value} THEN {yes} ELSE {no} END"
+                )
             }
-            Hypothesis::Plain(Plain::Name(_, code)) => case(Sql::Known(*code as usize == class)),
-            _ => number(alpha),
-        }
+            Hypothesis::Plain(Plain::Name(_, code)) => {
+                case(Condition::Constant(*code as usize == class))
+            }
+            _ => yes,
+        })
     }
 
-    fn sql_tree(&self, votes: &Votes, at: usize, alpha: f64, class: usize) -> String {
-        match votes.nodes().get(at) {
+    fn sql_tree(
+        &self,
+        votes: &Votes,
+        at: usize,
+        alpha: f64,
+        class: usize,
+        inputs: &mut Inputs<'_>,
+    ) -> Result<String, String> {
+        Ok(match votes.nodes().get(at) {
             Some(Vote::Ask(split, left, right)) => {
-                let left = self.sql_tree(votes, *left, alpha, class);
-                let right = self.sql_tree(votes, *right, alpha, class);
-                match self.sql_split(split, class) {
-                    Sql::Known(true) => left,
-                    Sql::Known(false) => right,
-                    Sql::Text(condition) => {
+                let condition = self.sql_split(split, class, inputs)?;
+                let left = self.sql_tree(votes, *left, alpha, class, inputs)?;
+                let right = self.sql_tree(votes, *right, alpha, class, inputs)?;
+                match condition {
+                    Condition::Constant(true) => left,
+                    Condition::Constant(false) => right,
+                    Condition::Text(condition) => {
                         format!("CASE WHEN {condition} THEN {left} ELSE {right} END")
                     }
                 }
             }
-            Some(Vote::Say(vote)) => number(alpha * vote),
-            None => "0".to_owned(),
-        }
+            Some(Vote::Say(vote)) => inputs.dialect().number(alpha * vote),
+            None => inputs.dialect().number(0.0),
+        })
     }
 }
 
-/// The booster as a query over a table called `data`; the reason if there is none.
-pub fn to_sql(boosted: &Boosted, names: &Names) -> Result<String, String> {
-    let k = boosted.classes.len();
+/// The probability of the positive class at a score, where a formula of SQL gives it.
+fn sql_probability(loss: &Surrogate, score: &str, dialect: Dialect) -> Option<String> {
+    let n = |x: f64| dialect.number(x);
+    let (zero, half, one) = (n(0.0), n(0.5), n(1.0));
+    // Beyond 700 some databases report an overflow.
+    let logistic = |factor: f64| {
+        let z = format!("{} * {score}", n(factor));
+        format!(
+            "CASE WHEN {z} > {most} THEN {one} WHEN {z} < -{most} THEN {zero} \
+             ELSE {one} / ({one} + EXP(-({z}))) END",
+            most = n(700.0)
+        )
+    };
+    let clipped = || {
+        format!(
+            "CASE WHEN {score} >= {one} THEN {one} WHEN {score} <= -{one} THEN {zero} \
+             ELSE {half} + {half} * {score} END"
+        )
+    };
+    // Of a score beyond 1e150 the square is not finite.
+    let root = |c: f64| {
+        let c2 = n(c * c);
+        format!(
+            "CASE WHEN {score} > {far} THEN {one} WHEN {score} < -{far} THEN {zero} \
+             ELSE {half} + {half} * {score} / SQRT({c2} + {score} * {score}) END",
+            far = n(1e150)
+        )
+    };
+    match (loss.loss(), loss.permissible()) {
+        _ if loss.is_exponential() => Some(logistic(2.0)),
+        _ if loss.is_squared() => Some(clipped()),
+        (AnyLoss::Logistic(_), _) | (_, Some(AnyPermissible::Entropy(_))) => Some(logistic(1.0)),
+        (_, Some(AnyPermissible::Gini(_))) => Some(clipped()),
+        (_, Some(AnyPermissible::Matsushita(_))) => Some(root(1.0)),
+        (_, Some(AnyPermissible::Mu(mu))) => Some(root(1.0 - mu.mu())),
+        _ => None,
+    }
+}
+
+/// The booster as a query; the reason if there is none.
+pub fn to_sql(boosted: &Boosted, names: &Names, target: &Target) -> Result<String, String> {
+    let (k, dialect, headings) = (boosted.classes.len(), target.dialect, &names.headings);
     let losses: std::collections::BTreeSet<String> =
         boosted.members.iter().map(|member| member.loss.spec()).collect();
     if losses.len() > 1 {
@@ -407,40 +493,78 @@ pub fn to_sql(boosted: &Boosted, names: &Names) -> Result<String, String> {
             losses.into_iter().collect::<Vec<_>>().join(", ")
         ));
     }
-    let score = |class: usize| {
+    let score = |class: usize| -> Result<(String, Inputs<'_>), String> {
+        let mut inputs = Inputs::new(dialect, headings);
         let member = boosted.members.get(class).or(boosted.members.first());
-        let terms: Vec<String> = member.map_or(Vec::new(), |member| {
-            let pairs = member.hypotheses.iter().zip(&member.alpha);
-            let pairs = pairs.filter(|(_, alpha)| **alpha != 0.0);
-            pairs.map(|(h, alpha)| names.sql_term(h, *alpha, class)).collect()
-        });
-        if terms.is_empty() { "0".to_owned() } else { terms.join("\n    + ") }
-    };
-    if k == 2 {
-        return Ok(format!(
-            "SELECT *, CASE WHEN score >= 0 THEN {} ELSE {} END AS prediction\nFROM (\n  SELECT *,\n    {} AS score\n  FROM data\n) AS scored;",
-            text(&boosted.classes[1]),
-            text(&boosted.classes[0]),
-            score(0)
-        ));
-    }
-    let mut cases = String::new();
-    for class in 0..k.saturating_sub(1) {
-        let others: Vec<String> = (0..k)
-            .filter(|other| *other != class)
-            .map(|other| format!("score_{class} >= score_{other}"))
+        let pairs = member.into_iter().flat_map(|own| own.hypotheses.iter().zip(&own.alpha));
+        let terms: Result<Vec<String>, String> = pairs
+            .filter(|(_, alpha)| **alpha != 0.0)
+            .map(|(h, alpha)| names.sql_term(h, *alpha, class, &mut inputs))
             .collect();
-        // Writing to a string cannot fail.
-        let _ =
-            write!(cases, " WHEN {} THEN {}", others.join(" AND "), text(&boosted.classes[class]));
+        let sum = sql::sum(&terms?);
+        Ok((sum, inputs))
+    };
+    let text = |class: usize| dialect.text(&boosted.classes[class]);
+    let output = |name: &str, meaning: String| Output::new(name, meaning, headings);
+    let loss = boosted.members.first().map(|member| &member.loss);
+    let probability = |score: &str| loss.and_then(|loss| sql_probability(loss, score, dialect));
+    let (mut found, mut derived) = (Vec::new(), Vec::new());
+    if k == 2 {
+        let (sum, inputs) = score(0)?;
+        let (yes, no) = (text(1), text(0));
+        let own = output("score", format!("sum of the votes, at least 0 for {yes}"));
+        let z = own.found();
+        derived.push((
+            output("prediction", format!("{no} or {yes}")),
+            format!("CASE WHEN {z} >= 0 THEN {yes} WHEN {z} < 0 THEN {no} END"),
+        ));
+        if let Some(p) = probability(&z) {
+            derived.push((output("probability", format!("of {yes}")), p));
+        }
+        found.push((own, sum, inputs));
+    } else {
+        for class in 0..k {
+            let (sum, inputs) = score(class)?;
+            let meaning = format!("sum of the votes for {}", text(class));
+            found.push((output(&format!("score_{}", class + 1), meaning), sum, inputs));
+        }
+        let scores: Vec<String> = found.iter().map(|(output, ..)| output.found()).collect();
+        let unknown = format!("{} IS NULL", scores.join(" + "));
+        let largest = |answer: &dyn Fn(usize) -> String| {
+            let mut cases = format!("CASE WHEN {unknown} THEN NULL");
+            for class in 0..k - 1 {
+                let others = (0..k).filter(|other| *other != class);
+                let others: Vec<String> =
+                    others.map(|o| format!("{} >= {}", scores[class], scores[o])).collect();
+                // Writing to a string cannot fail.
+                let _ = write!(cases, "\n    WHEN {} THEN {}", others.join(" AND "), answer(class));
+            }
+            format!("{cases}\n    ELSE {} END", answer(k - 1))
+        };
+        derived.push((
+            output("prediction", "the class of the largest score".to_owned()),
+            largest(&|class| text(class)),
+        ));
+        let all: Option<Vec<String>> = scores.iter().map(|score| probability(score)).collect();
+        if let Some(all) = all {
+            let sum = all.iter().map(|p| format!("({p})")).collect::<Vec<_>>().join(" + ");
+            let equal = dialect.number(1.0 / k as f64);
+            let share = |class: usize| {
+                format!(
+                    "COALESCE(({}) / NULLIF({sum}, {}), {equal})",
+                    all[class],
+                    dialect.number(0.0)
+                )
+            };
+            derived.push((
+                output("probability", "of the predicted class".to_owned()),
+                largest(&share),
+            ));
+        }
     }
-    let last = boosted.classes.last().map(String::as_str).unwrap_or_default();
-    let scores: Vec<String> = (0..k).map(|k| format!("{} AS score_{k}", score(k))).collect();
-    Ok(format!(
-        "SELECT *, CASE{cases} ELSE {} END AS prediction\nFROM (\n  SELECT *,\n    {}\n  FROM data\n) AS scored;",
-        text(last),
-        scores.join(",\n    ")
-    ))
+    let title = "Boosted rules";
+    let missing = "A condition on a missing value is false.";
+    Ok(sql::Query { target, title, missing, found, derived }.write())
 }
 
 /// A label of Graphviz.
@@ -450,7 +574,10 @@ fn label(text: &str) -> String {
 
 /// The booster as a graph.
 pub fn to_dot(boosted: &Boosted, names: &Names) -> String {
-    let mut out = String::from("digraph boost {\n  rankdir=LR;\n  node [shape=box];\n");
+    let mut out = format!(
+        "digraph boost {{\n  rankdir=LR;\n  label=\"{}\";\n  node [shape=box];\n",
+        about_missing(boosted)
+    );
     for (k, member) in boosted.members.iter().enumerate() {
         let (yes, no) = sides(boosted, k);
         let _ = writeln!(out, "  yes{k} [label=\"{}\", shape=oval];", label(&yes));

@@ -1,8 +1,9 @@
 //! # Trees in words
 //! The same tree as text for people, as a query for a database, as JSON for programs, as a drawing for Graphviz.
 //!
-//! **SQL** A flat `CASE` expression per answer. A missing value is `NULL`, and goes where the tree sends it: a comparison with `NULL` is not true, so the other branch is taken, and where
-//! missing values go left the query says `OR … IS NULL`. Numbers have all their digits. **Care** a name that no row of the training data had is equal to none.
+//! **SQL** A flat `CASE` expression gives the leaf, see [`sql`](crate::sql). A missing value is `NULL`, and goes where the tree sends it: a comparison
+//! with `NULL` is not true, so the other branch is taken, and where missing values go left the query says `OR … IS NULL`. Numbers have all their
+//! digits. **Care** a name that no row of the training data had is equal to none.
 
 use std::fmt::Write;
 
@@ -11,10 +12,15 @@ use geowalk::boost::tree::{Branch, Node, Tree};
 use geowalk::loss::permissible::Permissible;
 use serde_json::{Value, json};
 
+use crate::boost::words::threshold;
 use crate::error::RunError;
 use crate::label::Coding;
 use crate::model::Model;
-use crate::table::{self, Examples, Heading};
+use crate::sql::{self, Inputs, Output, Target};
+use crate::table::{self, Examples, Heading, Origin};
+
+/// Where a missing value goes.
+const MISSING: &str = "a missing value goes to no, unless the test says 'or missing'";
 
 /// How a tree is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,14 +72,14 @@ impl Shown {
         &self.tree
     }
 
-    /// Writes the tree.
-    pub fn write(&self, form: Form) -> String {
-        match form {
+    /// Writes the tree. SQL is that of SQLite, and has a reason where it cannot be; see [`sql`](Self::sql) for others.
+    pub fn write(&self, form: Form) -> Result<String, String> {
+        Ok(match form {
             Form::Text => self.text(),
-            Form::Sql => self.sql(),
+            Form::Sql => self.sql(&Target::default())?,
             Form::Json => format!("{}\n", self.json()),
             Form::Dot => self.dot(),
-        }
+        })
     }
 
     fn column(&self, split: &Split) -> &str {
@@ -89,15 +95,14 @@ impl Shown {
         self.classes.get(self.tree.class(node)).map_or("?", String::as_str)
     }
 
-    /// A test as a sentence. Where missing values go is said if training has seen some.
+    /// A test as a sentence, which names the missing values that pass it; others fail it.
     fn sentence(&self, split: &Split) -> String {
         let column = self.column(split);
-        let gaps = self.columns.get(split.column).is_some_and(|column| column.gaps);
         match split.test {
-            Test::AtMost { theta, missing: true } if gaps => {
-                format!("{column} <= {theta:?} or missing")
+            Test::AtMost { theta, missing } => {
+                let missing = if missing { " or missing" } else { "" };
+                format!("{column} <= {}{missing}", threshold(theta))
             }
-            Test::AtMost { theta, .. } => format!("{column} <= {theta:?}"),
             Test::Is { code } => {
                 let heading = self.columns.get(split.column);
                 heading.map_or_else(|| "?".to_owned(), |heading| heading.says(code, true))
@@ -113,8 +118,11 @@ impl Shown {
     }
 
     /// Nodes in the order in which they are read, each with what stands before it. A stack, since trees may be deep.
-    fn text(&self) -> String {
+    pub fn text(&self) -> String {
         let mut out = format!("weights of the classes {}\n", self.classes.join(", "));
+        if self.tree.nodes().len() > 1 {
+            let _ = writeln!(out, "{MISSING}");
+        }
         let mut open = vec![(0, String::new(), String::new())];
         while let Some((node, first, rest)) = open.pop() {
             match &self.tree.nodes()[node].branch {
@@ -131,53 +139,117 @@ impl Shown {
         out
     }
 
-    fn sql(&self) -> String {
-        let positive = self.classes.last().map_or("?", String::as_str);
-        let class = self.case(&|node| text(self.class(node)));
-        let mut out = format!("SELECT\n{class} AS prediction");
-        if self.tree.classes() == 2 {
-            let p = |node| format!("{:?}", self.tree.probability(node, 1, self.kappa));
-            let _ = write!(out, ",\n-- of {}\n{} AS probability", line(positive), self.case(&p));
-        }
-        out.push_str("\nFROM data;\n");
-        out
+    /// The names of the columns of the data that are asked for.
+    pub(crate) fn used_columns(&self) -> Vec<String> {
+        let splits = self.tree.nodes().iter().filter_map(|node| node.branch.as_ref());
+        let used: Vec<usize> = splits.map(|branch| branch.split.column).collect();
+        let source = |(at, heading): (usize, &Heading)| match &heading.origin {
+            _ if !used.contains(&at) => None,
+            Origin::Word { column, .. } => Some(column.clone()),
+            Origin::Cell | Origin::Entry => Some(heading.name.clone()),
+        };
+        self.columns.iter().enumerate().filter_map(source).collect()
     }
 
-    fn condition(&self, split: &Split) -> String {
-        let column = format!("\"{}\"", self.column(split).replace('"', "\"\""));
-        match split.test {
-            Test::AtMost { theta, missing: false } => format!("{column} <= {theta:?}"),
-            Test::AtMost { theta, missing: true } => {
-                format!("({column} <= {theta:?} OR {column} IS NULL)")
+    /// Why rows of a leaf are of its class, in one sentence.
+    pub(crate) fn explain(&self, leaf: usize) -> String {
+        let mut parts = Vec::new();
+        let mut node = leaf;
+        let parent = |child: usize| {
+            let is_parent = |node: &Node| {
+                node.branch.as_ref().is_some_and(|own| own.left == child || own.right == child)
+            };
+            self.tree.nodes().iter().position(is_parent)
+        };
+        while let Some(above) = parent(node) {
+            if let Some(branch) = &self.tree.nodes()[above].branch {
+                parts.push(self.answer(&branch.split, branch.left == node));
             }
-            Test::Is { code } => format!("{column} = {}", text(self.name(split, code))),
-            Test::Known => format!("{column} IS NOT NULL"),
+            node = above;
         }
+        parts.reverse();
+        let class = self.class(leaf);
+        let masses = self.tree.masses(leaf);
+        let (own, all) = (masses[self.tree.class(leaf)], masses.iter().sum::<f64>());
+        let shares = format!("{own} of {all} in training");
+        if parts.is_empty() {
+            return format!("{class} for all rows: {shares}");
+        }
+        format!("{class} because {}: {shares}", parts.join(" and "))
+    }
+
+    /// What is true of rows that go left or right.
+    fn answer(&self, split: &Split, left: bool) -> String {
+        let column = self.column(split);
+        match (split.test, left) {
+            (Test::AtMost { theta, missing }, _) => {
+                let (sign, theta) = (if left { "<=" } else { ">" }, threshold(theta));
+                let gaps = self.columns.get(split.column).is_some_and(|column| column.gaps);
+                let missing = if missing == left && gaps { " or missing" } else { "" };
+                format!("{column} {sign} {theta}{missing}")
+            }
+            (Test::Is { code }, _) => {
+                format!("{column} {} {}", if left { "=" } else { "is not" }, self.name(split, code))
+            }
+            (Test::Known, _) => format!("{column} is {}", if left { "known" } else { "missing" }),
+        }
+    }
+
+    /// The tree as a query; the reason if there is none.
+    pub fn sql(&self, target: &Target) -> Result<String, String> {
+        let dialect = target.dialect;
+        let mut inputs = Inputs::new(dialect, &self.columns);
+        let leaf = self.leaf_number(&mut inputs)?;
+        let output = |name: &str, meaning: String| Output::new(name, meaning, &self.columns);
+        let found = output("leaf", "the number of the leaf, from 0 at the top".to_owned());
+        let two = self.tree.classes() == 2;
+        let case = |answer: &dyn Fn(usize) -> String| {
+            let leaves = self.tree.leaves();
+            let when = leaves.map(|node| format!("\n    WHEN {node} THEN {}", answer(node)));
+            format!("CASE {}{}\n  END", found.found(), when.collect::<String>())
+        };
+        let positive = dialect.text(self.classes.last().map_or("?", String::as_str));
+        let of = if two { format!("of {positive}") } else { "of the predicted class".to_owned() };
+        let probability = |node: usize| {
+            let class = if two { 1 } else { self.tree.class(node) };
+            dialect.number(self.tree.probability(node, class, self.kappa))
+        };
+        let derived = vec![
+            (
+                output("prediction", "the class of most weight in the leaf".to_owned()),
+                case(&|node| dialect.text(self.class(node))),
+            ),
+            (output("probability", of), case(&probability)),
+        ];
+        let title = "Decision tree";
+        let missing = "A missing value takes the branch that training chose.";
+        let query =
+            sql::Query { target, title, missing, found: vec![(found, leaf, inputs)], derived };
+        Ok(query.write())
     }
 
     /// One line per leaf, left before right. Only the tests that are passed on the way to a leaf need to be written: a row that should have failed one of
     /// the others has been answered by an earlier line. So nothing is nested, and nothing is negated, which `NULL` would not survive.
-    fn case(&self, answer: &dyn Fn(usize) -> String) -> String {
-        let mut out = String::from("  CASE");
+    fn leaf_number(&self, inputs: &mut Inputs<'_>) -> Result<String, String> {
+        let mut out = String::from("CASE");
         let mut open = vec![(0, Vec::<String>::new())];
         while let Some((node, passed)) = open.pop() {
             let _ = match &self.tree.nodes()[node].branch {
                 Some(branch) => {
                     let mut yes = passed.clone();
-                    yes.push(self.condition(&branch.split));
+                    let name = |code| self.name(&branch.split, code);
+                    yes.push(sql::split(&branch.split, &name, inputs)?);
                     open.push((branch.right, passed));
                     open.push((branch.left, yes));
                     Ok(())
                 }
-                None if passed.is_empty() => write!(out, "\n    ELSE {}", answer(node)),
-                None => write!(out, "\n    WHEN {} THEN {}", passed.join(" AND "), answer(node)),
+                // A tree without a test is its only answer.
+                None if passed.is_empty() && node == 0 => return Ok("0".to_owned()),
+                None if passed.is_empty() => write!(out, "\n        ELSE {node} END"),
+                None => write!(out, "\n        WHEN {} THEN {node}", passed.join(" AND ")),
             };
         }
-        // A tree without a test is its only answer.
-        match out.strip_prefix("  CASE\n    ELSE ") {
-            Some(only) => format!("  {only}"),
-            None => out + "\n  END",
-        }
+        Ok(out)
     }
 
     /// A list of nodes that refer to each other by number: readers of JSON need not be as deep as the tree.
@@ -207,7 +279,7 @@ impl Shown {
 
     fn dot(&self) -> String {
         let label = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', " ");
-        let mut out = String::from("digraph tree {\n  node [shape=box];\n");
+        let mut out = format!("digraph tree {{\n  label=\"{MISSING}\";\n  node [shape=box];\n");
         for (node, own) in self.tree.nodes().iter().enumerate() {
             let _ = match &own.branch {
                 None => writeln!(
@@ -227,14 +299,4 @@ impl Shown {
         out.push_str("}\n");
         out
     }
-}
-
-/// A text of SQL.
-fn text(value: &str) -> String {
-    format!("'{}'", value.replace('\'', "''"))
-}
-
-/// A text that stays on its line.
-fn line(value: &str) -> String {
-    value.replace(['\n', '\r'], " ")
 }

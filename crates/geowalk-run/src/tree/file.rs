@@ -18,10 +18,11 @@ use geowalk::boost::tree::{Branch, Criterion, Node, Tree};
 use geowalk::loss::permissible::Permissible;
 use geowalk_data::Options;
 
-use super::{KIND, Plan};
+use super::{KIND, Plan, Shown};
 use crate::error::RunError;
 use crate::label::Coding;
 use crate::model::{Arrays, Model, ModelError, Settings, array};
+use crate::predict::{Done, Sheet, Wanted};
 use crate::table::{Examples, Reader};
 
 /// Rows that are predicted together.
@@ -126,33 +127,32 @@ pub fn load(model: &Model) -> Result<(Tree, f64), RunError> {
 pub fn predict(
     model: &Model,
     options: Options,
-    proba: bool,
+    wanted: &Wanted,
     out: &mut dyn Write,
-) -> Result<u64, RunError> {
+) -> Result<Done, RunError> {
     let (tree, kappa) = load(model)?;
+    let shown = Shown::of(model)?;
     let coding = Coding::restore(model.settings.task, model.classes.clone());
     let labels = model.schema.labels();
     let mut reader = Reader::unlabelled(&model.schema, tree.columns(), options)?;
-    // One line per leaf, made once.
-    let line = |leaf: usize| {
-        if proba {
-            let texts: Vec<String> =
-                (0..tree.classes()).map(|k| tree.probability(leaf, k, kappa).to_string()).collect();
-            texts.join(",")
+    // The fields of each leaf, made once.
+    let fields = |leaf: usize| -> Vec<String> {
+        let mut fields = if wanted.proba {
+            (0..tree.classes()).map(|k| tree.probability(leaf, k, kappa).to_string()).collect()
         } else {
-            coding.text(tree.class(leaf), labels)
-        }
+            vec![coding.text(tree.class(leaf), labels)]
+        };
+        fields.extend(wanted.explain.then(|| shown.explain(leaf)));
+        fields
     };
-    let lines: Vec<String> = (0..tree.nodes().len()).map(line).collect();
-    if proba {
-        writeln!(out, "{}", coding.texts(labels).join(",")).map_err(RunError::Predictions)?;
+    let leaves: Vec<Vec<String>> = (0..tree.nodes().len()).map(fields).collect();
+    let answers = if wanted.proba { coding.texts(labels) } else { vec!["prediction".to_owned()] };
+    let mut sheet = Sheet::new(wanted, reader.source(), &answers, out)?;
+    while let Some(rows) = reader.read(CHUNK)? {
+        let found = tree.leaves_of(&rows.table);
+        sheet.rows(&rows.places, found.len(), |row, sheet| {
+            leaves[found[row]].iter().for_each(|field| sheet.field(field));
+        })?;
     }
-    let mut rows = 0;
-    while let Some(read) = reader.read(CHUNK)? {
-        for leaf in tree.leaves_of(&read.table) {
-            writeln!(out, "{}", lines[leaf]).map_err(RunError::Predictions)?;
-        }
-        rows += read.labels.len() as u64;
-    }
-    Ok(rows)
+    Ok(sheet.done(reader.source(), &reader.unseen()))
 }

@@ -36,6 +36,13 @@ impl Halt {
     }
 }
 
+/// One that is called by setting the flag, as a handler of a signal does.
+impl From<Arc<AtomicBool>> for Halt {
+    fn from(flag: Arc<AtomicBool>) -> Self {
+        Self(Some(flag))
+    }
+}
+
 /// It says nothing of what is learned: all are equal.
 impl PartialEq for Halt {
     fn eq(&self, _: &Self) -> bool {

@@ -35,6 +35,15 @@ pub enum Separable {
 }
 
 impl Separable {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cap => "cap",
+            Self::Stop => "stop",
+            Self::Error => "error",
+        }
+    }
+
     /// `cap`, `stop` or `error`.
     pub fn parse(text: &str) -> Option<Self> {
         match text {

@@ -2,11 +2,11 @@
 
 use super::spelling::{Spelling, advice, is_missing_word};
 use super::{Role, Table};
-use crate::Label;
 use crate::decision::Decision;
 use crate::error::{ErrorKind, excerpt};
 use crate::schema::{Column, Dictionary, Features, Kind, Labels};
 use crate::words::Texts;
+use crate::{Carry, Label};
 
 /// What the first rows show of each column.
 #[derive(Debug, Default)]
@@ -261,10 +261,12 @@ impl Table {
     }
 
     /// The columns of an earlier reading must all be there, in whatever order; others must be ignored by name.
-    fn match_columns(&self, names: &[String]) -> Result<(), ErrorKind> {
+    fn match_columns(&mut self, names: &[String]) -> Result<(), ErrorKind> {
         let columns = &self.schema.columns;
+        let may_be_absent = self.rules.optional.as_deref().unwrap_or_default();
         for column in columns {
             let optional = match column.kind {
+                _ if may_be_absent.contains(&column.name) => true,
                 Kind::Ignored => true,
                 Kind::Label => self.rules.unlabelled || self.rules.label == Label::Absent,
                 Kind::Weight => self.rules.unlabelled,
@@ -280,7 +282,19 @@ impl Table {
         let extra = |name: &&String| {
             !columns.iter().any(|c| c.name == **name) && !self.rules.ignore.contains(*name)
         };
-        if let Some(name) = names.iter().find(extra) {
+        let carried = |name: &&String| matches!(&self.rules.carry, Carry::Named(names) if names.contains(*name));
+        if self.rules.optional.is_some() {
+            let extra: Vec<String> =
+                names.iter().filter(extra).filter(|name| !carried(name)).cloned().collect();
+            let absent = |column: &&Column| {
+                !names.contains(&column.name) && may_be_absent.contains(&column.name)
+            };
+            let absent: Vec<String> =
+                columns.iter().filter(absent).map(|column| column.name.clone()).collect();
+            if !extra.is_empty() || !absent.is_empty() {
+                self.decisions.push(Decision::Columns { extra, absent });
+            }
+        } else if let Some(name) = names.iter().filter(extra).find(|name| !carried(name)) {
             return Err(ErrorKind::ExtraColumn {
                 name: name.clone(),
                 columns: columns.iter().map(|c| c.name.clone()).collect(),
@@ -321,6 +335,7 @@ impl Table {
         if !self.inferred {
             self.infer();
         }
+        self.carried = self.find_carried()?;
         let mut roles = Vec::with_capacity(self.names.len());
         for k in 0..self.names.len() {
             let column = self.schema.columns.iter().position(|c| c.name == self.names[k]);
@@ -347,6 +362,20 @@ impl Table {
         };
         self.recent = self.schema.columns.iter().map(watched).collect();
         Ok(())
+    }
+
+    /// The columns that are carried.
+    fn find_carried(&self) -> Result<Vec<usize>, ErrorKind> {
+        let find = |name: &String| {
+            let columns = || self.names.clone();
+            let at = self.names.iter().position(|own| own == name);
+            at.ok_or_else(|| ErrorKind::NoColumn { name: name.clone(), columns: columns() })
+        };
+        match &self.rules.carry {
+            Carry::Nothing => Ok(Vec::new()),
+            Carry::Named(names) => names.iter().map(find).collect(),
+            Carry::All => Ok((0..self.names.len()).collect()),
+        }
     }
 
     /// Is this column of the file one that is not read, whatever it holds?

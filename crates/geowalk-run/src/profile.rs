@@ -1,0 +1,433 @@
+//! # How a table was read
+//! Each column with its type, its values, what is missing, and why it was taken for that; with warnings of what is often a mistake.
+//! Computed here once; summaries, `show`, reports and `--dry-run` print it, and model files keep it.
+//!
+//! **Cost** One pass over the table.
+
+use std::collections::{BTreeMap, HashSet};
+
+use geowalk::boost::table::{MISSING, Values};
+use geowalk_data::{Kind, Labels, Looks};
+use serde_json::{Value, json};
+
+use crate::boost::words::threshold;
+use crate::model::Model;
+use crate::table::{Examples, Origin, headings};
+
+/// With fewer rows, values that all differ and columns that separate the classes say nothing.
+const FEW: usize = 20;
+
+/// So many classes that are whole numbers are suspicious.
+const MANY_CLASSES: usize = 20;
+
+/// Names that are listed.
+const LISTED: usize = 5;
+
+/// How a table was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Profile {
+    /// Rows that are learned from.
+    pub rows: usize,
+    /// The columns that are learned from.
+    pub columns: Vec<ColumnProfile>,
+    /// The label's column, if it has a name.
+    pub label: Option<String>,
+    /// The classes, each with its number of rows.
+    pub classes: Vec<(String, usize)>,
+    /// What is often a mistake, a sentence each.
+    pub warnings: Vec<String>,
+}
+
+/// How a column was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ColumnProfile {
+    /// Its name.
+    pub name: String,
+    /// Numbers, names, words or nothing.
+    pub kind: String,
+    /// The range, or how many names and the first of them.
+    pub values: String,
+    /// Rows without a value.
+    pub missing: usize,
+    /// Why it was taken for that.
+    pub why: String,
+}
+
+/// What a reader knows besides the table.
+#[derive(Debug, Clone, Default)]
+pub struct Reading {
+    /// What values look like in the first rows, by column.
+    pub looks: BTreeMap<String, Looks>,
+    /// Columns that were declared to be names or text.
+    pub declared: Vec<String>,
+}
+
+impl Profile {
+    /// How these examples were read.
+    pub fn new(examples: &Examples) -> Self {
+        let Examples { table, classes, schema, reading, .. } = examples;
+        let mut warnings = Vec::new();
+        let mut columns: Vec<ColumnProfile> = Vec::new();
+        let mut words: BTreeMap<String, usize> = BTreeMap::new();
+        for (heading, column) in headings(schema, table.columns().len()).iter().zip(table.columns())
+        {
+            if let Origin::Word { column, .. } = &heading.origin {
+                *words.entry(column.clone()).or_default() += 1;
+                continue;
+            }
+            let name = column.name();
+            let looks = reading.looks.get(name);
+            let declared = reading.declared.iter().any(|own| own == name);
+            let missing = (0..table.rows()).filter(|row| column.values().missing(*row)).count();
+            let known = table.rows() - missing;
+            let (kind, values, why) = match column.values() {
+                _ if known == 0 => ("nothing", String::new(), "no row has a value"),
+                Values::Numeric(values) => {
+                    let known = values.iter().filter(|x| !x.is_nan());
+                    let (least, most) = known
+                        .fold((f64::INFINITY, f64::NEG_INFINITY), |range, x| {
+                            (range.0.min(*x), range.1.max(*x))
+                        });
+                    let range = format!("{} to {}", threshold(least), threshold(most));
+                    ("numbers", range, "all values are numbers")
+                }
+                Values::Nominal { names, .. } => {
+                    let first: Vec<&str> = names.iter().take(LISTED).map(String::as_str).collect();
+                    let more = if names.len() > LISTED { ", ..." } else { "" };
+                    let list = format!("{}: {}{more}", names.len(), first.join(", "));
+                    let why = if declared { "declared" } else { "a value is no number" };
+                    ("names", list, why)
+                }
+                Values::Boolean(_) => ("truth values", String::new(), "declared"),
+            };
+            warnings.extend(looks.and_then(|looks| form(name, kind, looks)));
+            warnings.extend(identifies(name, column.values(), known));
+            warnings.extend(case(&format!("column '{name}'"), column_names(column.values())));
+            warnings.extend(tells_class(
+                name,
+                column.values(),
+                classes.codes(),
+                classes.names().len(),
+            ));
+            columns.push(ColumnProfile {
+                name: name.to_owned(),
+                kind: kind.to_owned(),
+                values,
+                missing,
+                why: why.to_owned(),
+            });
+        }
+        for name in schema.of_kind(Kind::Text) {
+            let count = words.get(name).copied().unwrap_or(0);
+            let declared = reading.declared.iter().any(|own| own == name);
+            let why = if declared { "declared" } else { "values differ and have several words" };
+            columns.push(ColumnProfile {
+                name: name.to_owned(),
+                kind: "words".to_owned(),
+                values: format!("{count} different words"),
+                missing: 0,
+                why: why.to_owned(),
+            });
+        }
+        let mut counts = vec![0; classes.names().len()];
+        for code in classes.codes() {
+            counts[*code as usize] += 1;
+        }
+        let classes: Vec<(String, usize)> =
+            classes.names().iter().cloned().zip(counts).filter(|(_, count)| *count > 0).collect();
+        warnings.extend(case("the label", classes.iter().map(|(name, _)| name.as_str()).collect()));
+        if classes.len() > MANY_CLASSES && matches!(schema.labels(), Labels::Numbers) {
+            warnings.push(format!(
+                "the label has {} different whole numbers, each taken for a class; for amounts use geowalk train --task regression",
+                classes.len()
+            ));
+        }
+        let label = schema.label().map(str::to_owned);
+        Self { rows: table.rows(), columns, label, classes, warnings }
+    }
+
+    /// The profile that a model file keeps. Older ones have none.
+    pub fn of(model: &Model) -> Option<Self> {
+        let own = model.summary.get("table")?;
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let count = |value: &Value| usize::try_from(value.as_u64().unwrap_or(0)).unwrap_or(0);
+        let list = |key: &str| own[key].as_array().into_iter().flatten();
+        Some(Self {
+            rows: count(&own["rows"]),
+            columns: list("columns")
+                .map(|column| ColumnProfile {
+                    name: text(&column["column"]),
+                    kind: text(&column["kind"]),
+                    values: text(&column["values"]),
+                    missing: count(&column["missing"]),
+                    why: text(&column["why"]),
+                })
+                .collect(),
+            label: own["label"].as_str().map(str::to_owned),
+            classes: list("classes").map(|c| (text(&c["class"]), count(&c["rows"]))).collect(),
+            warnings: list("warnings").map(text).collect(),
+        })
+    }
+
+    /// For programs, and for the model file.
+    pub fn json(&self) -> Value {
+        let column = |column: &ColumnProfile| {
+            json!({
+                "column": column.name, "kind": column.kind, "values": column.values,
+                "missing": column.missing, "why": column.why,
+            })
+        };
+        let class = |(name, rows): &(String, usize)| json!({"class": name, "rows": rows});
+        json!({
+            "rows": self.rows, "label": self.label, "warnings": self.warnings,
+            "columns": self.columns.iter().map(column).collect::<Vec<_>>(),
+            "classes": self.classes.iter().map(class).collect::<Vec<_>>(),
+        })
+    }
+
+    /// The table in one sentence.
+    pub fn sentence(&self) -> String {
+        let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+        for column in &self.columns {
+            *kinds.entry(&column.kind).or_default() += 1;
+        }
+        let kinds: Vec<String> =
+            kinds.iter().map(|(kind, count)| format!("{count} of {kind}")).collect();
+        let mut classes: Vec<String> =
+            self.classes.iter().take(LISTED).map(|(name, rows)| format!("{name} {rows}")).collect();
+        if self.classes.len() > LISTED {
+            classes.push(format!("and {} more", self.classes.len() - LISTED));
+        }
+        let label =
+            self.label.as_ref().map_or("labels".to_owned(), |name| format!("label '{name}'"));
+        let missing: usize = self.columns.iter().map(|column| column.missing).sum();
+        let missing =
+            if missing > 0 { format!(", {missing} values missing") } else { String::new() };
+        format!(
+            "{} rows, columns: {}{missing}; {label}: {}",
+            self.rows,
+            kinds.join(", "),
+            classes.join(", ")
+        )
+    }
+
+    /// What deserves notice: the sentence, then the warnings.
+    pub fn short(&self) -> Vec<(&'static str, String)> {
+        let warnings = self.warnings.iter().map(|text| ("warning", text.clone()));
+        std::iter::once(("data", self.sentence())).chain(warnings).collect()
+    }
+
+    /// Column by column, as lines of text.
+    pub fn lines(&self) -> Vec<String> {
+        let width = |of: &dyn Fn(&ColumnProfile) -> usize, head: &str| {
+            self.columns.iter().map(of).max().unwrap_or(0).max(head.len())
+        };
+        let (name, kind) =
+            (width(&|c| c.name.chars().count(), "column"), width(&|c| c.kind.len(), "read as"));
+        let values = width(&|c| c.values.chars().count(), "values").min(40);
+        let line = |a: &str, b: &str, c: &str, d: &str, e: &str| {
+            format!("{a:<name$}  {b:<kind$}  {c:<values$}  {d:>7}  {e}").trim_end().to_owned()
+        };
+        let head = line("column", "read as", "values", "missing", "because");
+        let row = |column: &ColumnProfile| {
+            let missing = column.missing.to_string();
+            let mut shown: String = column.values.chars().take(values).collect();
+            if column.values.chars().count() > values {
+                shown.truncate(shown.char_indices().nth_back(2).map_or(0, |(at, _)| at));
+                shown.push_str("...");
+            }
+            line(&column.name, &column.kind, &shown, &missing, &column.why)
+        };
+        std::iter::once(head).chain(self.columns.iter().map(row)).collect()
+    }
+}
+
+fn column_names(values: &Values) -> Vec<&str> {
+    match values {
+        Values::Nominal { names, .. } => names.iter().map(String::as_str).collect(),
+        Values::Numeric(_) | Values::Boolean(_) => Vec::new(),
+    }
+}
+
+/// Values in a form that is not read as what it means.
+fn form(name: &str, kind: &str, looks: &Looks) -> Option<String> {
+    let example = looks.example.as_deref().unwrap_or_default();
+    let numbers = kind == "numbers";
+    let (what, advice) = match () {
+        () if numbers && looks.leading_zeros > 0 => (
+            "has values with leading zeros, which numbers lose",
+            format!("--nominal '{name}' keeps them"),
+        ),
+        () if numbers
+            && looks.thousands >= 2
+            && looks.thousands == looks.points
+            && looks.points < looks.values =>
+        {
+            (
+                "may use points between thousands, which are read as decimal points",
+                "write the numbers without them if so".to_owned(),
+            )
+        }
+        () if numbers => return None,
+        () if looks.mostly(looks.dates) => (
+            "holds dates, each read as a name",
+            "replace it by year, month, weekday or days since a day".to_owned(),
+        ),
+        () if looks.mostly(looks.commas) => (
+            "holds numbers with commas, read as names",
+            "write them with a decimal point".to_owned(),
+        ),
+        () if looks.mostly(looks.percents) => (
+            "holds numbers with percent signs, read as names",
+            "write them without the sign".to_owned(),
+        ),
+        () if looks.mostly(looks.currencies) => {
+            ("holds amounts with a currency, read as names", "write the numbers alone".to_owned())
+        }
+        () => return None,
+    };
+    Some(format!("column '{name}' {what} ('{example}'); {advice}"))
+}
+
+/// A column in which all values differ tells rows apart, and nothing about new ones.
+fn identifies(name: &str, values: &Values, known: usize) -> Option<String> {
+    let all_differ = known >= FEW
+        && match values {
+            Values::Nominal { codes, .. } => {
+                let mut seen = HashSet::new();
+                codes.iter().filter(|code| **code != MISSING).all(|code| seen.insert(*code))
+            }
+            Values::Numeric(values) => {
+                let mut seen = HashSet::new();
+                let mut known = values.iter().filter(|x| !x.is_nan());
+                known.all(|x| x.fract() == 0.0 && seen.insert(x.to_bits()))
+            }
+            Values::Boolean(_) => false,
+        };
+    all_differ.then(|| {
+        format!("column '{name}' has a different value in every row, like an id; if it is one, use --ignore '{name}'")
+    })
+}
+
+/// Names that differ in upper and lower case only.
+fn case(whose: &str, names: Vec<&str>) -> Option<String> {
+    let mut seen: BTreeMap<String, &str> = BTreeMap::new();
+    names.into_iter().find_map(|name| {
+        let before = seen.insert(name.trim().to_lowercase(), name)?;
+        Some(format!("{whose} has '{before}' and '{name}', which count as different; make them equal if they are not"))
+    })
+}
+
+/// A column that alone tells the class of every row.
+fn tells_class(name: &str, values: &Values, codes: &[u32], classes: usize) -> Option<String> {
+    if codes.len() < FEW {
+        return None;
+    }
+    let tells = match values {
+        Values::Nominal { codes: names, names: all } => {
+            // With few rows of each name this may be chance.
+            let mut class = vec![None; all.len()];
+            all.len() * FEW / 2 <= codes.len()
+                && names.iter().zip(codes).all(|(name, code)| {
+                    let Some(own) = class.get_mut(*name as usize) else { return false };
+                    *own.get_or_insert(*code) == *code
+                })
+                && all.len() > 1
+        }
+        Values::Numeric(values) => {
+            let mut ranges = vec![(f64::INFINITY, f64::NEG_INFINITY); classes];
+            for (x, code) in values.iter().zip(codes) {
+                let range = &mut ranges[*code as usize];
+                *range = (range.0.min(*x), if x.is_nan() { f64::NAN } else { range.1.max(*x) });
+            }
+            ranges.retain(|range| range.0 < f64::INFINITY);
+            ranges.sort_by(|a, b| a.0.total_cmp(&b.0));
+            ranges.len() > 1
+                && !values.iter().any(|x| x.is_nan())
+                && ranges.windows(2).all(|pair| pair[0].1 < pair[1].0)
+        }
+        Values::Boolean(_) => false,
+    };
+    tells.then(|| {
+        format!("column '{name}' alone tells the class of every row; if it is known only after the class, use --ignore '{name}'")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use geowalk_data::{Input, Options};
+
+    use super::*;
+    use crate::table::examples;
+
+    fn profile(head: &str, row: impl Fn(usize) -> String) -> Profile {
+        let rows: String = (0..60).map(|k| row(k) + "\n").collect();
+        let options = Options::new([Input::text("a.csv", format!("{head}\n{rows}"))]);
+        Profile::new(&examples(options, None).unwrap())
+    }
+
+    fn warns(column: &str, value: impl Fn(usize) -> String, says: &str) {
+        let found = profile(&format!("{column},class"), |k| {
+            format!("{},{}", value(k), ["a", "b", "c"][k % 7 % 3])
+        });
+        let all = found.warnings.join("\n");
+        let right = if says.is_empty() { all.is_empty() } else { all.contains(says) };
+        assert!(right, "{says}: {all}");
+    }
+
+    #[test]
+    fn common_mistakes_are_named() {
+        warns("id", |k| (1000 + k).to_string(), "column 'id' has a different value in every row");
+        warns("name", |k| format!("p{k}"), "column 'name' has a different value in every row");
+        warns("day", |k| format!("2024-01-{:02}", k % 28 + 1), "column 'day' holds dates");
+        warns("x", |k| format!("\"{},5\"", k % 9), "numbers with commas, read as names ('0,5')");
+        warns(
+            "x",
+            |k| if k % 3 == 0 { "500".into() } else { format!("{}.905", k % 9 + 1) },
+            "between thousands",
+        );
+        warns("plz", |k| format!("0106{}", k % 9), "leading zeros, which numbers lose ('01060')");
+        warns("x", |k| format!("{}%", k % 9), "percent signs");
+        warns("x", |k| format!("{} €", k % 9), "a currency");
+        warns("job", |k| ["cook", "Cook"][k % 2].to_owned(), "column 'job' has 'cook' and 'Cook'");
+        warns("x", |k| format!("{}.{}", k % 9, k % 5), "");
+        warns("x", |k| format!("0.{:03}", k % 9 + 100), "");
+    }
+
+    #[test]
+    fn labels_and_leaks_are_named() {
+        let found = profile("x,class", |k| format!("{},{}", k % 5, ["yes", "Yes", "no"][k % 3]));
+        assert!(found.warnings[0].starts_with("the label has 'Yes' and 'yes'"), "{found:?}");
+        let found = profile("x,class", |k| format!("{},{}", k % 5, k % 53));
+        assert!(found.warnings[0].contains("53 different whole numbers"), "{found:?}");
+        let found = profile("x,paid,class", |k| {
+            format!("{},{},{}", k % 5, ["0", "70"][k % 2], ["good", "bad"][k % 2])
+        });
+        assert_eq!(found.warnings.len(), 1);
+        assert!(found.warnings[0].contains("column 'paid' alone tells the class"), "{found:?}");
+        let found = profile("state,class", |k| format!("s{},{}", k % 4, ["good", "bad"][k % 2]));
+        assert!(found.warnings[0].contains("column 'state' alone tells the class"), "{found:?}");
+    }
+
+    #[test]
+    fn every_column_is_described() {
+        let found = profile("age,job,late,class", |k| {
+            format!(
+                "{},{},,{}",
+                if k == 3 { String::new() } else { (20 + k % 7).to_string() },
+                ["cook", "clerk"][k % 2],
+                ["a", "b", "c"][k % 7 % 3]
+            )
+        });
+        let lines = found.lines().join("\n");
+        let expected = "\
+column  read as  values          missing  because
+age     numbers  20 to 26              1  all values are numbers
+job     names    2: cook, clerk        0  a value is no number
+late    nothing                       60  no row has a value";
+        assert_eq!(lines, expected);
+        let sentence = "60 rows, columns: 1 of names, 1 of nothing, 1 of numbers, 61 values missing; \
+            label 'class': a 26, b 17, c 17";
+        assert_eq!(found.sentence(), sentence);
+    }
+}
