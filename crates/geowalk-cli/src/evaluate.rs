@@ -7,14 +7,17 @@ use geowalk_run::evaluate::{Evaluation, evaluate};
 use geowalk_run::model::Model;
 use geowalk_run::pump::usual_threads;
 
+use crate::Failure;
 use crate::args::Evaluate;
+use crate::data::Reading;
 use crate::report::lines;
-use crate::{Failure, data};
 
 /// Evaluates, and prints the verdict. Notes go to standard error.
 pub(crate) fn run(args: &Evaluate, out: &mut dyn Write) -> Result<(), Failure> {
     let model = Model::load(&args.model).map_err(RunError::from)?;
-    let found = evaluate(&model, data::options(&args.data)?, usual_threads())?;
+    let mut data = Reading::of(&args.data)?;
+    let found = evaluate(&model, data.options(), usual_threads())?;
+    data.finish()?;
     for note in &found.notes {
         // Nothing can be done if standard error is closed.
         let _ = writeln!(io::stderr(), "note: {note}");

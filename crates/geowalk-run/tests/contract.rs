@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use geowalk_data::{Input, Options, Task};
 use geowalk_run::experts::{self, file as experts_file};
 use geowalk_run::model::Model;
-use geowalk_run::predict::{predict, restore};
+use geowalk_run::predict::{Wanted, predict, restore};
 use geowalk_run::track::{self, Tracker};
 use geowalk_run::train::{Plan, train};
 use geowalk_run::walks;
@@ -261,7 +261,8 @@ fn answers(name: &str, model: &Model) -> Vec<f64> {
     let file = if model.settings.task == Task::Multiclass { "classes.csv" } else { "rows.csv" };
     let data = || Options::new(vec![Input::from(folder().join(file).to_str().unwrap())]);
     let mut out = Vec::new();
-    predict(model, data(), true, 1, &mut out).unwrap();
+    let wanted = Wanted { proba: true, ..Wanted::default() };
+    predict(model, data(), &wanted, &mut out).unwrap();
     let mut values = numbers(std::str::from_utf8(&out).unwrap());
     assert!(values.len() >= 30, "{name}: {values:?}");
     if !matches!(name, "boost" | "tree") {
