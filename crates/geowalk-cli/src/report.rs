@@ -31,7 +31,7 @@ pub struct Judged {
 const INTERVALS: usize = 40;
 
 /// The name of a theorem with a tick if its bound says something: it is valid and less than `most`, which nothing can exceed anyway.
-pub(crate) fn verdict(certificate: &Certificate, most: f64) -> Cell {
+pub(crate) fn theorem(certificate: &Certificate, most: f64) -> Cell {
     let theorem = certificate.theorem.to_owned();
     match certificate.status {
         Status::Valid if most > 0.0 && certificate.bound >= most => {

@@ -603,7 +603,18 @@ pub fn examples(options: Options, task: Option<Task>) -> Result<Examples, RunErr
     let table = if unlabelled > 0 { table.select(&kept)? } else { table };
     let weights: Vec<f64> = kept.iter().map(|row| weights[*row as usize]).collect();
     let weights = weights.iter().any(|weight| *weight != 1.0).then_some(weights);
-    Ok(Examples { table, classes, weights, coding, schema, unlabelled, skipped, said, decisions, reading })
+    Ok(Examples {
+        table,
+        classes,
+        weights,
+        coding,
+        schema,
+        unlabelled,
+        skipped,
+        said,
+        decisions,
+        reading,
+    })
 }
 
 /// The labels that occur, in order.

@@ -229,7 +229,8 @@ pub fn unknown<'a>(
         // Less than half of the letters are wrong, or they are only in another order; otherwise it is another word.
         let count = like.chars().count().max(name.chars().count());
         let close = distance <= 1 + count / 3;
-        (close && (2 * distance < count || letters(name) == letters(like))).then_some((distance, *k))
+        (close && (2 * distance < count || letters(name) == letters(like)))
+            .then_some((distance, *k))
     };
     let nearest = known.iter().filter_map(near).min().map(|(_, k)| k.to_owned());
     let known = match known.len() {

@@ -83,7 +83,7 @@ impl Report<'_> {
                 table.push([
                     class.into(),
                     // An error rate is at most 1.
-                    report::verdict(certificate, 1.0),
+                    report::theorem(certificate, 1.0),
                     certificate.loss.into(),
                     certificate.bound.into(),
                     meaning(certificate, self.asks()).into(),

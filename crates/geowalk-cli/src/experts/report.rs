@@ -94,7 +94,7 @@ fn push(table: &mut Table, what: &str, standing: &Standing) {
             what.into(),
             standing.comparator_loss.into(),
             standing.regret.into(),
-            report::verdict(certificate, certificate.loss),
+            report::theorem(certificate, certificate.loss),
             certificate.bound.into(),
             certificate.to_string().into(),
         ]);

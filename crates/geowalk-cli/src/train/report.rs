@@ -60,7 +60,7 @@ fn promises(page: Page, summary: &Summary) -> Page {
     let mut table = Table::new(["theorem", "bounds", "bound", "in words"]);
     let first = &report.first_order;
     table.push([
-        report::verdict(first, first.loss),
+        report::theorem(first, first.loss),
         "the regret".into(),
         first.bound.into(),
         first.to_string().into(),
@@ -72,7 +72,7 @@ fn promises(page: Page, summary: &Summary) -> Page {
     };
     for verdict in &report.theorems {
         table.push([
-            report::verdict(&verdict.certificate, most(verdict)),
+            report::theorem(&verdict.certificate, most(verdict)),
             verdict.quantity.to_string().into(),
             verdict.certificate.bound.into(),
             certificate::words(verdict).into(),

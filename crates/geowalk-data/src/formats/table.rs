@@ -182,7 +182,10 @@ impl Cell<'_> {
     #[cold]
     fn no_number(self, known: bool, column: &str) -> ErrorKind {
         if known {
-            return ErrorKind::Number { what: What::Value(column.to_owned()), found: self.excerpt() };
+            return ErrorKind::Number {
+                what: What::Value(column.to_owned()),
+                found: self.excerpt(),
+            };
         }
         let advice = match self {
             Self::Text(text) => spelling::advice(text),
@@ -398,7 +401,9 @@ impl Table {
             (cell, Labels::Numbers) if cell.number(self.spelling).is_some() => {
                 cell.finite(self.spelling, || What::Label)
             }
-            (cell, Labels::Numbers) => Err(cell.no_number(self.known, self.schema.label().unwrap_or("label"))),
+            (cell, Labels::Numbers) => {
+                Err(cell.no_number(self.known, self.schema.label().unwrap_or("label")))
+            }
         }
     }
 
