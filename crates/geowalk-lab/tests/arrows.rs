@@ -3,9 +3,9 @@
 use geowalk_lab::{files, shown};
 
 /// Modules of `geowalk`, each allowed to use those before it (and itself).
-const MODULES: [&str; 15] = [
+const MODULES: [&str; 16] = [
     "real", "error", "spec", "sum", "row", "geometry", "loss", "update", "walk", "track",
-    "natural", "boost", "certify", "experts", "laws",
+    "natural", "boost", "ridge", "certify", "experts", "laws",
 ];
 
 /// Crates, each allowed to depend on those before it.

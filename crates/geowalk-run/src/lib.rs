@@ -10,6 +10,7 @@ mod digest;
 pub mod doubling;
 pub mod error;
 pub mod experts;
+pub mod fit;
 pub mod folds;
 pub mod hindsight;
 pub mod holdout;

@@ -82,6 +82,14 @@ impl Settings {
     /// Key of the extra with the matrix of the walk, as it stood in its file.
     pub(crate) const SIGMA: &str = "sigma";
 
+    /// Key of the extra that says how the weights were fitted to all rows at once, as JSON.
+    pub(crate) const FIT: &str = "fit";
+
+    /// How the weights were fitted to all rows at once; `None` if a walk went through the rows.
+    pub fn fit(&self) -> Option<Value> {
+        self.extras.get(Self::FIT).and_then(|text| serde_json::from_str(text).ok())
+    }
+
     /// Which rows are never learned from.
     pub(crate) fn holdout(&self) -> Result<Option<Holdout>, ConfigError> {
         self.extras.get(Self::HOLDOUT).map(|text| Holdout::parse(text)).transpose()

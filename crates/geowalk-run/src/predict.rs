@@ -11,7 +11,7 @@ use crate::experts;
 use crate::input;
 use crate::label::Coding;
 use crate::learner::{largest, softmax};
-use crate::link::{probability, threshold};
+use crate::link::{Floor, probability, threshold};
 use crate::model::Model;
 use crate::pump::{Filled, Pump};
 use crate::track;
@@ -71,6 +71,7 @@ pub fn predict(
     let coding = Coding::restore(model.settings.task, model.classes.clone());
     let classes = coding.texts(model.schema.labels());
     let proba = proba && model.settings.task != Task::Regression;
+    let floor = Floor::of_model(&model.settings);
     if proba {
         writeln!(out, "{}", classes.join(",")).map_err(RunError::Predictions)?;
     }
@@ -81,7 +82,7 @@ pub fn predict(
         scores.clear();
         built.learner.predict(&filled.block, &mut scores);
         for scores in scores.chunks_exact_mut(built.learner.outputs().max(1)) {
-            line(&built, model.settings.task, &classes, proba, scores, out)
+            line((&built, floor), model.settings.task, &classes, proba, scores, out)
                 .map_err(RunError::Predictions)?;
         }
     }
@@ -90,7 +91,7 @@ pub fn predict(
 
 /// Writes what is predicted for one example.
 fn line(
-    built: &Built,
+    (built, floor): (&Built, Floor),
     task: Task,
     classes: &[String],
     proba: bool,
@@ -104,14 +105,16 @@ fn line(
             writeln!(out, "{}", class(usize::from(scores[0] >= threshold(&built.loss))))
         }
         (Task::Binary, true) => {
-            let p = probability(&built.loss, scores[0]).unwrap_or(f64::NAN);
+            let p = floor.of(probability(&built.loss, scores[0]).unwrap_or(f64::NAN), 2);
             writeln!(out, "{},{p}", 1.0 - p)
         }
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a class number
         (Task::Multiclass, false) => writeln!(out, "{}", class(largest(scores) as usize)),
         (Task::Multiclass, true) => {
             softmax(scores);
+            let classes = scores.len();
             for (k, p) in scores.iter().enumerate() {
+                let p = floor.of(*p, classes);
                 write!(out, "{}{p}", if k == 0 { "" } else { "," })?;
             }
             writeln!(out)

@@ -58,6 +58,7 @@ pub mod laws;
 pub mod loss;
 pub mod natural;
 mod real;
+pub mod ridge;
 pub mod row;
 pub mod spec;
 pub mod sum;

@@ -51,6 +51,8 @@ pub struct Summary {
     pub rate: String,
     /// The model predicts with averaged weights.
     pub average: bool,
+    /// How the weights were fitted to all rows at once, if they were.
+    pub fit: Option<Value>,
     /// The course of the run, if it was asked for.
     pub course: Option<Course>,
     /// The certificates, if they were kept.
@@ -102,6 +104,7 @@ impl Summary {
             "loss_name": self.loss_name,
             "rate": self.rate,
             "average": self.average,
+            "fit": self.fit,
             "collisions": collisions,
             "certificate": self.certificate.as_ref().map_or_else(certificate::off, Report::json),
         })
