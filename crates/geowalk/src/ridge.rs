@@ -5,7 +5,7 @@
 //! is found, with columns in units of their data; what each of these members loses on rows that it has not seen is computed by leaving out
 //! every row in turn, to second order in what one row changes. The model is the average of the members, member k with the share
 //! $$v_k \propto \pi(\lambda_k)\, e^{-\frac12 L_k}, \qquad \ln\lambda \sim N(\tfrac12, 1)$$
-//! of its left-out loss L. An average of linear models is a linear model.
+//! of its left-out loss L. An average of linear models is a linear model. For numbers L is the logarithm of the likelihood, counts in full, and the prior is ln 10 wide.
 //!
 //! **Why these constants** λ = 1 is the prior of weights of size 1 on columns of size 1. Half of the loss counts, since all members
 //! are judged by the same rows. Both were chosen on 39 tables out of 78 and then tried on the others.
@@ -152,7 +152,7 @@ pub fn fit(table: &Table<'_>) -> Option<Fitted> {
     let features = table.blocks.iter().map(Block::bound).max().unwrap_or(0);
     let design = Design::new(table.blocks, table.constant, table.absent, table.named);
     let narrow = design.width() <= MATRIX;
-    let span = (!narrow && design.rows() < design.columns() && design.rows() <= MATRIX)
+    let span = (design.rows() < design.columns() && design.rows() <= MATRIX)
         .then(|| Span::new(&design));
     let search = Search {
         design: span.as_ref().map_or(&design, |span| &span.design),
@@ -444,14 +444,19 @@ impl Search<'_> {
         }
         let loss = self.judge(kind, judged, &left_out);
         let weight: f64 = judged.iter().map(|&i| self.weights[i as usize]).sum();
-        let counted = if self.narrow { 0.5 * weight } else { weight };
+        // What is left out of a squared loss is exact, and counts in full; its ridge is relative to a noise that is not known.
+        let (part, scale) = match kind {
+            Kind::Squared | Kind::Other(..) => (1.0, std::f64::consts::LN_10),
+            _ if self.narrow => (0.5, 1.0),
+            _ => (1.0, 1.0),
+        };
         let log = match kind {
             Kind::Logistic | Kind::Softmax(_) => loss,
             Kind::Squared => 0.5 * Real::ln(loss.max(f64::MIN_POSITIVE)),
             Kind::Other(..) => Real::ln(loss.max(f64::MIN_POSITIVE)),
         };
-        let away = f64::from(EXPONENTS[at]) * std::f64::consts::LN_10 - 0.5;
-        let score = counted * log + 0.5 * away * away;
+        let away = (f64::from(EXPONENTS[at]) * std::f64::consts::LN_10 - 0.5) / scale;
+        let score = part * weight * log + 0.5 * away * away;
         Candidate { at, theta, squares, left_out, loss, score, ended }
     }
 
