@@ -6,30 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from . import _columns as c
 from . import _validate as v
 from ._base import Estimator, write_page
 from ._geowalk import Boost, Loss, Tree
 
 __all__ = ["BoostClassifier", "TreeClassifier"]
-
-
-def _column(values: np.ndarray) -> Any:
-    """A column as the compiled half reads it: numbers, NaN where one is missing, or codes and names, -1 where one is missing."""
-    if values.dtype.kind in "biuf":
-        return np.ascontiguousarray(values, dtype=np.float64)
-    if values.dtype.kind == "c":
-        raise ValueError("Complex data not supported")
-    v.refuse_times(values)
-    missing = np.array([x is None or x != x for x in values], dtype=bool)
-    texts = np.array([str(x) for x in values[~missing]], dtype=object)
-    names, first, codes = np.unique(texts.astype(str), return_index=True, return_inverse=True)
-    # In the order in which they come, as a reader numbers them.
-    order = np.argsort(first)
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    all_codes = np.full(len(values), -1, dtype=np.int64)
-    all_codes[~missing] = place[codes.ravel()]
-    return all_codes, names[order].tolist()
 
 
 # 2 GiB of numbers.
@@ -46,27 +28,35 @@ class _Batch(Estimator):
         X = X if first else self._named(X)
         if v.is_sparse(X):
             return None, self._sparse_columns(X, first), X.shape[0]
-        names = v.names_of(X)
-        if names is not None:
-            columns = [_column(column) for column in v.columns_of(X)]
-            rows = len(X) if not hasattr(X, "num_rows") else X.num_rows
-            v.enough((rows, len(names)))
-            return names, columns, rows
-        array = v.parts(X)
-        if not first and array.shape[1] != self.n_features_in_:
+        table = c.table_of(X)
+        if table is None:
+            array = v.parts(X)
+            self._check_width(array.shape[1], first)
+            numbers = [np.ascontiguousarray(array[:, k], dtype=np.float64) for k in range(array.shape[1])]
+            if first or not any(names for _, names in self._model.columns()):
+                return None, numbers, array.shape[0]
+            table = c.Table([c.Column(str(k + 1), "number", own) for k, own in enumerate(numbers)], False, len(array))
+        self._check_width(len(table.columns), first)
+        if first:
+            rules = c.Rules()
+        else:
+            known = self._model.columns()
+            table = table._replace(columns=[own._replace(name=name) for own, (name, _) in zip(table.columns, known)])
+            rules = c.Rules(kinds={name: "nominal" if names else "numeric" for name, names in known}, knows=self._model.knows)
+        names = [own.name for own in table.columns]
+        return names if table.named else None, c.coded(table, rules), table.rows
+
+    def _check_width(self, found: int, first: bool) -> None:
+        if not first and found != self.n_features_in_:
             raise ValueError(
-                f"X has {array.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input."
+                f"X has {found} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input."
             )
-        return None, [_column(array[:, k]) for k in range(array.shape[1])], array.shape[0]
 
     def _sparse_columns(self, X: Any, first: bool) -> list[Any]:
         """The columns of a sparse matrix, one after the other: features are compared column by column, so that each is written out."""
         v.parts(X)  # refuses what is no table of numbers
         rows, width = X.shape
-        if not first and width != self.n_features_in_:
-            raise ValueError(
-                f"X has {width} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input."
-            )
+        self._check_width(width, first)
         if rows * width > _MOST_CELLS:
             raise ValueError(
                 f"X has {rows} rows and {width} columns, {rows * width} cells: {type(self).__name__} writes out every column and takes at most {_MOST_CELLS}; "
@@ -79,7 +69,7 @@ class _Batch(Estimator):
             own = slice(by_column.indptr[k], by_column.indptr[k + 1])
             column = np.zeros(rows)
             column[by_column.indices[own]] = by_column.data[own]
-            columns.append(_column(column))
+            columns.append(column)
         return columns
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:

@@ -55,7 +55,7 @@ mod words;
 pub use bytes::Input;
 pub use decision::Decision;
 pub use error::{Base, Compression, DataError, ErrorKind, Position, What};
-pub use formats::{FORMATS, Format, Writer, open, origin};
+pub use formats::{BadCell, Cell, FORMATS, Format, Frame, Writer, open, origin};
 pub use piece::{Helper, Piece};
 pub use place::{Place, Places};
 pub use schema::{

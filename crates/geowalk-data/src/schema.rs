@@ -88,6 +88,13 @@ impl Schema {
         &self.columns
     }
 
+    /// Adds the column of the label behind the others, unless one of them has its name.
+    pub fn add_label(&mut self, name: &str) {
+        if self.columns.iter().all(|column| column.name != name) {
+            self.columns.push(Column { name: name.to_owned(), kind: Kind::Label });
+        }
+    }
+
     /// Name of the label's column.
     pub fn label(&self) -> Option<&str> {
         self.of_kind(Kind::Label).next()

@@ -27,6 +27,7 @@ use pyo3::types::PyBytes;
 use crate::columns::{examples, known, table};
 use crate::convert::unreadable;
 use crate::error::{config, model as model_error, run};
+use crate::files::save;
 use crate::label::{ClassLabel, Classes};
 use crate::listen::listening;
 
@@ -244,15 +245,22 @@ impl Batch {
         self.headings.iter().map(|h| (h.name.clone(), h.names.is_some())).collect()
     }
 
+    /// Is this value among the names of the column?
+    fn knows(&self, name: &str, value: &str) -> bool {
+        let own = self.headings.iter().filter(|heading| heading.name == name);
+        own.flat_map(|heading| heading.names.iter().flatten()).any(|known| known == value)
+    }
+
     /// The model file, in bytes.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = self.model.to_bytes().map_err(|error| model_error(&error))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// Writes the model file, which `geowalk predict` and `geowalk.load` read.
-    fn save(&self, path: PathBuf) -> PyResult<()> {
-        self.model.save(&path).map_err(|error| model_error(&error))
+    /// Writes the model file, which `geowalk predict` and `geowalk.load` read; with the class and parameters of its estimator as JSON.
+    #[pyo3(signature = (path, estimator=None))]
+    fn save(&self, path: PathBuf, estimator: Option<String>) -> PyResult<()> {
+        save(self.model.clone(), &path, estimator)
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {

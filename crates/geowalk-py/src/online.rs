@@ -23,6 +23,8 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 
 use crate::convert::unreadable;
 use crate::error::{data, model, run, unlearned};
+use crate::files::save;
+use crate::frame::{Frame, FrameReader};
 use crate::label::{ClassLabel, Classes};
 use crate::listen::listening;
 use crate::rows::{Rows, View};
@@ -83,6 +85,13 @@ impl Online {
         self.session.as_ref().map_or(&self.schema, Session::schema)
     }
 
+    fn schema_mut(&mut self) -> &mut Schema {
+        match &mut self.session {
+            Some(session) => session.schema_mut(),
+            None => &mut self.schema,
+        }
+    }
+
     fn owner(&self) -> PyResult<&Owner> {
         let missing = || PyRuntimeError::new_err("nothing is shared with an estimator");
         self.owner.as_ref().ok_or_else(missing)
@@ -121,11 +130,12 @@ impl Online {
             data(message, None, None, None)
         };
         let dictionary = dictionary.map_err(wrong)?;
-        let label = self.label.iter().filter(|label| !names.contains(label));
-        let label = label.map(|name| Column { name: name.clone(), kind: Kind::Label });
         let column = |name: &String| Column { name: name.clone(), kind: Kind::Numeric };
-        let columns = names.iter().map(column).chain(label).collect();
+        let columns = names.iter().map(column).collect();
         self.schema = Schema::from_parts(Features::Exact(dictionary), labels, columns);
+        if let Some(name) = &self.label {
+            self.schema.add_label(name);
+        }
         Ok(())
     }
 
@@ -140,6 +150,55 @@ impl Online {
             *label = classes.value(*label, schema.labels_mut())?;
         }
         Ok(())
+    }
+
+    /// Reads a frame as this learner does. The first one tells the columns.
+    fn frame_reader<'a>(&mut self, frame: &'a Frame) -> PyResult<FrameReader<'a>> {
+        let known = self.session.is_some();
+        let reader = FrameReader::new(frame, self.schema_mut(), known)?;
+        if !known && let Some(name) = self.label.clone() {
+            self.schema_mut().add_label(&name);
+        }
+        Ok(reader)
+    }
+
+    /// Learns `passes` times from rows, a block at a time. `fill` puts the rows from the given one on into the block, and gives the row
+    /// after the last.
+    fn go_through(
+        &mut self,
+        py: Python<'_>,
+        rows: usize,
+        passes: u64,
+        mut fill: impl FnMut(&mut Self, usize, &mut Block) -> PyResult<usize> + Send,
+    ) -> PyResult<()> {
+        let mut block = self.block.take().unwrap_or_default();
+        let mut fed = Ok(());
+        'passes: for pass in 0..passes {
+            if let Some(session) = &mut self.session {
+                if pass > 0 {
+                    session.begin_pass();
+                } else {
+                    session.count_from_here();
+                }
+            }
+            let mut from = 0;
+            while from < rows {
+                fed = py.detach(|| {
+                    let start = Instant::now();
+                    while from < rows && start.elapsed() < PATIENCE {
+                        from = fill(self, from, &mut block)?;
+                        self.feed(&mut block)?;
+                    }
+                    Ok(())
+                });
+                fed = fed.and_then(|()| py.check_signals());
+                if fed.is_err() {
+                    break 'passes;
+                }
+            }
+        }
+        self.block = Some(block);
+        fed
     }
 
     /// Begins a run on a block of labelled rows.
@@ -270,45 +329,30 @@ impl Online {
         passes: u64,
         names: Option<Vec<String>>,
     ) -> PyResult<()> {
-        let rows = Rows::new(x)?;
-        let view = rows.view()?;
         let y = y.as_slice().map_err(unreadable)?;
         let weight = weight.as_ref().map(|w| w.as_slice()).transpose();
         let weight = weight.map_err(unreadable)?;
+        if let Ok(frame) = x.cast::<Frame>() {
+            let frame = frame.get();
+            lengths(frame.rows(), y, weight)?;
+            let mut reader = self.frame_reader(frame)?;
+            return self.go_through(py, frame.rows(), passes, |own, from, block| {
+                let weight = |i: usize| weight.map_or(1.0, |w| w[i]);
+                reader.fill(from, own.schema_mut(), block, |i| y[i], weight)
+            });
+        }
+        let rows = Rows::new(x)?;
+        let view = rows.view()?;
         lengths(view.len(), y, weight)?;
         if self.session.is_none() {
             self.settle(names, &view)?;
         }
-        let mut block = self.block.take().unwrap_or_default();
-        let mut fed = Ok(());
-        'passes: for pass in 0..passes {
-            if let Some(session) = &mut self.session {
-                if pass > 0 {
-                    session.begin_pass();
-                } else {
-                    session.count_from_here();
-                }
-            }
-            let mut from = 0;
-            while from < view.len() {
-                fed = py.detach(|| {
-                    let start = Instant::now();
-                    while from < view.len() && start.elapsed() < PATIENCE {
-                        let range = view.block(from);
-                        from = range.end;
-                        view.fill(range, &mut block, |i| y[i], |i| weight.map_or(1.0, |w| w[i]));
-                        self.feed(&mut block)?;
-                    }
-                    Ok(())
-                });
-                fed = fed.and_then(|()| py.check_signals());
-                if fed.is_err() {
-                    break 'passes;
-                }
-            }
-        }
-        self.block = Some(block);
-        fed
+        self.go_through(py, view.len(), passes, |_, from, block| {
+            let range = view.block(from);
+            let end = range.end;
+            view.fill(range, block, |i| y[i], |i| weight.map_or(1.0, |w| w[i]));
+            Ok(end)
+        })
     }
 
     /// Learns from one dictionary: numbers by name, strings as `name=value`, None as `name=missing`.
@@ -333,19 +377,6 @@ impl Online {
         });
         self.block = Some(block);
         fed
-    }
-
-    /// Numbers the columns of numbers of a table whose rows come as dictionaries: the readers of tables number them before the names in other columns.
-    fn know(&mut self, columns: Vec<String>) -> PyResult<()> {
-        let features = match &mut self.session {
-            Some(session) => session.schema_mut().features_mut(),
-            None => self.schema.features_mut(),
-        };
-        for name in columns {
-            let place = features.place(&name, None);
-            place.map_err(|error| data(error.to_string(), None, None, None))?;
-        }
-        Ok(())
     }
 
     /// Shares labels by number, numbers by label, and a weak reference to the estimator: for `learn_label`, `predict_label` and `predict_shares`.
@@ -446,13 +477,7 @@ impl Online {
         Ok(place.map_or_else(|| self.only(), |place| place as f64))
     }
 
-    /// The probability of every class for a dictionary.
-    fn probabilities_one(&mut self, x: &Bound<'_, PyDict>) -> PyResult<Vec<f64>> {
-        self.refuse_without_probabilities()?;
-        self.answer_one(x, Wanted::Probabilities)
-    }
-
-    /// The same by the labels of the classes, which are given in the order of their numbers.
+    /// The probability of every class for a dictionary, by the labels of the classes, which are given in the order of their numbers.
     fn probabilities_by<'py>(
         &mut self,
         py: Python<'py>,
@@ -470,11 +495,6 @@ impl Online {
             shares.set_item(label, share)?;
         }
         Ok(shares)
-    }
-
-    /// The scores for a dictionary: one, or one of each class.
-    fn scores_one(&mut self, x: &Bound<'_, PyDict>) -> PyResult<Vec<f64>> {
-        self.answer_one(x, Wanted::Scores)
     }
 
     /// Does the loss estimate probabilities?
@@ -520,15 +540,39 @@ impl Online {
         }
     }
 
-    /// The names of the columns of a table, as far as they are all numbers; None for data of another form.
-    fn columns(&self) -> Option<Vec<String>> {
-        let schema = self.schema();
-        let own = |kind| !matches!(kind, Kind::Label | Kind::Weight | Kind::Ignored);
-        let mut columns = schema.columns().iter().filter(|column| own(column.kind));
-        let Features::Exact(names) = schema.features() else { return None };
-        let numeric = columns.all(|column| column.kind == Kind::Numeric);
-        (numeric && names.len() == schema.of_kind(Kind::Numeric).count())
-            .then(|| names.names().map(str::to_owned).collect())
+    /// The columns of the table that was learned from, each with its kind: `numeric`, `nominal`, `text` or `undecided`. Of features that
+    /// came by name, as in dictionaries, those that are known to be names or text.
+    fn columns(&self) -> Vec<(String, &'static str)> {
+        let column = |column: &Column| (column.name.clone(), column.kind.name());
+        self.schema().feature_columns().map(column).collect()
+    }
+
+    /// Is every feature one of a column of a table?
+    #[getter]
+    fn is_table(&self) -> bool {
+        self.schema().is_table()
+    }
+
+    /// How many places for features there are; None if they are numbers, which have no end.
+    #[getter]
+    fn width(&self) -> Option<usize> {
+        match self.schema().features() {
+            Features::Exact(names) => Some(names.len()),
+            Features::Hashed(hashed) => Some(1 << hashed.bits()),
+            Features::Index(_) => None,
+        }
+    }
+
+    /// Are features numbers, as in LIBSVM files and sparse matrices?
+    #[getter]
+    fn by_number(&self) -> bool {
+        matches!(self.schema().features(), Features::Index(_))
+    }
+
+    /// Is this name a feature? `value` is one of the column `name`.
+    #[pyo3(signature = (name, value=None))]
+    fn knows(&self, name: &str, value: Option<&str>) -> bool {
+        self.schema().features().find(name, value).is_some()
     }
 
     /// The labels of the classes, in the order of their numbers.
@@ -609,9 +653,10 @@ impl Online {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// Writes the model file, which `geowalk predict` and `geowalk.load` read.
-    fn save(&self, path: std::path::PathBuf) -> PyResult<()> {
-        self.session()?.model().save(&path).map_err(|error| model(&error))
+    /// Writes the model file, which `geowalk predict` and `geowalk.load` read; with the class and parameters of its estimator as JSON.
+    #[pyo3(signature = (path, estimator=None))]
+    fn save(&self, path: std::path::PathBuf, estimator: Option<String>) -> PyResult<()> {
+        save(self.session()?.model(), &path, estimator)
     }
 
     /// The learner of a model file's bytes; with the labels of the classes in an order of one's own.

@@ -79,6 +79,8 @@ impl Settings {
     pub(crate) const AVERAGE: &str = "average";
     /// Key of the extra that says how many of the last examples are measured by themselves.
     pub(crate) const WINDOW: &str = "window";
+    /// Key of the extra with the Python estimator that wrote the model: its class and all its parameters, as JSON.
+    pub const ESTIMATOR: &str = "estimator";
     /// Key of the extra with the matrix of the walk, as it stood in its file.
     pub(crate) const SIGMA: &str = "sigma";
 

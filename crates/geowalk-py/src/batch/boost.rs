@@ -224,13 +224,14 @@ impl Boost {
         Py::new(py, PyClassInitializer::from(batch).add_subclass(Self { boosted, own: loss }))
     }
 
-    /// Writes the model file, which `geowalk predict` and `geowalk.load` read.
-    fn save(slf: PyRef<'_, Self>, path: PathBuf) -> PyResult<()> {
+    /// Writes the model file, which `geowalk predict` and `geowalk.load` read; with the class and parameters of its estimator as JSON.
+    #[pyo3(signature = (path, estimator=None))]
+    fn save(slf: PyRef<'_, Self>, path: PathBuf, estimator: Option<String>) -> PyResult<()> {
         if slf.own.is_some() {
             let message = "the loss is made of Python functions, which a model file cannot hold; boost with a loss that has a name (geowalk.losses.names()), pickle the estimator, or take its rules with write('sql')";
             return Err(data(message.to_owned(), None, None, None));
         }
-        slf.into_super().save(path)
+        slf.into_super().save(path, estimator)
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {

@@ -7,8 +7,10 @@ use geowalk_run::pump::ROWS;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
+use super::answer::each_block;
 use super::{Online, lengths};
 use crate::error::unlearned;
+use crate::frame::Frame;
 use crate::rows::Rows;
 
 impl Online {
@@ -34,6 +36,19 @@ impl Online {
                 }
             }
             blocks.push(block);
+        } else if let Ok(frame) = x.cast::<Frame>() {
+            let (frame, session) = (frame.get(), self.session()?);
+            lengths(frame.rows(), y, weight)?;
+            each_block(
+                session,
+                frame,
+                |i| y[i],
+                weigh,
+                &mut Block::new(),
+                |block| {
+                    blocks.push(std::mem::take(block));
+                },
+            )?;
         } else {
             let rows = Rows::new(x)?;
             let view = rows.view()?;

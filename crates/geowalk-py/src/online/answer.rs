@@ -3,14 +3,34 @@
 
 use geowalk::row::Block;
 use geowalk_data::Task;
-use geowalk_run::train::Wanted;
+use geowalk_run::train::{Session, Wanted};
 use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::Online;
 use crate::error::unlearned;
+use crate::frame::{Frame, FrameReader};
 use crate::rows::Rows;
+
+/// Calls `take` with the rows of a frame, block by block. Names that are new leave nothing behind.
+pub(super) fn each_block(
+    session: &Session,
+    frame: &Frame,
+    label: impl Fn(usize) -> f64,
+    weight: impl Fn(usize) -> f64,
+    block: &mut Block,
+    mut take: impl FnMut(&mut Block),
+) -> PyResult<()> {
+    let mut schema = session.schema().clone();
+    let mut reader = FrameReader::new(frame, &mut schema, true)?;
+    let mut from = 0;
+    while from < frame.rows() {
+        from = reader.fill(from, &mut schema, block, &label, &weight)?;
+        take(block);
+    }
+    Ok(())
+}
 
 impl Online {
     /// Answers in the order of `classes`, and how many numbers there are per row.
@@ -57,8 +77,25 @@ impl Online {
         x: &Bound<'_, PyAny>,
         wanted: Wanted,
     ) -> PyResult<(Vec<f64>, usize)> {
+        let session = self.session()?;
+        if let Ok(frame) = x.cast::<Frame>() {
+            let (frame, mut block, mut answer) = (frame.get(), Block::new(), Vec::new());
+            py.detach(|| {
+                each_block(
+                    session,
+                    frame,
+                    |_| f64::NAN,
+                    |_| 1.0,
+                    &mut block,
+                    |block| {
+                        session.answer(block, wanted, &mut answer);
+                    },
+                )
+            })?;
+            return self.arranged(answer, wanted);
+        }
         let rows = Rows::new(x)?;
-        let (view, session) = (rows.view()?, self.session()?);
+        let view = rows.view()?;
         let answer = py.detach(|| {
             let (mut block, mut answer, mut from) = (Block::new(), Vec::new(), 0);
             while from < view.len() {
@@ -89,16 +126,6 @@ impl Online {
         let own = self.session.as_ref().map_or(&[][..], |session| session.coding().classes());
         let places = self.classes.as_ref().map(|classes| classes.places(own)).unwrap_or_default();
         places.into_iter().flatten().next().unwrap_or(0) as f64
-    }
-
-    /// The answer for one row.
-    pub(super) fn answer_one(
-        &mut self,
-        x: &Bound<'_, PyDict>,
-        wanted: Wanted,
-    ) -> PyResult<Vec<f64>> {
-        self.ask(x, wanted)?;
-        Ok(self.arranged(self.answer.clone(), wanted)?.0)
     }
 
     pub(super) fn refuse_without_probabilities(&self) -> PyResult<()> {
