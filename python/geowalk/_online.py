@@ -178,21 +178,47 @@ class _Learner(Estimator):
         self._model.learn(rows, y, w, passes, None if names is None else list(names))
 
     @property
-    def coef_(self) -> np.ndarray:
-        """The weights of the features: of each class, if there are several."""
+    def coef_(self) -> Any:
+        """The weights of the features, in the order of `get_feature_names_out()`: `X @ coef_.T + intercept_` is `decision_function(X)`, of a
+        regressor `predict(X)`. Of classifiers one row, or one of each class if there are several; of regressors one number per feature.
+
+        The walks `free` and `adagrad` without `average` make a feature count less where its magnitude exceeds every one that was learned
+        from; for such rows the scores are nearer to 0 than these weights say. Models that are not linear have no `coef_`.
+        """
         return self._weights()[1]
 
     @property
-    def intercept_(self) -> np.ndarray:
-        """The weight of the constant feature."""
+    def intercept_(self) -> Any:
+        """The weight of the constant feature: one number of a regressor, one of each row of `coef_` of a classifier."""
         return self._weights()[0]
 
-    def _weights(self) -> tuple[np.ndarray, np.ndarray]:
-        weights = self._learned.weights()
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """The names of the features, in the order of `coef_`: columns of numbers, `column=name`, `column=word` and `column=missing`. Columns
+        without names are x0, x1, ...
+
+        >>> from geowalk import OnlineClassifier
+        >>> OnlineClassifier().fit([[1.5, "red"], [2.0, "blue"]], [0, 1]).get_feature_names_out()
+        array(['x0', 'x1=red', 'x1=blue'], dtype=object)
+        """
+        model = self._learned
+        if model.by_number:
+            return np.array([f"x{k}" for k in range(self.n_features_in_)], dtype=object)
+        names = model.names()
+        if self._tabular and not hasattr(self, "feature_names_in_"):
+            parts = (name.partition("=") for name in names)
+            names = [f"x{int(column) - 1}{sign}{value}" for column, sign, value in parts]
+        return np.array(names, dtype=object)
+
+    def _weights(self) -> tuple[Any, Any]:
+        model = self._learned
+        if model.no_weights is not None:
+            raise AttributeError(f"{type(self).__name__} has no coef_ here: {model.no_weights}")
+        weights = model.weights()
         columns = self._width or weights.shape[1] - 1
         padded = np.zeros((len(weights), columns + 1))
         padded[:, : weights.shape[1]] = weights[:, : columns + 1]
-        return padded[:, 0], padded[:, 1:]
+        # With several classes the largest score counts, and there is no threshold.
+        return padded[:, 0] - (model.threshold if len(weights) == 1 else 0.0), padded[:, 1:]
 
     # What is promised, and how it went
 
@@ -384,6 +410,10 @@ class OnlineRegressor(_Learner):
 
     def _walk(self, columns: int | None) -> str | None:
         return None if self.walk == "auto" else self.walk
+
+    def _weights(self) -> tuple[Any, Any]:
+        intercept, coef = super()._weights()
+        return float(intercept[0]), coef[0]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineRegressor:
         """Learns from the beginning.

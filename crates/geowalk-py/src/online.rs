@@ -531,6 +531,25 @@ impl Online {
         PyArray1::from_vec(py, all.concat()).reshape([rows, width])
     }
 
+    /// Why no weights give the scores of the model; None if the weights do.
+    #[getter]
+    fn no_weights(&self) -> PyResult<Option<String>> {
+        let session = self.session()?;
+        let settings = session.settings();
+        if !session.learner().is_linear() {
+            let walk = &settings.walk;
+            return Ok(Some(format!("'{walk}' has squares or products of features in its scores")));
+        }
+        let clipped = "predictions are clipped to the declared range of the labels";
+        Ok(settings.y_range.map(|_| clipped.to_owned()))
+    }
+
+    /// The score from which on the second of two classes is predicted.
+    #[getter]
+    fn threshold(&self) -> PyResult<f64> {
+        Ok(self.session()?.threshold())
+    }
+
     /// The names of all features that are known.
     fn names(&self) -> Vec<String> {
         match self.schema().features() {

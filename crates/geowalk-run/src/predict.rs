@@ -79,7 +79,11 @@ pub fn predict(
     while pump.next(&mut filled)? {
         rows += filled.block.len() as u64;
         scores.clear();
-        built.learner.predict(&filled.block, &mut scores);
+        if proba {
+            built.learner.predict(&filled.block, &mut scores);
+        } else {
+            built.learner.scores(&filled.block, &mut scores);
+        }
         for scores in scores.chunks_exact_mut(built.learner.outputs().max(1)) {
             line(&built, model.settings.task, &classes, proba, scores, out)
                 .map_err(RunError::Predictions)?;

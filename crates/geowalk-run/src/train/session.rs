@@ -138,9 +138,12 @@ impl Session {
         out: &mut Vec<f64>,
     ) {
         let (learner, task) = (self.learner(), self.run.settings.task);
-        let theta = link::threshold(&self.run.built().loss);
+        let theta = self.threshold();
         memory.clear();
-        learner.predict(block, memory);
+        match wanted {
+            Wanted::Probabilities => learner.predict(block, memory),
+            Wanted::Scores | Wanted::Classes => learner.scores(block, memory),
+        }
         for scores in memory.chunks_exact_mut(learner.outputs().max(1)) {
             match (wanted, task) {
                 (Wanted::Scores, Task::Binary) => out.push(scores[0] - theta),
@@ -160,6 +163,11 @@ impl Session {
                 }
             }
         }
+    }
+
+    /// The score from which on the second of two classes is predicted.
+    pub fn threshold(&self) -> f64 {
+        link::threshold(&self.run.built().loss)
     }
 
     /// Does the loss estimate probabilities?
