@@ -627,6 +627,9 @@ class OnlineClassifier(_Learner):
 
     def _weights(self) -> tuple[np.ndarray, np.ndarray]:
         intercept, coef = super()._weights()
+        if len(coef) > 1:
+            # A class that was declared and has not come is never the one with the largest score.
+            intercept = np.where(self._model.seen(), intercept, -np.inf)
         # In the order of `classes_`, whichever class came first.
         return (intercept, coef) if len(coef) != len(self._order) or len(coef) < 2 else (intercept[self._order], coef[self._order])
 
@@ -706,7 +709,8 @@ class OnlineClassifier(_Learner):
 
     @_IfProbabilities
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The probability of every class, in the order of `classes_`. A class that has not been seen has none.
+        """The probability of every class, in the order of `classes_`. A class that was declared and has not come among n examples of C classes
+        has 1/(n + C).
 
         >>> from geowalk import OnlineClassifier
         >>> OnlineClassifier().fit([[0.0], [1.0]], [0, 1]).predict_proba([[0.0]]).sum()

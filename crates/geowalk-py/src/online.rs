@@ -13,7 +13,8 @@ use geowalk::boost::Halt;
 use geowalk::row::Block;
 use geowalk_data::{Column, Dictionary, ErrorKind, Features, Index, Kind, Labels, Schema, Task};
 use geowalk_run::certify::Which;
-use geowalk_run::model::Model;
+use geowalk_run::label::make_room;
+use geowalk_run::model::{Model, Settings};
 use geowalk_run::pump::ROWS;
 use geowalk_run::train::{Plan, Session, Wanted};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
@@ -95,6 +96,27 @@ impl Online {
     fn owner(&self) -> PyResult<&Owner> {
         let missing = || PyRuntimeError::new_err("nothing is shared with an estimator");
         self.owner.as_ref().ok_or_else(missing)
+    }
+
+    /// The model as it is now, with the classes that were declared and have not come.
+    fn model(&self) -> PyResult<Model> {
+        let session = self.session()?;
+        let mut model = session.model();
+        let seen = session.coding().classes();
+        let classes = self.classes.iter().filter(|_| session.settings().task == Task::Multiclass);
+        let unseen: Vec<String> = classes
+            .flat_map(|classes| classes.unseen(seen))
+            .map(|label| match label {
+                ClassLabel::Number(number) => number.to_string(),
+                ClassLabel::Name(name) => name,
+            })
+            .collect();
+        model.settings.extras.remove(Settings::UNSEEN);
+        if !unseen.is_empty() {
+            let text = serde_json::json!(unseen).to_string();
+            model.settings.extras.insert(Settings::UNSEEN.to_owned(), text);
+        }
+        Ok(model)
     }
 
     fn session(&self) -> PyResult<&Session> {
@@ -486,12 +508,14 @@ impl Online {
     ) -> PyResult<Bound<'py, PyDict>> {
         self.refuse_without_probabilities()?;
         self.ask(x, Wanted::Probabilities)?;
-        let (session, shares) = (self.session()?, PyDict::new(py));
-        let own = session.coding().classes();
+        let session = self.session.as_ref().ok_or_else(unlearned)?;
+        let (own, shares) = (session.coding().classes(), PyDict::new(py));
+        let unseen = self.classes.as_ref().map_or(0, |all| all.len().saturating_sub(own.len()));
+        let none =
+            if unseen > 0 { make_room(&mut self.answer, unseen, session.examples()) } else { 0.0 };
         for (label, value) in labels.iter().zip(self.classes.iter().flat_map(Classes::values)) {
-            // What has not been seen has no share.
             let place = own.iter().position(|class| class == value);
-            let share = place.and_then(|place| self.answer.get(place)).copied().unwrap_or(0.0);
+            let share = place.and_then(|place| self.answer.get(place)).copied().unwrap_or(none);
             shares.set_item(label, share)?;
         }
         Ok(shares)
@@ -599,6 +623,12 @@ impl Online {
         self.classes.as_ref().map(Classes::list).unwrap_or_default()
     }
 
+    /// Has each class come, in the order of their numbers?
+    fn seen(&self) -> PyResult<Vec<bool>> {
+        let own = self.session()?.coding().classes();
+        Ok(self.classes.iter().flat_map(Classes::values).map(|class| own.contains(class)).collect())
+    }
+
     /// What came out so far, as JSON: the same as `geowalk train --json`.
     fn summary(&self) -> PyResult<String> {
         Ok(self.session()?.summary().json().to_string())
@@ -668,14 +698,14 @@ impl Online {
 
     /// The model file, in bytes.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = self.session()?.model().to_bytes().map_err(|error| model(&error))?;
+        let bytes = self.model()?.to_bytes().map_err(|error| model(&error))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
     /// Writes the model file, which `geowalk predict` and `geowalk.load` read; with the class and parameters of its estimator as JSON.
     #[pyo3(signature = (path, estimator=None))]
     fn save(&self, path: std::path::PathBuf, estimator: Option<String>) -> PyResult<()> {
-        save(self.session()?.model(), &path, estimator)
+        save(self.model()?, &path, estimator)
     }
 
     /// The learner of a model file's bytes; with the labels of the classes in an order of one's own.

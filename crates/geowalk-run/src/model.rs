@@ -79,6 +79,8 @@ impl Settings {
     pub(crate) const AVERAGE: &str = "average";
     /// Key of the extra that says how many of the last examples are measured by themselves.
     pub(crate) const WINDOW: &str = "window";
+    /// Key of the extra with the classes that were declared and have not come, as a JSON list of texts.
+    pub const UNSEEN: &str = "unseen";
     /// Key of the extra with the Python estimator that wrote the model: its class and all its parameters, as JSON.
     pub const ESTIMATOR: &str = "estimator";
     /// Key of the extra with the matrix of the walk, as it stood in its file.
@@ -87,6 +89,12 @@ impl Settings {
     /// Which rows are never learned from.
     pub(crate) fn holdout(&self) -> Result<Option<Holdout>, ConfigError> {
         self.extras.get(Self::HOLDOUT).map(|text| Holdout::parse(text)).transpose()
+    }
+
+    /// The classes that were declared and have not come.
+    pub(crate) fn unseen(&self) -> Vec<String> {
+        let text = self.extras.get(Self::UNSEEN);
+        text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
     }
 
     /// Does the model predict with averaged weights?

@@ -9,7 +9,7 @@ use crate::boost::{Boosted, answer};
 use crate::error::RunError;
 use crate::experts;
 use crate::input;
-use crate::label::Coding;
+use crate::label::{Coding, make_room};
 use crate::learner::{largest, softmax};
 use crate::link::{probability, threshold};
 use crate::model::Model;
@@ -69,7 +69,11 @@ pub fn predict(
         ..options
     };
     let coding = Coding::restore(model.settings.task, model.classes.clone());
-    let classes = coding.texts(model.schema.labels());
+    let mut classes = coding.texts(model.schema.labels());
+    let mut unseen = model.settings.unseen();
+    unseen.retain(|class| !classes.contains(class));
+    let room = (unseen.len(), model.examples);
+    classes.append(&mut unseen);
     let proba = proba && model.settings.task != Task::Regression;
     if proba {
         writeln!(out, "{}", classes.join(",")).map_err(RunError::Predictions)?;
@@ -85,19 +89,20 @@ pub fn predict(
             built.learner.scores(&filled.block, &mut scores);
         }
         for scores in scores.chunks_exact_mut(built.learner.outputs().max(1)) {
-            line(&built, model.settings.task, &classes, proba, scores, out)
+            line(&built, model.settings.task, &classes, proba, room, scores, out)
                 .map_err(RunError::Predictions)?;
         }
     }
     Ok(rows)
 }
 
-/// Writes what is predicted for one example.
+/// Writes what is predicted for one example. `room` are the number of classes that have not come, and of the examples.
 fn line(
     built: &Built,
     task: Task,
     classes: &[String],
     proba: bool,
+    room: (usize, u64),
     scores: &mut [f64],
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -115,7 +120,10 @@ fn line(
         (Task::Multiclass, false) => writeln!(out, "{}", class(largest(scores) as usize)),
         (Task::Multiclass, true) => {
             softmax(scores);
-            for (k, p) in scores.iter().enumerate() {
+            let (unseen, examples) = room;
+            let share = if unseen > 0 { make_room(scores, unseen, examples) } else { 0.0 };
+            let all = scores.iter().copied().chain(std::iter::repeat_n(share, unseen));
+            for (k, p) in all.enumerate() {
                 write!(out, "{}{p}", if k == 0 { "" } else { "," })?;
             }
             writeln!(out)

@@ -3,6 +3,7 @@
 
 use geowalk::row::Block;
 use geowalk_data::Task;
+use geowalk_run::label::make_room;
 use geowalk_run::train::{Session, Wanted};
 use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
@@ -54,10 +55,15 @@ impl Online {
                 Ok((answer, 1))
             }
             (wanted, _) => {
-                // What has not been seen has no share.
-                let none = if wanted == Wanted::Scores { f64::NEG_INFINITY } else { 0.0 };
-                let width = classes.len();
-                let given = places.len().max(1);
+                // Of two classes both have a score, also while one has not been seen.
+                let (width, given) = (classes.len(), places.len().max(1));
+                let unseen = width.saturating_sub(given);
+                let mut none = if wanted == Wanted::Scores { f64::NEG_INFINITY } else { 0.0 };
+                if wanted == Wanted::Probabilities && unseen > 0 {
+                    for own in answer.chunks_exact_mut(given) {
+                        none = make_room(own, unseen, session.examples());
+                    }
+                }
                 let mut all = vec![none; answer.len() / given * width];
                 for (own, row) in answer.chunks_exact(given).zip(all.chunks_exact_mut(width)) {
                     for (value, place) in own.iter().zip(&places) {

@@ -99,6 +99,11 @@ impl Session {
         })
     }
 
+    /// How many examples were learned from, those of all passes.
+    pub fn examples(&self) -> u64 {
+        self.run.examples()
+    }
+
     /// What was asked for.
     pub fn settings(&self) -> &Settings {
         &self.run.settings
