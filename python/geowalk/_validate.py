@@ -41,7 +41,7 @@ def series(column: Any) -> np.ndarray:
     """A column of pandas. Its own types have an NA, which is neither true nor false: no comparison would find it."""
     if isinstance(column.dtype, np.dtype):
         return column.to_numpy()
-    if getattr(column.dtype, "kind", "O") in "biuf":
+    if getattr(column.dtype, "kind", "O") in "iuf":
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
     if getattr(column.dtype, "kind", "O") in "mM":
         return column.to_numpy()

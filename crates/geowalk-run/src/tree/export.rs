@@ -92,7 +92,10 @@ impl Shown {
                 format!("{column} <= {theta:?} or missing")
             }
             Test::AtMost { theta, .. } => format!("{column} <= {theta:?}"),
-            Test::Is { code } => format!("{column} = {}", self.name(split, code)),
+            Test::Is { code } => {
+                let heading = self.columns.get(split.column);
+                heading.map_or_else(|| "?".to_owned(), |heading| heading.says(code, true))
+            }
             Test::Known => format!("{column} is known"),
         }
     }
