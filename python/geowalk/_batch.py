@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -33,18 +34,18 @@ class _Batch(Estimator):
             array = v.parts(X)
             self._check_width(array.shape[1], first)
             numbers = [np.ascontiguousarray(array[:, k], dtype=np.float64) for k in range(array.shape[1])]
-            if first or not any(names for _, names in self._model.columns()):
+            if first or all(kind == "numeric" for _, kind in self._model.columns()):
                 return None, numbers, array.shape[0]
             table = c.Table([c.Column(str(k + 1), "number", own) for k, own in enumerate(numbers)], False, len(array))
         self._check_width(len(table.columns), first)
+        nominal, text = v.names_list(self, "nominal"), v.names_list(self, "text")
         if first:
-            rules = c.Rules()
+            rules = c.Rules(nominal, text)
         else:
             known = self._model.columns()
             table = table._replace(columns=[own._replace(name=name) for own, (name, _) in zip(table.columns, known)])
-            rules = c.Rules(kinds={name: "nominal" if names else "numeric" for name, names in known}, knows=self._model.knows)
-        names = [own.name for own in table.columns]
-        return names if table.named else None, c.coded(table, rules), table.rows
+            rules = c.Rules(nominal, text, dict(known), self._model.knows)
+        return [own.name for own in table.columns] if table.named else None, c.coded(table, rules), table.rows
 
     def _check_width(self, found: int, first: bool) -> None:
         if not first and found != self.n_features_in_:
@@ -97,7 +98,10 @@ class _Batch(Estimator):
         from ._online import _labels
 
         numbered = names if names is not None else [str(k) for k in range(1, len(columns) + 1)]
-        self._model = self._learn(numbered, columns, codes.ravel().astype(np.float64), _labels(classes), w, label)
+        nominal, text = c.declared(self, numbered, columns)
+        self._model = self._learn(
+            numbered, columns, codes.ravel().astype(np.float64), _labels(classes), w, label=label, nominal=nominal, text=text
+        )
         self.classes_, self.n_features_in_ = classes, len(columns)
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
@@ -105,8 +109,18 @@ class _Batch(Estimator):
         self._model.raise_if_stopped()
         return self
 
-    def _learn(self, names: list[str], columns: list[Any], y: np.ndarray, classes: list[Any], w: Any, label: str) -> Any:
+    def _learn(self, names: list[str], columns: list[Any], y: np.ndarray, classes: list[Any], w: Any, **table: Any) -> Any:
         raise NotImplementedError
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """The names of what rules and splits ask about: columns, and `column=word` of texts. Columns without names are x0, x1, ...
+
+        >>> from geowalk import TreeClassifier
+        >>> TreeClassifier().fit([[0.0, 2.0], [1.0, 3.0]], [0, 1]).get_feature_names_out()
+        array(['x0', 'x1'], dtype=object)
+        """
+        names = self._learned.names()
+        return np.array(names if hasattr(self, "feature_names_in_") else v.unnumbered(names), dtype=object)
 
     def predict(self, X: Any) -> np.ndarray:
         """The predicted classes.
@@ -139,7 +153,13 @@ class _Batch(Estimator):
         y = v.column(y, len(found), self)
         return float(np.average(found == y, weights=v.weights(sample_weight, len(y))))
 
-    def report(self, path: Any, X: Any = None, y: Any = None) -> None:
+    def _shown(self, feature_names: Any) -> list[str] | None:
+        """The names of columns where they are shown: those that are given, or x0, x1, ... of columns without names."""
+        if feature_names is not None:
+            return [str(name) for name in feature_names]
+        return None if hasattr(self, "feature_names_in_") else [f"x{k}" for k in range(self.n_features_in_)]
+
+    def report(self, path: Any, X: Any = None, y: Any = None, feature_names: Any = None) -> None:
         """Writes one self-contained HTML page: what was learned, how it went, what is promised. With rows X and their classes y, best those that it has not seen, also margins and calibration.
 
         It is the page of `geowalk boost --report` and `geowalk tree --report`; models that were loaded have it as well.
@@ -154,7 +174,7 @@ class _Batch(Estimator):
         if X is None or y is None:
             if X is not None or y is not None:
                 raise ValueError("X and y go together: margins are known from both")
-            return write_page(path, model.page(how))
+            return write_page(path, model.page(how, names=self._shown(feature_names)))
         _, columns, rows = self._columns(X, False)
         y = v.column(y, rows, self)
         places = {label: float(code) for code, label in enumerate(self.classes_.tolist())}
@@ -162,16 +182,17 @@ class _Batch(Estimator):
         if unknown:
             raise ValueError(f"y has the classes {', '.join(unknown[:5])}, which are not among {self.classes_.tolist()[:10]}")
         codes = np.array([places[label] for label in y.tolist()])
-        return write_page(path, model.page(how, columns, codes))
+        return write_page(path, model.page(how, columns, codes, self._shown(feature_names)))
 
-    def write(self, form: str = "text") -> str:
-        """What was learned: as text for people, or as `json`, `sql` or `dot` (Graphviz).
+    def write(self, form: str = "text", feature_names: Any = None) -> str:
+        """What was learned: as text for people, or as `json`, `sql` or `dot` (Graphviz). `feature_names` are other names for the columns; those
+        of an array are x0, x1, ... otherwise.
 
         >>> from geowalk import TreeClassifier
         >>> print(TreeClassifier().fit([[0.0], [1.0]], [0, 1]).write("sql").split()[0])
         SELECT
         """
-        return self._learned.write(form)
+        return self._learned.write(form, self._shown(feature_names))
 
 
 class BoostClassifier(_Batch):
@@ -188,6 +209,8 @@ class BoostClassifier(_Batch):
     adapt     None, or which losses are chosen while boosting: 'F1', 'F2', 'E1', 'E2', 'F*'
     bins      thresholds between so many quantiles; None: between all values
     seed      of whatever is random
+    nominal   columns whose numbers are names
+    text      columns of free text, split into words; a column of several words whose values mostly differ is split anyway
 
     >>> import numpy as np
     >>> from geowalk import BoostClassifier
@@ -211,13 +234,16 @@ class BoostClassifier(_Batch):
         leaves: int = 4,
         bins: int | None = 255,
         seed: int = 0,
+        nominal: Sequence[str] = (),
+        text: Sequence[str] = (),
     ) -> None:
         self.loss, self.weak, self.literals, self.rounds = loss, weak, literals, rounds
         self.leverage, self.adapt, self.leaves, self.bins, self.seed = leverage, adapt, leaves, bins, seed
+        self.nominal, self.text = nominal, text
 
     _whole = {"literals": 1, "rounds": 1, "leaves": 2, "bins": 0, "seed": 0}
 
-    def _learn(self, names: list[str], columns: list[Any], y: np.ndarray, classes: list[Any], w: Any, label: str) -> Any:
+    def _learn(self, names: list[str], columns: list[Any], y: np.ndarray, classes: list[Any], w: Any, **table: Any) -> Any:
         return Boost(
             names,
             columns,
@@ -233,7 +259,7 @@ class BoostClassifier(_Batch):
             adapt=self.adapt,
             bins=self.bins or 0,
             seed=self.seed,
-            label=label,
+            **table,
         )
 
     @property
@@ -261,8 +287,10 @@ class TreeClassifier(_Batch):
     min_leaf    at least so many rows in a leaf
     prune       the part of the data that is kept aside to prune by
     bins        thresholds between so many quantiles; None: between all values
-    smoothing   kappa of the probabilities (m + kappa) / (n + classes * kappa)
+    smoothing   kappa of the probabilities (m + kappa) / (n + classes * kappa), m and n in rows, whatever the scale of their weights
     seed        of the part that is kept aside
+    nominal     columns whose numbers are names
+    text        columns of free text, split into words; a column of several words whose values mostly differ is split anyway
 
     >>> import numpy as np
     >>> from geowalk import TreeClassifier
@@ -284,14 +312,17 @@ class TreeClassifier(_Batch):
         bins: int | None = None,
         smoothing: float = 1.0,
         seed: int = 0,
+        nominal: Sequence[str] = (),
+        text: Sequence[str] = (),
     ) -> None:
         self.loss, self.max_leaves, self.max_depth, self.min_leaf = loss, max_leaves, max_depth, min_leaf
         self.prune, self.bins, self.smoothing, self.seed = prune, bins, smoothing, seed
+        self.nominal, self.text = nominal, text
 
     _whole = {"max_leaves": 1, "max_depth": 0, "min_leaf": 1, "bins": 2, "seed": 0}
 
-    def _learn(self, names: list[str], columns: list[Any], y: np.ndarray, classes: list[Any], w: Any, label: str) -> Any:
-        return Tree(names, columns, y, classes, w, label=label, **self.get_params())
+    def _learn(self, names: list[str], columns: list[Any], y: np.ndarray, classes: list[Any], w: Any, **table: Any) -> Any:
+        return Tree(names, columns, y, classes, w, **{**self.get_params(), **table})
 
     @property
     def feature_importances_(self) -> np.ndarray:

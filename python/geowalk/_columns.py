@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _validate as v
-from ._geowalk import DataError
+from ._geowalk import ConfigError, DataError, Frame
 
 _NUMERIC = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 _MANY = 50
@@ -141,6 +141,10 @@ def _refused(shown: Any, row: int, x: Any) -> Exception:
     return TypeError(f"row {row}, column {shown!r} of X holds a {what}; the argument must be a string or a real number")
 
 
+class Names(tuple[Any, ...]):
+    """Codes and names of a column that holds names whatever they look like, because the user or its type says so."""
+
+
 class Rules(NamedTuple):
     """What the user or a model says of columns."""
 
@@ -182,7 +186,20 @@ def _coded(column: Column, rules: Rules) -> Any:
         raise DataError(f"column {name!r} held text when the model was fitted, and holds numbers now; give the texts")
     if kind == "undecided" and not declared and column.kind == "text":
         _doubt(name, texts, distinct)
-    return codes, distinct
+    return Names((codes, distinct)) if declared and name not in rules.text else (codes, distinct)
+
+
+def declared(estimator: object, names: list[str], columns: list[Any]) -> tuple[list[str], list[str]]:
+    """The columns that hold names whatever they look like, and the columns of free text, declared or not."""
+    nominal, text = (list(v.names_list(estimator, name)) for name in ("nominal", "text"))
+    absent = next(((what, name) for what, own in (("nominal", nominal), ("text", text)) for name in own if name not in names), None)
+    if absent is not None:
+        raise ConfigError(f"{absent[0]} names the column {absent[1]!r}, which is not among {names[:10]}")
+    if all(isinstance(column, np.ndarray) for column in columns):
+        return [], []
+    nominal = [name for name, column in zip(names, columns) if isinstance(column, Names)]
+    kinds = Frame(names, columns, nominal, text).kinds()
+    return nominal, [name for name, kind in zip(names, kinds) if kind == "text"]
 
 
 def _texts(column: Column) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,13 +41,23 @@ class Data(NamedTuple):
     names: Any = None
 
 
-def read(path: Any, label: str | None = None, format: str | None = None, header: bool = True, unlabelled: bool = False) -> Data:
+def read(
+    path: Any,
+    label: str | None = None,
+    format: str | None = None,
+    header: bool = True,
+    unlabelled: bool = False,
+    nominal: Sequence[str] = (),
+    text: Sequence[str] = (),
+) -> Data:
     """Reads data with the readers of the command line: CSV, TSV, LIBSVM, VW text, JSON lines, Parquet, Arrow; gz and zst; one path, several, or a pattern.
 
     label       the column of the label; otherwise the one named class, label, target or y
     format      otherwise told by the name of the file and its first bytes
     header      the first line of a table names its columns
     unlabelled  rows without a label are read, with NaN
+    nominal     columns whose numbers are names
+    text        columns of free text, split into words; a column of several words whose values mostly differ is split anyway
 
     >>> import geowalk, pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "tiny.csv"
@@ -57,7 +68,7 @@ def read(path: Any, label: str | None = None, format: str | None = None, header:
     """
     several = isinstance(path, (list, tuple))
     paths = [os.fspath(p) for p in (path if several else [path])]
-    read = _geowalk.read(paths, label, format, header, unlabelled)
+    read = _geowalk.read(paths, label, format, header, unlabelled, list(nominal), list(text))
     y, weight, labels = read["y"], read["weight"], read["labels"]
     if labels is not None:
         named = np.array([*labels, ""])

@@ -106,13 +106,11 @@ class _Learner(Estimator):
             v.refuse_gaps(numbers)
         v.refuse_infinity(numbers)
         nominal, text = self._nominal, self._text
-        absent = [name for name in (*nominal, *text) if name not in names]
-        if absent:
-            raise ConfigError(f"{'nominal' if absent[0] in nominal else 'text'} names the column {absent[0]!r}, which is not among {names[:10]}")
         kinds = None if model is None else dict(model.columns())
         rules = c.Rules(nominal, text, kinds, None if model is None else model.knows)
-        declared = {own.name for own in table.columns if own.declared} | set(nominal)
-        return Frame(names, c.coded(table, rules), [name for name in names if name in declared and name not in text], list(text))
+        columns = c.coded(table, rules)
+        declared = c.declared(self, names, columns) if model is None else ()
+        return Frame(names, columns, *declared)
 
     def _check_width(self, found: int, sparse: bool = False) -> None:
         """Refuses a table with another number of columns than the model's. Those of a sparse matrix may be its features."""
@@ -205,8 +203,7 @@ class _Learner(Estimator):
             return np.array([f"x{k}" for k in range(self.n_features_in_)], dtype=object)
         names = model.names()
         if self._tabular and not hasattr(self, "feature_names_in_"):
-            parts = (name.partition("=") for name in names)
-            names = [f"x{int(column) - 1}{sign}{value}" for column, sign, value in parts]
+            names = v.unnumbered(names)
         return np.array(names, dtype=object)
 
     def _weights(self) -> tuple[Any, Any]:
@@ -484,6 +481,7 @@ class OnlineRegressor(_Learner):
             model = self._model
         except AttributeError:
             model = self._model = self._new(None)
+            model.declare(list(self._nominal), list(self._text))
             self._from_dicts = True
         model.learn_one(x, y, w)
         self._shorten(learn_one=model.learn_one, predict_one=model.predict_one)
@@ -766,6 +764,7 @@ class OnlineClassifier(_Learner):
         """The learner, and the code of a class that was not known."""
         if self.__dict__.get("_model") is None:
             self._model, self._from_dicts, self._closed = self._new(None), True, False
+            self._model.declare(list(self._nominal), list(self._text))
             self._know([])
         elif self._closed:
             raise ValueError(f"y is {y!r}, which is not among the classes of the first call: {self._labels[:10]}")

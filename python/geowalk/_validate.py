@@ -253,6 +253,12 @@ def whole(name: str, value: Any, least: int) -> None:
         raise ConfigError(f"{name} = {value}; it must be a whole number >= {least}")
 
 
+def unnumbered(names: list[str]) -> list[str]:
+    """The features of columns without names, which are numbered from 1 in model files, as people see them: x0, x1=red, ..."""
+    parts = (name.partition("=") for name in names)
+    return [f"x{int(column) - 1}{sign}{value}" for column, sign, value in parts]
+
+
 def names_list(estimator: object, name: str) -> tuple[str, ...]:
     """A parameter that is a list of columns."""
     value = getattr(estimator, name, None) or ()

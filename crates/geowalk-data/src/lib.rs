@@ -64,6 +64,7 @@ pub use schema::{
 };
 pub use source::{OnError, SAMPLE_BYTES, SAMPLE_ROWS, Skipped, Source};
 pub use text::Text;
+pub use words::Words;
 
 /// Which column is the label.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -88,10 +88,10 @@ impl Schema {
         &self.columns
     }
 
-    /// Adds the column of the label behind the others, unless one of them has its name.
-    pub fn add_label(&mut self, name: &str) {
+    /// Adds a column behind the others, unless one of them has its name.
+    pub fn add_column(&mut self, name: &str, kind: Kind) {
         if self.columns.iter().all(|column| column.name != name) {
-            self.columns.push(Column { name: name.to_owned(), kind: Kind::Label });
+            self.columns.push(Column { name: name.to_owned(), kind });
         }
     }
 

@@ -131,18 +131,19 @@ fn schema(table: &Table, labels: Labels, label: Option<&str>) -> PyResult<Schema
     }
     let mut schema = Schema::from_parts(Features::Exact(features), labels, columns);
     if let Some(name) = label {
-        schema.add_label(name);
+        schema.add_column(name, Kind::Label);
     }
     Ok(schema)
 }
 
-/// Examples of classes, as the command line reads them from a file.
+/// Examples of classes, as the command line reads them from a file; with the schema of the table, if a reader made one.
 pub(crate) fn examples(
     table: Table,
     codes: &PyReadonlyArray1<'_, f64>,
     labels: Vec<ClassLabel>,
     weights: Option<&PyReadonlyArray1<'_, f64>>,
     label: Option<&str>,
+    read: Option<Schema>,
 ) -> PyResult<Examples> {
     let mut classes = Classes::new(Some(labels));
     let mut meaning = classes.labels();
@@ -165,7 +166,14 @@ pub(crate) fn examples(
     };
     Ok(Examples {
         classes: Codes::new(codes, texts).map_err(refused)?,
-        schema: schema(&table, meaning, label)?,
+        schema: match read {
+            None => schema(&table, meaning, label)?,
+            Some(mut schema) => {
+                *schema.labels_mut() = meaning;
+                label.into_iter().for_each(|name| schema.add_column(name, Kind::Label));
+                schema
+            }
+        },
         table,
         weights: weights.filter(|weights| weights.iter().any(|weight| *weight != 1.0)),
         coding,

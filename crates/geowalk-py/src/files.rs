@@ -21,7 +21,7 @@ use crate::error::{model, run};
 /// Reads data as the command line does. A dictionary: `y` and `weight` of each row; `labels`, the names of classes or None; `names` of the features, None where they are
 /// numbers; and `x`, a table, or `indptr`, `indices`, `data` and `columns` of a sparse one.
 #[pyfunction]
-#[pyo3(signature = (paths, label=None, format=None, header=true, unlabelled=false))]
+#[pyo3(signature = (paths, label=None, format=None, header=true, unlabelled=false, nominal=None, text=None))]
 pub(crate) fn read(
     py: Python<'_>,
     paths: Vec<String>,
@@ -29,8 +29,12 @@ pub(crate) fn read(
     format: Option<String>,
     header: bool,
     unlabelled: bool,
+    nominal: Option<Vec<String>>,
+    text: Option<Vec<String>>,
 ) -> PyResult<Bound<'_, PyDict>> {
     let options = Options {
+        nominal: nominal.unwrap_or_default(),
+        text: text.unwrap_or_default(),
         label: label.map_or(Label::Guess, Label::Named),
         format,
         header,

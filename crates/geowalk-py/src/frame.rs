@@ -2,7 +2,10 @@
 //! Columns that come from pandas, Polars or Arrow, as features by the rule of the readers of files ([`geowalk_data::Frame`]).
 
 use geowalk::row::Block;
-use geowalk_data::{Cell, Dictionary, Features, Labels, Options, SAMPLE_ROWS, Schema};
+use geowalk_data::{
+    BadCell, Cell, DataError, Decision, Dictionary, Features, Labels, Options, Places, Position,
+    SAMPLE_ROWS, Schema, Skipped, Source,
+};
 use geowalk_run::pump::ROWS;
 use pyo3::prelude::*;
 
@@ -83,8 +86,9 @@ impl Frame {
 
     /// What each column is for a learner that knows nothing yet: `numeric`, `nominal`, `text` or `undecided`.
     fn kinds(&self) -> PyResult<Vec<&'static str>> {
-        let reader = FrameReader::new(self, &mut nothing(), false)?;
-        Ok(reader.frame.schema().columns().iter().map(|column| column.kind.name()).collect())
+        let mut schema = nothing();
+        FrameReader::new(self, &mut schema, false)?;
+        Ok(schema.columns().iter().map(|column| column.kind.name()).collect())
     }
 }
 
@@ -111,6 +115,73 @@ impl ColumnData {
                 name.map_or(Cell::Missing, |name| Cell::Text(name.as_bytes()))
             }
         }
+    }
+}
+
+/// The rows of a frame as those of a file, for learners of whole tables.
+pub(crate) struct FrameSource {
+    given: Frame,
+    frame: geowalk_data::Frame,
+    next: usize,
+    skipped: Skipped,
+    places: Places,
+}
+
+impl FrameSource {
+    /// Columns with names, of which these hold names or free text; for a model with this schema, if there is one.
+    pub(crate) fn new(
+        names: Vec<String>,
+        columns: &[Bound<'_, PyAny>],
+        (nominal, text): (&[String], &[String]),
+        known: Option<&Schema>,
+    ) -> PyResult<Self> {
+        let columns = columns.to_vec();
+        let given = Frame::new(names, columns, Some(nominal.to_vec()), Some(text.to_vec()))?;
+        let mut schema = known.cloned().unwrap_or_else(nothing);
+        let mut frame = FrameReader::new(&given, &mut schema, known.is_some())?.frame;
+        frame.exchange(&mut schema);
+        Ok(Self { given, frame, next: 0, skipped: Skipped::default(), places: Places::default() })
+    }
+}
+
+impl Source for FrameSource {
+    fn read(&mut self, block: &mut Block, rows: usize) -> Result<usize, DataError> {
+        block.clear();
+        while self.next < self.given.rows && block.len() < rows {
+            let (row, columns) = (self.next, self.given.columns.iter());
+            let pushed = self.frame.push(columns.map(|c| c.cell(row)), f64::NAN, 1.0, block);
+            let position = Some(self.place().1);
+            let bad = |error: BadCell| DataError {
+                file: "X".to_owned(),
+                position,
+                kind: Box::new(error.kind),
+            };
+            if !pushed.map_err(bad)? {
+                break;
+            }
+            self.next += 1;
+        }
+        Ok(block.len())
+    }
+
+    fn schema(&self) -> &Schema {
+        self.frame.schema()
+    }
+
+    fn decisions(&self) -> &[Decision] {
+        &[]
+    }
+
+    fn skipped(&self) -> &Skipped {
+        &self.skipped
+    }
+
+    fn places(&mut self) -> &mut Places {
+        &mut self.places
+    }
+
+    fn place(&self) -> (&str, Position) {
+        ("X", Position { line: self.next as u64 + 1, column: 1, byte: 0 })
     }
 }
 

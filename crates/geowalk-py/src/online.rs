@@ -156,7 +156,7 @@ impl Online {
         let columns = names.iter().map(column).collect();
         self.schema = Schema::from_parts(Features::Exact(dictionary), labels, columns);
         if let Some(name) = &self.label {
-            self.schema.add_label(name);
+            self.schema.add_column(name, Kind::Label);
         }
         Ok(())
     }
@@ -177,9 +177,10 @@ impl Online {
     /// Reads a frame as this learner does. The first one tells the columns.
     fn frame_reader<'a>(&mut self, frame: &'a Frame) -> PyResult<FrameReader<'a>> {
         let known = self.session.is_some();
+        self.keys.forget_columns();
         let reader = FrameReader::new(frame, self.schema_mut(), known)?;
         if !known && let Some(name) = self.label.clone() {
-            self.schema_mut().add_label(&name);
+            self.schema_mut().add_column(&name, Kind::Label);
         }
         Ok(reader)
     }
@@ -384,6 +385,7 @@ impl Online {
             let message = format!("y is {y}; a finite number is needed");
             return Err(data(message, None, None, Some(y)));
         }
+        self.keys.learn_columns(self.session.as_ref().map_or(&self.schema, Session::schema));
         let mut block = self.block.take().unwrap_or_default();
         block.clear();
         let features = match &mut self.session {
@@ -399,6 +401,15 @@ impl Online {
         });
         self.block = Some(block);
         fed
+    }
+
+    /// Says which keys of dictionaries hold names or free text, whatever their values look like.
+    fn declare(&mut self, nominal: Vec<String>, text: Vec<String>) {
+        let nominal = nominal.iter().map(|name| (name, Kind::Nominal));
+        for (name, kind) in nominal.chain(text.iter().map(|name| (name, Kind::Text))) {
+            self.schema_mut().add_column(name, kind);
+        }
+        self.keys.forget_columns();
     }
 
     /// Shares labels by number, numbers by label, and a weak reference to the estimator: for `learn_label`, `predict_label` and `predict_shares`.

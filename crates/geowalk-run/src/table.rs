@@ -337,9 +337,23 @@ impl Reader {
         if let Indexing::Hashed(bits) = options.indexing {
             return Err(RunError::Bits { bits });
         }
-        let source = input::open(Options { indexing: Indexing::Exact, ..options })?;
+        Ok(Self::over(input::open(Options { indexing: Indexing::Exact, ..options })?))
+    }
+
+    /// Reads what a source gives.
+    pub fn over(source: Box<dyn Source>) -> Self {
         let layout = Layout::new(source.schema());
-        Ok(Self { source, layout, block: Block::new() })
+        Self { source, layout, block: Block::new() }
+    }
+
+    /// The same for a model with this schema and so many columns, which is also the schema of the source.
+    pub fn over_known(source: Box<dyn Source>, schema: &Schema, columns: usize) -> Self {
+        let mut layout = Layout::new(schema);
+        if let (Features::Index(_), Some(last)) = (schema.features(), columns.checked_sub(1)) {
+            layout.extend(schema.features(), last, 0);
+        }
+        layout.closed = true;
+        Self { source, layout, block: Block::new() }
     }
 
     /// [`reopen`](Self::reopen) for predictions: labels may be missing, and their column is that of the training data if no other is named.
@@ -354,14 +368,8 @@ impl Reader {
 
     /// Opens data for a model with this schema and so many columns.
     pub fn reopen(schema: &Schema, columns: usize, options: Options) -> Result<Self, RunError> {
-        let mut reader = Self::open(Options { schema: Some(schema.clone()), ..options })?;
-        let mut layout = Layout::new(schema);
-        if let (Features::Index(_), Some(last)) = (schema.features(), columns.checked_sub(1)) {
-            layout.extend(schema.features(), last, 0);
-        }
-        layout.closed = true;
-        reader.layout = layout;
-        Ok(reader)
+        let reader = Self::open(Options { schema: Some(schema.clone()), ..options })?;
+        Ok(Self::over_known(reader.source, schema, columns))
     }
 
     /// The next rows, at most so many; `None` at the end.

@@ -35,10 +35,11 @@ SETTINGS = {
         {"loss": "gini", "weak": "trees", "literals": 3, "rounds": 4, "leverage": 2, "adapt": "F1", "leaves": 3, "bins": None, "seed": 5},
         {"leverage": "all", "weak": "stumps", "bins": 17},
         {"loss": geowalk.losses.get("logistic")},
+        {"nominal": ["1"], "text": ("2",)},
     ],
     geowalk.TreeClassifier: [
         {"loss": "gini", "max_leaves": 5, "max_depth": 3, "min_leaf": 4, "prune": 0.2, "bins": 20, "smoothing": 0.5, "seed": 9},
-        {"max_leaves": 2},
+        {"max_leaves": 2, "nominal": ("1",), "text": ["3"]},
     ],
     geowalk.Hedge: [
         {"walk": "hedge", "rate": 0.3, "loss": None, "share": 0.1, "range": (0.0, 2.0)},

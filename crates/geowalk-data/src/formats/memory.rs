@@ -80,6 +80,11 @@ impl Schema {
         !columns.is_empty() && names.names().all(of_column)
     }
 
+    /// Do features have names that are not those of columns?
+    pub(crate) fn is_by_name(&self) -> bool {
+        !matches!(self.features, Features::Index(_)) && !self.is_table()
+    }
+
     /// The columns whose values are features, in their order.
     pub fn feature_columns(&self) -> impl Iterator<Item = &Column> {
         let apart = |kind| matches!(kind, Kind::Label | Kind::Weight | Kind::Ignored);
@@ -102,16 +107,10 @@ impl Frame {
             own == given
         };
         let by_name = table.inferred && !same();
-        if !by_name {
-            table.name_columns(names)?;
-            return Ok(Self { table, by_name, rows: 0, bytes: 0 });
-        }
-        table.inferred = false;
-        let known = table.schema.columns.clone();
-        table.name_columns(names)?;
-        for column in &mut table.schema.columns {
-            let kind = known.iter().find(|known| known.name == column.name).map(|k| k.kind);
-            column.kind = kind.unwrap_or(column.kind);
+        if by_name {
+            table.name_features(names)?;
+        } else {
+            table.name_table(names)?;
         }
         Ok(Self { table, by_name, rows: 0, bytes: 0 })
     }

@@ -27,6 +27,7 @@ impl Online {
             lengths(rows.len(), y, weight)?;
             let session = self.session.as_ref().ok_or_else(unlearned)?;
             let features = session.schema().features();
+            self.keys.learn_columns(session.schema());
             let mut block = Block::new();
             for (i, row) in rows.iter().enumerate() {
                 self.keys.find(row.cast::<PyDict>()?, features, &mut block)?;

@@ -120,6 +120,7 @@ impl Online {
         let session = self.session.as_ref().ok_or_else(unlearned)?;
         let block = self.block.get_or_insert_default();
         block.clear();
+        self.keys.learn_columns(session.schema());
         self.keys.find(x, session.schema().features(), block)?;
         block.end(f64::NAN, 1.0);
         self.answer.clear();

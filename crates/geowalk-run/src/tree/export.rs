@@ -55,6 +55,12 @@ impl Shown {
         Ok(Self { tree, kappa, columns, classes })
     }
 
+    /// The same with other names of its columns.
+    #[must_use]
+    pub fn with_columns(self, columns: Vec<Heading>) -> Self {
+        Self { columns, ..self }
+    }
+
     /// The tree.
     pub fn tree(&self) -> &Tree {
         &self.tree
