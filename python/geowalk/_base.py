@@ -154,9 +154,22 @@ class Estimator:
         >>> path = os.path.join(tempfile.mkdtemp(), "model.gw")
         >>> geowalk.OnlineRegressor().fit([[1.0], [2.0]], [1.0, 2.0]).save(path)
         >>> geowalk.load(path)
-        OnlineRegressor(walk='adagrad')
+        OnlineRegressor()
         """
-        self._learned.save(path)
+        self._learned.save(path, self._about())
+
+    def _about(self) -> str:
+        """What a model file tells of the estimator: its class, all its parameters, and what it knows of classes and columns."""
+        about = {
+            "class": next(cls.__name__ for cls in type(self).__mro__ if cls.__module__.split(".")[0] == "geowalk"),
+            "parameters": {name: _plain(value) for name, value in self.get_params().items()},
+        }
+        if hasattr(self, "classes_"):
+            about["classes"] = [_plain(label) for label in self.classes_.tolist()]
+            about["closed"] = bool(getattr(self, "_closed", True))
+        if hasattr(self, "n_features_in_"):
+            about["n_features_in"] = int(self.n_features_in_)
+        return json.dumps(about)
 
     @property
     def summary_(self) -> dict[str, Any]:
@@ -180,6 +193,24 @@ class Estimator:
                 f"the theorems of {type(self).__name__} bound its own training error, not a regret: there is no comparator to give"
             )
         return Certificate(self.summary_["certificate"])
+
+
+def _plain(value: Any) -> Any:
+    """A parameter or a label as JSON has it. Tuples are marked, so that they come back as what they were."""
+    if isinstance(value, tuple):
+        return {"tuple": [_plain(item) for item in value]}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if hasattr(value, "item"):  # numpy
+        return value.item()
+    return value if value is None or isinstance(value, (bool, int, float, str)) else getattr(value, "spec", None) or str(value)
+
+
+def unplain(value: Any) -> Any:
+    """What was written by `_plain`."""
+    if isinstance(value, dict):
+        return tuple(unplain(item) for item in value["tuple"])
+    return [unplain(item) for item in value] if isinstance(value, list) else value
 
 
 def write_page(path: Any, html: str) -> None:

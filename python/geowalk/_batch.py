@@ -2,34 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from . import _columns as c
 from . import _validate as v
 from ._base import Estimator, write_page
 from ._geowalk import Boost, Loss, Tree
 
 __all__ = ["BoostClassifier", "TreeClassifier"]
-
-
-def _column(values: np.ndarray) -> Any:
-    """A column as the compiled half reads it: numbers, NaN where one is missing, or codes and names, -1 where one is missing."""
-    if values.dtype.kind in "biuf":
-        return np.ascontiguousarray(values, dtype=np.float64)
-    if values.dtype.kind == "c":
-        raise ValueError("Complex data not supported")
-    v.refuse_times(values)
-    missing = np.array([x is None or x != x for x in values], dtype=bool)
-    texts = np.array([str(x) for x in values[~missing]], dtype=object)
-    names, first, codes = np.unique(texts.astype(str), return_index=True, return_inverse=True)
-    # In the order in which they come, as a reader numbers them.
-    order = np.argsort(first)
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    all_codes = np.full(len(values), -1, dtype=np.int64)
-    all_codes[~missing] = place[codes.ravel()]
-    return all_codes, names[order].tolist()
 
 
 # 2 GiB of numbers.
@@ -46,27 +29,35 @@ class _Batch(Estimator):
         X = X if first else self._named(X)
         if v.is_sparse(X):
             return None, self._sparse_columns(X, first), X.shape[0]
-        names = v.names_of(X)
-        if names is not None:
-            columns = [_column(column) for column in v.columns_of(X)]
-            rows = len(X) if not hasattr(X, "num_rows") else X.num_rows
-            v.enough((rows, len(names)))
-            return names, columns, rows
-        array = v.parts(X)
-        if not first and array.shape[1] != self.n_features_in_:
+        table = c.table_of(X)
+        if table is None:
+            array = v.parts(X)
+            self._check_width(array.shape[1], first)
+            numbers = [np.ascontiguousarray(array[:, k], dtype=np.float64) for k in range(array.shape[1])]
+            if first or all(kind == "numeric" for _, kind in self._model.columns()):
+                return None, numbers, array.shape[0]
+            table = c.Table([c.Column(str(k + 1), "number", own) for k, own in enumerate(numbers)], False, len(array))
+        self._check_width(len(table.columns), first)
+        nominal, text = v.names_list(self, "nominal"), v.names_list(self, "text")
+        if first:
+            rules = c.Rules(nominal, text)
+        else:
+            known = self._model.columns()
+            table = table._replace(columns=[own._replace(name=name) for own, (name, _) in zip(table.columns, known)])
+            rules = c.Rules(nominal, text, dict(known), self._model.knows)
+        return [own.name for own in table.columns] if table.named else None, c.coded(table, rules), table.rows
+
+    def _check_width(self, found: int, first: bool) -> None:
+        if not first and found != self.n_features_in_:
             raise ValueError(
-                f"X has {array.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input."
+                f"X has {found} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input."
             )
-        return None, [_column(array[:, k]) for k in range(array.shape[1])], array.shape[0]
 
     def _sparse_columns(self, X: Any, first: bool) -> list[Any]:
         """The columns of a sparse matrix, one after the other: features are compared column by column, so that each is written out."""
         v.parts(X)  # refuses what is no table of numbers
         rows, width = X.shape
-        if not first and width != self.n_features_in_:
-            raise ValueError(
-                f"X has {width} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input."
-            )
+        self._check_width(width, first)
         if rows * width > _MOST_CELLS:
             raise ValueError(
                 f"X has {rows} rows and {width} columns, {rows * width} cells: {type(self).__name__} writes out every column and takes at most {_MOST_CELLS}; "
@@ -79,7 +70,7 @@ class _Batch(Estimator):
             own = slice(by_column.indptr[k], by_column.indptr[k + 1])
             column = np.zeros(rows)
             column[by_column.indices[own]] = by_column.data[own]
-            columns.append(_column(column))
+            columns.append(column)
         return columns
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -107,7 +98,10 @@ class _Batch(Estimator):
         from ._online import _labels
 
         numbered = names if names is not None else [str(k) for k in range(1, len(columns) + 1)]
-        self._model = self._learn(numbered, columns, codes.ravel().astype(np.float64), _labels(classes), w, label)
+        nominal, text = c.declared(self, numbered, columns)
+        self._model = self._learn(
+            numbered, columns, codes.ravel().astype(np.float64), _labels(classes), w, label=label, nominal=nominal, text=text
+        )
         self.classes_, self.n_features_in_ = classes, len(columns)
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
@@ -115,8 +109,18 @@ class _Batch(Estimator):
         self._model.raise_if_stopped()
         return self
 
-    def _learn(self, names: list[str], columns: list[Any], y: np.ndarray, classes: list[Any], w: Any, label: str) -> Any:
+    def _learn(self, names: list[str], columns: list[Any], y: np.ndarray, classes: list[Any], w: Any, **table: Any) -> Any:
         raise NotImplementedError
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """The names of what rules and splits ask about: columns, and `column=word` of texts. Columns without names are x0, x1, ...
+
+        >>> from geowalk import TreeClassifier
+        >>> TreeClassifier().fit([[0.0, 2.0], [1.0, 3.0]], [0, 1]).get_feature_names_out()
+        array(['x0', 'x1'], dtype=object)
+        """
+        names = self._learned.names()
+        return np.array(names if hasattr(self, "feature_names_in_") else v.unnumbered(names), dtype=object)
 
     def predict(self, X: Any) -> np.ndarray:
         """The predicted classes.
@@ -149,7 +153,13 @@ class _Batch(Estimator):
         y = v.column(y, len(found), self)
         return float(np.average(found == y, weights=v.weights(sample_weight, len(y))))
 
-    def report(self, path: Any, X: Any = None, y: Any = None) -> None:
+    def _shown(self, feature_names: Any) -> list[str] | None:
+        """The names of columns where they are shown: those that are given, or x0, x1, ... of columns without names."""
+        if feature_names is not None:
+            return [str(name) for name in feature_names]
+        return None if hasattr(self, "feature_names_in_") else [f"x{k}" for k in range(self.n_features_in_)]
+
+    def report(self, path: Any, X: Any = None, y: Any = None, feature_names: Any = None) -> None:
         """Writes one self-contained HTML page: what was learned, how it went, what is promised. With rows X and their classes y, best those that it has not seen, also margins and calibration.
 
         It is the page of `geowalk boost --report` and `geowalk tree --report`; models that were loaded have it as well.
@@ -164,7 +174,7 @@ class _Batch(Estimator):
         if X is None or y is None:
             if X is not None or y is not None:
                 raise ValueError("X and y go together: margins are known from both")
-            return write_page(path, model.page(how))
+            return write_page(path, model.page(how, names=self._shown(feature_names)))
         _, columns, rows = self._columns(X, False)
         y = v.column(y, rows, self)
         places = {label: float(code) for code, label in enumerate(self.classes_.tolist())}
@@ -172,16 +182,17 @@ class _Batch(Estimator):
         if unknown:
             raise ValueError(f"y has the classes {', '.join(unknown[:5])}, which are not among {self.classes_.tolist()[:10]}")
         codes = np.array([places[label] for label in y.tolist()])
-        return write_page(path, model.page(how, columns, codes))
+        return write_page(path, model.page(how, columns, codes, self._shown(feature_names)))
 
-    def write(self, form: str = "text") -> str:
-        """What was learned: as text for people, or as `json`, `sql` or `dot` (Graphviz).
+    def write(self, form: str = "text", feature_names: Any = None) -> str:
+        """What was learned: as text for people, or as `json`, `sql` or `dot` (Graphviz). `feature_names` are other names for the columns; those
+        of an array are x0, x1, ... otherwise.
 
         >>> from geowalk import TreeClassifier
         >>> print(TreeClassifier().fit([[0.0], [1.0]], [0, 1]).write("sql").split()[0])
         SELECT
         """
-        return self._learned.write(form)
+        return self._learned.write(form, self._shown(feature_names))
 
 
 class BoostClassifier(_Batch):
@@ -198,6 +209,8 @@ class BoostClassifier(_Batch):
     adapt     None, or which losses are chosen while boosting: 'F1', 'F2', 'E1', 'E2', 'F*'
     bins      thresholds between so many quantiles; None: between all values
     seed      of whatever is random
+    nominal   columns whose numbers are names
+    text      columns of free text, split into words; a column of several words whose values mostly differ is split anyway
 
     >>> import numpy as np
     >>> from geowalk import BoostClassifier
@@ -221,13 +234,16 @@ class BoostClassifier(_Batch):
         leaves: int = 4,
         bins: int | None = 255,
         seed: int = 0,
+        nominal: Sequence[str] = (),
+        text: Sequence[str] = (),
     ) -> None:
         self.loss, self.weak, self.literals, self.rounds = loss, weak, literals, rounds
         self.leverage, self.adapt, self.leaves, self.bins, self.seed = leverage, adapt, leaves, bins, seed
+        self.nominal, self.text = nominal, text
 
     _whole = {"literals": 1, "rounds": 1, "leaves": 2, "bins": 0, "seed": 0}
 
-    def _learn(self, names: list[str], columns: list[Any], y: np.ndarray, classes: list[Any], w: Any, label: str) -> Any:
+    def _learn(self, names: list[str], columns: list[Any], y: np.ndarray, classes: list[Any], w: Any, **table: Any) -> Any:
         return Boost(
             names,
             columns,
@@ -243,7 +259,7 @@ class BoostClassifier(_Batch):
             adapt=self.adapt,
             bins=self.bins or 0,
             seed=self.seed,
-            label=label,
+            **table,
         )
 
     @property
@@ -271,8 +287,10 @@ class TreeClassifier(_Batch):
     min_leaf    at least so many rows in a leaf
     prune       the part of the data that is kept aside to prune by
     bins        thresholds between so many quantiles; None: between all values
-    smoothing   kappa of the probabilities (m + kappa) / (n + classes * kappa)
+    smoothing   kappa of the probabilities (m + kappa) / (n + classes * kappa), m and n in rows, whatever the scale of their weights
     seed        of the part that is kept aside
+    nominal     columns whose numbers are names
+    text        columns of free text, split into words; a column of several words whose values mostly differ is split anyway
 
     >>> import numpy as np
     >>> from geowalk import TreeClassifier
@@ -294,14 +312,17 @@ class TreeClassifier(_Batch):
         bins: int | None = None,
         smoothing: float = 1.0,
         seed: int = 0,
+        nominal: Sequence[str] = (),
+        text: Sequence[str] = (),
     ) -> None:
         self.loss, self.max_leaves, self.max_depth, self.min_leaf = loss, max_leaves, max_depth, min_leaf
         self.prune, self.bins, self.smoothing, self.seed = prune, bins, smoothing, seed
+        self.nominal, self.text = nominal, text
 
     _whole = {"max_leaves": 1, "max_depth": 0, "min_leaf": 1, "bins": 2, "seed": 0}
 
-    def _learn(self, names: list[str], columns: list[Any], y: np.ndarray, classes: list[Any], w: Any, label: str) -> Any:
-        return Tree(names, columns, y, classes, w, label=label, **self.get_params())
+    def _learn(self, names: list[str], columns: list[Any], y: np.ndarray, classes: list[Any], w: Any, **table: Any) -> Any:
+        return Tree(names, columns, y, classes, w, **{**self.get_params(), **table})
 
     @property
     def feature_importances_(self) -> np.ndarray:

@@ -133,9 +133,10 @@ class NullVector(Estimator):
         >>> NullVector().partial_fit([[1.0, 0.0]]).partial_fit([[1.0, 0.0]]).summary_["rows"]
         2
         """
+        model = self.__dict__.get("_model")
+        X = X if model is None else self._named(X)
         names, parts = v.names_of(X), v.parts(X)
         columns = v.shape(parts)[1]
-        model = self.__dict__.get("_model")
         if model is None:
             if columns < 2:
                 raise ValueError(f"X has {columns} feature(s); a null vector needs at least 2 features")
@@ -173,7 +174,7 @@ class NullVector(Estimator):
             if X is not None:
                 raise ValueError("X is for what a comparator lost: give a unit vector, or comparator='best'")
             return Certificate(self.summary_["certificate"])
-        rows = None if X is None else v.parts(X)
+        rows = None if X is None else v.parts(self._named(X))
         if rows is not None and v.shape(rows)[1] != self.n_features_in_:
             raise ValueError(f"X has {v.shape(rows)[1]} features, but NullVector is expecting {self.n_features_in_} features as input.")
         if isinstance(comparator, str):
@@ -198,4 +199,5 @@ class NullVector(Estimator):
         array([0., 1.])
         """
         model, names = self._learned, getattr(self, "feature_names_in_", None)
-        model.save(path, [str(name) for name in (range(1, self.n_features_in_ + 1) if names is None else names)])
+        names = range(1, self.n_features_in_ + 1) if names is None else names
+        model.save(path, [str(name) for name in names], self._about())

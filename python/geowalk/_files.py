@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import _geowalk
+from ._base import unplain
 from ._batch import BoostClassifier, TreeClassifier
 from ._experts import Hedge, NullVector
 from ._natural import NaturalClassifier
-from ._online import OnlineClassifier, OnlineRegressor
+from ._online import OnlineClassifier, OnlineRegressor, _labels
+from ._winnow import Winnow
 
 __all__ = ["Data", "load", "read", "walks"]
 
@@ -37,13 +41,23 @@ class Data(NamedTuple):
     names: Any = None
 
 
-def read(path: Any, label: str | None = None, format: str | None = None, header: bool = True, unlabelled: bool = False) -> Data:
+def read(
+    path: Any,
+    label: str | None = None,
+    format: str | None = None,
+    header: bool = True,
+    unlabelled: bool = False,
+    nominal: Sequence[str] = (),
+    text: Sequence[str] = (),
+) -> Data:
     """Reads data with the readers of the command line: CSV, TSV, LIBSVM, VW text, JSON lines, Parquet, Arrow; gz and zst; one path, several, or a pattern.
 
     label       the column of the label; otherwise the one named class, label, target or y
     format      otherwise told by the name of the file and its first bytes
     header      the first line of a table names its columns
     unlabelled  rows without a label are read, with NaN
+    nominal     columns whose numbers are names
+    text        columns of free text, split into words; a column of several words whose values mostly differ is split anyway
 
     >>> import geowalk, pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "tiny.csv"
@@ -54,7 +68,7 @@ def read(path: Any, label: str | None = None, format: str | None = None, header:
     """
     several = isinstance(path, (list, tuple))
     paths = [os.fspath(p) for p in (path if several else [path])]
-    read = _geowalk.read(paths, label, format, header, unlabelled)
+    read = _geowalk.read(paths, label, format, header, unlabelled, list(nominal), list(text))
     y, weight, labels = read["y"], read["weight"], read["labels"]
     if labels is not None:
         named = np.array([*labels, ""])
@@ -73,8 +87,12 @@ def read(path: Any, label: str | None = None, format: str | None = None, header:
     return Data(X, y, None if (weight == 1.0).all() else weight, read["names"])
 
 
-def _classes(labels: list[Any]) -> np.ndarray:
-    """Classes of a model file: names, or numbers, whole ones as integers."""
+def _classes(labels: list[Any], about: dict[str, Any]) -> np.ndarray:
+    """Classes of a model file: as its estimator had them, or names, or numbers, whole ones as integers."""
+    known = about.get("classes", [])
+    given = dict(zip(_labels(np.array(known)), known)) if known else {}
+    if given and all(label in given for label in labels):
+        return np.array([given[label] for label in labels])
     classes = np.array(labels)
     whole = classes.dtype.kind == "f" and (classes == np.floor(classes)).all()
     return classes.astype(np.int64) if whole else classes
@@ -91,31 +109,52 @@ def load(path: Any) -> Any:
     >>> again, again.classes_, bool((again.coef_ == model.coef_).all())
     (OnlineClassifier(walk='gd'), array(['no', 'yes'], dtype='<U3'), True)
     """
-    kind, data = _geowalk.load_bytes(os.fspath(path))
+    kind, data, text = _geowalk.load_bytes(os.fspath(path))
+    about = {} if text is None else json.loads(text)
+    estimator = _made(about)
     if kind == "online":
-        return _online(data)
+        return _online(estimator, data, about)
     if kind in ("experts", "track"):
-        return _stream(kind, data)
+        return _stream(estimator, kind, data)
     model = _geowalk.Boost.from_bytes(data) if kind == "boost" else _geowalk.Tree.from_bytes(data)
-    own = dict(model.settings())
-    bins = None if own["bins"] == "exact" else int(own["bins"])
-    if kind == "tree":
-        estimator: Any = TreeClassifier(own["loss"], smoothing=float(own["smoothing"]), bins=bins, seed=int(own["seed"]))
-    else:
-        estimator = BoostClassifier(
-            loss=own["loss"],
-            weak=own["walk"].removeprefix("boost:"),
-            literals=int(own["literals"]),
-            rounds=int(own["rounds"]),
-            leverage=own["rate"].removeprefix("leverage(").removesuffix(")"),
-            adapt=None if own["adapt"] == "none" else own["adapt"],
-            leaves=int(own["leaves"]),
-            bins=bins,
-            seed=int(own["seed"]),
-        )
-    estimator._model, estimator.classes_ = model, _classes(model.labels())
+    if estimator is None:
+        estimator = _tree(dict(model.settings())) if kind == "tree" else _boost(dict(model.settings()))
+    estimator._model, estimator.classes_ = model, _classes(model.labels(), about)
     _name(estimator, [name for name, _ in model.columns()])
     return estimator
+
+
+def _made(about: dict[str, Any]) -> Any:
+    """The estimator that wrote the file, with its parameters; those that this version does not know are left out. None if there was none."""
+    known = (OnlineClassifier, OnlineRegressor, NaturalClassifier, Winnow, BoostClassifier, TreeClassifier, Hedge, NullVector)
+    cls = next((cls for cls in known if cls.__name__ == about.get("class")), None)
+    if cls is None:
+        return None
+    return cls(**{name: unplain(value) for name, value in about["parameters"].items() if name in cls._parameters()})
+
+
+def _bins(own: dict[str, str]) -> int | None:
+    return None if own["bins"] == "exact" else int(own["bins"])
+
+
+def _tree(own: dict[str, str]) -> TreeClassifier:
+    """The estimator of a tree of the command."""
+    return TreeClassifier(own["loss"], smoothing=float(own["smoothing"]), bins=_bins(own), seed=int(own["seed"]))
+
+
+def _boost(own: dict[str, str]) -> BoostClassifier:
+    """The estimator of a booster of the command."""
+    return BoostClassifier(
+        loss=own["loss"],
+        weak=own["walk"].removeprefix("boost:"),
+        literals=int(own["literals"]),
+        rounds=int(own["rounds"]),
+        leverage=own["rate"].removeprefix("leverage(").removesuffix(")"),
+        adapt=None if own["adapt"] == "none" else own["adapt"],
+        leaves=int(own["leaves"]),
+        bins=_bins(own),
+        seed=int(own["seed"]),
+    )
 
 
 def _name(estimator: Any, names: list[str]) -> None:
@@ -125,28 +164,37 @@ def _name(estimator: Any, names: list[str]) -> None:
         estimator.feature_names_in_ = np.array(names, dtype=object)
 
 
-def _online(data: bytes) -> Any:
-    model = _geowalk.Online.from_bytes(data)
-    own = dict(model.settings())
+def _walked(own: dict[str, str]) -> Any:
+    """The estimator of a model of `geowalk train`, which takes missing numbers."""
     seed, average = int(own["seed"]), own["average"] == "true"
     walk, loss, rate = own["walk"], own["loss"], own["rate"]
     if own["task"] == "regression":
-        estimator: Any = OnlineRegressor(walk, loss, rate, average=average, seed=seed)
-    elif walk.startswith("natural:"):
-        estimator = NaturalClassifier(walk.removeprefix("natural:"), seed=seed)
-    else:
-        estimator = OnlineClassifier(walk, loss, rate, average=average, seed=seed)
+        return OnlineRegressor(walk, loss, rate, average=average, seed=seed, missing="indicator")
+    if walk.startswith("natural:"):
+        return NaturalClassifier(walk.removeprefix("natural:"), seed=seed, missing="indicator")
+    return OnlineClassifier(walk, loss, rate, average=average, seed=seed, missing="indicator")
+
+
+def _online(estimator: Any, data: bytes, about: dict[str, Any]) -> Any:
+    closed = about.get("closed", False)
+    model = _geowalk.Online.from_bytes(data, _labels(np.array(about["classes"])) if closed else None)
+    own = dict(model.settings())
+    if estimator is None:
+        estimator = _walked(own)
     if own["task"] != "regression":
-        estimator._closed = False
-        estimator._know(_classes(model.labels()).tolist())
-    estimator._model = model
-    names = model.columns()
-    if names is None:
-        estimator._from_dicts = estimator._any_width = True
-        if any(name.endswith("=missing") for name in model.names()):
-            estimator.missing = "indicator"
+        estimator._closed = closed
+        estimator._know(_classes(model.labels(), about).tolist())
+    estimator._model, estimator._tabular = model, model.is_table
+    if model.is_table:
+        _name(estimator, [name for name, _ in model.columns()])
     else:
-        _name(estimator, names)
+        estimator._from_dicts = not model.by_number
+        if "n_features_in" in about:
+            estimator.n_features_in_ = about["n_features_in"]
+        else:
+            estimator._any_width = True
+            if model.by_number:
+                estimator.n_features_in_ = model.weights().shape[1] - 1
     return estimator
 
 
@@ -158,16 +206,16 @@ def _rate(text: str) -> Any:
         return text
 
 
-def _stream(kind: str, data: bytes) -> Any:
+def _stream(estimator: Any, kind: str, data: bytes) -> Any:
     if kind == "experts":
         model = _geowalk.Weigher.from_bytes(data)
         walk, rate, loss, share, span = model.settings()
-        hedge = Hedge(walk, _rate(rate), loss, share, span)
+        hedge = estimator or Hedge(walk, _rate(rate), loss, share, span)
         hedge._model, hedge.n_features_in_ = model, len(model.weights())
         return hedge
     tracker, names = _geowalk.Tracker.from_bytes(data)
     walk, rate, seed = tracker.settings()
-    vector = NullVector(walk, _rate(rate), seed)
+    vector = estimator or NullVector(walk, _rate(rate), seed)
     vector._model = tracker
     _name(vector, names)
     return vector

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ._base import register_with_river
 from ._online import OnlineClassifier
 
@@ -20,6 +22,8 @@ class NaturalClassifier(OnlineClassifier):
     passes  how often `fit` goes through the data
     seed    of whatever is random
     missing 'error': a missing number (NaN, None, null) is refused; 'indicator': the feature `column=missing` says it, as `geowalk train` does
+    nominal columns whose numbers are names
+    text    columns of free text, split into words
 
     >>> import numpy as np
     >>> from geowalk import NaturalClassifier
@@ -31,8 +35,18 @@ class NaturalClassifier(OnlineClassifier):
     Reference: Sanchez-Lopez and Cerquides, Dual stochastic natural gradient descent and convergence of interior half-space gradient approximations, 2021.
     """
 
-    def __init__(self, family: str = "gaussian-shared", ridge: float = 0.0, passes: int = 1, seed: int = 0, missing: str = "error") -> None:
-        self.family, self.ridge, self.passes, self.seed, self.missing = family, ridge, passes, seed, missing
+    def __init__(
+        self,
+        family: str = "gaussian-shared",
+        ridge: float = 0.0,
+        passes: int = 1,
+        seed: int = 0,
+        missing: str = "error",
+        nominal: Sequence[str] = (),
+        text: Sequence[str] = (),
+    ) -> None:
+        self.family, self.ridge, self.passes, self.seed = family, ridge, passes, seed
+        self.missing, self.nominal, self.text = missing, nominal, text
         register_with_river(NaturalClassifier, "classifier")
 
     def _probabilistic(self) -> bool:

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import json
 import weakref
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from . import _columns as c
 from . import _validate as v
 from ._base import Estimator, register_with_river, write_page
 from ._certificate import Certificate
-from ._geowalk import ConfigError, Online, probabilistic
+from ._geowalk import ConfigError, Frame, Online, probabilistic
 
 __all__ = ["OnlineClassifier", "OnlineRegressor"]
 
-
-_SAMPLE = 1000
-"""Rows by which the readers of files tell what is in a column."""
 
 _SHORTENED = ("learn_one", "predict_one", "predict_proba_one")
 """Methods that an instance may have by a shorter way, see `_shorten`."""
@@ -55,121 +54,168 @@ class _Learner(Estimator):
     def _allow_nan(self) -> bool:  # type: ignore[override]
         return self._indicates
 
-    def _records(self, X: Any) -> list[dict[str, Any]] | None:
-        """The rows of a table as dictionaries, where that is how they are read: columns of names, numbers that may be missing, or a model that learned from dictionaries."""
-        fitted = self.__dict__.get("_model") is not None
-        names = v.names_of(X)
-        if names is not None:
-            if v.is_numeric(X) and not self._indicates and not (fitted and self._from_dicts):
-                return None
-            X = self._named(X)
-            names, columns = v.names_of(X), v.columns_of(X)
-        elif self._indicates and not v.is_sparse(X) and not (fitted and self._unnumbered):
-            # The columns of an array are numbered, as those of a file without header.
-            array = self._parts(X)
-            columns = [array[:, k] for k in range(array.shape[1])]
-            names = [str(k) for k in range(1, len(columns) + 1)]
-        else:
-            return None
-        if not self._indicates:
-            v.refuse_gaps(columns)
-        v.refuse_infinity(columns)
-        return v.records(names, columns)
-
-    @property
-    def _unnumbered(self) -> bool:
-        """Has the model no features under the numbers of columns?"""
-        return hasattr(self, "feature_names_in_") or "1" not in self._model.names()
-
-    def _parts(self, X: Any) -> Any:
-        """A table to predict."""
-        parts = v.parts(self._named(X))
-        found, known = v.shape(parts)[1], getattr(self, "n_features_in_", None)
-        if known is not None and found != known:
-            raise ValueError(
-                f"X has {found} features, but {type(self).__name__} is expecting {known} features as input."
-            )
-        return parts
-
     def _rows(self, X: Any) -> tuple[Any, int]:
-        """A table, or a list of dictionaries, and how many rows it has."""
-        records = self._records(X)
-        if records is not None:
-            return records, len(records)
-        if self.__dict__.get("_model") is not None and self._from_dicts and not self._any_width:
+        """A table as the compiled half reads it, and how many rows it has: a `Frame` of columns that are not all numbers, or may have gaps,
+        and the parts of an array otherwise."""
+        model = self.__dict__.get("_model")
+        X = self._named(X)
+        indicates = self._indicates and not v.is_sparse(X)
+        plain = model is None or self._plain
+        numeric = plain and not indicates and not self._nominal and not self._text and v.is_numeric(X)
+        table = None if numeric else c.table_of(X)
+        if table is None and (indicates or not plain) and not (model is not None and not self._tabular):
+            table = self._numbers(X, indicates)
+        if table is not None:
+            return self._frame(table), table.rows
+        if model is not None and self._from_dicts and not self._any_width:
             raise ValueError(
                 f"this {type(self).__name__} learned from dictionaries; give a table with named columns, or use predict_one and learn_one"
             )
         parts = self._parts(X)
         return parts, v.shape(parts)[0]
 
+    def _parts(self, X: Any) -> Any:
+        """A table of numbers."""
+        parts = v.parts(X)
+        if self.__dict__.get("_model") is not None and not self._any_width:
+            self._check_width(v.shape(parts)[1], sparse=v.is_sparse(X))
+        return parts
+
+    def _numbers(self, X: Any, indicates: bool) -> c.Table | None:
+        """An array of numbers as columns: numbered, as those of a file without header, or with the names of the model's. None for one whose
+        columns are the features themselves, as `geowalk.read` gives them."""
+        if v.is_sparse(X) and "_model" in self.__dict__:
+            return None
+        array = v.parts(X)
+        if "_model" in self.__dict__:
+            self._check_width(array.shape[1])
+        names = list(getattr(self, "feature_names_in_", [str(k) for k in range(1, array.shape[1] + 1)]))
+        return c.Table([c.Column(name, "number", array[:, k]) for k, name in enumerate(names)], False, len(array))
+
+    def _frame(self, table: c.Table) -> Frame:
+        """Columns of numbers and names for the compiled half."""
+        model = self.__dict__.get("_model")
+        names = [column.name for column in table.columns]
+        if model is not None and self._tabular:
+            self._check_width(len(names))
+            if not table.named and hasattr(self, "feature_names_in_"):
+                names = list(self.feature_names_in_)
+                table = table._replace(columns=[own._replace(name=name) for own, name in zip(table.columns, names)])
+        numbers = [own.values if own.kind == "number" else np.zeros(0) for own in table.columns]
+        if not self._indicates:
+            v.refuse_gaps(numbers)
+        v.refuse_infinity(numbers)
+        nominal, text = self._nominal, self._text
+        kinds = None if model is None else dict(model.columns())
+        rules = c.Rules(nominal, text, kinds, None if model is None else model.knows)
+        columns = c.coded(table, rules)
+        declared = c.declared(self, names, columns) if model is None else ()
+        return Frame(names, columns, *declared)
+
+    def _check_width(self, found: int, sparse: bool = False) -> None:
+        """Refuses a table with another number of columns than the model's. Those of a sparse matrix may be its features."""
+        known, expanded = getattr(self, "n_features_in_", None), self._width
+        if known is None or found == (expanded if sparse else known):
+            return
+        message = f"X has {found} features, but {type(self).__name__} is expecting {known} features as input."
+        if sparse and expanded != known:
+            message = (
+                f"X has {found} features, but {type(self).__name__} is expecting a table of {known} columns, "
+                f"or a sparse matrix of the {expanded} features of get_feature_names_out()."
+            )
+        raise ValueError(message)
+
+    @property
+    def _nominal(self) -> tuple[str, ...]:
+        """Columns that hold names, whatever they look like."""
+        return v.names_list(self, "nominal")
+
+    @property
+    def _text(self) -> tuple[str, ...]:
+        """Columns that hold free text."""
+        return v.names_list(self, "text")
+
+    @property
+    def _plain(self) -> bool:
+        """Are the features of the model the columns of an array of numbers?"""
+        model = self._model
+        if model.by_number:
+            return True
+        kinds = model.columns()
+        return self._tabular and model.width == len(kinds) and all(kind == "numeric" for _, kind in kinds)
+
+    @property
+    def _width(self) -> int:
+        """How many features the model has: those of names, words and gaps among them."""
+        width = self._model.width
+        return getattr(self, "n_features_in_", 0) if width is None else width
+
     # What is learned
 
     _from_dicts = False
+    """Did the first example come as a dictionary?"""
     _any_width = False
-    # Zeros stay in the rows of a table of numbers until one is missing, or are left out from the start if one is among the first rows: bits of certificates depend on it.
-    _zeros = False
-    # Is the first piece all there is, whose first rows are those of a file?
-    _at_once = False
+    """Are features known by number alone, so that a matrix may have any width?"""
+    _tabular = False
+    """Are the features those of the columns of a table?"""
 
     def _forget(self) -> None:
-        for name in ("_model", "n_features_in_", "feature_names_in_", "_from_dicts", "_any_width", "_zeros", *_SHORTENED):
+        for name in ("_model", "n_features_in_", "feature_names_in_", "_from_dicts", "_any_width", "_tabular", *_SHORTENED):
             self.__dict__.pop(name, None)
-        self._at_once = True
 
     def _begin(self, X: Any, rows: Any, classes: list[Any] | None, label: str) -> None:
         names = v.names_of(X)
-        self._from_dicts = isinstance(rows, list)
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
-        if not self._from_dicts:
-            self.n_features_in_ = v.shape(rows)[1]
-            self._model = self._new(self.n_features_in_, classes, label)
-            return
-        columns = list(v.parts(X).T) if names is None else v.columns_of(X)
-        self.n_features_in_ = len(columns)
+        self.n_features_in_ = rows.width if isinstance(rows, Frame) else v.shape(rows)[1]
+        self._tabular = not isinstance(rows, tuple) or isinstance(rows, v.Columns)
         self._model = self._new(self.n_features_in_, classes, label)
-        # As in a file, a column without any value in the first rows is none of numbers yet.
-        numeric = [c.dtype.kind in "biu" or (c.dtype.kind == "f" and not np.isnan(c[:_SAMPLE]).all()) for c in columns]
-        names = names or [str(k) for k in range(1, len(columns) + 1)]
-        self._model.know([name for name, own in zip(names, numeric) if own])
-        sampled = self._at_once or len(rows) >= _SAMPLE
-        self._zeros = sampled and all(numeric) and not any(None in row.values() for row in rows[:_SAMPLE])
 
     def _learn(self, rows: Any, y: np.ndarray, w: np.ndarray | None, passes: int) -> None:
-        if not isinstance(rows, list):
-            names = getattr(self, "feature_names_in_", None)
-            self._model.learn(rows, y, w, passes, None if names is None else list(names))
-            return
-        self._from_dicts = True
-        for _ in range(passes):
-            for i, row in enumerate(rows):
-                if self._zeros and None in row.values():
-                    self._zeros = False
-                if not self._zeros:
-                    row = {name: x for name, x in row.items() if x != 0}
-                self._model.learn_one(row, y[i], 1.0 if w is None else w[i])
-
-    def _each(self, rows: list[dict[str, Any]], method: str) -> np.ndarray:
-        ask = getattr(self._model, method)
-        return np.array([ask(row) for row in rows])
+        names = getattr(self, "feature_names_in_", None)
+        self._model.learn(rows, y, w, passes, None if names is None else list(names))
 
     @property
-    def coef_(self) -> np.ndarray:
-        """The weights of the features: of each class, if there are several."""
+    def coef_(self) -> Any:
+        """The weights of the features, in the order of `get_feature_names_out()`: `X @ coef_.T + intercept_` is `decision_function(X)`, of a
+        regressor `predict(X)`. Of classifiers one row, or one of each class if there are several; of regressors one number per feature.
+
+        The walks `free` and `adagrad` without `average` make a feature count less where its magnitude exceeds every one that was learned
+        from; for such rows the scores are nearer to 0 than these weights say. Models that are not linear have no `coef_`.
+        """
         return self._weights()[1]
 
     @property
-    def intercept_(self) -> np.ndarray:
-        """The weight of the constant feature."""
+    def intercept_(self) -> Any:
+        """The weight of the constant feature: one number of a regressor, one of each row of `coef_` of a classifier."""
         return self._weights()[0]
 
-    def _weights(self) -> tuple[np.ndarray, np.ndarray]:
-        weights = self._learned.weights()
-        columns = weights.shape[1] - 1 if self._from_dicts else getattr(self, "n_features_in_", weights.shape[1] - 1)
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """The names of the features, in the order of `coef_`: columns of numbers, `column=name`, `column=word` and `column=missing`. Columns
+        without names are x0, x1, ...
+
+        >>> from geowalk import OnlineClassifier
+        >>> OnlineClassifier().fit([[1.5, "red"], [2.0, "blue"]], [0, 1]).get_feature_names_out()
+        array(['x0', 'x1=red', 'x1=blue'], dtype=object)
+        """
+        model = self._learned
+        if model.by_number:
+            return np.array([f"x{k}" for k in range(self.n_features_in_)], dtype=object)
+        names = model.names()
+        if self._tabular and not hasattr(self, "feature_names_in_"):
+            names = v.unnumbered(names)
+        return np.array(names, dtype=object)
+
+    def _weights(self) -> tuple[Any, Any]:
+        model = self._learned
+        if model.no_weights is not None:
+            raise AttributeError(f"{type(self).__name__} has no coef_ here: {model.no_weights}")
+        weights = model.weights()
+        columns = self._width or weights.shape[1] - 1
         padded = np.zeros((len(weights), columns + 1))
         padded[:, : weights.shape[1]] = weights[:, : columns + 1]
-        return padded[:, 0], padded[:, 1:]
+        # With several classes the largest score counts, and there is no threshold.
+        return padded[:, 0] - (model.threshold if len(weights) == 1 else 0.0), padded[:, 1:]
 
     # What is promised, and how it went
 
@@ -255,7 +301,7 @@ class _Learner(Estimator):
             found = self._ordered(np.column_stack([constant, coef]), getattr(comparator, "classes_", None))
         else:
             found = self._ordered(np.atleast_2d(np.asarray(comparator, dtype=np.float64)), None)
-        columns = len(self._model.names()) if self._from_dicts else getattr(self, "n_features_in_", found.shape[-1] - 1)
+        columns = self._width or found.shape[-1] - 1
         wanted = (1 if several is None else len(several), columns + 1)
         if found.shape != wanted:
             shape = wanted[1:] if several is None else wanted
@@ -326,6 +372,8 @@ class OnlineRegressor(_Learner):
     seed     of random starting points
     missing  'error': a missing number (NaN, None, null) is refused; 'indicator': the feature `column=missing` says it, as `geowalk train` does. A missing name, beside numbers or not, is
              always one more name
+    nominal  columns whose numbers are names
+    text     columns of free text, split into words. A column of several words whose values mostly differ is split anyway, unless it is in `nominal`
 
     The same data in the same order give the same bits in `fit`, in `partial_fit` cut into pieces, in `learn_one`, and in `geowalk train`.
 
@@ -350,12 +398,19 @@ class OnlineRegressor(_Learner):
         average: bool = False,
         seed: int = 0,
         missing: str = "error",
+        nominal: Sequence[str] = (),
+        text: Sequence[str] = (),
     ) -> None:
-        self.walk, self.loss, self.rate, self.passes, self.average, self.seed, self.missing = walk, loss, rate, passes, average, seed, missing
+        self.walk, self.loss, self.rate, self.passes, self.average, self.seed = walk, loss, rate, passes, average, seed
+        self.missing, self.nominal, self.text = missing, nominal, text
         register_with_river(OnlineRegressor, "regressor")
 
     def _walk(self, columns: int | None) -> str | None:
         return None if self.walk == "auto" else self.walk
+
+    def _weights(self) -> tuple[Any, Any]:
+        intercept, coef = super()._weights()
+        return float(intercept[0]), coef[0]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineRegressor:
         """Learns from the beginning.
@@ -396,7 +451,7 @@ class OnlineRegressor(_Learner):
         """
         model = self._learned
         rows, _ = self._rows(X)
-        return self._each(rows, "predict_one") if isinstance(rows, list) else model.predict(rows)
+        return model.predict(rows)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The coefficient of determination, 1 - sum (y - z)^2 / sum (y - mean)^2.
@@ -426,6 +481,7 @@ class OnlineRegressor(_Learner):
             model = self._model
         except AttributeError:
             model = self._model = self._new(None)
+            model.declare(list(self._nominal), list(self._text))
             self._from_dicts = True
         model.learn_one(x, y, w)
         self._shorten(learn_one=model.learn_one, predict_one=model.predict_one)
@@ -474,6 +530,8 @@ class OnlineClassifier(_Learner):
     seed     of random starting points
     missing  'error': a missing number (NaN, None, null) is refused; 'indicator': the feature `column=missing` says it, as `geowalk train` does. A missing name, beside numbers or not, is
              always one more name
+    nominal  columns whose numbers are names
+    text     columns of free text, split into words. A column of several words whose values mostly differ is split anyway, unless it is in `nominal`
 
     The same data in the same order give the same bits in `fit`, in `partial_fit` cut into pieces, in `learn_one`, and in `geowalk train`.
 
@@ -503,8 +561,11 @@ class OnlineClassifier(_Learner):
         average: bool = False,
         seed: int = 0,
         missing: str = "error",
+        nominal: Sequence[str] = (),
+        text: Sequence[str] = (),
     ) -> None:
-        self.walk, self.loss, self.rate, self.passes, self.average, self.seed, self.missing = walk, loss, rate, passes, average, seed, missing
+        self.walk, self.loss, self.rate, self.passes, self.average, self.seed = walk, loss, rate, passes, average, seed
+        self.missing, self.nominal, self.text = missing, nominal, text
         register_with_river(OnlineClassifier, "classifier")
 
     # Labels: `_labels[code]` is the class of a code, `_codes` the other way round, `classes_` are sorted.
@@ -564,6 +625,9 @@ class OnlineClassifier(_Learner):
 
     def _weights(self) -> tuple[np.ndarray, np.ndarray]:
         intercept, coef = super()._weights()
+        if len(coef) > 1:
+            # A class that was declared and has not come is never the one with the largest score.
+            intercept = np.where(self._model.seen(), intercept, -np.inf)
         # In the order of `classes_`, whichever class came first.
         return (intercept, coef) if len(coef) != len(self._order) or len(coef) < 2 else (intercept[self._order], coef[self._order])
 
@@ -636,14 +700,15 @@ class OnlineClassifier(_Learner):
         """
         model = self._learned
         rows, _ = self._rows(X)
-        codes = self._each(rows, "predict_one") if isinstance(rows, list) else model.predict(rows)
+        codes = model.predict(rows)
         place = np.empty(len(self._order), dtype=np.intp)
         place[self._order] = np.arange(len(self._order))
         return self.classes_[place[codes.astype(np.intp)]]
 
     @_IfProbabilities
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The probability of every class, in the order of `classes_`. A class that has not been seen has none.
+        """The probability of every class, in the order of `classes_`. A class that was declared and has not come among n examples of C classes
+        has 1/(n + C).
 
         >>> from geowalk import OnlineClassifier
         >>> OnlineClassifier().fit([[0.0], [1.0]], [0, 1]).predict_proba([[0.0]]).sum()
@@ -651,8 +716,6 @@ class OnlineClassifier(_Learner):
         """
         model = self._learned
         rows, _ = self._rows(X)
-        if isinstance(rows, list):
-            return self._each(rows, "probabilities_one")[:, self._order]
         return model.probabilities(rows)[:, self._order]
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -664,9 +727,7 @@ class OnlineClassifier(_Learner):
         """
         model = self._learned
         rows, _ = self._rows(X)
-        scores = self._each(rows, "scores_one") if isinstance(rows, list) else model.scores(rows)
-        if isinstance(rows, list) and scores.shape[1] == 1:
-            return scores[:, 0]
+        scores = model.scores(rows)
         return scores if scores.ndim == 1 else scores[:, self._order]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -703,6 +764,7 @@ class OnlineClassifier(_Learner):
         """The learner, and the code of a class that was not known."""
         if self.__dict__.get("_model") is None:
             self._model, self._from_dicts, self._closed = self._new(None), True, False
+            self._model.declare(list(self._nominal), list(self._text))
             self._know([])
         elif self._closed:
             raise ValueError(f"y is {y!r}, which is not among the classes of the first call: {self._labels[:10]}")

@@ -37,30 +37,15 @@ def select(X: Any, names: list[str]) -> Any:
     return X.select(names) if hasattr(X, "column_names") else X[names]
 
 
-def columns_of(X: Any) -> list[Any]:
-    """The columns of a table, each as an array: of numbers, NaN where one is missing, or of objects, None or NaN where one is missing."""
-    if hasattr(X, "column_names"):
-        return [(column.chunk(0) if column.num_chunks == 1 else column).to_numpy(zero_copy_only=False) for column in X.columns]
-    if hasattr(X, "iloc"):
-        return [_series(X.iloc[:, k]) for k in range(X.shape[1])]
-    return [X[name].to_numpy() for name in X.columns]
-
-
-def _series(column: Any) -> np.ndarray:
+def series(column: Any) -> np.ndarray:
     """A column of pandas. Its own types have an NA, which is neither true nor false: no comparison would find it."""
     if isinstance(column.dtype, np.dtype):
         return column.to_numpy()
-    if getattr(column.dtype, "kind", "O") in "biuf":
+    if getattr(column.dtype, "kind", "O") in "iuf":
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
     if getattr(column.dtype, "kind", "O") in "mM":
         return column.to_numpy()
     return column.astype(object).where(column.notna(), None).to_numpy()
-
-
-def refuse_times(values: np.ndarray) -> None:
-    """Dates are no numbers that a weight or a threshold could mean anything for."""
-    if values.dtype.kind in "mM":
-        raise ValueError(f"a column has dtype {values.dtype}; numbers or names are needed: for dates as numbers X.astype('int64'), as names X.astype(str)")
 
 
 def refuse_gaps(columns: list[np.ndarray]) -> None:
@@ -83,22 +68,19 @@ def _refuse(columns: list[np.ndarray], bad: Any, found: str, why: str) -> None:
         raise error
 
 
-def records(names: list[str], columns: list[np.ndarray]) -> list[dict[str, Any]]:
-    """The rows of a table as dictionaries; what is missing is None."""
-    twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
-    if twice is not None:
-        raise DataError(f"two columns have the name '{twice}'; rename one")
-    for values in columns:
-        refuse_times(values)
-    cells = [[None if x is None or x != x else x for x in values.tolist()] for values in columns]
-    return [dict(zip(names, row)) for row in zip(*cells)]
-
-
 def is_numeric(X: Any) -> bool:
-    """Are all columns of a table numbers?"""
+    """Are all columns of a table of pandas, Polars or Arrow numbers?"""
     if hasattr(X, "iloc"):
-        return all(getattr(dtype, "kind", "O") in "biuf" for dtype in X.dtypes)
-    return all(column.dtype.kind in "biuf" for column in columns_of(X))
+        return all(getattr(dtype, "kind", "O") in "iuf" for dtype in X.dtypes)
+    return names_of(X) is not None and all(_numbers_in(X, k).dtype.kind in "iuf" for k in range(X.shape[1]))
+
+
+def _numbers_in(X: Any, k: int) -> np.ndarray:
+    """A column of Arrow or Polars as an array."""
+    if hasattr(X, "column_names"):
+        column = X.column(k)
+        return (column.chunk(0) if column.num_chunks == 1 else column).to_numpy(zero_copy_only=False)
+    return X[X.columns[k]].to_numpy()
 
 
 def is_sparse(X: Any) -> bool:
@@ -140,7 +122,7 @@ def parts(X: Any) -> Parts:
 
 def _columns(X: Any) -> Columns:
     """The columns of an Arrow or Polars table; copied are those that are no float64, or lie in several pieces."""
-    columns = Columns(np.ascontiguousarray(column, dtype=np.float64) for column in columns_of(X))
+    columns = Columns(np.ascontiguousarray(column, dtype=np.float64) for column in (_numbers_in(X, k) for k in range(X.shape[1])))
     enough((len(columns[0]) if columns else 0, len(columns)))
     return columns
 
@@ -269,6 +251,20 @@ def whole(name: str, value: Any, least: int) -> None:
         raise TypeError(f"{name} = {value!r}; a whole number is needed")
     if value < least:
         raise ConfigError(f"{name} = {value}; it must be a whole number >= {least}")
+
+
+def unnumbered(names: list[str]) -> list[str]:
+    """The features of columns without names, which are numbered from 1 in model files, as people see them: x0, x1=red, ..."""
+    parts = (name.partition("=") for name in names)
+    return [f"x{int(column) - 1}{sign}{value}" for column, sign, value in parts]
+
+
+def names_list(estimator: object, name: str) -> tuple[str, ...]:
+    """A parameter that is a list of columns."""
+    value = getattr(estimator, name, None) or ()
+    if isinstance(value, str) or not all(isinstance(column, str) for column in value):
+        raise TypeError(f"{name} = {value!r}; a list of column names is needed")
+    return tuple(value)
 
 
 def label(value: Any) -> float | str:

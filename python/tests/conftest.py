@@ -1,6 +1,7 @@
 """What the tests share: one of each manifold, generator and loss, and points on them."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -70,6 +71,14 @@ def manifold(request):
 @pytest.fixture(params=GENERATORS, ids=lambda generator: type(generator).__name__)
 def generator(request):
     return request.param
+
+
+def shared(name):
+    """A file of real data, where it is at hand: `$GEOWALK_SHARED/data` or `../shared/data` beside the repository. The test is skipped without."""
+    folder = Path(os.environ.get("GEOWALK_SHARED", ROOT.parent / "shared")) / "data"
+    if not (folder / name).exists():
+        pytest.skip(f"no {name} in {folder} (set GEOWALK_SHARED)")
+    return folder / name
 
 
 def command(*arguments, check=True):

@@ -11,17 +11,25 @@ ALL = [geowalk.OnlineRegressor, *CLASSIFIERS]
 
 
 @pytest.mark.parametrize("estimator", ALL)
-@pytest.mark.parametrize("dtype", ["U", "S", "datetime64[s]", "timedelta64[s]"])
-def test_arrays_that_are_no_numbers(estimator, dtype):
-    with pytest.raises(ValueError, match="X has dtype .*; numbers are needed"):
+@pytest.mark.parametrize(
+    "dtype, message",
+    [
+        ("U", "column '1' holds numbers written as text"),
+        ("S", "X has dtype .*; numbers are needed"),
+        ("datetime64[s]", "X has dtype .*; numbers are needed"),
+        ("timedelta64[s]", "X has dtype .*; numbers are needed"),
+    ],
+)
+def test_arrays_that_are_no_numbers(estimator, dtype, message):
+    with pytest.raises(ValueError, match=message):
         estimator().fit((100 * X).astype(int).astype(dtype), Y)
 
 
-@pytest.mark.parametrize("estimator", [geowalk.BoostClassifier, geowalk.TreeClassifier])
+@pytest.mark.parametrize("estimator", ALL)
 def test_columns_of_dates(estimator):
     pandas = pytest.importorskip("pandas")
     table = pandas.DataFrame({"a": X[:, 0], "day": pandas.date_range("2020-01-01", periods=60)})
-    with pytest.raises(ValueError, match="a column has dtype datetime64"):
+    with pytest.raises(ValueError, match="column 'day' holds dates or times .datetime64"):
         estimator().fit(table, Y)
 
 

@@ -146,7 +146,7 @@ def test_all_is_all():
         assert all(hasattr(module, name) for name in module.__all__)
     exported = set(geometry.__all__) | set(losses.__all__) | set(geowalk.__all__)
     internal = {"examine", "geometry", "geometry_names", "loss", "loss_names", "command", "load_bytes", "walk_list"}
-    internal |= {"Batch", "Boost", "Online", "Tracker", "Tree", "Weigher", "probabilistic"}
+    internal |= {"Batch", "Boost", "Frame", "Online", "Tracker", "Tree", "Weigher", "probabilistic"}
     assert public(vars(_geowalk)) - internal <= exported
 
 

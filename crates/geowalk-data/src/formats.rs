@@ -7,12 +7,14 @@ mod columnar;
 mod csv;
 mod jsonl;
 mod libsvm;
+mod memory;
 mod parquet;
 mod table;
 mod vw;
 
 pub use binary::{Writer, origin};
 use geowalk::spec;
+pub use memory::{BadCell, Cell, Frame};
 
 use crate::Options;
 use crate::bytes::Bytes;

@@ -55,7 +55,7 @@ mod words;
 pub use bytes::Input;
 pub use decision::Decision;
 pub use error::{Base, Compression, DataError, ErrorKind, Position, What};
-pub use formats::{FORMATS, Format, Writer, open, origin};
+pub use formats::{BadCell, Cell, FORMATS, Format, Frame, Writer, open, origin};
 pub use piece::{Helper, Piece};
 pub use place::{Place, Places};
 pub use schema::{
@@ -64,6 +64,7 @@ pub use schema::{
 };
 pub use source::{OnError, SAMPLE_BYTES, SAMPLE_ROWS, Skipped, Source};
 pub use text::Text;
+pub use words::Words;
 
 /// Which column is the label.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -88,6 +88,13 @@ impl Schema {
         &self.columns
     }
 
+    /// Adds a column behind the others, unless one of them has its name.
+    pub fn add_column(&mut self, name: &str, kind: Kind) {
+        if self.columns.iter().all(|column| column.name != name) {
+            self.columns.push(Column { name: name.to_owned(), kind });
+        }
+    }
+
     /// Name of the label's column.
     pub fn label(&self) -> Option<&str> {
         self.of_kind(Kind::Label).next()

@@ -12,15 +12,25 @@ use std::collections::HashSet;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Splits texts; keeps the buffer in which names are put together.
+/// Splits texts into words, by the rule of the readers; keeps the buffer in which names are put together.
+///
+/// ```
+/// use geowalk_data::Words;
+/// let mut names = Vec::new();
+/// let taken = Words::default().each(b"text", "Don't panic!", |name| {
+///     names.push(String::from_utf8_lossy(name).into_owned());
+///     Ok::<(), ()>(())
+/// });
+/// assert_eq!((taken, names), (Ok(()), vec!["text=don't".to_owned(), "text=panic".to_owned()]));
+/// ```
 #[derive(Debug, Default)]
-pub(crate) struct Words {
+pub struct Words {
     name: Vec<u8>,
 }
 
 impl Words {
     /// Calls `take` with `column=word` for each word of the text, in order.
-    pub(crate) fn each<E>(
+    pub fn each<E>(
         &mut self,
         column: &[u8],
         text: &str,

@@ -8,17 +8,19 @@ mod tree;
 pub(crate) use boost::Boost;
 pub(crate) use tree::Tree;
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use geowalk::boost::Halt;
 use geowalk::boost::table::Table;
 use geowalk_cli::report::Judged;
+use geowalk_data::{Column, Kind};
 use geowalk_run::calibration::Calibration;
 use geowalk_run::error::RunError;
 use geowalk_run::label::Coding;
 use geowalk_run::model::Model;
-use geowalk_run::table::{Examples, Heading, headings};
+use geowalk_run::table::{Examples, Heading, Reader, headings};
 use geowalk_run::tree::Form;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -26,7 +28,9 @@ use pyo3::types::PyBytes;
 
 use crate::columns::{examples, known, table};
 use crate::convert::unreadable;
-use crate::error::{config, model as model_error, run};
+use crate::error::{config, data, model as model_error, run};
+use crate::files::save;
+use crate::frame::FrameSource;
 use crate::label::{ClassLabel, Classes};
 use crate::listen::listening;
 
@@ -39,6 +43,31 @@ struct Data<'py> {
     weight: Option<PyReadonlyArray1<'py, f64>>,
     /// The name of the label's column in a file.
     label: Option<&'py str>,
+    /// Columns that hold names, and columns of free text: if there are some, the table is read as one of a file.
+    nominal: Vec<String>,
+    text: Vec<String>,
+}
+
+impl Data<'_> {
+    fn examples(self) -> PyResult<Examples> {
+        let weight = self.weight.as_ref();
+        if self.text.is_empty() {
+            let table = table(&self.names, &self.columns)?;
+            return examples(table, &self.y, self.classes, weight, self.label, None);
+        }
+        let declared = (self.nominal.as_slice(), self.text.as_slice());
+        let source = FrameSource::new(self.names, &self.columns, declared, None)?;
+        let mut reader = Reader::over(Box::new(source));
+        let table = whole(&mut reader)?;
+        let schema = Some(reader.source().schema().clone());
+        examples(table, &self.y, self.classes, weight, self.label, schema)
+    }
+}
+
+/// All rows of a table in memory.
+fn whole(reader: &mut Reader) -> PyResult<Table> {
+    let rows = reader.read(usize::MAX).map_err(run)?;
+    rows.map(|rows| rows.table).ok_or_else(|| run(RunError::Empty))
 }
 
 /// What was learned.
@@ -53,10 +82,47 @@ trait Learned: Send + Sync {
     fn shares(&self, table: &Table) -> Result<Vec<f64>, RunError>;
 
     /// What it is, for people or for programs.
-    fn write(&self, batch: &Batch, form: Form) -> PyResult<String>;
+    fn write(&self, batch: &Batch, names: &Renamed, form: Form) -> PyResult<String>;
 
     /// The report as one HTML page.
-    fn page(&self, batch: &Batch, judged: Option<Judged>, how: &str) -> PyResult<String>;
+    fn page(
+        &self,
+        batch: &Batch,
+        names: &Renamed,
+        judged: Option<Judged>,
+        how: &str,
+    ) -> PyResult<String>;
+}
+
+/// Other names for the columns of a table, where it is shown to people.
+struct Renamed(HashMap<String, String>);
+
+impl Renamed {
+    /// These names for the columns in their order; their own names if none are given.
+    fn new(batch: &Batch, names: Option<Vec<String>>) -> PyResult<Self> {
+        let own = batch.columns();
+        let Some(names) = names else { return Ok(Self(HashMap::new())) };
+        if names.len() != own.len() {
+            let message = format!("{} names for {} columns; give one each", names.len(), own.len());
+            return Err(data(message, None, None, None));
+        }
+        Ok(Self(own.into_iter().map(|(name, _)| name).zip(names).collect()))
+    }
+
+    /// What a column, or a word of it, is called.
+    fn name(&self, name: &str) -> String {
+        let ends = name.rmatch_indices('=').map(|(at, _)| at);
+        let found = std::iter::once(name.len()).chain(ends).find_map(|end| {
+            self.0.get(&name[..end]).map(|other| format!("{other}{}", &name[end..]))
+        });
+        found.unwrap_or_else(|| name.to_owned())
+    }
+
+    fn headings(&self, batch: &Batch) -> Vec<Heading> {
+        let mut headings = batch.headings.clone();
+        headings.iter_mut().for_each(|heading| heading.name = self.name(&heading.name));
+        headings
+    }
 }
 
 /// What was learned from a whole table: the common part of Boost and Tree.
@@ -65,7 +131,7 @@ trait Learned: Send + Sync {
 /// >>> from geowalk._geowalk import Batch, Tree
 /// >>> tree = Tree(["x"], [np.arange(4.0)], np.array([0.0, 0.0, 1.0, 1.0]), ["no", "yes"])
 /// >>> isinstance(tree, Batch), tree.labels(), tree.columns()
-/// (True, ['no', 'yes'], [('x', False)])
+/// (True, ['no', 'yes'], [('x', 'numeric')])
 ///
 /// Reference: the model file is that of docs/model-format.md.
 #[pyclass(module = "geowalk._geowalk", subclass)]
@@ -99,9 +165,8 @@ impl Batch {
         work: impl FnOnce(&Examples) -> Result<Model, RunError> + Send + 'static,
         open: impl FnOnce(&Model) -> Result<L, RunError>,
     ) -> PyResult<(Self, Arc<L>)> {
-        let (order, weight) = (data.classes.clone(), data.weight.as_ref());
-        let table = table(&data.names, &data.columns)?;
-        let examples = examples(table, &data.y, data.classes, weight, data.label)?;
+        let order = data.classes.clone();
+        let examples = data.examples()?;
         let (model, stopped) = listening(py, halt, move || work(&examples))?;
         let model = model.map_err(run)?;
         let learned = Arc::new(open(&model).map_err(run)?);
@@ -122,7 +187,13 @@ impl Batch {
 
     /// A table of the columns that it knows.
     fn table(&self, columns: &[Bound<'_, PyAny>]) -> PyResult<Table> {
-        known(&self.headings, columns)
+        let schema = &self.model.schema;
+        if !schema.is_table() || schema.of_kind(Kind::Text).next().is_none() {
+            return known(&self.headings, columns);
+        }
+        let names = schema.feature_columns().map(|column| column.name.clone()).collect();
+        let source = FrameSource::new(names, columns, (&[], &[]), Some(schema))?;
+        whole(&mut Reader::over_known(Box::new(source), schema, self.headings.len()))
     }
 
     /// Margins and calibration of rows whose classes are numbered in the order of labels.
@@ -182,24 +253,26 @@ impl Batch {
         self.arranged(py, &shares)
     }
 
-    /// What was learned, for people or for programs: text, json, sql or dot.
-    fn write(&self, form: &str) -> PyResult<String> {
+    /// What was learned, for people or for programs: text, json, sql or dot; with other names of the columns.
+    #[pyo3(signature = (form, names=None))]
+    fn write(&self, form: &str, names: Option<Vec<String>>) -> PyResult<String> {
         let forms =
             [("text", Form::Text), ("json", Form::Json), ("sql", Form::Sql), ("dot", Form::Dot)];
         let Some((_, form)) = forms.iter().find(|(name, _)| *name == form) else {
             let known = forms.map(|(name, _)| name);
             return Err(config(geowalk::spec::unknown("form", form, known)));
         };
-        self.learned.write(self, *form)
+        self.learned.write(self, &Renamed::new(self, names)?, *form)
     }
 
     /// The report of the fit as one HTML page; `how` it can be made again, and rows with the numbers of their classes to judge probabilities by.
-    #[pyo3(signature = (how, columns=None, y=None))]
+    #[pyo3(signature = (how, columns=None, y=None, names=None))]
     fn page(
         &self,
         how: &str,
         columns: Option<Vec<Bound<'_, PyAny>>>,
         y: Option<PyReadonlyArray1<'_, f64>>,
+        names: Option<Vec<String>>,
     ) -> PyResult<String> {
         let judged = match (columns, y) {
             (Some(columns), Some(y)) => {
@@ -208,7 +281,7 @@ impl Batch {
             }
             _ => None,
         };
-        self.learned.page(self, judged, how)
+        self.learned.page(self, &Renamed::new(self, names)?, judged, how)
     }
 
     /// What came out, as JSON.
@@ -239,9 +312,26 @@ impl Batch {
         self.classes.list()
     }
 
-    /// Name of each column, and whether it holds names.
-    fn columns(&self) -> Vec<(String, bool)> {
-        self.headings.iter().map(|h| (h.name.clone(), h.names.is_some())).collect()
+    /// Name of each column of the table that was learned from, and its kind: `numeric`, `nominal`, `text` or `undecided`.
+    fn columns(&self) -> Vec<(String, &'static str)> {
+        let schema = &self.model.schema;
+        if schema.is_table() {
+            let column = |column: &Column| (column.name.clone(), column.kind.name());
+            return schema.feature_columns().map(column).collect();
+        }
+        let kind = |heading: &Heading| if heading.names.is_some() { "nominal" } else { "numeric" };
+        self.headings.iter().map(|h| (h.name.clone(), kind(h))).collect()
+    }
+
+    /// The names of the features that rules and splits ask about: columns, and words of texts.
+    fn names(&self) -> Vec<String> {
+        self.headings.iter().map(|heading| heading.name.clone()).collect()
+    }
+
+    /// Is this value among the names of the column?
+    fn knows(&self, name: &str, value: &str) -> bool {
+        let own = self.headings.iter().filter(|heading| heading.name == name);
+        own.flat_map(|heading| heading.names.iter().flatten()).any(|known| known == value)
     }
 
     /// The model file, in bytes.
@@ -250,9 +340,10 @@ impl Batch {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// Writes the model file, which `geowalk predict` and `geowalk.load` read.
-    fn save(&self, path: PathBuf) -> PyResult<()> {
-        self.model.save(&path).map_err(|error| model_error(&error))
+    /// Writes the model file, which `geowalk predict` and `geowalk.load` read; with the class and parameters of its estimator as JSON.
+    #[pyo3(signature = (path, estimator=None))]
+    fn save(&self, path: PathBuf, estimator: Option<String>) -> PyResult<()> {
+        save(self.model.clone(), &path, estimator)
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {

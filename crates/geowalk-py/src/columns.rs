@@ -20,20 +20,20 @@ fn refused(error: impl Into<RunError>) -> PyErr {
 }
 
 /// The numbers of a column, or the names of its values and which row has which (−1: missing).
-enum Given {
+pub(crate) enum ColumnData {
     Numbers(Vec<f64>),
     Names { codes: Vec<i64>, names: Vec<String> },
 }
 
-fn given(column: &Bound<'_, PyAny>) -> PyResult<Given> {
+pub(crate) fn column_data(column: &Bound<'_, PyAny>) -> PyResult<ColumnData> {
     if let Ok(pair) = column.cast::<PyTuple>() {
         let codes = pair.get_item(0)?;
         let codes = codes.cast::<PyArray1<i64>>()?.try_readonly().map_err(unreadable)?;
         let codes = codes.as_array().to_vec();
-        return Ok(Given::Names { codes, names: pair.get_item(1)?.extract()? });
+        return Ok(ColumnData::Names { codes, names: pair.get_item(1)?.extract()? });
     }
     let numbers = column.cast::<PyArray1<f64>>()?.try_readonly().map_err(unreadable)?;
-    Ok(Given::Numbers(numbers.as_array().to_vec()))
+    Ok(ColumnData::Numbers(numbers.as_array().to_vec()))
 }
 
 fn finite(values: &[f64], column: usize) -> PyResult<()> {
@@ -52,12 +52,12 @@ fn finite(values: &[f64], column: usize) -> PyResult<()> {
 pub(crate) fn table(names: &[String], columns: &[Bound<'_, PyAny>]) -> PyResult<Table> {
     let mut built = Vec::new();
     for (at, (name, column)) in names.iter().zip(columns).enumerate() {
-        built.push(match given(column)? {
-            Given::Numbers(values) => {
+        built.push(match column_data(column)? {
+            ColumnData::Numbers(values) => {
                 finite(&values, at)?;
                 Column::numeric(name, values)
             }
-            Given::Names { codes, names } => {
+            ColumnData::Names { codes, names } => {
                 let code = |code: i64| u32::try_from(code).unwrap_or(MISSING);
                 Column::nominal(name, codes.into_iter().map(code).collect(), names)
             }
@@ -70,12 +70,12 @@ pub(crate) fn table(names: &[String], columns: &[Bound<'_, PyAny>]) -> PyResult<
 pub(crate) fn known(headings: &[Heading], columns: &[Bound<'_, PyAny>]) -> PyResult<Table> {
     let mut built = Vec::new();
     for (at, (heading, column)) in headings.iter().zip(columns).enumerate() {
-        built.push(match (&heading.names, given(column)?) {
-            (None, Given::Numbers(values)) => {
+        built.push(match (&heading.names, column_data(column)?) {
+            (None, ColumnData::Numbers(values)) => {
                 finite(&values, at)?;
                 Column::numeric(&heading.name, values)
             }
-            (Some(own), Given::Names { codes, names }) => {
+            (Some(own), ColumnData::Names { codes, names }) => {
                 let mut all = own.clone();
                 let place = |name: &String| {
                     let at = all.iter().position(|known| known == name).unwrap_or_else(|| {
@@ -129,19 +129,21 @@ fn schema(table: &Table, labels: Labels, label: Option<&str>) -> PyResult<Schema
         }
         columns.push(Described { name, kind });
     }
-    if let Some(name) = label.filter(|label| columns.iter().all(|column| column.name != *label)) {
-        columns.push(Described { name: name.to_owned(), kind: Kind::Label });
+    let mut schema = Schema::from_parts(Features::Exact(features), labels, columns);
+    if let Some(name) = label {
+        schema.add_column(name, Kind::Label);
     }
-    Ok(Schema::from_parts(Features::Exact(features), labels, columns))
+    Ok(schema)
 }
 
-/// Examples of classes, as the command line reads them from a file.
+/// Examples of classes, as the command line reads them from a file; with the schema of the table, if a reader made one.
 pub(crate) fn examples(
     table: Table,
     codes: &PyReadonlyArray1<'_, f64>,
     labels: Vec<ClassLabel>,
     weights: Option<&PyReadonlyArray1<'_, f64>>,
     label: Option<&str>,
+    read: Option<Schema>,
 ) -> PyResult<Examples> {
     let mut classes = Classes::new(Some(labels));
     let mut meaning = classes.labels();
@@ -164,7 +166,14 @@ pub(crate) fn examples(
     };
     Ok(Examples {
         classes: Codes::new(codes, texts).map_err(refused)?,
-        schema: schema(&table, meaning, label)?,
+        schema: match read {
+            None => schema(&table, meaning, label)?,
+            Some(mut schema) => {
+                *schema.labels_mut() = meaning;
+                label.into_iter().for_each(|name| schema.add_column(name, Kind::Label));
+                schema
+            }
+        },
         table,
         weights: weights.filter(|weights| weights.iter().any(|weight| *weight != 1.0)),
         coding,

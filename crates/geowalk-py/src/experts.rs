@@ -12,6 +12,7 @@ use geowalk::certify::Status;
 
 use crate::convert::unreadable;
 use crate::error::{Fault, config, data, model, run, unlearned};
+use crate::files::save;
 
 /// Weights on experts that follow the best of them.
 ///
@@ -108,9 +109,10 @@ impl Weigher {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// Writes the model file, which `geowalk.load` reads.
-    fn save(&self, path: std::path::PathBuf) -> PyResult<()> {
-        self.model()?.save(&path).map_err(|error| model(&error))
+    /// Writes the model file, which `geowalk.load` reads; with the class and parameters of its estimator as JSON.
+    #[pyo3(signature = (path, estimator=None))]
+    fn save(&self, path: std::path::PathBuf, estimator: Option<String>) -> PyResult<()> {
+        save(self.model()?, &path, estimator)
     }
 
     /// The game of a model file's bytes.

@@ -1,12 +1,14 @@
 //! # Files
 //! The readers of the command line as arrays, model files as learners, and the command itself.
 
+use std::path::Path;
+
 use geowalk::loss::AnyLoss;
 use geowalk::row::{Block, Row};
 use geowalk_data::{Features, Label, Labels, Options, open};
 use geowalk_run::boost::Boosted;
 use geowalk_run::link::probability;
-use geowalk_run::model::Model;
+use geowalk_run::model::{Model, Settings};
 use geowalk_run::pump::ROWS;
 use geowalk_run::tree::KIND;
 use geowalk_run::{error::RunError, experts, track, walks};
@@ -19,7 +21,7 @@ use crate::error::{model, run};
 /// Reads data as the command line does. A dictionary: `y` and `weight` of each row; `labels`, the names of classes or None; `names` of the features, None where they are
 /// numbers; and `x`, a table, or `indptr`, `indices`, `data` and `columns` of a sparse one.
 #[pyfunction]
-#[pyo3(signature = (paths, label=None, format=None, header=true, unlabelled=false))]
+#[pyo3(signature = (paths, label=None, format=None, header=true, unlabelled=false, nominal=None, text=None))]
 pub(crate) fn read(
     py: Python<'_>,
     paths: Vec<String>,
@@ -27,8 +29,12 @@ pub(crate) fn read(
     format: Option<String>,
     header: bool,
     unlabelled: bool,
+    nominal: Option<Vec<String>>,
+    text: Option<Vec<String>>,
 ) -> PyResult<Bound<'_, PyDict>> {
     let options = Options {
+        nominal: nominal.unwrap_or_default(),
+        text: text.unwrap_or_default(),
         label: label.map_or(Label::Guess, Label::Named),
         format,
         header,
@@ -133,12 +139,20 @@ impl Read {
     }
 }
 
-/// The kind of a model file, `online`, `boost`, `tree`, `experts` or `track`, and its bytes.
+/// Writes a model file, with the class and the parameters of its estimator.
+pub(crate) fn save(mut own: Model, path: &Path, estimator: Option<String>) -> PyResult<()> {
+    let extras = &mut own.settings.extras;
+    estimator.map(|text| extras.insert(Settings::ESTIMATOR.to_owned(), text));
+    own.save(path).map_err(|error| model(&error))
+}
+
+/// Kind and bytes of a model file, and the estimator that wrote it.
+type Loaded<'py> = (&'static str, Bound<'py, PyBytes>, Option<String>);
+
+/// The kind of a model file, `online`, `boost`, `tree`, `experts` or `track`; its bytes; and what the estimator that wrote it said of
+/// itself, if one did.
 #[pyfunction]
-pub(crate) fn load_bytes(
-    py: Python<'_>,
-    path: std::path::PathBuf,
-) -> PyResult<(&'static str, Bound<'_, PyBytes>)> {
+pub(crate) fn load_bytes(py: Python<'_>, path: std::path::PathBuf) -> PyResult<Loaded<'_>> {
     let own = Model::load(&path).map_err(|error| model(&error))?;
     let kind = if Boosted::is_model(&own) {
         "boost"
@@ -152,7 +166,8 @@ pub(crate) fn load_bytes(
         "online"
     };
     let bytes = own.to_bytes().map_err(|error| run(RunError::from(error)))?;
-    Ok((kind, PyBytes::new(py, &bytes)))
+    let estimator = own.settings.extras.get(Settings::ESTIMATOR).cloned();
+    Ok((kind, PyBytes::new(py, &bytes), estimator))
 }
 
 /// Does a loss estimate probabilities? True for a name that is no loss, which is an error of its own.

@@ -141,6 +141,12 @@ impl Classes {
         Ok(Some([self.value(0.0, labels)?, self.value(1.0, labels)?]))
     }
 
+    /// The classes that are not among those of a coding.
+    pub(crate) fn unseen(&self, coded: &[f64]) -> Vec<ClassLabel> {
+        let own = self.labels.iter().zip(&self.values);
+        own.filter(|(_, value)| !coded.contains(value)).map(|(label, _)| label.clone()).collect()
+    }
+
     /// The number of each class of a coding; `None` for one that has not been seen.
     pub(crate) fn places(&self, coded: &[f64]) -> Vec<Option<usize>> {
         coded.iter().map(|class| self.values.iter().position(|value| value == class)).collect()

@@ -13,6 +13,7 @@ mod doctor;
 mod error;
 mod experts;
 mod files;
+mod frame;
 mod generator;
 mod label;
 mod listen;
@@ -40,6 +41,8 @@ mod _geowalk {
     use super::experts::Weigher;
     #[pymodule_export]
     use super::files::{command, load_bytes, probabilistic, read, walk_list};
+    #[pymodule_export]
+    use super::frame::Frame;
     #[pymodule_export]
     use super::generator::{
         Generator, ItakuraSaito, KullbackLeibler, Mahalanobis, PNorm, SimplexEntropy,

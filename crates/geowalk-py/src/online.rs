@@ -13,7 +13,9 @@ use geowalk::boost::Halt;
 use geowalk::row::Block;
 use geowalk_data::{Column, Dictionary, ErrorKind, Features, Index, Kind, Labels, Schema, Task};
 use geowalk_run::certify::Which;
-use geowalk_run::model::Model;
+use geowalk_run::fit;
+use geowalk_run::label::make_room;
+use geowalk_run::model::{Model, Settings};
 use geowalk_run::pump::ROWS;
 use geowalk_run::train::{Plan, Session, Wanted};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
@@ -23,6 +25,8 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 
 use crate::convert::unreadable;
 use crate::error::{data, model, run, unlearned};
+use crate::files::save;
+use crate::frame::{Frame, FrameReader};
 use crate::label::{ClassLabel, Classes};
 use crate::listen::listening;
 use crate::rows::{Rows, View};
@@ -83,9 +87,37 @@ impl Online {
         self.session.as_ref().map_or(&self.schema, Session::schema)
     }
 
+    fn schema_mut(&mut self) -> &mut Schema {
+        match &mut self.session {
+            Some(session) => session.schema_mut(),
+            None => &mut self.schema,
+        }
+    }
+
     fn owner(&self) -> PyResult<&Owner> {
         let missing = || PyRuntimeError::new_err("nothing is shared with an estimator");
         self.owner.as_ref().ok_or_else(missing)
+    }
+
+    /// The model as it is now, with the classes that were declared and have not come.
+    fn model(&self) -> PyResult<Model> {
+        let session = self.session()?;
+        let mut model = session.model();
+        let seen = session.coding().classes();
+        let classes = self.classes.iter().filter(|_| session.settings().task == Task::Multiclass);
+        let unseen: Vec<String> = classes
+            .flat_map(|classes| classes.unseen(seen))
+            .map(|label| match label {
+                ClassLabel::Number(number) => number.to_string(),
+                ClassLabel::Name(name) => name,
+            })
+            .collect();
+        model.settings.extras.remove(Settings::UNSEEN);
+        if !unseen.is_empty() {
+            let text = serde_json::json!(unseen).to_string();
+            model.settings.extras.insert(Settings::UNSEEN.to_owned(), text);
+        }
+        Ok(model)
     }
 
     fn session(&self) -> PyResult<&Session> {
@@ -121,11 +153,12 @@ impl Online {
             data(message, None, None, None)
         };
         let dictionary = dictionary.map_err(wrong)?;
-        let label = self.label.iter().filter(|label| !names.contains(label));
-        let label = label.map(|name| Column { name: name.clone(), kind: Kind::Label });
         let column = |name: &String| Column { name: name.clone(), kind: Kind::Numeric };
-        let columns = names.iter().map(column).chain(label).collect();
+        let columns = names.iter().map(column).collect();
         self.schema = Schema::from_parts(Features::Exact(dictionary), labels, columns);
+        if let Some(name) = &self.label {
+            self.schema.add_column(name, Kind::Label);
+        }
         Ok(())
     }
 
@@ -140,6 +173,56 @@ impl Online {
             *label = classes.value(*label, schema.labels_mut())?;
         }
         Ok(())
+    }
+
+    /// Reads a frame as this learner does. The first one tells the columns.
+    fn frame_reader<'a>(&mut self, frame: &'a Frame) -> PyResult<FrameReader<'a>> {
+        let known = self.session.is_some();
+        self.keys.forget_columns();
+        let reader = FrameReader::new(frame, self.schema_mut(), known)?;
+        if !known && let Some(name) = self.label.clone() {
+            self.schema_mut().add_column(&name, Kind::Label);
+        }
+        Ok(reader)
+    }
+
+    /// Learns `passes` times from rows, a block at a time. `fill` puts the rows from the given one on into the block, and gives the row
+    /// after the last.
+    fn go_through(
+        &mut self,
+        py: Python<'_>,
+        rows: usize,
+        passes: u64,
+        mut fill: impl FnMut(&mut Self, usize, &mut Block) -> PyResult<usize> + Send,
+    ) -> PyResult<()> {
+        let mut block = self.block.take().unwrap_or_default();
+        let mut fed = Ok(());
+        'passes: for pass in 0..passes {
+            if let Some(session) = &mut self.session {
+                if pass > 0 {
+                    session.begin_pass();
+                } else {
+                    session.count_from_here();
+                }
+            }
+            let mut from = 0;
+            while from < rows {
+                fed = py.detach(|| {
+                    let start = Instant::now();
+                    while from < rows && start.elapsed() < PATIENCE {
+                        from = fill(self, from, &mut block)?;
+                        self.feed(&mut block)?;
+                    }
+                    Ok(())
+                });
+                fed = fed.and_then(|()| py.check_signals());
+                if fed.is_err() {
+                    break 'passes;
+                }
+            }
+        }
+        self.block = Some(block);
+        fed
     }
 
     /// Begins a run on a block of labelled rows.
@@ -270,45 +353,72 @@ impl Online {
         passes: u64,
         names: Option<Vec<String>>,
     ) -> PyResult<()> {
-        let rows = Rows::new(x)?;
-        let view = rows.view()?;
         let y = y.as_slice().map_err(unreadable)?;
         let weight = weight.as_ref().map(|w| w.as_slice()).transpose();
         let weight = weight.map_err(unreadable)?;
+        if let Ok(frame) = x.cast::<Frame>() {
+            let frame = frame.get();
+            lengths(frame.rows(), y, weight)?;
+            let mut reader = self.frame_reader(frame)?;
+            return self.go_through(py, frame.rows(), passes, |own, from, block| {
+                let weight = |i: usize| weight.map_or(1.0, |w| w[i]);
+                reader.fill(from, own.schema_mut(), block, |i| y[i], weight)
+            });
+        }
+        let rows = Rows::new(x)?;
+        let view = rows.view()?;
         lengths(view.len(), y, weight)?;
         if self.session.is_none() {
             self.settle(names, &view)?;
         }
-        let mut block = self.block.take().unwrap_or_default();
-        let mut fed = Ok(());
-        'passes: for pass in 0..passes {
-            if let Some(session) = &mut self.session {
-                if pass > 0 {
-                    session.begin_pass();
-                } else {
-                    session.count_from_here();
-                }
+        self.go_through(py, view.len(), passes, |_, from, block| {
+            let range = view.block(from);
+            let end = range.end;
+            view.fill(range, block, |i| y[i], |i| weight.map_or(1.0, |w| w[i]));
+            Ok(end)
+        })
+    }
+
+    /// The best linear model of all rows, whatever their order; where the walk or the loss rules that out, shuffled passes until nothing is gained.
+    ///
+    /// Ctrl-C stops within a second; nothing is learned then.
+    #[pyo3(signature = (x, y, weight=None, names=None))]
+    fn fit(
+        &mut self,
+        py: Python<'_>,
+        x: &Bound<'_, PyAny>,
+        y: PyReadonlyArray1<'_, f64>,
+        weight: Option<PyReadonlyArray1<'_, f64>>,
+        names: Option<Vec<String>>,
+    ) -> PyResult<()> {
+        let y = y.as_slice().map_err(unreadable)?;
+        let weight = weight.as_ref().map(|w| w.as_slice()).transpose();
+        let weight = weight.map_err(unreadable)?;
+        let blocks = self.gather(x, y, weight, names)?;
+        let task = self.task();
+        let both = match &mut self.classes {
+            Some(classes) if task == Task::Binary => classes.both(self.schema.labels_mut())?,
+            _ => None,
+        };
+        let plan = Plan { task: Some(task), ..self.plan.clone() };
+        let (schema, halt) = (self.schema.clone(), Halt::new());
+        let theirs = halt.clone();
+        let (made, stopped) = listening(py, &halt, move || {
+            let (walk, loss) = (plan.walk.as_deref(), plan.loss.as_deref());
+            if fit::is_fittable(walk, loss, task) && !plan.average {
+                Session::fit(&plan, schema, blocks, both, &theirs)
+            } else {
+                fit::by_walk(&plan, schema, &blocks, both, &theirs)
             }
-            let mut from = 0;
-            while from < view.len() {
-                fed = py.detach(|| {
-                    let start = Instant::now();
-                    while from < view.len() && start.elapsed() < PATIENCE {
-                        let range = view.block(from);
-                        from = range.end;
-                        view.fill(range, &mut block, |i| y[i], |i| weight.map_or(1.0, |w| w[i]));
-                        self.feed(&mut block)?;
-                    }
-                    Ok(())
-                });
-                fed = fed.and_then(|()| py.check_signals());
-                if fed.is_err() {
-                    break 'passes;
-                }
+        })?;
+        match (made.map_err(run)?, stopped) {
+            (_, Some(stopped)) => Err(stopped),
+            (Some(session), None) => {
+                self.session = Some(session);
+                Ok(())
             }
+            (None, None) => Err(PyRuntimeError::new_err("the fit was interrupted")),
         }
-        self.block = Some(block);
-        fed
     }
 
     /// Learns from one dictionary: numbers by name, strings as `name=value`, None as `name=missing`.
@@ -318,6 +428,7 @@ impl Online {
             let message = format!("y is {y}; a finite number is needed");
             return Err(data(message, None, None, Some(y)));
         }
+        self.keys.learn_columns(self.session.as_ref().map_or(&self.schema, Session::schema));
         let mut block = self.block.take().unwrap_or_default();
         block.clear();
         let features = match &mut self.session {
@@ -335,17 +446,13 @@ impl Online {
         fed
     }
 
-    /// Numbers the columns of numbers of a table whose rows come as dictionaries: the readers of tables number them before the names in other columns.
-    fn know(&mut self, columns: Vec<String>) -> PyResult<()> {
-        let features = match &mut self.session {
-            Some(session) => session.schema_mut().features_mut(),
-            None => self.schema.features_mut(),
-        };
-        for name in columns {
-            let place = features.place(&name, None);
-            place.map_err(|error| data(error.to_string(), None, None, None))?;
+    /// Says which keys of dictionaries hold names or free text, whatever their values look like.
+    fn declare(&mut self, nominal: Vec<String>, text: Vec<String>) {
+        let nominal = nominal.iter().map(|name| (name, Kind::Nominal));
+        for (name, kind) in nominal.chain(text.iter().map(|name| (name, Kind::Text))) {
+            self.schema_mut().add_column(name, kind);
         }
-        Ok(())
+        self.keys.forget_columns();
     }
 
     /// Shares labels by number, numbers by label, and a weak reference to the estimator: for `learn_label`, `predict_label` and `predict_shares`.
@@ -446,13 +553,7 @@ impl Online {
         Ok(place.map_or_else(|| self.only(), |place| place as f64))
     }
 
-    /// The probability of every class for a dictionary.
-    fn probabilities_one(&mut self, x: &Bound<'_, PyDict>) -> PyResult<Vec<f64>> {
-        self.refuse_without_probabilities()?;
-        self.answer_one(x, Wanted::Probabilities)
-    }
-
-    /// The same by the labels of the classes, which are given in the order of their numbers.
+    /// The probability of every class for a dictionary, by the labels of the classes, which are given in the order of their numbers.
     fn probabilities_by<'py>(
         &mut self,
         py: Python<'py>,
@@ -461,20 +562,17 @@ impl Online {
     ) -> PyResult<Bound<'py, PyDict>> {
         self.refuse_without_probabilities()?;
         self.ask(x, Wanted::Probabilities)?;
-        let (session, shares) = (self.session()?, PyDict::new(py));
-        let own = session.coding().classes();
+        let session = self.session.as_ref().ok_or_else(unlearned)?;
+        let (own, shares) = (session.coding().classes(), PyDict::new(py));
+        let unseen = self.classes.as_ref().map_or(0, |all| all.len().saturating_sub(own.len()));
+        let none =
+            if unseen > 0 { make_room(&mut self.answer, unseen, session.examples()) } else { 0.0 };
         for (label, value) in labels.iter().zip(self.classes.iter().flat_map(Classes::values)) {
-            // What has not been seen has no share.
             let place = own.iter().position(|class| class == value);
-            let share = place.and_then(|place| self.answer.get(place)).copied().unwrap_or(0.0);
+            let share = place.and_then(|place| self.answer.get(place)).copied().unwrap_or(none);
             shares.set_item(label, share)?;
         }
         Ok(shares)
-    }
-
-    /// The scores for a dictionary: one, or one of each class.
-    fn scores_one(&mut self, x: &Bound<'_, PyDict>) -> PyResult<Vec<f64>> {
-        self.answer_one(x, Wanted::Scores)
     }
 
     /// Does the loss estimate probabilities?
@@ -511,6 +609,25 @@ impl Online {
         PyArray1::from_vec(py, all.concat()).reshape([rows, width])
     }
 
+    /// Why no weights give the scores of the model; None if the weights do.
+    #[getter]
+    fn no_weights(&self) -> PyResult<Option<String>> {
+        let session = self.session()?;
+        let settings = session.settings();
+        if !session.learner().is_linear() {
+            let walk = &settings.walk;
+            return Ok(Some(format!("'{walk}' has squares or products of features in its scores")));
+        }
+        let clipped = "predictions are clipped to the declared range of the labels";
+        Ok(settings.y_range.map(|_| clipped.to_owned()))
+    }
+
+    /// The score from which on the second of two classes is predicted.
+    #[getter]
+    fn threshold(&self) -> PyResult<f64> {
+        Ok(self.session()?.threshold())
+    }
+
     /// The names of all features that are known.
     fn names(&self) -> Vec<String> {
         match self.schema().features() {
@@ -520,20 +637,50 @@ impl Online {
         }
     }
 
-    /// The names of the columns of a table, as far as they are all numbers; None for data of another form.
-    fn columns(&self) -> Option<Vec<String>> {
-        let schema = self.schema();
-        let own = |kind| !matches!(kind, Kind::Label | Kind::Weight | Kind::Ignored);
-        let mut columns = schema.columns().iter().filter(|column| own(column.kind));
-        let Features::Exact(names) = schema.features() else { return None };
-        let numeric = columns.all(|column| column.kind == Kind::Numeric);
-        (numeric && names.len() == schema.of_kind(Kind::Numeric).count())
-            .then(|| names.names().map(str::to_owned).collect())
+    /// The columns of the table that was learned from, each with its kind: `numeric`, `nominal`, `text` or `undecided`. Of features that
+    /// came by name, as in dictionaries, those that are known to be names or text.
+    fn columns(&self) -> Vec<(String, &'static str)> {
+        let column = |column: &Column| (column.name.clone(), column.kind.name());
+        self.schema().feature_columns().map(column).collect()
+    }
+
+    /// Is every feature one of a column of a table?
+    #[getter]
+    fn is_table(&self) -> bool {
+        self.schema().is_table()
+    }
+
+    /// How many places for features there are; None if they are numbers, which have no end.
+    #[getter]
+    fn width(&self) -> Option<usize> {
+        match self.schema().features() {
+            Features::Exact(names) => Some(names.len()),
+            Features::Hashed(hashed) => Some(1 << hashed.bits()),
+            Features::Index(_) => None,
+        }
+    }
+
+    /// Are features numbers, as in LIBSVM files and sparse matrices?
+    #[getter]
+    fn by_number(&self) -> bool {
+        matches!(self.schema().features(), Features::Index(_))
+    }
+
+    /// Is this name a feature? `value` is one of the column `name`.
+    #[pyo3(signature = (name, value=None))]
+    fn knows(&self, name: &str, value: Option<&str>) -> bool {
+        self.schema().features().find(name, value).is_some()
     }
 
     /// The labels of the classes, in the order of their numbers.
     fn labels(&self) -> Vec<ClassLabel> {
         self.classes.as_ref().map(Classes::list).unwrap_or_default()
+    }
+
+    /// Has each class come, in the order of their numbers?
+    fn seen(&self) -> PyResult<Vec<bool>> {
+        let own = self.session()?.coding().classes();
+        Ok(self.classes.iter().flat_map(Classes::values).map(|class| own.contains(class)).collect())
     }
 
     /// What came out so far, as JSON: the same as `geowalk train --json`.
@@ -605,13 +752,14 @@ impl Online {
 
     /// The model file, in bytes.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = self.session()?.model().to_bytes().map_err(|error| model(&error))?;
+        let bytes = self.model()?.to_bytes().map_err(|error| model(&error))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// Writes the model file, which `geowalk predict` and `geowalk.load` read.
-    fn save(&self, path: std::path::PathBuf) -> PyResult<()> {
-        self.session()?.model().save(&path).map_err(|error| model(&error))
+    /// Writes the model file, which `geowalk predict` and `geowalk.load` read; with the class and parameters of its estimator as JSON.
+    #[pyo3(signature = (path, estimator=None))]
+    fn save(&self, path: std::path::PathBuf, estimator: Option<String>) -> PyResult<()> {
+        save(self.model()?, &path, estimator)
     }
 
     /// The learner of a model file's bytes; with the labels of the classes in an order of one's own.

@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::error::{data, model, run};
+use crate::files::save;
 use crate::rows::Rows;
 
 /// The unit vector that is orthogonal to all rows, learned on the sphere.
@@ -110,10 +111,16 @@ impl Tracker {
     }
 
     /// Writes the model file, which `geowalk.load` reads; the names are those of the columns.
-    fn save(&self, path: std::path::PathBuf, names: Vec<String>) -> PyResult<()> {
+    #[pyo3(signature = (path, names, estimator=None))]
+    fn save(
+        &self,
+        path: std::path::PathBuf,
+        names: Vec<String>,
+        estimator: Option<String>,
+    ) -> PyResult<()> {
         let names = Dictionary::from_names(names.iter().map(String::as_str));
         let names = names.map_err(|error| data(error.to_string(), None, None, None))?;
-        self.walker.model(&self.plan, names).save(&path).map_err(|error| model(&error))
+        save(self.walker.model(&self.plan, names), &path, estimator)
     }
 
     /// What a model file's bytes hold, and the names of the columns.

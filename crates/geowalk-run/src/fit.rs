@@ -26,6 +26,7 @@ use crate::link::{self, Floor};
 use crate::metrics::{Metrics, Seen, log_loss};
 use crate::model::{Arrays, Model, Settings};
 use crate::pump::ROWS;
+use crate::train::{Plan, Session};
 use crate::walks::{self, Built};
 
 /// The walk that goes on from fitted weights.
@@ -238,6 +239,7 @@ fn states(built: &Built, settings: &Settings, blocks: &[Block], fitted: &Fitted)
             ("scale", state.scale),
             ("squares", state.squares),
             ("gamma", state.gamma),
+            ("linear", vec![1.0]),
         ];
         arrays.extend(own.map(|(name, values)| (format!("walk.{k}.{name}"), values)));
         if settings.certificate {
@@ -307,4 +309,69 @@ pub(crate) fn again(model: &Model, rows: Rows) -> Result<Option<Model>, RunError
     settings.extras.remove(Settings::FIT);
     let coding = Coding::new(settings.task);
     fit(&settings, &schema, blocks, coding, &Halt::default())
+}
+
+/// The most passes of a walk that is to converge.
+const MOST: u64 = 50;
+
+/// A pass that loses less than the one before by this part or less is one of the last.
+const ENOUGH: f64 = 1e-3;
+
+/// Goes through shuffled rows with the walk of a plan until two passes in a row gain nothing. `None` if it was halted.
+pub fn by_walk(
+    plan: &Plan,
+    schema: Schema,
+    blocks: &[Block],
+    both: Option<[f64; 2]>,
+    halt: &Halt,
+) -> Result<Option<Session>, RunError> {
+    let blocks = shuffled(blocks, plan.seed);
+    let Some(first) = blocks.first() else { return Err(RunError::Empty) };
+    let mut session = Session::new(plan, schema, first)?;
+    if let Some(both) = both {
+        session.know(both);
+    }
+    let (mut before, mut last, mut idle) = (0.0, f64::INFINITY, 0);
+    let mut passes = 0;
+    while passes < MOST && idle < 2 {
+        if passes > 0 {
+            session.begin_pass();
+        }
+        for block in &blocks {
+            if halt.is_called() {
+                return Ok(None);
+            }
+            session.learn(&mut block.clone())?;
+        }
+        passes += 1;
+        let seen = session.summary().seen;
+        let total = seen.loss * seen.examples as f64;
+        let lost = total - before;
+        idle = if lost >= last * (1.0 - ENOUGH) { idle + 1 } else { 0 };
+        (before, last) = (total, lost.min(last));
+    }
+    let about = json!({ "passes": passes, "converged": idle >= 2 });
+    session.note(Settings::PASSES, about.to_string());
+    Ok(Some(session))
+}
+
+/// The rows in an order that the seed alone decides.
+pub(crate) fn shuffled(blocks: &[Block], seed: u64) -> Vec<Block> {
+    let mut order: Vec<(&Block, usize)> = rows(blocks).collect();
+    let mut state = seed;
+    for last in (1..order.len()).rev() {
+        // SplitMix64; the bias of the remainder is below 2⁻³² for fewer than 2³² rows.
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut x = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^= x >> 31;
+        #[allow(clippy::cast_possible_truncation)] // below the number of rows
+        order.swap(last, (x % (last as u64 + 1)) as usize);
+    }
+    let block = |rows: &[(&Block, usize)]| {
+        let mut block = Block::new();
+        rows.iter().for_each(|(from, i)| block.append(from, *i..*i + 1));
+        block
+    };
+    order.chunks(ROWS).map(block).collect()
 }

@@ -41,6 +41,22 @@ pub enum LabelError {
     },
 }
 
+/// Gives classes that were declared, but have not come among so many examples, the share of the rule of succession each: of n examples and C
+/// classes 1/(n + C). The probabilities of the others are scaled down to make room.
+///
+/// ```
+/// use geowalk_run::label::make_room;
+/// let mut seen = [0.75, 0.25];
+/// assert_eq!(make_room(&mut seen, 2, 6), 0.1);
+/// assert_eq!(seen, [0.75 * 0.8, 0.25 * 0.8]);
+/// ```
+pub fn make_room(seen: &mut [f64], unseen: usize, examples: u64) -> f64 {
+    let share = 1.0 / (examples as f64 + (seen.len() + unseen) as f64);
+    let rest = 1.0 - unseen as f64 * share;
+    seen.iter_mut().for_each(|p| *p *= rest);
+    share
+}
+
 /// How labels are coded for the learner.
 ///
 /// **Two classes** The larger number, or the name that sorts last, is +1: whichever comes first in the data. While only one class has been seen, its side is a guess (positive

@@ -83,6 +83,17 @@ pub trait Learner: Send + Sync {
     /// Appends the scores of all rows, [`outputs`](Learner::outputs) per row.
     fn predict(&self, block: &Block, out: &mut Vec<f64>);
 
+    /// The same by which classes are told apart: ⟨w, x⟩ for the [weights](Learner::weights) if the learner [is linear](Learner::is_linear).
+    /// Those of natural gradient are without the insurance that its probabilities have.
+    fn scores(&self, block: &Block, out: &mut Vec<f64>) {
+        self.predict(block, out);
+    }
+
+    /// Are scores linear in the features?
+    fn is_linear(&self) -> bool {
+        true
+    }
+
     /// Scores per row: 1, or the number of classes.
     fn outputs(&self) -> usize;
 

@@ -79,11 +79,24 @@ impl Settings {
     pub(crate) const AVERAGE: &str = "average";
     /// Key of the extra that says how many of the last examples are measured by themselves.
     pub(crate) const WINDOW: &str = "window";
+    /// Key of the extra with the classes that were declared and have not come, as a JSON list of texts.
+    pub const UNSEEN: &str = "unseen";
+    /// Key of the extra with the Python estimator that wrote the model: its class and all its parameters, as JSON.
+    pub const ESTIMATOR: &str = "estimator";
     /// Key of the extra with the matrix of the walk, as it stood in its file.
     pub(crate) const SIGMA: &str = "sigma";
 
     /// Key of the extra that says how the weights were fitted to all rows at once, as JSON.
     pub(crate) const FIT: &str = "fit";
+
+    /// Key of the extra that says how often shuffled rows were gone through until nothing was gained, as JSON.
+    pub(crate) const PASSES: &str = "passes";
+
+    /// How often rows were gone through, and whether that was enough; `None` if the number of passes was given.
+    pub fn passes(&self) -> Option<Value> {
+        let text = self.extras.get(Self::FIT).or_else(|| self.extras.get(Self::PASSES))?;
+        serde_json::from_str(text).ok()
+    }
 
     /// How the weights were fitted to all rows at once; `None` if a walk went through the rows.
     pub fn fit(&self) -> Option<Value> {
@@ -93,6 +106,12 @@ impl Settings {
     /// Which rows are never learned from.
     pub(crate) fn holdout(&self) -> Result<Option<Holdout>, ConfigError> {
         self.extras.get(Self::HOLDOUT).map(|text| Holdout::parse(text)).transpose()
+    }
+
+    /// The classes that were declared and have not come.
+    pub(crate) fn unseen(&self) -> Vec<String> {
+        let text = self.extras.get(Self::UNSEEN);
+        text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
     }
 
     /// Does the model predict with averaged weights?

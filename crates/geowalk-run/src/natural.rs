@@ -201,6 +201,28 @@ impl Learner for NaturalLearner {
         });
     }
 
+    /// Log-odds without insurance, relative to the mean of all classes, as [`weights`](Learner::weights) are.
+    fn scores(&self, block: &Block, out: &mut Vec<f64>) {
+        let (mut scratch, mut z) = (Scratch::default(), Vec::new());
+        each_row!(block, 0..block.len(), |i, x| {
+            match &self.walk {
+                Walk::Dual(own) => own.raw_logits(x, &mut scratch, &mut z),
+                Walk::Other(own) => own.logits(x, &mut scratch, &mut z),
+            }
+            match (self.task, z.as_slice()) {
+                (Task::Binary, [first, second]) => out.push(second - first),
+                (_, z) => {
+                    let mean = z.iter().sum::<f64>() / z.len().max(1) as f64;
+                    out.extend(z.iter().map(|z| z - mean));
+                }
+            }
+        });
+    }
+
+    fn is_linear(&self) -> bool {
+        either!(&self.walk, own => own.is_linear())
+    }
+
     fn outputs(&self) -> usize {
         match self.task {
             Task::Binary => 1,

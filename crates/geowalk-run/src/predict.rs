@@ -9,7 +9,7 @@ use crate::boost::{Boosted, answer};
 use crate::error::RunError;
 use crate::experts;
 use crate::input;
-use crate::label::Coding;
+use crate::label::{Coding, make_room};
 use crate::learner::{largest, softmax};
 use crate::link::{Floor, probability, threshold};
 use crate::model::Model;
@@ -69,7 +69,11 @@ pub fn predict(
         ..options
     };
     let coding = Coding::restore(model.settings.task, model.classes.clone());
-    let classes = coding.texts(model.schema.labels());
+    let mut classes = coding.texts(model.schema.labels());
+    let mut unseen = model.settings.unseen();
+    unseen.retain(|class| !classes.contains(class));
+    let room = (unseen.len(), model.examples);
+    classes.append(&mut unseen);
     let proba = proba && model.settings.task != Task::Regression;
     let floor = Floor::of_model(&model.settings);
     if proba {
@@ -80,21 +84,26 @@ pub fn predict(
     while pump.next(&mut filled)? {
         rows += filled.block.len() as u64;
         scores.clear();
-        built.learner.predict(&filled.block, &mut scores);
+        if proba {
+            built.learner.predict(&filled.block, &mut scores);
+        } else {
+            built.learner.scores(&filled.block, &mut scores);
+        }
         for scores in scores.chunks_exact_mut(built.learner.outputs().max(1)) {
-            line((&built, floor), model.settings.task, &classes, proba, scores, out)
+            line((&built, floor), model.settings.task, &classes, proba, room, scores, out)
                 .map_err(RunError::Predictions)?;
         }
     }
     Ok(rows)
 }
 
-/// Writes what is predicted for one example.
+/// Writes what is predicted for one example. `room` are the number of classes that have not come, and of the examples.
 fn line(
     (built, floor): (&Built, Floor),
     task: Task,
     classes: &[String],
     proba: bool,
+    room: (usize, u64),
     scores: &mut [f64],
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -112,9 +121,12 @@ fn line(
         (Task::Multiclass, false) => writeln!(out, "{}", class(largest(scores) as usize)),
         (Task::Multiclass, true) => {
             softmax(scores);
-            let classes = scores.len();
-            for (k, p) in scores.iter().enumerate() {
-                let p = floor.of(*p, classes);
+            let seen = scores.len();
+            scores.iter_mut().for_each(|p| *p = floor.of(*p, seen));
+            let (unseen, examples) = room;
+            let share = if unseen > 0 { make_room(scores, unseen, examples) } else { 0.0 };
+            let all = scores.iter().copied().chain(std::iter::repeat_n(share, unseen));
+            for (k, p) in all.enumerate() {
                 write!(out, "{}{p}", if k == 0 { "" } else { "," })?;
             }
             writeln!(out)

@@ -267,6 +267,28 @@ pub struct Heading {
     pub gaps: bool,
 }
 
+impl Heading {
+    /// `color = red`, or `color ≠ red` if `is` is false, for the value with this code. Columns of truth values are `flag` and `not flag`.
+    pub fn says(&self, code: u32, is: bool) -> String {
+        let name = &self.name;
+        let names = self.names.as_deref().unwrap_or_default();
+        let truth = |value: &String| match value.as_str() {
+            "true" | "True" => Some(true),
+            "false" | "False" => Some(false),
+            _ => None,
+        };
+        let own = names.get(code as usize);
+        if names.iter().all(|value| truth(value).is_some())
+            && let Some(truth) = own.and_then(truth)
+            && (is || !self.gaps)
+        {
+            return if truth == is { name.clone() } else { format!("not {name}") };
+        }
+        let own = own.map_or("?", String::as_str);
+        if is { format!("{name} = {own}") } else { format!("{name} ≠ {own}") }
+    }
+}
+
 /// The columns of a model, of which there are `count`.
 pub fn headings(schema: &Schema, count: usize) -> Vec<Heading> {
     let mut layout = Layout::new(schema);
@@ -315,9 +337,23 @@ impl Reader {
         if let Indexing::Hashed(bits) = options.indexing {
             return Err(RunError::Bits { bits });
         }
-        let source = input::open(Options { indexing: Indexing::Exact, ..options })?;
+        Ok(Self::over(input::open(Options { indexing: Indexing::Exact, ..options })?))
+    }
+
+    /// Reads what a source gives.
+    pub fn over(source: Box<dyn Source>) -> Self {
         let layout = Layout::new(source.schema());
-        Ok(Self { source, layout, block: Block::new() })
+        Self { source, layout, block: Block::new() }
+    }
+
+    /// The same for a model with this schema and so many columns, which is also the schema of the source.
+    pub fn over_known(source: Box<dyn Source>, schema: &Schema, columns: usize) -> Self {
+        let mut layout = Layout::new(schema);
+        if let (Features::Index(_), Some(last)) = (schema.features(), columns.checked_sub(1)) {
+            layout.extend(schema.features(), last, 0);
+        }
+        layout.closed = true;
+        Self { source, layout, block: Block::new() }
     }
 
     /// [`reopen`](Self::reopen) for predictions: labels may be missing, and their column is that of the training data if no other is named.
@@ -332,14 +368,8 @@ impl Reader {
 
     /// Opens data for a model with this schema and so many columns.
     pub fn reopen(schema: &Schema, columns: usize, options: Options) -> Result<Self, RunError> {
-        let mut reader = Self::open(Options { schema: Some(schema.clone()), ..options })?;
-        let mut layout = Layout::new(schema);
-        if let (Features::Index(_), Some(last)) = (schema.features(), columns.checked_sub(1)) {
-            layout.extend(schema.features(), last, 0);
-        }
-        layout.closed = true;
-        reader.layout = layout;
-        Ok(reader)
+        let reader = Self::open(Options { schema: Some(schema.clone()), ..options })?;
+        Ok(Self::over_known(reader.source, schema, columns))
     }
 
     /// The next rows, at most so many; `None` at the end.
@@ -401,6 +431,41 @@ pub struct Examples {
     pub skipped: (u64, Vec<String>),
     /// Why this task, if it was not given.
     pub said: Option<String>,
+}
+
+impl Examples {
+    /// The weight of one row: 1 without weights; the largest weight of which all others are multiples, if there is one, so that weights that
+    /// are counts stand for rows that come again; otherwise the mean of the positive weights. It grows with the weights, so that what is
+    /// measured in it does not depend on their scale.
+    pub fn weight_unit(&self) -> f64 {
+        self.weights.as_deref().map_or(1.0, weight_unit)
+    }
+}
+
+/// Weights have more than this part of the largest one in common, or nothing.
+const COARSE: f64 = 1e-6;
+
+fn weight_unit(weights: &[f64]) -> f64 {
+    let positive = || weights.iter().copied().filter(|weight| *weight > 0.0);
+    let (count, largest) = (positive().count(), positive().fold(0.0, f64::max));
+    if count == 0 {
+        return 1.0;
+    }
+    let mean = positive().sum::<f64>() / count as f64;
+    let mut unit = largest;
+    for weight in positive() {
+        // Euclid's algorithm; a rest this small is rounding.
+        let (mut a, mut b) = (unit, weight);
+        while b > COARSE * COARSE * largest {
+            let rest = a - (a / b).round() * b;
+            (a, b) = (b, rest.abs());
+        }
+        unit = a;
+        if unit < COARSE * largest {
+            return mean;
+        }
+    }
+    unit
 }
 
 /// Reads all of the data, to learn classes from.
@@ -483,6 +548,24 @@ mod tests {
 
     fn same(a: &[f64], b: &[f64]) -> bool {
         a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b || (a.is_nan() && b.is_nan()))
+    }
+
+    #[test]
+    fn the_unit_of_weights_follows_their_scale() {
+        for scale in [1.0, 10.0, 0.1, 1e-9, 3e7] {
+            let unit = |weights: &[f64]| {
+                weight_unit(&weights.iter().map(|weight| weight * scale).collect::<Vec<_>>())
+            };
+            let near = |a: f64, b: f64| (a - b * scale).abs() < 1e-9 * scale;
+            assert!(near(unit(&[1.0, 1.0]), 1.0));
+            assert!(near(unit(&[2.0, 0.0, 3.0, 4.0]), 1.0), "counts");
+            assert!(near(unit(&[0.5, 1.5, 4.0]), 0.5));
+            assert!(near(
+                unit(&[1.0, std::f64::consts::PI]),
+                f64::midpoint(1.0, std::f64::consts::PI)
+            ));
+        }
+        assert_eq!((weight_unit(&[1.0, 1.0]), weight_unit(&[0.0])), (1.0, 1.0));
     }
 
     #[test]

@@ -39,7 +39,8 @@ pub struct Plan {
     pub folds: Option<usize>,
     /// Prune by this part of the data, which the tree is not grown on.
     pub prune: Option<f64>,
-    /// κ of the probabilities (m + κ)/(n + Cκ).
+    /// κ of the probabilities (m + κ)/(n + Cκ), where m and n count rows; rows with weights count as many as their weights have
+    /// [units](Examples::weight_unit).
     pub smoothing: f64,
     /// Seed of folds and of the part for pruning.
     pub seed: u64,
@@ -71,6 +72,11 @@ impl Plan {
         self.folds.map_or(Ok(()), |k| range("folds", k as f64, Allowed::Whole(2)))?;
         self.prune.map_or(Ok(()), |part| range("prune", part, Allowed::OpenClosed(0.0, 0.5)))?;
         range("smoothing", self.smoothing, Allowed::NonNegative)
+    }
+
+    /// κ in the unit of the weights.
+    fn kappa(&self, examples: &Examples) -> f64 {
+        self.smoothing * examples.weight_unit()
     }
 
     /// Grows a tree, and prunes it if that is wanted.
@@ -289,7 +295,7 @@ pub struct Grown {
 impl Grown {
     /// The tree with the names of its columns and classes.
     pub fn shown(&self, plan: &Plan) -> Shown {
-        Shown::new(&self.tree, plan.smoothing, &self.examples)
+        Shown::new(&self.tree, plan.kappa(&self.examples), &self.examples)
     }
 }
 
@@ -325,7 +331,7 @@ pub fn learn(
     let start = Instant::now();
     plan.check()?;
     let Examples { table, classes, weights, .. } = examples;
-    let weights = weights.as_deref();
+    let (weights, kappa) = (weights.as_deref(), plan.kappa(examples));
     if let Some(why) = &examples.said {
         said(Said::Note(&format!("task: {why}")));
     }
@@ -355,8 +361,8 @@ pub fn learn(
             let codes: Vec<u32> = own.iter().map(|row| classes.codes()[*row as usize]).collect();
             let weights: Option<Vec<f64>> =
                 weights.map(|all| own.iter().map(|row| all[*row as usize]).collect());
-            let measured = measure(&tree, &held, &codes, weights.as_deref(), plan.smoothing);
-            let all = probabilities(&tree, &held, plan.smoothing);
+            let measured = measure(&tree, &held, &codes, weights.as_deref(), kappa);
+            let all = probabilities(&tree, &held, kappa);
             for (row, all) in own.iter().zip(all.chunks_exact(width)) {
                 held_out[*row as usize * width..][..width].copy_from_slice(all);
             }
@@ -388,7 +394,7 @@ pub fn learn(
     let summary = Summary {
         examples: rows,
         loss: tree.cost() / total,
-        metrics: measure(&tree, table, classes.codes(), weights, plan.smoothing),
+        metrics: measure(&tree, table, classes.codes(), weights, kappa),
         folds: validated,
         task: examples.coding.task(),
         loss_name: criterion,
@@ -399,7 +405,7 @@ pub fn learn(
         seconds: start.elapsed().as_secs_f64(),
     };
     if held_out.is_empty() {
-        held_out = probabilities(&tree, table, plan.smoothing);
+        held_out = probabilities(&tree, table, kappa);
     }
     Ok((tree, summary, held_out))
 }

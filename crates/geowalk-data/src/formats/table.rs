@@ -68,11 +68,14 @@ pub(super) enum Role {
     },
 }
 
-/// What a cell says.
+/// A cell of a table.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Cell<'a> {
+pub enum Cell<'a> {
+    /// Nothing.
     Missing,
+    /// A number.
     Number(f64),
+    /// A text in UTF-8.
     Text(&'a [u8]),
 }
 
@@ -183,7 +186,12 @@ impl Table {
 
     /// Begins a row.
     pub(super) fn begin(&mut self) {
-        (self.label, self.weight) = (f64::NAN, 1.0);
+        self.begin_with(f64::NAN, 1.0);
+    }
+
+    /// Begins a row whose label and weight are known.
+    pub(super) fn begin_with(&mut self, label: f64, weight: f64) {
+        (self.label, self.weight) = (label, weight);
     }
 
     /// Adds the cell of column `at`; `false` if the row does not fit in this block.

@@ -18,7 +18,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use super::{Batch, Data, Learned};
+use super::{Batch, Data, Learned, Renamed};
 use crate::error::{config, data, run};
 use crate::label::ClassLabel;
 use crate::loss::Loss;
@@ -103,8 +103,8 @@ impl Learned for Boosted {
         Ok(self.predict(table)?.1)
     }
 
-    fn write(&self, batch: &Batch, form: Form) -> PyResult<String> {
-        let names = Names::new(batch.headings.clone(), self);
+    fn write(&self, batch: &Batch, names: &Renamed, form: Form) -> PyResult<String> {
+        let names = Names::new(names.headings(batch), self);
         match form {
             Form::Json => Ok(words::to_json(self, &names).to_string()),
             Form::Sql => words::to_sql(self, &names).map_err(PyValueError::new_err),
@@ -121,7 +121,13 @@ impl Learned for Boosted {
         }
     }
 
-    fn page(&self, batch: &Batch, judged: Option<Judged>, how: &str) -> PyResult<String> {
+    fn page(
+        &self,
+        batch: &Batch,
+        names: &Renamed,
+        judged: Option<Judged>,
+        how: &str,
+    ) -> PyResult<String> {
         let model = &batch.model;
         let one = self.members.first().map(|member| &member.loss);
         let (Some(plan), Some(histories)) = (Plan::of(model), History::of(model, one)) else {
@@ -135,7 +141,7 @@ impl Learned for Boosted {
             histories: &histories,
             validation: None,
             judged,
-            names: &Names::new(batch.headings.clone(), self),
+            names: &Names::new(names.headings(batch), self),
             error: model.summary["metrics"]["training_error"].as_f64().unwrap_or(f64::NAN),
         };
         Ok(report.page(how).html())
@@ -145,8 +151,8 @@ impl Learned for Boosted {
 #[pymethods]
 impl Boost {
     #[new]
-    #[pyo3(signature = (names, columns, y, classes, weight=None, loss=None, weak="rules", literals=2, leaves=4, rounds=10, leverage="one", adapt=None, bins=255, seed=0, label=None),
-        text_signature = "(names, columns, y, classes, weight=None, loss='matsushita', weak='rules', literals=2, leaves=4, rounds=10, leverage='one', adapt=None, bins=255, seed=0, label=None)")]
+    #[pyo3(signature = (names, columns, y, classes, weight=None, loss=None, weak="rules", literals=2, leaves=4, rounds=10, leverage="one", adapt=None, bins=255, seed=0, label=None, nominal=None, text=None),
+        text_signature = "(names, columns, y, classes, weight=None, loss='matsushita', weak='rules', literals=2, leaves=4, rounds=10, leverage='one', adapt=None, bins=255, seed=0, label=None, nominal=None, text=None)")]
     #[allow(clippy::too_many_arguments)] // the parameters of the estimator
     fn new(
         py: Python<'_>,
@@ -165,7 +171,10 @@ impl Boost {
         bins: usize,
         seed: u64,
         label: Option<&str>,
+        nominal: Option<Vec<String>>,
+        text: Option<Vec<String>>,
     ) -> PyResult<PyClassInitializer<Self>> {
+        let (nominal, text) = (nominal.unwrap_or_default(), text.unwrap_or_default());
         let (loss, own) = loss.map_or(("matsushita".to_owned(), None), Given::parts);
         let plan = Plan {
             loss,
@@ -181,7 +190,7 @@ impl Boost {
             halt: Halt::new(),
             ..Plan::default()
         };
-        let data = Data { names, columns, y, classes, weight, label };
+        let data = Data { names, columns, y, classes, weight, label, nominal, text };
         let (halt, loss) = (plan.halt.clone(), plan.own.clone());
         let open = |model: &Model| Boosted::with(model, loss.as_ref());
         let learned = Batch::learn(py, data, &halt, move |examples| learn(&plan, examples), open);
@@ -224,13 +233,14 @@ impl Boost {
         Py::new(py, PyClassInitializer::from(batch).add_subclass(Self { boosted, own: loss }))
     }
 
-    /// Writes the model file, which `geowalk predict` and `geowalk.load` read.
-    fn save(slf: PyRef<'_, Self>, path: PathBuf) -> PyResult<()> {
+    /// Writes the model file, which `geowalk predict` and `geowalk.load` read; with the class and parameters of its estimator as JSON.
+    #[pyo3(signature = (path, estimator=None))]
+    fn save(slf: PyRef<'_, Self>, path: PathBuf, estimator: Option<String>) -> PyResult<()> {
         if slf.own.is_some() {
             let message = "the loss is made of Python functions, which a model file cannot hold; boost with a loss that has a name (geowalk.losses.names()), pickle the estimator, or take its rules with write('sql')";
             return Err(data(message.to_owned(), None, None, None));
         }
-        slf.into_super().save(path)
+        slf.into_super().save(path, estimator)
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {

@@ -13,7 +13,7 @@ use geowalk_run::tree::{self, Form, Plan, Summary};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
-use super::{Batch, Data, Learned};
+use super::{Batch, Data, Learned, Renamed};
 use crate::error::{config, model as model_error, run};
 use crate::label::ClassLabel;
 
@@ -63,19 +63,28 @@ impl Learned for Known {
         Ok(tree::probabilities(&self.tree, table, self.kappa))
     }
 
-    fn write(&self, batch: &Batch, form: Form) -> PyResult<String> {
-        Ok(tree::Shown::of(&batch.model).map_err(run)?.write(form))
+    fn write(&self, batch: &Batch, names: &Renamed, form: Form) -> PyResult<String> {
+        let shown = tree::Shown::of(&batch.model).map_err(run)?;
+        Ok(shown.with_columns(names.headings(batch)).write(form))
     }
 
-    fn page(&self, batch: &Batch, judged: Option<Judged>, how: &str) -> PyResult<String> {
+    fn page(
+        &self,
+        batch: &Batch,
+        names: &Renamed,
+        judged: Option<Judged>,
+        how: &str,
+    ) -> PyResult<String> {
         let model = &batch.model;
         let missing = || model_error(&ModelError::Missing { what: "summary".to_owned() });
         let coding = Coding::restore(model.settings.task, model.classes.clone());
+        let mut summary = Summary::of(model).ok_or_else(missing)?;
+        summary.importance.iter_mut().for_each(|(column, _)| *column = names.name(column));
         let report = Report {
-            summary: &Summary::of(model).ok_or_else(missing)?,
+            summary: &summary,
             tree: &self.tree,
             classes: &coding.texts(model.schema.labels()),
-            text: self.write(batch, Form::Text)?,
+            text: self.write(batch, names, Form::Text)?,
             judged,
         };
         Ok(report.page(how).html())
@@ -85,7 +94,7 @@ impl Learned for Known {
 #[pymethods]
 impl Tree {
     #[new]
-    #[pyo3(signature = (names, columns, y, classes, weight=None, loss="matsushita", max_leaves=None, max_depth=None, min_leaf=1, prune=None, bins=None, smoothing=1.0, seed=0, label=None))]
+    #[pyo3(signature = (names, columns, y, classes, weight=None, loss="matsushita", max_leaves=None, max_depth=None, min_leaf=1, prune=None, bins=None, smoothing=1.0, seed=0, label=None, nominal=None, text=None))]
     #[allow(clippy::too_many_arguments)] // the parameters of the estimator
     fn new(
         py: Python<'_>,
@@ -103,7 +112,10 @@ impl Tree {
         smoothing: f64,
         seed: u64,
         label: Option<&str>,
+        nominal: Option<Vec<String>>,
+        text: Option<Vec<String>>,
     ) -> PyResult<PyClassInitializer<Self>> {
+        let (nominal, text) = (nominal.unwrap_or_default(), text.unwrap_or_default());
         let criterion = Criterion::parse(loss).map_err(config)?;
         let halt = Halt::new();
         let growth = Growth {
@@ -114,7 +126,7 @@ impl Tree {
             ..Growth::new(criterion)
         };
         let plan = Plan { growth, bins, prune, smoothing, seed, ..Plan::default() };
-        let data = Data { names, columns, y, classes, weight, label };
+        let data = Data { names, columns, y, classes, weight, label, nominal, text };
         let work = move |examples: &_| {
             let (tree, summary, _) = tree::learn(&plan, examples, &mut |_| {})?;
             Ok(tree::model(&plan, &tree, examples, summary.record()))

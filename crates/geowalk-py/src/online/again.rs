@@ -7,8 +7,10 @@ use geowalk_run::pump::ROWS;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
+use super::answer::each_block;
 use super::{Online, lengths};
 use crate::error::unlearned;
+use crate::frame::Frame;
 use crate::rows::Rows;
 
 impl Online {
@@ -25,6 +27,7 @@ impl Online {
             lengths(rows.len(), y, weight)?;
             let session = self.session.as_ref().ok_or_else(unlearned)?;
             let features = session.schema().features();
+            self.keys.learn_columns(session.schema());
             let mut block = Block::new();
             for (i, row) in rows.iter().enumerate() {
                 self.keys.find(row.cast::<PyDict>()?, features, &mut block)?;
@@ -34,11 +37,61 @@ impl Online {
                 }
             }
             blocks.push(block);
+        } else if let Ok(frame) = x.cast::<Frame>() {
+            let (frame, session) = (frame.get(), self.session()?);
+            lengths(frame.rows(), y, weight)?;
+            each_block(
+                session,
+                frame,
+                |i| y[i],
+                weigh,
+                &mut Block::new(),
+                |block| {
+                    blocks.push(std::mem::take(block));
+                },
+            )?;
         } else {
             let rows = Rows::new(x)?;
             let view = rows.view()?;
             lengths(view.len(), y, weight)?;
             let mut from = 0;
+            while from < view.len() {
+                let (range, mut block) = (view.block(from), Block::new());
+                from = range.end;
+                view.fill(range, &mut block, |i| y[i], weigh);
+                blocks.push(block);
+            }
+        }
+        for block in &mut blocks {
+            self.label(block)?;
+        }
+        Ok(blocks)
+    }
+
+    /// All rows of a first table, in blocks with labels as a reader gives them.
+    pub(super) fn gather(
+        &mut self,
+        x: &Bound<'_, PyAny>,
+        y: &[f64],
+        weight: Option<&[f64]>,
+        names: Option<Vec<String>>,
+    ) -> PyResult<Vec<Block>> {
+        let weigh = |i: usize| weight.map_or(1.0, |w| w[i]);
+        let (mut blocks, mut from) = (Vec::new(), 0);
+        if let Ok(frame) = x.cast::<Frame>() {
+            let frame = frame.get();
+            lengths(frame.rows(), y, weight)?;
+            let mut reader = self.frame_reader(frame)?;
+            while from < frame.rows() {
+                let mut block = Block::new();
+                from = reader.fill(from, self.schema_mut(), &mut block, |i| y[i], weigh)?;
+                blocks.push(block);
+            }
+        } else {
+            let rows = Rows::new(x)?;
+            let view = rows.view()?;
+            lengths(view.len(), y, weight)?;
+            self.settle(names, &view)?;
             while from < view.len() {
                 let (range, mut block) = (view.block(from), Block::new());
                 from = range.end;

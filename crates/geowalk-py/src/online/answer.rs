@@ -3,14 +3,35 @@
 
 use geowalk::row::Block;
 use geowalk_data::Task;
-use geowalk_run::train::Wanted;
+use geowalk_run::label::make_room;
+use geowalk_run::train::{Session, Wanted};
 use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::Online;
 use crate::error::unlearned;
+use crate::frame::{Frame, FrameReader};
 use crate::rows::Rows;
+
+/// Calls `take` with the rows of a frame, block by block. Names that are new leave nothing behind.
+pub(super) fn each_block(
+    session: &Session,
+    frame: &Frame,
+    label: impl Fn(usize) -> f64,
+    weight: impl Fn(usize) -> f64,
+    block: &mut Block,
+    mut take: impl FnMut(&mut Block),
+) -> PyResult<()> {
+    let mut schema = session.schema().clone();
+    let mut reader = FrameReader::new(frame, &mut schema, true)?;
+    let mut from = 0;
+    while from < frame.rows() {
+        from = reader.fill(from, &mut schema, block, &label, &weight)?;
+        take(block);
+    }
+    Ok(())
+}
 
 impl Online {
     /// Answers in the order of `classes`, and how many numbers there are per row.
@@ -34,10 +55,15 @@ impl Online {
                 Ok((answer, 1))
             }
             (wanted, _) => {
-                // What has not been seen has no share.
-                let none = if wanted == Wanted::Scores { f64::NEG_INFINITY } else { 0.0 };
-                let width = classes.len();
-                let given = places.len().max(1);
+                // Of two classes both have a score, also while one has not been seen.
+                let (width, given) = (classes.len(), places.len().max(1));
+                let unseen = width.saturating_sub(given);
+                let mut none = if wanted == Wanted::Scores { f64::NEG_INFINITY } else { 0.0 };
+                if wanted == Wanted::Probabilities && unseen > 0 {
+                    for own in answer.chunks_exact_mut(given) {
+                        none = make_room(own, unseen, session.examples());
+                    }
+                }
                 let mut all = vec![none; answer.len() / given * width];
                 for (own, row) in answer.chunks_exact(given).zip(all.chunks_exact_mut(width)) {
                     for (value, place) in own.iter().zip(&places) {
@@ -57,8 +83,25 @@ impl Online {
         x: &Bound<'_, PyAny>,
         wanted: Wanted,
     ) -> PyResult<(Vec<f64>, usize)> {
+        let session = self.session()?;
+        if let Ok(frame) = x.cast::<Frame>() {
+            let (frame, mut block, mut answer) = (frame.get(), Block::new(), Vec::new());
+            py.detach(|| {
+                each_block(
+                    session,
+                    frame,
+                    |_| f64::NAN,
+                    |_| 1.0,
+                    &mut block,
+                    |block| {
+                        session.answer(block, wanted, &mut answer);
+                    },
+                )
+            })?;
+            return self.arranged(answer, wanted);
+        }
         let rows = Rows::new(x)?;
-        let (view, session) = (rows.view()?, self.session()?);
+        let view = rows.view()?;
         let answer = py.detach(|| {
             let (mut block, mut answer, mut from) = (Block::new(), Vec::new(), 0);
             while from < view.len() {
@@ -77,6 +120,7 @@ impl Online {
         let session = self.session.as_ref().ok_or_else(unlearned)?;
         let block = self.block.get_or_insert_default();
         block.clear();
+        self.keys.learn_columns(session.schema());
         self.keys.find(x, session.schema().features(), block)?;
         block.end(f64::NAN, 1.0);
         self.answer.clear();
@@ -89,16 +133,6 @@ impl Online {
         let own = self.session.as_ref().map_or(&[][..], |session| session.coding().classes());
         let places = self.classes.as_ref().map(|classes| classes.places(own)).unwrap_or_default();
         places.into_iter().flatten().next().unwrap_or(0) as f64
-    }
-
-    /// The answer for one row.
-    pub(super) fn answer_one(
-        &mut self,
-        x: &Bound<'_, PyDict>,
-        wanted: Wanted,
-    ) -> PyResult<Vec<f64>> {
-        self.ask(x, wanted)?;
-        Ok(self.arranged(self.answer.clone(), wanted)?.0)
     }
 
     pub(super) fn refuse_without_probabilities(&self) -> PyResult<()> {

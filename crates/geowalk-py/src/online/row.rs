@@ -1,16 +1,18 @@
 //! # A dictionary as a row
-//! Numbers are features by name, strings `name=value`, None `name=missing`: what the readers make of a table or of JSON. Programs give the same keys in the same order again
+//! Numbers are features by name, strings `name=value`, None `name=missing`: what the readers make of a table or of JSON. Where the model has
+//! columns, or some were declared, numbers and truth values of a column of names are names, and free text is split into words. Programs give the same keys in the same order again
 //! and again, so the last ones are remembered: a key that is the same object, or the same text in the same place, is not looked up.
 //!
 //! **Zeros** stay in rows of numbers alone and are left out beside names, as the readers of tables do: an averaged weight is brought up to date where a row has a value, so the bits
 //! depend on it.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use geowalk::row::Block;
-use geowalk_data::Features;
+use geowalk_data::{Features, Kind, Schema, Words};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyFloat, PyString};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyString};
 
 use super::borrowed;
 use crate::error::data;
@@ -28,6 +30,11 @@ pub(super) struct Keys {
     row: Vec<(u32, f64)>,
     sorted: Vec<u32>,
     numbers: Vec<f64>,
+    /// The columns of names and of text; None before the schema was asked.
+    columns: Option<HashMap<String, Kind>>,
+    /// The words of the row under construction.
+    counts: Vec<u32>,
+    words: Words,
 }
 
 /// What a value is.
@@ -35,6 +42,22 @@ enum Cell {
     Number(f64),
     Name(String),
     Missing,
+    Text(String),
+    /// A text that is missing has no words.
+    Nothing,
+}
+
+/// A cell of a column of names or text.
+fn of_column(kind: Kind, cell: Cell, value: &Bound<'_, PyAny>) -> Cell {
+    match (kind, cell) {
+        (Kind::Nominal, Cell::Number(number)) if value.cast::<PyBool>().is_ok() => {
+            Cell::Name(if number == 0.0 { "false" } else { "true" }.to_owned())
+        }
+        (Kind::Nominal, Cell::Number(number)) => Cell::Name(number.to_string()),
+        (Kind::Text, Cell::Name(text)) => Cell::Text(text),
+        (Kind::Text, Cell::Missing) => Cell::Nothing,
+        (_, cell) => cell,
+    }
 }
 
 fn cell(key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<Cell> {
@@ -70,6 +93,31 @@ fn text<'a>(key: &'a Bound<'_, PyAny>) -> PyResult<Cow<'a, str>> {
 }
 
 impl Keys {
+    /// Takes the columns of names and text from a schema, if that has not been done.
+    pub(super) fn learn_columns(&mut self, schema: &Schema) {
+        if self.columns.is_none() {
+            let own = schema.feature_columns();
+            let own = own.filter(|column| matches!(column.kind, Kind::Nominal | Kind::Text));
+            self.columns = Some(own.map(|column| (column.name.clone(), column.kind)).collect());
+        }
+    }
+
+    /// The schema has changed.
+    pub(super) fn forget_columns(&mut self) {
+        self.columns = None;
+    }
+
+    fn cell(&self, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<Cell> {
+        let cell = cell(key, value)?;
+        match &self.columns {
+            Some(columns) if !columns.is_empty() => {
+                let kind = columns.get(&*text(key)?).copied();
+                Ok(of_column(kind.unwrap_or(Kind::Undecided), cell, value))
+            }
+            _ => Ok(cell),
+        }
+    }
+
     /// The feature of the key at this place, if it was the same the last time.
     #[inline]
     fn recall(&self, at: usize, key: &Bound<'_, PyAny>) -> Option<u32> {
@@ -139,10 +187,11 @@ impl Keys {
         }
         let wrong = |error: geowalk_data::ErrorKind| data(error.to_string(), None, None, None);
         self.row.clear();
+        self.counts.clear();
         let mut plain = true;
         // A copy, for `str` of a key may be anybody's code, and do anything with the dictionary.
         for (at, (key, value)) in x.copy()?.iter().enumerate() {
-            let cell = cell(&key, &value)?;
+            let cell = self.cell(&key, &value)?;
             plain &= matches!(cell, Cell::Number(_));
             let (index, number) = match cell {
                 Cell::Number(number) => {
@@ -162,10 +211,21 @@ impl Keys {
                 Cell::Missing => {
                     (features.place(&text(&key)?, Some("missing")).map_err(wrong)?, 1.0)
                 }
+                Cell::Text(words) => {
+                    let (name, counts) = (text(&key)?, &mut self.counts);
+                    self.words.each(name.as_bytes(), &words, |word| {
+                        let word = String::from_utf8_lossy(word);
+                        counts.push(features.place(&word, None).map_err(wrong)?);
+                        Ok::<_, PyErr>(())
+                    })?;
+                    continue;
+                }
+                Cell::Nothing => continue,
             };
             self.row.push((index, number));
         }
         self.refuse_doubles(features)?;
+        self.counts.iter().for_each(|index| block.feature(*index, 1.0));
         for (index, number) in &self.row {
             if plain || *number != 0.0 {
                 block.feature(*index, *number);
@@ -192,8 +252,9 @@ impl Keys {
             return Ok(());
         }
         self.row.clear();
+        self.counts.clear();
         for (at, (key, value)) in x.copy()?.iter().enumerate() {
-            let (index, number) = match cell(&key, &value)? {
+            let (index, number) = match self.cell(&key, &value)? {
                 Cell::Number(number) => {
                     let known = self.recall(at, &key);
                     let index = match known {
@@ -207,10 +268,20 @@ impl Keys {
                 }
                 Cell::Name(name) => (features.find(&text(&key)?, Some(&name)), 1.0),
                 Cell::Missing => (features.find(&text(&key)?, Some("missing")), 1.0),
+                Cell::Text(words) => {
+                    let (name, counts) = (text(&key)?, &mut self.counts);
+                    self.words.each(name.as_bytes(), &words, |word| {
+                        counts.extend(features.find(&String::from_utf8_lossy(word), None));
+                        Ok::<_, PyErr>(())
+                    })?;
+                    continue;
+                }
+                Cell::Nothing => continue,
             };
             self.row.extend(index.map(|index| (index, number)));
         }
         self.refuse_doubles(features)?;
+        self.counts.iter().for_each(|index| block.feature(*index, 1.0));
         for (index, number) in self.row.iter().filter(|(_, number)| *number != 0.0) {
             block.feature(*index, *number);
         }

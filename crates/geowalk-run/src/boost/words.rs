@@ -44,6 +44,10 @@ impl Names {
         names.and_then(|names| names.get(code as usize)).map_or("?", String::as_str)
     }
 
+    fn says(&self, column: usize, code: u32, is: bool) -> String {
+        self.headings.get(column).map_or_else(|| "?".to_owned(), |heading| heading.says(code, is))
+    }
+
     /// Is this the column that says which class is asked about?
     fn is_asked(&self, column: usize) -> bool {
         self.column(column) == ASKED && column + 1 == self.headings.len()
@@ -54,8 +58,8 @@ impl Names {
         match *asks {
             Asks::Truth(true) => x.to_owned(),
             Asks::Truth(false) => format!("not {x}"),
-            Asks::Is(code) => format!("{x} = {}", self.value(*column, code)),
-            Asks::Not(code) => format!("{x} ≠ {}", self.value(*column, code)),
+            Asks::Is(code) => self.says(*column, code, true),
+            Asks::Not(code) => self.says(*column, code, false),
             Asks::AtMost(theta) => format!("{x} ≤ {theta}"),
             Asks::Above(theta) => format!("{x} > {theta}"),
             Asks::Missing => format!("{x} is missing"),
@@ -67,7 +71,7 @@ impl Names {
         match split.test {
             Test::AtMost { theta, missing: false } => format!("{x} ≤ {theta}"),
             Test::AtMost { theta, missing: true } => format!("{x} ≤ {theta} or missing"),
-            Test::Is { code } => format!("{x} = {}", self.value(split.column, code)),
+            Test::Is { code } => self.says(split.column, code, true),
             Test::Known => format!("{x} is known"),
         }
     }
@@ -84,9 +88,7 @@ impl Names {
             Hypothesis::Tree(votes) => self.nested(votes, 0),
             Hypothesis::Plain(Plain::Constant) => "always".to_owned(),
             Hypothesis::Plain(Plain::Value(column)) => format!("value of {}", self.column(*column)),
-            Hypothesis::Plain(Plain::Name(column, code)) => {
-                format!("{} = {}", self.column(*column), self.value(*column, *code))
-            }
+            Hypothesis::Plain(Plain::Name(column, code)) => self.says(*column, *code, true),
             _ => "?".to_owned(),
         }
     }

@@ -569,7 +569,7 @@ impl Run {
             loss_name: built.loss.spec(),
             rate,
             average: self.settings.average(),
-            fit: self.settings.fit(),
+            fit: self.settings.passes(),
             course: None,
             certificate: built.learner.report(&Against::Reach, None),
             collisions: schema.features().collisions(),

@@ -111,6 +111,11 @@ impl Session {
         Self { run, schema, places: Places::default(), origin: 0, floor }
     }
 
+    /// Keeps something about the run in the model.
+    pub(crate) fn note(&mut self, key: &str, text: String) {
+        self.run.settings.extras.insert(key.to_owned(), text);
+    }
+
     /// Both of two classes are known, the negative one first: labels as in the schema. Without this, learning begins with both signs and one is dropped when the second class comes;
     /// the weights are the same.
     pub fn know(&mut self, classes: [f64; 2]) {
@@ -139,6 +144,11 @@ impl Session {
             let intercept = self.run.settings.intercept;
             error.named(self.schema.features(), intercept).counted_from(self.origin)
         })
+    }
+
+    /// How many examples were learned from, those of all passes.
+    pub fn examples(&self) -> u64 {
+        self.run.examples()
     }
 
     /// What was asked for.
@@ -180,9 +190,12 @@ impl Session {
         out: &mut Vec<f64>,
     ) {
         let (learner, task) = (self.learner(), self.run.settings.task);
-        let theta = link::threshold(&self.run.built().loss);
+        let theta = self.threshold();
         memory.clear();
-        learner.predict(block, memory);
+        match wanted {
+            Wanted::Probabilities => learner.predict(block, memory),
+            Wanted::Scores | Wanted::Classes => learner.scores(block, memory),
+        }
         for scores in memory.chunks_exact_mut(learner.outputs().max(1)) {
             match (wanted, task) {
                 (Wanted::Scores, Task::Binary) => out.push(scores[0] - theta),
@@ -203,6 +216,11 @@ impl Session {
                 }
             }
         }
+    }
+
+    /// The score from which on the second of two classes is predicted.
+    pub fn threshold(&self) -> f64 {
+        link::threshold(&self.run.built().loss)
     }
 
     /// Does the loss estimate probabilities?

@@ -55,6 +55,12 @@ impl Shown {
         Ok(Self { tree, kappa, columns, classes })
     }
 
+    /// The same with other names of its columns.
+    #[must_use]
+    pub fn with_columns(self, columns: Vec<Heading>) -> Self {
+        Self { columns, ..self }
+    }
+
     /// The tree.
     pub fn tree(&self) -> &Tree {
         &self.tree
@@ -92,7 +98,10 @@ impl Shown {
                 format!("{column} <= {theta:?} or missing")
             }
             Test::AtMost { theta, .. } => format!("{column} <= {theta:?}"),
-            Test::Is { code } => format!("{column} = {}", self.name(split, code)),
+            Test::Is { code } => {
+                let heading = self.columns.get(split.column);
+                heading.map_or_else(|| "?".to_owned(), |heading| heading.says(code, true))
+            }
             Test::Known => format!("{column} is known"),
         }
     }

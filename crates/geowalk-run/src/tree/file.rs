@@ -32,6 +32,7 @@ pub fn model(plan: &Plan, tree: &Tree, examples: &Examples, summary: serde_json:
     let extras = [
         ("columns", tree.columns().to_string()),
         ("smoothing", plan.smoothing.to_string()),
+        ("unit", examples.weight_unit().to_string()),
         ("bins", plan.bins.map_or_else(|| "exact".to_owned(), |bins| bins.to_string())),
     ];
     Model {
@@ -92,6 +93,9 @@ pub fn load(model: &Model) -> Result<(Tree, f64), RunError> {
     let extra = |key: &str| model.settings.extras.get(key).ok_or_else(|| missing(key));
     let columns = extra("columns")?.parse().map_err(|_| missing("columns"))?;
     let kappa: f64 = extra("smoothing")?.parse().map_err(|_| missing("smoothing"))?;
+    // Files of older versions smooth by weight.
+    let unit = model.settings.extras.get("unit").map_or(Ok(1.0), |unit| unit.parse());
+    let kappa = kappa * unit.map_err(|_| missing("unit"))?;
     let rows = array(&model.arrays, "tree.rows", None)?;
     let count = rows.len();
     let part = |name: &str| array(&model.arrays, name, Some(count));

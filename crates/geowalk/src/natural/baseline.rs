@@ -188,6 +188,11 @@ impl Baseline {
         }
     }
 
+    /// Are the log-odds linear in the features?
+    pub fn is_linear(&self) -> bool {
+        self.family.size() == self.features
+    }
+
     /// The logits with which the last step predicted, before it learned.
     pub fn predicted(&self) -> &[f64] {
         self.scratch.z()

@@ -316,6 +316,13 @@ impl Natural {
     /// out ← α_c + β_c·T(x) of every class, of the average if there is one, or where the walk is guarded the logarithms of the insured probabilities. Features without a coefficient count as 0; rows outside the family's domain
     /// are scored all the same, and a NaN comes out as NaN.
     pub fn logits<X: Row<f64>>(&self, x: X, scratch: &mut Scratch, out: &mut Vec<f64>) {
+        self.raw_logits(x, scratch, out);
+        self.prior(&mut scratch.p);
+        self.guard.insure(self.t, &scratch.p, out, &mut scratch.q);
+    }
+
+    /// The same without insurance.
+    pub fn raw_logits<X: Row<f64>>(&self, x: X, scratch: &mut Scratch, out: &mut Vec<f64>) {
         scratch.statistics.resize_with(self.parts.len(), Statistic::default);
         for (k, (part, t)) in self.parts.iter().zip(&mut scratch.statistics).enumerate() {
             // The statistic is there, whatever else is said of it.
@@ -332,8 +339,13 @@ impl Natural {
                 *z -= sum / self.weight;
             }
         }
-        self.prior(&mut scratch.p);
-        self.guard.insure(self.t, &scratch.p, out, &mut scratch.q);
+    }
+
+    /// Are the log-odds linear in the features? Not if a family has squares or products of them.
+    pub fn is_linear(&self) -> bool {
+        let own =
+            |(k, part): (usize, &Part)| part.family.size() == self.layout.count(k, self.features);
+        self.parts.iter().enumerate().all(own)
     }
 
     /// The logits with which the last step predicted, before it learned.

@@ -80,9 +80,14 @@ impl Sample {
 impl Table {
     /// Takes the names of the file's columns; finds the label among them.
     pub(in crate::formats) fn name_columns(&mut self, names: Vec<String>) -> Result<(), ErrorKind> {
-        if let Some(k) = (1..names.len()).find(|&k| names[..k].contains(&names[k])) {
-            return Err(ErrorKind::DuplicateColumn { name: names[k].clone() });
+        if self.inferred && self.schema.is_by_name() {
+            return self.name_features(names);
         }
+        self.name_table(names)
+    }
+
+    /// The same for a schema, if there is one, whose features are those of columns.
+    pub(in crate::formats) fn name_table(&mut self, names: Vec<String>) -> Result<(), ErrorKind> {
         self.check_asked(&names)?;
         if self.inferred {
             self.match_columns(&names)?;
@@ -107,6 +112,24 @@ impl Table {
         Ok(())
     }
 
+    /// Columns for a schema that knows features by name, not by column: types are inferred, but for names and text that it knows.
+    pub(in crate::formats) fn name_features(
+        &mut self,
+        names: Vec<String>,
+    ) -> Result<(), ErrorKind> {
+        self.check_asked(&names)?;
+        let known = std::mem::take(&mut self.schema.columns);
+        let kind = |name: &String| {
+            let known = known.iter().find(|column| column.name == *name);
+            known.map_or(Kind::Undecided, |column| column.kind)
+        };
+        let columns = names.iter().map(|name| Column { name: name.clone(), kind: kind(name) });
+        self.schema.columns = columns.collect();
+        self.inferred = false;
+        self.names = names;
+        Ok(())
+    }
+
     /// A later file must have the same columns.
     pub(in crate::formats) fn same_names(&self, names: &[String]) -> Result<(), ErrorKind> {
         let own = &self.names;
@@ -120,8 +143,11 @@ impl Table {
         }
     }
 
-    /// Every column that was asked for must be there, and be asked for one thing.
+    /// No two columns have one name; every column that was asked for must be there, and be asked for one thing.
     fn check_asked(&self, names: &[String]) -> Result<(), ErrorKind> {
+        if let Some(k) = (1..names.len()).find(|&k| names[..k].contains(&names[k])) {
+            return Err(ErrorKind::DuplicateColumn { name: names[k].clone() });
+        }
         let rules = &self.rules;
         let label = match &rules.label {
             Label::Named(name) => Some(name),

@@ -1,0 +1,178 @@
+//! # Tables in memory
+//! Rows of a table that a program holds itself, by the same rule as those of [files](super::table): the same columns become the same
+//! features. As in Parquet, text is never a number, whatever it looks like.
+
+use geowalk::row::Block;
+
+pub use super::table::Cell;
+use super::table::Table;
+use crate::error::{ErrorKind, Fault};
+use crate::schema::{Column, Features, Kind, Schema};
+use crate::source::{Parsed, SAMPLE_BYTES, SAMPLE_ROWS};
+use crate::{Label, Options};
+
+/// Turns the cells of a table in memory into features.
+///
+/// ```
+/// use geowalk::row::{Block, Row};
+/// use geowalk_data::{Cell, Frame, Options};
+/// let rows = [[Cell::Number(1.5), Cell::Text(b"red")], [Cell::Number(2.0), Cell::Missing]];
+/// let names = vec!["size".to_owned(), "color".to_owned()];
+/// let mut frame = Frame::new(names, Options::new([""; 0]))?;
+/// rows.iter().for_each(|row| _ = frame.sample(row));
+/// frame.settle(&[1])?;
+/// let mut block = Block::new();
+/// for row in &rows {
+///     assert!(frame.push(row.iter().copied(), 1.0, 1.0, &mut block)?);
+/// }
+/// assert_eq!(frame.schema().features().name(2).as_deref(), Some("color=missing"));
+/// assert_eq!(block.sparse(1).bound(), 3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Frame {
+    table: Table,
+    /// The columns are those of this table, not of the schema, which knows features by name only.
+    by_name: bool,
+    rows: usize,
+    bytes: usize,
+}
+
+impl std::fmt::Debug for Frame {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Frame").field("columns", &self.table.names).finish_non_exhaustive()
+    }
+}
+
+/// A cell that cannot be used: the column, from 0, and why.
+#[derive(Debug, thiserror::Error)]
+#[error("{kind}")]
+pub struct BadCell {
+    /// The column, from 0.
+    pub column: usize,
+    /// Why.
+    pub kind: ErrorKind,
+}
+
+impl From<Fault> for BadCell {
+    fn from(fault: Fault) -> Self {
+        Self { column: fault.offset, kind: *fault.kind }
+    }
+}
+
+impl Schema {
+    /// Is every feature one of a column of a table? Not if they came by name, as in JSON or VW text.
+    ///
+    /// ```
+    /// use geowalk_data::{Column, Dictionary, Features, Kind, Labels, Schema};
+    /// let features = || Features::Exact(Dictionary::from_names(["color=red"]).unwrap());
+    /// let columns = vec![Column { name: "color".to_owned(), kind: Kind::Nominal }];
+    /// assert!(Schema::from_parts(features(), Labels::Numbers, columns).is_table());
+    /// assert!(!Schema::from_parts(features(), Labels::Numbers, vec![]).is_table());
+    /// ```
+    pub fn is_table(&self) -> bool {
+        let mut own = self.feature_columns().peekable();
+        let Features::Exact(names) = &self.features else { return own.peek().is_some() };
+        let columns: std::collections::HashSet<&str> = own.map(|c| c.name.as_str()).collect();
+        let of_column = |name: &str| {
+            columns.contains(name)
+                || name.match_indices('=').any(|(at, _)| columns.contains(&name[..at]))
+        };
+        !columns.is_empty() && names.names().all(of_column)
+    }
+
+    /// Do features have names that are not those of columns?
+    pub(crate) fn is_by_name(&self) -> bool {
+        !matches!(self.features, Features::Index(_)) && !self.is_table()
+    }
+
+    /// The columns whose values are features, in their order.
+    pub fn feature_columns(&self) -> impl Iterator<Item = &Column> {
+        let apart = |kind| matches!(kind, Kind::Label | Kind::Weight | Kind::Ignored);
+        self.columns.iter().filter(move |column| !apart(column.kind))
+    }
+}
+
+impl Frame {
+    /// A table with columns of these names. With a schema of the same columns in the options nothing is inferred. If its columns are
+    /// others, features are matched by their names. Labels are never among the columns.
+    pub fn new(names: Vec<String>, options: Options) -> Result<Self, ErrorKind> {
+        let mut options = Options { label: Label::Absent, unlabelled: true, ..options };
+        let mut table = Table::new(&mut options)?;
+        let same = || {
+            let mut own: Vec<&str> =
+                table.schema.feature_columns().map(|c| c.name.as_str()).collect();
+            let mut given: Vec<&str> = names.iter().map(String::as_str).collect();
+            own.sort_unstable();
+            given.sort_unstable();
+            own == given
+        };
+        let by_name = table.inferred && !same();
+        if by_name {
+            table.name_features(names)?;
+        } else {
+            table.name_table(names)?;
+        }
+        Ok(Self { table, by_name, rows: 0, bytes: 0 })
+    }
+
+    /// Shows one of the first rows, by which types are inferred. False if no more are wanted.
+    pub fn sample(&mut self, row: &[Cell<'_>]) -> bool {
+        if self.table.inferred || self.rows == SAMPLE_ROWS || self.bytes >= SAMPLE_BYTES {
+            return false;
+        }
+        self.rows += 1;
+        self.bytes += row.iter().map(|cell| cell.size()).sum::<usize>();
+        let Table { sample, schema, .. } = &mut self.table;
+        sample.add(row.iter().map(|cell| cell.sight(schema)));
+        true
+    }
+
+    /// Ends the sample: what each column is, from here on. Of `texts`, the columns of text, those without any value in the sample hold
+    /// names.
+    pub fn settle(&mut self, texts: &[usize]) -> Result<(), ErrorKind> {
+        self.table.settle()?;
+        texts.iter().try_for_each(|&column| self.table.decide(column, Kind::Nominal))
+    }
+
+    /// Adds a row to a block; false if it does not fit there and belongs to the next block.
+    pub fn push<'a>(
+        &mut self,
+        cells: impl Iterator<Item = Cell<'a>>,
+        label: f64,
+        weight: f64,
+        block: &mut Block,
+    ) -> Result<bool, BadCell> {
+        self.table.begin_with(label, weight);
+        for (k, cell) in cells.enumerate() {
+            match self.table.cell(k, cell, block) {
+                Ok(true) => {}
+                Ok(false) => {
+                    block.abandon();
+                    return Ok(false);
+                }
+                Err(kind) => {
+                    block.abandon();
+                    return Err(kind.at(k).into());
+                }
+            }
+        }
+        let ended = self.table.end(block).map_err(|kind| kind.at(0))?;
+        if matches!(ended, Parsed::NextBlock) {
+            block.abandon();
+        }
+        Ok(!matches!(ended, Parsed::NextBlock))
+    }
+
+    /// What the columns are, and which feature is which.
+    pub fn schema(&self) -> &Schema {
+        &self.table.schema
+    }
+
+    /// Exchanges the schema, which grows with every new name, for another: a learner and the frame take turns with one.
+    pub fn exchange(&mut self, schema: &mut Schema) {
+        std::mem::swap(&mut self.table.schema, schema);
+        if self.by_name {
+            std::mem::swap(&mut self.table.schema.columns, &mut schema.columns);
+        }
+    }
+}
