@@ -382,7 +382,7 @@ impl Online {
     /// The best linear model of all rows, whatever their order; where the walk or the loss rules that out, shuffled passes until nothing is gained.
     ///
     /// Ctrl-C stops within a second; nothing is learned then.
-    #[pyo3(signature = (x, y, weight=None, names=None))]
+    #[pyo3(signature = (x, y, weight=None, names=None, shuffle=true))]
     fn fit(
         &mut self,
         py: Python<'_>,
@@ -390,6 +390,7 @@ impl Online {
         y: PyReadonlyArray1<'_, f64>,
         weight: Option<PyReadonlyArray1<'_, f64>>,
         names: Option<Vec<String>>,
+        shuffle: bool,
     ) -> PyResult<()> {
         let y = y.as_slice().map_err(unreadable)?;
         let weight = weight.as_ref().map(|w| w.as_slice()).transpose();
@@ -405,9 +406,10 @@ impl Online {
         let theirs = halt.clone();
         let (made, stopped) = listening(py, &halt, move || {
             let (walk, loss) = (plan.walk.as_deref(), plan.loss.as_deref());
-            if fit::is_fittable(walk, loss, task) && !plan.average {
+            if fit::is_fittable(walk, loss, task) && plan.rate == "auto" && !plan.average {
                 Session::fit(&plan, schema, blocks, both, &theirs)
             } else {
+                let blocks = if shuffle { fit::shuffled(&blocks, plan.seed) } else { blocks };
                 fit::by_walk(&plan, schema, &blocks, both, &theirs)
             }
         })?;

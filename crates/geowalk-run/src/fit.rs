@@ -314,10 +314,11 @@ pub(crate) fn again(model: &Model, rows: Rows) -> Result<Option<Model>, RunError
 /// The most passes of a walk that is to converge.
 const MOST: u64 = 50;
 
-/// A pass that loses less than the one before by this part or less is one of the last.
-const ENOUGH: f64 = 1e-3;
+/// A pass that loses less than the best one before by this part or less is one of the last, and so is one that gains less than [`LITTLE`] an example.
+const ENOUGH: f64 = 0.01;
+const LITTLE: f64 = 1e-3;
 
-/// Goes through shuffled rows with the walk of a plan until two passes in a row gain nothing. `None` if it was halted.
+/// Goes through rows with the walk of a plan until two passes in a row gain nothing. `None` if it was halted.
 pub fn by_walk(
     plan: &Plan,
     schema: Schema,
@@ -325,7 +326,6 @@ pub fn by_walk(
     both: Option<[f64; 2]>,
     halt: &Halt,
 ) -> Result<Option<Session>, RunError> {
-    let blocks = shuffled(blocks, plan.seed);
     let Some(first) = blocks.first() else { return Err(RunError::Empty) };
     let mut session = Session::new(plan, schema, first)?;
     if let Some(both) = both {
@@ -337,7 +337,7 @@ pub fn by_walk(
         if passes > 0 {
             session.begin_pass();
         }
-        for block in &blocks {
+        for block in blocks {
             if halt.is_called() {
                 return Ok(None);
             }
@@ -347,7 +347,8 @@ pub fn by_walk(
         let seen = session.summary().seen;
         let total = seen.loss * seen.examples as f64;
         let lost = total - before;
-        idle = if lost >= last * (1.0 - ENOUGH) { idle + 1 } else { 0 };
+        let little = (ENOUGH * last).max(LITTLE * seen.examples as f64 / passes as f64);
+        idle = if lost > last - little { idle + 1 } else { 0 };
         (before, last) = (total, lost.min(last));
     }
     let about = json!({ "passes": passes, "converged": idle >= 2 });
@@ -356,7 +357,7 @@ pub fn by_walk(
 }
 
 /// The rows in an order that the seed alone decides.
-pub(crate) fn shuffled(blocks: &[Block], seed: u64) -> Vec<Block> {
+pub fn shuffled(blocks: &[Block], seed: u64) -> Vec<Block> {
     let mut order: Vec<(&Block, usize)> = rows(blocks).collect();
     let mut state = seed;
     for last in (1..order.len()).rev() {
