@@ -106,7 +106,7 @@ pub(crate) fn fit(
         .iter()
         .for_each(|digest| arrays.push((Model::DIGEST.to_owned(), digest.save().to_vec())));
     let mut settings = settings.clone();
-    settings.extras.insert(Settings::FIT.to_owned(), about(&fitted).to_string());
+    settings.extras.insert(Settings::FIT.to_owned(), about(&fitted, examples).to_string());
     Ok(Some(Model {
         settings,
         schema: schema.clone(),
@@ -142,9 +142,10 @@ fn kinds(features: &Features) -> (Vec<(u32, u32)>, Vec<bool>) {
 }
 
 /// What is kept of the search.
-fn about(fitted: &Fitted) -> Value {
+fn about(fitted: &Fitted, rows: u64) -> Value {
     let member = |m: &ridge::Member| json!({ "ridge": m.ridge, "loss": m.loss, "share": m.share });
     json!({
+        "rows": rows,
         "passes": fitted.passes,
         "converged": fitted.converged,
         "floor": fitted.floor,
@@ -304,6 +305,9 @@ fn measured(built: &Built, task: Task, blocks: &[Block], fitted: &Fitted) -> Met
 
 /// Makes a fitted model again from its rows, to compare.
 pub(crate) fn again(model: &Model, rows: Rows) -> Result<Option<Model>, RunError> {
+    if let Some((fitted, more @ 1..)) = model.settings.fitted_rows(model.examples) {
+        return Err(RunError::Continued { fitted, more });
+    }
     let (schema, blocks) = read_all(rows.open(&model.schema)?)?;
     let mut settings = model.settings.clone();
     settings.extras.remove(Settings::FIT);

@@ -62,8 +62,12 @@ pub fn predict(
         Some(name) => Label::Named(name.to_owned()),
         None => Label::Absent,
     };
+    let mut schema = model.schema.clone();
+    if model.settings.is_fitted() {
+        schema = schema.refusing_new_gaps();
+    }
     let options = Options {
-        schema: Some(model.schema.clone()),
+        schema: Some(schema),
         unlabelled: true,
         label: if options.label == Label::Guess { label } else { options.label },
         ..options

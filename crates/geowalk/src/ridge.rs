@@ -152,8 +152,8 @@ pub fn fit(table: &Table<'_>) -> Option<Fitted> {
     let features = table.blocks.iter().map(Block::bound).max().unwrap_or(0);
     let design = Design::new(table.blocks, table.constant, table.absent, table.named);
     let narrow = design.width() <= MATRIX;
-    let span = (design.rows() < design.columns() && design.rows() <= MATRIX)
-        .then(|| Span::new(&design));
+    let span =
+        (design.rows() < design.columns() && design.rows() <= MATRIX).then(|| Span::new(&design));
     let search = Search {
         design: span.as_ref().map_or(&design, |span| &span.design),
         narrow: narrow || span.is_some(),

@@ -30,7 +30,7 @@ impl Online {
             self.keys.learn_columns(session.schema());
             let mut block = Block::new();
             for (i, row) in rows.iter().enumerate() {
-                self.keys.find(row.cast::<PyDict>()?, features, &mut block)?;
+                self.keys.find(row.cast::<PyDict>()?, features, false, &mut block)?;
                 block.end(y[i], weigh(i));
                 if block.len() == ROWS {
                     blocks.push(std::mem::take(&mut block));

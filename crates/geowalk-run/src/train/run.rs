@@ -458,6 +458,7 @@ impl Run {
     /// What the user should know at the end.
     fn notes(&self) -> Vec<String> {
         let mut notes = self.notes.clone();
+        notes.extend(self.settings.fit_note(self.examples()));
         notes.extend(self.study.built.learner.notes());
         let (loss, zero) = (self.study.metrics.loss(), self.study.metrics.zero());
         // Losses that are 0 at 0 measure something else than predictions.

@@ -70,6 +70,11 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// Were the weights fitted to all rows at once?
+    pub fn is_fitted(&self) -> bool {
+        self.fit.as_ref().is_some_and(|fit| fit.get("members").is_some())
+    }
+
     /// The summary as one JSON object.
     pub fn json(&self) -> Value {
         let mut object = self.record();
