@@ -297,11 +297,11 @@ class _Learner(Estimator):
     # What is promised, and how it went
 
     def certificate(self, comparator: Any = None, X: Any = None, y: Any = None, sample_weight: Any = None) -> Certificate:
-        """The guarantee of what was learned: against all weights in reach of the start, against one comparator, or against the best in hindsight.
+        """The guarantee of what was learned: against a set of weights around the final ones, against one comparator, or against the best in hindsight.
 
         regret = sum of l(z_t, y_t) - sum of l(<u, x_t>, y_t) <= bound, whatever the data were.
 
-        comparator  None: all weights no farther from the start than the present ones; 'best': the best fixed weights in hindsight, where the walk's weights live; or one: weights
+        comparator  None: the set of weights that `comparators` states, by default each weight no larger than the same weight at the end; 'best': the best fixed weights in hindsight, where the walk's weights live; or one: weights
                     with the intercept first (a row for each class if there are several, in the order of `classes_`), a dictionary of weights by name, '(intercept)' among
                     them (for each class, if there are several), or any fitted estimator with `coef_` and `intercept_`
         X, y        all rows that were learned from, in their order: with them what the comparator lost is known, and the regret; 'best' needs them. Other rows are refused

@@ -31,7 +31,8 @@ pub(crate) enum Command {
     Show(Show),
     /// Replay the run of a model on its data and compare every number; exit code 1 if one differs.
     Verify(Verify),
-    /// The certificates of a model, against all weights no farther than its own, a given comparator, or the best in hindsight.
+    /// Print a model's guarantees: against weights no larger than its own (each weight no larger than the same weight at
+    /// the end, for the default walks), a given comparator, or the best in hindsight.
     Certify(Certify),
     /// What there is: walks, geometries, losses, theorems, formats, experiments.
     List(List),
@@ -59,6 +60,7 @@ pub(crate) struct Data {
 
 /// How to read it.
 #[derive(Debug, ClapArgs)]
+#[allow(clippy::struct_excessive_bools)] // flags that have nothing to do with each other
 pub(crate) struct How {
     /// Format; otherwise told by the name and the content: see `geowalk list formats`.
     #[arg(long)]
@@ -102,6 +104,9 @@ pub(crate) struct How {
     /// Keep the data in binary form beside the first file, under its name with .gwd, and read that as long as the text and these options stay as they are.
     #[arg(long)]
     pub(crate) cache: bool,
+    /// Replace output files of another kind: a model in place of other files, or other files in place of a model.
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -125,6 +130,7 @@ pub(crate) enum Twice {
 }
 
 #[derive(Debug, ClapArgs)]
+#[allow(clippy::struct_excessive_bools)] // flags that have nothing to do with each other
 pub(crate) struct Train {
     #[command(flatten)]
     pub(crate) data: Data,
@@ -142,19 +148,20 @@ pub(crate) struct Train {
     /// Answer about this comparator at the end: a file with a line name,value for each weight, or best, the best fixed weights in hindsight.
     #[arg(long, value_name = "FILE|best")]
     pub(crate) comparator: Option<String>,
-    /// What is to be learned; otherwise told by the labels.
+    /// What is to be learned; otherwise told by the labels. With --resume, two classes can become several.
     #[arg(long, value_enum)]
     pub(crate) task: Option<What>,
     /// How often to go through the data.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) passes: u64,
-    /// Never learn from every N-th row, or from this FRACTION of the rows: their losses and metrics are reported by themselves.
+    /// Never learn from every N-th row, or from this FRACTION of the rows: their losses and metrics are reported by
+    /// themselves. With --resume from here on.
     #[arg(long, value_name = "N|FRACTION")]
     pub(crate) holdout: Option<String>,
     /// Predict with the average of the weights of the whole run (Polyak's) instead of the last ones.
     #[arg(long)]
     pub(crate) average: bool,
-    /// Also measure the last N examples by themselves.
+    /// Also measure the last N examples by themselves; with --resume those of this run.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
     pub(crate) window: Option<u32>,
     /// Write the model here.
@@ -162,15 +169,19 @@ pub(crate) struct Train {
     pub(crate) model: Option<PathBuf>,
     /// Continue this model, with its settings: the same bits as if there had been no interruption.
     #[arg(long, value_name = "MODEL", conflicts_with_all =
-        ["walk", "loss", "task", "rate", "seed", "y_range", "no_intercept", "certificate", "bits", "exact",
-        "holdout", "average", "window", "x_norm", "x_range", "distance", "comparator_loss", "rounds"])]
+        ["walk", "loss", "rate", "seed", "y_range", "no_intercept", "certificate", "bits", "exact",
+        "average", "x_norm", "x_range", "distance", "comparator_loss", "rounds"])]
     pub(crate) resume: Option<PathBuf>,
     /// Write a report with pictures here: one HTML file.
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
-    /// Write the prediction made for each example before it was learned from.
+    /// Write the prediction made for each example before it was learned from; - is standard output, and moves the
+    /// summary to standard error. With --resume or --task, rows that come through a pipe are answered as they come.
     #[arg(long, value_name = "FILE")]
     pub(crate) predictions: Option<PathBuf>,
+    /// With --predictions: CSV of the predicted class, its score and its probability.
+    #[arg(long, requires = "predictions")]
+    pub(crate) proba: bool,
     /// Clip predictions to LO,HI.
     #[arg(long, value_name = "LO,HI", value_parser = range, allow_hyphen_values = true)]
     pub(crate) y_range: Option<(f64, f64)>,
@@ -284,7 +295,7 @@ pub(crate) struct Experts {
     /// Write a report with pictures here: one HTML file.
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
-    /// Write the prediction of each round.
+    /// Write the prediction of each round; - is standard output, and moves the summary to standard error.
     #[arg(long, value_name = "FILE")]
     pub(crate) predictions: Option<PathBuf>,
     /// Progress table on standard error.
@@ -495,7 +506,7 @@ pub(crate) struct Predict {
     /// Probabilities of all classes, with a header of class names.
     #[arg(long)]
     pub(crate) proba: bool,
-    /// Write here instead of to standard output.
+    /// Write here instead of to standard output. Rows that come through a pipe are answered as they come.
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Threads; otherwise 2 if there are two cores. The result is the same.

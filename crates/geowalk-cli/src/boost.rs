@@ -21,10 +21,12 @@ use geowalk_run::model::Model;
 use geowalk_run::table::{Examples, examples, headings};
 use serde_json::{Value, json};
 
+use crate::Failure;
 use crate::args::{Boost, Format, Show, Shown, What};
+use crate::data::Reading;
+use crate::paths::Files;
 use crate::progress::Lines;
 use crate::report::Judged;
-use crate::{Failure, data};
 
 fn plan(args: &Boost) -> Result<Plan, Failure> {
     let choice = |kind: &'static str, text: &str, known: &[&'static str]| {
@@ -78,13 +80,15 @@ pub(crate) fn task(what: Option<What>, who: &str) -> Result<Option<Task>, Failur
 pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<(), Failure> {
     let start = Instant::now();
     let plan = plan(args)?;
-    if let Some(path) = &args.model {
-        Model::check_path(path).map_err(RunError::from)?;
-    }
-    crate::report::check(args.report.as_deref())?;
+    Files::of(&args.data)?
+        .model(args.model.as_deref())
+        .output("--report", args.report.as_deref())
+        .check()?;
+    let mut data = Reading::of(&args.data)?;
     let shown = args.progress == Shown::Auto;
     let task = task(args.task, "boosting")?;
-    let examples = examples(data::options(&args.data)?, task)?;
+    let examples = examples(data.options(), task)?;
+    data.finish()?;
     if task == Some(Task::Binary) && examples.classes.names().len() > 2 {
         // The message names the classes.
         examples.classes.signs().map_err(RunError::from)?;

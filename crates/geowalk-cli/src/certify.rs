@@ -1,20 +1,26 @@
 //! `geowalk certify`: the certificates of a model, against whom one likes.
 
 use std::io::Write;
+use std::path::Path;
 
-use geowalk_data::Options;
 use geowalk_run::boost::Boosted;
-use geowalk_run::certify::{Open, Which, certify, curve};
+use geowalk_run::certify::{Which, certify, curve};
 use geowalk_run::error::RunError;
 use geowalk_run::model::Model;
 use geowalk_run::tree;
 use serde_json::json;
 
 use crate::args::Certify;
-use crate::{Failure, boost, data};
+use crate::data::Reading;
+use crate::paths::Files;
+use crate::{Failure, boost};
 
 /// Prints what the certificates say.
 pub(crate) fn run(args: &Certify, out: &mut dyn Write) -> Result<(), Failure> {
+    Files::new(&args.data, &args.how)?
+        .input("MODEL", Some(&args.model))
+        .input("--comparator", args.comparator.as_deref().map(Path::new))
+        .check()?;
     let model = Model::load(&args.model).map_err(RunError::from)?;
     if model.settings.walk == tree::KIND {
         return Err(Failure::Use("no theorem bounds a tree that is grown greedily".to_owned()));
@@ -43,16 +49,14 @@ pub(crate) fn run(args: &Certify, out: &mut dyn Write) -> Result<(), Failure> {
             "--data is for what a comparator lost: give --comparator FILE or best".to_owned(),
         ));
     }
-    let mut first = Some(data::options_of(&args.data, &args.how)?);
-    let mut open = || {
-        first
-            .take()
-            .or_else(|| data::options_of(&args.data, &args.how).ok())
-            .unwrap_or_else(|| Options::new(args.data.iter().map(String::as_str)))
-            .into()
+    let report = if args.data.is_empty() {
+        certify(&model, which.as_ref(), None)?
+    } else {
+        let mut data = Reading::new(&args.data, &args.how)?.like_the_run_of(&model);
+        let report = certify(&model, which.as_ref(), Some(&mut || data.options().into()))?;
+        data.finish()?;
+        report
     };
-    let open: Option<Open<'_>> = if args.data.is_empty() { None } else { Some(&mut open) };
-    let report = certify(&model, which.as_ref(), open)?;
     if args.json {
         writeln!(out, "{}", report.json())?;
         return Ok(());

@@ -5,15 +5,20 @@ use std::io::Write;
 use geowalk_run::convert::convert;
 use serde_json::json;
 
+use crate::Failure;
 use crate::args::Convert;
-use crate::{Failure, data};
+use crate::data::Reading;
+use crate::paths::Files;
 
 /// Writes data in binary form and says what was written.
 pub(crate) fn run(args: &Convert, out: &mut dyn Write) -> Result<(), Failure> {
     if args.data.how.cache {
         return Err(Failure::Use("--cache is for commands that learn or predict".to_owned()));
     }
-    let done = convert(data::options(&args.data)?, &args.output)?;
+    Files::of(&args.data)?.output("--output", Some(&args.output)).check()?;
+    let mut data = Reading::of(&args.data)?;
+    let done = convert(data.options(), &args.output)?;
+    data.finish()?;
     let file = args.output.display().to_string();
     if args.json {
         let object = json!({

@@ -1,82 +1,155 @@
 //! From flags to what a reader is told.
 
-use std::fs::File;
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use geowalk_data::{Duplicates, Indexing, Input, Label, OnError, Options};
 use geowalk_run::convert::{Cache, cache};
+use geowalk_run::model::Model;
+use geowalk_run::replace::Output;
 
 use crate::Failure;
 use crate::args::{Data, How, Twice};
 
-/// The options of a reader; called once per pass.
-pub(crate) fn options(data: &Data) -> Result<Options, Failure> {
-    options_of(&data.inputs, &data.how)
+/// The data of a command, which may be read several times.
+pub(crate) struct Reading<'a> {
+    inputs: &'a [String],
+    how: &'a How,
+    /// The binary form of the inputs, read instead of them.
+    cached: Option<PathBuf>,
+    /// Where rows go that cannot be read, the first time that the data are read.
+    quarantine: Option<Quarantine>,
+    begun: bool,
+    /// The run that is repeated left rows out: so does this one.
+    skips: bool,
 }
 
-/// The same for inputs that are named elsewhere.
-pub(crate) fn options_of(inputs: &[String], data: &How) -> Result<Options, Failure> {
-    if !data.cache {
-        return plain(inputs, data);
+impl<'a> Reading<'a> {
+    /// Checks the flags, and makes the cache if one is wanted.
+    pub(crate) fn of(data: &'a Data) -> Result<Self, Failure> {
+        Self::new(&data.inputs, &data.how)
     }
-    if data.on_error.starts_with("quarantine") {
-        return Err(Failure::Use(
-            "--cache reads the text only if it has changed: --on-error quarantine=FILE goes with geowalk convert"
-                .to_owned(),
-        ));
-    }
-    plain(inputs, data)?; // errors of use are told before the text is read
-    let cached =
-        cache(&mut || plain(inputs, data).unwrap_or_else(|_| Options::new(inputs.to_vec())));
-    match cached? {
-        None => plain(inputs, data),
-        Some(Cache { path, made }) => {
+
+    /// The same for inputs that are named elsewhere.
+    pub(crate) fn new(inputs: &'a [String], how: &'a How) -> Result<Self, Failure> {
+        let mut reading =
+            Self { inputs, how, cached: None, quarantine: None, begun: false, skips: false };
+        match how.on_error.split_once('=') {
+            None if how.on_error == "fail" || how.on_error == "skip" => {}
+            Some(("quarantine", _)) if how.cache => {
+                return Err(Failure::Use(
+                    "--cache reads the text only if it has changed: --on-error quarantine=FILE goes with geowalk convert"
+                        .to_owned(),
+                ));
+            }
+            Some(("quarantine", file)) => {
+                reading.quarantine = Some(Quarantine::create(Path::new(file))?);
+            }
+            _ => {
+                return Err(Failure::Use(format!(
+                    "--on-error {}: fail, skip or quarantine=FILE expected",
+                    how.on_error
+                )));
+            }
+        }
+        if how.cache
+            && let Some(Cache { path, made }) = cache(&mut || reading.options())?
+        {
             for decision in made.iter().flat_map(|made| &made.decisions) {
                 // A note; nothing can be done if nobody can read it.
                 let _ = writeln!(io::stderr(), "{decision}");
             }
-            let (format, inputs) = (None, vec![Input::Path(path.to_string_lossy().into_owned())]);
-            Ok(Options { format, inputs, ..plain(&[], data)? })
+            reading.cached = Some(path);
         }
+        Ok(reading)
+    }
+
+    /// Leaves out what cannot be read if the run of this model did.
+    pub(crate) fn like_the_run_of(mut self, model: &Model) -> Self {
+        self.skips = model.settings.skipped_rows();
+        self
+    }
+
+    /// The options of a reader; called once per pass.
+    pub(crate) fn options(&mut self) -> Options {
+        let how = self.how;
+        let (format, inputs) = match &self.cached {
+            None => {
+                (how.format.clone(), self.inputs.iter().map(|name| name.as_str().into()).collect())
+            }
+            Some(path) => (None, vec![Input::Path(path.to_string_lossy().into_owned())]),
+        };
+        let again = std::mem::replace(&mut self.begun, true);
+        let on_error = match &self.quarantine {
+            None if how.on_error == "fail" && !self.skips => OnError::Fail,
+            // A second pass would write the same rows again.
+            Some(quarantine) if !again => OnError::Quarantine(Box::new(quarantine.clone())),
+            _ => OnError::Skip,
+        };
+        Options {
+            format,
+            label: how.label.clone().map_or(Label::Guess, Label::Named),
+            indexing: match (how.bits, how.exact) {
+                (Some(bits), _) => Indexing::Hashed(bits),
+                (None, true) => Indexing::Exact,
+                (None, false) => Indexing::Usual,
+            },
+            index_base: how.index_base,
+            duplicates: match how.duplicates {
+                Twice::Refuse => Duplicates::Refuse,
+                Twice::Add => Duplicates::Add,
+            },
+            header: !how.no_header,
+            nominal: how.nominal.clone(),
+            text: how.text.clone(),
+            weight: how.weight.clone(),
+            ignore: how.ignore.clone(),
+            missing: how.missing.clone(),
+            on_error,
+            ..Options::new::<Input>(inputs)
+        }
+    }
+
+    /// Puts the rows that could not be read in their file. Without this call the file is as it was.
+    pub(crate) fn finish(self) -> Result<(), Failure> {
+        self.quarantine.map_or(Ok(()), Quarantine::finish)
     }
 }
 
-/// The options as they are spelled.
-fn plain(inputs: &[String], data: &How) -> Result<Options, Failure> {
-    let on_error = match data.on_error.split_once('=') {
-        None if data.on_error == "fail" => OnError::Fail,
-        None if data.on_error == "skip" => OnError::Skip,
-        Some(("quarantine", file)) => {
-            let file = File::create(file).map_err(|error| Failure::file(file, error))?;
-            OnError::Quarantine(Box::new(file))
+/// The file of rows that cannot be read. The reader writes to it, possibly in another thread.
+#[derive(Clone)]
+struct Quarantine {
+    path: PathBuf,
+    output: Arc<Mutex<Option<Output>>>,
+}
+
+impl Quarantine {
+    fn create(path: &Path) -> Result<Self, Failure> {
+        let output = Output::create(path).map_err(|error| Failure::file(path.display(), error))?;
+        Ok(Self { path: path.to_owned(), output: Arc::new(Mutex::new(Some(output))) })
+    }
+
+    fn finish(self) -> Result<(), Failure> {
+        let output = self.output.lock().ok().and_then(|mut output| output.take());
+        output
+            .map_or(Ok(()), Output::finish)
+            .map_err(|error| Failure::file(self.path.display(), error))
+    }
+}
+
+impl Write for Quarantine {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.output.lock().as_deref_mut() {
+            Ok(Some(output)) => output.write(bytes),
+            _ => Err(io::ErrorKind::BrokenPipe.into()),
         }
-        _ => {
-            return Err(Failure::Use(format!(
-                "--on-error {}: fail, skip or quarantine=FILE expected",
-                data.on_error
-            )));
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self.output.lock().as_deref_mut() {
+            Ok(Some(output)) => output.flush(),
+            _ => Ok(()),
         }
-    };
-    Ok(Options {
-        format: data.format.clone(),
-        label: data.label.clone().map_or(Label::Guess, Label::Named),
-        indexing: match (data.bits, data.exact) {
-            (Some(bits), _) => Indexing::Hashed(bits),
-            (None, true) => Indexing::Exact,
-            (None, false) => Indexing::Usual,
-        },
-        index_base: data.index_base,
-        duplicates: match data.duplicates {
-            Twice::Refuse => Duplicates::Refuse,
-            Twice::Add => Duplicates::Add,
-        },
-        header: !data.no_header,
-        nominal: data.nominal.clone(),
-        text: data.text.clone(),
-        weight: data.weight.clone(),
-        ignore: data.ignore.clone(),
-        missing: data.missing.clone(),
-        on_error,
-        ..Options::new(inputs.iter().map(String::as_str))
-    })
+    }
 }

@@ -2,15 +2,17 @@
 
 mod report;
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 
 use geowalk::certify::Status;
 use geowalk::experts::Standing;
 use geowalk_run::experts::{Plan, Progress, Said, Summary, play};
 
 use crate::args::{Experts, Shown};
-use crate::{Failure, data, report as reports};
+use crate::data::Reading;
+use crate::paths::Files;
+use crate::predict::Predictions;
+use crate::{Failure, report as reports};
 
 /// Plays the table, and prints the summary.
 pub(crate) fn run(args: &Experts, out: &mut dyn Write) -> Result<(), Failure> {
@@ -25,24 +27,18 @@ pub(crate) fn run(args: &Experts, out: &mut dyn Write) -> Result<(), Failure> {
         switches: usize::from(args.switches),
         trace: args.report.is_some(),
     };
-    reports::check(args.report.as_deref())?;
-    let mut predictions = match &args.predictions {
-        None => None,
-        Some(path) => {
-            let file = File::create(path).map_err(|error| Failure::file(path.display(), error))?;
-            Some(BufWriter::new(file))
-        }
-    };
+    Files::of(&args.data)?
+        .output("--report", args.report.as_deref())
+        .output("--predictions", args.predictions.as_deref())
+        .check()?;
+    let mut data = Reading::of(&args.data)?;
+    let mut predictions = Predictions::create(args.predictions.as_deref())?;
     let mut table = Table { shown: args.progress == Shown::Auto, headed: false };
-    let summary = play(
-        &plan,
-        data::options(&args.data)?,
-        predictions.as_mut().map(|file| file as &mut dyn Write),
-        &mut |said| table.say(&said),
-    )?;
-    if let Some(mut file) = predictions {
-        file.flush()?;
-    }
+    let summary = play(&plan, data.options(), predictions.writer(), &mut |said| table.say(&said))?;
+    let mut err = io::stderr();
+    let out: &mut dyn Write = if predictions.take_stdout() { &mut err } else { out };
+    predictions.finish()?;
+    data.finish()?;
     if let Some(path) = &args.report {
         reports::write(path, &report::page(&summary))?;
     }

@@ -12,6 +12,7 @@ mod doctor;
 mod experts;
 mod list;
 mod manual;
+mod paths;
 mod predict;
 mod progress;
 pub mod report;
@@ -68,7 +69,7 @@ fn carry_out(args: &Args) -> u8 {
         Err(error) => {
             // Nothing can be done if standard error is closed as well.
             let _ = writeln!(io::stderr(), "geowalk: {error}");
-            2
+            error.exit_code()
         }
     }
 }
@@ -89,6 +90,11 @@ enum Failure {
 }
 
 impl Failure {
+    /// 1 for a bound that the run itself refutes, 2 for everything that the user can mend.
+    fn exit_code(&self) -> u8 {
+        if let Self::Run(RunError::Contradiction(_)) = self { 1 } else { 2 }
+    }
+
     /// Did a reader of our output go away?
     fn broken_pipe(&self) -> bool {
         let (Self::Output(error) | Self::Run(RunError::Predictions(error))) = self else {

@@ -1,30 +1,55 @@
 //! `geowalk predict`.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use geowalk_run::model::Model;
 use geowalk_run::predict::predict;
 use geowalk_run::pump::usual_threads;
+use geowalk_run::replace::{Output, is_stdout};
 
+use crate::Failure;
 use crate::args::Predict;
-use crate::{Failure, data};
+use crate::data::Reading;
+use crate::paths::Files;
 
 /// Predicts, to a file or to standard output.
 pub(crate) fn run(args: &Predict, out: &mut dyn Write) -> Result<(), Failure> {
+    Files::of(&args.data)?
+        .input("MODEL", Some(&args.model))
+        .output("--output", args.output.as_deref())
+        .check()?;
     let model = Model::load(&args.model).map_err(geowalk_run::error::RunError::from)?;
-    let options = data::options(&args.data)?;
+    let mut data = Reading::of(&args.data)?;
     let threads = args.threads.unwrap_or_else(usual_threads);
-    match &args.output {
-        None => {
-            predict(&model, options, args.proba, threads, out)?;
-        }
-        Some(path) => {
-            let file = File::create(path).map_err(|error| Failure::file(path.display(), error))?;
-            let mut file = BufWriter::new(file);
-            predict(&model, options, args.proba, threads, &mut file)?;
-            file.flush()?;
-        }
+    let mut predictions = Predictions::create(args.output.as_deref())?;
+    predict(&model, data.options(), args.proba, threads, predictions.writer().unwrap_or(out))?;
+    predictions.finish()?;
+    data.finish()
+}
+
+/// The file of predictions, if there is one.
+pub(crate) struct Predictions(Option<(PathBuf, Output)>);
+
+impl Predictions {
+    pub(crate) fn create(path: Option<&Path>) -> Result<Self, Failure> {
+        let Some(path) = path else { return Ok(Self(None)) };
+        let output = Output::create(path).map_err(|error| Failure::file(path.display(), error))?;
+        Ok(Self(Some((path.to_owned(), output))))
     }
-    Ok(())
+
+    /// Do they go to standard output, where the summary would disturb them?
+    pub(crate) fn take_stdout(&self) -> bool {
+        self.0.as_ref().is_some_and(|(path, _)| is_stdout(path))
+    }
+
+    pub(crate) fn writer(&mut self) -> Option<&mut dyn Write> {
+        self.0.as_mut().map(|(_, output)| output as &mut dyn Write)
+    }
+
+    /// Puts them in their place. Without this call an old file is as it was.
+    pub(crate) fn finish(self) -> Result<(), Failure> {
+        let Some((path, output)) = self.0 else { return Ok(()) };
+        output.finish().map_err(|error| Failure::file(path.display(), error))
+    }
 }

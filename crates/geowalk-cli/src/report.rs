@@ -2,11 +2,12 @@
 //! One self-contained page for each kind of learner: [`online`], [`Boosted`], [`Grown`]. They are made from what a run left, whichever door it came through; here is what they have in common: margins,
 //! calibration, how to repeat the run.
 
-use std::fs;
+use std::io::Write;
 use std::path::Path;
 
 use geowalk_page::{Page, Plot, Table};
 use geowalk_run::calibration::Calibration;
+use geowalk_run::replace::Output;
 
 use crate::Failure;
 pub use crate::boost::report::Report as Boosted;
@@ -25,21 +26,13 @@ pub struct Judged {
 /// Intervals of the histogram of margins.
 const INTERVALS: usize = 40;
 
-/// Refuses a place that cannot be written, before any work is done.
-pub(crate) fn check(path: Option<&Path>) -> Result<(), Failure> {
-    let Some(path) = path else { return Ok(()) };
-    fs::OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(path)
-        .map(|_| ())
-        .map_err(|error| Failure::file(path.display(), error))
-}
-
 /// Writes the page.
 pub(crate) fn write(path: &Path, page: &Page) -> Result<(), Failure> {
-    fs::write(path, page.html()).map_err(|error| Failure::file(path.display(), error))
+    let written = Output::create(path).and_then(|mut output| {
+        output.write_all(page.html().as_bytes())?;
+        output.finish()
+    });
+    written.map_err(|error| Failure::file(path.display(), error))
 }
 
 /// Margins and reliability.

@@ -17,6 +17,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::Failure;
 use crate::args::Repro;
+use crate::paths::Files;
 
 /// The experiments that were named; all of them if none was.
 fn chosen(names: &[String]) -> Result<Vec<&'static Experiment>, Failure> {
@@ -101,8 +102,19 @@ fn bar(experiment: &Experiment) -> Option<ProgressBar> {
     Some(bar)
 }
 
+/// Refuses a folder of results in which a table that is read would be replaced.
+fn check_files(args: &Repro) -> Result<(), Failure> {
+    let Some(folder) = args.data.as_deref().filter(|_| args.out.exists()) else { return Ok(()) };
+    let read = tables(folder).map_err(|error| Failure::file(folder.display(), error))?;
+    let files = Files::none()
+        .output("--out", Some(&args.out.join("findings.csv")))
+        .output("--out", Some(&args.out.join("index.html")));
+    read.iter().fold(files, |files, (_, path)| files.input("--data", Some(path))).check()
+}
+
 pub(crate) fn run(args: &Repro, out: &mut dyn Write) -> Result<u8, Failure> {
     let experiments = chosen(&args.names)?;
+    check_files(args)?;
     let size = if args.small { Size::Small } else { Size::Full };
     let settings = Settings {
         out: args.out.clone(),

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use geowalk_data::Task;
 use geowalk_run::boost::Boosted;
-use geowalk_run::certificate::{Against, Report};
+use geowalk_run::certificate::Against;
 use geowalk_run::error::RunError;
 use geowalk_run::experts;
 use geowalk_run::label::Coding;
@@ -15,10 +15,12 @@ use geowalk_run::tree::{self, Form};
 use serde_json::json;
 
 use crate::args::{Format, Show};
+use crate::paths::Files;
 use crate::{Failure, boost};
 
 /// Prints a model.
 pub(crate) fn run(args: &Show, out: &mut dyn Write) -> Result<(), Failure> {
+    Files::none().input("MODEL", Some(&args.model)).check()?;
     let model = Model::load(&args.model).map_err(RunError::from)?;
     if Boosted::is_model(&model) {
         return boost::show(args, &model, out);
@@ -77,8 +79,10 @@ pub(crate) fn run(args: &Show, out: &mut dyn Write) -> Result<(), Failure> {
             writeln!(out, "{name:<10} {value}")?;
         }
     }
-    for line in built.learner.report(&Against::Reach, None).iter().flat_map(Report::lines) {
-        writeln!(out, "{line}")?;
+    if let Some(report) = built.learner.report(&Against::Reach, None) {
+        for line in report.lines().into_iter().chain(report.rounds_note(model.examples)) {
+            writeln!(out, "{line}")?;
+        }
     }
     for (name, top) in &outputs {
         writeln!(out, "\n{name}: largest weights")?;

@@ -6,8 +6,10 @@ use geowalk_data::{ErrorKind, Label, Options};
 use geowalk_run::error::RunError;
 use geowalk_run::track::{Found, Plan, track};
 
+use crate::Failure;
 use crate::args::Track;
-use crate::{Failure, data};
+use crate::data::Reading;
+use crate::paths::Files;
 
 /// So many coordinates are printed.
 const SHOWN: usize = 20;
@@ -21,7 +23,9 @@ pub(crate) fn run(args: &Track, out: &mut dyn Write) -> Result<(), Failure> {
         center: args.center,
         seed: args.seed,
     };
-    let options = data::options(&args.data)?;
+    Files::of(&args.data)?.check()?;
+    let mut data = Reading::of(&args.data)?;
+    let options = data.options();
     let guessing = options.label == Label::Guess;
     let found = match track(&plan, options) {
         // Rows to track need no label; one that is there is left out.
@@ -30,11 +34,12 @@ pub(crate) fn run(args: &Track, out: &mut dyn Write) -> Result<(), Failure> {
                 && plan.order.is_none()
                 && matches!(*error.kind, ErrorKind::NoLabelColumn { .. }) =>
         {
-            let options = data::options(&args.data)?;
-            track(&plan, Options { label: Label::Absent, ..options })?
+            data = Reading::of(&args.data)?;
+            track(&plan, Options { label: Label::Absent, ..data.options() })?
         }
         found => found?,
     };
+    data.finish()?;
     if args.json {
         writeln!(out, "{}", found.json())?;
         return Ok(());
@@ -95,13 +100,28 @@ fn print(found: &Found, plan: &Plan, out: &mut dyn Write) -> std::io::Result<()>
         )?;
     }
     for root in recurrence.roots.iter().flatten().filter(|root| root.frequency >= 0.0) {
-        let period = std::f64::consts::TAU / root.frequency;
-        let period =
-            if period.is_finite() { format!(", period {period:.2}") } else { String::new() };
         writeln!(
             out,
-            "  root         modulus {:.6}, frequency {:.6}{period}",
+            "  root         modulus {:.6}, frequency {:.6}",
             root.modulus, root.frequency
+        )?;
+    }
+    let mut clear = recurrence.periods.iter().filter(|period| period.stands_out).peekable();
+    if clear.peek().is_none() {
+        let best = recurrence.periods.first().filter(|period| period.explained > 0.0);
+        let best = best.map_or(String::new(), |period| {
+            let share = 100.0 * period.explained;
+            format!("; the best, {:.2}, predicts {share:.1} % of the other half", period.length)
+        });
+        writeln!(out, "period         no period stands out{best}")?;
+    }
+    for period in clear {
+        let (low, high) = period.range;
+        writeln!(
+            out,
+            "period         {:.2} ({low:.2} to {high:.2}); fitted to one half of the series it predicts {:.1} % of the other",
+            period.length,
+            100.0 * period.explained
         )?;
     }
     Ok(())

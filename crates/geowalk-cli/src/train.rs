@@ -2,20 +2,31 @@
 
 pub(crate) mod report;
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
+use std::path::Path;
 
 use geowalk_data::{Collisions, Task};
 use geowalk_run::certify::Which;
 use geowalk_run::pump::usual_threads;
-use geowalk_run::train::{Plan, Summary, train};
+use geowalk_run::train::{Plan, Summary, ThisRun, train};
 
 use crate::args::{Shown, Switch, Train, What};
+use crate::data::Reading;
+use crate::paths::Files;
+use crate::predict::Predictions;
 use crate::progress::Table;
-use crate::{Failure, data, report as reports};
+use crate::{Failure, report as reports};
 
 /// Trains, and prints the summary.
 pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
+    Files::of(&args.data)?
+        .input("--comparator", args.comparator.as_deref().filter(|c| *c != "best").map(Path::new))
+        .walk(args.walk.as_deref())
+        .resume(args.resume.as_deref())
+        .model(args.model.as_deref())
+        .output("--report", args.report.as_deref())
+        .output("--predictions", args.predictions.as_deref())
+        .check()?;
     let stdin = args.data.inputs.iter().any(|name| name == "-");
     let comparator = args.comparator.as_deref().map(Which::read).transpose()?;
     if stdin && comparator == Some(Which::Best) {
@@ -44,41 +55,28 @@ pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
         holdout: args.holdout.clone(),
         average: args.average,
         window: args.window.map(|size| size as usize),
+        proba: args.proba,
         trace: args.report.is_some(),
         resume: args.resume.clone(),
     };
-    reports::check(args.report.as_deref())?;
     if args.passes > 1 && stdin {
         return Err(Failure::Use(
             "standard input can be read only once: --passes needs files".to_owned(),
         ));
     }
-    // The flags are read before the loop, so that a bad one is an error and not a surprise in the second pass.
-    let mut first = Some(data::options(&args.data)?);
-    let mut predictions = match &args.predictions {
-        None => None,
-        Some(path) => {
-            let file = File::create(path).map_err(|error| Failure::file(path.display(), error))?;
-            Some(BufWriter::new(file))
-        }
-    };
+    let mut data = Reading::of(&args.data)?;
+    let mut predictions = Predictions::create(args.predictions.as_deref())?;
     let mut table = Table::new(args.progress == Shown::Auto);
-    let summary = train(
-        &plan,
-        || {
-            first.take().or_else(|| data::options(&args.data).ok()).unwrap_or_else(|| {
-                geowalk_data::Options::new(args.data.inputs.iter().map(String::as_str))
-            })
-        },
-        args.model.as_deref(),
-        predictions.as_mut().map(|file| file as &mut dyn Write),
-        &mut |said| table.say(&said),
-    );
+    let summary =
+        train(&plan, || data.options(), args.model.as_deref(), predictions.writer(), &mut |said| {
+            table.say(&said);
+        });
     table.end();
     let summary = summary?;
-    if let Some(mut file) = predictions {
-        file.flush()?;
-    }
+    let mut err = io::stderr();
+    let out: &mut dyn Write = if predictions.take_stdout() { &mut err } else { out };
+    predictions.finish()?;
+    data.finish()?;
     if let (Some(path), Some(course)) = (&args.report, &summary.course) {
         reports::write(path, &report::page(&summary, course, &reports::typed())?)?;
     }
@@ -105,6 +103,37 @@ pub(crate) fn number(value: f64) -> String {
     }
 }
 
+/// Metrics on one line.
+fn on_one_line(metrics: &[(&str, f64)]) -> String {
+    let metrics: Vec<_> =
+        metrics.iter().map(|(name, value)| format!("{name} {}", number(*value))).collect();
+    metrics.join(", ")
+}
+
+/// A resumed run by itself.
+fn print_this_run(run: &ThisRun, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "this run       {} examples", run.seen.examples)?;
+    if run.seen.examples > 0 {
+        writeln!(out, "  average loss {}", number(run.seen.loss))?;
+        for (name, value) in &run.seen.metrics {
+            writeln!(out, "  {name:<12} {}", number(*value))?;
+        }
+    }
+    if let Some((examples, metrics)) = run.window.as_ref().filter(|(examples, _)| *examples > 0) {
+        writeln!(out, "  last {examples:<7} {}", on_one_line(metrics))?;
+    }
+    if let Some(held) = run.holdout.as_ref().filter(|held| held.examples > 0) {
+        let metrics = on_one_line(&held.metrics);
+        writeln!(
+            out,
+            "  held out     {} examples, average loss {}, {metrics}",
+            held.examples,
+            number(held.loss)
+        )?;
+    }
+    Ok(())
+}
+
 fn print(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\nexamples       {}", summary.seen.examples)?;
     writeln!(out, "average loss   {}  ({})", number(summary.seen.loss), summary.loss_name)?;
@@ -112,9 +141,10 @@ fn print(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{name:<14} {}", number(*value))?;
     }
     if let Some((examples, metrics)) = &summary.window {
-        let metrics: Vec<_> =
-            metrics.iter().map(|(name, value)| format!("{name} {}", number(*value))).collect();
-        writeln!(out, "last {examples:<9} {}", metrics.join(", "))?;
+        writeln!(out, "last {examples:<9} {}", on_one_line(metrics))?;
+    }
+    if let Some(run) = &summary.this_run {
+        print_this_run(run, out)?;
     }
     if let Some(held) = &summary.holdout {
         let which = if summary.holdout_passes.len() > 1 { " in the last pass" } else { "" };
@@ -128,7 +158,8 @@ fn print(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "  by pass      {}", passes.join(" "))?;
         }
     }
-    writeln!(out, "task           {}", summary.task.name())?;
+    let task = summary.task_reason.as_deref().unwrap_or(summary.task.name());
+    writeln!(out, "task           {task}")?;
     let averaged = if summary.average { ", averaged weights" } else { "" };
     writeln!(out, "walk           {}{averaged}", summary.walk)?;
     writeln!(out, "rate           {}", summary.rate)?;

@@ -8,12 +8,14 @@ use geowalk::boost::tree::{Criterion, Growth};
 use geowalk_run::calibration::Calibration;
 use geowalk_run::tree::{Form, Plan, Said, Summary, fit};
 
+use crate::Failure;
 use crate::args::{Order, Shown, Tree};
 use crate::boost::{bins, task};
+use crate::data::Reading;
+use crate::paths::Files;
 use crate::progress::Lines;
 use crate::report::Judged;
 use crate::train::number;
-use crate::{Failure, data};
 
 /// Grows a tree and says what came out.
 pub(crate) fn run(args: &Tree, out: &mut dyn Write) -> Result<(), Failure> {
@@ -37,16 +39,21 @@ pub(crate) fn run(args: &Tree, out: &mut dyn Write) -> Result<(), Failure> {
         seed: args.seed,
         task: task(args.task, "a tree")?,
     };
-    crate::report::check(args.report.as_deref())?;
+    Files::of(&args.data)?
+        .model(args.model.as_deref())
+        .output("--report", args.report.as_deref())
+        .check()?;
+    let mut data = Reading::of(&args.data)?;
     let style = "{spinner} {msg}, {elapsed}";
     let lines = Lines::new(args.progress == Shown::Auto, style, None);
     let mut say = |said: Said<'_>| match said {
         Said::Note(text) => lines.line(text),
         Said::Grown(done, of) => lines.at(done as u64, || format!("tree {} of {of}", done + 1)),
     };
-    let grown = fit(&plan, data::options(&args.data)?, args.model.as_deref(), &mut say);
+    let grown = fit(&plan, data.options(), args.model.as_deref(), &mut say);
     lines.end();
     let grown = grown?;
+    data.finish()?;
     let summary = &grown.summary;
     if let Some(path) = &args.report {
         let classes = &grown.examples.classes;

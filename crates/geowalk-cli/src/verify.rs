@@ -2,21 +2,23 @@
 
 use std::io::Write;
 
-use geowalk_data::Options;
 use geowalk_run::certificate::Report;
 use geowalk_run::error::RunError;
 use geowalk_run::model::{Model, ModelError};
 use geowalk_run::train::verify;
 use serde_json::json;
 
+use crate::Failure;
 use crate::args::Verify;
-use crate::{Failure, data};
+use crate::data::Reading;
+use crate::paths::Files;
 
 /// How many differences are printed.
 const MOST: usize = 20;
 
 /// Replays, and prints what was found.
 pub(crate) fn run(args: &Verify, out: &mut dyn Write) -> Result<u8, Failure> {
+    Files::of(&args.data)?.input("MODEL", Some(&args.model)).check()?;
     let model = match Model::load(&args.model) {
         Ok(model) => model,
         // A file that is not what was written is what this command is there to find.
@@ -39,14 +41,9 @@ pub(crate) fn run(args: &Verify, out: &mut dyn Write) -> Result<u8, Failure> {
                 .to_owned(),
         ));
     }
-    let mut first = Some(data::options(&args.data)?);
-    let found = verify(&model, || {
-        first
-            .take()
-            .or_else(|| data::options(&args.data).ok())
-            .unwrap_or_else(|| Options::new(args.data.inputs.iter().map(String::as_str)))
-            .into()
-    })?;
+    let mut data = Reading::of(&args.data)?.like_the_run_of(&model);
+    let found = verify(&model, || data.options().into())?;
+    data.finish()?;
     let verified = found.mismatches.is_empty();
     let code = u8::from(!verified);
     if args.json {

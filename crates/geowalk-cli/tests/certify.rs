@@ -315,3 +315,112 @@ fn a_null_vector_is_certified_on_the_data() {
     );
     assert!(found["regret"].as_f64() <= found["theorem"]["bound"].as_f64());
 }
+
+/// What was once printed as valid beside a regret that is larger; each with the input that showed it.
+#[test]
+fn false_certificates_are_void() {
+    let place = Place::new("never");
+    let theorem = |out: &Value, name: &str| -> Value {
+        let all = out["certificate"]["theorems"].as_array().unwrap();
+        all.iter().find(|t| t["name"] == name).unwrap_or_else(|| panic!("{name}: {out}")).clone()
+    };
+    let common = ["--label", "y", "--loss", "squared", "--no-intercept"];
+    // Labels above the range to which predictions are clipped.
+    place.write("f1.csv", format!("a,y\n{}", "1,1.3\n".repeat(50)));
+    place.write("f1.txt", "a,1.3\n");
+    for (walk, name) in [("egu(start=2)", "egu"), ("reparam-egu(start=2)", "reparam-egu")] {
+        for more in [&[][..], &["--x-range", "0,1"]] {
+            let args = ["f1.csv", "--walk", walk, "--rate", ".3", "--y-range", "0,1"];
+            let out = place.json(&[&args[..], &common, &["--comparator", "f1.txt"], more].concat());
+            let own = theorem(&out, name);
+            assert_eq!(
+                (&own["status"], &own["reason"]),
+                (&"void".into(), &"labels in [0, Y] (row 1)".into()),
+                "{own}"
+            );
+            assert!((out["certificate"]["regret"].as_f64().unwrap() - 4.5).abs() < 1e-9);
+        }
+    }
+    // A comparator that is no probability vector.
+    place.write("f5.csv", format!("a,b,y\n{}", "1,0,2\n0,1,2\n".repeat(500)));
+    place.write("f5.txt", "a,2\nb,2\n");
+    for (walk, names) in
+        [("eg", &["eg", "mirror-steps", "linear-eg"][..]), ("reparam-eg", &["reparam-eg"])]
+    {
+        let args = ["f5.csv", "--walk", walk, "--rate", ".1", "--comparator", "f5.txt"];
+        let out = place.json(&[&args[..], &common].concat());
+        for name in names {
+            let own = theorem(&out, name);
+            assert_eq!(own["status"], "void", "{own}");
+            let reason = "a comparator with weights >= 0 that sum to 1 (found 4)";
+            assert!(*name == "reparam-eg" || own["reason"] == reason, "{own}");
+        }
+    }
+    // One that is longer than the walk reaches is told so, and not to ask about one comparator.
+    let args = ["f5.csv", "--walk", "eg+-", "--rate", ".01", "--comparator", "f5.txt"];
+    let out = place.json(&[&args[..], &common].concat());
+    let reason = theorem(&out, "mirror-steps")["reason"].clone();
+    let says = "a comparator whose magnitudes sum to at most the scale of the walk (found 4)";
+    assert_eq!(reason, says, "{out}");
+}
+
+#[test]
+fn equal_losses_in_first_rounds_leave_weights() {
+    let place = Place::new("ties");
+    place.write("f2.csv", "a,b,c\n1,1,1\n1,1,1\n0,0,1\n.5,.2,.1\n");
+    let out = place.parsed(&["experts", "f2.csv", "--json", "--progress", "none"]);
+    assert_eq!(out["certificate"]["status"], "valid", "{out}");
+    let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("{out}"));
+    let experts = out["experts"].as_array().unwrap();
+    let total: f64 = experts.iter().map(|expert| number(&expert["weight"])).sum();
+    assert!((total - 1.0).abs() < 1e-12);
+    assert!(number(&out["certificate"]["regret"]) <= number(&out["certificate"]["bound"]));
+}
+
+/// A model whose sums were changed promises too little: exit code 1, and no two numbers that contradict each other.
+#[test]
+fn refuted_bounds_are_internal_errors() {
+    let place = Place::new("refuted");
+    place.write("data.csv", table(100));
+    place.write("u.txt", "a,0.6\nb,0.3\nc,0.02\n");
+    train(&place, &["data.csv", "--walk", "gd", "--rate", "0.1", "--model", "m.gw"]);
+    let path = place.0.join("m.gw");
+    let mut model = geowalk_run::model::Model::load(&path).unwrap();
+    let sums = model.arrays.iter_mut().find(|(name, _)| name.ends_with("certificate.a")).unwrap();
+    // A = Σgz, far below what it was.
+    sums.1[0] -= 1e3;
+    model.save(&path).unwrap();
+    let ask = ["certify", "m.gw", "--comparator", "u.txt", "--data", "data.csv"];
+    for flags in [&[][..], &["--json"]] {
+        let output = place.run(&[&ask[..], flags].concat());
+        assert_eq!(output.status.code(), Some(1));
+        assert_eq!(text(&output.stdout), "");
+        let said = text(&output.stderr);
+        let (all, theorem) = ("geowalk: internal error: after 100 rounds", "'first-order'");
+        assert!(said.starts_with(all) && said.contains(theorem), "{said}");
+        assert!(said.contains("please report this"), "{said}");
+    }
+}
+
+/// On separable data longer weights are always better: the best of all loses nothing, and a bound against it means nothing.
+#[test]
+fn best_of_separable_data_has_a_ridge() {
+    let place = Place::new("separable");
+    let row = |k: u32| format!("{},{}\n", if k.is_multiple_of(2) { 1 } else { -1 }, k % 2);
+    place.write("data.csv", format!("a,y\n{}", (0..100).map(row).collect::<String>()));
+    for walk in ["free", "gd"] {
+        let rate = if walk == "free" { "auto" } else { ".1" };
+        let args = ["data.csv", "--label", "y", "--walk", walk, "--rate", rate];
+        let out = place.json(&[&args[..], &["--comparator", "best"]].concat());
+        let own = &out["certificate"];
+        let number = |key: &str| own[key].as_f64().unwrap();
+        // The minimum of 100 ln(1 + e^{-w}) + w²/2, at w(1 + e^w) = 100.
+        assert!((number("comparator_loss") - 3.416_995_0).abs() < 1e-4, "{own}");
+        assert!(number("regret") <= number("bound") && number("bound") < 1e3, "{own}");
+        let words = "the best fixed weights in hindsight, with a ridge (half their squared length in standard deviations of the features)";
+        assert_eq!(own["comparators"], words);
+        let gap = own["gap"].as_str().unwrap();
+        let small = gap.split("more than ").nth(1).unwrap().parse::<f64>().unwrap() < 1e-3;
+        assert!(gap.contains("with no larger ridge") && small, "{gap}");
+    }
+}

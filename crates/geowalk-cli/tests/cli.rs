@@ -23,7 +23,8 @@ impl Place {
     ) {
         self.write(file, bytes);
         self.write("kept.model", "what was here before");
-        let mut args = vec!["train", file, "--progress", "none", "--model", "kept.model"];
+        let mut args =
+            vec!["train", file, "--progress", "none", "--model", "kept.model", "--force"];
         args.extend(flags);
         let message = self.fails(&args);
         assert_eq!(message.lines().count(), 1, "{message}");

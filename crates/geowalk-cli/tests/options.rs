@@ -414,3 +414,29 @@ fn a_report_shows_the_run() {
     assert!(text(&place.read("b.html")).contains("so the regret is"));
     place.refuses(&["train", &data, "--report", "no/where.html"], "no/where.html");
 }
+
+#[test]
+fn the_table_of_vw_flags_names_flags_that_exist() {
+    let place = Place::new("vw-flags");
+    let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/from-vw.md");
+    let page = fs::read_to_string(page).unwrap();
+    let help: String =
+        ["train", "predict", "show"].iter().map(|command| place.ok(&[command, "--help"])).collect();
+    let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("| `")).collect();
+    assert!(rows.len() > 20);
+    for row in rows {
+        let ours = row.replace("\\|", "").split('|').nth(2).unwrap().to_owned();
+        let flags = ours.split(['`', ' ', ',']).filter(|word| word.starts_with("--"));
+        for flag in flags {
+            assert!(
+                help.contains(&format!("{flag} ")) || help.contains(&format!("{flag}\n")),
+                "{flag}: {row}"
+            );
+        }
+    }
+    for walk in ["adagrad", "free", "implicit:euclidean", "gd", "eg+-"] {
+        assert!(page.contains(walk));
+        place.write("in.csv", "a,y\n1,1\n0,0\n");
+        place.ok(&["train", "in.csv", "--walk", walk, "--rate", "0.1"]);
+    }
+}

@@ -56,7 +56,7 @@ impl Input {
     }
 
     /// Patterns replaced by the files that fit them, in the order of their names.
-    pub(crate) fn expand(inputs: Vec<Self>) -> Result<Vec<Self>, DataError> {
+    pub fn expand(inputs: Vec<Self>) -> Result<Vec<Self>, DataError> {
         let mut all = Vec::new();
         for input in inputs {
             match input {
@@ -187,6 +187,8 @@ pub(crate) struct Bytes {
     /// Why not, if not because it is over. Told only after the lines before it.
     failure: Option<Box<ErrorKind>>,
     pin: Option<Pin>,
+    /// Lines of what is no file are given as they come.
+    live: bool,
 }
 
 impl Bytes {
@@ -194,11 +196,12 @@ impl Bytes {
     const HEAD: usize = 8;
 
     /// Opens the first input.
-    pub(crate) fn open(inputs: Vec<Input>, size: usize) -> Result<Self, DataError> {
+    pub(crate) fn open(inputs: Vec<Input>, size: usize, live: bool) -> Result<Self, DataError> {
         let mut bytes = Self {
             waiting: Input::expand(inputs)?.into_iter(),
             buffer: vec![0; size.max(1) + PADDING],
             piece: size.clamp(1, Self::PIECE),
+            live,
             ..Self::default()
         };
         bytes.next_file()?;
@@ -220,13 +223,23 @@ impl Bytes {
         self.exhausted = false;
         self.failure = None;
         self.pin = None;
-        while self.filled < Self::HEAD && !self.exhausted {
+        while self.filled < Self::HEAD && !self.exhausted && !(self.is_live() && self.has_line()) {
             self.fill();
         }
         if self.buffer[..self.filled].starts_with(b"\xEF\xBB\xBF") {
             self.next = 3; // a byte order mark is not part of the first name
         }
         Ok(true)
+    }
+
+    /// Are lines given as they come?
+    pub(crate) fn is_live(&self) -> bool {
+        self.live && self.path.is_none()
+    }
+
+    /// Is there another line, or the end, without waiting?
+    pub(crate) fn has_line(&self) -> bool {
+        self.exhausted || memchr(b'\n', &self.buffer[self.next..self.filled]).is_some()
     }
 
     /// The name of the file.
@@ -401,6 +414,7 @@ impl Default for Bytes {
             exhausted: true,
             failure: None,
             pin: None,
+            live: false,
         }
     }
 }
@@ -439,7 +453,7 @@ mod tests {
     use super::*;
 
     fn lines(inputs: Vec<Input>, size: usize) -> Vec<(String, u64, String)> {
-        let mut bytes = Bytes::open(inputs, size).unwrap();
+        let mut bytes = Bytes::open(inputs, size, false).unwrap();
         let mut out = Vec::new();
         loop {
             while bytes.advance().unwrap() {
@@ -476,7 +490,8 @@ mod tests {
     #[test]
     fn records_of_several_lines_can_be_cut_returned_and_rewound() {
         for size in [1, 5, 1000] {
-            let mut bytes = Bytes::open(vec![Input::text("a", "1\r\n22\n333")], size).unwrap();
+            let mut bytes =
+                Bytes::open(vec![Input::text("a", "1\r\n22\n333")], size, false).unwrap();
             bytes.pin();
             assert!(bytes.advance().unwrap() && bytes.extend().unwrap());
             assert_eq!(bytes.record().bytes(), b"1\r\n22");

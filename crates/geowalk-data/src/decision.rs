@@ -28,6 +28,13 @@ pub enum Decision {
         /// How many words they have together.
         words: usize,
     },
+    /// A column whose first rows were names holds free text by now.
+    Turned {
+        /// Its name.
+        column: String,
+    },
+    /// Semicolons separate the fields of a CSV file.
+    Semicolons,
     /// The smallest index of LIBSVM rows.
     Base {
         /// 0 or 1.
@@ -48,6 +55,13 @@ impl Decision {
     }
 }
 
+impl Decision {
+    /// Was it decided only after the first rows?
+    pub fn is_late(&self) -> bool {
+        matches!(self, Self::Turned { .. })
+    }
+}
+
 impl fmt::Display for Decision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -58,6 +72,14 @@ impl fmt::Display for Decision {
                     "text: column '{column}' is split into words, because {distinct} of {values} values differ and \
                      have {average:.1} words on average; otherwise say --nominal '{column}'"
                 )
+            }
+            Self::Turned { column } => write!(
+                f,
+                "column '{column}' began with names and now holds sentences, each of which counts as one name; to split \
+                 them into words, train anew with --text '{column}'"
+            ),
+            Self::Semicolons => {
+                write!(f, "separator: semicolons, because the header has some and no commas")
             }
             Self::Base { base, rows } => {
                 let (occurs, other) =

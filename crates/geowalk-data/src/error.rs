@@ -39,6 +39,13 @@ pub struct DataError {
     pub kind: Box<ErrorKind>,
 }
 
+impl DataError {
+    /// Is nothing wrong but that there are no rows?
+    pub fn is_no_rows(&self) -> bool {
+        matches!(*self.kind, ErrorKind::Empty | ErrorKind::NoRows)
+    }
+}
+
 impl fmt::Display for DataError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:", self.file)?;
@@ -204,6 +211,14 @@ pub enum ErrorKind {
         "a header and no rows; at least one row expected; check the file, or use --no-header if its first line is a row"
     )]
     NoRows,
+    /// A number with a decimal comma in a file whose fields are separated by semicolons.
+    #[error(
+        "'{found}' is a number with a decimal comma; write numbers with a decimal point, as in 1.5"
+    )]
+    DecimalComma {
+        /// The field.
+        found: String,
+    },
     /// Neither name nor content tells the format.
     #[error(
         "cannot tell the format by name or content; one of {known} expected; name it with --format"

@@ -117,7 +117,7 @@ pub static FORMATS: &[Format] = &[
 /// assert!(error.to_string().starts_with("no-such-file.csv: No such file"));
 /// ```
 pub fn open(mut options: Options) -> Result<Box<dyn Source>, DataError> {
-    let mut bytes = Bytes::open(std::mem::take(&mut options.inputs), options.buffer)?;
+    let mut bytes = Bytes::open(std::mem::take(&mut options.inputs), options.buffer, options.live)?;
     let format = choose(&mut bytes, options.format.as_deref())?;
     (format.open)(bytes, options)
 }

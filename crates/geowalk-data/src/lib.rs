@@ -139,6 +139,8 @@ pub struct Options {
     pub on_error: OnError,
     /// The schema of an earlier reading: the same names get the same numbers, nothing is inferred.
     pub schema: Option<Schema>,
+    /// Rows are given as they come: a block ends where the input, if it is no file, would have to be waited for.
+    pub live: bool,
     /// Size of the buffer in bytes.
     pub buffer: usize,
 }
@@ -162,6 +164,7 @@ impl Options {
             missing: Vec::new(),
             on_error: OnError::Fail,
             schema: None,
+            live: false,
             buffer: 4 << 20,
         }
     }

@@ -310,7 +310,11 @@ impl<P: Parser> Reader<P> {
     }
 
     fn fill(&mut self, block: &mut Block, rows: usize) -> Result<(), DataError> {
+        let live = self.text.bytes.is_live();
         while block.len() < rows {
+            if live && !block.is_empty() && !self.text.bytes.has_line() {
+                return Ok(());
+            }
             if !self.record()? {
                 if !self.text.next_file()? {
                     self.text.over = true;
@@ -404,7 +408,8 @@ impl<P: Parser> Source for Reader<P> {
     }
 
     fn helper(&self) -> Option<Helper> {
-        self.parser.helper()
+        // Pieces are cut when there are many lines: who waits for an answer would wait for ever.
+        if self.text.bytes.is_live() { None } else { self.parser.helper() }
     }
 
     fn text(&mut self) -> Option<&mut Text> {

@@ -91,6 +91,12 @@ impl Texts {
         self.words += parts.filter(|part| part.chars().any(char::is_alphabetic)).count();
     }
 
+    /// The same without a close look, for a text of one word.
+    pub(crate) fn add_one_word(&mut self) {
+        self.values += 1;
+        self.words += 1;
+    }
+
     /// How many different ones.
     pub(crate) fn distinct(&self) -> usize {
         self.distinct.len()

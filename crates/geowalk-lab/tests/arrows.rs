@@ -2,9 +2,10 @@
 
 use geowalk_lab::{files, shown};
 
-/// Modules of `geowalk`, each allowed to use those before it (and itself).
-const MODULES: [&str; 16] = [
-    "real", "error", "spec", "sum", "row", "geometry", "loss", "update", "walk", "track",
+/// Modules of `geowalk`, each allowed to use those before it (and itself). A geometry has its O(nnz) form in its own file, so
+/// the files of the geometries stand with `learn`, the traits of `geometry` before it.
+const MODULES: [&str; 17] = [
+    "real", "error", "spec", "sum", "row", "geometry", "loss", "update", "learn", "walk", "track",
     "natural", "boost", "ridge", "certify", "experts", "laws",
 ];
 
@@ -52,6 +53,9 @@ fn modules_use_only_what_stands_before_them() {
     for (path, text) in files("crates/geowalk/src", &[".rs"]).unwrap() {
         let inside = shown(&path).replace("crates/geowalk/src/", "");
         let module = inside.split(['/', '.']).next().unwrap_or_default().to_owned();
+        let of_one = ["geometry/manifolds/", "geometry/generators/"];
+        let form = of_one.iter().any(|folder| inside.starts_with(folder));
+        let module = if form { "learn".to_owned() } else { module };
         // Tests, below the code or in a file of their own, may use anything.
         if module == "lib" || inside.ends_with("tests.rs") {
             continue;

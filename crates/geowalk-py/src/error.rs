@@ -304,6 +304,7 @@ pub(crate) fn run(error: RunError) -> PyErr {
             })
         }
         RunError::Model(error) => model(&error),
+        RunError::Contradiction(_) => PyRuntimeError::new_err(message),
         _ => DataError::new_err(message),
     }
 }

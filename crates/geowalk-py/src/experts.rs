@@ -174,7 +174,7 @@ impl Weigher {
             let message = format!("there is no expert {best}; there are {count}, counted from 0");
             return Err(data(message, None, None, None));
         }
-        let standing = experts.against_expert(best);
+        let standing = experts.against_expert(best).checked().map_err(|wrong| run(wrong.into()))?;
         let c = &standing.certificate;
         let finite = |x: f64| x.is_finite().then_some(x);
         let (status, reason) = match &c.status {

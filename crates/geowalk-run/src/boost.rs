@@ -372,7 +372,7 @@ impl Plan {
                     .iter()
                     .filter(|round| round.outcome == geowalk::boost::Outcome::Separable)
                     .count(),
-                certificates: course::certificates(stepped, &rounds),
+                certificates: course::certificates(stepped, &rounds)?,
                 rounds,
             });
             let Ensemble { loss, hypotheses, alpha, .. } = ensemble;

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use geowalk::certify::{Certificate, Quantity, Status, Verdict};
+use geowalk::certify::{Certificate, Contradiction, Quantity, Status, Verdict};
 use serde_json::{Value, json};
 
 use crate::learner::Reach;
@@ -26,6 +26,8 @@ pub enum Against<'a> {
 pub struct Known {
     /// What it lost.
     pub loss: f64,
+    /// By how much that may be too small because its predictions were rounded.
+    pub rounding: f64,
     /// How far from the best it may be, if that was sought; `None` for a comparator that was given.
     pub gap: Option<String>,
 }
@@ -55,7 +57,12 @@ fn state(certificate: &Certificate, silent: bool) -> (&'static str, Option<Strin
                 "it has no bound against all of these weights; ask about one comparator".to_owned(),
             ),
         ),
-        Status::Void(broken) if broken.row == 0 => ("void", Some(broken.premise.to_owned())),
+        Status::Void(broken) if broken.row == 0 && broken.found.is_nan() => {
+            ("void", Some(broken.premise.to_owned()))
+        }
+        Status::Void(broken) if broken.row == 0 => {
+            ("void", Some(format!("{} (found {})", broken.premise, broken.found)))
+        }
         Status::Void(broken) => ("void", Some(format!("{} (row {})", broken.premise, broken.row))),
     }
 }
@@ -91,6 +98,29 @@ impl Report {
         self.known.as_ref().map(|known| self.first_order.loss - known.loss)
     }
 
+    /// The same against comparators in these words, with what they lost, if that is known. The one place where a regret and its bounds meet: an error
+    /// if they contradict each other, so that two such numbers are never printed.
+    pub(crate) fn facing(self, words: String, known: Option<Known>) -> Result<Self, Contradiction> {
+        let report = Self { comparators: words, known, ..self };
+        report.check()?;
+        Ok(report)
+    }
+
+    /// Compares every valid bound with what it bounds, where that is known.
+    pub(crate) fn check(&self) -> Result<(), Contradiction> {
+        for Verdict { certificate: c, quantity, .. } in &self.theorems {
+            match (quantity, &self.known) {
+                (Quantity::Mistakes, _) => c.check(c.loss, 0.0)?,
+                (Quantity::After, Some(known)) => c.check(c.loss - known.loss, known.rounding)?,
+                _ => {}
+            }
+        }
+        let Some((known, regret)) = self.known.as_ref().zip(self.regret()) else { return Ok(()) };
+        let regrets = self.theorems.iter().filter(|verdict| verdict.quantity == Quantity::Regret);
+        let mut all = regrets.map(|verdict| &verdict.certificate).chain([&self.first_order]);
+        all.try_for_each(|certificate| certificate.check(regret, known.rounding))
+    }
+
     /// As JSON. `theorem` is an object; `name` says whose numbers the top level has.
     pub fn json(&self) -> Value {
         let best = self.best();
@@ -111,6 +141,14 @@ impl Report {
             "first_order": {"status": first, "reason": first_reason, "bound": finite(self.first_order.bound)},
             "theorem": self.theorem().map_or(none, theorem_json),
             "theorems": theorems,
+        })
+    }
+
+    /// What to add where the number of rounds is not that of the examples.
+    pub fn rounds_note(&self, examples: u64) -> Option<String> {
+        let rounds = self.first_order.rounds;
+        (rounds > examples).then(|| {
+            format!("{examples} examples made {rounds} rounds: one of weight w > 1 is learned in several")
         })
     }
 
@@ -174,22 +212,25 @@ pub(crate) fn off() -> Value {
         "theorem": {"name": null, "status": "none", "reason": reason, "bound": null}, "theorems": []})
 }
 
-/// The words for comparators.
-pub(crate) fn described(against: &Against<'_>, reach: Reach) -> String {
-    match (against, reach) {
-        (Against::Given(_), _) => "the comparator".to_owned(),
-        (Against::Reach | Against::Live, _)
-        | (Against::Within(_), Reach::Sphere(_) | Reach::Simplex) => reach.to_string(),
-        (Against::Within(u), Reach::Box) => {
-            format!("all weights of which none is larger in magnitude than {u} times the final one")
-        }
-        (Against::Within(u), Reach::Positive) => {
-            format!("all positive weights with a sum of at most {u}")
-        }
-        (Against::Within(u), Reach::Ball(norm)) => {
-            format!("all weights u with |u| <= {u} ({norm:?})")
-        }
+/// The words for comparators of a learner with so many outputs.
+pub(crate) fn described(
+    against: &Against<'_>,
+    reach: Reach,
+    outputs: usize,
+    averaged: bool,
+) -> String {
+    let mut words = match against {
+        Against::Given(_) => return "the comparator".to_owned(),
+        Against::Reach | Against::Live => reach.sentence(None),
+        Against::Within(u) => reach.sentence(Some(*u)),
+    };
+    if outputs > 1 {
+        words.push_str(", for each class by itself");
     }
+    if averaged {
+        words.push_str(", before averaging");
+    }
+    words
 }
 
 /// Certificates of several parts of one learner: losses and bounds add up, one broken premise breaks all.

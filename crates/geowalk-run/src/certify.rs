@@ -61,7 +61,7 @@ impl Which {
 /// Opens the data once more.
 pub type Open<'a> = &'a mut dyn FnMut() -> Rows;
 
-/// What the certificates of a model say: against a comparator, or against all weights no farther than its own.
+/// What the certificates of a model say: against a comparator, or against the [set](crate::learner::Reach) of its walk.
 pub fn certify(
     model: &Model,
     which: Option<&Which>,
@@ -87,10 +87,15 @@ pub fn certify_until(
         },
     };
     let Some(which) = which else {
-        return learner.report(&Against::Reach, None).ok_or(none);
+        let report = learner.report(&Against::Reach, None).ok_or(none)?;
+        report.check()?;
+        return Ok(report);
     };
     if learner.report(&Against::Reach, None).is_none() {
         return Err(none);
+    }
+    if data.is_some() {
+        model.settings.check_repeatable()?;
     }
     let problem = |open: &mut dyn FnMut() -> Rows| read(halt, model, &built, open());
     let given = match which {
@@ -103,8 +108,9 @@ pub fn certify_until(
     let (u, known, words, data) = match (given, data) {
         (Some((u, words)), None) => (u, None, words, None),
         (Some((u, words)), Some(open)) => {
-            let loss = problem(open)?.loss_of(&u);
-            (u, Some(Known { loss, gap: None }), words, Some(open))
+            let problem = problem(open)?;
+            let (loss, rounding) = (problem.loss_of(&u), problem.rounding_of(&u));
+            (u, Some(Known { loss, rounding, gap: None }), words, Some(open))
         }
         (None, None) => {
             return Err(RunError::Comparator {
@@ -115,10 +121,15 @@ pub fn certify_until(
             });
         }
         (None, Some(open)) => {
-            let best = problem(open)?.best(learner.domain(), &weights(learner));
+            let problem = problem(open)?;
+            let best = problem.best(learner.domain(), &weights(learner));
             let best = best.ok_or(RunError::Halted)?;
-            let known = Known { loss: best.loss, gap: Some(best.words) };
-            (best.u, Some(known), "the best fixed weights in hindsight".to_owned(), Some(open))
+            let rounding = problem.rounding_of(&best.u);
+            let known = Known { loss: best.loss, rounding, gap: Some(best.words) };
+            let with =
+                ", with a ridge (half their squared length in standard deviations of the features)";
+            let with = if best.ridge { with } else { "" };
+            (best.u, Some(known), format!("the best fixed weights in hindsight{with}"), Some(open))
         }
     };
     let loss = known.as_ref().map(|known| known.loss);
@@ -131,7 +142,7 @@ pub fn certify_until(
     {
         report.theorems = replay(model, open, u[0].clone(), ask)?;
     }
-    Ok(Report { comparators: words, known, ..report })
+    Ok(report.facing(words, known)?)
 }
 
 /// The bounds against all weights within a distance, for distances around that of the model's own: in closed form, no data needed.

@@ -123,15 +123,20 @@ pub fn cache(open: &mut dyn FnMut() -> Options) -> Result<Option<Cache>, RunErro
     if files.iter().all(|file| origin(file).is_some()) {
         return Ok(None);
     }
-    let mut name = first.as_os_str().to_owned();
-    name.push(".gwd");
-    let path = PathBuf::from(name);
+    let path = cache_path(first);
     let wanted = provenance(&files, open())?;
     if origin(&path).is_some_and(|found| found == wanted) {
         return Ok(Some(Cache { path, made: None }));
     }
     let made = convert_from(open(), &path, &wanted)?;
     Ok(Some(Cache { path, made: Some(made) }))
+}
+
+/// Where the cache of this text is.
+pub fn cache_path(first: &Path) -> PathBuf {
+    let mut name = first.as_os_str().to_owned();
+    name.push(".gwd");
+    PathBuf::from(name)
 }
 
 /// What a cache is made from, in words and digits.

@@ -5,7 +5,7 @@ use std::io;
 use geowalk::boost::table::TableError;
 use geowalk::boost::tree::TreeError;
 use geowalk::{ConfigError, DomainError};
-use geowalk_data::{DataError, Features, Place};
+use geowalk_data::{DataError, Features, Place, Task};
 
 use crate::label::LabelError;
 use crate::learner::Diverged;
@@ -192,6 +192,9 @@ pub enum RunError {
         /// What it is.
         kind: String,
     },
+    /// A bound below the true regret.
+    #[error(transparent)]
+    Contradiction(#[from] geowalk::certify::Contradiction),
     /// A comparator that cannot be read.
     #[error("{file}{}: {what}", line.map(|line| format!(":{line}")).unwrap_or_default())]
     Comparator {
@@ -226,6 +229,27 @@ pub enum RunError {
     NoReplay {
         /// What it is.
         kind: String,
+    },
+    /// A model of another task, which it cannot have.
+    #[error(
+        "--task {}: the model learns {} and cannot be converted, because {why}; train a new model with --task {}",
+        asked.name(), model.name(), asked.name()
+    )]
+    OtherTask {
+        /// The task of the model.
+        model: Task,
+        /// The task asked for.
+        asked: Task,
+        /// Why it cannot be.
+        why: String,
+    },
+    /// A model whose run cannot be repeated, because settings were changed on the way.
+    #[error(
+        "the model was continued with another {what} (--resume): there is no single run to repeat"
+    )]
+    Changed {
+        /// The settings.
+        what: String,
     },
     /// No examples.
     #[error("there are no examples in the input")]

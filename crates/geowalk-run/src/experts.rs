@@ -178,7 +178,7 @@ pub fn play(
                     outcome: Columns::outcome(block.labels()[i], source.schema()),
                     prediction: round.prediction,
                     best: columns.experts()[best].clone(),
-                    standing: experts.against_expert(best),
+                    standing: experts.against_expert(best).checked()?,
                 }));
                 since = (loss, rounds);
             }
@@ -213,7 +213,7 @@ pub fn play(
         summary.notes.extend(outsiders(&summary.experts));
     }
     summary.skipped = source.skipped().rows();
-    Ok(summary)
+    Ok(summary.checked()?)
 }
 
 /// How the plan weighs experts whose rows are of this kind.

@@ -11,6 +11,7 @@
 //! equal parts of the weight; the loss that is reported is w times that of the first prediction, the certificate speaks of the parts.
 
 mod average;
+mod reach;
 mod several;
 mod single;
 
@@ -25,6 +26,7 @@ use geowalk::walk::Walk;
 use geowalk::{ConfigError, DomainError, Real};
 
 use average::Average;
+pub use reach::Reach;
 pub(crate) use several::Given;
 pub use several::{Several, largest, softmax};
 pub use single::Single;
@@ -129,36 +131,6 @@ pub trait Learner: Send + Sync {
 
     /// Continues from what [`Learner::save`] gave.
     fn load(&mut self, get: &mut dyn FnMut(&str) -> Option<Vec<f64>>) -> Result<(), ConfigError>;
-}
-
-/// The comparators of a certificate that names none: all weights no farther from the start than the present ones, in a sense that fits the walk.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Reach {
-    /// No coordinate is larger in magnitude. Does not see the scale of the features.
-    Box,
-    /// The norm is no larger.
-    Ball(Norm),
-    /// All of the sphere of this radius.
-    Sphere(f64),
-    /// All of the simplex.
-    Simplex,
-    /// Positive, and the sum is no larger.
-    Positive,
-}
-
-impl std::fmt::Display for Reach {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Box => "all weights of which none is larger in magnitude than the final one",
-            Self::Ball(Norm::L1) => {
-                "all weights whose sum of magnitudes is no larger than the final one's"
-            }
-            Self::Ball(_) => "all weights no longer than the final ones",
-            Self::Sphere(_) => "all weights on the sphere",
-            Self::Simplex => "all weights on the simplex",
-            Self::Positive => "all positive weights with no larger sum than the final ones",
-        })
-    }
 }
 
 /// How to run a walk.
@@ -571,7 +543,12 @@ fn combined<W: Walk>(
         first_order: first?,
         theorems,
         reason: setting.without,
-        comparators: certificate::described(against, setting.reach),
+        comparators: certificate::described(
+            against,
+            setting.reach,
+            strands.len(),
+            setting.average.is_some(),
+        ),
         known: None,
     })
 }

@@ -24,7 +24,7 @@ mod natural;
 pub mod predict;
 pub mod pump;
 pub mod rate;
-mod replace;
+pub mod replace;
 mod sigma;
 pub mod table;
 pub mod theorem;

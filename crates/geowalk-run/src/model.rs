@@ -27,7 +27,7 @@ mod features;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub use error::ModelError;
 use geowalk::ConfigError;
@@ -36,6 +36,7 @@ use geowalk_data::{Schema, Task};
 use safetensors::Dtype;
 use serde_json::Value;
 
+use crate::error::RunError;
 use crate::holdout::Holdout;
 use crate::metrics::Window;
 use crate::replace;
@@ -83,6 +84,10 @@ impl Settings {
     pub const UNSEEN: &str = "unseen";
     /// Key of the extra with the Python estimator that wrote the model: its class and all its parameters, as JSON.
     pub const ESTIMATOR: &str = "estimator";
+    /// Key of the extra that says which settings were changed when the model was continued.
+    const CHANGED: &str = "changed";
+    /// Key of the extra that says that rows which could not be read were left out.
+    pub(crate) const SKIPPED: &str = "skipped";
     /// Key of the extra with the matrix of the walk, as it stood in its file.
     pub(crate) const SIGMA: &str = "sigma";
 
@@ -140,6 +145,29 @@ impl Settings {
     pub(crate) fn unseen(&self) -> Vec<String> {
         let text = self.extras.get(Self::UNSEEN);
         text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+    }
+
+    /// Notes that a setting is not what it was at the beginning of the run.
+    pub(crate) fn change(&mut self, what: &str) {
+        let changed = self.extras.entry(Self::CHANGED.to_owned()).or_default();
+        if !changed.split(", ").any(|known| known == what) {
+            let comma = if changed.is_empty() { "" } else { ", " };
+            changed.push_str(comma);
+            changed.push_str(what);
+        }
+    }
+
+    /// Refuses to repeat a run whose settings changed on the way.
+    pub(crate) fn check_repeatable(&self) -> Result<(), RunError> {
+        match self.extras.get(Self::CHANGED) {
+            None => Ok(()),
+            Some(what) => Err(RunError::Changed { what: what.clone() }),
+        }
+    }
+
+    /// Were rows left out that could not be read? Who reads the same data again must leave them out, too.
+    pub fn skipped_rows(&self) -> bool {
+        self.extras.contains_key(Self::SKIPPED)
     }
 
     /// Does the model predict with averaged weights?
@@ -206,6 +234,22 @@ pub struct Model {
     pub summary: Value,
 }
 
+/// The digest that a model file states of itself: it differs as soon as one byte of the file does.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Stamp(Vec<u8>);
+
+impl Stamp {
+    /// That of a file; none if it is not a model.
+    fn of(path: &Path) -> Option<Self> {
+        if !path.is_file() {
+            return None; // to open a pipe is to wait for its writer
+        }
+        let mut bytes = Vec::new();
+        File::open(path).ok()?.take(container::BEGINNING as u64).read_to_end(&mut bytes).ok()?;
+        container::stated_digest(&bytes).map(|digest| Self(digest.to_vec()))
+    }
+}
+
 impl Model {
     /// Name of the array with the digest of the rows that were seen.
     pub(crate) const DIGEST: &str = "data.digest";
@@ -229,6 +273,32 @@ impl Model {
             .map_err(|source| ModelError::Io { path: path.to_owned(), source })
     }
 
+    /// Writes the file in place of the one that a run continued. If that one is not as it was read, it stays, and the
+    /// model is written beside it under a new name.
+    pub(crate) fn save_over(&self, path: &Path, read: &Stamp) -> Result<(), ModelError> {
+        // Runs that end at the same time do so one after the other. Without locks there is a gap of microseconds.
+        let old = File::open(path);
+        let _ = old.as_ref().map(File::lock);
+        if old.is_err() || Stamp::of(path).is_some_and(|now| now == *read) {
+            return self.save(path);
+        }
+        let name = |count: u32| {
+            let mut name = path.as_os_str().to_owned();
+            name.push(format!(".{count}"));
+            PathBuf::from(name)
+        };
+        let Some(kept) = (2..=u32::MAX).map(name).find(|kept| !kept.exists()) else {
+            return self.save(path);
+        };
+        self.save(&kept)?;
+        Err(ModelError::Changed { path: path.to_owned(), kept })
+    }
+
+    /// Does this file begin as models do?
+    pub fn is_at(path: &Path) -> bool {
+        Stamp::of(path).is_some()
+    }
+
     /// Can a file be written here? Says so before a long run, not after it. Leaves nothing behind.
     pub fn check_path(path: &Path) -> Result<(), ModelError> {
         replace::try_out(path).map_err(|source| ModelError::Io { path: path.to_owned(), source })
@@ -236,6 +306,11 @@ impl Model {
 
     /// Reads a file. Whatever is wrong with it, the error names it.
     pub fn load(path: &Path) -> Result<Self, ModelError> {
+        Self::load_stamped(path).map(|(model, _)| model)
+    }
+
+    /// The same, with what tells this file from others.
+    pub(crate) fn load_stamped(path: &Path) -> Result<(Self, Stamp), ModelError> {
         let inside = |cause| match cause {
             ModelError::Io { .. } => cause,
             _ => ModelError::File { path: path.to_owned(), cause: Box::new(cause) },
@@ -243,7 +318,7 @@ impl Model {
         Self::read(path).map_err(inside)
     }
 
-    fn read(path: &Path) -> Result<Self, ModelError> {
+    fn read(path: &Path) -> Result<(Self, Stamp), ModelError> {
         let io = |source| ModelError::Io { path: path.to_owned(), source };
         let mut file = File::open(path).map_err(io)?;
         // A look at the beginning, so that a large file of another kind is not read in vain.
@@ -251,7 +326,8 @@ impl Model {
         file.by_ref().take(container::BEGINNING as u64).read_to_end(&mut bytes).map_err(io)?;
         container::check_beginning(&bytes)?;
         file.read_to_end(&mut bytes).map_err(io)?;
-        Self::from_bytes(&bytes)
+        let stamp = Stamp(container::stated_digest(&bytes).unwrap_or_default().to_vec());
+        Ok((Self::from_bytes(&bytes)?, stamp))
     }
 
     /// The bytes of the file.

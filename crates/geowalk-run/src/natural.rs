@@ -273,7 +273,7 @@ impl Learner for NaturalLearner {
             first_order,
             theorems: Vec::new(),
             reason: "natural gradient has no theorem of regret",
-            comparators: certificate::described(against, Reach::Box),
+            comparators: certificate::described(against, Reach::Box, bounds.len(), false),
             known: None,
         })
     }

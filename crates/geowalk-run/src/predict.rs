@@ -15,6 +15,7 @@ use crate::link::{Floor, probability, threshold};
 use crate::model::Model;
 use crate::pump::{Filled, Pump};
 use crate::track;
+use crate::train::end_line;
 use crate::tree;
 use crate::walks::{self, Built};
 
@@ -51,6 +52,20 @@ pub fn predict(
     threads: usize,
     out: &mut dyn Write,
 ) -> Result<u64, RunError> {
+    match predict_rows(model, options, proba, threads, out) {
+        // No rows, no predictions.
+        Err(RunError::Data(error)) if error.is_no_rows() => Ok(0),
+        predicted => predicted,
+    }
+}
+
+fn predict_rows(
+    model: &Model,
+    options: Options,
+    proba: bool,
+    threads: usize,
+    out: &mut dyn Write,
+) -> Result<u64, RunError> {
     if Boosted::is_model(model) {
         return answer::predict(model, options, proba, out);
     }
@@ -69,6 +84,7 @@ pub fn predict(
     let options = Options {
         schema: Some(schema),
         unlabelled: true,
+        live: true,
         label: if options.label == Label::Guess { label } else { options.label },
         ..options
     };
@@ -93,15 +109,20 @@ pub fn predict(
         } else {
             built.learner.scores(&filled.block, &mut scores);
         }
-        for scores in scores.chunks_exact_mut(built.learner.outputs().max(1)) {
+        let outputs = built.learner.outputs().max(1);
+        for (row, scores) in scores.chunks_exact_mut(outputs).enumerate() {
             line((&built, floor), model.settings.task, &classes, proba, room, scores, out)
+                .and_then(|()| end_line(out, filled.block.tag_of(row)))
                 .map_err(RunError::Predictions)?;
         }
+        // The next row may be sent only when this answer has come.
+        out.flush().map_err(RunError::Predictions)?;
     }
     Ok(rows)
 }
 
-/// Writes what is predicted for one example. `room` are the number of classes that have not come, and of the examples.
+/// Writes what is predicted for one example, without the end of the line. `room` are the number of classes that have not come, and of
+/// the examples.
 fn line(
     (built, floor): (&Built, Floor),
     task: Task,
@@ -113,16 +134,16 @@ fn line(
 ) -> io::Result<()> {
     let class = |number: usize| classes.get(number).map_or("(unseen)", String::as_str);
     match (task, proba) {
-        (Task::Regression, _) => writeln!(out, "{}", scores[0]),
+        (Task::Regression, _) => write!(out, "{}", scores[0]),
         (Task::Binary, false) => {
-            writeln!(out, "{}", class(usize::from(scores[0] >= threshold(&built.loss))))
+            write!(out, "{}", class(usize::from(scores[0] >= threshold(&built.loss))))
         }
         (Task::Binary, true) => {
             let p = floor.of(probability(&built.loss, scores[0]).unwrap_or(f64::NAN), 2);
-            writeln!(out, "{},{p}", 1.0 - p)
+            write!(out, "{},{p}", 1.0 - p)
         }
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a class number
-        (Task::Multiclass, false) => writeln!(out, "{}", class(largest(scores) as usize)),
+        (Task::Multiclass, false) => write!(out, "{}", class(largest(scores) as usize)),
         (Task::Multiclass, true) => {
             softmax(scores);
             let seen = scores.len();
@@ -133,7 +154,7 @@ fn line(
             for (k, p) in all.enumerate() {
                 write!(out, "{}{p}", if k == 0 { "" } else { "," })?;
             }
-            writeln!(out)
+            Ok(())
         }
     }
 }

@@ -482,7 +482,7 @@ pub fn examples(options: Options, task: Option<Task>) -> Result<Examples, RunErr
     if inference.reason == Reason::NoLabels {
         return Err(RunError::NoLabels { rows: labels.len() });
     }
-    let said = task.is_none().then(|| inference.to_string());
+    let said = task.is_none().then(|| inference.explained());
     if task.unwrap_or(inference.task) == Task::Regression {
         return Err(RunError::NotClasses { why: inference.to_string() });
     }

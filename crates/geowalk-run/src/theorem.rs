@@ -275,11 +275,10 @@ impl Case<'_> {
 
     /// The theorem of EGU or its twin, if predictions are clipped as it demands.
     fn egu(&self, egu: Egu, start: f64) -> Result<Option<Theory>, ConfigError> {
-        let Some((lo, y)) = self.y_range.filter(|(lo, y)| *lo == 0.0 && *y > 0.0) else {
+        let Some((_, y)) = self.y_range.filter(|(lo, y)| *lo == 0.0 && *y > 0.0) else {
             return Ok(None);
         };
-        debug_assert!(lo == 0.0);
-        let egu = egu.starting(Start::Each(start));
+        let egu = egu.starting(Start::Each(start)).declare_labels(y)?;
         Ok(Some(Theory::Egu(match self.reach(0.0) {
             Some(x) => egu.declare(x, y)?,
             None => egu,

@@ -3,6 +3,7 @@
 //! the vector is. The flow is that of [`train`](crate::train), without labels.
 
 mod file;
+mod period;
 
 use geowalk::loss::{AnyLoss, Invariant};
 use geowalk::row::{Block, Dense, Norm, Row};
@@ -20,6 +21,7 @@ use crate::rate::Rate;
 use crate::walks::{self, Built, Request};
 
 pub use file::KIND;
+pub use period::Period;
 
 /// What to track, and how.
 #[derive(Debug, Clone)]
@@ -82,6 +84,25 @@ pub struct Recurrence {
     pub coefficients: Vec<f64>,
     /// Its roots, if they were found.
     pub roots: Option<Vec<Root>>,
+    /// The periods of the first roots that have one, with the verdict on each; equal ones are named once.
+    pub periods: Vec<Period>,
+}
+
+/// So many roots are asked for their period: the slowest to die out.
+const PERIODS: usize = 10;
+
+/// The periods that roots suggest.
+fn periods(series: &[f64], roots: &[Root]) -> Vec<Period> {
+    let mut found: Vec<Period> = Vec::new();
+    let roots = roots.iter().filter(|root| root.frequency > 0.0).take(PERIODS);
+    for period in roots.filter_map(|root| Period::near(series, root.frequency)) {
+        let known = |other: &Period| (other.length - period.length).abs() <= 1e-3 * other.length;
+        if !found.iter().any(known) {
+            found.push(period);
+        }
+    }
+    found.sort_by(|a, b| b.explained.total_cmp(&a.explained));
+    found
 }
 
 impl Found {
@@ -96,7 +117,8 @@ impl Found {
                 };
                 roots.iter().map(one).collect::<Vec<_>>()
             });
-            serde_json::json!({"mean": r.mean, "coefficients": r.coefficients, "roots": roots})
+            let periods: Vec<_> = r.periods.iter().map(Period::json).collect();
+            serde_json::json!({"mean": r.mean, "coefficients": r.coefficients, "roots": roots, "periods": periods})
         });
         let batch = self
             .batch
@@ -254,7 +276,7 @@ impl Tracker {
                 own = gram.least().map(|least| least.vector);
                 gap = Some("no unit vector loses less".to_owned());
             }
-            let (mut loss, mut count) = (Sum::default(), 0);
+            let (mut loss, mut rounding, mut count) = (Sum::default(), 0.0, 0);
             let u = own.as_deref().unwrap_or_default();
             for block in blocks {
                 for i in 0..block.len() {
@@ -265,6 +287,9 @@ impl Tracker {
                     };
                     if square > 0.0 {
                         loss.add(dot * dot / square);
+                        // ⟨u, x⟩/‖x‖ is off by no more than this, and twice that times itself is what its square is off by.
+                        let off = 2.0 * (u.len() as f64 + 4.0) * f64::EPSILON;
+                        rounding += 2.0 * off * (dot.abs() / square.sqrt() + off);
                         count += 1;
                     }
                 }
@@ -273,7 +298,7 @@ impl Tracker {
                 let what = format!("it has learned from {} rows, here are {count}", self.rows);
                 return Err(RunError::OtherData { what });
             }
-            known = Some(Known { loss: loss.total(), gap });
+            known = Some(Known { loss: loss.total(), rounding, gap });
         }
         let none = || RunError::Comparator {
             file: "best".to_owned(),
@@ -285,7 +310,7 @@ impl Tracker {
         let loss = known.as_ref().map(|known| known.loss);
         let report = self.built.learner.report(&Against::Given(&[u]), loss);
         let report = report.ok_or(RunError::NoCertificate { why: "they were off" })?;
-        Ok(Report { comparators: "the comparator".to_owned(), known, ..report })
+        Ok(report.facing("the comparator".to_owned(), known)?)
     }
 
     /// The certificates, against all unit vectors, as JSON.
@@ -426,7 +451,9 @@ fn recurrence(plan: &Plan, order: usize, mut series: Vec<f64>) -> Result<Found, 
     let mut found = tracker.finish(lag)?;
     if let Ok(model) = Autoregression::from_null(&found.vector) {
         let coefficients = model.coefficients().to_vec();
-        found.recurrence = Some(Recurrence { mean, coefficients, roots: model.roots() });
+        let roots = model.roots();
+        let periods = periods(&series, roots.as_deref().unwrap_or_default());
+        found.recurrence = Some(Recurrence { mean, coefficients, roots, periods });
     }
     Ok(found)
 }

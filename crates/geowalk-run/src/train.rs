@@ -1,11 +1,14 @@
 //! # The loop
 //! Examples from a source, through a learner, to a model: predict, learn, measure, say. The same loop serves every front end.
 
+mod predictions;
 mod run;
 mod session;
+mod study;
 mod summary;
 mod trace;
 mod verify;
+mod widen;
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -15,10 +18,10 @@ use std::time::Instant;
 use geowalk::certify::Certificate;
 use geowalk::loss::{AnyLoss, Loss};
 use geowalk::row::Block;
-use geowalk_data::{Inference, Labels, Options, Source, Task};
+use geowalk_data::{Inference, Labels, Options, Skipped, Source, Task};
 
 pub use session::{Session, Wanted};
-pub use summary::{Measured, Summary};
+pub use summary::{Measured, Summary, ThisRun};
 pub use trace::{Course, MOST, Point};
 pub(crate) use verify::replay;
 pub use verify::{Mismatch, Verified, verify};
@@ -32,8 +35,11 @@ use crate::learner::Learner;
 use crate::model::{Model, Settings};
 use crate::predict;
 use crate::pump::{Filled, Pump, ROWS, usual_threads};
+use crate::replace::target;
 use crate::theorem::Declared;
 use crate::walks;
+use predictions::Predictions;
+pub(crate) use predictions::end_line;
 use run::{Run, Sink};
 
 /// What to train, and how. What is left out is inferred and said.
@@ -46,7 +52,7 @@ pub struct Plan {
     pub loss: Option<String>,
     /// The rate.
     pub rate: String,
-    /// What is to be learned; otherwise told by the labels.
+    /// What is to be learned; otherwise told by the labels. A resumed model of two classes can become one of several.
     pub task: Option<Task>,
     /// How often the data are gone through.
     pub passes: u64,
@@ -70,6 +76,8 @@ pub struct Plan {
     pub average: bool,
     /// Measure the last so many examples by themselves.
     pub window: Option<usize>,
+    /// Write score and probability beside each predicted class.
+    pub proba: bool,
     /// Keep points for pictures.
     pub trace: bool,
     /// A model to continue.
@@ -94,6 +102,7 @@ impl Default for Plan {
             holdout: None,
             average: false,
             window: None,
+            proba: false,
             trace: false,
             resume: None,
         }
@@ -101,18 +110,25 @@ impl Default for Plan {
 }
 
 impl Plan {
+    /// Is nothing inferred from the first rows? Then they can be predicted and learned from as they come.
+    fn knows_task(&self) -> bool {
+        let family = |walk: &String| walk.starts_with("natural") || walk.starts_with("dsngd");
+        self.resume.is_some() || (self.task.is_some() && !self.walk.as_ref().is_some_and(family))
+    }
+
     /// Task, walk, loss and rate of a new run.
     fn decide(
         &self,
         labels: &Labels,
         values: &[f64],
         said: &mut dyn FnMut(Said<'_>),
-    ) -> Result<Settings, RunError> {
-        let task = self.task.unwrap_or_else(|| {
-            let inference: Inference = Task::infer(labels, values);
-            said(Said::Note(format!("task: {inference}")));
-            inference.task
-        });
+    ) -> Result<(Settings, Option<Inference>), RunError> {
+        let inference = self.task.is_none().then(|| Task::infer(labels, values));
+        if let Some(inference) = &inference {
+            said(Said::Note(format!("task: {}", inference.explained())));
+        }
+        let task = inference.map_or(self.task, |inference| Some(inference.task));
+        let task = task.unwrap_or(Task::Regression);
         let loss = match (&self.loss, &self.walk) {
             (Some(loss), _) => loss,
             (None, Some(walk)) => walks::usual_loss_of(walk, task)?,
@@ -130,7 +146,7 @@ impl Plan {
         let declared = self.declared.texts().map(|(key, value)| (key, Some(value)));
         let extras = extras.into_iter().chain(declared);
         let extras = extras.filter_map(|(key, value)| Some((key.to_owned(), value?)));
-        Ok(Settings {
+        let settings = Settings {
             walk,
             loss: loss.spec(),
             rate: self.rate.clone(),
@@ -140,7 +156,8 @@ impl Plan {
             certificate: self.certificate,
             y_range: self.y_range,
             extras: extras.collect::<BTreeMap<_, _>>(),
-        })
+        };
+        Ok((settings, inference))
     }
 }
 
@@ -208,28 +225,49 @@ pub fn train<'a>(
     said: &'a mut dyn FnMut(Said<'_>),
 ) -> Result<Summary, RunError> {
     let start = Instant::now();
-    let resumed = plan.resume.as_deref().map(Model::load).transpose()?;
+    let resumed = plan.resume.as_deref().map(Model::load_stamped).transpose()?;
+    let (resumed, stamp) = resumed.unzip();
     resumed.as_ref().map(predict::check_walk).transpose()?;
     model.map(Model::check_path).transpose()?;
+    let predictions = predictions.map(|out| Predictions::new(out, plan.proba));
     let mut sink = Sink { said, predictions };
     let mut run: Option<Run> = None;
     let mut schema = resumed.as_ref().map(|model| model.schema.clone());
     let mut last: Option<Box<dyn Source>> = None;
     for _ in 0..plan.passes {
-        let source = input::open(Options { schema: schema.take(), ..open() })?;
+        let live = plan.knows_task();
+        let source = match input::open(Options { schema: schema.take(), live, ..open() }) {
+            // A day without examples is no reason to stop: the model stays as it is.
+            Err(RunError::Data(error)) if resumed.is_some() && error.is_no_rows() => break,
+            source => source?,
+        };
         let source = pass(plan, resumed.as_ref(), source, &mut run, &mut sink)?;
         schema = Some(source.schema().clone());
         last = Some(source);
     }
-    let (Some(mut run), Some(source)) = (run, last) else { return Err(RunError::Empty) };
-    let (schema, seconds) = (source.schema(), start.elapsed().as_secs_f64());
-    let mut summary = run.summary(schema, source.skipped(), seconds);
+    let mut run = match (run, &resumed) {
+        (Some(run), _) => run,
+        (None, Some(model)) => Run::quiet(plan, model, sink.said)?,
+        (None, None) => return Err(RunError::Empty),
+    };
+    let none = Skipped::default();
+    let (schema, skipped) = match (&last, &resumed) {
+        (Some(source), _) => (source.schema(), source.skipped()),
+        (None, Some(model)) => (&model.schema, &none),
+        (None, None) => return Err(RunError::Empty),
+    };
+    let mut summary = run.summary(schema, skipped, start.elapsed().as_secs_f64());
+    let late = last.iter().flat_map(|source| source.decisions()).filter(|one| one.is_late());
+    summary.notes.extend(late.map(ToString::to_string));
     if model.is_none() && plan.comparator.is_none() && !plan.trace {
         return Ok(summary);
     }
     let made = run.model(schema, &summary);
     if let Some(path) = model {
-        made.save(path)?;
+        match (&plan.resume, &stamp) {
+            (Some(old), Some(stamp)) if target(old) == target(path) => made.save_over(path, stamp),
+            _ => made.save(path),
+        }?;
     }
     if let Some((which, again)) = &plan.comparator {
         let mut open = || Rows::from(open());
@@ -251,7 +289,7 @@ fn pass(
 ) -> Result<Box<dyn Source>, RunError> {
     let mut block = Block::new();
     if source.read(&mut block, ROWS)? == 0 {
-        return if run.is_some() { Ok(source) } else { Err(RunError::Empty) };
+        return Ok(source);
     }
     let mut labels = source.schema().labels().clone();
     if run.is_none() {
@@ -259,6 +297,9 @@ fn pass(
             (sink.said)(Said::Note(decision.to_string()));
         }
         let mut new = Run::new(plan, resumed, source.schema(), &block, sink.said)?;
+        if resumed.is_some() {
+            new.measure_apart(plan)?;
+        }
         if plan.trace {
             new.trace();
         }

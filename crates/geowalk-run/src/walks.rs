@@ -1,6 +1,10 @@
 //! # The language of walks
 //! `UPDATE:GEOMETRY(param=value, ...)`, or an alias. One table: `geowalk list walks` prints it, [`build`] reads it.
 
+mod generic;
+
+use std::sync::OnceLock;
+
 use geowalk::ConfigError;
 use geowalk::certify::Metric;
 use geowalk::error::Allowed;
@@ -20,6 +24,7 @@ use crate::model::Settings;
 use crate::rate::Rate;
 use crate::sigma::Sigma;
 use crate::theorem::{Case, Declared, Kind};
+pub(crate) use generic::stated;
 
 /// A walk with its other names.
 #[derive(Debug, Clone, Copy)]
@@ -28,78 +33,165 @@ pub struct Named {
     pub entry: Entry,
     /// Other names, with the parameters they stand for.
     pub aliases: &'static [&'static str],
+    /// Must the number of features be known before the first row?
+    pub fixed_width: bool,
+    construct: Construct,
 }
 
 const NATURAL: &str = "schedule=, cap=2, average=true, ridge=0, a=1, guard=true";
 const SIGNED: &str = "signed=false, scale=1";
 
+/// Makes the learner of a row.
+type Construct = fn(Builder, &mut Args<'_>) -> Result<Built, ConfigError>;
+
+/// A row is `"name"(parameters) [aliases] "summary" "source" => constructor;`. Without its constructor it does not compile.
 macro_rules! walks {
-    ($($name:literal($parameters:expr) [$($alias:literal),*] $summary:literal $source:literal;)*) => {
+    ($($name:literal($parameters:expr) [$($alias:literal),*] $summary:literal $source:literal
+        => $construct:expr;)*) => {
         const TABLE: &[Named] = &[$(Named {
             entry: Entry { name: $name, parameters: $parameters, summary: $summary, source: $source },
             aliases: &[$($alias),*],
+            fixed_width: false,
+            construct: $construct,
         },)*];
     };
 }
 
 walks! {
-    "free:euclidean"("epsilon=0.125, step=0.5") ["free"] "a bet on each coordinate, the stakes follow the stream: no rate, any scale of the features; the default for losses with bounded slope; step=0: stakes stay" "KKW19";
-    "explicit:adaptive"("") ["adagrad"] "diagonal metric learned from the stream, normalised by each feature's scale; the default for other losses" "DHS11; RML13";
-    "explicit:euclidean"("") ["gd", "mirror:euclidean", "reparam:euclidean", "perceptron"] "gradient descent (Widrow-Hoff); perceptron: with the loss winnow-hinge(theta=0)" "KMWW07, ex. 4";
-    "explicit:sphere"("radius=1") ["sphere"] "geodesic step on the sphere" "KMWW07s, eq. (11)";
-    "projected-sphere"("radius=1") [] "straight step, then back to the sphere: the heuristic to compare with" "KMWW07s";
-    "explicit:simplex"(SIGNED) [] "geodesic step on the probability simplex, Fisher metric" "KMWW07, ex. 3";
-    "explicit:orthant"("start=0.1, signed=false, scale=1") ["neg"] "geodesic step on positive weights (natural EG)" "KMWW07, ex. 7";
-    "explicit:hyperbolic"("") [] "geodesic step in hyperbolic space" "KMWW07";
-    "mirror:entropy"("start=0.0001, signed=false, scale=1") ["egu"] "multiplicative step on positive weights" "AW20; KW97";
-    "mirror:simplex-entropy"(SIGNED) ["eg", "eg+-"] "exponentiated gradient on the simplex; eg+- is the signed form" "AW20; KW97";
-    "mirror:p-norm"("q=1.5") ["ols"] "p-norm step; ols: with the balanced convex loss of matsushita unless told otherwise" "NN09, alg. 2; GLS01";
-    "mirror:mahalanobis"("sigma=") ["mahalanobis"] "natural gradient of a constant metric: sigma=FILE, a matrix or its diagonal, or sigma=diag(1, 2, ...)" "NN09, table 1";
-    "mirror:burg"("start=0.1, signed=false, scale=1") [] "mirror step of Burg's entropy" "NN09, table 1";
-    "implicit:euclidean"("") [] "proximal step: the loss after the step, not before; robust at large rates" "KMWW07, eq. (9); CDKSS06";
-    "implicit:sphere"("radius=1") [] "implicit geodesic step on the sphere" "KMWW07, eq. (9)";
-    "implicit:simplex"(SIGNED) [] "implicit geodesic step on the probability simplex, Fisher metric" "KMWW07, eq. (9)";
-    "implicit:orthant"("start=0.1, signed=false, scale=1") [] "implicit geodesic step on positive weights" "KMWW07, eq. (9)";
-    "implicit:hyperbolic"("") [] "implicit geodesic step in hyperbolic space" "KMWW07, eq. (9)";
-    "implicit:entropy"("start=0.0001, signed=false, scale=1") [] "proximal step of the unnormalised relative entropy" "KW97";
-    "implicit:simplex-entropy"(SIGNED) [] "proximal step of the relative entropy on the simplex" "KW97";
-    "implicit:p-norm"("q=1.5") [] "proximal p-norm step" "GLS01";
-    "implicit:burg"("start=0.1, signed=false, scale=1") [] "proximal step of Burg's entropy" "NN09, table 1";
-    "reparam:entropy"("start=0.0001, signed=false, scale=1") ["reparam-egu"] "gradient descent on u, w = u^2" "AW20, sec. 5";
-    "reparam:simplex-entropy"("lo=, hi=, signed=false, scale=1") ["reparam-eg"] "gradient descent on u, w = u^2 on the simplex; centred if the range lo, hi of the features is given" "AW20, sec. 6";
-    "approximated-eg"(SIGNED) [] "first-order EG: w(1 - rate g (x - z))" "AW20";
-    "prod"(SIGNED) [] "w(1 - rate g x) / sum" "CMS07";
-    "winnow"("margin=0.5, k=1, n=") [] "Winnow with its exact rate and threshold" "AW20, thm 2";
-    "natural:auto"(NATURAL) ["natural", "dsngd"] "dual stochastic natural gradient for classes; the family is chosen from the data" "SC21";
-    "natural:discrete"(NATURAL) [] "one categorical variable: a=1; counting rates" "SC21, sec. 4";
-    "natural:naive-bayes"(NATURAL) [] "independent categorical columns: a=1" "SC21";
-    "natural:bernoulli"(NATURAL) [] "independent features in [0, 1]: kappa=1" "SC21";
-    "natural:poisson"(NATURAL) [] "independent counts: kappa=1, start=1" "SC21";
-    "natural:multinomial"(NATURAL) [] "counts of words: pseudo=1" "SC21";
-    "natural:exponential"(NATURAL) [] "independent positive features: kappa=1" "SC21";
-    "natural:gaussian-shared"(NATURAL) [] "numbers, one full covariance: kappa=0.05; scales and correlations do not matter" "SC21";
-    "natural:gaussian-shared-diagonal"(NATURAL) [] "numbers, one variance per feature: kappa=0.05" "SC21";
-    "natural:gaussian-sparse"(NATURAL) [] "numbers that are mostly zero, one scale per feature: delta=0.1; texts" "SC21";
-    "natural:gaussian-diagonal"(NATURAL) [] "numbers, variances of each class: quadratic in each feature: kappa=1" "SC21";
-    "natural:gaussian"(NATURAL) [] "numbers, covariance of each class: quadratic in all features: kappa=1" "SC21";
-    "natural:mixed"("FAMILY=0-3+7, rest=naive-bayes") [] "a family for each set of features, by their numbers" "SC21";
-    "natural-sgd"("family=gaussian-shared") [] "baseline of natural gradient: plain gradient descent on the same model" "SC21, eq. (1)";
-    "natural-adagrad"("family=gaussian-shared") [] "baseline: a rate per coordinate" "DHS11";
-    "natural-csngd"("family=gaussian-shared") [] "baseline: the same metric by a dense solve; few parameters" "SC21, eq. (9)";
-    "natural-sngd"("family=bernoulli") [] "baseline: the metric at the parameters themselves; overflows" "SC21, eq. (4)";
-    "natural-mirror"("family=bernoulli") [] "baseline: gradient descent in the dual coordinates; leaves its domain" "SC21, eq. (8)";
-    "reparam-winnow"("margin=0.5, k=1, n=") [] "Winnow's gradient-descent twin with its exact rate and threshold" "AW20, thm 3";
+    "free:euclidean"("epsilon=0.125, step=0.5") ["free"] "a bet on each coordinate, the stakes follow the stream: no rate, any scale of the features; the default for losses with bounded slope; step=0: stakes stay" "KKW19"
+        => Builder::free;
+    "explicit:adaptive"("") ["adagrad"] "diagonal metric learned from the stream, normalised by each feature's scale; the default for other losses" "DHS11; RML13"
+        => Builder::adaptive;
+    "explicit:euclidean"("") ["gd", "mirror:euclidean", "reparam:euclidean", "perceptron"] "gradient descent (Widrow-Hoff); perceptron: with the loss winnow-hinge(theta=0)" "KMWW07, ex. 4"
+        => Builder::descent;
+    "explicit:sphere"("radius=1") ["sphere"] "geodesic step on the sphere" "KMWW07s, eq. (11)"
+        => Builder::sphere;
+    "projected-sphere"("radius=1") [] "straight step, then back to the sphere: the heuristic to compare with" "KMWW07s"
+        => Builder::projected_sphere;
+    "explicit:simplex"(SIGNED) [] "geodesic step on the probability simplex, Fisher metric" "KMWW07, ex. 3"
+        => |builder, args| builder.positive(Simplex::new(), args, Reach::Simplex);
+    "explicit:orthant"("start=0.1, signed=false, scale=1") ["neg"] "geodesic step on positive weights (natural EG)" "KMWW07, ex. 7"
+        => Builder::orthant;
+    "explicit:hyperbolic"("") [] "geodesic step in hyperbolic space" "KMWW07"
+        => |builder, _| builder.constrained(Hyperbolic::new(), BALL);
+    "mirror:entropy"("start=0.0001, signed=false, scale=1") ["egu"] "multiplicative step on positive weights" "AW20; KW97"
+        => Builder::entropy;
+    "mirror:simplex-entropy"(SIGNED) ["eg", "eg+-"] "exponentiated gradient on the simplex; eg+- is the signed form" "AW20; KW97"
+        => Builder::simplex_entropy;
+    "mirror:p-norm"("q=1.5") ["ols"] "p-norm step; ols: with the balanced convex loss of matsushita unless told otherwise" "NN09, alg. 2; GLS01"
+        => Builder::p_norm;
+    "mirror:mahalanobis"("sigma=") ["mahalanobis"] "natural gradient of a constant metric: sigma=FILE, a matrix or its diagonal, or sigma=diag(1, 2, ...)" "NN09, table 1"
+        => Builder::mahalanobis;
+    "mirror:burg"("start=0.1, signed=false, scale=1") [] "mirror step of Burg's entropy" "NN09, table 1"
+        => Builder::burg;
+    "implicit:euclidean"("") [] "proximal step: the loss after the step, not before; robust at large rates" "KMWW07, eq. (9); CDKSS06"
+        => Builder::implicit_descent;
+    "implicit:sphere"("radius=1") [] "implicit geodesic step on the sphere" "KMWW07, eq. (9)"
+        => Builder::implicit_sphere;
+    "implicit:simplex"(SIGNED) [] "implicit geodesic step on the probability simplex, Fisher metric" "KMWW07, eq. (9)"
+        => |builder, args| builder.positive(Implicit::new(Simplex::new()), args, Reach::Simplex);
+    "implicit:orthant"("start=0.1, signed=false, scale=1") [] "implicit geodesic step on positive weights" "KMWW07, eq. (9)"
+        => |builder, args| {
+        let walk = Orthant::new(args.number("start", 0.1)?)?;
+        builder.positive(Implicit::new(walk), args, Reach::Positive)
+    };
+    "implicit:hyperbolic"("") [] "implicit geodesic step in hyperbolic space" "KMWW07, eq. (9)"
+        => |builder, _| builder.constrained(Implicit::new(Hyperbolic::new()), BALL);
+    "implicit:entropy"("start=0.0001, signed=false, scale=1") [] "proximal step of the unnormalised relative entropy" "KW97"
+        => |builder, args| {
+        let walk = Entropy::new(args.number("start", Entropy::START)?)?;
+        builder.positive(Implicit::new(walk), args, Reach::Positive)
+    };
+    "implicit:simplex-entropy"(SIGNED) [] "proximal step of the relative entropy on the simplex" "KW97"
+        => |builder, args| {
+        builder.positive(Implicit::new(SimplexEntropy::new()), args, Reach::Simplex)
+    };
+    "implicit:p-norm"("q=1.5") [] "proximal p-norm step" "GLS01"
+        => |builder, args| {
+        let walk = builder.in_norm(args)?;
+        let norm = Norm::Lp(walk.q());
+        builder.constrained(Implicit::new(walk), Reach::Ball(norm))
+    };
+    "implicit:burg"("start=0.1, signed=false, scale=1") [] "proximal step of Burg's entropy" "NN09, table 1"
+        => |builder, args| {
+        let walk = Burg::new(args.number("start", 0.1)?)?;
+        builder.positive(Implicit::new(walk), args, Reach::Positive)
+    };
+    "reparam:entropy"("start=0.0001, signed=false, scale=1") ["reparam-egu"] "gradient descent on u, w = u^2" "AW20, sec. 5"
+        => Builder::reparam_entropy;
+    "reparam:simplex-entropy"("lo=, hi=, signed=false, scale=1") ["reparam-eg"] "gradient descent on u, w = u^2 on the simplex; centred if the range lo, hi of the features is given" "AW20, sec. 6"
+        => Builder::reparam_simplex;
+    "approximated-eg"(SIGNED) [] "first-order EG: w(1 - rate g (x - z))" "AW20"
+        => |builder, args| {
+        builder.positive(SimplexEntropy::approximated(), args, Reach::Simplex)
+    };
+    "prod"(SIGNED) [] "w(1 - rate g x) / sum" "CMS07"
+        => Builder::prod;
+    "winnow"("margin=0.5, k=1, n=") [] "Winnow with its exact rate and threshold" "AW20, thm 2"
+        => |builder, args| builder.winnow(false, args);
+    "natural:auto"(NATURAL) ["natural", "dsngd"] "dual stochastic natural gradient for classes; the family is chosen from the data" "SC21"
+        => NATURAL_FAMILY;
+    "natural:discrete"(NATURAL) [] "one categorical variable: a=1; counting rates" "SC21, sec. 4"
+        => NATURAL_FAMILY;
+    "natural:naive-bayes"(NATURAL) [] "independent categorical columns: a=1" "SC21"
+        => NATURAL_FAMILY;
+    "natural:bernoulli"(NATURAL) [] "independent features in [0, 1]: kappa=1" "SC21"
+        => NATURAL_FAMILY;
+    "natural:poisson"(NATURAL) [] "independent counts: kappa=1, start=1" "SC21"
+        => NATURAL_FAMILY;
+    "natural:multinomial"(NATURAL) [] "counts of words: pseudo=1" "SC21"
+        => NATURAL_FAMILY;
+    "natural:exponential"(NATURAL) [] "independent positive features: kappa=1" "SC21"
+        => NATURAL_FAMILY;
+    "natural:gaussian-shared"(NATURAL) [] "numbers, one full covariance: kappa=0.05; scales and correlations do not matter" "SC21"
+        => NATURAL_FAMILY;
+    "natural:gaussian-shared-diagonal"(NATURAL) [] "numbers, one variance per feature: kappa=0.05" "SC21"
+        => NATURAL_FAMILY;
+    "natural:gaussian-sparse"(NATURAL) [] "numbers that are mostly zero, one scale per feature: delta=0.1; texts" "SC21"
+        => NATURAL_FAMILY;
+    "natural:gaussian-diagonal"(NATURAL) [] "numbers, variances of each class: quadratic in each feature: kappa=1" "SC21"
+        => NATURAL_FAMILY;
+    "natural:gaussian"(NATURAL) [] "numbers, covariance of each class: quadratic in all features: kappa=1" "SC21"
+        => NATURAL_FAMILY;
+    "natural:mixed"("FAMILY=0-3+7, rest=naive-bayes") [] "a family for each set of features, by their numbers" "SC21"
+        => NATURAL_FAMILY;
+    "natural-sgd"("family=gaussian-shared") [] "baseline of natural gradient: plain gradient descent on the same model" "SC21, eq. (1)"
+        => NATURAL_FAMILY;
+    "natural-adagrad"("family=gaussian-shared") [] "baseline: a rate per coordinate" "DHS11"
+        => NATURAL_FAMILY;
+    "natural-csngd"("family=gaussian-shared") [] "baseline: the same metric by a dense solve; few parameters" "SC21, eq. (9)"
+        => NATURAL_FAMILY;
+    "natural-sngd"("family=bernoulli") [] "baseline: the metric at the parameters themselves; overflows" "SC21, eq. (4)"
+        => NATURAL_FAMILY;
+    "natural-mirror"("family=bernoulli") [] "baseline: gradient descent in the dual coordinates; leaves its domain" "SC21, eq. (8)"
+        => NATURAL_FAMILY;
+    "reparam-winnow"("margin=0.5, k=1, n=") [] "Winnow's gradient-descent twin with its exact rate and threshold" "AW20, thm 3"
+        => |builder, args| builder.winnow(true, args);
 }
 
-/// The table of walks.
+/// Natural gradient reads its own arguments.
+const NATURAL_FAMILY: Construct = |builder, args| {
+    args.take_all();
+    crate::natural::build(&builder.spec, &builder.request)
+};
+
+/// The L2 ball.
+const BALL: Reach = Reach::Ball(Norm::L2);
+
+/// The table of walks, and a row for each geometry of the library that has no O(nnz) form.
 pub fn entries() -> impl Iterator<Item = &'static Named> + Clone {
-    TABLE.iter()
+    static GENERIC: OnceLock<Vec<Named>> = OnceLock::new();
+    TABLE.iter().chain(GENERIC.get_or_init(generic::rows))
+}
+
+/// The row of a name or alias.
+fn find(name: &str) -> Option<&'static Named> {
+    entries().find(|walk| walk.entry.name == name || walk.aliases.contains(&name))
 }
 
 /// The canonical name behind a name or alias.
 fn canonical(name: &str) -> Option<&'static str> {
-    let found = entries().find(|walk| walk.entry.name == name || walk.aliases.contains(&name))?;
-    Some(found.entry.name)
+    find(name).map(|walk| walk.entry.name)
 }
 
 /// Natural gradient or one of its baselines, with any family?
@@ -132,14 +224,20 @@ pub fn usual_loss_of(walk: &str, task: Task) -> Result<&'static str, ConfigError
 
 /// The text of the matrix that a walk names, if it names a file.
 pub(crate) fn sigma(walk: &str) -> Result<Option<String>, RunError> {
-    let spec = Spec::parse(walk)?;
+    Spec::parse(walk)?; // an error of spelling comes before a missing file
+    matrix_file(walk).map(|path| Sigma::text(&path)).transpose()
+}
+
+/// The file of the matrix that a walk names, if it names one.
+pub fn matrix_file(walk: &str) -> Option<String> {
+    let spec = Spec::parse(walk).ok()?;
     if canonical(spec.name()) != Some("mirror:mahalanobis") {
-        return Ok(None);
+        return None;
     }
-    match spec.args().text("sigma") {
-        Some(text) if Sigma::inline(text)?.is_none() => Sigma::text(text).map(Some),
-        _ => Ok(None),
-    }
+    let mut args = spec.args();
+    let text = args.text("sigma")?;
+    // A diagonal that is written down badly is refused where the walk is built.
+    matches!(Sigma::inline(text), Ok(None)).then(|| text.to_owned())
 }
 
 /// The loss to use where none is named.
@@ -245,10 +343,11 @@ pub(crate) fn against(
 /// Builds the learner that a text names. What a [`Setting`] says of reach, theorems, domain, split weights and values is decided here.
 pub fn build(text: &str, request: Request) -> Result<Built, ConfigError> {
     let spec = Spec::parse(text)?;
-    if natural(spec.name()) {
-        return crate::natural::build(&spec, &request);
-    }
-    let Some(name) = canonical(spec.name()) else {
+    let Some(row) = find(spec.name()) else {
+        if natural(spec.name()) {
+            // A family that is not known: the error lists those that are.
+            return crate::natural::build(&spec, &request);
+        }
         let known = entries().flat_map(|w| w.aliases.iter().copied().chain([w.entry.name]));
         return Err(spec::unknown("walk", spec.name(), known));
     };
@@ -260,14 +359,28 @@ pub fn build(text: &str, request: Request) -> Result<Built, ConfigError> {
     }
     let kind = Kind::Without("no theorem of regret is known for this walk");
     let signed = spec.name() == "eg+-";
-    let mut built = Builder { request, signed, kind, scale: None }.walk(name, &mut args)?;
+    let text = text.to_owned();
+    let builder = Builder { text, spec: spec.clone(), request, signed, kind, scale: None };
+    let mut built = (row.construct)(builder, &mut args)?;
     args.finish()?;
-    let own = ["free:euclidean", "winnow", "reparam-winnow"];
-    built.rated = !own.contains(&name) && spec.name() != "perceptron";
+    // Its rate is fixed.
+    built.rated &= spec.name() != "perceptron";
     Ok(built)
 }
 
+/// The learner of any walk, with what every walk has: certificates of the first order, averages where it allows them, saved
+/// states. For walks that have no name, as those on a manifold from outside the library.
+pub fn of_walk<W: Walk + Clone + 'static>(walk: W, request: Request) -> Result<Built, ConfigError> {
+    let kind = Kind::Without("no theorem of regret is known for this walk");
+    let (text, spec) = (String::new(), Spec::parse("walk")?);
+    let builder = Builder { text, spec, request, signed: false, kind, scale: None };
+    builder.constrained(walk, BALL)
+}
+
 struct Builder {
+    /// The walk as it was asked for.
+    text: String,
+    spec: Spec,
     request: Request,
     signed: bool,
     /// What the walk is to the theorems.
@@ -277,159 +390,149 @@ struct Builder {
 }
 
 impl Builder {
-    #[allow(clippy::too_many_lines)] // an arm for each row of the table
-    fn walk(mut self, name: &str, args: &mut Args<'_>) -> Result<Built, ConfigError> {
-        match name {
-            "free:euclidean" => {
-                let epsilon = args.number("epsilon", Free::WEALTH)?;
-                let step = args.number("step", Free::STEP)?;
-                let Some(slope) = self.request.setting.loss.facts().lipschitz else {
-                    return Err(ConfigError::Missing {
-                        name: "a bound on the slope of the loss",
-                        meaning: "free bets against it; use --walk adagrad, or a loss such as absolute or huber",
-                    });
-                };
-                self.request.setting.splits_weights = true;
-                // It has no use for a rate that looks at every example.
-                self.request.setting.rate = Rate::Constant(1.0);
-                self.kind = Kind::Free { lipschitz: slope };
-                self.plain(Free::new(epsilon, step, slope)?, "none needed", Reach::Box)
-            }
-            "explicit:adaptive" => {
-                let rate = match self.request.setting.rate {
-                    Rate::Auto => Rate::Constant(Adaptive::RATE),
-                    rate => rate,
-                };
-                self.request.setting.rate = rate;
-                self.kind = Kind::Without(
-                    "the metric is learned from the stream: no theorem of this library speaks of it",
-                );
-                self.plain(Adaptive::new(), &rate.to_string(), Reach::Box)
-            }
-            "explicit:euclidean" => {
-                self.kind = Kind::Descent;
-                let rate = self.request.setting.rate.to_string();
-                self.plain(Euclidean::new(), &rate, Reach::Ball(Norm::L2))
-            }
-            "explicit:hyperbolic" => self.constrained(Hyperbolic::new(), Reach::Ball(Norm::L2)),
-            "explicit:sphere" => {
-                let radius = args.number("radius", 1.0)?;
-                let sphere = Sphere::new(radius, self.request.seed)?;
-                if radius == 1.0 {
-                    self.kind = Kind::Sphere;
-                }
-                self.constrained(sphere, Reach::Sphere(radius))
-            }
-            "projected-sphere" => {
-                let radius = args.number("radius", 1.0)?;
-                let sphere = Sphere::projected(radius, self.request.seed)?;
-                self.constrained(sphere, Reach::Sphere(radius))
-            }
-            "mirror:p-norm" => {
-                let walk = self.p_norm(args)?;
-                let rate = self.request.setting.rate.to_string();
-                let norm = Norm::Lp(walk.q());
-                self.kind = Kind::PNorm { q: walk.q() };
-                self.plain(walk, &rate, Reach::Ball(norm))
-            }
-            "mirror:mahalanobis" => {
-                let (walk, metric) = self.mahalanobis(args)?;
-                self.kind = Kind::Mahalanobis(metric);
-                let rate = self.request.setting.rate.to_string();
-                self.plain(walk, &rate, Reach::Ball(Norm::L2))
-            }
-            "explicit:orthant" => {
-                let start = args.number("start", 0.1)?;
-                let walk = Orthant::new(start)?;
-                self.kind = Kind::Orthant { start };
-                self.positive(walk, args, Reach::Positive)
-            }
-            "mirror:entropy" => {
-                let start = args.number("start", Entropy::START)?;
-                let walk = Entropy::new(start)?;
-                self.kind = Kind::Entropy { start };
-                self.positive(walk, args, Reach::Positive)
-            }
-            "mirror:burg" => {
-                let start = args.number("start", 0.1)?;
-                let walk = Burg::new(start)?;
-                self.kind = Kind::Burg { start };
-                self.positive(walk, args, Reach::Positive)
-            }
-            "reparam:entropy" => {
-                let start = args.number("start", Entropy::START)?;
-                let walk = ReparamEntropy::new(start)?;
-                self.kind = Kind::ReparamEntropy { start };
-                self.positive(walk, args, Reach::Positive)
-            }
-            "reparam:simplex-entropy" => {
-                let (lo, hi) = (args.optional_number("lo")?, args.optional_number("hi")?);
-                let (walk, middle) = match (lo, hi) {
-                    (Some(lo), Some(hi)) => (ReparamSimplex::centred(lo, hi)?, 0.5 * (lo + hi)),
-                    _ => (ReparamSimplex::new(), 0.0),
-                };
-                self.kind = Kind::ReparamEg { middle };
-                self.positive(walk, args, Reach::Simplex)
-            }
-            "explicit:simplex" => self.positive(Simplex::new(), args, Reach::Simplex),
-            "mirror:simplex-entropy" => {
-                self.kind = Kind::Eg;
-                self.positive(SimplexEntropy::new(), args, Reach::Simplex)
-            }
-            "approximated-eg" => {
-                self.positive(SimplexEntropy::approximated(), args, Reach::Simplex)
-            }
-            "prod" => {
-                self.kind = Kind::Without(
-                    "its theorem speaks of the losses of experts: see geowalk experts",
-                );
-                self.positive(SimplexEntropy::prod(), args, Reach::Simplex)
-            }
-            _ if name.starts_with("implicit:") => self.implicit(name, args),
-            twin => self.winnow(twin == "reparam-winnow", args),
-        }
+    /// Bets on each coordinate: the loss must have a bounded slope.
+    fn free(mut self, args: &mut Args<'_>) -> Result<Built, ConfigError> {
+        let epsilon = args.number("epsilon", Free::WEALTH)?;
+        let step = args.number("step", Free::STEP)?;
+        let Some(slope) = self.request.setting.loss.facts().lipschitz else {
+            return Err(ConfigError::Missing {
+                name: "a bound on the slope of the loss",
+                meaning: "free bets against it; use --walk adagrad, or a loss such as absolute or huber",
+            });
+        };
+        self.request.setting.splits_weights = true;
+        // It has no use for a rate that looks at every example.
+        self.request.setting.rate = Rate::Constant(1.0);
+        self.kind = Kind::Free { lipschitz: slope };
+        let built = self.plain(Free::new(epsilon, step, slope)?, "none needed", Reach::Box)?;
+        Ok(Built { rated: false, ..built })
     }
 
-    /// The implicit form of a walk. Classes are learned apart: a joint softmax gives a slope, not a loss to look ahead in.
-    fn implicit(mut self, name: &str, args: &mut Args<'_>) -> Result<Built, ConfigError> {
-        let ball = Reach::Ball(Norm::L2);
-        match name {
-            "implicit:euclidean" => {
-                self.kind = Kind::Implicit;
-                self.constrained(Implicit::new(Euclidean::new()), ball)
-            }
-            "implicit:hyperbolic" => self.constrained(Implicit::new(Hyperbolic::new()), ball),
-            "implicit:sphere" => {
-                let radius = args.number("radius", 1.0)?;
-                let sphere = Sphere::new(radius, self.request.seed)?;
-                self.constrained(Implicit::new(sphere), Reach::Sphere(radius))
-            }
-            "implicit:p-norm" => {
-                let walk = self.p_norm(args)?;
-                let norm = Norm::Lp(walk.q());
-                self.constrained(Implicit::new(walk), Reach::Ball(norm))
-            }
-            "implicit:orthant" => {
-                let walk = Orthant::new(args.number("start", 0.1)?)?;
-                self.positive(Implicit::new(walk), args, Reach::Positive)
-            }
-            "implicit:entropy" => {
-                let walk = Entropy::new(args.number("start", Entropy::START)?)?;
-                self.positive(Implicit::new(walk), args, Reach::Positive)
-            }
-            "implicit:burg" => {
-                let walk = Burg::new(args.number("start", 0.1)?)?;
-                self.positive(Implicit::new(walk), args, Reach::Positive)
-            }
-            "implicit:simplex" => {
-                self.positive(Implicit::new(Simplex::new()), args, Reach::Simplex)
-            }
-            _ => self.positive(Implicit::new(SimplexEntropy::new()), args, Reach::Simplex),
+    /// AdaGrad.
+    fn adaptive(mut self, _: &mut Args<'_>) -> Result<Built, ConfigError> {
+        let rate = match self.request.setting.rate {
+            Rate::Auto => Rate::Constant(Adaptive::RATE),
+            rate => rate,
+        };
+        self.request.setting.rate = rate;
+        self.kind = Kind::Without(
+            "the metric is learned from the stream: no theorem of this library speaks of it",
+        );
+        self.plain(Adaptive::new(), &rate.to_string(), Reach::Box)
+    }
+
+    /// Gradient descent.
+    fn descent(mut self, _: &mut Args<'_>) -> Result<Built, ConfigError> {
+        self.kind = Kind::Descent;
+        let rate = self.request.setting.rate.to_string();
+        self.plain(Euclidean::new(), &rate, Reach::Ball(Norm::L2))
+    }
+
+    /// Geodesic steps on the sphere.
+    fn sphere(mut self, args: &mut Args<'_>) -> Result<Built, ConfigError> {
+        let radius = args.number("radius", 1.0)?;
+        let sphere = Sphere::new(radius, self.request.seed)?;
+        if radius == 1.0 {
+            self.kind = Kind::Sphere;
         }
+        self.constrained(sphere, Reach::Sphere(radius))
+    }
+
+    /// Projected steps on the sphere.
+    fn projected_sphere(self, args: &mut Args<'_>) -> Result<Built, ConfigError> {
+        let radius = args.number("radius", 1.0)?;
+        let sphere = Sphere::projected(radius, self.request.seed)?;
+        self.constrained(sphere, Reach::Sphere(radius))
+    }
+
+    /// Mirror steps in a q-norm.
+    fn p_norm(mut self, args: &mut Args<'_>) -> Result<Built, ConfigError> {
+        let walk = self.in_norm(args)?;
+        let rate = self.request.setting.rate.to_string();
+        let norm = Norm::Lp(walk.q());
+        self.kind = Kind::PNorm { q: walk.q() };
+        self.plain(walk, &rate, Reach::Ball(norm))
+    }
+
+    /// Mirror steps in a constant metric.
+    fn mahalanobis(mut self, args: &mut Args<'_>) -> Result<Built, ConfigError> {
+        let (walk, metric) = self.in_metric(args)?;
+        self.kind = Kind::Mahalanobis(metric);
+        let rate = self.request.setting.rate.to_string();
+        self.plain(walk, &rate, Reach::Ball(Norm::L2))
+    }
+
+    /// Geodesic steps on positive weights.
+    fn orthant(mut self, args: &mut Args<'_>) -> Result<Built, ConfigError> {
+        let start = args.number("start", 0.1)?;
+        let walk = Orthant::new(start)?;
+        self.kind = Kind::Orthant { start };
+        self.positive(walk, args, Reach::Positive)
+    }
+
+    /// EGU.
+    fn entropy(mut self, args: &mut Args<'_>) -> Result<Built, ConfigError> {
+        let start = args.number("start", Entropy::START)?;
+        let walk = Entropy::new(start)?;
+        self.kind = Kind::Entropy { start };
+        self.positive(walk, args, Reach::Positive)
+    }
+
+    /// Mirror steps with Burg's entropy.
+    fn burg(mut self, args: &mut Args<'_>) -> Result<Built, ConfigError> {
+        let start = args.number("start", 0.1)?;
+        let walk = Burg::new(start)?;
+        self.kind = Kind::Burg { start };
+        self.positive(walk, args, Reach::Positive)
+    }
+
+    /// The twin of EGU.
+    fn reparam_entropy(mut self, args: &mut Args<'_>) -> Result<Built, ConfigError> {
+        let start = args.number("start", Entropy::START)?;
+        let walk = ReparamEntropy::new(start)?;
+        self.kind = Kind::ReparamEntropy { start };
+        self.positive(walk, args, Reach::Positive)
+    }
+
+    /// The twin of EG.
+    fn reparam_simplex(mut self, args: &mut Args<'_>) -> Result<Built, ConfigError> {
+        let (lo, hi) = (args.optional_number("lo")?, args.optional_number("hi")?);
+        let (walk, middle) = match (lo, hi) {
+            (Some(lo), Some(hi)) => (ReparamSimplex::centred(lo, hi)?, 0.5 * (lo + hi)),
+            _ => (ReparamSimplex::new(), 0.0),
+        };
+        self.kind = Kind::ReparamEg { middle };
+        self.positive(walk, args, Reach::Simplex)
+    }
+
+    /// EG.
+    fn simplex_entropy(mut self, args: &mut Args<'_>) -> Result<Built, ConfigError> {
+        self.kind = Kind::Eg;
+        self.positive(SimplexEntropy::new(), args, Reach::Simplex)
+    }
+
+    /// Prod.
+    fn prod(mut self, args: &mut Args<'_>) -> Result<Built, ConfigError> {
+        self.kind =
+            Kind::Without("its theorem speaks of the losses of experts: see geowalk experts");
+        self.positive(SimplexEntropy::prod(), args, Reach::Simplex)
+    }
+
+    /// Implicit gradient descent.
+    fn implicit_descent(mut self, _: &mut Args<'_>) -> Result<Built, ConfigError> {
+        self.kind = Kind::Implicit;
+        self.constrained(Implicit::new(Euclidean::new()), BALL)
+    }
+
+    /// Implicit geodesic steps on the sphere. Classes of implicit walks are learned apart: a joint softmax gives a slope, not a loss to look ahead in.
+    fn implicit_sphere(self, args: &mut Args<'_>) -> Result<Built, ConfigError> {
+        let radius = args.number("radius", 1.0)?;
+        let sphere = Sphere::new(radius, self.request.seed)?;
+        self.constrained(Implicit::new(sphere), Reach::Sphere(radius))
     }
 
     /// The p-norm walk that the arguments ask for.
-    fn p_norm(&self, args: &mut Args<'_>) -> Result<PNorm, ConfigError> {
+    fn in_norm(&self, args: &mut Args<'_>) -> Result<PNorm, ConfigError> {
         match (args.text("q"), self.request.features) {
             (Some("auto"), Some(n)) => PNorm::auto(n),
             (Some("auto"), None) => Err(ConfigError::Missing {
@@ -442,7 +545,7 @@ impl Builder {
     }
 
     /// The walk in the metric that the arguments ask for.
-    fn mahalanobis(&self, args: &mut Args<'_>) -> Result<(Mahalanobis, Metric), ConfigError> {
+    fn in_metric(&self, args: &mut Args<'_>) -> Result<(Mahalanobis, Metric), ConfigError> {
         let missing = ConfigError::Missing {
             name: "sigma",
             meaning: "the metric: mahalanobis(sigma=FILE) or mahalanobis(sigma=diag(1, 2, ...)), a number for each feature",
@@ -542,11 +645,12 @@ impl Builder {
         self.request.setting.rate = Rate::Constant(constants.rate);
         self.request.setting.values = Some(Allowed::Closed(0.0, 1.0));
         self.kind = Kind::Winnow { margin, start: k / n, twin };
-        if twin {
-            self.constrained(ReparamEntropy::new(k / n)?, Reach::Positive)
+        let built = if twin {
+            self.constrained(ReparamEntropy::new(k / n)?, Reach::Positive)?
         } else {
-            self.constrained(Entropy::new(k / n)?, Reach::Positive)
-        }
+            self.constrained(Entropy::new(k / n)?, Reach::Positive)?
+        };
+        Ok(Built { rated: false, ..built })
     }
 
     fn finish<W: Walk + Clone + 'static>(self, walk: W, joint: bool) -> Result<Built, ConfigError> {

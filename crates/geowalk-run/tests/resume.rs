@@ -164,6 +164,19 @@ fn sets() -> Vec<Data> {
     ]
 }
 
+/// A walk of fixed width with the arguments that four weights need.
+fn sized(name: &str) -> String {
+    let geometry = name.split(':').nth(1).unwrap_or(name);
+    let arguments = match geometry {
+        "spd" | "torus" => "n=2",
+        "oblique" => "rows=2, columns=2",
+        "product" => "sphere(n=2), euclidean(n=2)",
+        "mahalanobis" => "n=4, sigma=2 0 0 0; 0 3 1 0; 0 1 2 0; 0 0 0 1",
+        _ => "n=4",
+    };
+    format!("{name}({arguments})")
+}
+
 /// Every walk, its aliases and its signed form, each with a rate.
 fn specs() -> Vec<(String, &'static str)> {
     let mut all = Vec::new();
@@ -181,6 +194,10 @@ fn specs() -> Vec<(String, &'static str)> {
             "mirror:mahalanobis" => format!("(sigma=diag({diagonal}))"),
             _ => String::new(),
         };
+        if walk.fixed_width {
+            all.extend(rates.iter().map(|&rate| (sized(walk.entry.name), rate)));
+            continue;
+        }
         for &rate in rates {
             for name in walk.aliases.iter().chain([&walk.entry.name]) {
                 all.push((format!("{name}{own}"), rate));
@@ -255,6 +272,11 @@ fn fits(walk: &str, data: &Data) -> bool {
     }
     if own.is_some() {
         return false;
+    }
+    let name = walk.split('(').next().unwrap_or(walk);
+    if walks::entries().any(|walk| walk.fixed_width && walk.entry.name == name) {
+        // Three columns of numbers and the intercept.
+        return data.name == "b.csv";
     }
     if walk.contains("winnow") {
         return data.name.starts_with("positive");

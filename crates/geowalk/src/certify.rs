@@ -99,6 +99,12 @@ pub trait Bound {
         self.certify(u)
     }
 
+    /// In the round that was just seen some fixed weights predicted `prediction` and lost `loss` (with the weight of the example). A loss that is convex in the prediction
+    /// lies above its tangents: if this one does not, convexity was declared and is not true, and the theorem is void from this round on.
+    fn compare(&mut self, round: &Round, prediction: f64, loss: f64) {
+        let _ = (round, prediction, loss);
+    }
+
     /// The premises that nobody but the user can vouch for, with the numbers that were declared.
     fn declared(&self) -> Vec<Declared> {
         Vec::new()
@@ -138,6 +144,13 @@ pub enum Comparator<'a> {
         /// The largest sum.
         total: f64,
     },
+    /// The weights u, as positive weights of the rows (Ux, −Ux) of a [two-sided](crate::walk::Signed) walk.
+    Signed {
+        /// The weights of x.
+        u: &'a [f64],
+        /// U.
+        scale: f64,
+    },
 }
 
 impl Comparator<'_> {
@@ -146,6 +159,7 @@ impl Comparator<'_> {
         match *self {
             Self::Given(u) | Self::Box { radii: u } => u.len(),
             Self::Simplex { n } => n,
+            Self::Signed { u, .. } => 2 * u.len(),
             _ => 0,
         }
     }
@@ -186,6 +200,44 @@ pub struct Broken {
     pub found: f64,
 }
 
+/// A valid bound below what it bounds: a mistake in this library, or a premise that was declared and is not true.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error(
+    "internal error: after {rounds} rounds the theorem '{theorem}' promises at most {bound}, and {found} was found; please report this, with the data if you can"
+)]
+pub struct Contradiction {
+    /// Name of the theorem.
+    pub theorem: &'static str,
+    /// Rounds seen.
+    pub rounds: u64,
+    /// What was promised.
+    pub bound: f64,
+    /// What was found.
+    pub found: f64,
+}
+
+impl Certificate {
+    /// Compares a valid bound with what it bounds, where that is known. `rounding` is by how much `found` may be too large because it was worked out with
+    /// rounded numbers; the rounding of the learner's own losses is added to it.
+    ///
+    /// ```
+    /// use geowalk::certify::{Certificate, Status};
+    /// let c = Certificate { theorem: "hedge", status: Status::Valid, rounds: 9, loss: 4.0, bound: 1.5 };
+    /// assert!(c.check(1.5, 0.0).is_ok());
+    /// let wrong = c.check(1.6, 0.0).unwrap_err();
+    /// assert!(wrong.to_string().starts_with("internal error: after 9 rounds the theorem 'hedge' promises"));
+    /// ```
+    pub fn check(&self, found: f64, rounding: f64) -> Result<(), Contradiction> {
+        // A loss is good to a few units in the last place, and so is their compensated sum.
+        let slack = rounding + 16.0 * f64::EPSILON * self.loss.abs();
+        if self.status == Status::Valid && found > self.bound + slack {
+            let Self { theorem, rounds, bound, .. } = *self;
+            return Err(Contradiction { theorem, rounds, bound, found });
+        }
+        Ok(())
+    }
+}
+
 impl std::fmt::Display for Certificate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.status {
@@ -194,9 +246,14 @@ impl std::fmt::Display for Certificate {
                 "{}: valid; after {} rounds with loss {:.6}, regret <= {:.6}",
                 self.theorem, self.rounds, self.loss, self.bound
             ),
-            Status::Void(broken) if broken.row == 0 => {
+            Status::Void(broken) if broken.row == 0 && broken.found.is_nan() => {
                 write!(f, "{}: void; {} does not hold", self.theorem, broken.premise)
             }
+            Status::Void(broken) if broken.row == 0 => write!(
+                f,
+                "{}: void; {} does not hold (found {})",
+                self.theorem, broken.premise, broken.found
+            ),
             Status::Void(broken) => write!(
                 f,
                 "{}: void since row {}; {} does not hold (found {})",

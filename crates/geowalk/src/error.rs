@@ -256,6 +256,16 @@ pub enum ConfigError {
         /// Name of the parameter.
         name: String,
     },
+    /// A geometry that cannot have so many weights.
+    #[error("'{spec}' cannot have {features} weights (features and intercept); {fits} would fit")]
+    Width {
+        /// The geometry as it was asked for.
+        spec: String,
+        /// How many features the rows have, the intercept included.
+        features: usize,
+        /// The nearest numbers of features that it can have.
+        fits: String,
+    },
     /// Numbers that are outside the domain of what is built from them.
     #[error(transparent)]
     Domain(#[from] DomainError),

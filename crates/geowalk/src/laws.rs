@@ -21,6 +21,7 @@ pub mod loss;
 pub mod manifold;
 pub mod permissible;
 mod sampler;
+pub mod steps;
 pub mod update;
 
 pub use sampler::Sampler;

@@ -55,6 +55,7 @@ pub mod error;
 pub mod experts;
 pub mod geometry;
 pub mod laws;
+pub mod learn;
 pub mod loss;
 pub mod natural;
 mod real;

@@ -129,6 +129,15 @@ impl Spec {
         &self.name
     }
 
+    /// The arguments as they were written: `value` or `name=value`.
+    pub fn arguments(&self) -> Vec<String> {
+        let text = |arg: &Arg| match &arg.key {
+            Some(key) => format!("{key}={}", arg.value),
+            None => arg.value.clone(),
+        };
+        self.args.iter().map(text).collect()
+    }
+
     /// The arguments, to be taken one by one.
     pub fn args(&self) -> Args<'_> {
         Args { spec: self, used: vec![false; self.args.len()], names: Vec::new() }
@@ -145,6 +154,11 @@ pub struct Args<'a> {
 }
 
 impl<'a> Args<'a> {
+    /// Says that all arguments are taken.
+    pub fn take_all(&mut self) {
+        self.used.fill(true);
+    }
+
     /// The text given for a parameter, if any.
     pub fn text(&mut self, name: &'static str) -> Option<&'a str> {
         self.names.push(name);

@@ -44,6 +44,20 @@ impl Sum {
         if self.rounded.is_finite() { self.rounded + self.lost } else { self.rounded }
     }
 
+    /// This sum less another, where both may be large and near each other: the difference of two totals would be rounded as they are.
+    ///
+    /// ```
+    /// use geowalk::sum::Sum;
+    /// let (mut a, mut b) = (Sum::default(), Sum::default());
+    /// [1e16, 1.0].map(|term| a.add(term));
+    /// b.add(1e16);
+    /// assert_eq!((a.less(&b), a.total() - b.total()), (1.0, 0.0));
+    /// ```
+    pub fn less(&self, other: &Self) -> f64 {
+        let difference = (self.rounded - other.rounded) + (self.lost - other.lost);
+        if difference.is_nan() { self.total() - other.total() } else { difference }
+    }
+
     /// How many terms were added.
     pub fn count(&self) -> u64 {
         self.count

@@ -8,8 +8,8 @@
 mod explicit;
 mod mirror;
 
-pub use explicit::Explicit;
-pub use mirror::Mirror;
+pub use explicit::{Explicit, ExplicitState};
+pub use mirror::{Mirror, MirrorState};
 
 use crate::Real;
 use crate::error::{Allowed, ConfigError, DomainError};

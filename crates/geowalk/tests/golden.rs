@@ -6,11 +6,19 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
+use geowalk::certify::{
+    AdaHedge, AnyBound, Bound, Certificate, Comparator, Divergence, Eg, Egu, GradientDescent,
+    MirrorSteps, NaturalEg, Start, Theory,
+};
+use geowalk::geometry::Event;
 use geowalk::geometry::generators::AnyGenerator;
 use geowalk::geometry::manifolds::AnyManifold;
 use geowalk::geometry::{ExpLog, Generator, Manifold, Work};
 use geowalk::loss::permissible::{AnyPermissible, Permissible};
-use geowalk::loss::{AnyLoss, Loss};
+use geowalk::loss::{Absolute, AnyLoss, Loss};
+use geowalk::row::Dense;
+use geowalk::update::Round;
+use geowalk::walk::{Entropy, SimplexEntropy, Walk};
 use serde_json::Value;
 
 /// One case of a file. Numbers are stored as text, since not every JSON reader keeps the last bit of a number.
@@ -125,6 +133,45 @@ fn words(error: impl Display) -> String {
     error.to_string()
 }
 
+/// Every name of a table has cases in its file.
+fn covers<'a>(file: &str, text: &str, kind: &str, names: impl Iterator<Item = &'a str>) {
+    let json: Value = serde_json::from_str(text).expect("the file is JSON");
+    let cases = json["cases"].as_array().expect("a list of cases");
+    let covered: Vec<&str> = cases
+        .iter()
+        .filter_map(|case| case[kind].as_str())
+        .map(|text| text.split('(').next().unwrap_or(text))
+        .collect();
+    let missing: Vec<&str> = names.filter(|name| !covered.contains(name)).collect();
+    assert!(
+        missing.is_empty(),
+        "{file} has no values of {missing:?}: add cases to make_golden.py and run it"
+    );
+}
+
+#[test]
+fn every_registered_name_has_golden_values() {
+    use geowalk::geometry::{generators, manifolds};
+    use geowalk::loss::{self, permissible};
+    let names = manifolds::entries().map(|entry| entry.name);
+    covers("manifolds.json", include_str!("golden/manifolds.json"), "geometry", names);
+    let names = generators::entries().map(|entry| entry.name);
+    covers("generators.json", include_str!("golden/generators.json"), "generator", names);
+    // A balanced convex loss is a function of its permissible one, which has values of its own.
+    let of_phi = |name: &str| permissible::entries().any(|entry| entry.name == name);
+    let names = loss::entries().map(|entry| entry.name).filter(|name| !of_phi(name));
+    covers("losses.json", include_str!("golden/losses.json"), "loss", names);
+    let names = permissible::entries().map(|entry| entry.name);
+    covers("permissible.json", include_str!("golden/permissible.json"), "permissible", names);
+}
+
+#[test]
+#[should_panic(expected = "has no values of [\"oblate\"]")]
+fn a_name_without_golden_values_fails() {
+    let text = include_str!("golden/manifolds.json");
+    covers("manifolds.json", text, "geometry", ["sphere", "oblate"].into_iter());
+}
+
 #[test]
 fn manifolds() {
     run("manifolds.json", include_str!("golden/manifolds.json"), "geometry", |case| {
@@ -235,6 +282,83 @@ fn permissible() {
             op => return Err(format!("no operation {op}")),
         };
         Ok(case.vector(key).iter().map(|&x| function(&phi, x)).collect())
+    });
+}
+
+/// The bound at rate 1 after one round on a row of zeros is the distance from the start, rounded up.
+fn distance(case: &Case) -> Result<Certificate, String> {
+    let [u, w, scale] = ["u", "w", "scale"].map(|key| case.vector(key));
+    let each = w.first().copied().unwrap_or(0.0);
+    let (facts, given) = (Absolute.facts(), Comparator::Given(&u));
+    let row = vec![0.0; u.len()];
+    let steps = |divergence: Divergence, start: Start| {
+        MirrorSteps::new(divergence, start, &facts).map_err(words)
+    };
+    let eg = || Eg::new(&[1.0]).map(|eg| eg.starting(Start::Even)).map_err(words);
+    let egu = || Egu::new(&[each]).map(|egu| egu.starting(Start::Each(each))).map_err(words);
+    let theory = match case.text("divergence") {
+        "even" | "signed-even" => Theory::Eg(eg()?),
+        "each" | "signed-each" => Theory::Egu(egu()?),
+        "burg" => Theory::Mirror(steps(Divergence::Burg, Start::Each(each))?),
+        "p-norm" => {
+            let q = case.vector("q")[0];
+            Theory::Mirror(steps(Divergence::PNorm { q }, Start::Each(0.0))?)
+        }
+        "orthant" => {
+            Theory::NaturalEg(NaturalEg::new(&vec![each; u.len()], &facts).map_err(words)?)
+        }
+        "euclidean" => Theory::Implicit(GradientDescent::implicit(&w, &facts)),
+        kind => return Err(format!("no divergence {kind}")),
+    };
+    let mut bound = AnyBound::from(theory);
+    if let Some(scale) = scale.first() {
+        bound = bound.signed(*scale);
+    }
+    // So large a loss that no bound is capped by it; the comparator loses nothing.
+    let (loss, slope) = (1e304, -2e152);
+    let round = Round { z: 0.0, loss, slope, rate: 1.0, length: 0.0, event: Event::Inside };
+    bound.observe(&round, Dense(&row));
+    Ok(bound.certify(&given, Some(0.0), None).certificate)
+}
+
+/// ½·length² of the last step of a stream.
+fn step(mut walk: impl Walk, case: &Case) -> Result<f64, String> {
+    let [rate, x, y] = ["rate", "x", "y"].map(|key| case.vector(key));
+    let mut length = f64::NAN;
+    for (x, y) in x.chunks(2).zip(y) {
+        length = walk.step(Dense(x), y.into(), &Absolute, rate[0]).map_err(words)?.length;
+    }
+    Ok(0.5 * length * length)
+}
+
+#[test]
+fn divergences() {
+    run("divergences.json", include_str!("golden/divergences.json"), "divergence", |case| {
+        Ok(vec![match case.text("divergence") {
+            "step-simplex" => step(SimplexEntropy::new(), case)?,
+            "step-entropy" => step(Entropy::new(0.125).map_err(words)?, case)?,
+            "gaps" => {
+                let (mut hedge, mut w) = (AdaHedge::new(3).map_err(words)?, Vec::new());
+                for losses in case.vector("x").chunks(3) {
+                    hedge.weights(&mut w);
+                    let z = w.iter().zip(losses).map(|(w, x)| w * x).sum();
+                    let (rate, length, event) = (hedge.rate(), 0.0, Event::Inside);
+                    hedge.observe(
+                        &Round { z, loss: z, slope: 1.0, rate, length, event },
+                        Dense(losses),
+                    );
+                }
+                hedge.certify(&Comparator::Simplex { n: 3 }).bound
+            }
+            _ => {
+                let certificate = distance(case)?;
+                let expected = case.number("expected");
+                if certificate.bound < expected {
+                    return Err(format!("{certificate}, below {expected:e}"));
+                }
+                certificate.bound
+            }
+        }])
     });
 }
 

@@ -9,6 +9,7 @@ use geowalk::geometry::generators::{self, AnyGenerator};
 use geowalk::geometry::manifolds::{self, AnyManifold, PositiveOrthant, Simplex, Sphere};
 use geowalk::geometry::{ExpLog, Generator, Hessian, Manifold, PullBack, Work, link};
 use geowalk::laws::{self, Broken, Sampler};
+use geowalk::learn::{Proximal, SparseForm};
 use geowalk::loss::permissible::{self, AnyPermissible};
 use geowalk::loss::{self, AnyLoss, Loss, doctor};
 use geowalk::row::{Dense, Norm};
@@ -448,4 +449,50 @@ fn laws_catch_liars() {
         Generator::<f64>::check(&geowalk::geometry::generators::SimplexEntropy, &[0.5, 0.6])
             .is_err()
     );
+}
+
+/// Runs the laws of steps on every O(nnz) form.
+struct Steps {
+    named: Vec<String>,
+}
+
+impl laws::steps::Forms for Steps {
+    fn manifold<G: SparseForm>(&mut self, spec: &str, steps: geowalk::walk::Steps<G>)
+    where
+        geowalk::walk::Steps<G>: Proximal,
+    {
+        check(spec, |s| laws::steps::sparse_is_geodesic(spec, steps.clone(), s));
+        check(spec, |s| laws::steps::implicit_is_least_on_manifold(spec, steps.clone(), s));
+        self.named.push(spec.split('(').next().unwrap().to_owned());
+    }
+
+    fn generator<G: SparseForm>(&mut self, spec: &str, steps: geowalk::walk::Steps<G>)
+    where
+        geowalk::walk::Steps<G>: Proximal,
+    {
+        check(spec, |s| laws::steps::sparse_is_mirror(spec, steps.clone(), s));
+        check(spec, |s| laws::steps::implicit_is_least_with_generator(spec, steps.clone(), s));
+        self.named.push(spec.split('(').next().unwrap().to_owned());
+    }
+}
+
+#[test]
+fn sparse_forms_are_their_geometries() {
+    let mut steps = Steps { named: Vec::new() };
+    laws::steps::forms(&mut steps).unwrap();
+    let known: Vec<_> = manifolds::entries().chain(generators::entries()).map(|e| e.name).collect();
+    assert!(steps.named.iter().all(|name| known.contains(&name.as_str())), "{:?}", steps.named);
+}
+
+/// The laws refuse a form that belongs to another geometry.
+#[test]
+fn a_form_of_another_geometry_is_refused() {
+    let broken = |law: &dyn Fn(&mut Sampler) -> Result<(), Broken>| {
+        (0..SEEDS).any(|seed| law(&mut Sampler::new(seed)).is_err())
+    };
+    let egu = geowalk::walk::Entropy::new(0.1).unwrap();
+    assert!(broken(&|s| laws::steps::sparse_is_geodesic("orthant", egu.clone(), s)));
+    assert!(broken(&|s| laws::steps::implicit_is_least_on_manifold("orthant", egu.clone(), s)));
+    let burg = geowalk::walk::Burg::new(0.1).unwrap();
+    assert!(broken(&|s| laws::steps::sparse_is_mirror("entropy", burg.clone(), s)));
 }

@@ -123,7 +123,7 @@ fn losses(page: Page, summary: &Summary, points: &[Point]) -> Page {
         regret = regret.dots("regret", [(last.examples as f64, own)]);
     }
     page.section("How it went")
-        .prose("The bound is that of the tightest valid certificate at the time, against all weights no farther from the start than the weights were then; a bound above the learner's whole loss says nothing for losses that are never negative.")
+        .prose("The bound is that of the tightest valid certificate at the time, against the set of weights that the last certificate names, with the weights of that time instead of the final ones; a bound above the learner's whole loss says nothing for losses that are never negative.")
         .figure(average)
         .figure(regret)
 }

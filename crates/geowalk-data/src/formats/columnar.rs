@@ -135,7 +135,7 @@ impl Columnar {
         if self.table.names.is_empty() {
             self.table.name_columns(names)?;
         } else {
-            self.table.same_names(&names)?;
+            self.table.later_names(names)?;
         }
         self.wanted = (0..schema.fields().len()).filter(|&k| !self.table.ignores(k)).collect();
         for &k in &self.wanted {

@@ -1,6 +1,7 @@
 //! # CSV and TSV
 //! A header of names, then a row per line. CSV fields may be quoted as in RFC 4180, with line ends inside; TSV has no
-//! quotes, as IANA registered it.
+//! quotes, as IANA registered it. A CSV header with semicolons and no commas says that semicolons separate the fields; numbers with
+//! a decimal comma are refused. Later files may have their columns in another order.
 //!
 //! **Types** A column is numeric if every field of the sample that is not empty is a number. Otherwise it is text if its fields are mostly
 //! distinct and have several words, else nominal: one feature `column=value` per value. `nan` and `inf` do not make a column
@@ -42,7 +43,7 @@ pub(super) fn open(
     dialect: Dialect,
 ) -> Result<Box<dyn Source>, DataError> {
     let table = Table::new(&mut options).map_err(|kind| kind.of(bytes.name()))?;
-    let parser = Csv { dialect, has_header: options.header, table };
+    let parser = Csv { dialect, has_header: options.header, table, decimal_comma: None };
     reader(bytes, parser, options)
 }
 
@@ -50,6 +51,23 @@ struct Csv {
     dialect: Dialect,
     has_header: bool,
     table: Table,
+    /// The first field of the sample that is a number with a decimal comma, where semicolons separate fields.
+    decimal_comma: Option<String>,
+}
+
+/// Is a header a single name for commas, and several names for semicolons?
+fn has_semicolons(record: Record<'_>, dialect: Dialect) -> bool {
+    let bytes = record.bytes();
+    dialect.separator == b',' && bytes.contains(&b';') && !bytes.contains(&b',')
+}
+
+/// Is this a number as it is written in much of Europe, 1,5?
+fn has_decimal_comma(field: &[u8]) -> bool {
+    let mut parts = field.splitn(2, |byte| *byte == b',');
+    let whole = parts.next().unwrap_or_default();
+    let whole = whole.strip_prefix(b"-").unwrap_or(whole);
+    let digits = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    digits(whole) && parts.next().is_some_and(digits)
 }
 
 impl Parser for Csv {
@@ -58,6 +76,10 @@ impl Parser for Csv {
     }
 
     fn header(&mut self, record: Record<'_>) -> Result<(), Fault> {
+        if self.table.names.is_empty() && has_semicolons(record, self.dialect) {
+            self.dialect.separator = b';';
+            self.table.decisions.push(Decision::Semicolons);
+        }
         let mut names = Vec::new();
         for field in field::fields(record, self.dialect) {
             let (offset, field) = field?;
@@ -69,7 +91,7 @@ impl Parser for Csv {
         if self.table.names.is_empty() {
             return self.table.name_columns(names).map_err(|kind| kind.at(0));
         }
-        self.table.same_names(&names).map_err(|kind| kind.at(0))
+        self.table.later_names(names).map_err(|kind| kind.at(0))
     }
 
     #[inline]
@@ -84,6 +106,11 @@ impl Parser for Csv {
     fn sample(&mut self, record: Record<'_>) {
         let fields: Result<Vec<_>, Fault> = field::fields(record, self.dialect).collect();
         let Ok(fields) = fields else { return };
+        if self.dialect.separator == b';' && self.decimal_comma.is_none() {
+            let comma =
+                fields.iter().map(|(_, field)| field).find(|field| has_decimal_comma(field));
+            self.decimal_comma = comma.map(|field| excerpt(field));
+        }
         let Table { sample, schema, .. } = &mut self.table;
         sample.add(fields.iter().map(|(_, field)| match &**field {
             text if schema.is_missing(text) => Sight::Missing,
@@ -92,6 +119,9 @@ impl Parser for Csv {
     }
 
     fn settle(&mut self) -> Result<(), ErrorKind> {
+        if let Some(found) = self.decimal_comma.take() {
+            return Err(ErrorKind::DecimalComma { found });
+        }
         if self.table.names.is_empty() {
             let columns = &self.table.schema.columns;
             let names = if columns.is_empty() {

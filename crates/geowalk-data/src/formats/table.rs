@@ -23,7 +23,7 @@ use crate::error::{ErrorKind, What, excerpt};
 use crate::number;
 use crate::schema::{Dictionary, Features, Kind, Labels, Schema};
 use crate::source::Parsed;
-use crate::words::Words;
+use crate::words::{Texts, Words};
 use crate::{Label, Options};
 
 /// What the user asked for.
@@ -152,9 +152,39 @@ pub(super) struct Table {
     label: f64,
     weight: f64,
     words: Words,
+    /// The last values of columns that hold names, until one turns out to be free text.
+    recent: Vec<Option<Texts>>,
 }
 
 impl Table {
+    /// So many values of a column are looked at together.
+    const RECENT: usize = 200;
+
+    /// Notices when a column of names becomes one of free text.
+    #[inline]
+    fn watch(&mut self, column: usize, text: &[u8]) {
+        let Some(Some(recent)) = self.recent.get_mut(column) else { return };
+        if text.contains(&b' ') {
+            recent.add(text);
+        } else {
+            recent.add_one_word();
+        }
+        if recent.values == Self::RECENT {
+            self.judge(column);
+        }
+    }
+
+    #[cold]
+    fn judge(&mut self, column: usize) {
+        let Some(recent) = self.recent[column].take() else { return };
+        if recent.are_free() {
+            let column = self.schema.columns[column].name.clone();
+            self.decisions.push(Decision::Turned { column });
+        } else {
+            self.recent[column] = Some(Texts::default());
+        }
+    }
+
     /// A table whose columns are not known yet.
     pub(super) fn new(options: &mut Options) -> Result<Self, ErrorKind> {
         let features = options.features(|| Features::Exact(Dictionary::default()))?;
@@ -181,6 +211,7 @@ impl Table {
             label: f64::NAN,
             weight: 1.0,
             words: Words::default(),
+            recent: Vec::new(),
         })
     }
 
@@ -323,6 +354,7 @@ impl Table {
                     (schema.columns[column].name.as_bytes(), &mut schema.features);
                 if role == (Role::Name { column }) {
                     block.feature(features.joined(name, Some(text))?, 1.0);
+                    self.watch(column, text);
                     return Ok(());
                 }
                 words.each(name, utf8(text)?, |word| -> Result<(), ErrorKind> {

@@ -5,7 +5,8 @@
 //! namespace, as VW does by default, so that numbered features collide with text as they do there. A value without a name
 //! is counted: `|f :2 :3` is `|f 0:2 1:3`. Exact names are `namespace^name`.
 //!
-//! **Labels** A row without a label is read with NaN. A tag is passed over. A number that touches the bar would be a tag in
+//! **Labels** A row without a label is read with NaN. A tag stands beside the prediction of its row; after label and
+//! importance it needs no apostrophe. A number that touches the bar would be a tag in
 //! VW and its row silently unlabelled; here that is an error.
 //!
 //! **Refused** The third number before the bar, an initial prediction.
@@ -36,8 +37,13 @@ pub(super) fn open(bytes: Bytes, options: Options) -> Result<Box<dyn Source>, Da
 /// A bar, and nothing but numbers and a tag before it.
 pub(super) fn sniff(line: &[u8]) -> bool {
     let Some(bar) = memchr(b'|', line) else { return false };
-    let mut tokens = line[..bar].split(|b| *b == b' ').filter(|t| !t.is_empty());
-    tokens.all(|token| token.starts_with(b"'") || number::field(token).is_some())
+    let tokens = line[..bar].split(|b| *b == b' ').filter(|t| !t.is_empty());
+    // Behind label and importance a tag needs no apostrophe.
+    let is_head = |(k, token): (usize, &[u8])| {
+        k == 2 || token.starts_with(b"'") || number::field(token).is_some()
+    };
+    let mut tokens = tokens.enumerate();
+    tokens.all(is_head)
 }
 
 struct Vw {
@@ -90,9 +96,10 @@ impl Shadowing for Shadowed {
 }
 
 /// What stands before the bar.
-struct Head {
+struct Head<'a> {
     label: f64,
     weight: f64,
+    tag: &'a [u8],
 }
 
 #[inline]
@@ -108,6 +115,9 @@ fn row<P: Place>(
         return Ok(Parsed::Nothing);
     }
     let head = head(record, bar)?;
+    if !head.tag.is_empty() {
+        block.tag(head.tag);
+    }
     let mut at = bar;
     while at < end {
         at = namespace(record, at + 1, block, place, pairs)?;
@@ -117,7 +127,7 @@ fn row<P: Place>(
 }
 
 /// Label, importance weight and tag.
-fn head(record: Record<'_>, bar: usize) -> Result<Head, Fault> {
+fn head(record: Record<'_>, bar: usize) -> Result<Head<'_>, Fault> {
     let text = record.text;
     let mut numbers = [f64::NAN, 1.0];
     let mut count = 0;
@@ -153,6 +163,8 @@ fn head(record: Record<'_>, bar: usize) -> Result<Head, Fault> {
                 at = after;
             }
             _ if touches() => break,
+            // After label and weight a tag needs no apostrophe: 1 2 second_house | ...
+            None if count == 2 && text[at..bar].trim_ascii().iter().all(|b| *b > b' ') => break,
             _ => {
                 let found = text[at..bar].split(|b| *b <= b' ').next().unwrap_or_default();
                 let what = if count == 0 { What::Label } else { What::Weight };
@@ -160,7 +172,9 @@ fn head(record: Record<'_>, bar: usize) -> Result<Head, Fault> {
             }
         }
     }
-    Ok(Head { label: numbers[0], weight: numbers[1] })
+    let tag = text[at..bar].trim_ascii();
+    let tag = tag.strip_prefix(b"'").unwrap_or(tag);
+    Ok(Head { label: numbers[0], weight: numbers[1], tag })
 }
 
 /// Reads the namespace that begins at `at`, just after its bar; returns the next bar or the end.

@@ -26,9 +26,9 @@ pub enum Reason {
     TwoValues(f64, f64),
     /// Class names, so many of them.
     Names(usize),
-    /// So many distinct whole numbers, all small.
+    /// So many distinct whole numbers that look like codes of classes.
     SmallWholeNumbers(usize),
-    /// So many distinct whole numbers, too many or too large for classes.
+    /// So many distinct whole numbers that do not look like classes: too many, too large, or with gaps and seldom repeated.
     WholeNumbers(usize),
     /// This value is not whole.
     Fraction(f64),
@@ -44,12 +44,19 @@ pub struct Inference {
 }
 
 impl Task {
-    /// Most values that count as classes.
-    pub const MOST_CLASSES: usize = 100;
+    /// Most whole numbers that count as classes, where they are numbered 0, 1, … or 1, 2, …
+    pub const MOST_CLASSES: usize = 30;
+    /// Most whole numbers that count as classes where some are left out, if each came [often](Task::OFTEN).
+    pub const MOST_GAPPED: usize = 10;
+    /// How many rows there are for each of them, on average.
+    pub const OFTEN: usize = 5;
     /// Whole numbers beyond this are years, prices or identifiers, not classes.
     pub const LARGEST_CLASS: f64 = 1000.0;
 
     /// The task that the labels of a first block suggest. NaN, the label of an unlabelled row, is passed over.
+    ///
+    /// More than two whole numbers are classes if they are few and look like codes: numbered from −1, 0 or 1 on without
+    /// large gaps, or few enough to repeat often. Counts, delays and amounts are numbers.
     ///
     /// ```
     /// use geowalk_data::{Labels, Task};
@@ -64,23 +71,29 @@ impl Task {
             values.iter().filter(|y| !y.is_nan()).map(|y| y + 0.0).collect();
         distinct.sort_by(f64::total_cmp);
         distinct.dedup();
-        let count = distinct.len();
+        let (count, rows) = (distinct.len(), values.iter().filter(|y| !y.is_nan()).count());
         if let Labels::Names(names) = labels {
             let count = names.len().max(count);
             let task = if count > 2 { Self::Multiclass } else { Self::Binary };
             return Inference { task, reason: Reason::Names(count) };
         }
         let fraction = distinct.iter().copied().find(|y| *y != y.floor());
-        let small = distinct.iter().all(|y| y.abs() <= Self::LARGEST_CLASS);
+        let codes = match distinct.as_slice() {
+            [least, .., most] if least.abs().max(most.abs()) <= Self::LARGEST_CLASS => {
+                let begins = (-1.0..=1.0).contains(least);
+                let numbered = begins && most - least < 2.0 * count as f64;
+                (numbered && count <= Self::MOST_CLASSES)
+                    || (count <= Self::MOST_GAPPED && rows >= Self::OFTEN * count)
+            }
+            _ => false,
+        };
         let (task, reason) = match (distinct.as_slice(), fraction) {
             ([], _) => (Self::Regression, Reason::NoLabels),
             ([y], _) if [-1.0, 0.0, 1.0].contains(y) => (Self::Binary, Reason::OneValue(*y)),
             ([y], _) => (Self::Regression, Reason::OneValue(*y)),
             ([a, b], _) => (Self::Binary, Reason::TwoValues(*a, *b)),
             (_, Some(y)) => (Self::Regression, Reason::Fraction(y)),
-            _ if count <= Self::MOST_CLASSES && small => {
-                (Self::Multiclass, Reason::SmallWholeNumbers(count))
-            }
+            _ if codes => (Self::Multiclass, Reason::SmallWholeNumbers(count)),
             _ => (Self::Regression, Reason::WholeNumbers(count)),
         };
         Inference { task, reason }
@@ -107,6 +120,31 @@ impl Task {
     }
 }
 
+impl Inference {
+    /// What to type if the task was guessed wrong; none if nothing else makes sense.
+    pub fn advice(&self) -> Option<&'static str> {
+        match (self.task, self.reason) {
+            (_, Reason::NoLabels | Reason::Names(_)) => None,
+            (Task::Regression, _) => Some("if they are classes, use --task multiclass"),
+            (_, _) => Some("if they are numbers, use --task regression"),
+        }
+    }
+
+    /// Might the labels as well be taken for the other kind, numbers for classes or classes for numbers?
+    pub fn is_a_guess(&self) -> bool {
+        matches!(
+            self.reason,
+            Reason::SmallWholeNumbers(_) | Reason::WholeNumbers(_) | Reason::OneValue(_)
+        )
+    }
+
+    /// The task, why, and what to type if it was guessed wrong.
+    pub fn explained(&self) -> String {
+        let advice = self.advice().map_or(String::new(), |advice| format!("; {advice}"));
+        format!("{self}{advice}")
+    }
+}
+
 impl fmt::Display for Inference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, because ", self.task.name())?;
@@ -117,7 +155,7 @@ impl fmt::Display for Inference {
             Reason::Names(n) => write!(f, "the labels are {n} names"),
             Reason::SmallWholeNumbers(n) => write!(f, "the labels are {n} small whole numbers"),
             Reason::WholeNumbers(n) => {
-                write!(f, "the labels are {n} whole numbers, too many or too large for classes")
+                write!(f, "the labels are {n} whole numbers that do not look like classes")
             }
             Reason::Fraction(y) => write!(f, "a label is {y}"),
         }
@@ -132,7 +170,11 @@ mod tests {
     #[test]
     fn every_reason() {
         let names = Labels::Names(Dictionary::from_names(["a", "b", "c"]).unwrap());
-        let many: Vec<f64> = (0..101).map(f64::from).collect();
+        let many: Vec<f64> = (0..51).map(f64::from).collect();
+        let delays: Vec<f64> = (0..200).map(|i| f64::from((i * 37) % 61 - 12)).collect();
+        let letters: Vec<f64> = (0..26).map(|i| f64::from(i + 1)).collect();
+        let codes = [11.0, 12.0, 21.0, 31.0].repeat(5);
+        let risks = [-2.0, -1.0, 0.0, 1.0, 2.0, 3.0].repeat(5);
         for (labels, values, text) in [
             (&Labels::Numbers, &[f64::NAN][..], "regression, because no row has a label"),
             (&Labels::Numbers, &[1.0, 1.0], "binary, because all labels are 1"),
@@ -147,12 +189,34 @@ mod tests {
             (
                 &Labels::Numbers,
                 &many,
-                "regression, because the labels are 101 whole numbers, too many or too large for classes",
+                "regression, because the labels are 51 whole numbers that do not look like classes",
             ),
             (
                 &Labels::Numbers,
+                &delays,
+                "regression, because the labels are 61 whole numbers that do not look like classes",
+            ),
+            (
+                &Labels::Numbers,
+                &delays[..12],
+                "regression, because the labels are 12 whole numbers that do not look like classes",
+            ),
+            (
+                &Labels::Numbers,
+                &letters,
+                "multiclass, because the labels are 26 small whole numbers",
+            ),
+            (&Labels::Numbers, &risks, "multiclass, because the labels are 6 small whole numbers"),
+            (
+                &Labels::Numbers,
+                &risks[..6],
+                "regression, because the labels are 6 whole numbers that do not look like classes",
+            ),
+            (&Labels::Numbers, &codes, "multiclass, because the labels are 4 small whole numbers"),
+            (
+                &Labels::Numbers,
                 &[1990.0, 1991.0, 1992.0],
-                "regression, because the labels are 3 whole numbers, too many or too large for classes",
+                "regression, because the labels are 3 whole numbers that do not look like classes",
             ),
             (&names, &[0.0, 1.0], "multiclass, because the labels are 3 names"),
         ] {

@@ -3,7 +3,7 @@
 
 use geowalk::boost::rules::Search;
 use geowalk::boost::{Ended, Flavour, Leverage, Outcome, Round, Surrogate};
-use geowalk::certify::{Boosting, Certificate};
+use geowalk::certify::{Boosting, Certificate, Contradiction};
 use serde_json::Value;
 
 use super::{History, Kind, Plan};
@@ -83,13 +83,19 @@ fn read(at: usize, numbers: &[f64]) -> Option<Round> {
     })
 }
 
-/// What the rounds of a training promise: risk, training error, weak learning.
-pub(super) fn certificates(loss: &Surrogate, rounds: &[Round]) -> Vec<Certificate> {
+/// What the rounds of a training promise: risk, training error, weak learning. An error if one of them is above its bound.
+pub(super) fn certificates(
+    loss: &Surrogate,
+    rounds: &[Round],
+) -> Result<Vec<Certificate>, Contradiction> {
     let mut bound = Boosting::new(loss);
     for round in rounds {
         bound.observe(round);
     }
-    vec![bound.rate(), bound.training_error(), bound.weak_learning()]
+    let all = vec![bound.rate(), bound.training_error(), bound.weak_learning()];
+    // The risk is an average over the examples, which a plain sum may have moved by this much.
+    all.iter().try_for_each(|certificate| certificate.check(certificate.loss, 1e-9))?;
+    Ok(all)
 }
 
 /// The arrays of the rounds; none of a training with a number that is not finite, which no array of a model file may have.
@@ -124,7 +130,8 @@ impl History {
             class: own["class"].as_str().map(str::to_owned),
             loss: loss.to_owned(),
             stepped: stepped.to_owned(),
-            certificates: certificates(&stepped_by, &rounds),
+            // The training would have ended with an error: rounds that contradict their bounds are not those of a training.
+            certificates: certificates(&stepped_by, &rounds).ok()?,
             rounds,
             ended: ENDS.iter().map(|end| end.text()).find(|text| *text == ended)?,
             forgotten: count("forgotten")?,

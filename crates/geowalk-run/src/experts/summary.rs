@@ -1,7 +1,7 @@
 //! # What came out of a game of experts
 
 use geowalk::Real;
-use geowalk::certify::{Certificate, Status};
+use geowalk::certify::{Certificate, Contradiction, Status};
 use geowalk::experts::{Combination, Experts, Standing};
 
 use super::columns::Columns;
@@ -99,6 +99,14 @@ impl Summary {
             notes: Vec::new(),
             seconds,
         }
+    }
+
+    /// The same summary, if no regret is above its bounds.
+    pub(super) fn checked(self) -> Result<Self, Contradiction> {
+        let combined = self.combination.iter().filter_map(|(_, standing)| standing.as_ref());
+        let sequence = self.sequence.iter().filter_map(|(_, _, standing)| standing.as_ref());
+        combined.chain(sequence).chain([&self.against_best]).try_for_each(Standing::check)?;
+        Ok(self)
     }
 
     /// Adds what 1 has become.

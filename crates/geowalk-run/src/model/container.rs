@@ -156,6 +156,12 @@ pub(super) fn check_beginning(bytes: &[u8]) -> Result<usize, ModelError> {
     }
 }
 
+/// The digest that the beginning of a file states.
+pub(super) fn stated_digest(bytes: &[u8]) -> Option<&[u8]> {
+    check_beginning(bytes).ok()?;
+    bytes.get(DIGITS)
+}
+
 /// Finds the parts of a file and checks its digest.
 pub(super) fn open(bytes: &[u8]) -> Result<File<'_>, ModelError> {
     let length = check_beginning(bytes)?;

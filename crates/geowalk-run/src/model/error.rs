@@ -25,6 +25,18 @@ pub enum ModelError {
         /// What is wrong.
         cause: Box<ModelError>,
     },
+    /// Another run has written the file that this run continued.
+    #[error(
+        "{} was written by another run after this run read it, and is left as it is; the model of this run is in {}: \
+         train this run's data again with --resume {}",
+        path.display(), kept.display(), path.display()
+    )]
+    Changed {
+        /// The file.
+        path: PathBuf,
+        /// Where the model is instead.
+        kept: PathBuf,
+    },
     /// A file of another kind.
     #[error("this is not a geowalk model; give a file that 'geowalk train --model' wrote")]
     NotAModel,

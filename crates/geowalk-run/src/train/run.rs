@@ -2,142 +2,36 @@
 //! One [`Study`] learns and measures. While only one of two classes has been seen, a second study learns with the other sign, silently: which of them is right is known when
 //! the other class comes, and the wrong one is dropped. So the sign depends on the two classes alone, and not on which came first, on blocks, or on interruptions.
 
-use std::io::Write;
-use std::ops::Range;
-
 use geowalk::DomainError;
-use geowalk::loss::{AnyLoss, Loss};
+use geowalk::loss::Loss;
 use geowalk::row::{Block, Row};
-use geowalk_data::{Labels, Places, Schema, Skipped, Task};
+use geowalk_data::{Inference, Labels, Places, Schema, Skipped, Task};
 
+use super::predictions::Predictions;
+use super::study::{Day, Study};
 use super::trace::{Point, Trace};
-use super::{Measured, Plan, Progress, Said, Summary};
-use crate::certificate::Against;
+use super::widen::with_task;
+use super::{Measured, Plan, Progress, Said, Summary, ThisRun};
+use crate::certificate::{Against, Report};
 use crate::digest::Digest;
 use crate::error::RunError;
 use crate::holdout::Holdout;
 use crate::label::{Coding, LabelError};
-use crate::learner::{Diverged, Learner, Outcome};
+use crate::learner::{Diverged, Learner};
 use crate::link::{probability, threshold};
-use crate::metrics::{Metrics, Seen, Window, log_loss};
-use crate::model::{Arrays, Model, Settings};
+use crate::metrics::{Metrics, Window};
+use crate::model::{Model, Settings};
 use crate::natural;
 use crate::walks::{self, Built};
 
 /// Where things go while training.
 pub(super) struct Sink<'a> {
     pub(super) said: &'a mut dyn FnMut(Said<'_>),
-    pub(super) predictions: Option<&'a mut dyn Write>,
+    pub(super) predictions: Option<Predictions<'a>>,
 }
 
-/// A learner and all that is measured of it.
-#[derive(Debug)]
-struct Study {
-    built: Built,
-    metrics: Metrics,
-    held: Option<Metrics>,
-    window: Option<Window>,
-    outcomes: Vec<Outcome>,
-    /// Why it could not go on, if it is the silent one.
-    failed: Option<RunError>,
-}
-
-impl Study {
-    /// At the beginning.
-    fn new(settings: &Settings, width: Option<usize>) -> Result<Self, RunError> {
-        Ok(Self {
-            built: walks::of(settings, width)?,
-            metrics: Metrics::new(settings.task),
-            held: settings.holdout()?.map(|_| Metrics::new(settings.task)),
-            window: settings.window()?.map(|size| Window::new(settings.task, size)),
-            outcomes: Vec::new(),
-            failed: None,
-        })
-    }
-
-    /// As a model has it, in arrays whose names begin with the prefix.
-    fn load(
-        settings: &Settings,
-        width: Option<usize>,
-        arrays: &Arrays,
-        prefix: &str,
-    ) -> Result<Self, RunError> {
-        let own: Arrays = arrays
-            .iter()
-            .filter_map(|(name, values)| {
-                Some((name.strip_prefix(prefix)?.to_owned(), values.clone()))
-            })
-            .collect();
-        let mut study = Self::new(settings, width)?;
-        let find = |name: &str| own.iter().find(|(own, _)| own == name).map(|(_, v)| v.clone());
-        study.built.learner.load(&mut |name| find(name))?;
-        study.metrics = Metrics::load(settings.task, "metrics", &own)?;
-        if let Some(held) = &mut study.held {
-            *held = Metrics::load(settings.task, "holdout", &own)?;
-        }
-        if let (Some(window), Some(size)) = (&mut study.window, settings.window()?) {
-            *window = Window::load(settings.task, size, &own)?;
-        }
-        Ok(study)
-    }
-
-    fn save(&self, prefix: &str, arrays: &mut Arrays) {
-        let mut own = self.metrics.save("metrics");
-        own.extend(self.held.iter().flat_map(|held| held.save("holdout")));
-        own.extend(self.window.iter().flat_map(Window::save));
-        self.built.learner.save(&mut |name, values| own.push((name, values.to_vec())));
-        arrays.extend(own.into_iter().map(|(name, values)| (format!("{prefix}{name}"), values)));
-    }
-
-    /// Learns from rows, or if they are `kept` only predicts them. What it said of them is in the outcomes.
-    fn go(
-        &mut self,
-        task: Task,
-        block: &Block,
-        rows: Range<usize>,
-        kept: bool,
-    ) -> Result<(), Diverged> {
-        self.outcomes.clear();
-        let learned = if kept {
-            self.built.learner.examine(block, rows.clone(), &mut self.outcomes);
-            Ok(())
-        } else {
-            self.built.learner.learn(block, rows.clone(), &mut self.outcomes)
-        };
-        // Of two classes metrics ask on which side of 0 the prediction is.
-        let theta = if task == Task::Binary { threshold(&self.built.loss) } else { 0.0 };
-        for (i, outcome) in rows.zip(&self.outcomes) {
-            let y = block.labels()[i];
-            if y.is_nan() {
-                continue;
-            }
-            let weight = block.weights()[i];
-            let log_loss = match (task, &self.built.loss) {
-                // It is the loss itself.
-                (Task::Binary, AnyLoss::Logistic(_)) => outcome.loss,
-                (Task::Binary, loss) => probability(loss, y * outcome.prediction)
-                    .map_or(f64::NAN, |probability| log_loss(probability, weight)),
-                (Task::Multiclass, _) => log_loss(outcome.probability, weight),
-                (Task::Regression, _) => f64::NAN,
-            };
-            let seen = Seen {
-                y,
-                prediction: outcome.prediction - theta,
-                log_loss,
-                loss: outcome.loss,
-                zero: outcome.zero,
-                weight,
-            };
-            if let (Some(held), true) = (&mut self.held, kept) {
-                held.see(&seen);
-            } else {
-                self.metrics.see(&seen);
-                self.window.iter_mut().for_each(|window| window.see(&seen));
-            }
-        }
-        learned
-    }
-}
+/// What the note on new classes begins with.
+const NEW_CLASSES: &str = "new classes keep coming";
 
 /// What the arrays of the silent study begin with.
 const OTHER: &str = "other.";
@@ -160,6 +54,12 @@ pub(super) struct Run {
     pass: u64,
     passes: Vec<f64>,
     notes: Vec<String>,
+    /// Why the task was chosen, if it was not given.
+    inference: Option<Inference>,
+    /// How many classes the resumed model had.
+    resumed_classes: usize,
+    /// How many classes there were when the number of examples last was a power of 2.
+    classes_at_mark: usize,
     /// Points for pictures, if they are wanted.
     trace: Option<Trace>,
 }
@@ -174,22 +74,63 @@ impl Run {
         said: &mut dyn FnMut(Said<'_>),
     ) -> Result<Self, RunError> {
         let width = walks::width(schema);
+        let mut inference = None;
+        let converted = match (resumed, plan.task) {
+            (Some(model), Some(task)) => with_task(model, task, block)?,
+            _ => None,
+        };
+        let resumed = converted.as_ref().or(resumed);
         let settings = match resumed {
             None => {
-                let mut settings = plan.decide(schema.labels(), block.labels(), said)?;
+                let (mut settings, inferred) =
+                    plan.decide(schema.labels(), block.labels(), said)?;
+                inference = inferred;
                 if let Some(choice) = natural::choose(&settings.walk, schema, block) {
                     said(Said::Note(format!("family: {} ({})", choice.walk, choice.reason)));
                     settings.extras.insert("family".to_owned(), choice.reason);
                     settings.walk = choice.walk;
                 }
+                let intercept = settings.intercept;
+                settings.walk = walks::stated(&settings.walk, schema, block, intercept)?;
                 settings
             }
-            Some(model) => model.settings.clone(),
+            Some(model) => continued(plan, model)?,
         };
+        let changed = resumed.is_some_and(|model| model.settings.extras != settings.extras);
         let mut run = Self::begin(settings, width)?;
         match resumed {
             None => run.open(plan, said),
-            Some(model) => run.load(model)?,
+            Some(model) => {
+                run.load(model)?;
+                if changed {
+                    run.study.held = Some(Metrics::new(run.settings.task));
+                    run.other.iter_mut().for_each(|other| other.held.clone_from(&run.study.held));
+                }
+            }
+        }
+        run.inference = inference;
+        run.resumed_classes = run.coding.classes().len();
+        run.classes_at_mark = run.resumed_classes;
+        if converted.is_some() {
+            run.notes.push(
+                "the model was converted from two classes to several; it has no certificate from here on"
+                    .to_owned(),
+            );
+        }
+        Ok(run)
+    }
+
+    /// A resumed model for which there is nothing to learn.
+    pub(super) fn quiet(
+        plan: &Plan,
+        model: &Model,
+        said: &mut dyn FnMut(Said<'_>),
+    ) -> Result<Self, RunError> {
+        let mut run = Self::new(plan, Some(model), &model.schema, &Block::new(), said)?;
+        run.measure_apart(plan)?;
+        run.notes.push("there are no examples in the input: the model is as it was".to_owned());
+        if plan.trace {
+            run.trace();
         }
         Ok(run)
     }
@@ -207,6 +148,9 @@ impl Run {
             pass: 0,
             passes: Vec::new(),
             notes: Vec::new(),
+            inference: None,
+            resumed_classes: 0,
+            classes_at_mark: 0,
             trace: None,
             settings,
         })
@@ -215,6 +159,14 @@ impl Run {
     /// The same with a comparator that theorems see in every round.
     pub(super) fn facing(&mut self, comparator: Vec<f64>) -> Result<(), RunError> {
         self.study.built = walks::against(&self.settings, self.width, Some(comparator))?;
+        Ok(())
+    }
+
+    /// Measures this run by itself, beside all that the model has seen.
+    pub(super) fn measure_apart(&mut self, plan: &Plan) -> Result<(), RunError> {
+        for study in self.other.iter_mut().chain([&mut self.study]) {
+            study.day = Some(Box::new(Day::new(&self.settings, plan.window)?));
+        }
         Ok(())
     }
 
@@ -319,8 +271,10 @@ impl Run {
         self.pass += 1;
         self.rows.1 = 0;
         // The losses of the passes before are of weights that are no more.
-        if let (Some(held), 2..) = (&mut self.study.held, self.pass) {
-            *held = Metrics::new(self.settings.task);
+        if self.pass > 1 {
+            let held = self.study.held.iter_mut();
+            let day = self.study.day.iter_mut().filter_map(|day| day.held.as_mut());
+            held.chain(day).for_each(|held| *held = Metrics::new(self.settings.task));
         }
     }
 
@@ -386,7 +340,14 @@ impl Run {
             let seen = self.study.metrics.examples();
             let mark = (seen + 1).next_power_of_two();
             let next = self.trace.as_ref().map_or(mark, |trace| trace.next().clamp(seen + 1, mark));
-            let most = usize::try_from(next - seen).unwrap_or(usize::MAX);
+            let mut most = usize::try_from(next - seen).unwrap_or(usize::MAX);
+            if task == Task::Multiclass
+                && let Some(all) = &mut sink.predictions
+                && all.with_probabilities()
+            {
+                most = 1;
+                all.look_at(self.learner(), block, from);
+            }
             let end = block.len().min(from.saturating_add(most));
             let kept = |i: &usize| self.keeps(block, *i);
             let (to, keep) = match (from..end).find(kept) {
@@ -407,7 +368,7 @@ impl Run {
                 self.other = Some(other);
             }
             let learned = self.study.go(task, block, from..to, keep);
-            self.print(labels, sink)?;
+            self.print(block, from, labels, sink)?;
             learned.map_err(|cause| self.diverged(block, places, cause))?;
             let seen_now = self.examples();
             if let Some(mut trace) = self.trace.take_if(|trace| trace.next() == seen_now) {
@@ -415,15 +376,46 @@ impl Run {
                 self.trace = Some(trace);
             }
             if self.study.metrics.examples() == mark && mark > seen {
+                if let Some(note) = self.notice_new_classes(labels) {
+                    (sink.said)(Said::Note(note));
+                }
                 let row = self.progress(block, to - 1, labels);
                 (sink.said)(Said::Progress(&row));
             }
             from = to;
         }
         self.rows.1 += block.len() as u64;
+        let flushed = sink.predictions.iter_mut().try_for_each(Predictions::flush);
+        flushed.map_err(RunError::Predictions)?;
         let examples = self.study.metrics.examples();
         (sink.said)(Said::Block { examples, loss: self.study.metrics.loss() });
         Ok(())
+    }
+
+    /// Classes that keep coming are no classes. Looks whenever the number of examples has doubled.
+    fn notice_new_classes(&mut self, labels: &Labels) -> Option<String> {
+        const MANY: usize = 32;
+        const EXAMPLES: u64 = 256; // before them, all classes of good data may be new
+        let (count, before) = (self.coding.classes().len(), self.classes_at_mark);
+        self.classes_at_mark = count;
+        let examples = self.examples();
+        let growing = examples >= EXAMPLES && count >= MANY && 4 * count >= 5 * before;
+        // What was noticed earlier has come to an end, unless a resumed model had few classes.
+        let doubled = self.resumed_classes > 0 && count >= 2 * self.resumed_classes;
+        if growing || !doubled {
+            self.notes.retain(|old| !old.starts_with(NEW_CLASSES));
+        }
+        if !growing {
+            return None;
+        }
+        let advice = match labels {
+            Labels::Numbers => "if the labels are numbers, train anew with --task regression",
+            Labels::Names(_) => "is the label column an identifier, or text?",
+        };
+        let note =
+            format!("{NEW_CLASSES}: {count} after {examples} examples, up from {before}; {advice}");
+        self.notes.push(note.clone());
+        Some(note)
     }
 
     /// Is this row of the block never learned from?
@@ -456,19 +448,22 @@ impl Run {
     }
 
     /// What the user should know at the end.
-    fn notes(&self) -> Vec<String> {
+    fn notes(&self, certificate: Option<&Report>) -> Vec<String> {
         let mut notes = self.notes.clone();
         notes.extend(self.settings.fit_note(self.examples()));
         notes.extend(self.study.built.learner.notes());
         let (loss, zero) = (self.study.metrics.loss(), self.study.metrics.zero());
         // Losses that are 0 at 0 measure something else than predictions.
-        if zero > 0.0 && loss > zero {
+        let [shown, shown_zero] = [loss, zero].map(short);
+        // A difference that three digits do not show is none to act on.
+        if zero > 0.0 && loss > zero && shown != shown_zero {
             let advice =
                 if self.study.built.rated { "try a smaller --rate" } else { "try another walk" };
             notes.push(format!(
-                "the average loss {loss:.3e} exceeds that of predicting 0, {zero:.3e}: {advice}"
+                "the average loss {shown} exceeds that of predicting 0, {shown_zero}: {advice}"
             ));
         }
+        notes.extend(certificate.and_then(|report| report.rounds_note(self.examples())));
         let seen = self.coding.classes().iter().filter(|class| !class.is_nan()).count();
         if self.settings.task != Task::Regression && seen < 2 {
             notes.push("there are not two classes: nothing to tell apart was learned".to_owned());
@@ -477,13 +472,33 @@ impl Run {
     }
 
     /// Writes the predictions.
-    fn print(&self, labels: &Labels, sink: &mut Sink<'_>) -> Result<(), RunError> {
-        let Some(out) = &mut sink.predictions else { return Ok(()) };
-        for outcome in &self.study.outcomes {
+    fn print(
+        &self,
+        block: &Block,
+        from: usize,
+        labels: &Labels,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), RunError> {
+        let Some(all) = &mut sink.predictions else { return Ok(()) };
+        for (row, outcome) in (from..).zip(&self.study.outcomes) {
             let text = self.shown(outcome.prediction, labels);
-            writeln!(out, "{text}").map_err(RunError::Predictions)?;
+            let measures = match self.settings.task {
+                _ if !all.with_probabilities() => None,
+                Task::Regression => None,
+                Task::Binary => Some(self.of_two(outcome.prediction)),
+                #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a class number
+                Task::Multiclass => Some(all.of_class(outcome.prediction as usize)),
+            };
+            all.line(&text, measures, block.tag_of(row)).map_err(RunError::Predictions)?;
         }
         Ok(())
+    }
+
+    /// The score, and the probability of the class of two on whose side it is, if the loss has probabilities.
+    fn of_two(&self, score: f64) -> (Option<f64>, Option<f64>) {
+        let loss = &self.study.built.loss;
+        let positive = score >= threshold(loss);
+        (Some(score), probability(loss, score).map(|p| if positive { p } else { 1.0 - p }))
     }
 
     /// A prediction as a person reads it.
@@ -547,6 +562,8 @@ impl Run {
     /// What came out of it.
     pub(super) fn summary(&self, schema: &Schema, skipped: &Skipped, seconds: f64) -> Summary {
         let Study { built, metrics, held, window, .. } = &self.study;
+        let certificate = built.learner.report(&Against::Reach, None);
+        let notes = self.notes(certificate.as_ref());
         let measured = |metrics: &Metrics| Measured {
             examples: metrics.examples(),
             loss: metrics.loss(),
@@ -565,18 +582,24 @@ impl Run {
             holdout: held.as_ref().map(measured),
             holdout_passes: self.passes.clone(),
             window: window.as_ref().map(|window| (window.examples(), window.named())),
+            this_run: self.study.day.as_ref().map(|day| ThisRun {
+                seen: measured(&day.metrics),
+                holdout: day.held.as_ref().map(measured),
+                window: day.window.as_ref().map(|window| (window.examples(), window.named())),
+            }),
             task: self.settings.task,
+            task_reason: self.inference.filter(Inference::is_a_guess).map(|one| one.explained()),
             walk: self.settings.walk.clone(),
             loss_name: built.loss.spec(),
             rate,
             average: self.settings.average(),
             fit: self.settings.passes(),
             course: None,
-            certificate: built.learner.report(&Against::Reach, None),
+            certificate,
             collisions: schema.features().collisions(),
             skipped: skipped.rows(),
             skipped_first: skipped.first().iter().map(ToString::to_string).collect(),
-            notes: self.notes(),
+            notes,
             seconds,
         }
     }
@@ -592,14 +615,40 @@ impl Run {
         if let Some(digest) = &self.digest {
             arrays.push((Model::DIGEST.to_owned(), digest.save().to_vec()));
         }
+        let mut settings = self.settings.clone();
+        if summary.skipped > 0 {
+            settings.extras.insert(Settings::SKIPPED.to_owned(), "true".to_owned());
+        }
         Model {
-            settings: self.settings.clone(),
+            settings,
             schema: schema.clone(),
             classes: self.coding.classes().to_vec(),
             examples: self.study.metrics.examples(),
             arrays,
             summary: summary.record(),
         }
+    }
+}
+
+/// The settings of a model that is continued: its own, with rows held out from here on if that is asked for.
+fn continued(plan: &Plan, model: &Model) -> Result<Settings, RunError> {
+    let mut settings = model.settings.clone();
+    if let Some(holdout) = plan.holdout.as_ref()
+        && settings.extras.get(Settings::HOLDOUT) != Some(holdout)
+    {
+        Holdout::parse(holdout)?;
+        settings.extras.insert(Settings::HOLDOUT.to_owned(), holdout.clone());
+        settings.change("holdout");
+    }
+    Ok(settings)
+}
+
+/// A number with three significant digits.
+fn short(value: f64) -> String {
+    let digits = format!("{value:.2e}");
+    match digits.parse::<f64>() {
+        Ok(rounded) if (1e-4..1e6).contains(&rounded.abs()) => rounded.to_string(),
+        _ => digits,
     }
 }
 

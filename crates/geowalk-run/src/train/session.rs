@@ -94,7 +94,7 @@ impl Session {
     ) -> Result<Option<Self>, RunError> {
         let labels: Vec<f64> = blocks.iter().flat_map(Block::labels).copied().collect();
         let plan = Plan { walk: Some(fit::WALK.to_owned()), ..plan.clone() };
-        let settings = plan.decide(schema.labels(), &labels, &mut |_| {})?;
+        let (settings, _) = plan.decide(schema.labels(), &labels, &mut |_| {})?;
         let classes = both.map_or_else(Vec::new, |both| both.to_vec());
         let coding = match settings.task {
             Task::Binary => Coding::restore(Task::Binary, classes),

@@ -28,6 +28,25 @@ fn named(metrics: &[(&'static str, f64)]) -> Map<String, Value> {
     metrics.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect()
 }
 
+/// What was measured of a run that continues a model, without what came before.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ThisRun {
+    /// Examples learned from.
+    pub seen: Measured,
+    /// Examples that were kept from learning, in the last pass.
+    pub holdout: Option<Measured>,
+    /// The last examples; what is measured of them, by name.
+    pub window: Option<(usize, Vec<(&'static str, f64)>)>,
+}
+
+/// The last examples and what is measured of them, as JSON.
+fn window_json(window: Option<&(usize, Vec<(&'static str, f64)>)>) -> Option<Map<String, Value>> {
+    let (examples, metrics) = window?;
+    let mut object = named(metrics);
+    object.insert("examples".to_owned(), (*examples).into());
+    Some(object)
+}
+
 /// What came out of a training.
 #[derive(Debug)]
 pub struct Summary {
@@ -41,8 +60,12 @@ pub struct Summary {
     pub holdout_passes: Vec<f64>,
     /// The last examples; what is measured of them, by name.
     pub window: Option<(usize, Vec<(&'static str, f64)>)>,
+    /// The same of this run alone, if it continued a model.
+    pub this_run: Option<ThisRun>,
     /// What was learned.
     pub task: Task,
+    /// Why, and what to type if it was guessed wrong, where numbers were taken for classes or may be classes.
+    pub task_reason: Option<String>,
     /// The walk.
     pub walk: String,
     /// The loss.
@@ -81,7 +104,14 @@ impl Summary {
         if self.holdout.is_some() {
             object["holdout"]["passes"] = self.holdout_passes.clone().into();
         }
+        object["this_run"] = self.this_run.as_ref().map_or(Value::Null, |run| {
+            let mut object = run.seen.json();
+            object["holdout"] = run.holdout.as_ref().map(Measured::json).into();
+            object["window"] = window_json(run.window.as_ref()).into();
+            object
+        });
         object["skipped"] = self.skipped.into();
+        object["task_reason"] = self.task_reason.clone().into();
         object["notes"] = self.notes.clone().into();
         object["seconds"] = self.seconds.into();
         object
@@ -89,11 +119,7 @@ impl Summary {
 
     /// The part that depends on the examples alone: what a model file keeps. One run and two halves of it leave the same record.
     pub(super) fn record(&self) -> Value {
-        let window = self.window.as_ref().map(|(examples, metrics)| {
-            let mut window = named(metrics);
-            window.insert("examples".to_owned(), (*examples).into());
-            window
-        });
+        let window = window_json(self.window.as_ref());
         let collisions = self.collisions.map(|(bits, c)| {
             json!({"bits": bits, "names": c.names, "shared": c.shared, "exact": c.exact, "every": c.every})
         });

@@ -56,18 +56,22 @@ pub fn verify(model: &Model, mut open: impl FnMut() -> Rows) -> Result<Verified,
         return Err(RunError::NoReplay { kind: model.settings.walk.clone() });
     }
     predict::check_walk(model)?;
-    let (run, schema, passes) = if let Some(about) = model.settings.fit() {
+    model.settings.check_repeatable()?;
+    let (run, schema, source, passes) = if let Some(about) = model.settings.fit() {
         let fitted = fit::again(model, open())?.ok_or(RunError::Empty)?;
         let plan = Plan::default();
         let run = Run::new(&plan, Some(&fitted), &fitted.schema, &Block::new(), &mut |_| {})?;
-        (run, fitted.schema, about["passes"].as_u64().unwrap_or(0))
+        (run, fitted.schema, None, about["passes"].as_u64().unwrap_or(0))
     } else {
         let run = Run::begin(model.settings.clone(), walks::width(&model.schema))?;
         let (run, source, passes) = repeat(model, run, &mut open)?;
-        (run, source.schema().clone(), passes)
+        (run, source.schema().clone(), Some(source), passes)
     };
     let known = model.find(Model::DIGEST).and_then(|saved| Digest::load(&saved));
-    let summary = run.summary(&schema, &Skipped::default(), 0.0);
+    let none = Skipped::default();
+    let skipped = source.as_ref().map_or(&none, |source| source.skipped());
+    let summary = run.summary(&schema, skipped, 0.0);
+    summary.certificate.as_ref().map(Report::check).transpose()?;
     let made = run.model(&schema, &summary);
     let mut found = Verified {
         examples: made.examples,

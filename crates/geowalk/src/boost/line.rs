@@ -19,8 +19,8 @@ use crate::Real;
 use crate::boost::chunks;
 use crate::boost::surrogate::{EntropyPsi, Psi, Surrogate, with_psi};
 use crate::error::DomainError;
+use crate::learn::solve;
 use crate::real::lanes;
-use crate::walk::solve;
 
 /// What to do with a feature that never errs, where the loss would like an infinite leverage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -6,14 +6,19 @@
 //! combination of forecasts.
 //!
 //! **Proof** The loss is the mix loss plus Δ, and the mix loss with falling rates is at most $L_u + \ln n/\eta_T$, $\eta_T = \ln n/\Delta_{T-1}$. **Cost** O(n).
-//! **Care** the struct is rule and bound in one: the weights come from [`AdaHedge::weights`]. All weights are made anew from the exact losses, so none dies.
+//! **Care** the struct is rule and bound in one: the weights come from [`AdaHedge::weights`]. All weights are made anew from the exact losses, so none dies. While there was no gap
+//! the rate is infinite: the leaders share the weight, and the mix loss is what the least sum grows by. Gaps are worked out from differences of losses, so that equal losses leave exactly none.
 //! **Source** \[REGK14, sec. 2\].
 
 use super::losses::{Losses, NO_MORE};
-use super::theorem::{AS_WRITTEN, FINITE, Theorem, Watch, checked, keep, outward, restore};
+use super::theorem::{
+    AS_WRITTEN, CONVEX, FINITE, Members, PROBABILITIES, Theorem, Watch, checked, declared, keep,
+    outward, restore,
+};
 use super::{Bound, Certificate, Comparator};
 use crate::Real;
 use crate::error::ConfigError;
+use crate::loss::Facts;
 use crate::row::Row;
 use crate::sum::Sum;
 use crate::update::Round;
@@ -23,7 +28,15 @@ const ALL: &str = "a loss of every expert";
 
 pub(super) const THEOREM: Theorem = Theorem {
     name: "ada-hedge",
-    premises: &[checked(OWN), checked(ALL), checked(NO_MORE), checked(AS_WRITTEN), checked(FINITE)],
+    premises: &[
+        checked(OWN),
+        checked(ALL),
+        checked(NO_MORE),
+        checked(AS_WRITTEN),
+        checked(FINITE),
+        checked(PROBABILITIES),
+        declared(CONVEX),
+    ],
     bound: "Delta_T + Delta_T-1, the sums of the mixability gaps",
     source: "REGK14, sec. 2",
     correction: "",
@@ -60,6 +73,10 @@ pub struct AdaHedge {
     /// Δ before the last round.
     before: f64,
     w: Vec<f64>,
+    /// What the weights were divided by.
+    total: f64,
+    /// The losses of the round.
+    row: Vec<f64>,
 }
 
 impl AdaHedge {
@@ -67,12 +84,25 @@ impl AdaHedge {
     pub fn new(n: usize) -> Result<Self, ConfigError> {
         let w = vec![1.0 / n as f64; n];
         let losses = Losses::new(&w, 0.0)?;
-        Ok(Self { losses, watch: Watch::new(&THEOREM), gaps: Sum::default(), before: 0.0, w })
+        let (watch, gaps, total) = (Watch::new(&THEOREM), Sum::default(), n as f64);
+        Ok(Self { losses, watch, gaps, before: 0.0, total, row: vec![0.0; n], w })
+    }
+
+    /// On the linearised losses $g_t x_{t,i}$ of a loss with these facts: what is true of them is true of the loss if it is convex.
+    pub fn linearised(n: usize, facts: &Facts) -> Result<Self, ConfigError> {
+        Ok(Self { watch: Watch::convex(&THEOREM, facts), ..Self::new(n)? })
     }
 
     /// The rate of the next round, ln n/Δ; infinite while there was no gap.
     pub fn rate(&self) -> f64 {
-        Real::ln(self.losses.experts() as f64) / self.gaps.total()
+        let (n, gaps) = (self.losses.experts(), self.gaps.total());
+        if n > 1 && gaps > 0.0 { Real::ln(n as f64) / gaps } else { f64::INFINITY }
+    }
+
+    /// An expert that nobody is ahead of.
+    fn leader(&self) -> usize {
+        let all = 1..self.losses.experts();
+        all.fold(0, |best, i| if self.losses.behind(i, best) < 0.0 { i } else { best })
     }
 
     /// out ← the weights of the next round.
@@ -82,10 +112,11 @@ impl AdaHedge {
 
     /// out ← the logarithms of the weights, up to a common constant; also where weights are too small to be represented.
     pub fn logarithms(&self, out: &mut Vec<f64>) {
-        let (rate, least) = (self.rate(), self.losses.best().map_or(0.0, |(_, least)| least));
+        let (rate, leader) = (self.rate(), self.leader());
         out.clear();
         out.extend((0..self.losses.experts()).map(|i| {
-            let behind = self.losses.of(i) - least;
+            let behind = self.losses.behind(i, leader);
+            // An infinite rate follows the leaders.
             if behind == 0.0 { 0.0 } else { -rate * behind }
         }));
     }
@@ -110,24 +141,50 @@ impl AdaHedge {
         let [a, b, c, d, before] = restore(&mut self.watch, get)?;
         (self.gaps, self.before) = (Sum::load([a, b, c, d]), before);
         self.losses.load(get)?;
-        if self.watch.rounds > 0 {
-            self.reweigh();
-        }
+        self.reweigh();
         Ok(())
     }
 
     fn reweigh(&mut self) {
         let mut w = std::mem::take(&mut self.w);
-        // An infinite rate follows the leaders.
         self.logarithms(&mut w);
         for w in &mut w {
             *w = Real::exp(*w);
         }
-        let total: f64 = w.iter().sum();
+        self.total = w.iter().sum();
         for w in &mut w {
-            *w /= total;
+            *w /= self.total;
         }
         self.w = w;
+    }
+
+    /// The least loss of the round, the mean under the weights beyond that, and the gap between the mean and the mix loss at this rate.
+    fn round(&self, rate: f64) -> (f64, f64, f64) {
+        let least = self.row.iter().copied().fold(f64::INFINITY, Real::min);
+        let spread = self.row.iter().fold(0.0, |spread, loss| Real::max(spread, loss - least));
+        let mean: f64 = self.w.iter().zip(&self.row).map(|(w, loss)| w * (loss - least)).sum();
+        if rate * spread <= 1.0 {
+            let beyond = |loss: &f64| beyond_linear(-rate * ((loss - least) - mean));
+            let terms = self.w.iter().zip(&self.row).map(|(w, loss)| w * beyond(loss));
+            let mixed: f64 = terms.sum();
+            let gap = if spread > 0.0 { Real::ln_1p(mixed) / rate } else { 0.0 };
+            return (least, mean, gap);
+        }
+        // In units of the losses: rates may be as large as numbers are.
+        let leader = self.leader();
+        let after = |(i, loss): (usize, &f64)| self.losses.behind(i, leader) + (loss - least);
+        let all = || self.row.iter().enumerate().map(after);
+        let ahead = all().fold(f64::INFINITY, Real::min);
+        let mix = if rate.is_finite() {
+            let part = |after: f64| {
+                if after > ahead { Real::exp(-rate * (after - ahead)) } else { 1.0 }
+            };
+            let total: f64 = all().map(part).sum();
+            ahead - (Real::ln(total) - Real::ln(self.total)) / rate
+        } else {
+            ahead
+        };
+        (least, mean, mean - mix)
     }
 }
 
@@ -146,47 +203,43 @@ impl Bound for AdaHedge {
         self.watch.round(round);
         let n = self.w.len();
         self.watch.demand(NO_MORE, x.bound() <= n, x.bound() as f64);
-        let rate = self.rate();
-        let least = self.losses.best().map_or(0.0, |(_, least)| least);
-        let (mut mean, mut seen, mut size) = (0.0, 0, 0.0);
+        let mut seen = 0;
         x.each(|i, x| {
-            mean += self.w.get(i).copied().unwrap_or(0.0) * x.f64();
-            size = Real::max(size, x.f64().abs());
-            seen += 1;
+            if let Some(place) = self.row.get_mut(i) {
+                *place = x.f64();
+                seen += 1;
+            }
         });
         self.watch.demand(ALL, seen == n, seen as f64);
-        let slack = 1e-12 * (1.0 + n as f64) * size;
-        self.watch.demand(OWN, round.loss <= mean + slack, round.loss - mean);
-        let mut mixed = 0.0;
-        x.each(|i, x| {
-            let loss = x.f64();
-            if rate.is_finite() {
-                mixed +=
-                    self.w.get(i).copied().unwrap_or(0.0) * beyond_linear(-rate * (loss - mean));
-            }
-            self.losses.add(i, loss);
-        });
-        let gap = if rate.is_finite() {
-            Real::ln_1p(mixed) / rate
-        } else {
-            // The mix loss at an infinite rate is what the leader's loss grows by.
-            mean - (self.losses.best().map_or(0.0, |(_, least)| least) - least)
-        };
+        let size = self.row.iter().fold(0.0, |size, loss| Real::max(size, loss.abs()));
+        let (least, mean, gap) = self.round(self.rate());
+        let above = round.loss - (least + mean);
+        self.watch.demand(OWN, above <= 1e-12 * (1.0 + n as f64) * size, above);
+        for (i, loss) in self.row.iter().enumerate() {
+            self.losses.add(i, *loss);
+        }
         self.before = self.gaps.total();
-        // What rounding can have done to the mean is added, so that the sum is not below the exact one.
-        self.gaps.add(Real::max(gap, 0.0) + 4.0 * f64::EPSILON * size);
+        // By as much as the loss was rounded up the gap is larger.
+        self.gaps.add(Real::max(gap, 0.0) + Real::max(above, 0.0));
         self.reweigh();
     }
 
+    fn compare(&mut self, round: &Round, prediction: f64, loss: f64) {
+        self.watch.compare(round, prediction, loss);
+    }
+
     fn certify(&self, u: &Comparator<'_>) -> Certificate {
+        if let Some(refused) = self.watch.outside(u, Members::Probabilities) {
+            return refused;
+        }
         let known = match *u {
-            Comparator::Given(u) => {
-                u.len() <= self.w.len() && (u.iter().sum::<f64>() - 1.0).abs() < 1e-9
-            }
+            Comparator::Given(u) => u.len() <= self.w.len(),
             Comparator::Simplex { n } => n == self.w.len(),
             _ => false,
         };
-        let bound = outward(self.gaps.upper() + self.before, 0.0);
+        // Means and mix losses are sums of n rounded products of losses and weights.
+        let rounding = 16.0 * (self.w.len() as f64 + 8.0) * f64::EPSILON * self.losses.magnitude();
+        let bound = outward(self.gaps.upper() + self.before + rounding, 0.0);
         self.watch.issue(if known { bound } else { f64::NAN })
     }
 }

@@ -10,7 +10,6 @@ use super::{
 };
 use crate::error::ConfigError;
 use crate::row::{Norm, Row};
-use crate::sum::Sum;
 use crate::update::Round;
 use crate::walk::Both;
 
@@ -151,7 +150,7 @@ impl AnyBound {
     #[inline]
     pub fn observe<X: Row<f64>>(&mut self, round: &Round, x: X) {
         match &mut self.theory {
-            Theory::Descent(own) => own.observe_length(round),
+            Theory::Descent(own) if !own.is_promised() => own.observe_length(round),
             Theory::LeastSquares(own) => own.observe_length(round),
             Theory::Free(own) => own.observe_round(round),
             _ => self.look(round, x),
@@ -175,12 +174,8 @@ impl AnyBound {
 
     /// What the theorem says of the comparators; sharper where their loss is known; `bets` is what the walk keeps of its [bets](crate::walk::Walk::bets).
     pub fn certify(&self, u: &Comparator<'_>, loss: Option<f64>, bets: Option<f64>) -> Verdict {
-        let mut both = Vec::new();
-        let u = match self.scale {
-            None => Some(*u),
-            Some(scale) => self.two_sided(u, scale, &mut both),
-        };
-        let u = u.unwrap_or(Comparator::Ball { norm: Norm::L2, radius: f64::NAN });
+        let radius = [if let Comparator::Ball { radius, .. } = u { *radius } else { 0.0 }];
+        let u = self.scale.map_or(*u, |scale| self.two_sided(u, scale, &radius));
         let certificate = match &self.theory {
             Theory::Winnow(own) => own.against(&u),
             Theory::Free(own) => own.certify_with(bets.unwrap_or(f64::NAN)),
@@ -205,43 +200,32 @@ impl AnyBound {
         Verdict { certificate, quantity, declared, epochs: 1 }
     }
 
-    /// The comparators as weights of (Ux, −Ux): on the simplex what is left of the sum is spread evenly, where it cancels.
+    /// The comparators as weights of (Ux, −Ux); `radius` is that of a ball.
     fn two_sided<'a>(
         &self,
-        u: &Comparator<'_>,
+        u: &Comparator<'a>,
         scale: f64,
-        both: &'a mut Vec<f64>,
-    ) -> Option<Comparator<'a>> {
+        radius: &'a [f64; 1],
+    ) -> Comparator<'a> {
         let simplex = match &self.theory {
             Theory::LinearEg(_) | Theory::Eg(_) | Theory::ReparamEg(_) => true,
             Theory::Mirror(own) => own.is_even(),
-            _ => return None,
+            _ => false,
         };
         match *u {
-            Comparator::Given(u) => {
-                let mut size = Sum::default();
-                for u in u {
-                    size.add(u.abs() / scale);
-                }
-                let size = size.total();
-                let left = if simplex { 1.0 - size } else { 0.0 };
-                if left < -1e-9 {
-                    return None;
-                }
-                let n = self.features().max(2 * u.len());
-                both.resize(n, left.max(0.0) / n as f64);
-                for (i, u) in u.iter().enumerate() {
-                    both[2 * i + usize::from(*u < 0.0)] += u.abs() / scale;
-                }
-                Some(Comparator::Given(both))
+            Comparator::Given(u) => Comparator::Signed { u, scale },
+            // All of them are on the simplex, or a vertex is not, which the theorem says.
+            Comparator::Ball { norm: Norm::L1, radius: most } if simplex && most <= scale => {
+                Comparator::Simplex { n: self.features() }
             }
-            Comparator::Ball { norm: Norm::L1, radius } if simplex => {
-                (radius <= scale * (1.0 + 1e-9)).then(|| Comparator::Simplex { n: self.features() })
+            Comparator::Ball { norm: Norm::L1, .. } if simplex => {
+                Comparator::Signed { u: radius, scale }
             }
             Comparator::Ball { norm: Norm::L1, radius } => {
-                Some(Comparator::Positive { total: radius / scale * (1.0 + 1e-15) })
+                Comparator::Positive { total: (radius / scale).next_up() }
             }
-            _ => None,
+            // Of which no theorem with two sides knows anything.
+            _ => Comparator::Ball { norm: Norm::L2, radius: f64::NAN },
         }
     }
 

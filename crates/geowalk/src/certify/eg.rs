@@ -8,8 +8,8 @@
 use super::losses::{NO_MORE, probabilities};
 use super::origin::{Origin, Span, Start};
 use super::theorem::{
-    AS_WRITTEN, CONSTANT, Declared, FINITE, SQUARED, Theorem, Watch, checked, declared, discounted,
-    keep, outward, restore,
+    AS_WRITTEN, CONSTANT, Declared, FINITE, Members, PROBABILITIES, SQUARED, Theorem, WITHIN_SCALE,
+    Watch, checked, declared, keep, outward, restore,
 };
 use super::{Bound, Certificate, Comparator};
 use crate::Real;
@@ -28,6 +28,8 @@ pub(super) const THEOREM: Theorem = Theorem {
         checked(SQUARED),
         checked(CONSTANT),
         checked(NO_MORE),
+        checked(PROBABILITIES),
+        checked(WITHIN_SCALE),
         checked(AS_WRITTEN),
         checked(FINITE),
         declared("the rounds are EG steps on the simplex"),
@@ -110,13 +112,16 @@ impl Eg {
     }
 
     fn bound(&self, u: &Comparator<'_>, loss: Option<f64>) -> Certificate {
+        if let Some(refused) = self.watch.outside(u, Members::Probabilities) {
+            return refused;
+        }
         if self.watch.rounds == 0 {
             return self.watch.issue(0.0);
         }
         let eta = self.watch.rate;
-        let c = 0.5 * eta * self.range * self.range * (1.0 + 1e-14);
+        let c = 0.5 * eta * self.range * self.range;
         let p = outward(self.start.farthest_entropy(u) / eta, 0.0);
-        self.watch.issue(discounted(self.watch.loss.upper(), c, p, loss))
+        self.watch.discount(SMALL, c, p, loss)
     }
 }
 

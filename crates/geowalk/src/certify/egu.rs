@@ -2,15 +2,16 @@
 //! Features in [0, X], labels in [0, Y], predictions clipped to Y, $w_i e^{-2\eta(\hat y - y)x_i}$ or $w = u^2$, $u_i(1 - \eta(\hat y - y)x_i)$. For $c = 2XY\eta < 1$ and every u ≥ 0:
 //! $$\sum_t (y_t - \hat y_t)^2 \;\le\; \frac{L_u}{1 - c} + \frac{D(u\Vert w_1)}{\eta}$$
 //! η = 1/(3XY) gives $3(L_u + XY D)$; $\eta = \sqrt D/(\sqrt{2LXY} + 2XY\sqrt D)$ gives $L_u + 2\sqrt{2LXYD} + 2XYD$ where $L_u \le L$, $D(u\Vert w_1) \le D$.
-//! X and Y are those met (the largest feature, the largest label or clipped prediction) unless declared.
+//! X and Y are those met (the largest feature, the largest label or prediction) unless declared. Where predictions are clipped, Y must be declared
+//! ([`Egu::declare_labels`]): a label above the clip is out of reach, and no bound holds.
 //! **Cost** O(nnz). **Care** the loss is that of the *clipped* prediction: unclipped, w₁ = 1000, x = 1, y = 0, u = 0 refutes the printed bound, 10⁶ > 3000.
 //! **Source** \[AW20, thm. 6 and 7\], corrected; \[KW97\]. The inequality behind the twin's was checked on grids and runs; the printed proof has slips of sign.
 
 use super::losses::NO_MORE;
 use super::origin::{Origin, Start};
 use super::theorem::{
-    AS_WRITTEN, CONSTANT, Declared, FINITE, SQUARED, Theorem, Watch, checked, declared, discounted,
-    keep, outward, restore,
+    AS_WRITTEN, CONSTANT, Declared, FINITE, Members, NONNEGATIVE, SQUARED, Theorem, Watch, checked,
+    declared, keep, outward, restore,
 };
 use super::{Bound, Certificate, Comparator};
 use crate::Real;
@@ -31,6 +32,7 @@ const PREMISES: &[super::Premise] = &[
     checked(SQUARED),
     checked(CONSTANT),
     checked(NO_MORE),
+    checked(NONNEGATIVE),
     checked(AS_WRITTEN),
     checked(FINITE),
     declared("the steps are those at the prediction min(<w, x>, Y)"),
@@ -74,7 +76,8 @@ pub(super) const TWIN: Theorem = Theorem {
 #[derive(Debug, Clone)]
 pub struct Egu {
     start: Origin,
-    declared: Option<(f64, f64)>,
+    /// X and Y, if they were declared.
+    declared: (Option<f64>, Option<f64>),
     x: f64,
     y: f64,
     watch: Watch,
@@ -85,7 +88,7 @@ impl Egu {
     pub fn new(start: &[f64]) -> Result<Self, ConfigError> {
         error::each("the start", start, Allowed::NonNegative)?;
         let watch = Watch::new(&EGU);
-        Ok(Self { start: Origin::given(start), declared: None, x: 0.0, y: 0.0, watch })
+        Ok(Self { start: Origin::given(start), declared: (None, None), x: 0.0, y: 0.0, watch })
     }
 
     /// The twin of EGU; `start` is w, not u.
@@ -102,8 +105,14 @@ impl Egu {
     /// With X and Y declared beforehand.
     pub fn declare(self, x: f64, y: f64) -> Result<Self, ConfigError> {
         error::parameter("x", x, Allowed::Positive)?;
+        let labels = self.declare_labels(y)?;
+        Ok(Self { declared: (Some(x), Some(y)), x, ..labels })
+    }
+
+    /// With Y declared beforehand: where predictions are clipped. A label above it breaks the theorem, since predictions never get there.
+    pub fn declare_labels(self, y: f64) -> Result<Self, ConfigError> {
         error::parameter("y", y, Allowed::Positive)?;
-        Ok(Self { declared: Some((x, y)), x, y, ..self })
+        Ok(Self { declared: (self.declared.0, Some(y)), y, ..self })
     }
 
     /// The rate √D/(√(2LXY) + 2XY√D) for comparators with divergence ≤ d that lose at most l.
@@ -128,13 +137,16 @@ impl Egu {
     }
 
     fn bound(&self, u: &Comparator<'_>, loss: Option<f64>) -> Certificate {
+        if let Some(refused) = self.watch.outside(u, Members::NonNegative) {
+            return refused;
+        }
         if self.watch.rounds == 0 {
             return self.watch.issue(0.0);
         }
         let eta = self.watch.rate;
-        let c = 2.0 * self.x * self.y * eta * (1.0 + 1e-14);
+        let c = 2.0 * self.x * self.y * eta;
         let p = outward(self.start.farthest_entropy(u) / eta, 0.0);
-        self.watch.issue(discounted(self.watch.loss.upper(), c, p, loss))
+        self.watch.discount(SMALL, c, p, loss)
     }
 }
 
@@ -148,8 +160,10 @@ impl Bound for Egu {
         self.start.see(x.bound(), &mut self.watch);
         let (mut lo, mut hi) = (0.0, 0.0);
         x.each(|_, x| (lo, hi) = (Real::min(lo, x.f64()), Real::max(hi, x.f64())));
-        if self.declared.is_none() {
+        if self.declared.0.is_none() {
             self.x = Real::max(self.x, hi);
+        }
+        if self.declared.1.is_none() {
             self.y = Real::max(self.y, Real::max(label, round.z));
         }
         self.watch.demand(FEATURES, lo >= 0.0 && hi <= self.x, if lo < 0.0 { lo } else { hi });
@@ -168,8 +182,9 @@ impl Bound for Egu {
     }
 
     fn declared(&self) -> Vec<Declared> {
-        self.declared.map_or_else(Vec::new, |(x, y)| {
-            vec![Declared { premise: FEATURES, value: x }, Declared { premise: LABELS, value: y }]
-        })
+        let (x, y) = self.declared;
+        let premises = [x.map(|value| (FEATURES, value)), y.map(|value| (LABELS, value))];
+        let all = premises.into_iter().flatten();
+        all.map(|(premise, value)| Declared { premise, value }).collect()
     }
 }

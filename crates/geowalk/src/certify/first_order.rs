@@ -23,6 +23,7 @@
 
 use std::collections::BTreeMap;
 
+use super::theorem::{CONVEX, FINITE, KNOWN, below_tangent, size};
 use super::{Bound, Broken, Certificate, Comparator, Status};
 use crate::Real;
 use crate::error::ConfigError;
@@ -34,7 +35,6 @@ use crate::sum::Sum;
 use crate::update::Round;
 
 const THEOREM: &str = "first-order";
-const FINITE: &str = "finite loss and slope";
 
 /// Where coordinates begin that are kept one by one.
 const FAR: usize = 1 << 24;
@@ -79,11 +79,7 @@ pub struct FirstOrder {
 impl FirstOrder {
     /// The certificate of a loss with these facts; void from the start if the loss is not convex in z.
     pub fn new(facts: &Facts) -> Self {
-        let broken = (!facts.convex).then_some(Broken {
-            premise: "convexity of the loss in the prediction",
-            row: 0,
-            found: f64::NAN,
-        });
+        let broken = (!facts.convex).then_some(Broken { premise: CONVEX, row: 0, found: f64::NAN });
         Self {
             loss: Sum::default(),
             a: Sum::default(),
@@ -209,6 +205,11 @@ impl FirstOrder {
         );
     }
 
+    /// Σ|g_t z_t| + Σ|g_t|‖x_t‖₂: the size of the numbers that the bound is made of.
+    pub fn magnitude(&self) -> f64 {
+        self.a.magnitude() + self.magnitude
+    }
+
     /// The certificate, with Γ from the walk that kept it, and what [its method](crate::walk::Walk::gamma) returned.
     pub fn certify_with(&self, gamma: &[f64], size: f64, u: &Comparator<'_>) -> Certificate {
         self.verdict(&Gamma { near: gamma, far: &BTreeMap::new() }, size, u)
@@ -243,12 +244,14 @@ impl FirstOrder {
 
     /// The certificate with this supremum of −⟨u, Γ⟩.
     fn issue(&self, support: f64) -> Certificate {
-        let (status, bound) = if let Some(broken) = &self.broken {
-            (Status::Void(broken.clone()), f64::NAN)
-        } else {
-            // Each product g·z was rounded once before it was added.
-            let products = f64::EPSILON * self.a.magnitude();
-            (Status::Valid, (self.a.upper() + products + support).next_up())
+        // Each product g·z was rounded once before it was added.
+        let products = f64::EPSILON * self.a.magnitude();
+        let bound = (self.a.upper() + products + support).next_up();
+        let unknown = || Broken { premise: KNOWN, row: 0, found: f64::NAN };
+        let broken = self.broken.clone().or_else(|| bound.is_nan().then(unknown));
+        let (status, bound) = match broken {
+            Some(broken) => (Status::Void(broken), f64::NAN),
+            None => (Status::Valid, bound),
         };
         Certificate {
             theorem: THEOREM,
@@ -336,13 +339,10 @@ impl Gamma<'_> {
             Comparator::Positive { total } => {
                 size(total) * ((-self.least()).max(0.0) + slip) * grow
             }
+            // Γ is that of the rows themselves.
+            Comparator::Signed { u, .. } => self.support(slip, &Comparator::Given(u)),
         }
     }
-}
-
-/// There are no vectors of negative size: NaN.
-fn size(x: f64) -> f64 {
-    if x >= 0.0 { x } else { f64::NAN }
 }
 
 impl Bound for FirstOrder {
@@ -364,6 +364,12 @@ impl Bound for FirstOrder {
             });
         }
         self.observe_gradient(round, slope.abs() * x.length());
+    }
+
+    fn compare(&mut self, round: &Round, prediction: f64, loss: f64) {
+        if let (Some(found), None) = (below_tangent(round, prediction, loss), &self.broken) {
+            self.broken = Some(Broken { premise: CONVEX, row: self.rounds, found });
+        }
     }
 
     fn certify(&self, u: &Comparator<'_>) -> Certificate {

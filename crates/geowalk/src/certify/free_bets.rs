@@ -22,7 +22,7 @@ const SLOPE: &str = "|slope| at most the declared bound";
 pub(super) const THEOREM: Theorem = Theorem {
     name: "free",
     premises: &[
-        checked(CONVEX),
+        declared(CONVEX),
         checked(SLOPE),
         checked(AS_WRITTEN),
         checked(FINITE),
@@ -142,6 +142,10 @@ impl Bound for FreeBets {
             feature.scale = Real::max(feature.scale, x);
             feature.squares += (g * x) * (g * x);
         });
+    }
+
+    fn compare(&mut self, round: &Round, prediction: f64, loss: f64) {
+        self.watch.compare(round, prediction, loss);
     }
 
     fn certify(&self, u: &Comparator<'_>) -> Certificate {

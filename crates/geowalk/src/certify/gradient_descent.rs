@@ -8,7 +8,7 @@
 
 use super::theorem::{
     AS_WRITTEN, CONSTANT, CONVEX, Declared, FINITE, Theorem, Watch, checked, declared, farthest,
-    keep, outward, restore,
+    keep, outward, restore, underflow,
 };
 use super::{Bound, Certificate, Comparator};
 use crate::Real;
@@ -25,7 +25,7 @@ const LENGTH: &str = "steps of length rate |slope| |x|";
 pub(super) const THEOREM: Theorem = Theorem {
     name: "gradient-descent",
     premises: &[
-        checked(CONVEX),
+        declared(CONVEX),
         checked(CONSTANT),
         checked(SLOPE),
         checked(NORM),
@@ -93,6 +93,11 @@ impl GradientDescent {
         Ok(Self { constants: Some((z, r)), ..Self::new(start, facts) })
     }
 
+    /// Were constants declared, which every row must keep to?
+    pub(super) fn is_promised(&self) -> bool {
+        self.constants.is_some()
+    }
+
     /// Sees a round of a walk whose steps have the length η|g|‖x‖, as gradient descent's own do: O(1).
     #[inline]
     pub fn observe_length(&mut self, round: &Round) {
@@ -142,17 +147,23 @@ impl Bound for GradientDescent {
         self.squares.add(length * length);
     }
 
+    fn compare(&mut self, round: &Round, prediction: f64, loss: f64) {
+        self.watch.compare(round, prediction, loss);
+    }
+
     fn certify(&self, u: &Comparator<'_>) -> Certificate {
         let eta = self.watch.rate;
         let second = match self.constants {
-            None => self.squares.upper() / (2.0 * eta),
+            None => (self.squares.upper() + underflow(self.watch.rounds)) / (2.0 * eta),
             Some((z, r)) => 0.5 * eta * self.watch.rounds as f64 * z * z * r * r,
         };
         let distance = farthest(u, &self.start);
         if self.watch.rounds == 0 && !distance.is_nan() {
             return self.watch.issue(0.0);
         }
-        self.watch.issue(outward(distance * distance / (2.0 * eta) + second, 0.0))
+        // Every step is rounded.
+        let bound = 0.5 * distance * (distance / eta) + second;
+        self.watch.issue(outward(bound, 0.125 * self.watch.rounds as f64 * bound))
     }
 
     fn declared(&self) -> Vec<Declared> {

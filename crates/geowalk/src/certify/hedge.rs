@@ -9,7 +9,8 @@
 
 use super::losses::{self, DOT, Losses, NO_MORE, UNIT};
 use super::theorem::{
-    AS_WRITTEN, CONSTANT, FINITE, Theorem, Watch, checked, declared, keep, outward, restore,
+    AS_WRITTEN, CONSTANT, FINITE, Members, PROBABILITIES, Theorem, Watch, checked, declared, keep,
+    outward, restore,
 };
 use super::{Bound, Certificate, Comparator};
 use crate::Real;
@@ -28,6 +29,7 @@ pub(super) const THEOREM: Theorem = Theorem {
         checked(DOT),
         checked(CONSTANT),
         checked(NO_MORE),
+        checked(PROBABILITIES),
         checked(TUNED),
         checked(MOST_LOSS),
         checked(MOST_DIVERGENCE),
@@ -108,6 +110,9 @@ impl Hedge {
 
     /// The tuned form: void unless the rate is [`Hedge::rate`] and the comparators have divergence ≤ d and lose at most l.
     pub fn tuned(&self, u: &Comparator<'_>, d: f64, l: f64) -> Certificate {
+        if let Some(refused) = self.watch.outside(u, Members::Probabilities) {
+            return refused;
+        }
         let rate = Self::rate(d, l);
         let (loss, divergence) = self.losses.most(u);
         if (rate - self.watch.rate).abs() > 1e-12 * rate {
@@ -132,6 +137,9 @@ impl Bound for Hedge {
     }
 
     fn certify(&self, u: &Comparator<'_>) -> Certificate {
+        if let Some(refused) = self.watch.outside(u, Members::Probabilities) {
+            return refused;
+        }
         if self.watch.rounds == 0 {
             return self.watch.issue(0.0);
         }

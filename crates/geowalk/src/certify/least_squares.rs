@@ -150,7 +150,8 @@ impl LeastSquares {
             let least = if self.least.is_finite() { self.least } else { 0.0 };
             1.0 + eta * least * least
         } else {
-            1.0 - eta * self.most * self.most
+            // Next to 1 the difference is nothing but rounding: then it is below 0.
+            1.0 - eta * self.most * self.most * (1.0 + 1e-12)
         };
         (factor * (1.0 - 8.0 * f64::EPSILON), outward(w * w / (4.0 * eta), 0.0))
     }
@@ -174,6 +175,9 @@ impl Bound for LeastSquares {
             return self.watch.issue(0.0);
         }
         let (factor, w) = self.terms(u);
+        if factor <= 0.0 {
+            return self.watch.refuse(SMALL, 1.0 - factor);
+        }
         let a = self.watch.loss.upper();
         // √L ≥ (factor·A − W²/4η)/√A.
         let root = Real::max((factor * a - w) / a.sqrt(), 0.0);
@@ -187,6 +191,9 @@ impl Bound for LeastSquares {
             return self.watch.issue(0.0);
         }
         let (factor, w) = self.terms(u);
+        if factor <= 0.0 {
+            return self.watch.refuse(SMALL, 1.0 - factor);
+        }
         let loss = Real::max(loss, 0.0);
         let root = (loss.sqrt() + (loss + 4.0 * w * factor).sqrt()) / (2.0 * factor);
         self.watch.issue(outward(root * root - loss, loss))

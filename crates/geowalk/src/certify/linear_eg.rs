@@ -7,7 +7,8 @@
 
 use super::origin::{Origin, Span, Start, keep_steps, restore_steps};
 use super::theorem::{
-    AS_WRITTEN, CONSTANT, CONVEX, FINITE, Theorem, Watch, checked, declared, outward,
+    AS_WRITTEN, CONSTANT, CONVEX, FINITE, Members, PROBABILITIES, Theorem, WITHIN_SCALE, Watch,
+    checked, declared, outward, underflow,
 };
 use super::{Bound, Certificate, Comparator, losses};
 use crate::Real;
@@ -20,9 +21,11 @@ use crate::update::Round;
 pub(super) const THEOREM: Theorem = Theorem {
     name: "linear-eg",
     premises: &[
-        checked(CONVEX),
+        declared(CONVEX),
         checked(CONSTANT),
         checked(losses::NO_MORE),
+        checked(PROBABILITIES),
+        checked(WITHIN_SCALE),
         checked(AS_WRITTEN),
         checked(FINITE),
         declared("the rounds are EG steps on the simplex"),
@@ -98,12 +101,22 @@ impl Bound for LinearEg {
         self.squares.add(step * step);
     }
 
+    fn compare(&mut self, round: &Round, prediction: f64, loss: f64) {
+        self.watch.compare(round, prediction, loss);
+    }
+
     fn certify(&self, u: &Comparator<'_>) -> Certificate {
+        if let Some(refused) = self.watch.outside(u, Members::Probabilities) {
+            return refused;
+        }
         let d = self.start.farthest_entropy(u);
         if self.watch.rounds == 0 && !d.is_nan() {
             return self.watch.issue(0.0);
         }
         let eta = self.watch.rate;
-        self.watch.issue(outward(d / eta + 0.125 * eta * self.squares.upper(), 0.0))
+        let squares = self.squares.upper() + underflow(self.watch.rounds);
+        // No step is longer than half of rate·|slope|·range, and no prediction rounded by more than that says of the range and 0.
+        let rounding = self.start.rounding(d, 0.25 * eta * eta * squares, self.watch.rounds) / eta;
+        self.watch.issue(outward(d / eta + 0.125 * eta * squares + rounding, 0.0))
     }
 }

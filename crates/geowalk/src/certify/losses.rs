@@ -101,6 +101,19 @@ impl Losses {
         best
     }
 
+    /// What expert i lost more than expert k.
+    pub(super) fn behind(&self, i: usize, k: usize) -> f64 {
+        match (self.sums.get(i), self.sums.get(k)) {
+            (Some(i), Some(k)) => i.less(k),
+            _ => f64::NAN,
+        }
+    }
+
+    /// Σ of the magnitudes of all losses.
+    pub(super) fn magnitude(&self) -> f64 {
+        self.sums.iter().map(Sum::magnitude).sum()
+    }
+
     /// sup over the comparators of a·L_u + b·Σu_iΣℓ² + d·D(u‖w₁) (with the cost of shares in D), rounded up; d ≥ 0. The terms are linear or convex in u: on the
     /// simplex a vertex is worst.
     pub(super) fn worst(&self, u: &Comparator<'_>, [a, b, d]: [f64; 3], rounds: u64) -> f64 {

@@ -6,7 +6,8 @@
 //! **Source** standard, \[SS12, sec. 2.7\]; for p-norms \[NN09, lemma 9\].
 
 use super::theorem::{
-    AS_WRITTEN, CONSTANT, CONVEX, Declared, FINITE, Theorem, Watch, checked, declared, outward,
+    AS_WRITTEN, CONSTANT, CONVEX, Declared, FINITE, Members, PROBABILITIES, Theorem, Watch,
+    checked, declared, outward, underflow,
 };
 use super::{Bound, Certificate, Comparator};
 use crate::Real;
@@ -24,10 +25,11 @@ const CLOSE: &str = "steps with D(w_t, w_t+1) <= (rate slope |x|*)^2/(2 sigma)";
 pub(super) const THEOREM: Theorem = Theorem {
     name: "mirror-descent",
     premises: &[
-        checked(CONVEX),
+        declared(CONVEX),
         checked(STRONG),
         checked(CONSTANT),
         checked(CLOSE),
+        checked(PROBABILITIES),
         checked(AS_WRITTEN),
         checked(FINITE),
         declared(WITHIN),
@@ -62,6 +64,8 @@ pub struct MirrorDescent<G> {
     start: Vec<f64>,
     modulus: Modulus,
     radius: Option<f64>,
+    /// The generator's points sum to 1, as those of the entropy on the simplex do.
+    simplex: bool,
     watch: Watch,
     squares: Sum,
 }
@@ -97,8 +101,10 @@ impl<G: Generator<f64>> MirrorDescent<G> {
         let found = modulus.map_or(0.0, |modulus| modulus.sigma);
         watch.demand(STRONG, found > 0.0, found);
         let modulus = modulus.unwrap_or(Modulus { sigma: f64::NAN, norm: crate::row::Norm::L2 });
+        let larger: Vec<f64> = start.iter().map(|w| 1.001 * w).collect();
+        let simplex = generator.check(&larger).is_err();
         let (start, squares) = (start.to_vec(), Sum::default());
-        Ok(Self { generator, start, modulus, radius, watch, squares })
+        Ok(Self { generator, start, modulus, radius, simplex, watch, squares })
     }
 
     /// sup D(u‖w₀) over the comparators.
@@ -146,7 +152,15 @@ impl<G: Generator<f64>> Bound for MirrorDescent<G> {
         self.squares.add(step * step);
     }
 
+    fn compare(&mut self, round: &Round, prediction: f64, loss: f64) {
+        self.watch.compare(round, prediction, loss);
+    }
+
     fn certify(&self, u: &Comparator<'_>) -> Certificate {
+        let members = Members::Probabilities;
+        if let Some(refused) = self.watch.outside(u, members).filter(|_| self.simplex) {
+            return refused;
+        }
         let farthest = self.farthest(u);
         if self.watch.rounds == 0 && !farthest.is_nan() {
             return self.watch.issue(0.0);
@@ -154,7 +168,8 @@ impl<G: Generator<f64>> Bound for MirrorDescent<G> {
         let eta = self.watch.rate;
         // The divergence itself is good to 1e-13 of its terms.
         let first = farthest * (1.0 + 1e-12) / eta;
-        let second = 0.5 * eta / self.modulus.sigma * self.squares.upper();
+        let second =
+            0.5 * eta / self.modulus.sigma * (self.squares.upper() + underflow(self.watch.rounds));
         self.watch.issue(outward(first + second, 0.0))
     }
 

@@ -9,13 +9,13 @@
 use super::losses::NO_MORE;
 use super::origin::{Origin, Start, keep_steps, restore_steps};
 use super::theorem::{
-    AS_WRITTEN, CONSTANT, CONVEX, FINITE, Theorem, Watch, checked, declared, outward,
+    AS_WRITTEN, CONSTANT, CONVEX, FINITE, Members, NONNEGATIVE, PROBABILITIES, Theorem,
+    WITHIN_SCALE, Watch, checked, declared, outward, size, sum_of_gaps, underflow,
 };
 use super::{Bound, Certificate, Comparator, Metric};
 use crate::Real;
 use crate::error::{self, Allowed, ConfigError};
-use crate::geometry::Generator;
-use crate::geometry::generators::ItakuraSaito;
+use crate::geometry::generators::gap;
 use crate::loss::Facts;
 use crate::row::{Norm, Row};
 use crate::sum::Sum;
@@ -24,9 +24,12 @@ use crate::update::Round;
 pub(super) const THEOREM: Theorem = Theorem {
     name: "mirror-steps",
     premises: &[
-        checked(CONVEX),
+        declared(CONVEX),
         checked(CONSTANT),
         checked(NO_MORE),
+        checked(PROBABILITIES),
+        checked(NONNEGATIVE),
+        checked(WITHIN_SCALE),
         checked(AS_WRITTEN),
         checked(FINITE),
         declared("the rounds are mirror steps of this generator, of the length they report"),
@@ -127,6 +130,20 @@ impl MirrorSteps {
         restore_steps(&mut self.watch, &mut self.squares, &mut self.start, get)
     }
 
+    /// No less than what D(w_t‖w_{t+1}) may have lost to rounding, beside 1e-10 of itself.
+    ///
+    /// On the simplex it is ln Σwe^s − Σws, and Σws = −ηgz. Where it is much less than its terms, all weight has nearly the same s, so these are of
+    /// size (ηgz)², or 1 + |ηgz| for large ones. The walk's sum of weights is good to 1e-13, those over a row of n to n roundings, and so is the prediction.
+    fn slip(&self, round: &Round, n: usize) -> f64 {
+        if self.divergence != Divergence::Entropy || self.start.members() != Members::Probabilities
+        {
+            return 0.0;
+        }
+        let linear = (round.rate * round.slope * round.z).abs();
+        let roundings = (n as f64 + 32.0) * f64::EPSILON;
+        (4e-13 + roundings) * Real::min(linear * linear, 1.0 + linear) + roundings * linear
+    }
+
     /// sup D(u‖w₀) over the comparators.
     fn farthest(&self, u: &Comparator<'_>) -> f64 {
         match &self.divergence {
@@ -140,8 +157,8 @@ impl MirrorSteps {
                         return f64::NAN;
                     }
                     let positive = u.iter().all(|u| *u > 0.0 && u.is_finite());
-                    let d = if positive { ItakuraSaito.divergence(u, &weights) } else { f64::NAN };
-                    d * (1.0 + 1e-12)
+                    let terms = u.iter().zip(weights.iter()).map(|(u, w)| gap::burg(*u, *w));
+                    if positive { sum_of_gaps(terms) } else { f64::NAN }
                 }
                 _ => f64::NAN,
             },
@@ -151,16 +168,16 @@ impl MirrorSteps {
 
 /// sup ½‖u‖_q² over the comparators, rounded up; NaN where it is not known.
 pub(super) fn half_square(u: &Comparator<'_>, q: f64) -> f64 {
-    let size = match *u {
+    let most = match *u {
         Comparator::Given(u) => Norm::Lp(q).of(u),
-        Comparator::Ball { norm: Norm::L1, radius } => radius,
-        Comparator::Ball { norm: Norm::Lp(r), radius } if r <= q * (1.0 + 1e-12) => radius,
-        Comparator::Ball { norm: Norm::L2, radius } if q == 2.0 => radius,
+        Comparator::Ball { norm: Norm::L1, radius } => size(radius),
+        Comparator::Ball { norm: Norm::Lp(r), radius } if r <= q * (1.0 + 1e-12) => size(radius),
+        Comparator::Ball { norm: Norm::L2, radius } if q == 2.0 => size(radius),
         Comparator::Simplex { .. } => 1.0,
-        Comparator::Positive { total } => total,
+        Comparator::Positive { total } => size(total),
         _ => f64::NAN,
     };
-    outward(0.5 * size * size * (1.0 + 1e-12), 0.0)
+    outward(0.5 * most * most * (1.0 + 1e-12), 0.0)
 }
 
 impl Bound for MirrorSteps {
@@ -176,16 +193,35 @@ impl Bound for MirrorSteps {
             }
             _ => round.length,
         };
-        self.squares.add(length * length);
+        self.squares.add(length * length + 2.0 * self.slip(round, x.bound()));
+    }
+
+    fn compare(&mut self, round: &Round, prediction: f64, loss: f64) {
+        self.watch.compare(round, prediction, loss);
     }
 
     fn certify(&self, u: &Comparator<'_>) -> Certificate {
+        if self.divergence == Divergence::Entropy
+            && let Some(refused) = self.watch.outside(u, self.start.members())
+        {
+            return refused;
+        }
         let farthest = self.farthest(u);
         if self.watch.rounds == 0 && !farthest.is_nan() {
             return self.watch.issue(0.0);
         }
-        // The divergence of a step is good to 1e-12 of itself, on the simplex or to 1e-14.
-        let steps = 0.5 * self.squares.upper() * (1.0 + 1e-10) + 2e-14 * self.watch.rounds as f64;
-        self.watch.issue(outward((farthest + steps) / self.watch.rate, 0.0))
+        let squares = self.squares.upper() + underflow(self.watch.rounds);
+        let steps = 0.5 * squares * (1.0 + 1e-10);
+        let (n, count) = (self.start.features() as f64, self.watch.rounds as f64);
+        let rounding = match self.divergence {
+            Divergence::Entropy => self.start.rounding(farthest, squares, self.watch.rounds),
+            // −1/w_i is rounded in every step, |p/w − 1| is at most D + √2D, and |ηgz| is at most √n lengths.
+            Divergence::Burg => {
+                let far = farthest + (2.0 * n * farthest).sqrt() + (count * n * squares).sqrt();
+                (n + 32.0) * f64::EPSILON * count * far
+            }
+            _ => 8.0 * f64::EPSILON * count * (farthest + steps),
+        };
+        self.watch.issue(outward((farthest + steps + rounding) / self.watch.rate, 0.0))
     }
 }

@@ -7,7 +7,9 @@
 //! **Source** \[Vovk90\].
 
 use super::losses::{Losses, NO_MORE};
-use super::theorem::{AS_WRITTEN, FINITE, Theorem, Watch, checked, declared, keep, restore};
+use super::theorem::{
+    AS_WRITTEN, FINITE, Members, PROBABILITIES, Theorem, Watch, checked, declared, keep, restore,
+};
 use super::{Bound, Certificate, Comparator};
 use crate::Real;
 use crate::error::ConfigError;
@@ -25,6 +27,7 @@ pub(super) const THEOREM: Theorem = Theorem {
         checked(LOGARITHMIC),
         checked(POSITIVE),
         checked(NO_MORE),
+        checked(PROBABILITIES),
         checked(AS_WRITTEN),
         checked(FINITE),
         declared("the weights are those of the mixture"),
@@ -100,6 +103,9 @@ impl Bound for Mixture {
     }
 
     fn certify(&self, u: &Comparator<'_>) -> Certificate {
+        if let Some(refused) = self.watch.outside(u, Members::Probabilities) {
+            return refused;
+        }
         self.watch.issue(self.losses.worst(u, [0.0, 0.0, 1.0], self.watch.rounds))
     }
 }

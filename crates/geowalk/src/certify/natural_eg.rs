@@ -12,11 +12,12 @@
 use super::losses::NO_MORE;
 use super::origin::{Origin, Start, keep_steps, restore_steps};
 use super::theorem::{
-    AS_WRITTEN, CONSTANT, CONVEX, FINITE, Theorem, Watch, checked, declared, outward,
+    AS_WRITTEN, CONSTANT, CONVEX, FINITE, Theorem, Watch, checked, declared, outward, underflow,
 };
 use super::{Bound, Certificate, Comparator};
 use crate::Real;
 use crate::error::{self, Allowed, ConfigError};
+use crate::geometry::generators::gap;
 use crate::loss::Facts;
 use crate::row::{Norm, Row};
 use crate::sum::Sum;
@@ -29,7 +30,7 @@ pub(super) const THEOREM: Theorem = Theorem {
     name: "natural-eg",
     premises: &[
         checked(SIGN),
-        checked(CONVEX),
+        declared(CONVEX),
         checked(CONSTANT),
         checked(POSITIVE),
         checked(NO_MORE),
@@ -104,6 +105,10 @@ impl Bound for NaturalEg {
         self.squares.add(round.length * round.length);
     }
 
+    fn compare(&mut self, round: &Round, prediction: f64, loss: f64) {
+        self.watch.compare(round, prediction, loss);
+    }
+
     fn certify(&self, u: &Comparator<'_>) -> Certificate {
         let Comparator::Given(u) = u else { return self.watch.issue(f64::NAN) };
         let start = self.start.weights(u.len());
@@ -113,9 +118,15 @@ impl Bound for NaturalEg {
         if self.watch.rounds == 0 {
             return self.watch.issue(0.0);
         }
-        let logs: Vec<f64> = u.iter().zip(start.iter()).map(|(u, w)| Real::ln(u / w)).collect();
+        // Next to the start u/w is rounded to much less than u − w says.
+        let log = |(u, w): (&f64, &f64)| {
+            let d = u - w;
+            if d.abs() < 0.5 * w { Real::ln_1p(d / w) } else { gap::ln_ratio(*u, *w) }
+        };
+        let logs: Vec<f64> = u.iter().zip(start.iter()).map(log).collect();
         let norm = Norm::L2.of(&logs);
-        let sum = norm * norm + self.squares.upper() * (1.0 + 1e-13);
+        let sum =
+            norm * norm + (self.squares.upper() + underflow(self.watch.rounds)) * (1.0 + 1e-13);
         self.watch.issue(outward(sum / (2.0 * self.watch.rate), norm * norm / self.watch.rate))
     }
 }

@@ -183,7 +183,7 @@ impl Bound for NullVector {
         let mut inner = 0.0;
         x.each(|i, x| inner += x.f64() * self.u.get(i).copied().unwrap_or(0.0));
         let norm = x.norm(Norm::L2).f64();
-        let scaled = round.rate * norm * norm;
+        let scaled = round.rate * norm * norm * (1.0 + 1e-14);
         if self.rate.is_nan() {
             self.rate = round.rate;
         }

@@ -11,8 +11,7 @@
 
 use super::mirror_steps::half_square;
 use super::theorem::{
-    AS_WRITTEN, CONSTANT, CONVEX, FINITE, Theorem, Watch, checked, declared, discounted, keep,
-    outward, restore,
+    AS_WRITTEN, CONSTANT, CONVEX, FINITE, Theorem, Watch, checked, declared, keep, outward, restore,
 };
 use super::{Bound, Certificate, Comparator};
 use crate::Real;
@@ -27,7 +26,7 @@ const SMALL: &str = "rate (p - 1) |x|_p^2 S < 1";
 pub(super) const THEOREM: Theorem = Theorem {
     name: "ols",
     premises: &[
-        checked(CONVEX),
+        declared(CONVEX),
         checked(SMOOTH),
         checked(SMALL),
         checked(CONSTANT),
@@ -111,11 +110,9 @@ impl Ols {
         if self.watch.rounds == 0 {
             return self.watch.issue(0.0);
         }
-        if c.is_nan() || c >= 1.0 {
-            return self.watch.refuse(SMALL, c);
-        }
         // A ≤ L/(1 − c) + P/(1 − c).
-        self.watch.issue(discounted(self.watch.loss.upper(), c, penalty / (1.0 - c), loss))
+        let p = penalty / (1.0 - c * (1.0 + 1e-12));
+        self.watch.discount(SMALL, c, p, loss)
     }
 
     /// The bound on ΣD(p_t‖p_u), for a comparator that loses `loss`; needs c ≤ 1. NaN if c is larger.
@@ -134,6 +131,10 @@ impl Bound for Ols {
         let square = round.slope * round.slope;
         let most = 2.0 * self.smooth * round.loss;
         self.watch.demand(SMOOTH, square <= most * (1.0 + 1e-9) + 1e-300, square - most);
+    }
+
+    fn compare(&mut self, round: &Round, prediction: f64, loss: f64) {
+        self.watch.compare(round, prediction, loss);
     }
 
     fn certify(&self, u: &Comparator<'_>) -> Certificate {

@@ -7,9 +7,12 @@ use std::borrow::Cow;
 
 use super::Comparator;
 use super::losses::NO_MORE;
-use super::theorem::{Get, Watch, farthest_entropy, farthest_vertex, keep, restore};
+use super::theorem::{
+    Get, Members, Watch, farthest_entropy, farthest_vertex, keep, restore, sum_of_gaps,
+};
 use crate::Real;
 use crate::error::ConfigError;
+use crate::geometry::generators::gap;
 use crate::row::Row;
 use crate::sum::Sum;
 
@@ -52,12 +55,18 @@ pub enum Start {
 pub(super) struct Origin {
     start: Start,
     n: usize,
+    members: Members,
 }
 
 impl Origin {
     pub(super) fn new(start: Start) -> Self {
-        let n = if let Start::Given(w) = &start { w.len() } else { 0 };
-        Self { start, n }
+        let (n, one) = match &start {
+            Start::Even => (0, true),
+            Start::Each(_) => (0, false),
+            Start::Given(w) => (w.len(), (w.iter().sum::<f64>() - 1.0).abs() <= 1e-9),
+        };
+        let members = if one { Members::Probabilities } else { Members::NonNegative };
+        Self { start, n, members }
     }
 
     pub(super) fn given(w: &[f64]) -> Self {
@@ -67,6 +76,11 @@ impl Origin {
     /// Equal probabilities?
     pub(super) fn is_even(&self) -> bool {
         self.start == Start::Even
+    }
+
+    /// The comparators of steps of relative entropy from here. Given weights that sum to 1 are taken for a start on the simplex.
+    pub(super) fn members(&self) -> Members {
+        self.members
     }
 
     /// How many features there are.
@@ -106,11 +120,68 @@ impl Origin {
             Start::Even => (self.n, 1.0 / self.n as f64),
             Start::Given(ref w) => return farthest_entropy(u, w),
         };
+        if let Comparator::Signed { u, scale } = *u {
+            return self.farthest_signed(u, scale, count, each);
+        }
         if count == 0 || matches!(u, Comparator::Given(_)) {
             return farthest_entropy(u, &self.weights(u.features()));
         }
         // All are equal: nothing has to be gone through.
         farthest_vertex(u, count, count as f64 * each, each)
+    }
+
+    /// What rounding may have done to η times the linearised regret in k multiplicative steps with Σ length² = `squares`, against comparators at this divergence.
+    ///
+    /// A step moves ln w_i by −ηg·x_i and an error δ of a few units in the last place of ln w_i, and Σ_i (p_i − w_i)δ_i is what the identity behind the bound misses. The prediction is a rounded sum, which
+    /// misses as much of Σ w_i|ηg x_i| ≤ length·√Σw. On the simplex ‖p − w‖₁ is at most √(2D) and the lengths of the steps, and at most 2; elsewhere that many times √Σw, which itself grows by no more
+    /// than a step is long, since D(w‖w′) ≥ Σ(√w − √w′)². The sum of k lengths is at most √(k·squares).
+    pub(super) fn rounding(&self, divergence: f64, squares: f64, rounds: u64) -> f64 {
+        let (n, steps) = (self.n as f64, rounds as f64);
+        let moved = (steps * squares).sqrt();
+        let (log, mass) = match &self.start {
+            Start::Even => (Real::ln(n.max(1.0)), 1.0),
+            Start::Each(w) => (Real::ln(*w).abs(), n * w),
+            Start::Given(w) => {
+                let log = |most, w: &f64| Real::max(most, Real::ln(*w).abs());
+                (w.iter().fold(0.0, log), w.iter().sum())
+            }
+        };
+        let far = (2.0 * divergence).sqrt() + moved;
+        let reach = match self.members {
+            Members::Probabilities => Real::min(far, 2.0) + moved,
+            Members::NonNegative => (far + moved) * (mass.sqrt() + moved),
+        };
+        (n + 32.0 + 2.0 * log) * f64::EPSILON * steps * reach
+    }
+
+    /// D(p‖w) for weights p ≥ 0 of `count` coordinates (Ux, −Ux) that amount to u, with equal weights w at the start.
+    ///
+    /// On the simplex, what u leaves of the sum 1 is spread evenly. Elsewhere p is the nearest one, p⁺p⁻ = w². How far p is from w is worked out from u
+    /// and not from p, which would have lost it to rounding where u is small.
+    fn farthest_signed(&self, u: &[f64], scale: f64, count: usize, w: f64) -> f64 {
+        let size = |u: &f64| u.abs() / scale;
+        if u.iter().skip(count / 2).any(|u| *u != 0.0) {
+            return f64::INFINITY;
+        }
+        let at = |i: usize| u.get(i).map_or(0.0, size);
+        let pairs = 0..count / 2;
+        if self.is_even() {
+            let mut sum = Sum::default();
+            for u in u {
+                sum.add(size(u));
+            }
+            let (spread, taken) = (Real::max(1.0 - sum.total(), 0.0) * w, sum.total() * w);
+            return sum_of_gaps(pairs.flat_map(|i| {
+                let more = gap::entropy(spread + at(i), w, at(i) - taken);
+                [more, gap::entropy(spread, w, -taken)]
+            }));
+        }
+        sum_of_gaps(pairs.flat_map(|i| {
+            let half = 0.5 * at(i);
+            let middle = Real::hypot(half, w);
+            let (more, rise) = (half + middle, half * (half / (middle + w)));
+            [gap::entropy(more, w, half + rise), gap::entropy(w * (w / more), w, rise - half)]
+        }))
     }
 
     pub(super) fn save(&self) -> f64 {

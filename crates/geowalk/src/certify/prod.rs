@@ -6,7 +6,8 @@
 
 use super::losses::{self, DOT, Losses, NO_MORE, UNIT};
 use super::theorem::{
-    AS_WRITTEN, CONSTANT, FINITE, Theorem, Watch, checked, declared, keep, outward, restore,
+    AS_WRITTEN, CONSTANT, FINITE, Members, PROBABILITIES, Theorem, Watch, checked, declared, keep,
+    outward, restore,
 };
 use super::{Bound, Certificate, Comparator};
 use crate::Real;
@@ -24,6 +25,7 @@ pub(super) const THEOREM: Theorem = Theorem {
         checked(HALF),
         checked(CONSTANT),
         checked(NO_MORE),
+        checked(PROBABILITIES),
         checked(AS_WRITTEN),
         checked(FINITE),
         declared("the weights are those of Prod"),
@@ -105,6 +107,9 @@ impl Bound for Prod {
     }
 
     fn certify(&self, u: &Comparator<'_>) -> Certificate {
+        if let Some(refused) = self.watch.outside(u, Members::Probabilities) {
+            return refused;
+        }
         if self.watch.rounds == 0 {
             return self.watch.issue(0.0);
         }

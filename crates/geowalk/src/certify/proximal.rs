@@ -55,7 +55,7 @@ pub(super) const BEFORE: Theorem = Theorem {
 pub(super) const FLAT: Theorem = Theorem {
     name: "proximal-flat",
     premises: &[
-        checked(theorem::CONVEX),
+        declared(theorem::CONVEX),
         checked(theorem::CONSTANT),
         checked(AS_WRITTEN),
         checked(FINITE),

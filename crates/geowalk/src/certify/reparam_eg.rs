@@ -13,8 +13,8 @@
 use super::losses::{NO_MORE, probabilities};
 use super::origin::{Origin, Span, Start};
 use super::theorem::{
-    AS_WRITTEN, CONSTANT, Declared, FINITE, SQUARED, Theorem, Watch, checked, declared, discounted,
-    keep, outward, restore,
+    AS_WRITTEN, CONSTANT, Declared, FINITE, Members, PROBABILITIES, SQUARED, Theorem, WITHIN_SCALE,
+    Watch, checked, declared, keep, outward, restore,
 };
 use super::{Bound, Certificate, Comparator};
 use crate::Real;
@@ -35,6 +35,8 @@ pub(super) const THEOREM: Theorem = Theorem {
         checked(SQUARED),
         checked(CONSTANT),
         checked(NO_MORE),
+        checked(PROBABILITIES),
+        checked(WITHIN_SCALE),
         checked(AS_WRITTEN),
         checked(FINITE),
         declared("the rounds are steps of the twin of EG with this middle"),
@@ -120,13 +122,16 @@ impl ReparamEg {
     }
 
     fn bound(&self, u: &Comparator<'_>, loss: Option<f64>) -> Certificate {
+        if let Some(refused) = self.watch.outside(u, Members::Probabilities) {
+            return refused;
+        }
         if self.watch.rounds == 0 {
             return self.watch.issue(0.0);
         }
         let eta = self.watch.rate;
-        let c = 2.0 * eta * self.x * self.x * (1.0 + 1e-14);
+        let c = 2.0 * eta * self.x * self.x;
         let p = outward(self.start.farthest_entropy(u) / eta, 0.0);
-        self.watch.issue(discounted(self.watch.loss.upper(), c, p, loss))
+        self.watch.discount(SMALL, c, p, loss)
     }
 }
 

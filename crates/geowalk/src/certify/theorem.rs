@@ -6,6 +6,7 @@ use super::{Broken, Certificate, Comparator, Status};
 use crate::Real;
 use crate::error::ConfigError;
 use crate::geometry::Event;
+use crate::geometry::generators::gap;
 use crate::loss::Facts;
 use crate::sum::Sum;
 use crate::update::Round;
@@ -65,6 +66,10 @@ pub(crate) const AS_WRITTEN: &str = "steps made as the formula says";
 /// What a certificate names that is void because the theorem has no bound against the comparators it was asked about, with all premises intact.
 pub const KNOWN: &str = "a comparator for which the bound is known";
 pub(crate) const SQUARED: &str = "the squared loss, weight 1";
+pub(crate) const PROBABILITIES: &str = "a comparator with weights >= 0 that sum to 1";
+pub(crate) const NONNEGATIVE: &str = "a comparator with weights >= 0";
+pub(crate) const WITHIN_SCALE: &str =
+    "a comparator whose magnitudes sum to at most the scale of the walk";
 
 /// Every theorem, in the order of the papers.
 ///
@@ -108,7 +113,7 @@ const TABLE: &[&Theorem] = &[
 
 const FIRST_ORDER: Theorem = Theorem {
     name: "first-order",
-    premises: &[checked(CONVEX), checked(FINITE)],
+    premises: &[declared(CONVEX), checked(FINITE)],
     bound: "A - <u, Gamma>, A = sum g z, Gamma = sum g x",
     source: "SS12, sec. 2.4",
     correction: "",
@@ -154,6 +159,13 @@ impl Watch {
             _ => None,
         };
         self.demand(AS_WRITTEN, odd.is_none(), odd.unwrap_or_default());
+    }
+
+    /// The comparator's loss must not lie below the tangent at the prediction.
+    pub(crate) fn compare(&mut self, round: &Round, prediction: f64, loss: f64) {
+        if let Some(below) = below_tangent(round, prediction, loss) {
+            self.demand(CONVEX, false, below);
+        }
     }
 
     /// The rate must be what it was.
@@ -229,6 +241,28 @@ impl Watch {
         Certificate { theorem, status, rounds: self.rounds, loss, bound }
     }
 
+    /// The certificate for loss ≤ L/(1 − c) + p, see [`discounted`]; void for this premise where c is not below 1 by more than rounding.
+    pub(crate) fn discount(
+        &self,
+        premise: &'static str,
+        c: f64,
+        p: f64,
+        comparator: Option<f64>,
+    ) -> Certificate {
+        let c = c * (1.0 + 1e-12);
+        if c < 1.0 {
+            self.issue(discounted(self.loss.upper(), c, p, comparator))
+        } else {
+            self.refuse(premise, c)
+        }
+    }
+
+    /// The certificate, void because the comparators are not all members of the theorem's set. `None` if they are.
+    pub(crate) fn outside(&self, u: &Comparator<'_>, members: Members) -> Option<Certificate> {
+        let (premise, found) = members.excludes(u)?;
+        Some(self.refuse(premise, found))
+    }
+
     /// The certificate, void for a reason that concerns the comparator.
     pub(crate) fn refuse(&self, premise: &'static str, found: f64) -> Certificate {
         let mut copy = self.clone();
@@ -282,13 +316,27 @@ pub(crate) fn keep(watch: &Watch, more: &[f64], put: &mut dyn FnMut(&'static str
     put("state", &state);
 }
 
+/// By how much ℓ(prediction) lies below the tangent of ℓ at z, if that is more than rounding.
+pub(crate) fn below_tangent(round: &Round, prediction: f64, loss: f64) -> Option<f64> {
+    let rise = round.slope * (prediction - round.z);
+    let size =
+        round.loss.abs() + loss.abs() + round.slope.abs() * (prediction.abs() + round.z.abs());
+    let below = round.loss + rise - loss;
+    (below > 64.0 * f64::EPSILON * size).then_some(below)
+}
+
 /// No less than x, had the dozen operations behind it been exact; `scale` is the size of the numbers that were subtracted on the way.
 pub(crate) fn outward(x: f64, scale: f64) -> f64 {
     (x + 64.0 * f64::EPSILON * (x.abs() + scale.abs())).next_up()
 }
 
+/// What squares that were too small for a number may have been, one in each round.
+pub(crate) fn underflow(rounds: u64) -> f64 {
+    rounds as f64 * f64::MIN_POSITIVE
+}
+
 /// For loss ≤ L/(1 − c) + p, L ≥ 0 the comparator's loss: the bound on loss − L. Without L: since L ≥ (1 − c)(loss − p).
-pub(crate) fn discounted(loss: f64, c: f64, p: f64, comparator: Option<f64>) -> f64 {
+fn discounted(loss: f64, c: f64, p: f64, comparator: Option<f64>) -> f64 {
     match comparator {
         Some(known) => {
             let known = Real::max(known, 0.0);
@@ -299,21 +347,69 @@ pub(crate) fn discounted(loss: f64, c: f64, p: f64, comparator: Option<f64>) -> 
     }
 }
 
-/// D(u‖w) = Σ u ln(u/w) − u + w for u ≥ 0; coordinates of u beyond the end of w have none, and make it infinite.
-pub(crate) fn relative_entropy(u: &[f64], w: &[f64]) -> f64 {
-    let mut sum = Sum::default();
-    for i in 0..u.len().max(w.len()) {
-        let (u, w) = (u.get(i).copied().unwrap_or(0.0), w.get(i).copied().unwrap_or(0.0));
-        if u < 0.0 {
-            return f64::NAN;
+/// The weights that a theorem speaks of, where those are not all of ℝⁿ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Members {
+    /// u ≥ 0.
+    NonNegative,
+    /// u ≥ 0, Σu = 1.
+    Probabilities,
+}
+
+impl Members {
+    /// The premise that these comparators break, with the number that breaks it. Sets that are no part of the members, and whose distance
+    /// from the start no theorem here knows, are left to [`KNOWN`].
+    ///
+    /// Σu = 1 up to the rounding of n numbers and of their sum: by as much predictions with u are rounded anyway.
+    fn excludes(self, u: &Comparator<'_>) -> Option<(&'static str, f64)> {
+        match (self, u) {
+            (_, Comparator::Given(u)) => {
+                let premise = match self {
+                    Self::NonNegative => NONNEGATIVE,
+                    Self::Probabilities => PROBABILITIES,
+                };
+                if let Some(bad) = u.iter().find(|u| !(**u >= 0.0 && u.is_finite())) {
+                    return Some((premise, *bad));
+                }
+                let mut sum = Sum::default();
+                u.iter().for_each(|u| sum.add(*u));
+                let one = (sum.total() - 1.0).abs() <= rounding(u.len());
+                (self == Self::Probabilities && !one).then_some((premise, sum.total()))
+            }
+            (Self::Probabilities, Comparator::Positive { total }) => Some((PROBABILITIES, *total)),
+            (Self::Probabilities, Comparator::Signed { u, scale }) => {
+                let mut sum = Sum::default();
+                u.iter().for_each(|u| sum.add(u.abs() / scale));
+                let inside = sum.total() <= 1.0 + rounding(u.len());
+                (!inside).then_some((WITHIN_SCALE, sum.total() * scale))
+            }
+            _ => None,
         }
-        if u > 0.0 {
-            sum.add(u * Real::ln(u / w));
-        }
-        sum.add(w - u);
     }
-    // Each logarithm was rounded, and each product.
-    Real::max(sum.upper() + 4.0 * f64::EPSILON * sum.magnitude(), 0.0)
+}
+
+/// By how much the sum of n numbers around 1/n, each rounded a few times, may differ from 1.
+fn rounding(n: usize) -> f64 {
+    (n as f64 + 8.0) * f64::EPSILON
+}
+
+/// D(u‖w) = Σ u ln(u/w) − u + w for u ≥ 0, rounded up; coordinates of u beyond the end of w have none, and make it infinite. Every term is
+/// computed without cancellation, so that a comparator next to the start has the distance that it has.
+pub(crate) fn relative_entropy(u: &[f64], w: &[f64]) -> f64 {
+    let at = |v: &[f64], i: usize| v.get(i).copied().unwrap_or(0.0);
+    let terms = (0..u.len().max(w.len())).map(|i| {
+        let (u, w) = (at(u, i), at(w, i));
+        gap::entropy(u, w, u - w)
+    });
+    sum_of_gaps(terms)
+}
+
+/// The sum of non-negative terms of a divergence, each good to a few units in the last place, rounded up.
+pub(crate) fn sum_of_gaps(terms: impl Iterator<Item = f64>) -> f64 {
+    let mut sum = Sum::default();
+    // A difference of two weights that are not within a factor of 2 is rounded, and so is the logarithm.
+    terms.for_each(|term| sum.add(term));
+    sum.upper() + 64.0 * f64::EPSILON * sum.magnitude()
 }
 
 /// sup D(u‖w) over the comparators, for weights w > 0. NaN where it is not known.
@@ -362,12 +458,12 @@ pub(crate) fn farthest(u: &Comparator<'_>, start: &[f64]) -> f64 {
         Comparator::Sphere { radius } => size(radius) + own,
         Comparator::Simplex { .. } => 1.0 + own,
         Comparator::Positive { total } => size(total) + own,
-        Comparator::Ball { .. } => f64::NAN,
+        Comparator::Ball { .. } | Comparator::Signed { .. } => f64::NAN,
     };
-    outward(distance, own)
+    outward(distance, 0.0)
 }
 
 /// There are no vectors of negative size: NaN.
-fn size(x: f64) -> f64 {
+pub(crate) fn size(x: f64) -> f64 {
     if x >= 0.0 { x } else { f64::NAN }
 }

@@ -13,8 +13,8 @@
 use super::losses::NO_MORE;
 use super::origin::{Origin, Start};
 use super::theorem::{
-    AS_WRITTEN, CONSTANT, FINITE, Theorem, Watch, checked, declared, keep, outward,
-    relative_entropy, restore,
+    AS_WRITTEN, CONSTANT, FINITE, Members, NONNEGATIVE, Theorem, Watch, checked, declared, keep,
+    outward, relative_entropy, restore,
 };
 use super::{Bound, Certificate, Comparator};
 use crate::Real;
@@ -36,6 +36,7 @@ const PREMISES: &[super::Premise] = &[
     checked(RATE),
     checked(CONSTANT),
     checked(NO_MORE),
+    checked(NONNEGATIVE),
     checked(AS_WRITTEN),
     checked(FINITE),
     declared("the rounds are steps of this algorithm"),
@@ -151,6 +152,9 @@ impl Winnow {
 
     /// The bound on mistakes against any comparators, separating or not.
     pub fn against(&self, u: &Comparator<'_>) -> Certificate {
+        if let Some(refused) = self.agnostic.outside(u, Members::NonNegative) {
+            return refused;
+        }
         let start = self.start.weights(u.features());
         let total: f64 = start.iter().sum();
         let at = |i: usize| self.tilt.get(i).copied().unwrap_or(0.0);

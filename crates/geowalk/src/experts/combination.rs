@@ -160,6 +160,11 @@ fn descend<L: Loss + ?Sized>(table: &Table<'_>, loss: &L) -> Combination {
             break;
         }
     }
+    // Thousands of steps leave a sum that is 1 only nearly.
+    let total: f64 = w.iter().sum();
+    for w in &mut w {
+        *w /= total;
+    }
     table.predict(&w, &mut z);
     Combination { loss: table.value(&z, loss), w, gap }
 }

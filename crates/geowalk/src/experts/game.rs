@@ -7,7 +7,7 @@ use super::promise::{self, Promise};
 use super::weights::Weights;
 use super::{Combination, Kind, Rule, Settings};
 use crate::Real;
-use crate::certify::{AdaHedge, Bound, Certificate, Comparator, FirstOrder, Status};
+use crate::certify::{AdaHedge, Bound, Certificate, Comparator, Contradiction, FirstOrder, Status};
 use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::geometry::Event;
 use crate::loss::Loss;
@@ -37,6 +37,21 @@ pub struct Standing {
     pub regret: f64,
     /// The first-order certificate against the same comparator.
     pub first_order: Certificate,
+    /// No less than what rounding has done to the regret: that of the losses, and of the predictions of the comparator.
+    pub rounding: f64,
+}
+
+impl Standing {
+    /// Compares the regret with both bounds: all three are known.
+    pub fn check(&self) -> Result<(), Contradiction> {
+        self.certificate.check(self.regret, self.rounding)?;
+        self.first_order.check(self.regret, self.rounding)
+    }
+
+    /// The same standing, if it does not contradict itself.
+    pub fn checked(self) -> Result<Self, Contradiction> {
+        self.check().map(|()| self)
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -98,6 +113,9 @@ impl Experts {
             error::parameter("the upper end of the range", hi, Allowed::Open(lo, f64::MAX))?;
         }
         let engine = match promise::tuned(&settings, n)? {
+            None if settings.rule == Rule::Eg => {
+                Engine::Ada(AdaHedge::linearised(n, &settings.kind.loss().facts())?)
+            }
             None => Engine::Ada(AdaHedge::new(n)?),
             Some((rate, budget)) => Engine::Constant {
                 weights: Weights::new(n),
@@ -180,15 +198,22 @@ impl Experts {
     pub fn predict(&self, row: &[f64]) -> Option<f64> {
         // Relative to the largest weight of those that speak, which may be too small to be represented.
         let spoken = || row.iter().zip(&self.logs).filter(|(x, _)| !x.is_nan());
-        let top = spoken().map(|(_, log)| *log).fold(f64::NEG_INFINITY, Real::max);
-        let (mut sum, mut weight, mut awake) = (0.0, 0.0, 0);
+        let first = spoken().next()?;
+        let (middle, top) = spoken().fold(first, |a, b| if *b.1 > *a.1 { b } else { a });
+        // Seen from what that one says: if all say the same, so does the mean.
+        let (mut sum, mut weight) = (0.0, 0.0);
         for (x, log) in spoken() {
-            let w = if *log == top { 1.0 } else { Real::exp(log - top) };
-            sum += w * x;
+            let w = if log == top { 1.0 } else { Real::exp(log - top) };
+            sum += w * (x - middle);
             weight += w;
-            awake += 1;
         }
-        (awake > 0).then(|| sum / weight)
+        let mean = middle + sum / weight;
+        if mean.is_finite() {
+            return Some(mean);
+        }
+        // A difference that is too large for a number.
+        let parts = spoken().map(|(x, log)| if log == top { *x } else { Real::exp(log - top) * x });
+        Some(parts.map(|part| part / weight).sum())
     }
 
     /// Predicts, then learns. `row` is what the experts lost or said (NaN: nothing), `y` the outcome where there is one. `None`, and nothing learned, if nobody spoke.
@@ -241,9 +266,12 @@ impl Experts {
     fn advance(&mut self, z: f64, loss: f64, y: f64) {
         let slope = self.settings.kind.loss().slope(z, y);
         let mean = |losses: &[f64]| losses.iter().zip(&self.w).map(|(l, w)| l * w).sum::<f64>();
+        let own = mean(&self.losses);
+        let within = loss > own && self.is_rounding(z, y, own);
         let (length, event) = (0.0, Event::Inside);
         let seen = Round { z, loss, slope, rate: 0.0, length, event };
         self.first.observe(&seen, Dense(&self.row));
+        let gradients = matches!(self.settings.rule, Rule::Eg | Rule::ReparamEg);
         let (lo, hi) = self.settings.range.unwrap_or((0.0, 1.0));
         match &mut self.engine {
             Engine::Ada(ada) => {
@@ -258,6 +286,7 @@ impl Experts {
                     ada.observe(&round, Dense(&self.losses));
                 } else {
                     let z = mean(&self.losses);
+                    let loss = if within { Real::min(loss, z) } else { loss };
                     let round = Round { z, loss, slope: 1.0, rate, length, event };
                     ada.observe(&round, Dense(&self.losses));
                 }
@@ -270,7 +299,8 @@ impl Experts {
                 let (z_scaled, loss_scaled) = (mean(&self.losses), (loss - lo) / (hi - lo));
                 // Both are rounded: that the mean of equal losses is not above them is no violation.
                 let above = loss_scaled - z_scaled;
-                let rounding = above > 0.0 && above <= 1e-13 * (1.0 + (lo / (hi - lo)).abs());
+                let little = above <= 1e-13 * (1.0 + (lo / (hi - lo)).abs());
+                let rounding = above > 0.0 && (little || within);
                 let scaled = Round {
                     z: if rounding { loss_scaled } else { z_scaled },
                     loss: loss_scaled,
@@ -290,8 +320,25 @@ impl Experts {
                 weights.multiply(logs, settings.share);
             }
         }
+        // What every expert lost is known: a loss that only says that it is convex is found out.
+        for (x, lost) in self.row.iter().zip(&self.lost) {
+            self.first.compare(&seen, *x, *lost);
+            match &mut self.engine {
+                Engine::Ada(ada) if gradients => ada.compare(&seen, *x, *lost),
+                Engine::Constant { promise, .. } => promise.compare(&seen, *x, *lost),
+                Engine::Ada(_) => {}
+            }
+        }
         self.epoch();
         self.refresh();
+    }
+
+    /// Is it rounding of the prediction z, if its loss is above `mean`? A prediction next to it then loses no more.
+    fn is_rounding(&self, z: f64, y: f64, mean: f64) -> bool {
+        let size = self.row.iter().fold(z.abs(), |size, x| Real::max(size, x.abs()));
+        let step = 8.0 * f64::EPSILON * size;
+        let loss = self.settings.kind.loss();
+        [z - step, z + step].iter().any(|z| loss.value(*z, y) <= mean)
     }
 
     /// Begins a new epoch of a doubling scheme once every expert has lost more than the budget.
@@ -414,7 +461,10 @@ impl Experts {
         certificate.bound =
             if certificate.status == Status::Valid { bound.next_up() } else { f64::NAN };
         let regret = certificate.loss - comparator_loss;
-        Standing { certificate, comparator_loss, regret, first_order }
+        // A prediction is a sum of n products, and its error counts as much as the slope there.
+        let size = self.first.magnitude() + certificate.loss.abs() + comparator_loss.abs();
+        let rounding = 8.0 * (self.n as f64 + 4.0) * f64::EPSILON * size;
+        Standing { certificate, comparator_loss, regret, first_order, rounding }
     }
 }
 

@@ -63,6 +63,13 @@ impl Promise {
         }
     }
 
+    /// In the round that was just seen an expert said x and lost `loss`: what a convex loss could not be.
+    pub(super) fn compare(&mut self, round: &Round, x: f64, loss: f64) {
+        if let Self::Eg(linear, _) = self {
+            linear.compare(round, x, loss);
+        }
+    }
+
     /// What the experts lost since the promise began, where it counts that.
     pub(super) fn losses(&self) -> Option<&Losses> {
         match self {
@@ -150,7 +157,12 @@ pub(super) fn logarithm(settings: &Settings, rate: f64, loss: f64, x: f64, slope
     match settings.rule {
         Rule::Hedge => -rate * loss,
         // A weight that would meet 0 shrinks and does not die; the theorems do not allow that rate.
-        Rule::ReparamHedge => 2.0 * Real::ln(Real::max((1.0 - rate * loss).abs(), f64::EPSILON)),
+        Rule::ReparamHedge => {
+            let factor = (1.0 - rate * loss).abs();
+            // An infinite loss must not make the weight infinite.
+            let factor = if factor.is_finite() { factor } else { 0.0 };
+            2.0 * Real::ln(Real::max(factor, f64::EPSILON))
+        }
         Rule::Prod => Real::ln(Real::max(1.0 - rate * loss, f64::EPSILON)),
         Rule::Eg => -rate * slope * x,
         Rule::ReparamEg => {

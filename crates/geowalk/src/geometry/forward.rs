@@ -21,6 +21,10 @@ macro_rules! forward {
                 $dispatch!(self, m => Manifold::<F>::dim(m))
             }
 
+            fn first_feature(&self) -> usize {
+                $dispatch!(self, m => Manifold::<F>::first_feature(m))
+            }
+
             fn check(&self, p: &[F]) -> Result<(), DomainError> {
                 $dispatch!(self, m => m.check(p))
             }

@@ -19,7 +19,7 @@
 //! # Ok::<(), geowalk::ConfigError>(())
 //! ```
 
-mod gap;
+pub(crate) mod gap;
 mod itakura_saito;
 mod kullback_leibler;
 mod mahalanobis;
@@ -30,11 +30,13 @@ mod squared_euclidean;
 #[allow(clippy::unreadable_literal)] // copied digit by digit
 mod tests;
 
-pub use itakura_saito::ItakuraSaito;
-pub use kullback_leibler::KullbackLeibler;
+pub use itakura_saito::{BurgForm, ItakuraSaito, Reciprocal};
+pub use kullback_leibler::{
+    EntropyForm, KullbackLeibler, ReparamEntropyForm, ScaledValue, SquaredFactor,
+};
 pub use mahalanobis::Mahalanobis;
-pub use p_norm::PNorm;
-pub use simplex_entropy::SimplexEntropy;
+pub use p_norm::{PNorm, PNormForm};
+pub use simplex_entropy::{ReparamSimplexForm, SimplexEntropy, SimplexEntropyForm, Tilts};
 pub use squared_euclidean::SquaredEuclidean;
 
 use super::{Curved, Generator, Modulus, Work};

@@ -27,6 +27,12 @@ pub trait Manifold<F: Real> {
     /// Dimension of the manifold.
     fn dim(&self) -> usize;
 
+    /// The coordinate of feature 0 where rows are learned from: coordinates before it belong to no feature, as the time
+    /// of the hyperboloid.
+    fn first_feature(&self) -> usize {
+        0
+    }
+
     /// Is `p` a point of the manifold (up to [`Real::TOLERANCE`])? The error carries the amount of the violation.
     fn check(&self, p: &[F]) -> Result<(), DomainError>;
 

@@ -4,21 +4,25 @@
 
 mod euclidean;
 mod hyperboloid;
+mod oblique;
 mod poincare_ball;
 mod positive_orthant;
 mod product;
 mod simplex;
 mod spd;
 mod sphere;
+mod torus;
 
-pub use euclidean::Euclidean;
-pub use hyperboloid::Hyperboloid;
+pub use euclidean::{Euclidean, EuclideanForm, Identity};
+pub use hyperboloid::{HyperbolicForm, Hyperboloid};
+pub use oblique::Oblique;
 pub use poincare_ball::{PoincareBall, push_to_ball, push_to_hyperboloid, to_ball, to_hyperboloid};
-pub use positive_orthant::PositiveOrthant;
+pub use positive_orthant::{OrthantForm, PositiveOrthant, WeightedValue};
 pub use product::Product;
-pub use simplex::Simplex;
+pub use simplex::{Simplex, SimplexForm};
 pub use spd::Spd;
-pub use sphere::Sphere;
+pub use sphere::{Sphere, SphereForm};
+pub use torus::Torus;
 
 pub(in crate::geometry) use product::shifted;
 
@@ -29,13 +33,12 @@ use super::work::Work;
 use crate::Real;
 use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::spec::{self, Args, Entry, Spec};
-use std::convert::identity;
 
 /// Builds a manifold from its arguments and the size to use where they give none.
 type Build = fn(&mut Args<'_>, Option<usize>) -> Result<AnyManifold, ConfigError>;
 
 /// Derives everything from the rows `Variant(Type): name, parameters, summary, source, build, size, arguments;`
-/// where `build` makes the manifold, `size` gives the n of its constructor from the scalars in a point, and
+/// where `build` makes the manifold, `size` gives the n of its constructor, and
 /// `arguments` its other parameters as text. The leading `$` lets the macro define another one.
 macro_rules! table {
     ($d:tt $($variant:ident($type:ty): $name:literal, $parameters:literal, $summary:literal,
@@ -79,7 +82,10 @@ macro_rules! table {
             /// The n its constructor was given (a product: the scalars in a point).
             pub fn size(&self) -> usize {
                 match self {
-                    $(Self::$variant(m) => $size(Manifold::<f64>::ambient(m)),)*
+                    $(Self::$variant(m) => {
+                        let size: fn(&$type) -> usize = $size;
+                        size(m)
+                    })*
                 }
             }
 
@@ -104,14 +110,16 @@ macro_rules! table {
 }
 
 table! { $
-    Euclidean(Euclidean): "euclidean", "", "R^n with the usual metric.", "KMWW07, sec. 2", |args, n| Euclidean::new(size(args, n)?), identity, |_| Vec::new();
-    Sphere(Sphere): "sphere", "radius=1", "The vectors of norm `radius`.", "KMWW07, ex. 2", sphere, identity, |m| vec![format!("radius={}", m.radius())];
-    Simplex(Simplex): "simplex", "", "The probability simplex with Fisher's metric.", "KMWW07, ex. 3", |args, n| Simplex::new(size(args, n)?), identity, |_| Vec::new();
-    PositiveOrthant(PositiveOrthant): "orthant", "", "The positive vectors with the metric of their logarithms.", "KMWW07, ex. 7", |args, n| PositiveOrthant::new(size(args, n)?), identity, |_| Vec::new();
-    Hyperboloid(Hyperboloid): "hyperbolic", "", "Hyperbolic space, hyperboloid model, time first.", "NK17", |args, n| Hyperboloid::new(size(args, n)?), identity, |_| Vec::new();
-    PoincareBall(PoincareBall): "poincare-ball", "", "Hyperbolic space, ball model.", "GHN18", |args, n| PoincareBall::new(size(args, n)?), identity, |_| Vec::new();
-    Spd(Spd): "spd", "", "Symmetric positive definite n×n matrices, affine-invariant metric.", "PFA06", |args, n| Spd::new(size(args, n)?), usize::isqrt, |_| Vec::new();
-    Product(Product<AnyManifold>): "product", "factors", "The product of manifolds that each state their n.", "Boumal23, sec. 3.7", product, identity, |m| m.factors().iter().map(AnyManifold::factor).collect();
+    Euclidean(Euclidean): "euclidean", "", "R^n with the usual metric.", "KMWW07, sec. 2", |args, n| Euclidean::new(size(args, n)?), scalars, |_| Vec::new();
+    Sphere(Sphere): "sphere", "radius=1", "The vectors of norm `radius`.", "KMWW07, ex. 2", sphere, scalars, |m| vec![format!("radius={}", m.radius())];
+    Simplex(Simplex): "simplex", "", "The probability simplex with Fisher's metric.", "KMWW07, ex. 3", |args, n| Simplex::new(size(args, n)?), scalars, |_| Vec::new();
+    PositiveOrthant(PositiveOrthant): "orthant", "", "The positive vectors with the metric of their logarithms.", "KMWW07, ex. 7", |args, n| PositiveOrthant::new(size(args, n)?), scalars, |_| Vec::new();
+    Hyperboloid(Hyperboloid): "hyperbolic", "", "Hyperbolic space, hyperboloid model, time first.", "NK17", |args, n| Hyperboloid::new(size(args, n)?), scalars, |_| Vec::new();
+    PoincareBall(PoincareBall): "poincare-ball", "", "Hyperbolic space, ball model.", "GHN18", |args, n| PoincareBall::new(size(args, n)?), scalars, |_| Vec::new();
+    Spd(Spd): "spd", "", "Symmetric positive definite n×n matrices, affine-invariant metric.", "PFA06", |args, n| Spd::new(size(args, n)?), |m| scalars(m).isqrt(), |_| Vec::new();
+    Oblique(Oblique): "oblique", "rows=2, columns=n", "Matrices whose columns are unit vectors, column after column.", "Boumal23, sec. 7.2", oblique, |m| m.columns(), |m| vec![format!("rows={}", m.rows())];
+    Torus(Torus): "torus", "", "n circles, each a pair of coordinates.", "Boumal23, sec. 7.2", |args, n| Torus::new(size(args, n)?), |m| m.circles(), |_| Vec::new();
+    Product(Product<AnyManifold>): "product", "factors", "The product of manifolds that each state their n.", "Boumal23, sec. 3.7", product, scalars, |m| m.factors().iter().map(AnyManifold::sized_spec).collect();
 }
 
 forward!([] Manifold for AnyManifold, variant);
@@ -167,8 +175,50 @@ impl AnyManifold {
         self.with_arguments(&self.arguments())
     }
 
-    /// The specification with the size in it, as a factor of a product needs it.
-    fn factor(&self) -> String {
+    /// Builds the manifold that a specification names whose points have one weight for each of so many features, and
+    /// perhaps coordinates of no feature before them. An error says which numbers of features would fit.
+    ///
+    /// ```
+    /// use geowalk::geometry::{Manifold, manifolds::AnyManifold};
+    /// assert_eq!(AnyManifold::for_features("spd", 9)?.sized_spec(), "spd(n=3)");
+    /// assert_eq!(AnyManifold::for_features("hyperbolic", 9)?.size(), 10);
+    /// let error = AnyManifold::for_features("spd", 7).unwrap_err().to_string();
+    /// assert_eq!(error, "'spd' cannot have 7 weights (features and intercept); 4 or 9 would fit");
+    /// # Ok::<(), geowalk::ConfigError>(())
+    /// ```
+    pub fn for_features(spec: &str, features: usize) -> Result<Self, ConfigError> {
+        // The number of features grows with n.
+        let (mut low, mut high) = (0, features.saturating_add(2));
+        let mut fits: [Option<usize>; 2] = [None; 2];
+        let mut refused = None;
+        while high - low > 1 {
+            let n = low + (high - low) / 2;
+            match Self::parse(spec, n) {
+                Ok(manifold) => match manifold.features() {
+                    found if found == features => return Ok(manifold),
+                    found if found < features => (low, fits[0]) = (n, Some(found)),
+                    found => (high, fits[1]) = (n, Some(found)),
+                },
+                // Most manifolds have a least n.
+                Err(error) => (low, refused) = (n, Some(error)),
+            }
+        }
+        if let ([None, None], Some(error)) = (fits, refused) {
+            return Err(error);
+        }
+        let fits: Vec<String> = fits.iter().flatten().map(usize::to_string).collect();
+        let (spec, fits) = (spec.to_owned(), fits.join(" or "));
+        Err(ConfigError::Width { spec, features, fits })
+    }
+
+    /// How many features a point has weights for.
+    pub fn features(&self) -> usize {
+        let ambient = Manifold::<f64>::ambient(self);
+        ambient.saturating_sub(Manifold::<f64>::first_feature(self))
+    }
+
+    /// The specification with the size in it: it rebuilds the manifold without a size from outside.
+    pub fn sized_spec(&self) -> String {
         let mut arguments = self.arguments();
         if !matches!(self, Self::Product(_)) {
             arguments.insert(0, format!("n={}", self.size()));
@@ -185,16 +235,25 @@ impl AnyManifold {
     }
 }
 
+/// The scalars in a point.
+fn scalars<M: Manifold<f64>>(manifold: &M) -> usize {
+    manifold.ambient()
+}
+
+/// A whole number ≥ 1, if one is given.
+fn whole(args: &mut Args<'_>, name: &'static str) -> Result<Option<usize>, ConfigError> {
+    let Some(stated) = args.optional_number(name)? else { return Ok(None) };
+    error::parameter(name, stated, Allowed::Whole(1))?;
+    // Beyond, the number is not the one that was written.
+    error::parameter(name, stated, Allowed::Closed(1.0, (1_u64 << 53) as f64))?;
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // whole and ≥ 1
+    Ok(Some(stated as usize))
+}
+
 /// The size a specification states, or else the one that was given with it.
 fn size(args: &mut Args<'_>, n: Option<usize>) -> Result<usize, ConfigError> {
-    match (args.optional_number("n")?, n) {
-        (Some(stated), _) => {
-            error::parameter("n", stated, Allowed::Whole(1))?;
-            // Beyond, the number is not the one that was written.
-            error::parameter("n", stated, Allowed::Closed(1.0, (1_u64 << 53) as f64))?;
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // whole and ≥ 1
-            Ok(stated as usize)
-        }
+    match (whole(args, "n")?, n) {
+        (Some(stated), _) => Ok(stated),
         (None, Some(n)) => Ok(n),
         (None, None) => {
             let meaning = "each factor of a product states its own n";
@@ -206,6 +265,16 @@ fn size(args: &mut Args<'_>, n: Option<usize>) -> Result<usize, ConfigError> {
 fn sphere(args: &mut Args<'_>, n: Option<usize>) -> Result<Sphere, ConfigError> {
     let radius = args.number("radius", 1.0)?;
     Sphere::new(size(args, n)?, radius)
+}
+
+/// Columns are the n of the constructor; they may be stated under their own name.
+fn oblique(args: &mut Args<'_>, n: Option<usize>) -> Result<Oblique, ConfigError> {
+    let rows = whole(args, "rows")?.unwrap_or(2);
+    let columns = match whole(args, "columns")? {
+        Some(columns) => columns,
+        None => size(args, n)?,
+    };
+    Oblique::new(rows, columns)
 }
 
 fn product(args: &mut Args<'_>, _: Option<usize>) -> Result<Product<AnyManifold>, ConfigError> {

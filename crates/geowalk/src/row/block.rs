@@ -30,6 +30,9 @@ pub struct Block {
     columns: Option<usize>,
     /// What [`Block::know_fingerprints`] was told; of no use if there is not one for each row.
     fingerprints: Vec<u64>,
+    /// Rows with a tag, in their order, and where each tag ends in the bytes.
+    tags: Vec<(usize, usize)>,
+    tag_bytes: Vec<u8>,
     /// Scratch memory of `merge`: places by index, and which of them were added to another.
     order: Vec<usize>,
     gone: Vec<bool>,
@@ -78,6 +81,31 @@ impl Block {
         self.values.clear();
         self.columns = None;
         self.fingerprints.clear();
+        self.tags.clear();
+        self.tag_bytes.clear();
+    }
+
+    /// Gives the row under construction a tag: a name that is learned nothing from, and that stands beside its
+    /// prediction.
+    ///
+    /// ```
+    /// use geowalk::row::Block;
+    /// let mut block = Block::new();
+    /// block.end(1.0, 1.0);
+    /// block.tag(b"second");
+    /// block.end(0.0, 1.0);
+    /// assert_eq!((block.tag_of(0), block.tag_of(1)), (None, Some(&b"second"[..])));
+    /// ```
+    pub fn tag(&mut self, tag: &[u8]) {
+        self.tag_bytes.extend_from_slice(tag);
+        self.tags.push((self.len(), self.tag_bytes.len()));
+    }
+
+    /// The tag of a row, if it has one.
+    pub fn tag_of(&self, row: usize) -> Option<&[u8]> {
+        let at = self.tags.binary_search_by_key(&row, |(row, _)| *row).ok()?;
+        let start = at.checked_sub(1).map_or(0, |before| self.tags[before].1);
+        self.tag_bytes.get(start..self.tags[at].1)
     }
 
     /// Becomes a copy of another block, in the memory it has.
@@ -93,6 +121,8 @@ impl Block {
         self.values.clone_from(&from.values);
         self.columns = from.columns;
         self.fingerprints.clone_from(&from.fingerprints);
+        self.tags.clone_from(&from.tags);
+        self.tag_bytes.clone_from(&from.tag_bytes);
     }
 
     /// Takes over the [fingerprints](Block::fingerprint) of all rows from who has worked them out before. They are forgotten when the rows change.
@@ -110,6 +140,9 @@ impl Block {
     pub fn append(&mut self, from: &Self, rows: std::ops::Range<usize>) {
         for i in rows {
             let (label, weight) = (from.labels[i], from.weights[i]);
+            if let Some(tag) = from.tag_of(i) {
+                self.tag(tag);
+            }
             if from.columns.is_some() {
                 let row = from.dense(i);
                 if self.push_dense(row.0, label, weight).is_ok() {
@@ -164,6 +197,10 @@ impl Block {
         let start = self.ends.last().copied().unwrap_or(0);
         self.indices.truncate(start);
         self.values.truncate(start);
+        if self.tags.last().is_some_and(|(row, _)| *row == self.len()) {
+            self.tags.pop();
+            self.tag_bytes.truncate(self.tags.last().map_or(0, |(_, end)| *end));
+        }
     }
 
     /// Ends the row under construction. An index that occurs more than once keeps its first place, with the sum of the values.

@@ -7,7 +7,7 @@
 use super::{Round, Target, Update};
 use crate::Real;
 use crate::error::{ConfigError, DomainError};
-use crate::geometry::{Manifold, Work};
+use crate::geometry::{Manifold, Step, Work};
 use crate::loss::Loss;
 use crate::row::Row;
 
@@ -48,6 +48,32 @@ impl<M> Explicit<M> {
     pub fn new(manifold: M) -> Self {
         Self { manifold }
     }
+
+    /// The manifold.
+    pub fn manifold(&self) -> &M {
+        &self.manifold
+    }
+
+    /// w ← R_w(−η g x♯), in memory of the caller.
+    #[allow(clippy::too_many_arguments)] // all of it is memory
+    pub(crate) fn walk<F: Real, X: Row<F>>(
+        &self,
+        w: &mut [F],
+        x: X,
+        slope: f64,
+        rate: f64,
+        covector: &mut [F],
+        direction: &mut [F],
+        work: &mut Work<F>,
+    ) -> Result<Step<F>, DomainError>
+    where
+        M: Manifold<F>,
+    {
+        covector.fill(F::ZERO);
+        x.axpy(F::of(slope), covector);
+        self.manifold.gradient(w, covector, direction, work);
+        self.manifold.retract(w, direction, F::of(-rate), work)
+    }
 }
 
 impl<F: Real, M: Manifold<F>> Update<F> for Explicit<M> {
@@ -85,10 +111,7 @@ impl<F: Real, M: Manifold<F>> Update<F> for Explicit<M> {
         let z = self.predict(state, x).f64();
         let slope = target.weight * loss.slope(z, target.y);
         let ExplicitState { w, covector, direction, work } = state;
-        covector.fill(F::ZERO);
-        x.axpy(F::of(slope), covector);
-        self.manifold.gradient(w, covector, direction, work);
-        let step = self.manifold.retract(w, direction, F::of(-rate), work)?;
+        let step = self.walk(w, x, slope, rate, covector, direction, work)?;
         let length = step.length.f64();
         Ok(Round {
             z,

@@ -48,6 +48,73 @@ impl<G> Mirror<G> {
     pub fn new(generator: G) -> Self {
         Self { generator }
     }
+
+    /// The generator.
+    pub fn generator(&self) -> &G {
+        &self.generator
+    }
+
+    /// The state at the dual coordinates θ.
+    pub(crate) fn resume<F: Real>(&self, theta: Vec<F>) -> Result<MirrorState<F>, ConfigError>
+    where
+        G: Generator<F>,
+    {
+        self.generator.check_dual(&theta)?;
+        let mut w = vec![F::ZERO; theta.len()];
+        self.generator.unlink(&theta, &mut w);
+        error::each("the weights", &w, Allowed::Finite)?;
+        let next = [theta.clone(), w.clone()];
+        Ok(MirrorState { theta, w, next })
+    }
+
+    /// The weights at θ + a·x. The state stays.
+    pub(crate) fn ahead<'a, F: Real, X: Row<F>>(
+        &self,
+        state: &'a mut MirrorState<F>,
+        x: X,
+        a: F,
+    ) -> Result<&'a [F], DomainError>
+    where
+        G: Generator<F>,
+    {
+        let MirrorState { theta, next: [next_theta, next_w], .. } = state;
+        next_theta.copy_from_slice(theta);
+        x.axpy(a, next_theta);
+        self.generator.check_dual(next_theta)?;
+        self.generator.unlink(next_theta, next_w);
+        error::each("the weights after the step", next_w, Allowed::Finite)?;
+        Ok(next_w)
+    }
+
+    /// θ ← θ + a·x; gives √(2D(w‖w')). On an error the state is unchanged.
+    pub(crate) fn advance<F: Real, X: Row<F>>(
+        &self,
+        state: &mut MirrorState<F>,
+        x: X,
+        a: F,
+    ) -> Result<f64, DomainError>
+    where
+        G: Generator<F>,
+    {
+        self.ahead(state, x, a)?;
+        let MirrorState { theta, w, next: [next_theta, next_w] } = state;
+        let length = (F::TWO * self.generator.divergence(w, next_w)).max(F::ZERO).sqrt().f64();
+        std::mem::swap(theta, next_theta);
+        std::mem::swap(w, next_w);
+        Ok(length)
+    }
+}
+
+impl<F> MirrorState<F> {
+    /// The weights.
+    pub fn weights(&self) -> &[F] {
+        &self.w
+    }
+
+    /// Their dual coordinates.
+    pub fn theta(&self) -> &[F] {
+        &self.theta
+    }
 }
 
 impl<F: Real, G: Generator<F>> Update<F> for Mirror<G> {
@@ -83,16 +150,7 @@ impl<F: Real, G: Generator<F>> Update<F> for Mirror<G> {
         target.check()?;
         let z = self.predict(state, x).f64();
         let slope = target.weight * loss.slope(z, target.y);
-        let a = F::of(-rate * slope);
-        let MirrorState { theta, w, next: [next_theta, next_w] } = state;
-        next_theta.copy_from_slice(theta);
-        x.axpy(a, next_theta);
-        self.generator.check_dual(next_theta)?;
-        self.generator.unlink(next_theta, next_w);
-        error::each("the weights after the step", next_w, Allowed::Finite)?;
-        let length = (F::TWO * self.generator.divergence(w, next_w)).max(F::ZERO).sqrt().f64();
-        std::mem::swap(theta, next_theta);
-        std::mem::swap(w, next_w);
+        let length = self.advance(state, x, F::of(-rate * slope))?;
         Ok(Round {
             z,
             loss: target.weight * loss.value(z, target.y),

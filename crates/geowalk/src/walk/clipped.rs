@@ -4,9 +4,9 @@
 //! step are those at the clipped prediction. **Cost** none. **Source** \[AW20, thm. 6 and 7\].
 
 use super::Walk;
-use super::gauge::Gauge;
 use crate::Real;
 use crate::error::{self, Allowed, ConfigError, DomainError};
+use crate::learn::gauge::Gauge;
 use crate::loss::{Facts, Loss};
 use crate::row::Row;
 use crate::update::{Round, Target};

@@ -7,9 +7,9 @@
 //! **Source** \[NN09, table 1 and lemma 4\], where the natural gradient lacks the factor ½.
 
 use super::Walk;
-use super::gauge::Gauge;
 use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::geometry::{Generator, generators};
+use crate::learn::gauge::Gauge;
 use crate::loss::Loss;
 use crate::row::Row;
 use crate::update::{Round, Target};

@@ -5,8 +5,8 @@
 //! **Start** Both copies alike, so w = 0. **Cost** twice that of the walk. **Source** \[KW97\].
 
 use super::Walk;
-use super::gauge::Gauge;
 use crate::error::{self, Allowed, ConfigError, DomainError};
+use crate::learn::gauge::Gauge;
 use crate::loss::Loss;
 use crate::row::Row;
 use crate::update::{Round, Target};

@@ -7,6 +7,7 @@
 
 mod experts;
 mod flat;
+mod never;
 mod order;
 mod premises;
 mod printed;
@@ -36,6 +37,7 @@ fn the_table_has_every_theorem_once_with_premises_bound_and_source() {
 fn every_premise_that_a_run_checks_is_broken_by_some_test() {
     let tests = [
         include_str!("experts.rs"),
+        include_str!("never.rs"),
         include_str!("premises.rs"),
         include_str!("printed.rs"),
         include_str!("riemannian.rs"),

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # requires: mpmath==1.4.1
-"""Golden values: every geometry, generator and loss against multiple-precision arithmetic.
+"""Golden values: every geometry, generator, loss and divergence of a certificate against multiple-precision arithmetic.
 
-    python make_golden.py            writes manifolds.json generators.json losses.json permissible.json
+    python make_golden.py            writes manifolds.json generators.json losses.json permissible.json divergences.json
     python make_golden.py --check    recomputes them; exit 1 and the first differences if a file is not what it should be
 
 Nothing here shares a formula with the crate where that can be avoided. Values follow from definitions:
@@ -29,6 +29,7 @@ import sys
 import mpmath
 from mpmath import mp, mpf
 
+from divergences import divergence_cases
 from manifolds import Spd, manifold_cases
 from precision import BOUNDARY, DIGITS, HUGE, INTERIOR, NEAR_ZERO, PRINTED
 from precision import add, case, dot, error, exact, group, quotient, scale, text
@@ -192,6 +193,7 @@ LOSSES = {
     "quantile(tau=0.9)": quantile(0.9),
     "logistic": lambda z, y: mp.log1p(mp.exp(-y * z)),
     "hinge": lambda z, y: max(mpf(0), 1 - y * z),
+    "winnow-hinge(theta=0.5)": lambda z, y: max(mpf(0), -y * (z - mpf("0.5"))),
     "exponential": lambda z, y: mp.exp(-y * z),
     "invariant": lambda z, y: z**2,
     "geodesic(space=sphere)": lambda z, y: (mp.acos(z) - mp.acos(y)) ** 2,
@@ -244,6 +246,7 @@ def loss_cases():
         put("geodesic(space=timelike)", BOUNDARY, [(2 - edge, 1.5), (1.5, 2 - edge), (2 - edge, 1 + 3e-12)], "1 - z is exact in doubles")
         put("geodesic(space=sphere)", BOUNDARY, [(edge, 0.25), (-edge, 0.25), (edge, -0.5), (1 - 1e-6, 0.9)], "1 - z is exact in doubles")
         put("geodesic(space=sphere)", BOUNDARY, [(edge, 1 - 3e-12), (-edge, 3e-12 - 1)], "1 - z and z - y are exact in doubles")
+        put("winnow-hinge(theta=0.5)", INTERIOR, [(m, s) for m in margins for s in (1.0, -1.0)])
     return cases
 
 
@@ -364,6 +367,7 @@ FILES = {
     "generators.json": generator_cases,
     "losses.json": loss_cases,
     "permissible.json": permissible_cases,
+    "divergences.json": divergence_cases,
 }
 
 

@@ -263,6 +263,48 @@ class Spd(Geometry):
         return mp.sqrt(self.inner(p, v, v))
 
 
+class Product(Geometry):
+    """The factors, each with its number of coordinates, one after the other."""
+
+    def __init__(self, *factors):
+        self.factors = factors
+
+    def parts(self, *vectors):
+        start = 0
+        for geometry, n in self.factors:
+            yield (geometry, *(v[start:start + n] for v in vectors))
+            start += n
+
+    def each(self, name, *vectors):
+        return [x for g, *parts in self.parts(*vectors) for x in getattr(g, name)(*parts)]
+
+    def point(self, p):
+        return self.each("point", p)
+
+    def tangent(self, p, v):
+        return self.each("tangent", p, v)
+
+    def inner(self, p, u, v):
+        return mp.fsum(g.inner(*parts) for g, *parts in self.parts(p, u, v))
+
+    def basis(self, p):
+        vectors, start = [], 0
+        for g, part in self.parts(p):
+            for b in g.basis(part):
+                vectors.append([mpf(0)] * start + list(b) + [mpf(0)] * (len(p) - start - len(part)))
+            start += len(part)
+        return vectors
+
+    def exp(self, p, v):
+        return self.each("exp", p, v)
+
+    def log(self, p, q):
+        return self.each("log", p, q)
+
+    def distance(self, p, q):
+        return mp.sqrt(mp.fsum(g.distance(*parts) ** 2 for g, *parts in self.parts(p, q)))
+
+
 def manifold_cases():
     cases = []
 
@@ -473,4 +515,16 @@ def manifold_cases():
     put("spd", 2, g, HUGE, every, p=p, q=q, u=u, v=v, covector=[0.3, -0.7, 0.2, 0.5])
     p, q = [1e8, 0.0, 0.0, 1.0], [2e8, 1e3, 1e3, 0.5]
     put("spd", 2, g, HUGE, every, p=p, q=q, u=[1e7, 2e3, 2e3, 0.5], v=[-5e7, 1e3, 1e3, 0.25], covector=[0.3e-8, -0.7e-4, 0.2e-4, 0.5])
+    # Products of spheres and of others.
+    for name, n, g in (
+        ("oblique(rows=3)", 2, Product((Sphere(), 3), (Sphere(), 3))),
+        ("oblique(rows=2, columns=3)", 3, Product((Sphere(), 2), (Sphere(), 2), (Sphere(), 2))),
+        ("torus", 3, Product((Sphere(), 2), (Sphere(), 2), (Sphere(), 2))),
+        ("product(sphere(n=3, radius=2), euclidean(n=2))", 0, Product((Sphere(2), 3), (Euclidean(), 2))),
+    ):
+        size = sum(factor[1] for factor in g.factors)
+        for k in range(4):
+            p, q = (double_point(g, [c + 0.1 for c in quasi(5 * k + j, size)]) for j in (0, 1))
+            u, v = (double_tangent(g, p, quasi(5 * k + j, size)) for j in (2, 3))
+            put(name, n, g, INTERIOR, every, p=p, q=q, u=u, v=v, covector=quasi(5 * k + 4, size), t=0.75)
     return cases

@@ -130,17 +130,37 @@ impl Table {
         Ok(())
     }
 
-    /// A later file must have the same columns.
-    pub(in crate::formats) fn same_names(&self, names: &[String]) -> Result<(), ErrorKind> {
-        let own = &self.names;
-        match (0..names.len().max(own.len())).find(|&k| names.get(k) != own.get(k)) {
-            None => Ok(()),
-            Some(k) => Err(ErrorKind::Header {
+    /// A later file must have the same columns, in whatever order.
+    pub(in crate::formats) fn later_names(&mut self, names: Vec<String>) -> Result<(), ErrorKind> {
+        let known = &self.names;
+        if names == *known {
+            return Ok(());
+        }
+        let mut order: Vec<usize> =
+            names.iter().filter_map(|name| known.iter().position(|k| k == name)).collect();
+        let mut distinct = order.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        if distinct.len() != known.len() || names.len() != known.len() {
+            let differs = |k: &usize| names.get(*k) != known.get(*k);
+            let k = (0..names.len().max(known.len())).find(differs).unwrap_or(0);
+            return Err(ErrorKind::Header {
                 column: k + 1,
                 found: names.get(k).cloned().unwrap_or_default(),
-                expected: own.get(k).cloned().unwrap_or_default(),
-            }),
+                expected: known.get(k).cloned().unwrap_or_default(),
+            });
         }
+        if self.roles.is_empty() {
+            // No row was seen yet. Where types will be inferred, columns are numbered as in the file with the rows.
+            if !self.inferred {
+                self.schema.columns =
+                    order.iter().map(|&k| self.schema.columns[k].clone()).collect();
+            }
+            order.clear();
+        }
+        self.roles = order.into_iter().map(|k| self.roles[k]).collect();
+        self.names = names;
+        Ok(())
     }
 
     /// No two columns have one name; every column that was asked for must be there, and be asked for one thing.
@@ -268,6 +288,12 @@ impl Table {
         self.dense = (exact && features > 0 && roles.iter().enumerate().all(plain))
             .then(|| vec![0.0; features]);
         self.roles = roles;
+        // Who asked for names gets names.
+        let watched = |column: &Column| {
+            let names = matches!(column.kind, Kind::Nominal | Kind::Undecided);
+            (names && !self.rules.nominal.contains(&column.name)).then(Texts::default)
+        };
+        self.recent = self.schema.columns.iter().map(watched).collect();
         Ok(())
     }
 

@@ -10,7 +10,7 @@ const NEAR: f64 = 0.4;
 
 /// ln(u/w), also where u/w overflows or underflows.
 #[inline]
-pub(super) fn ln_ratio<F: Real>(u: F, w: F) -> F {
+pub(crate) fn ln_ratio<F: Real>(u: F, w: F) -> F {
     let ratio = u / w;
     if ratio.is_finite() && ratio >= F::TINY { ratio.ln() } else { u.ln() - w.ln() }
 }
@@ -32,7 +32,7 @@ fn log_gap<F: Real>(t: F) -> F {
 /// u ln(u/w) − u + w ≥ 0 for u, w ≥ 0, given also d = u − w: the caller may know the difference better than
 /// the two numbers tell it. +∞ if u > 0 = w.
 #[inline]
-pub(super) fn entropy<F: Real>(u: F, w: F, d: F) -> F {
+pub(crate) fn entropy<F: Real>(u: F, w: F, d: F) -> F {
     if u == F::ZERO {
         if w < F::ZERO { F::NAN } else { w }
     } else if w == F::ZERO {
@@ -47,7 +47,7 @@ pub(super) fn entropy<F: Real>(u: F, w: F, d: F) -> F {
 
 /// u/w − ln(u/w) − 1 ≥ 0 for u, w > 0; +∞ if one of them is 0.
 #[inline]
-pub(super) fn burg<F: Real>(u: F, w: F) -> F {
+pub(crate) fn burg<F: Real>(u: F, w: F) -> F {
     let d = u - w;
     if (u == F::ZERO || w == F::ZERO) && u >= F::ZERO && w >= F::ZERO {
         F::INFINITY

@@ -17,9 +17,18 @@
 
 use super::gap;
 use crate::Real;
+use crate::error::ConfigError;
 use crate::error::{self, Allowed, DomainError};
 use crate::geometry::{Curved, Generator, Modulus, Separable};
+use crate::learn::base;
+use crate::learn::gauge::Gauge;
+use crate::learn::implicit::Curve;
+use crate::learn::{
+    Chart, Coordinate, Plain, RowSummary, Shift, SparseForm, Steps, beyond_logarithm,
+};
 use crate::row::Norm;
+use crate::row::Row;
+use crate::update::Round;
 
 /// $\psi(w) = -\sum_i \ln w_i$ on the positive orthant.
 ///
@@ -127,6 +136,137 @@ impl<F: Real> Separable<F> for ItakuraSaito {
     #[inline]
     fn unflat1(&self, f: F) -> Option<F> {
         Some(f.exp())
+    }
+}
+
+/// Mirror descent with Burg's entropy at O(nnz): $\theta \leftarrow \theta - \eta\, g\, x$, $w_i = -1/\theta_i$.
+///
+/// Rates of change are relative: $w_i' = w_i/(1 + \eta g x_i w_i)$. **Start** equal weights.
+/// **Care** θ must stay negative: a step that would take a coordinate to 0 or beyond is an error, and is not made. The
+/// implicit step cannot leave θ < 0: where a θ_i comes near 0 its weight grows without bound and takes the prediction
+/// beyond the point of least loss, so the root of $z(\kappa) = \sum_i x_i/(\kappa x_i - \theta_i)$ is before that.
+/// **Source** \[NN09, table 1\].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BurgForm {
+    /// θ of a weight at the start.
+    start: f64,
+}
+
+/// w = −1/θ.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reciprocal;
+
+/// θ may not be nearer to 0: w stays below 1e150.
+const NEAREST: f64 = -1e-150;
+
+impl Coordinate for Reciprocal {
+    const DUALS: Allowed = Allowed::Closed(-base::LARGEST, NEAREST);
+    const NAME: &'static str = "theta";
+
+    fn weight(theta: f64) -> f64 {
+        -1.0 / theta
+    }
+
+    #[inline(always)]
+    fn inside(theta: f64) -> bool {
+        (-base::LARGEST..=NEAREST).contains(&theta)
+    }
+
+    #[inline(always)]
+    fn term(theta: f64, x: f64) -> f64 {
+        -(x / theta)
+    }
+
+    /// w/w' − ln(w/w') − 1 with w/w' = θ'/θ = 1 + s/θ.
+    #[inline(always)]
+    fn divergence(theta: f64, s: f64) -> f64 {
+        beyond_logarithm(s / theta)
+    }
+}
+
+impl Steps<BurgForm> {
+    /// Every weight begins at `start` > 0.
+    pub fn new(start: f64) -> Result<Self, ConfigError> {
+        error::parameter("start", start, Allowed::Closed(1e-150, 1e150))?;
+        Ok(Self::of(BurgForm { start: (-1.0 / start).min(NEAREST) }))
+    }
+}
+
+impl SparseForm for BurgForm {
+    type Chart = Plain<Reciprocal>;
+    type Move = Shift;
+
+    fn chart(&self) -> Self::Chart {
+        Plain::new(self.start)
+    }
+
+    fn plan(
+        &self,
+        _: &Self::Chart,
+        _: RowSummary,
+        kappa: f64,
+        _: &mut Round,
+    ) -> Result<Option<Shift>, DomainError> {
+        Ok(Some(Shift(-kappa)))
+    }
+
+    fn gauge<X: Row<f64>>(&self, chart: &Self::Chart, x: X) -> Gauge {
+        Gauge::positive(x, |i| chart.local(i), true)
+    }
+
+    fn holds_gamma(&self) -> bool {
+        true
+    }
+}
+
+impl Curve for BurgForm {
+    /// |κ| at which the first θ_i becomes 0.
+    type Ready = f64;
+
+    fn ready<X: Row<f64>>(
+        &self,
+        chart: &Self::Chart,
+        x: X,
+        _: RowSummary,
+        _: f64,
+        side: f64,
+    ) -> Result<Option<f64>, DomainError> {
+        base::in_range(x)?;
+        let mut limit = f64::MAX;
+        x.each(|i, x| {
+            if let Some(&theta) = chart.theta.get(i)
+                && side * x < 0.0
+            {
+                limit = Real::min(limit, theta / (side * x));
+            }
+        });
+        Ok(Some(limit))
+    }
+
+    fn limit(&self, limit: &f64) -> f64 {
+        *limit
+    }
+
+    fn along<X: Row<f64>>(
+        &self,
+        chart: &Self::Chart,
+        x: X,
+        _: RowSummary,
+        _: &f64,
+        kappa: f64,
+    ) -> (f64, f64) {
+        let (mut z, mut slope) = (0.0, 0.0);
+        x.each(|i, x| {
+            if let Some(&theta) = chart.theta.get(i)
+                && x != 0.0
+            {
+                // At the limit rounding may leave a θ on the wrong side of 0.
+                let w = -1.0 / Real::min(theta - kappa * x, -f64::MIN_POSITIVE);
+                z += x * w;
+                slope -= (x * w) * (x * w);
+            }
+        });
+        (z, slope)
     }
 }
 

@@ -16,9 +16,17 @@
 
 use super::gap;
 use crate::Real;
+use crate::error::ConfigError;
 use crate::error::{self, Allowed, DomainError};
 use crate::geometry::{Curved, Generator, Modulus, Separable};
+use crate::learn::base;
+use crate::learn::gauge::Gauge;
+use crate::learn::implicit::Curve;
+use crate::learn::implicit::series::{EXPONENTIAL, PowerSeries};
+use crate::learn::{Chart, Exponent, Factor, Logarithmic, RowSummary, SparseForm, Steps};
 use crate::row::Norm;
+use crate::row::Row;
+use crate::update::Round;
 
 /// $\psi(w) = \sum_i w_i \ln w_i - w_i$ on the positive orthant.
 ///
@@ -126,6 +134,169 @@ impl<F: Real> Separable<F> for KullbackLeibler {
     fn unflat1(&self, f: F) -> Option<F> {
         // A NaN is inside no interval, yet it must come out: only what is known to be outside is refused.
         if f <= F::ZERO { None } else { Some((F::HALF * f).square()) }
+    }
+}
+
+/// Unnormalised exponentiated gradient (EGU) at O(nnz), $w_i \leftarrow w_i\, e^{-\eta g x_i}$.
+///
+/// With the loss of Winnow and the constants of [`winnow`](crate::walk::winnow) it is Winnow.
+/// **Start** equal weights; small ones ($10^{-4}$) find a sparse target sooner than $1/n$. **Cost** one exponential per
+/// coordinate of the row. The implicit step has $z(\kappa) = \sum_i w_i x_i e^{-\kappa x_i}$, and costs as much per
+/// evaluation; short ones take a power series once. **Care** on features of both signs there is no bound, and large
+/// rates diverge: logarithms of factors are cut to ±700, those of weights to 345, both reported.
+/// **Source** \[KW97\]; \[AW20, sec. 2 and 5\]; \[KMWW07s, eq. (6)\].
+#[derive(Debug, Clone, PartialEq)]
+pub struct EntropyForm(Logarithmic);
+
+/// τ·x.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ScaledValue(f64);
+
+impl Exponent for ScaledValue {
+    fn tau(self) -> f64 {
+        self.0
+    }
+
+    #[inline(always)]
+    fn of(self, x: f64, _: f64) -> f64 {
+        self.0 * x
+    }
+}
+
+impl Steps<EntropyForm> {
+    /// The weight that features begin with unless told otherwise.
+    pub const START: f64 = 1e-4;
+
+    /// Every weight begins at `start` > 0.
+    pub fn new(start: f64) -> Result<Self, ConfigError> {
+        Ok(Self::of(EntropyForm(Logarithmic::new(start)?)))
+    }
+}
+
+impl SparseForm for EntropyForm {
+    type Chart = Logarithmic;
+    type Move = ScaledValue;
+
+    fn chart(&self) -> Logarithmic {
+        self.0.clone()
+    }
+
+    fn plan(
+        &self,
+        _: &Logarithmic,
+        _: RowSummary,
+        kappa: f64,
+        _: &mut Round,
+    ) -> Result<Option<ScaledValue>, DomainError> {
+        Ok((kappa != 0.0).then_some(ScaledValue(-kappa)))
+    }
+
+    fn gauge<X: Row<f64>>(&self, chart: &Logarithmic, x: X) -> Gauge {
+        Gauge::positive(x, |i| chart.local(i), false)
+    }
+
+    fn holds_gamma(&self) -> bool {
+        true
+    }
+}
+
+impl Curve for EntropyForm {
+    type Ready = PowerSeries;
+
+    fn ready<X: Row<f64>>(
+        &self,
+        chart: &Logarithmic,
+        x: X,
+        _: RowSummary,
+        reach: f64,
+        _: f64,
+    ) -> Result<Option<PowerSeries>, DomainError> {
+        let largest = base::in_range(x)?;
+        let entries = &chart.entries;
+        let term = |i, x| (entries.weight(i).map_or(0.0, |w| w * x), x);
+        Ok(Some(PowerSeries::new(&EXPONENTIAL, reach, largest, x, term)))
+    }
+
+    fn along<X: Row<f64>>(
+        &self,
+        chart: &Logarithmic,
+        x: X,
+        _: RowSummary,
+        near: &PowerSeries,
+        kappa: f64,
+    ) -> (f64, f64) {
+        if let Some(near) = near.at(&EXPONENTIAL, kappa) {
+            return near;
+        }
+        let (mut z, mut slope) = (0.0, 0.0);
+        x.each(|i, x| {
+            if let Some(log) = chart.entries.logarithm(i)
+                && x != 0.0
+            {
+                let term = x * Real::exp(log - kappa * x);
+                z += term;
+                slope -= term * x;
+            }
+        });
+        (z, slope)
+    }
+}
+
+/// The twin of EGU at O(nnz): gradient descent on u with w = u², $u_i \leftarrow u_i (1 - \tfrac{\eta}{2}\, g\, x_i)$.
+///
+/// Discretises the same flow, and is compared at the same η. **Start** equal weights (w, not u, is the parameter).
+/// **Care** the state is 2 ln|u|. The sign of u never matters: w is u², and u' is a multiple of u. Where
+/// $\tfrac{\eta}{2} g x_i > 1$ u crosses 0, which is counted and reported as a fold. Where it would be 0, the weight would
+/// be dead for ever, and is multiplied by 2⁻¹⁰⁴ instead (reported as clamped).
+/// **Source** \[AW20, alg. 4 and 6, eq. (20)\].
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReparamEntropyForm(Logarithmic);
+
+/// The s of a factor (1 + s)², s = τ·x.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SquaredFactor(f64);
+
+impl Exponent for SquaredFactor {
+    const FACTOR: Factor = Factor::Square;
+
+    fn tau(self) -> f64 {
+        self.0
+    }
+
+    #[inline(always)]
+    fn of(self, x: f64, _: f64) -> f64 {
+        self.0 * x
+    }
+}
+
+impl Steps<ReparamEntropyForm> {
+    /// Every weight w = u² begins at `start` > 0.
+    pub fn new(start: f64) -> Result<Self, ConfigError> {
+        Ok(Self::of(ReparamEntropyForm(Logarithmic::folding(start)?)))
+    }
+}
+
+impl SparseForm for ReparamEntropyForm {
+    type Chart = Logarithmic;
+    type Move = SquaredFactor;
+
+    fn chart(&self) -> Logarithmic {
+        self.0.clone()
+    }
+
+    fn plan(
+        &self,
+        _: &Logarithmic,
+        _: RowSummary,
+        kappa: f64,
+        _: &mut Round,
+    ) -> Result<Option<SquaredFactor>, DomainError> {
+        let tau = -0.5 * kappa;
+        Ok((tau != 0.0).then_some(SquaredFactor(tau)))
+    }
+
+    fn gauge<X: Row<f64>>(&self, chart: &Logarithmic, x: X) -> Gauge {
+        Gauge::positive(x, |i| chart.local(i), false)
     }
 }
 

@@ -24,7 +24,13 @@ use super::gap;
 use crate::Real;
 use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::geometry::{Curved, Generator, Modulus};
+use crate::learn::base;
+use crate::learn::gauge::Gauge;
+use crate::learn::implicit::Curve;
+use crate::learn::{Dual, RowSummary, Shift, SparseForm, Steps};
 use crate::row::Norm;
+use crate::row::Row;
+use crate::update::Round;
 
 /// $\psi(w) = \tfrac12 \Vert w \Vert_q^2$.
 ///
@@ -261,6 +267,204 @@ impl<F: Real> Curved<F> for PNorm {
     /// (1, …, 1): at 0 there is no Hessian.
     fn origin(&self, w: &mut [F]) {
         w.fill(F::ONE);
+    }
+}
+
+/// Mirror descent in the q-norm at O(nnz), $\theta \leftarrow \theta - \eta\, g\, x$, 1 < q ≤ 2: between gradient descent
+/// (q = 2) and EG (q → 1).
+///
+/// **Start** w = 0. **Care** q is fixed when the walk is made: `auto` takes it from the number of features that was
+/// declared, and features that come later do not change it. The implicit step needs $\sum|\theta_i|^p$ off the row: that
+/// is found by difference, and anew in O(n) when that is too coarse. **Source** \[GLS01\]; \[NN09, sec. 5.2\].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PNormForm {
+    p: f64,
+}
+
+impl Steps<PNormForm> {
+    /// The q-norm, 1.001 ≤ q ≤ 2.
+    pub fn new(q: f64) -> Result<Self, ConfigError> {
+        error::parameter("q", q, Allowed::Closed(1.001, 2.0))?;
+        Ok(Self::of(PNormForm { p: q / (q - 1.0) }))
+    }
+
+    /// q for sparse targets among n features: 2 ln n/(2 ln n − 1), at most 2 \[NN09, sec. 5.2\].
+    pub fn auto(n: usize) -> Result<Self, ConfigError> {
+        let p = (2.0 * Real::ln(n.max(1) as f64)).clamp(2.0, 1000.0);
+        Self::new(p / (p - 1.0))
+    }
+
+    /// q.
+    pub fn q(&self) -> f64 {
+        self.form.p / (self.form.p - 1.0)
+    }
+
+    /// p, the exponent of the dual norm.
+    pub fn p(&self) -> f64 {
+        self.form.p
+    }
+}
+
+impl SparseForm for PNormForm {
+    type Chart = Dual;
+    type Move = Shift;
+
+    fn chart(&self) -> Dual {
+        Dual::new(self.p)
+    }
+
+    fn plan(
+        &self,
+        _: &Dual,
+        row: RowSummary,
+        kappa: f64,
+        _: &mut Round,
+    ) -> Result<Option<Shift>, DomainError> {
+        base::length(kappa.abs() * row.size)?;
+        Ok((kappa != 0.0).then_some(Shift(-kappa)))
+    }
+
+    fn gauge<X: Row<f64>>(&self, _: &Dual, x: X) -> Gauge {
+        let norm = x.norm(Norm::Lp(self.p));
+        Gauge { square: (self.p - 1.0) * norm * norm, stretch: 0.0, local: false }
+    }
+
+    fn holds_gamma(&self) -> bool {
+        true
+    }
+}
+
+/// The error of a difference of masses, relative to the larger.
+const SLIP: f64 = 2e-13;
+
+/// How much of the mass after a step may be error.
+const TOLERANCE: f64 = 1e-11;
+
+impl Curve for PNormForm {
+    /// ‖θ‖_p of the features that the row does not have.
+    type Ready = f64;
+
+    fn ready<X: Row<f64>>(
+        &self,
+        chart: &Dual,
+        x: X,
+        _: RowSummary,
+        _: f64,
+        _: f64,
+    ) -> Result<Option<f64>, DomainError> {
+        let largest = base::in_range(x)?;
+        Ok((largest != 0.0).then(|| chart.off(x)))
+    }
+
+    fn along<X: Row<f64>>(
+        &self,
+        chart: &Dual,
+        x: X,
+        _: RowSummary,
+        off: &f64,
+        kappa: f64,
+    ) -> (f64, f64) {
+        let Shifted { z, slope, .. } = chart.shifted(*off, x, kappa);
+        (z, slope)
+    }
+
+    fn refine<X: Row<f64>>(&self, chart: &mut Dual, x: X, off: &f64, kappa: f64) -> Option<f64> {
+        let slip = chart.reference * Real::powf(SLIP * chart.mass.value(), 1.0 / self.p);
+        // Masses are powers of norms: the comparison is made without leaving the range of floats.
+        let after = chart.shifted(*off, x, kappa).norm;
+        let coarse = *off > 0.0 && self.p * Real::ln(slip / after) > Real::ln(TOLERANCE);
+        coarse.then(|| chart.off_anew(x))
+    }
+}
+
+/// What becomes of the prediction.
+struct Shifted {
+    z: f64,
+    slope: f64,
+    /// ‖θ'‖_p.
+    norm: f64,
+}
+
+impl Dual {
+    /// ‖θ‖_p of the features that the row does not have, by difference.
+    fn off<X: Row<f64>>(&self, x: X) -> f64 {
+        let (mut on, mut seen) = (0.0, 0);
+        x.each(|i, x| {
+            if let (Some(theta), Some(power)) = (self.theta.get(i), self.power.get(i))
+                && x != 0.0
+            {
+                if self.reference > 0.0 {
+                    on += theta.abs() / self.reference * power.abs();
+                }
+                seen += 1;
+            }
+        });
+        if seen >= self.theta.len() || self.reference == 0.0 {
+            return 0.0;
+        }
+        // Something positive where there may be something: what it is worth is checked after the step.
+        let mass = self.mass.value();
+        self.reference * Real::powf((mass - on).max(SLIP * mass), 1.0 / self.p)
+    }
+
+    /// The same, summed anew. O(n).
+    #[cold]
+    fn off_anew<X: Row<f64>>(&mut self, x: X) -> f64 {
+        x.each(|i, x| {
+            if let Some(power) = self.power.get_mut(i)
+                && x != 0.0
+            {
+                *power = f64::NAN;
+            }
+        });
+        let off = self.theta.iter().zip(&self.power).filter(|(_, power)| !power.is_nan());
+        let top = off.clone().fold(0.0_f64, |top, (theta, _)| top.max(theta.abs()));
+        let p = self.p;
+        let mass: f64 = off.map(|(theta, _)| Real::powf(theta.abs() / top, p)).sum();
+        x.each(|i, _| {
+            if let (Some(&theta), Some(power)) = (self.theta.get(i), self.power.get_mut(i)) {
+                *power = if self.reference > 0.0 {
+                    Self::powers(p, theta, self.reference).0
+                } else {
+                    0.0
+                };
+            }
+        });
+        if top > 0.0 { top * Real::powf(mass, 1.0 / p) } else { 0.0 }
+    }
+
+    /// The prediction at θ − κx, where `off` is the norm of the features that the row does not have.
+    fn shifted<X: Row<f64>>(&self, off: f64, x: X, kappa: f64) -> Shifted {
+        let p = self.p;
+        let mut top = off;
+        x.each(|i, x| {
+            if let Some(&theta) = self.theta.get(i)
+                && x != 0.0
+            {
+                top = Real::max(top, (theta - kappa * x).abs());
+            }
+        });
+        if top == 0.0 {
+            return Shifted { z: 0.0, slope: f64::NAN, norm: 0.0 };
+        }
+        let (mut mass, mut first, mut second) = (Real::powf(off / top, p), 0.0, 0.0);
+        x.each(|i, x| {
+            if let Some(&theta) = self.theta.get(i)
+                && x != 0.0
+            {
+                let r = (theta - kappa * x) / top;
+                // |r|^{p−2}; for p = 2 it is 1 also at 0.
+                let power = if p == 2.0 { 1.0 } else { Real::powf(r.abs(), p - 2.0) };
+                mass += power * r * r;
+                first += power * r * x;
+                second += power * x * x;
+            }
+        });
+        // w' = top·mass^{(2−p)/p}·r|r|^{p−2}.
+        let lift = Real::powf(mass, (2.0 - p) / p);
+        let ratio = Real::powf(mass, -1.0 / p) * lift * first;
+        let slope = (p - 2.0) * ratio * ratio - (p - 1.0) * lift * second;
+        Shifted { z: top * lift * first, slope, norm: top * Real::powf(mass, 1.0 / p) }
     }
 }
 

@@ -18,9 +18,19 @@
 
 use super::gap;
 use crate::Real;
+use crate::error::ConfigError;
 use crate::error::{self, Allowed, DomainError};
+use crate::geometry::Event;
 use crate::geometry::{Curved, Generator, Modulus};
+use crate::learn::absent_weight::AbsentWeight;
+use crate::learn::base;
+use crate::learn::gauge::Gauge;
+use crate::learn::implicit::Curve;
+use crate::learn::implicit::series::{self, EXPONENTIAL, LONG, SHORT};
+use crate::learn::{Chart, Factor, Partitioned, Reweigh, RowSummary, SparseForm, Steps};
 use crate::row::Norm;
+use crate::row::Row;
+use crate::update::Round;
 
 /// $\psi(w) = \sum_i w_i \ln w_i$ on the probability simplex.
 ///
@@ -149,6 +159,323 @@ impl<F: Real> Curved<F> for SimplexEntropy {
     fn origin(&self, w: &mut [F]) {
         let n = F::of(w.len() as f64);
         w.fill(F::ONE / n);
+    }
+}
+
+/// Exponentiated gradient (EG) at O(nnz), $w_i \leftarrow w_i\, e^{-\eta g x_i}/\sum_j w_j\, e^{-\eta g x_j}$, and two
+/// relatives with a polynomial in place of the exponential.
+///
+/// EG is Hedge when the row is the experts' losses and the loss is z itself. **Start** uniform over the features that
+/// are there. **Care** logarithms are the state, so a weight that a drift has made 1e-900 is still alive when the drift
+/// turns. Logarithms of factors are cut to ±700, and factors that would be ≤ 0 to 2⁻⁵² (reported). The implicit step has
+/// $z'(\kappa) = -\mathrm{Var}_{w'}(x)$, and cuts logarithms of factors at −10⁴, relative to the largest.
+/// **Source** \[KW97\], also for approximated EG; \[CMS07\] for Prod; \[AW20, eq. (3), sec. 4 and 5\].
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum SimplexEntropyForm {
+    /// EG.
+    #[default]
+    Exponential,
+    /// $w_i (1 - \eta g x_i)$, divided by the sum.
+    Prod,
+    /// $w_i (1 - \eta g (x_i - z))$, whose sum stays 1 of itself.
+    Approximated,
+}
+
+impl Steps<SimplexEntropyForm> {
+    /// EG.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Prod: w_i(1 − ηg x_i).
+    pub fn prod() -> Self {
+        Self::of(SimplexEntropyForm::Prod)
+    }
+
+    /// Approximated EG: w_i(1 − ηg(x_i − z)). Needs η|g|·max|x_i − z| < 1.
+    pub fn approximated() -> Self {
+        Self::of(SimplexEntropyForm::Approximated)
+    }
+}
+
+impl SparseForm for SimplexEntropyForm {
+    type Chart = Partitioned;
+    type Move = Reweigh<true>;
+
+    fn chart(&self) -> Partitioned {
+        Partitioned::default()
+    }
+
+    fn plan(
+        &self,
+        _: &Partitioned,
+        row: RowSummary,
+        kappa: f64,
+        _: &mut Round,
+    ) -> Result<Option<Reweigh<true>>, DomainError> {
+        if kappa == 0.0 {
+            return Ok(None);
+        }
+        let (factor, tau) = match self {
+            Self::Exponential => (Factor::Exponential, -kappa),
+            Self::Prod => (Factor::Linear, -kappa),
+            Self::Approximated => {
+                // 1 − κ(x_i − z) = (1 + κz)(1 − κx_i/(1 + κz)): all weights share the first factor.
+                let common = 1.0 + kappa * row.z;
+                base::scalar("1 + rate·slope·prediction", common, Allowed::Positive)?;
+                (Factor::Linear, -kappa / common)
+            }
+        };
+        Ok(Some(Reweigh { factor, tau, flipped: false }))
+    }
+
+    fn gauge<X: Row<f64>>(&self, _: &Partitioned, x: X) -> Gauge {
+        Gauge::largest(x, |x| x)
+    }
+
+    fn holds_gamma(&self) -> bool {
+        *self == Self::Exponential
+    }
+}
+
+impl Curve for SimplexEntropyForm {
+    type Ready = Tilts;
+
+    fn ready<X: Row<f64>>(
+        &self,
+        chart: &Partitioned,
+        x: X,
+        _: RowSummary,
+        reach: f64,
+        _: f64,
+    ) -> Result<Option<Tilts>, DomainError> {
+        let largest = base::in_range(x)?;
+        let off = chart.off(x);
+        Ok((chart.features() > 0).then(|| Tilts::new(chart, off, reach, largest, x)))
+    }
+
+    fn along<X: Row<f64>>(
+        &self,
+        chart: &Partitioned,
+        x: X,
+        _: RowSummary,
+        tilts: &Tilts,
+        kappa: f64,
+    ) -> (f64, f64) {
+        let Tilted { z, variance, .. } = tilts.tilted(chart, x, kappa);
+        (z, -variance)
+    }
+
+    fn refine<X: Row<f64>>(
+        &self,
+        chart: &mut Partitioned,
+        x: X,
+        tilts: &Tilts,
+        kappa: f64,
+    ) -> Option<Tilts> {
+        let total = tilts.tilted(chart, x, kappa).total;
+        tilts.off.too_coarse(0.0, total).then(|| {
+            let off = chart.off_anew(x);
+            Tilts::new(chart, off, tilts.asked, tilts.largest, x)
+        })
+    }
+
+    fn arrive<X: Row<f64>>(
+        &self,
+        chart: &mut Partitioned,
+        x: X,
+        _: RowSummary,
+        tilts: &Tilts,
+        kappa: f64,
+        round: &mut Round,
+    ) -> Result<(), DomainError> {
+        if kappa != 0.0 {
+            let extreme = extreme(x, kappa, tilts.off.any);
+            let moved = chart.shrink(x, kappa * extreme, |x| -kappa * (x - extreme));
+            round.length = (2.0 * moved.divergence).sqrt();
+            if moved.clamped > 0 {
+                round.event = Event::Clamped { coordinates: moved.clamped };
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The least x_i, or the largest where κ < 0: that of the largest factor. Features off the row have 0.
+fn extreme<X: Row<f64>>(x: X, kappa: f64, any_off: bool) -> f64 {
+    let sign = f64::copysign(1.0, kappa);
+    let mut least = if any_off { 0.0 } else { f64::INFINITY };
+    x.each(|_, x| {
+        if x != 0.0 {
+            least = Real::min(least, sign * x);
+        }
+    });
+    sign * least
+}
+
+/// Σ e_i x_i^k, for the distributions with |κ| up to `reach`.
+#[derive(Debug)]
+pub struct Tilts {
+    moments: [f64; LONG + 2],
+    length: usize,
+    reach: f64,
+    off: AbsentWeight,
+    /// The |κ| and the largest |x_i| that it was made for.
+    asked: f64,
+    largest: f64,
+}
+
+impl Tilts {
+    fn new<X: Row<f64>>(
+        w: &Partitioned,
+        off: AbsentWeight,
+        reach: f64,
+        largest: f64,
+        x: X,
+    ) -> Self {
+        let mut near =
+            Self { moments: [0.0; LONG + 2], length: 0, reach: -1.0, off, asked: reach, largest };
+        // Features with x_i = 0 are off the row.
+        let term = |i, x| (if x == 0.0 { 0.0 } else { w.entries.weight(i).unwrap_or(0.0) }, x);
+        if let Some(length) = EXPONENTIAL.length(reach * largest) {
+            if length == SHORT {
+                const MOMENTS: usize = SHORT + 2;
+                near.moments[..MOMENTS].copy_from_slice(&series::moments::<MOMENTS, X>(x, term));
+            } else {
+                near.moments = series::moments(x, term);
+            }
+            near.moments[0] += Real::exp(off.log);
+            (near.length, near.reach) = (length, reach);
+        }
+        near
+    }
+
+    fn at(&self, kappa: f64) -> Option<Tilted> {
+        if kappa.abs() > self.reach {
+            return None;
+        }
+        let [sum, first, second] = [0, 1, 2]
+            .map(|k| EXPONENTIAL.sum(self.moments.get(k..k + self.length).unwrap_or(&[]), kappa).0);
+        Some(Tilted::new(sum, first, second, 0.0))
+    }
+
+    fn tilted<X: Row<f64>>(&self, w: &Partitioned, x: X, kappa: f64) -> Tilted {
+        self.at(kappa).unwrap_or_else(|| tilt(w, self.off, x, kappa))
+    }
+}
+
+/// The distribution w_i e^{−κx_i}/Σ.
+struct Tilted {
+    z: f64,
+    variance: f64,
+    /// ln Σ w_i e^{−κx_i}, on the scale of λ.
+    total: f64,
+}
+
+impl Tilted {
+    /// From Σ w e^{−κx}, Σ w x e^{−κx}, Σ w x² e^{−κx}, all divided by e^`top`.
+    fn new(sum: f64, first: f64, second: f64, top: f64) -> Self {
+        let z = first / sum;
+        Self { z, variance: Real::max(second / sum - z * z, 0.0), total: top + Real::ln(sum) }
+    }
+}
+
+fn tilt<X: Row<f64>>(w: &Partitioned, off: AbsentWeight, x: X, kappa: f64) -> Tilted {
+    let mut top = off.log;
+    x.each(|i, x| {
+        if let Some(lambda) = w.entries.logarithm(i)
+            && x != 0.0
+        {
+            top = Real::max(top, lambda - kappa * x);
+        }
+    });
+    let (mut sum, mut first, mut second) = (Real::exp(off.log - top), 0.0, 0.0);
+    x.each(|i, x| {
+        if let Some(lambda) = w.entries.logarithm(i)
+            && x != 0.0
+        {
+            let weight = Real::exp(lambda - kappa * x - top);
+            sum += weight;
+            first += weight * x;
+            second += weight * x * x;
+        }
+    });
+    Tilted::new(sum, first, second, top)
+}
+
+/// The twin of EG at O(nnz): gradient descent on u with w = u², divided by ‖u‖. Special forms:
+/// * *centred*: the twin on $x - m$, $m = (lo + hi)/2$ for features in [lo, hi]; it has the bound of EG itself;
+/// * *experts*: $u_i(1 - \eta g x_i)$, the scale of the experts' algorithm, where the row is the experts' losses in [0, 1].
+///
+/// **Care** as for the [twin of EGU](super::ReparamEntropyForm). **Source** \[AW20, alg. 4 and 6, eq. (20)\].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ReparamSimplexForm {
+    /// τ = −scale·η·g: ½, or 1 for experts.
+    scale: f64,
+    /// m, or 0.
+    middle: f64,
+}
+
+impl Default for ReparamSimplexForm {
+    fn default() -> Self {
+        Self { scale: 0.5, middle: 0.0 }
+    }
+}
+
+impl Steps<ReparamSimplexForm> {
+    /// The twin of EG.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The centred twin, for features in \[lo, hi\].
+    pub fn centred(lo: f64, hi: f64) -> Result<Self, ConfigError> {
+        error::parameter("lo", lo, Allowed::Closed(-1e100, 1e100))?;
+        error::parameter("hi", hi, Allowed::Closed(lo, 1e100))?;
+        let middle = 0.5 * (lo + hi);
+        Ok(Self::of(ReparamSimplexForm { middle, ..ReparamSimplexForm::default() }))
+    }
+
+    /// The twin of Hedge in the scale of its algorithm, u(1 − ηℓ).
+    pub fn experts() -> Self {
+        Self::of(ReparamSimplexForm { scale: 1.0, ..ReparamSimplexForm::default() })
+    }
+}
+
+impl SparseForm for ReparamSimplexForm {
+    type Chart = Partitioned;
+    type Move = Reweigh<true>;
+
+    fn chart(&self) -> Partitioned {
+        Partitioned::folding()
+    }
+
+    fn plan(
+        &self,
+        _: &Partitioned,
+        _: RowSummary,
+        kappa: f64,
+        _: &mut Round,
+    ) -> Result<Option<Reweigh<true>>, DomainError> {
+        let tau = -self.scale * kappa;
+        if tau == 0.0 {
+            return Ok(None);
+        }
+        // 1 + τ(x_i − m) = (1 − τm)(1 + τx_i/(1 − τm)): all weights share the first factor.
+        let common = 1.0 - tau * self.middle;
+        if common.abs() < 1e-9 {
+            let (what, value) = ("1 + rate/2·slope·middle, which must not vanish,", common);
+            return Err(DomainError::Scalar { what, value, allowed: Allowed::Positive });
+        }
+        Ok(Some(Reweigh { factor: Factor::Square, tau: tau / common, flipped: common < 0.0 }))
+    }
+
+    fn gauge<X: Row<f64>>(&self, _: &Partitioned, x: X) -> Gauge {
+        // Features that are not in the row are pulled by their distance from the middle as well.
+        let scale = 2.0 * self.scale;
+        let gauge = Gauge::largest(x, |x| scale * (x - self.middle));
+        let stretch = Real::max(gauge.stretch, scale * self.middle.abs());
+        Gauge { square: stretch * stretch, stretch, local: false }
     }
 }
 

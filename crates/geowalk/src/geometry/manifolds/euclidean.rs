@@ -3,10 +3,17 @@
 //! **Cost** O(n). **Care** none. **Source** \[KMWW07, sec. 2\]; curvature 0.
 
 use crate::Real;
+use crate::error::Allowed;
 use crate::error::{self, ConfigError, DomainError};
 use crate::geometry::mean::{self, Mean};
 use crate::geometry::{Curvature, ExpLog, Manifold, Step, Work};
+use crate::learn::base;
+use crate::learn::implicit::{Curve, Example};
+use crate::learn::{Coordinate, Plain, RowSummary, Shift, SparseForm, Steps};
+use crate::loss::Loss;
 use crate::row::Norm;
+use crate::row::Row;
+use crate::update::Round;
 
 /// $\mathbb{R}^n$ with the usual metric.
 ///
@@ -127,5 +134,152 @@ impl<F: Real> ExpLog<F> for Euclidean {
         _: &mut Work<F>,
     ) -> Result<Mean, DomainError> {
         mean::arithmetic(points, weights, p, |x| x, |m| m)
+    }
+}
+
+/// Gradient descent, $w \leftarrow w - \eta\, g\, x$, from 0 at O(nnz).
+///
+/// The implicit step is $w - \kappa x$ with $\kappa = \eta\, g(u - \kappa \Vert x \Vert^2)$: in closed form for losses of
+/// constant curvature c, $\kappa = \eta g(u)/(1 + \eta c \Vert x\Vert^2)$, and where the step ends on the kink of the loss,
+/// $\kappa = (u - z_{min})/\Vert x\Vert^2$, or before it, $\kappa = \eta g(u)$: the passive-aggressive step.
+/// **Care** steps longer than 1e150 are refused. **Source** \[KMWW07, eq. (9), (10)\]; \[CDKSS06\] for the hinge.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct EuclideanForm;
+
+/// w = θ.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Identity;
+
+impl Coordinate for Identity {
+    const DUALS: Allowed = Allowed::Finite;
+    const IDENTITY: bool = true;
+    const NAME: &'static str = "w";
+
+    fn weight(theta: f64) -> f64 {
+        theta
+    }
+
+    #[inline(always)]
+    fn inside(theta: f64) -> bool {
+        theta.is_finite()
+    }
+
+    #[inline(always)]
+    fn term(theta: f64, x: f64) -> f64 {
+        theta * x
+    }
+
+    #[inline(always)]
+    fn divergence(_: f64, s: f64) -> f64 {
+        0.5 * s * s
+    }
+}
+
+impl Steps<EuclideanForm> {
+    /// All weights 0.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl SparseForm for EuclideanForm {
+    type Chart = Plain<Identity>;
+    type Move = Shift;
+
+    fn chart(&self) -> Self::Chart {
+        Plain::new(0.0)
+    }
+
+    fn plan(
+        &self,
+        _: &Self::Chart,
+        row: RowSummary,
+        kappa: f64,
+        round: &mut Round,
+    ) -> Result<Option<Shift>, DomainError> {
+        round.length = base::length(kappa.abs() * row.size.sqrt())?;
+        Ok(Some(Shift(-kappa)))
+    }
+
+    fn holds_gamma(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn gradient<X: Row<f64>>(&self, round: &Round, _: X) -> f64 {
+        round.length / round.rate
+    }
+}
+
+impl Curve for EuclideanForm {
+    type Ready = ();
+
+    fn ready<X: Row<f64>>(
+        &self,
+        _: &Self::Chart,
+        _: X,
+        row: RowSummary,
+        _: f64,
+        _: f64,
+    ) -> Result<Option<()>, DomainError> {
+        base::length(row.size)?;
+        Ok((row.size != 0.0).then_some(()))
+    }
+
+    fn along<X: Row<f64>>(
+        &self,
+        _: &Self::Chart,
+        _: X,
+        row: RowSummary,
+        (): &(),
+        kappa: f64,
+    ) -> (f64, f64) {
+        (row.z - kappa * row.size, -row.size)
+    }
+
+    fn formula<L: Loss + ?Sized>(&self, row: RowSummary, example: &Example<'_, L>) -> Option<f64> {
+        let RowSummary { z: u, size: square } = row;
+        let pull = example.pull(u);
+        let facts = example.loss.facts();
+        if facts.smooth == Some(facts.strong) {
+            return Some(pull / (1.0 + example.stiffness(u) * square));
+        }
+        if example.pull(u - pull * square) == pull {
+            return Some(pull);
+        }
+        let (z, below, above) = example.at_minimizer()?;
+        let at = (u - z) / square;
+        (below..=above).contains(&at).then_some(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learn::implicit::multiplier;
+    use crate::loss::AnyLoss;
+
+    #[test]
+    fn closed_forms_are_what_the_solver_finds() {
+        let losses = ["squared", "absolute", "hinge", "quantile(tau=0.9)", "huber(delta=0.3)"];
+        let mut closed_ones = 0;
+        for loss in losses.map(|name| AnyLoss::parse(name).unwrap()) {
+            for y in [-1.0, 1.0] {
+                for (k, rate) in [1e-9, 0.01, 0.3, 1.0, 7.0, 316.0, 1e20].into_iter().enumerate() {
+                    for u in [-3.0, -0.99, 0.2, 1.0 + 1e-9, 4.0 + k as f64] {
+                        let example = Example { loss: &loss, target: y.into(), rate };
+                        let row = RowSummary { z: u, size: 1.7 };
+                        let Some(closed) = EuclideanForm.formula(row, &example) else { continue };
+                        closed_ones += 1;
+                        let mut along = |kappa: f64| (u - kappa * 1.7, -1.7);
+                        let solved = multiplier(&example, f64::MAX, &mut along).unwrap();
+                        // Relative to the step, or to what rounding of the prediction makes of it.
+                        let tolerance = 1e-14 * closed.abs() + 4.0 * f64::EPSILON * u.abs() / 1.7;
+                        assert!((closed - solved.at).abs() <= tolerance, "{loss:?} {rate} {u}");
+                    }
+                }
+            }
+        }
+        assert!(closed_ones > 250, "{closed_ones}");
     }
 }

@@ -15,10 +15,17 @@
 //! (p_0 of the farther end), which is what rounding the coordinates of a tangent vector costs.
 //! **Source** \[KMWW07, sec. 2\]; \[GHN18\]; curvature −1.
 
+mod implicit;
+
 use crate::Real;
 use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::geometry::{Curvature, ExpLog, Manifold, Step, Work};
+use crate::learn::base;
+use crate::learn::gauge::Gauge;
+use crate::learn::{Blend, Chart, RowSummary, Scaled, SparseForm, Steps};
 use crate::row::Norm;
+use crate::row::Row;
+use crate::update::Round;
 
 /// Hyperbolic space of dimension n − 1 in n ambient coordinates, time first.
 ///
@@ -141,6 +148,10 @@ impl<F: Real> Manifold<F> for Hyperboloid {
 
     fn dim(&self) -> usize {
         self.n - 1
+    }
+
+    fn first_feature(&self) -> usize {
+        1
     }
 
     fn check(&self, p: &[F]) -> Result<(), DomainError> {
@@ -320,6 +331,65 @@ impl<F: Real> ExpLog<F> for Hyperboloid {
         }
         *v0 = tangent_time(q0, qs, vs);
         Ok(())
+    }
+}
+
+/// Longest step at O(nnz): cosh would overflow soon.
+const LONGEST: f64 = 350.0;
+
+/// Geodesic steps in hyperbolic space at O(nnz). All features are spatial coordinates, $x_0 = 0$, so that
+/// $z = \langle w_s, x\rangle = u$ and
+/// $$w_s' = a\,w_s + b\,x, \qquad \theta = \eta |g| \sqrt{\Vert x\Vert^2 + u^2}, \qquad
+///   a = \cosh\theta - \eta g u\,\mathrm{sinhc}\,\theta, \qquad b = -\eta g\, \mathrm{sinhc}\,\theta$$
+/// **Start** the origin, $w_s = 0$. **Care** $w_0 = \sqrt{1 + \Vert w_s\Vert^2}$ is never stored, so the constraint holds
+/// by construction. Steps longer than 350 are refused.
+/// **Source** \[KMWW07, eq. (10)\] in the hyperboloid model of \[Boumal23, sec. 7.6\].
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct HyperbolicForm;
+
+impl Steps<HyperbolicForm> {
+    /// At the origin.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The time coordinate w₀; its arcosh is the distance from the origin.
+    pub fn time(&self) -> f64 {
+        (1.0 + self.chart.norm2()).sqrt()
+    }
+}
+
+impl SparseForm for HyperbolicForm {
+    type Chart = Scaled;
+    type Move = Blend;
+
+    fn chart(&self) -> Scaled {
+        Scaled::default()
+    }
+
+    fn plan(
+        &self,
+        chart: &Scaled,
+        row: RowSummary,
+        kappa: f64,
+        round: &mut Round,
+    ) -> Result<Option<Blend>, DomainError> {
+        let RowSummary { z: u, size: square } = row;
+        let length = kappa.abs() * (square + u * u).sqrt();
+        if length.is_nan() || length > LONGEST {
+            return Err(DomainError::Overflow { length, limit: LONGEST });
+        }
+        round.length = length;
+        let b = -kappa * length.sinhc();
+        let a = Real::cosh(length) + b * u;
+        base::length(a.abs() * chart.norm2().sqrt() + b.abs() * square.sqrt())?;
+        Ok((length > 0.0).then_some(Blend { a, b }))
+    }
+
+    fn gauge<X: Row<f64>>(&self, chart: &Scaled, x: X) -> Gauge {
+        let z = chart.predict(x);
+        let square = Gauge::euclidean(x).square + z * z;
+        Gauge { square, stretch: square.sqrt(), local: false }
     }
 }
 

@@ -10,11 +10,18 @@
 //! $1 + (q - p)/p$, which is exact, and for extreme points ln q − ln p replaces ln(q/p).
 //! **Source** \[KMWW07, ex. 7, eq. (22)\]; curvature 0.
 
+mod implicit;
+
 use super::norm;
 use crate::Real;
 use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::geometry::mean::{self, Mean};
 use crate::geometry::{Curvature, Event, ExpLog, Manifold, Step, Work};
+use crate::learn::base;
+use crate::learn::gauge::Gauge;
+use crate::learn::{Chart, Exponent, Logarithmic, RowSummary, SparseForm, Steps};
+use crate::row::Row;
+use crate::update::Round;
 
 /// The vectors of ℝⁿ with positive coordinates, with the metric of their logarithms.
 ///
@@ -155,6 +162,62 @@ impl<F: Real> ExpLog<F> for PositiveOrthant {
         _: &mut Work<F>,
     ) -> Result<Mean, DomainError> {
         mean::arithmetic(points, weights, p, F::ln, F::exp)
+    }
+}
+
+/// Geodesic steps on the positive orthant at O(nnz), $w_i \leftarrow w_i\, e^{-\eta g x_i w_i}$: natural EG.
+///
+/// Not EGU: the exponent has the weight in it. **Start** equal weights w₀, a real hyper-parameter: w₀ = 1 is often
+/// disastrous. **Care** exponents are cut to ±700, logarithms of weights to 345, both reported.
+/// **Source** \[KMWW07, eq. (22)\].
+#[derive(Debug, Clone, PartialEq)]
+pub struct OrthantForm(Logarithmic);
+
+/// τ·x·w.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct WeightedValue(f64);
+
+impl Exponent for WeightedValue {
+    const MIRROR: bool = false;
+
+    fn tau(self) -> f64 {
+        self.0
+    }
+
+    #[inline(always)]
+    fn of(self, x: f64, w: f64) -> f64 {
+        self.0 * (x * w)
+    }
+}
+
+impl Steps<OrthantForm> {
+    /// Every weight begins at `start` > 0.
+    pub fn new(start: f64) -> Result<Self, ConfigError> {
+        Ok(Self::of(OrthantForm(Logarithmic::new(start)?)))
+    }
+}
+
+impl SparseForm for OrthantForm {
+    type Chart = Logarithmic;
+    type Move = WeightedValue;
+
+    fn chart(&self) -> Logarithmic {
+        self.0.clone()
+    }
+
+    fn plan(
+        &self,
+        chart: &Logarithmic,
+        _: RowSummary,
+        kappa: f64,
+        round: &mut Round,
+    ) -> Result<Option<WeightedValue>, DomainError> {
+        round.length = base::length(kappa.abs() * chart.length())?;
+        Ok((kappa != 0.0).then_some(WeightedValue(-kappa)))
+    }
+
+    fn gauge<X: Row<f64>>(&self, chart: &Logarithmic, x: X) -> Gauge {
+        Gauge::positive(x, |i| chart.local(i), true)
     }
 }
 

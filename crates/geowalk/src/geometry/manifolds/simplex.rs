@@ -20,11 +20,18 @@
 //!
 //! **Source** \[KMWW07, ex. 3, cor. 5\] (where the simplex is called complete; it is not); curvature 1/4.
 
+mod implicit;
+
 use super::{Sphere, norm};
 use crate::Real;
 use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::geometry::mean::{self, Mean};
 use crate::geometry::{Curvature, Event, ExpLog, Manifold, Step, Work};
+use crate::learn::base;
+use crate::learn::gauge::Gauge;
+use crate::learn::{Factor, Partitioned, Reweigh, RowSummary, SparseForm, Steps};
+use crate::row::Row;
+use crate::update::Round;
 
 /// The probability vectors of n coordinates with Fisher's metric.
 ///
@@ -278,6 +285,57 @@ impl<F: Real> ExpLog<F> for Simplex {
         }
         normalize(p);
         Ok(mean)
+    }
+}
+
+/// Geodesic steps on the simplex at O(nnz). In Fisher's metric, with $u = \langle p, x\rangle$ and
+/// $V = \langle p, x^2\rangle - u^2$:
+/// $$\sqrt{p_i'} = \bigl|\sqrt{p_i}\,(a - b\,x_i)\bigr|, \qquad \theta = \tfrac{\eta}{2} |g| \sqrt{V}, \qquad
+///   b = \tfrac{\eta}{2}\, g\, \mathrm{sinc}\,\theta, \qquad a = \cos\theta + b\,u$$
+/// **Start** uniform over the features that are there. **Cost** a logarithm and an exponential per coordinate of the row.
+/// **Care** the simplex has an edge: a geodesic that leaves it is folded back, counted and reported. Weights are kept as
+/// logarithms, so that none becomes 0 for ever. **Source** \[KMWW07, ex. 3\].
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct SimplexForm;
+
+impl Steps<SimplexForm> {
+    /// The uniform distribution.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl SparseForm for SimplexForm {
+    type Chart = Partitioned;
+    type Move = Reweigh<false>;
+
+    fn chart(&self) -> Partitioned {
+        Partitioned::folding()
+    }
+
+    fn plan(
+        &self,
+        chart: &Partitioned,
+        row: RowSummary,
+        kappa: f64,
+        round: &mut Round,
+    ) -> Result<Option<Reweigh<false>>, DomainError> {
+        let (u, half) = (row.z, 0.5 * kappa);
+        let deviation = Real::max(chart.second() - u * u, 0.0).sqrt();
+        let angle = base::length(half.abs() * deviation)?;
+        round.length = 2.0 * angle;
+        if half == 0.0 {
+            return Ok(None);
+        }
+        let b = base::length(half.abs())?.copysign(half) * angle.sinc();
+        let a = Real::cos(angle) + b * u;
+        // Every weight off the row is multiplied by a²; relative to that, those of the row by (1 − b x_i/a)².
+        let base = if a.abs() < 1e-150 { 1e-150_f64.copysign(a) } else { a };
+        Ok(Some(Reweigh { factor: Factor::Square, tau: -b / base, flipped: a <= 0.0 }))
+    }
+
+    fn gauge<X: Row<f64>>(&self, _: &Partitioned, x: X) -> Gauge {
+        Gauge::largest(x, |x| x)
     }
 }
 

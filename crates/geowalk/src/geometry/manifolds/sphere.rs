@@ -12,10 +12,18 @@
 //! before it and not to the one after.
 //! **Source** \[KMWW07, ex. 2\]; \[KMWW07s, sec. 5.1\]; curvature 1/r², injectivity radius πr.
 
+mod implicit;
+
 use super::norm;
 use crate::Real;
 use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::geometry::{Curvature, Event, ExpLog, Manifold, Step, Work};
+use crate::learn::base;
+use crate::learn::gauge::Gauge;
+use crate::learn::{Blend, RowSummary, Scaled, SparseForm, Steps};
+use crate::row::Row;
+use crate::update::Round;
+use std::f64::consts::PI;
 
 /// The vectors of ℝⁿ with norm r.
 ///
@@ -248,6 +256,86 @@ impl<F: Real> ExpLog<F> for Sphere {
             *v += c * ((radial - F::TWO) * e - sine * p);
         }
         Ok(())
+    }
+}
+
+/// Geodesic steps on the sphere at O(nnz). On $\Vert w \Vert = r$, with $u = \langle w, x\rangle$:
+/// $$w' = a\,w + b\,x, \qquad \theta = \tfrac{\eta |g|}{r} \sqrt{\Vert x\Vert^2 - u^2/r^2}, \qquad
+///   a = \cos\theta + \tfrac{\eta g u}{r^2}\,\mathrm{sinc}\,\theta, \qquad b = -\eta g\, \mathrm{sinc}\,\theta$$
+/// The *projected* form, for comparison, is $w' = r\,(w - \eta g x)/\Vert w - \eta g x \Vert$.
+///
+/// **Start** a random direction, uniform over the features that are there.
+/// **Care** where $w = \pm r x/\Vert x\Vert$ the gradient is 0, also if the loss is at its largest:
+/// [`Event::Stationary`]. Steps past the antipode are reported.
+/// **Source** \[KMWW07s, eq. (11)–(16)\]; \[KMWW07, eq. (10)\].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SphereForm {
+    radius: f64,
+    seed: u64,
+    projected: bool,
+}
+
+impl Steps<SphereForm> {
+    /// Geodesic steps on the sphere of the given radius, from the direction that the seed gives.
+    pub fn new(radius: f64, seed: u64) -> Result<Self, ConfigError> {
+        error::parameter("radius", radius, Allowed::Closed(1e-100, 1e100))?;
+        Ok(Self::of(SphereForm { radius, seed, projected: false }))
+    }
+
+    /// Straight steps, projected onto the sphere.
+    pub fn projected(radius: f64, seed: u64) -> Result<Self, ConfigError> {
+        let form = SphereForm { projected: true, ..Self::new(radius, seed)?.form };
+        Ok(Self::of(form))
+    }
+}
+
+impl SparseForm for SphereForm {
+    type Chart = Scaled;
+    type Move = Blend;
+
+    fn chart(&self) -> Scaled {
+        Scaled::on_sphere(self.radius, self.seed)
+    }
+
+    fn plan(
+        &self,
+        _: &Scaled,
+        row: RowSummary,
+        kappa: f64,
+        round: &mut Round,
+    ) -> Result<Option<Blend>, DomainError> {
+        let (u, square, r2) = (row.z, base::length(row.size)?, self.radius * self.radius);
+        // ‖x‖² less its part along w: below this it is the rounding error of the difference.
+        let across = square - u * u / r2;
+        if across <= 4.0 * f64::EPSILON * square || round.slope == 0.0 {
+            if square > 0.0 && round.loss > 0.0 {
+                round.event = Event::Stationary;
+            }
+            return Ok(None);
+        }
+        if round.rate == 0.0 {
+            return Ok(None);
+        }
+        let across = across.sqrt();
+        let (angle, a, b) = if self.projected {
+            let (straight, sideways) = (1.0 - kappa * u / r2, kappa.abs() * across / self.radius);
+            let norm = base::length(Real::hypot(straight, sideways))?;
+            (Real::atan2(sideways, straight), norm.recip(), -kappa / norm)
+        } else {
+            let angle = base::length(kappa.abs() * across / self.radius)?;
+            let b = -kappa * angle.sinc();
+            (angle, Real::cos(angle) - b * u / r2, b)
+        };
+        round.length = self.radius * angle;
+        if angle > PI {
+            round.event = Event::PastInjectivity;
+        }
+        Ok(Some(Blend { a, b }))
+    }
+
+    fn gauge<X: Row<f64>>(&self, _: &Scaled, x: X) -> Gauge {
+        let square = Gauge::euclidean(x).square;
+        Gauge { square, stretch: square.sqrt() / self.radius, local: false }
     }
 }
 

@@ -1,0 +1,60 @@
+//! # Oblique manifold
+//! $$\{W \in \mathbb{R}^{r \times c} : \Vert W e_j \Vert = 1 \text{ for all } j\} = S^{r-1} \times \dots \times S^{r-1}$$
+//! Matrices whose columns are unit vectors, column after column in a point. Every operation is that of the unit
+//! [sphere](super::Sphere), column by column; distances add up as squares.
+//!
+//! **Cost** O(rc). **Care** as the sphere: opposite columns are joined by every great circle.
+//! **Source** \[Boumal23, sec. 7.2\].
+
+use super::{Product, Sphere};
+use crate::Real;
+use crate::error::{self, Allowed, ConfigError, DomainError};
+use crate::geometry::forward::forward;
+use crate::geometry::mean::Mean;
+use crate::geometry::{Curvature, ExpLog, Manifold, Step, Work};
+
+/// The matrices of so many rows and columns whose columns have norm 1.
+///
+/// ```
+/// use geowalk::geometry::{ExpLog, Work, manifolds::Oblique};
+/// let oblique = Oblique::new(2, 2)?;
+/// // The first column turns by a right angle, the second stays.
+/// let d: f64 = oblique.distance(&[1.0, 0.0, 0.0, 1.0], &[0.0, 1.0, 0.0, 1.0], &mut Work::new());
+/// assert_eq!(d, std::f64::consts::FRAC_PI_2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Oblique {
+    columns: Product<Sphere>,
+    rows: usize,
+}
+
+impl Oblique {
+    /// Matrices of at least 2 rows and 1 column.
+    pub fn new(rows: usize, columns: usize) -> Result<Self, ConfigError> {
+        error::parameter("rows", rows as f64, Allowed::Whole(2))?;
+        error::parameter("columns", columns as f64, Allowed::Whole(1))?;
+        let columns = Product::new(vec![Sphere::new(rows, 1.0)?; columns])?;
+        Ok(Self { columns, rows })
+    }
+
+    /// Rows of a matrix.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Columns of a matrix.
+    pub fn columns(&self) -> usize {
+        self.columns.factors().len()
+    }
+}
+
+macro_rules! columns {
+    ($this:ident, $m:ident => $body:expr) => {{
+        let $m = &$this.columns;
+        $body
+    }};
+}
+
+forward!([] Manifold for Oblique, columns);
+forward!([] ExpLog for Oblique, columns);
