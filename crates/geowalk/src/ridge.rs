@@ -2,7 +2,7 @@
 //! A walk goes through rows in their order; here all rows are at hand, and the model is the one to expect the least of new rows from.
 //! For each ridge λ of a few the minimum of
 //! $$F_\lambda(\theta) = \sum_i c_i\, \ell(\langle\theta, x_i\rangle, y_i) + \frac\lambda2 \Vert\theta\Vert^2$$
-//! is found, with columns in units of their data; what each of these members loses on rows that it has not seen is computed by leaving out
+//! is found, with columns in units of their data (the kink of absolute and quantile losses is rounded by a tenth of the residuals' size); what each of these members loses on rows that it has not seen is computed by leaving out
 //! every row in turn, to second order in what one row changes. The model is the average of the members, member k with the share
 //! $$v_k \propto \pi(\lambda_k)\, e^{-\frac12 L_k}, \qquad \ln\lambda \sim N(\tfrac12, 1)$$
 //! of its left-out loss L. An average of linear models is a linear model. For numbers L is the logarithm of the likelihood, counts in full, and the prior is ln 10 wide.
@@ -35,8 +35,10 @@ use crate::row::Block;
 use cholesky::Cholesky;
 use design::Design;
 use lbfgs::{Ended, Metric, minimise};
-use objective::{Kind, Objective};
+use objective::{Kind, Kink, Objective};
 
+/// How far the kink of a loss is rounded, in standard deviations of residuals.
+const ROUNDED: f64 = 0.1;
 /// Columns, or rows, up to which second derivatives are kept as a matrix.
 const MATRIX: usize = 1024;
 /// Rows up to which minima are found to the last digits.
@@ -405,12 +407,28 @@ impl Search<'_> {
             .map(|&i| self.labels[i as usize] - self.design.score(i as usize, &theta))
             .collect();
         let weights = self.weights;
-        let (_, size) = spread(&residuals, weights);
+        let largest = residuals.iter().fold(0.0, |top: f64, r| top.max(r.abs()));
+        let size = spread(&residuals, weights).1.min(largest).max(1e-9);
         let h = 0.5 * size;
         let slope = |r: f64| loss.slope(h - r, 0.0) - loss.slope(-h - r, 0.0);
         let sum: f64 = residuals.iter().zip(weights).map(|(r, w)| w * slope(*r)).sum();
         let curvature = (sum / (2.0 * h * self.total)).max(1e-3);
-        (Kind::Other(loss.clone(), curvature), theta, ended.passes)
+        let kink = match loss {
+            AnyLoss::Absolute(_) => Some((2.0, 0.5)),
+            AnyLoss::Quantile(quantile) => Some((1.0, quantile.tau())),
+            _ => None,
+        };
+        let kind = match kink {
+            None => Kind::Other(loss.clone(), curvature),
+            Some((factor, tau)) => Kind::Kinked(Kink {
+                loss: loss.clone(),
+                size: factor,
+                tau,
+                width: ROUNDED * size,
+                curvature,
+            }),
+        };
+        (kind, theta, ended.passes)
     }
 
     /// The member of a ridge, from the minimum of another on, and what it loses on rows it has not seen.
@@ -446,14 +464,14 @@ impl Search<'_> {
         let weight: f64 = judged.iter().map(|&i| self.weights[i as usize]).sum();
         // What is left out of a squared loss is exact, and counts in full; its ridge is relative to a noise that is not known.
         let (part, scale) = match kind {
-            Kind::Squared | Kind::Other(..) => (1.0, std::f64::consts::LN_10),
+            Kind::Squared | Kind::Other(..) | Kind::Kinked(_) => (1.0, std::f64::consts::LN_10),
             _ if self.narrow => (0.5, 1.0),
             _ => (1.0, 1.0),
         };
         let log = match kind {
             Kind::Logistic | Kind::Softmax(_) => loss,
             Kind::Squared => 0.5 * Real::ln(loss.max(f64::MIN_POSITIVE)),
-            Kind::Other(..) => Real::ln(loss.max(f64::MIN_POSITIVE)),
+            Kind::Other(..) | Kind::Kinked(_) => Real::ln(loss.max(f64::MIN_POSITIVE)),
         };
         let away = (f64::from(EXPONENTS[at]) * std::f64::consts::LN_10 - 0.5) / scale;
         let score = part * weight * log + 0.5 * away * away;
@@ -479,7 +497,7 @@ impl Search<'_> {
                     -Real::ln((1.0 - floor) * p + floor / *classes as f64)
                 }
                 Kind::Squared => (z[0] - y) * (z[0] - y),
-                Kind::Other(loss, _) => loss.value(z[0], y),
+                Kind::Other(loss, _) | Kind::Kinked(Kink { loss, .. }) => loss.value(z[0], y),
             };
             sum += weight * loss;
             total += weight;

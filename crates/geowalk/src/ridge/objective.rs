@@ -26,6 +26,21 @@ pub(super) enum Kind {
     Squared,
     /// Any other loss of a number, whose curvature is taken to be this.
     Other(AnyLoss, f64),
+    /// A loss with a kink.
+    Kinked(Kink),
+}
+
+/// A loss with a kink at y, which is rounded where the loss is minimised: with r = y − z, size·(τr + w ln(1 + e^(−r/w))).
+#[derive(Debug, Clone)]
+pub(super) struct Kink {
+    /// The loss itself, by which members are judged.
+    pub(super) loss: AnyLoss,
+    pub(super) size: f64,
+    pub(super) tau: f64,
+    /// w, how far the kink is rounded.
+    pub(super) width: f64,
+    /// The mean curvature.
+    pub(super) curvature: f64,
 }
 
 impl Kind {
@@ -65,6 +80,19 @@ impl Kind {
                 for r in 0..PIECE {
                     losses[r] = loss.value(z[r], y[r]);
                     z[r] = loss.slope(z[r], y[r]);
+                }
+                if let Some(curvature) = curvature {
+                    curvature[..PIECE].fill(*curved);
+                }
+            }
+            Self::Kinked(Kink { size, tau, width, curvature: curved, .. }) => {
+                for r in 0..PIECE {
+                    let left = (y[r] - z[r]) / width;
+                    let e = lanes::exp(-left.abs());
+                    let above = lanes::select(left < 0.0, 1.0, e) / (1.0 + e);
+                    let bent = lanes::ln(1.0 + e) + lanes::select(left < 0.0, -left, 0.0);
+                    losses[r] = size * width * (tau * left + bent);
+                    z[r] = size * (above - tau);
                 }
                 if let Some(curvature) = curvature {
                     curvature[..PIECE].fill(*curved);
