@@ -405,8 +405,7 @@ impl Online {
         let (schema, halt) = (self.schema.clone(), Halt::new());
         let theirs = halt.clone();
         let (made, stopped) = listening(py, &halt, move || {
-            let (walk, loss) = (plan.walk.as_deref(), plan.loss.as_deref());
-            if fit::is_fittable(walk, loss, task) && plan.rate == "auto" && !plan.average {
+            if fit::can_fit(&plan, task) {
                 Session::fit(&plan, schema, blocks, both, &theirs)
             } else {
                 let blocks = if shuffle { fit::shuffled(&blocks, plan.seed) } else { blocks };

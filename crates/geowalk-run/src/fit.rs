@@ -6,6 +6,9 @@
 //! **Metrics** are of rows that were left out, each predicted by the model without it: what progressive ones are for a stream.
 //! **The certificate** compares the fitted weights with all others on the rows they were fitted to.
 
+use std::path::Path;
+use std::time::Instant;
+
 use geowalk::Real;
 use geowalk::boost::Halt;
 use geowalk::certify::FirstOrder;
@@ -14,19 +17,20 @@ use geowalk::loss::{AnyLoss, Loss};
 use geowalk::ridge::{self, Fitted, Labels, Table};
 use geowalk::row::{Block, Row};
 use geowalk::update::Round;
-use geowalk_data::{Features, Schema, Source, Task};
+use geowalk_data::{Features, Options, Schema, Source, Task};
 use serde_json::{Value, json};
 
+use crate::certify;
 use crate::digest::Digest;
 use crate::error::RunError;
-use crate::input::Rows;
+use crate::input::{self, Rows};
 use crate::label::Coding;
 use crate::learner::{Given, largest, softmax};
 use crate::link::{self, Floor};
 use crate::metrics::{Metrics, Seen, log_loss};
 use crate::model::{Arrays, Model, Settings};
 use crate::pump::ROWS;
-use crate::train::{Plan, Session};
+use crate::train::{Plan, Said, Session, Summary};
 use crate::walks::{self, Built};
 
 /// The walk that goes on from fitted weights.
@@ -48,15 +52,68 @@ pub fn is_fittable(walk: Option<&str>, loss: Option<&str>, task: Task) -> bool {
 }
 
 /// All rows of a source, in blocks with labels as in the schema.
-pub(crate) fn read_all(mut source: Box<dyn Source>) -> Result<(Schema, Vec<Block>), RunError> {
+fn read_all(source: &mut dyn Source) -> Result<Vec<Block>, RunError> {
     let mut blocks = Vec::new();
     loop {
         let mut block = Block::new();
         if source.read(&mut block, ROWS)? == 0 {
-            return Ok((source.schema().clone(), blocks));
+            return Ok(blocks);
         }
         blocks.push(block);
     }
+}
+
+/// Fits a model to all rows of what `open` opens and writes it: `geowalk train --passes auto`, with the bits of Python's `fit`. A walk that
+/// cannot be fitted goes through the rows until nothing is gained, in an order that the seed decides if `shuffle` is set.
+pub fn train(
+    plan: &Plan,
+    shuffle: bool,
+    mut open: impl FnMut() -> Options,
+    model: Option<&Path>,
+    said: &mut dyn FnMut(Said<'_>),
+) -> Result<Summary, RunError> {
+    let start = Instant::now();
+    model.map(Model::check_path).transpose()?;
+    let mut source = input::open(open())?;
+    let blocks = read_all(source.as_mut())?;
+    let schema = source.schema().clone();
+    source.decisions().iter().for_each(|one| said(Said::Note(one.to_string())));
+    let labels: Vec<f64> = blocks.iter().flat_map(Block::labels).copied().collect();
+    let inferred = plan.task.is_none().then(|| Task::infer(schema.labels(), &labels));
+    inferred.iter().for_each(|one| said(Said::Note(format!("task: {}", one.explained()))));
+    let task = plan.task.or(inferred.map(|one| one.task)).unwrap_or(Task::Regression);
+    let plan = &Plan { task: Some(task), ..plan.clone() };
+    let halt = Halt::default();
+    let fitted = if can_fit(plan, task) {
+        Session::fit(plan, schema, blocks, None, &halt)?
+    } else {
+        let blocks = if shuffle { shuffled(&blocks, plan.seed) } else { blocks };
+        by_walk(plan, schema, &blocks, None, &halt)?
+    };
+    let Some(mut session) = fitted else { return Err(RunError::Empty) };
+    let skipped = source.skipped();
+    if skipped.rows() > 0 {
+        session.note(Settings::SKIPPED, "true".to_owned());
+    }
+    let made = session.model();
+    model.map(|path| made.save(path)).transpose()?;
+    let mut summary = session.summary();
+    summary.skipped = skipped.rows();
+    summary.skipped_first = skipped.first().iter().map(ToString::to_string).collect();
+    if let Some((which, again)) = &plan.comparator {
+        let mut open = || Rows::from(open());
+        let open: Option<certify::Open<'_>> = if *again { Some(&mut open) } else { None };
+        summary.certificate = Some(certify::certify(&made, Some(which), open)?);
+    }
+    summary.course = plan.trace.then(|| session.course());
+    summary.seconds = start.elapsed().as_secs_f64();
+    Ok(summary)
+}
+
+/// Does this plan leave the weights to the fit?
+pub fn can_fit(plan: &Plan, task: Task) -> bool {
+    let (walk, loss) = (plan.walk.as_deref(), plan.loss.as_deref());
+    is_fittable(walk, loss, task) && plan.rate == "auto" && !plan.average
 }
 
 /// Fits a model with these settings to rows with labels as in the schema. `classes` are known beforehand, or found among the rows. `None` if it was halted.
@@ -308,7 +365,9 @@ pub(crate) fn again(model: &Model, rows: Rows) -> Result<Option<Model>, RunError
     if let Some((fitted, more @ 1..)) = model.settings.fitted_rows(model.examples) {
         return Err(RunError::Continued { fitted, more });
     }
-    let (schema, blocks) = read_all(rows.open(&model.schema)?)?;
+    let mut source = rows.open(&model.schema)?;
+    let blocks = read_all(source.as_mut())?;
+    let schema = source.schema().clone();
     let mut settings = model.settings.clone();
     settings.extras.remove(Settings::FIT);
     let coding = Coding::new(settings.task);
