@@ -199,11 +199,13 @@ class Estimator:
 
 
 def _plain(value: Any) -> Any:
-    """A parameter or a label as JSON has it. Tuples are marked, so that they come back as what they were."""
+    """A parameter or a label as JSON has it. Tuples and dictionaries are marked, so that they come back as what they were."""
     if isinstance(value, tuple):
         return {"tuple": [_plain(item) for item in value]}
     if isinstance(value, list):
         return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {"dict": [[_plain(key), _plain(item)] for key, item in value.items()]}
     if hasattr(value, "item"):  # numpy
         return value.item()
     return value if value is None or isinstance(value, (bool, int, float, str)) else getattr(value, "spec", None) or str(value)
@@ -211,6 +213,8 @@ def _plain(value: Any) -> Any:
 
 def unplain(value: Any) -> Any:
     """What was written by `_plain`."""
+    if isinstance(value, dict) and "dict" in value:
+        return {unplain(key): unplain(item) for key, item in value["dict"]}
     if isinstance(value, dict):
         return tuple(unplain(item) for item in value["tuple"])
     return [unplain(item) for item in value] if isinstance(value, list) else value

@@ -183,10 +183,10 @@ def _walked(own: dict[str, str]) -> Any:
     seed, average = int(own["seed"]), own["average"] == "true"
     walk, loss, rate = own["walk"], own["loss"], own["rate"]
     if own["task"] == "regression":
-        return OnlineRegressor(walk, loss, rate, average=average, seed=seed, missing="indicator")
+        return OnlineRegressor(walk, loss, rate, passes=1, average=average, seed=seed)
     if walk.startswith("natural:"):
-        return NaturalClassifier(walk.removeprefix("natural:"), seed=seed, missing="indicator")
-    return OnlineClassifier(walk, loss, rate, average=average, seed=seed, missing="indicator")
+        return NaturalClassifier(walk.removeprefix("natural:"), passes=1, seed=seed)
+    return OnlineClassifier(walk, loss, rate, passes=1, average=average, seed=seed)
 
 
 def _online(estimator: Any, data: bytes, about: dict[str, Any]) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from ._base import register_with_river
 from ._online import OnlineClassifier
@@ -19,9 +20,9 @@ class NaturalClassifier(OnlineClassifier):
     family  what rows are: 'gaussian-shared' (numbers), 'gaussian-shared-diagonal', 'gaussian-sparse' (texts), 'bernoulli', 'poisson', 'multinomial', 'naive-bayes',
             'discrete', 'exponential'; 'auto' chooses by the first rows
     ridge   pulls log-odds to 0 where classes are separable
-    passes  how often `fit` goes through the data
+    passes  'auto': shuffled rows are gone through until nothing is gained; a number: so many passes in the order of the rows
     seed    of whatever is random
-    missing 'error': a missing number (NaN, None, null) is refused; 'indicator': the feature `column=missing` says it, as `geowalk train` does
+    missing 'indicator': a missing number (NaN, None, null) becomes the feature `column=missing`, as in `geowalk train`; 'error': it is refused
     nominal columns whose numbers are names
     text    columns of free text, split into words
 
@@ -39,14 +40,15 @@ class NaturalClassifier(OnlineClassifier):
         self,
         family: str = "gaussian-shared",
         ridge: float = 0.0,
-        passes: int = 1,
+        passes: Any = "auto",
         seed: int = 0,
-        missing: str = "error",
+        missing: str = "indicator",
         nominal: Sequence[str] = (),
         text: Sequence[str] = (),
+        shuffle: bool = True,
     ) -> None:
         self.family, self.ridge, self.passes, self.seed = family, ridge, passes, seed
-        self.missing, self.nominal, self.text = missing, nominal, text
+        self.missing, self.nominal, self.text, self.shuffle = missing, nominal, text, shuffle
         register_with_river(NaturalClassifier, "classifier")
 
     def _probabilistic(self) -> bool:

@@ -28,7 +28,7 @@ class _Learner(Estimator):
     _whole = {"passes": 1, "seed": 0}
 
     def _walk(self, columns: int | None) -> str | None:
-        return self.walk  # type: ignore[attr-defined]
+        return None if self.walk == "auto" else self.walk  # type: ignore[attr-defined]
 
     def _new(self, columns: int | None, classes: list[Any] | None = None, label: str | None = None) -> Online:
         self._check_whole()
@@ -59,7 +59,7 @@ class _Learner(Estimator):
         and the parts of an array otherwise."""
         model = self.__dict__.get("_model")
         X = self._named(X)
-        indicates = self._indicates and not v.is_sparse(X)
+        indicates = self._indicates and v.has_gaps(X)
         plain = model is None or self._plain
         numeric = plain and not indicates and not self._nominal and not self._text and v.is_numeric(X)
         table = None if numeric else c.table_of(X)
@@ -172,9 +172,86 @@ class _Learner(Estimator):
         self._tabular = not isinstance(rows, tuple) or isinstance(rows, v.Columns)
         self._model = self._new(self.n_features_in_, classes, label)
 
-    def _learn(self, rows: Any, y: np.ndarray, w: np.ndarray | None, passes: int) -> None:
+    def _learn(self, rows: Any, y: np.ndarray, w: np.ndarray | None, passes: Any) -> None:
         names = getattr(self, "feature_names_in_", None)
-        self._model.learn(rows, y, w, passes, None if names is None else list(names))
+        names = None if names is None else list(names)
+        if passes != "auto":
+            self._model.learn(rows, y, w, int(passes), names)
+            return
+        self._model.fit(rows, y, w, names, bool(getattr(self, "shuffle", True)))
+        if not self.converged_:
+            self._warn_unconverged()
+
+    def _check_whole(self) -> None:
+        if getattr(self, "passes", None) == "auto":
+            v.whole("seed", getattr(self, "seed", None), 0)
+        else:
+            super()._check_whole()
+
+    def _warn_unconverged(self) -> None:
+        import warnings
+
+        try:
+            from sklearn.exceptions import ConvergenceWarning as kind
+        except ImportError:
+            kind = UserWarning
+        message = f"{type(self).__name__}.fit stopped after {self.n_passes_} passes and could still gain; scale the data, or give passes"
+        warnings.warn(message, kind, stacklevel=4)
+
+    @property
+    def n_passes_(self) -> int:
+        """How often all rows were gone through.
+
+        >>> from geowalk import OnlineClassifier
+        >>> OnlineClassifier(passes=3).fit([[0.0], [1.0]], [0, 1]).n_passes_
+        3
+        """
+        fit = self.summary_["fit"]
+        return int(fit["passes"]) if fit else int(getattr(self, "passes", 1))
+
+    @property
+    def n_iter_(self) -> int:
+        """The same, by the name that scikit-learn has for it."""
+        return self.n_passes_
+
+    @property
+    def converged_(self) -> bool:
+        """Did `fit` with passes='auto' end because nothing was left to gain?
+
+        >>> from geowalk import OnlineClassifier
+        >>> OnlineClassifier().fit([[0.0], [1.0], [0.2], [0.9]], [0, 1, 0, 1]).converged_
+        True
+        """
+        fit = self.summary_["fit"]
+        if not fit:
+            raise AttributeError("converged_ is known after fit with passes='auto'")
+        return bool(fit["converged"])
+
+    @property
+    def members_(self) -> list[dict[str, float]]:
+        """What `fit` averaged: for each ridge the loss on rows that were left out, and the share of the model.
+
+        >>> from geowalk import OnlineClassifier
+        >>> members = OnlineClassifier().fit([[0.0], [1.0], [0.2], [0.9]], [0, 1, 0, 1]).members_
+        >>> round(sum(member["share"] for member in members), 6)
+        1.0
+        """
+        fit = self.summary_["fit"]
+        if not fit or "members" not in fit:
+            raise AttributeError("members_ are there after fit with passes='auto' and walk='auto'")
+        return fit["members"]
+
+    @property
+    def held_out_(self) -> dict[str, float]:
+        """Loss and metrics of rows by the model without them: after `fit` with passes='auto' and walk='auto'.
+
+        >>> from geowalk import OnlineRegressor
+        >>> sorted(OnlineRegressor().fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0]).held_out_)
+        ['examples', 'loss', 'mae', 'rmse']
+        """
+        self.members_  # noqa: B018  says what is missing
+        summary = self.summary_
+        return {"examples": summary["examples"], "loss": summary["loss"], **summary["metrics"]}
 
     @property
     def coef_(self) -> Any:
@@ -368,15 +445,17 @@ class OnlineRegressor(_Learner):
     walk     how the weights move, `geowalk.walks()` lists them; 'auto' is free where the slope of the loss is bounded, adagrad elsewhere
     loss     what hurts, `geowalk.losses.names()` lists them
     rate     'auto', a number, inv(c, t0) or power(c, t0, p)
-    passes   how often `fit` goes through the data
+    passes   'auto': `fit` finds the best linear model of all rows, whatever their order, or with a walk that is named goes through shuffled rows until nothing is
+             gained; a number: so many passes in the order of the rows, and nothing else. `partial_fit` and `learn_one` go through rows once
     average  predict with the average of the weights of the run
     seed     of random starting points
-    missing  'error': a missing number (NaN, None, null) is refused; 'indicator': the feature `column=missing` says it, as `geowalk train` does. A missing name, beside numbers or not, is
-             always one more name
+    missing  'indicator': a missing number (NaN, None, null) becomes the feature `column=missing`, as in `geowalk train`, and in `fit` counts as the mean of its
+             column besides; 'error': it is refused. A missing name is always one more name
     nominal  columns whose numbers are names
     text     columns of free text, split into words. A column of several words whose values mostly differ is split anyway, unless it is in `nominal`
+    shuffle  with passes='auto' and a walk that is named: go through the rows in an order that the seed decides
 
-    The same data in the same order give the same bits in `fit`, in `partial_fit` cut into pieces, in `learn_one`, and in `geowalk train`.
+    The same data in the same order give the same bits in `fit` with passes=1, in `partial_fit` cut into pieces, in `learn_one`, and in `geowalk train`.
 
     >>> import numpy as np
     >>> from geowalk import OnlineRegressor
@@ -395,19 +474,17 @@ class OnlineRegressor(_Learner):
         walk: str = "auto",
         loss: str = "squared",
         rate: Any = "auto",
-        passes: int = 1,
+        passes: Any = "auto",
         average: bool = False,
         seed: int = 0,
-        missing: str = "error",
+        missing: str = "indicator",
         nominal: Sequence[str] = (),
         text: Sequence[str] = (),
+        shuffle: bool = True,
     ) -> None:
         self.walk, self.loss, self.rate, self.passes, self.average, self.seed = walk, loss, rate, passes, average, seed
-        self.missing, self.nominal, self.text = missing, nominal, text
+        self.missing, self.nominal, self.text, self.shuffle = missing, nominal, text, shuffle
         register_with_river(OnlineRegressor, "regressor")
-
-    def _walk(self, columns: int | None) -> str | None:
-        return None if self.walk == "auto" else self.walk
 
     def _weights(self) -> tuple[Any, Any]:
         intercept, coef = super()._weights()
@@ -526,15 +603,18 @@ class OnlineClassifier(_Learner):
     walk     how the weights move, `geowalk.walks()` lists them; 'free' needs no rate and no scaling of the features
     loss     what hurts, `geowalk.losses.names()` lists them
     rate     'auto', a number, inv(c, t0) or power(c, t0, p)
-    passes   how often `fit` goes through the data
+    passes   'auto': `fit` finds the best linear model of all rows, whatever their order, or with a walk that is named goes through shuffled rows until nothing is
+             gained; a number: so many passes in the order of the rows, and nothing else. `partial_fit` and `learn_one` go through rows once
     average  predict with the average of the weights of the run
     seed     of random starting points
-    missing  'error': a missing number (NaN, None, null) is refused; 'indicator': the feature `column=missing` says it, as `geowalk train` does. A missing name, beside numbers or not, is
-             always one more name
+    missing  'indicator': a missing number (NaN, None, null) becomes the feature `column=missing`, as in `geowalk train`, and in `fit` counts as the mean of its
+             column besides; 'error': it is refused. A missing name is always one more name
     nominal  columns whose numbers are names
     text     columns of free text, split into words. A column of several words whose values mostly differ is split anyway, unless it is in `nominal`
+    shuffle  with passes='auto' and a walk that is named: go through the rows in an order that the seed decides
+    class_weight  None, 'balanced' (each class counts as much as any other) or a dictionary of weights by class: they multiply `sample_weight` in `fit`
 
-    The same data in the same order give the same bits in `fit`, in `partial_fit` cut into pieces, in `learn_one`, and in `geowalk train`.
+    The same data in the same order give the same bits in `fit` with passes=1, in `partial_fit` cut into pieces, in `learn_one`, and in `geowalk train`.
 
     >>> import numpy as np
     >>> from geowalk import OnlineClassifier
@@ -555,18 +635,21 @@ class OnlineClassifier(_Learner):
 
     def __init__(
         self,
-        walk: str = "free",
+        walk: str = "auto",
         loss: str = "logistic",
         rate: Any = "auto",
-        passes: int = 1,
+        passes: Any = "auto",
         average: bool = False,
         seed: int = 0,
-        missing: str = "error",
+        missing: str = "indicator",
         nominal: Sequence[str] = (),
         text: Sequence[str] = (),
+        shuffle: bool = True,
+        class_weight: Any = None,
     ) -> None:
         self.walk, self.loss, self.rate, self.passes, self.average, self.seed = walk, loss, rate, passes, average, seed
         self.missing, self.nominal, self.text = missing, nominal, text
+        self.shuffle, self.class_weight = shuffle, class_weight
         register_with_river(OnlineClassifier, "classifier")
 
     # Labels: `_labels[code]` is the class of a code, `_codes` the other way round, `classes_` are sorted.
@@ -649,7 +732,25 @@ class OnlineClassifier(_Learner):
         if len(weighty) < 2:
             raise v.one_class(weighty, count if w is None else int((w > 0).sum()))
         classes = np.unique(y)
-        return self._go(X, rows, y, w, self.passes, classes, label)
+        return self._go(X, rows, y, self._balanced(y, w, classes), self.passes, classes, label)
+
+    def _balanced(self, y: np.ndarray, w: np.ndarray | None, classes: np.ndarray) -> np.ndarray | None:
+        """Weights of rows times those of their classes."""
+        wanted = getattr(self, "class_weight", None)
+        if wanted is None:
+            return w
+        one = np.ones(len(y)) if w is None else w
+        if isinstance(wanted, str):
+            if wanted != "balanced":
+                raise ConfigError(f"class_weight = {wanted!r}; known: None, 'balanced', a dictionary of weights by class")
+            counts = {label: one[y == label].sum() for label in classes.tolist()}
+            by_class = {label: one.sum() / (len(counts) * count) if count > 0 else 0.0 for label, count in counts.items()}
+        else:
+            unknown = [label for label in wanted if label not in classes.tolist()]
+            if unknown:
+                raise ValueError(f"class_weight has the classes {unknown[:5]}, which y does not have")
+            by_class = {label: float(wanted.get(label, 1.0)) for label in classes.tolist()}
+        return v.weights(one * np.array([by_class[label] for label in y.tolist()]), len(y))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> OnlineClassifier:
         """Goes on learning. `classes` of the first call are all there will be; without them classes are taken as they come, and a third one is too late after 1024 rows

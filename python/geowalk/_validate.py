@@ -82,6 +82,29 @@ def row_of(row: int, labels: Any) -> str:
     return f"row {row}" if labels is None else f"row {row}, labelled {labels[row]!r}"
 
 
+def has_gaps(X: Any) -> bool:
+    """Is a number of a table missing?"""
+    if is_sparse(X):
+        return False
+    if hasattr(X, "iloc"):
+        return bool(X.isna().to_numpy().any())
+    if names_of(X) is not None:
+        return any(_null_in(X, k) for k in range(X.shape[1]))
+    array = np.asarray(X)
+    if array.dtype.kind == "f":
+        return bool(np.isnan(array).any())
+    return array.dtype.kind == "O" and any(x is None or x != x for x in array.ravel().tolist())
+
+
+def _null_in(X: Any, k: int) -> bool:
+    """Has a column of Arrow or Polars a value that is missing?"""
+    column = X.column(k) if hasattr(X, "column_names") else X[X.columns[k]]
+    if column.null_count if hasattr(X, "column_names") else column.null_count():
+        return True
+    values = column.to_numpy()
+    return values.dtype.kind == "f" and bool(np.isnan(values).any())
+
+
 def is_numeric(X: Any) -> bool:
     """Are all columns of a table of pandas, Polars or Arrow numbers?"""
     if hasattr(X, "iloc"):

@@ -1,4 +1,4 @@
-"""The command line, `fit`, `partial_fit` in any pieces and `learn_one` leave the same bits."""
+"""The command line, `fit` with passes=1, `partial_fit` in any pieces and `learn_one` leave the same bits."""
 
 import csv
 import json
@@ -53,7 +53,7 @@ def test_two_classes(tmp_path, cancer, walk, average):
     command("train", tmp_path / "data.csv", "--walk", walk, "--model", tmp_path / "cli.gw", *flags)
 
     def new():
-        return geowalk.OnlineClassifier(walk=walk, average=average)
+        return geowalk.OnlineClassifier(walk=walk, average=average, passes=1)
 
     new().fit(frame(X, names), y).save(tmp_path / "fit.gw")
     assert same_bits(tmp_path / "cli.gw", tmp_path / "fit.gw")
@@ -92,10 +92,10 @@ def test_columns_of_names_beside_numbers(tmp_path, late):
     assert (y[:late] == "yes").all() and "no" in y[late:]
     mixed.assign(**{"class": y}).to_csv(tmp_path / "data.csv", index=False)
     command("train", tmp_path / "data.csv", "--model", tmp_path / "cli.gw")
-    geowalk.OnlineClassifier(missing="indicator").fit(mixed, y).save(tmp_path / "fit.gw")
+    geowalk.OnlineClassifier(passes=1).fit(mixed, y).save(tmp_path / "fit.gw")
     assert same_bits(tmp_path / "cli.gw", tmp_path / "fit.gw")
     for size in (1, 50, 700):
-        pieces = geowalk.OnlineClassifier(missing="indicator")
+        pieces = geowalk.OnlineClassifier()
         for at in range(0, count, size):
             pieces.partial_fit(mixed.iloc[at : at + size], y[at : at + size])
         pieces.save(tmp_path / "pieces.gw")
@@ -121,7 +121,7 @@ def test_several_classes(tmp_path):
     names = ["a", "b", "c", "d"]
     write(tmp_path / "data.csv", X, y, names)
     command("train", tmp_path / "data.csv", "--model", tmp_path / "cli.gw")
-    geowalk.OnlineClassifier().fit(frame(X, names), y).save(tmp_path / "fit.gw")
+    geowalk.OnlineClassifier(passes=1).fit(frame(X, names), y).save(tmp_path / "fit.gw")
     assert same_bits(tmp_path / "cli.gw", tmp_path / "fit.gw")
     one, pieces = geowalk.OnlineClassifier(), geowalk.OnlineClassifier()
     for x, label in zip(X, y):
@@ -183,12 +183,12 @@ def test_sparse_matrices_are_the_files_of_libsvm(tmp_path):
             file.write(f"{y[i]} " + " ".join(f"{k + 1}:{float(x)!r}" for k, x in pairs) + "\n")
     X.sort_indices()
     command("train", tmp_path / "data.svm", "--model", tmp_path / "cli.gw")
-    model = geowalk.OnlineClassifier().fit(X, y)
+    model = geowalk.OnlineClassifier(passes=1).fit(X, y)
     model.save(tmp_path / "fit.gw")
     assert same_bits(tmp_path / "cli.gw", tmp_path / "fit.gw")
     data = geowalk.read(tmp_path / "data.svm")
     assert (data.X != X).nnz == 0 and (data.y == y).all() and data.names is None
-    dense = geowalk.OnlineClassifier().fit(X.toarray(), y)
+    dense = geowalk.OnlineClassifier(passes=1).fit(X.toarray(), y)
     assert (dense.decision_function(X.toarray()) == model.decision_function(X)).all()
     assert (geowalk.load(tmp_path / "cli.gw").decision_function(X) == model.decision_function(X)).all()
 
@@ -211,7 +211,7 @@ def test_models_of_the_command_go_on(tmp_path, cancer):
     model.partial_fit(frame(X[300:], names), y[300:]).save(tmp_path / "more.gw")
     assert same_bits(tmp_path / "all.gw", tmp_path / "more.gw")
     write(tmp_path / "rest.csv", X[300:], y[300:], names)
-    geowalk.OnlineClassifier().fit(frame(X[:300], names), y[:300]).save(tmp_path / "python.gw")
+    geowalk.OnlineClassifier(passes=1).fit(frame(X[:300], names), y[:300]).save(tmp_path / "python.gw")
     command("train", tmp_path / "rest.csv", "--resume", tmp_path / "python.gw", "--model", tmp_path / "more.gw")
     assert same_bits(tmp_path / "all.gw", tmp_path / "more.gw")
 

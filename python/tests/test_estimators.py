@@ -21,6 +21,7 @@ from sklearn.preprocessing import StandardScaler  # noqa: E402
 from sklearn.utils.estimator_checks import check_estimator  # noqa: E402
 
 DATA = ROOT / "data" / "breast-cancer.csv"
+# A walk goes through rows in their order; the default of `fit` is the same for every order.
 ORDER = "examples are learned from in their order, and that of the check differs between the two fits"
 WEIGHTED = {
     "check_sample_weight_equivalence_on_dense_data": ORDER,
@@ -30,7 +31,8 @@ ONLINE = [
     geowalk.OnlineClassifier(),
     geowalk.OnlineClassifier(walk="gd", loss="hinge"),
     geowalk.OnlineRegressor(passes=5),
-    geowalk.OnlineClassifier(missing="indicator"),
+    geowalk.OnlineRegressor(),
+    geowalk.OnlineClassifier(passes=1, missing="error"),
     geowalk.NaturalClassifier(),
 ]
 ROWS = "a rule without errors gets the leverage that so many rows, not so much weight, justify"
@@ -53,7 +55,8 @@ def checks(estimator, expected):
 @pytest.mark.parametrize("estimator", ONLINE, ids=repr)
 @pytest.mark.filterwarnings("ignore")
 def test_checks_of_online_estimators(estimator):
-    assert checks(estimator, WEIGHTED) == []
+    best = getattr(estimator, "walk", None) == "auto" and estimator.passes == "auto"
+    assert checks(estimator, {} if best else WEIGHTED) == []
 
 
 @pytest.mark.parametrize("estimator", BATCH, ids=repr)
@@ -220,7 +223,7 @@ print(geowalk.OnlineRegressor(passes=20).fit(X, [0.0, 1.0, 0.0, 2.0]).score(X, [
 
 def test_certificates():
     X, y = data()
-    model = geowalk.OnlineClassifier().fit(X, y)
+    model = geowalk.OnlineClassifier(passes=1).fit(X, y)
     certificate = model.certificate_
     assert certificate.status == "valid" and certificate.bound > 0 and certificate.comparator_loss is None
     assert certificate.loss == pytest.approx(300 * model.summary_["loss"])

@@ -38,11 +38,11 @@ def test_a_missing_number_is_refused_unless_said(new, names):
     table, y = gappy(names)
     for kind, own in kinds(table):
         with pytest.raises(geowalk.DataError, match=r"contains NaN \(row 3, column 'b'\).*missing='indicator'") as caught:
-            new().fit(own, y)
+            new(missing="error").fit(own, y)
         assert (caught.value.row, caught.value.column) == (3, 1), kind
         assert np.isnan(caught.value.value)
         # Nothing was learned from the rows before it.
-        model = new().fit(table.dropna(), y[table["b"].notna()])
+        model = new(missing="error").fit(table.dropna(), y[table["b"].notna()])
         before = model.summary_
         with pytest.raises(geowalk.DataError):
             model.partial_fit(own, y)
@@ -58,11 +58,11 @@ def test_missing_numbers_leave_the_bits_of_the_file(tmp_path, names, average):
     table.assign(**{"class": y}).to_csv(tmp_path / "data.csv", index=False)
     command("train", tmp_path / "data.csv", "--model", tmp_path / "cli.gw", *(["--average"] if average else []))
     for kind, own in kinds(table):
-        model = geowalk.OnlineClassifier(missing="indicator", average=average).fit(own, y)
+        model = geowalk.OnlineClassifier(passes=1, average=average).fit(own, y)
         model.save(tmp_path / "fit.gw")
         assert same_bits(tmp_path / "cli.gw", tmp_path / "fit.gw"), kind
     for size in (1, 7, 50):
-        pieces = geowalk.OnlineClassifier(missing="indicator", average=average)
+        pieces = geowalk.OnlineClassifier(average=average)
         for at in range(0, len(y), size):
             pieces.partial_fit(table.iloc[at : at + size], y[at : at + size])
         pieces.save(tmp_path / "pieces.gw")
@@ -80,11 +80,11 @@ def test_a_column_that_is_empty_at_first(tmp_path):
         table.loc[: empty - 1, "a"] = np.nan
         table.assign(**{"class": y}).to_csv(tmp_path / "data.csv", index=False)
         command("train", tmp_path / "data.csv", "--model", tmp_path / "cli.gw")
-        fitted = geowalk.OnlineClassifier(missing="indicator").fit(table, y)
+        fitted = geowalk.OnlineClassifier(passes=1).fit(table, y)
         fitted.save(tmp_path / "fit.gw")
         assert same_bits(tmp_path / "cli.gw", tmp_path / "fit.gw")
         # In pieces the place may differ, but of a walk that starts at 0 no prediction does.
-        pieces = geowalk.OnlineClassifier(missing="indicator")
+        pieces = geowalk.OnlineClassifier()
         for at in range(0, len(y), 10):
             pieces.partial_fit(table.iloc[at : at + 10], y[at : at + 10])
         assert (pieces.decision_function(table) == fitted.decision_function(table)).all()
@@ -102,7 +102,7 @@ def test_zeros_of_a_table_of_numbers(tmp_path, first):
     table.assign(**{"class": y}).to_csv(tmp_path / "data.csv", index=False)
     for settings, flags in (({}, []), ({"average": True}, ["--average"]), ({"walk": "adagrad"}, ["--walk", "adagrad"])):
         command("train", tmp_path / "data.csv", "--task", "multiclass", "--model", tmp_path / "cli.gw", *flags)
-        geowalk.OnlineClassifier(missing="indicator", **settings).fit(table, y).save(tmp_path / "fit.gw")
+        geowalk.OnlineClassifier(passes=1, **settings).fit(table, y).save(tmp_path / "fit.gw")
         assert same_bits(tmp_path / "cli.gw", tmp_path / "fit.gw")
 
 
@@ -112,15 +112,15 @@ def test_the_columns_of_an_array_are_numbered(tmp_path):
     command("train", tmp_path / "data.csv", "--no-header", "--label", "3", "--model", tmp_path / "cli.gw")
     X = table.to_numpy()
     for own in (X, np.asfortranarray(X), X.tolist()):
-        model = geowalk.OnlineClassifier(missing="indicator").fit(own, y)
+        model = geowalk.OnlineClassifier(passes=1).fit(own, y)
         assert (model.decision_function(own) == geowalk.load(tmp_path / "cli.gw").decision_function(own)).all()
     assert model.n_features_in_ == 2 and not hasattr(model, "feature_names_in_")
     with pytest.raises(ValueError, match="X has 3 features, but OnlineClassifier is expecting 2"):
         model.predict(np.zeros((2, 3)))
-    again = geowalk.OnlineClassifier(missing="indicator").partial_fit(X[:10], y[:10]).partial_fit(X[10:], y[10:])
+    again = geowalk.OnlineClassifier().partial_fit(X[:10], y[:10]).partial_fit(X[10:], y[10:])
     assert (again.decision_function(X) == model.decision_function(X)).all()
     # A model that never met a gap takes one when told to, as the command's prediction does.
-    whole = geowalk.OnlineClassifier().fit(np.nan_to_num(X), y).set_params(missing="indicator")
+    whole = geowalk.OnlineClassifier(passes=1).fit(np.nan_to_num(X), y)
     assert whole.decision_function([[1.0, np.nan]]) == whole.decision_function([[1.0, 0.0]])
 
 
@@ -128,7 +128,7 @@ def test_what_stays_wrong():
     table, y = gappy()
     bad = table.fillna(0.0)
     bad.loc[9, "a"] = np.inf
-    model = geowalk.OnlineClassifier(missing="indicator").fit(table, y)
+    model = geowalk.OnlineClassifier().fit(table, y)
     before = model.summary_
     with pytest.raises(geowalk.DataError, match=r"infinity \(row 9, column 'a'\)"):
         model.partial_fit(bad, y)
@@ -138,10 +138,10 @@ def test_what_stays_wrong():
     with pytest.raises(geowalk.DataError, match="two columns have the name 'a'"):
         twice = table.copy()
         twice.columns = ["a", "a", "color"]
-        geowalk.OnlineClassifier(missing="indicator").fit(twice, y)
+        geowalk.OnlineClassifier().fit(twice, y)
     sparse = pytest.importorskip("scipy.sparse")
     with pytest.raises(geowalk.DataError, match="NaN"):
-        geowalk.OnlineClassifier(missing="indicator").fit(sparse.csr_matrix([[np.nan], [1.0]]), [0, 1])
+        geowalk.OnlineClassifier().fit(sparse.csr_matrix([[np.nan], [1.0]]), [0, 1])
 
 
 @pytest.mark.parametrize("new", BATCH)

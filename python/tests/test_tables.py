@@ -42,7 +42,7 @@ def test_columns_of_names_are_features_by_value(tmp_path):
     y = np.where((frame["color"] == "red") | (frame["size"] > 1), 1, 0)
     frame.assign(y=y).to_csv(tmp_path / "data.csv", index=False)
     command("train", tmp_path / "data.csv", "--model", tmp_path / "cli.gw")
-    model, other = geowalk.OnlineClassifier().fit(frame, y), geowalk.load(tmp_path / "cli.gw")
+    model, other = geowalk.OnlineClassifier(passes=1).fit(frame, y), geowalk.load(tmp_path / "cli.gw")
     assert model.score(frame, y) > 0.9
     assert (model.decision_function(frame) == other.decision_function(frame)).all()
     assert (model.predict_proba(frame) == other.predict_proba(frame)).all()
@@ -77,9 +77,9 @@ def test_values_that_are_not_finite(new, value):
     y = np.arange(200) % 2
     for table in (bad, bad.astype(np.float32), np.asfortranarray(bad), sparse.csr_matrix(bad)):
         with pytest.raises(geowalk.DataError, match="NaN|infinity") as caught:
-            new().fit(table, y)
+            new(missing="error").fit(table, y)
         assert (caught.value.row, caught.value.column) == (130, 2)
-        model = new().fit(X, y)
+        model = new(missing="error").fit(X, y)
         before = model.summary_
         with pytest.raises(geowalk.DataError):
             model.partial_fit(table, y)
@@ -140,7 +140,7 @@ def test_files_that_cannot_be_used(tmp_path):
 def test_reading_is_that_of_the_command():
     data = geowalk.read(ROOT / "data" / "breast-cancer.csv")
     assert data.X.shape == (569, 30) and len(data.names) == 30 and data.weight is None
-    model = geowalk.OnlineClassifier().fit(data.X, data.y)
+    model = geowalk.OnlineClassifier(passes=1).fit(data.X, data.y)
     assert model.summary_["metrics"]["accuracy"] == pytest.approx(0.875220, abs=1e-6)
 
 
@@ -185,4 +185,4 @@ def test_columns_are_read_where_they_lie(form):
     bad[7, 1] = bad[5, 2] = np.nan
     table = pytest.importorskip("polars").DataFrame(dict(zip(names, bad.T)))
     with pytest.raises(geowalk.DataError, match=r"contains NaN \(row 5, column 'c'\)"):
-        geowalk.OnlineRegressor().fit(table, y)
+        geowalk.OnlineRegressor(missing="error").fit(table, y)

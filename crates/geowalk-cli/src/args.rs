@@ -165,9 +165,13 @@ pub(crate) struct Train {
     /// What is to be learned; otherwise told by the labels. With --resume, two classes can become several.
     #[arg(long, value_enum)]
     pub(crate) task: Option<What>,
-    /// How often to go through the data.
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) passes: u64,
+    /// How often to go through the data; auto reads all rows into memory and fits the best linear model of them, whatever
+    /// their order, or with a walk that is named goes through them until nothing is gained.
+    #[arg(long, value_name = "N|auto", default_value = "1", value_parser = passes)]
+    pub(crate) passes: Passes,
+    /// With --passes auto and a walk that is named: go through the rows in an order that the seed decides.
+    #[arg(long)]
+    pub(crate) shuffle: bool,
     /// Never learn from every N-th row, or from this FRACTION of the rows: their losses and metrics are reported by
     /// themselves. With --resume from here on.
     #[arg(long, value_name = "N|FRACTION")]
@@ -673,4 +677,21 @@ fn threads(text: &str) -> Result<usize, String> {
         .ok()
         .filter(|count| *count > 0)
         .ok_or_else(|| "a number from 1 on expected".to_owned())
+}
+
+/// How often to go through the data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Passes {
+    /// Until nothing is gained.
+    Auto,
+    /// So often.
+    Number(u64),
+}
+
+fn passes(text: &str) -> Result<Passes, String> {
+    match text.parse() {
+        _ if text == "auto" => Ok(Passes::Auto),
+        Ok(number @ 1..) => Ok(Passes::Number(number)),
+        _ => Err("use a whole number >= 1, or auto".to_owned()),
+    }
 }

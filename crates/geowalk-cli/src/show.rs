@@ -68,7 +68,13 @@ pub(crate) fn run(args: &Show, out: &mut dyn Write) -> Result<(), Failure> {
         writeln!(out, "{object}")?;
         return Ok(());
     }
-    writeln!(out, "walk       {}\nloss       {}\nrate       {}", s.walk, s.loss, s.rate)?;
+    if let Some(note) = s.fit_note(model.examples) {
+        writeln!(out, "fit        {note}")?;
+        writeln!(out, "loss       {}", s.loss)?;
+        writeln!(out, "more rows  by the walk {}, rate {}", s.walk, s.rate)?;
+    } else {
+        writeln!(out, "walk       {}\nloss       {}\nrate       {}", s.walk, s.loss, s.rate)?;
+    }
     writeln!(out, "task       {}", s.task.name())?;
     if !classes.is_empty() {
         writeln!(out, "classes    {}", classes.join(", "))?;

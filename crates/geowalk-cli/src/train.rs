@@ -7,10 +7,11 @@ use std::path::Path;
 
 use geowalk_data::{Collisions, Task};
 use geowalk_run::certify::Which;
+use geowalk_run::fit;
 use geowalk_run::pump::usual_threads;
-use geowalk_run::train::{Plan, Summary, ThisRun, train};
+use geowalk_run::train::{Plan, Said, Summary, ThisRun, train};
 
-use crate::args::{Shown, Switch, Train, What};
+use crate::args::{Passes, Shown, Switch, Train, What};
 use crate::data::Reading;
 use crate::paths::Files;
 use crate::predict::Predictions;
@@ -44,7 +45,7 @@ pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
             What::Binary => Task::Binary,
             What::Multiclass => Task::Multiclass,
         }),
-        passes: args.passes,
+        passes: if let Passes::Number(passes) = args.passes { passes } else { 1 },
         seed: args.seed,
         threads: args.threads.unwrap_or_else(usual_threads),
         intercept: !args.no_intercept,
@@ -59,7 +60,8 @@ pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
         trace: args.report.is_some(),
         resume: args.resume.clone(),
     };
-    if args.passes > 1 && stdin {
+    check_passes(args)?;
+    if args.passes != Passes::Number(1) && args.passes != Passes::Auto && stdin {
         return Err(Failure::Use(
             "standard input can be read only once: --passes needs files".to_owned(),
         ));
@@ -67,10 +69,13 @@ pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
     let mut data = Reading::of(&args.data)?;
     let mut predictions = Predictions::create(args.predictions.as_deref())?;
     let mut table = Table::new(args.progress == Shown::Auto);
-    let summary =
-        train(&plan, || data.options(), args.model.as_deref(), predictions.writer(), &mut |said| {
-            table.say(&said);
-        });
+    let model = args.model.as_deref();
+    let summary = if args.passes == Passes::Auto {
+        let mut say = |said: Said<'_>| table.say(&said);
+        fit::train(&plan, args.shuffle, || data.options(), model, &mut say)
+    } else {
+        train(&plan, || data.options(), model, predictions.writer(), &mut |said| table.say(&said))
+    };
     table.end();
     let summary = summary?;
     let mut err = io::stderr();
@@ -90,6 +95,28 @@ pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
         if let Some(path) = &args.report {
             writeln!(out, "report         {}", path.display())?;
         }
+    }
+    Ok(())
+}
+
+/// Refuses flags that go together with one kind of passes only.
+fn check_passes(args: &Train) -> Result<(), Failure> {
+    let auto = args.passes == Passes::Auto;
+    let wrong = [
+        (
+            args.resume.is_some(),
+            "--resume",
+            "a fit begins anew; continue the model without --passes auto",
+        ),
+        (args.holdout.is_some(), "--holdout", "its metrics are of left-out rows already"),
+        (args.window.is_some(), "--window", "rows have no order in a fit"),
+        (args.predictions.is_some(), "--predictions", "no row is predicted before it is learned"),
+    ];
+    if let Some((_, flag, why)) = wrong.iter().find(|(given, ..)| auto && *given) {
+        return Err(Failure::Use(format!("{flag} does not go with --passes auto: {why}")));
+    }
+    if args.shuffle && !auto {
+        return Err(Failure::Use("--shuffle needs --passes auto".to_owned()));
     }
     Ok(())
 }

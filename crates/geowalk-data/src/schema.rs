@@ -38,12 +38,13 @@ pub struct Schema {
     pub(crate) labels: Labels,
     pub(crate) columns: Vec<Column>,
     pub(crate) missing: Vec<String>,
+    pub(crate) no_new_gaps: bool,
 }
 
 impl Schema {
     /// A schema of the given parts.
     pub fn from_parts(features: Features, labels: Labels, columns: Vec<Column>) -> Self {
-        Self { features, labels, columns, missing: Vec::new() }
+        Self { features, labels, columns, missing: Vec::new(), no_new_gaps: false }
     }
 
     /// The same, where these fields of a table count as missing too.
@@ -55,6 +56,23 @@ impl Schema {
             }
         }
         self
+    }
+
+    /// The same, where a number that is missing is an error unless `column=missing` is a feature. A model that was fitted to all rows at
+    /// once needs this: a column whose numbers were never missing has no weight for a gap.
+    #[must_use]
+    pub fn refusing_new_gaps(mut self) -> Self {
+        self.no_new_gaps = true;
+        self
+    }
+
+    /// May a number of this column be missing?
+    pub(crate) fn check_gap(&self, column: &str) -> Result<(), ErrorKind> {
+        let known = |value| self.features.find(column, value).is_some();
+        if self.no_new_gaps && known(None) && !known(Some("missing")) {
+            return Err(ErrorKind::NewGap { column: column.to_owned() });
+        }
+        Ok(())
     }
 
     /// Fields of a table that count as missing, besides the empty one.

@@ -70,7 +70,7 @@ value        the number at fault
 
 >>> import geowalk, numpy
 >>> try:
-...     geowalk.OnlineRegressor().fit([[1.0], [float('nan')]], [0.0, 1.0])
+...     geowalk.OnlineRegressor(missing='error').fit([[1.0], [float('nan')]], [0.0, 1.0])
 ... except geowalk.DataError as error:
 ...     print(error.row, error.column, error.value)
 1 0 nan"

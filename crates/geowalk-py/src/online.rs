@@ -13,6 +13,7 @@ use geowalk::boost::Halt;
 use geowalk::row::Block;
 use geowalk_data::{Column, Dictionary, ErrorKind, Features, Index, Kind, Labels, Schema, Task};
 use geowalk_run::certify::Which;
+use geowalk_run::fit;
 use geowalk_run::label::make_room;
 use geowalk_run::model::{Model, Settings};
 use geowalk_run::pump::ROWS;
@@ -376,6 +377,49 @@ impl Online {
             view.fill(range, block, |i| y[i], |i| weight.map_or(1.0, |w| w[i]));
             Ok(end)
         })
+    }
+
+    /// The best linear model of all rows, whatever their order; where the walk or the loss rules that out, shuffled passes until nothing is gained.
+    ///
+    /// Ctrl-C stops within a second; nothing is learned then.
+    #[pyo3(signature = (x, y, weight=None, names=None, shuffle=true))]
+    fn fit(
+        &mut self,
+        py: Python<'_>,
+        x: &Bound<'_, PyAny>,
+        y: PyReadonlyArray1<'_, f64>,
+        weight: Option<PyReadonlyArray1<'_, f64>>,
+        names: Option<Vec<String>>,
+        shuffle: bool,
+    ) -> PyResult<()> {
+        let y = y.as_slice().map_err(unreadable)?;
+        let weight = weight.as_ref().map(|w| w.as_slice()).transpose();
+        let weight = weight.map_err(unreadable)?;
+        let blocks = self.gather(x, y, weight, names)?;
+        let task = self.task();
+        let both = match &mut self.classes {
+            Some(classes) if task == Task::Binary => classes.both(self.schema.labels_mut())?,
+            _ => None,
+        };
+        let plan = Plan { task: Some(task), ..self.plan.clone() };
+        let (schema, halt) = (self.schema.clone(), Halt::new());
+        let theirs = halt.clone();
+        let (made, stopped) = listening(py, &halt, move || {
+            if fit::can_fit(&plan, task) {
+                Session::fit(&plan, schema, blocks, both, &theirs)
+            } else {
+                let blocks = if shuffle { fit::shuffled(&blocks, plan.seed) } else { blocks };
+                fit::by_walk(&plan, schema, &blocks, both, &theirs)
+            }
+        })?;
+        match (made.map_err(run)?, stopped) {
+            (_, Some(stopped)) => Err(stopped),
+            (Some(session), None) => {
+                self.session = Some(session);
+                Ok(())
+            }
+            (None, None) => Err(PyRuntimeError::new_err("the fit was interrupted")),
+        }
     }
 
     /// Learns from one dictionary: numbers by name, strings as `name=value`, None as `name=missing`.

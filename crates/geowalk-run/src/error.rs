@@ -85,6 +85,17 @@ pub enum RunError {
         /// The columns of the model.
         columns: Vec<String>,
     },
+    /// A fitted model that has learned from more rows cannot be made again from rows alone.
+    #[error(
+        "the model was fitted to {fitted} rows at once and then learned {more} rows one by one; \
+         only a model that learned nothing after its fit can be verified"
+    )]
+    Continued {
+        /// Rows it was fitted to.
+        fitted: u64,
+        /// Rows it learned from later.
+        more: u64,
+    },
     /// A walk that does not stay on the unit sphere where one is needed.
     #[error(
         "a null vector is tracked on the unit sphere; the walk '{walk}' is not on it: use sphere, implicit:sphere or projected-sphere"

@@ -11,6 +11,7 @@ pub mod doubling;
 pub mod error;
 pub mod evaluate;
 pub mod experts;
+pub mod fit;
 pub mod folds;
 pub mod hindsight;
 pub mod holdout;

@@ -5,6 +5,8 @@ use geowalk::Real;
 use geowalk::loss::AnyLoss;
 use geowalk::loss::permissible::Permissible;
 
+use crate::model::Settings;
+
 /// P(y = +1) for the score `z`; `None` if the loss estimates no probabilities. All are symmetric, P(y = −1) is that of −z, which has more digits than
 /// 1 − P(y = +1).
 pub fn probability(loss: &AnyLoss, z: f64) -> Option<f64> {
@@ -22,6 +24,28 @@ pub fn threshold(loss: &AnyLoss) -> f64 {
     match loss {
         AnyLoss::WinnowHinge(loss) => loss.theta(),
         _ => 0.0,
+    }
+}
+
+/// The share of equal probabilities in those of a model: rows cannot show that something never happens.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Floor(f64);
+
+impl Floor {
+    /// This share.
+    pub fn new(share: f64) -> Self {
+        Self(share)
+    }
+
+    /// The share that a model has; 0 where a walk went through the rows.
+    pub fn of_model(settings: &Settings) -> Self {
+        let share = settings.fit().and_then(|fit| fit["floor"].as_f64());
+        Self(share.unwrap_or(0.0))
+    }
+
+    /// The probability of one of so many classes.
+    pub fn of(self, p: f64, classes: usize) -> f64 {
+        if self.0 == 0.0 { p } else { (1.0 - self.0) * p + self.0 / classes as f64 }
     }
 }
 

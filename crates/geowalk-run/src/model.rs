@@ -91,6 +91,51 @@ impl Settings {
     /// Key of the extra with the matrix of the walk, as it stood in its file.
     pub(crate) const SIGMA: &str = "sigma";
 
+    /// Key of the extra that says how the weights were fitted to all rows at once, as JSON.
+    pub(crate) const FIT: &str = "fit";
+
+    /// Key of the extra that says how often shuffled rows were gone through until nothing was gained, as JSON.
+    pub(crate) const PASSES: &str = "passes";
+
+    /// How often rows were gone through, and whether that was enough; `None` if the number of passes was given.
+    pub fn passes(&self) -> Option<Value> {
+        let text = self.extras.get(Self::FIT).or_else(|| self.extras.get(Self::PASSES))?;
+        serde_json::from_str(text).ok()
+    }
+
+    /// Were the weights fitted to all rows at once?
+    pub fn is_fitted(&self) -> bool {
+        self.extras.contains_key(Self::FIT)
+    }
+
+    /// To how many rows the weights were fitted at once, and how many were learned one by one later. `examples` are those of the metrics.
+    pub(crate) fn fitted_rows(&self, examples: u64) -> Option<(u64, u64)> {
+        let fit = self.fit()?;
+        let held_out = fit["held_out"].as_u64()?;
+        Some((fit["rows"].as_u64()?, examples.saturating_sub(held_out)))
+    }
+
+    /// What the metrics and the certificate of a model that was fitted to all rows at once are about, in words. `examples` are
+    /// those of the metrics.
+    pub fn fit_note(&self, examples: u64) -> Option<String> {
+        let (rows, more) = self.fitted_rows(examples)?;
+        Some(match more {
+            0 => format!(
+                "fitted to all {rows} rows at once: metrics are of left-out rows, \
+                 the guarantee is about the rows it was fitted to"
+            ),
+            _ => format!(
+                "fitted to {rows} rows at once, then {more} rows learned one by one: \
+                 metrics are of left-out rows and of rows predicted before they were learned"
+            ),
+        })
+    }
+
+    /// How the weights were fitted to all rows at once; `None` if a walk went through the rows.
+    pub fn fit(&self) -> Option<Value> {
+        self.extras.get(Self::FIT).and_then(|text| serde_json::from_str(text).ok())
+    }
+
     /// Which rows are never learned from.
     pub(crate) fn holdout(&self) -> Result<Option<Holdout>, ConfigError> {
         self.extras.get(Self::HOLDOUT).map(|text| Holdout::parse(text)).transpose()

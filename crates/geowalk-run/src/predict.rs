@@ -15,7 +15,7 @@ use crate::experts;
 use crate::input;
 use crate::label::{Coding, make_room};
 use crate::learner::{largest, softmax};
-use crate::link::{probability, threshold};
+use crate::link::{Floor, probability, threshold};
 use crate::model::Model;
 use crate::pump::{Filled, Pump};
 use crate::table::Unseen;
@@ -258,8 +258,12 @@ fn predict_rows(
         Some(name) => Label::Named(name.to_owned()),
         None => Label::Absent,
     };
+    let mut schema = model.schema.clone();
+    if model.settings.is_fitted() {
+        schema = schema.refusing_new_gaps();
+    }
     let options = Options {
-        schema: Some(model.schema.clone()),
+        schema: Some(schema),
         unlabelled: true,
         live: true,
         label: if options.label == Label::Guess { label } else { options.label },
@@ -275,6 +279,7 @@ fn predict_rows(
         proba: wanted.proba && model.settings.task != Task::Regression,
         ..wanted.clone()
     };
+    let floor = Floor::of_model(&model.settings);
     // Lines that are left out must not be lost among pieces that are parsed out of order.
     let threads = if matches!(options.on_error, OnError::Fail) { wanted.threads } else { 1 };
     let source = input::open(options)?;
@@ -297,7 +302,15 @@ fn predict_rows(
         }
         sheet.rows(&filled.places, count, |row, sheet| {
             let scores = &mut scores[row * outputs..][..outputs];
-            fields(&built, model.settings.task, &classes, wanted.proba, room, scores, sheet);
+            fields(
+                (&built, floor),
+                model.settings.task,
+                &classes,
+                wanted.proba,
+                room,
+                scores,
+                sheet,
+            );
             sheet.tag(filled.block.tag_of(row));
         })?;
         if !more {
@@ -328,7 +341,7 @@ fn unseen(known: &Features, schema: &Schema) -> Vec<Unseen> {
 
 /// Adds what is predicted for one example. `room` are the number of classes that have not come, and of the examples.
 fn fields(
-    built: &Built,
+    (built, floor): (&Built, Floor),
     task: Task,
     classes: &[String],
     proba: bool,
@@ -343,7 +356,7 @@ fn fields(
             sheet.field(class(usize::from(scores[0] >= threshold(&built.loss))));
         }
         (Task::Binary, true) => {
-            let p = probability(&built.loss, scores[0]).unwrap_or(f64::NAN);
+            let p = floor.of(probability(&built.loss, scores[0]).unwrap_or(f64::NAN), 2);
             sheet.field(&(1.0 - p).to_string());
             sheet.field(&p.to_string());
         }
@@ -351,6 +364,8 @@ fn fields(
         (Task::Multiclass, false) => sheet.field(class(largest(scores) as usize)),
         (Task::Multiclass, true) => {
             softmax(scores);
+            let seen = scores.len();
+            scores.iter_mut().for_each(|p| *p = floor.of(*p, seen));
             let (unseen, examples) = room;
             let share = if unseen > 0 { make_room(scores, unseen, examples) } else { 0.0 };
             for p in scores.iter().copied().chain(std::iter::repeat_n(share, unseen)) {

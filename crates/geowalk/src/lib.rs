@@ -59,6 +59,7 @@ pub mod learn;
 pub mod loss;
 pub mod natural;
 mod real;
+pub mod ridge;
 pub mod row;
 pub mod spec;
 pub mod sum;

@@ -19,16 +19,20 @@ SETTINGS = {
         {"rate": "inv(0.5, 10)", "walk": "adagrad"},
         {"missing": "indicator", "nominal": ["1"], "text": ()},
         {"nominal": ("1",), "text": ["2"], "passes": 2},
+        {"shuffle": False, "class_weight": "balanced", "missing": "error"},
+        {"class_weight": {"up": 2.0, "down": 0.5}},
     ],
     geowalk.OnlineRegressor: [
         {"walk": "free", "loss": "absolute", "rate": "auto", "passes": 4, "average": True, "seed": 3, "missing": "indicator"},
         {"rate": 1, "walk": "gd"},
         {"walk": "auto", "passes": 2},
+        {"walk": "gd", "shuffle": False, "missing": "error"},
         {"nominal": ["2"], "text": ["1"]},
     ],
     geowalk.NaturalClassifier: [
         {"family": "gaussian-shared-diagonal", "ridge": 0.5, "passes": 5, "seed": 2, "missing": "indicator"},
         {"family": "auto", "nominal": ["1"], "text": ["3"]},
+        {"shuffle": False, "missing": "error"},
     ],
     geowalk.Winnow: [{"margin": 0.2, "k": 2, "n": 9, "twin": True, "passes": 2}, {}],
     geowalk.BoostClassifier: [

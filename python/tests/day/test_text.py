@@ -55,7 +55,7 @@ def test_every_door_makes_the_same_features(tmp_path):
     data = geowalk.read(tmp_path / "data.parquet")
     assert list(data.names) == list(expected.get_feature_names_out())
     for door, own in doors(table):
-        model = geowalk.OnlineClassifier(missing="indicator").fit(own, y)
+        model = geowalk.OnlineClassifier(passes=1).fit(own, y)
         model.save(tmp_path / "fit.gw")
         assert list(model.get_feature_names_out()) == list(data.names), door
         assert same_bits(tmp_path / "cli.gw", tmp_path / "fit.gw"), door
@@ -92,7 +92,7 @@ def test_rules_and_trees_ask_about_words(what, new, tmp_path):
     assert (told == model.predict_proba(own)).all()
 
 
-@pytest.mark.parametrize("new", [geowalk.OnlineClassifier(missing="indicator"), geowalk.NaturalClassifier("gaussian-sparse", missing="indicator")])
+@pytest.mark.parametrize("new", [geowalk.OnlineClassifier(), geowalk.OnlineClassifier(passes=1), geowalk.NaturalClassifier("gaussian-sparse")])
 @pytest.mark.parametrize("form", ["parquet", "csv", "jsonl"])
 def test_models_move_between_doors(new, form, tmp_path):
     table, y = messages()
@@ -142,7 +142,7 @@ def test_messages_of_phones(tmp_path):
     command("train", path, "--model", tmp_path / "cli.gw")
     loaded = geowalk.load(tmp_path / "cli.gw")
     assert loaded.score(X, y) > 0.99
-    model = geowalk.OnlineClassifier().fit(X, y)
+    model = geowalk.OnlineClassifier(passes=1).fit(X, y)
     model.save(tmp_path / "fit.gw")
     assert same_bits(tmp_path / "cli.gw", tmp_path / "fit.gw") and (model.decision_function(X) == loaded.decision_function(X)).all()
     lines = command("predict", tmp_path / "fit.gw", path, "--proba").stdout.split()

@@ -17,9 +17,13 @@ const OUTPUTS: usize = 12;
 
 /// The page of an on-line run; `how` it can be made again.
 pub fn page(summary: &Summary, course: &Course, how: &str) -> Result<Page, RunError> {
-    let mut page = Page::new("An on-line run").contents().facts(facts(summary));
+    let title = if summary.is_fitted() { "A fitted linear model" } else { "An on-line run" };
+    let mut page = Page::new(title).contents().facts(facts(summary));
     page = promises(page, summary);
-    page = losses(page, summary, &course.points);
+    // A fit has no course through the rows.
+    if !summary.is_fitted() {
+        page = losses(page, summary, &course.points);
+    }
     page = path(page, course)?;
     page = weights(page, course)?;
     if !summary.notes.is_empty() {
@@ -43,7 +47,8 @@ fn facts(summary: &Summary) -> Vec<(&'static str, String)> {
     }
     let averaged = if summary.average { ", averaged weights" } else { "" };
     facts.push(("task", summary.task.name().to_owned()));
-    facts.push(("walk", format!("{}{averaged}", summary.walk)));
+    let walk = if summary.is_fitted() { "walk for more rows" } else { "walk" };
+    facts.push((walk, format!("{}{averaged}", summary.walk)));
     facts.push(("rate", summary.rate.clone()));
     if summary.skipped > 0 {
         facts.push(("rows skipped", summary.skipped.to_string()));
@@ -80,8 +85,13 @@ fn promises(page: Page, summary: &Summary) -> Page {
     }
     let mut page = page
         .prose(&format!(
-            "Theorems evaluated on this run, whatever the data were, against {}. Each loss is that of a prediction made before the example was learned from. A premise that broke is said, and then nothing is promised.",
-            report.comparators
+            "Theorems evaluated on this run, whatever the data were, against {}. {} A premise that broke is said, and then nothing is promised.",
+            report.comparators,
+            if summary.is_fitted() {
+                "Losses are those of the fitted weights on the rows they were fitted to."
+            } else {
+                "Each loss is that of a prediction made before the example was learned from."
+            }
         ))
         .table(table);
     if report.theorems.is_empty() {

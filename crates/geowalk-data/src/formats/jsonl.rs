@@ -332,7 +332,11 @@ impl Jsonl {
                     }
                     Token::Bool(value) => (f64::from(value), None),
                     Token::Text(text) => (1.0, Some(text)),
-                    Token::Null => (1.0, Some(b"missing".into())),
+                    Token::Null => {
+                        let allowed = self.schema.check_gap(&String::from_utf8_lossy(&self.path));
+                        allowed.map_err(|kind| kind.at(at))?;
+                        (1.0, Some(b"missing".into()))
+                    }
                 };
                 if value != 0.0 {
                     let index = self.schema.features.joined(&self.path, suffix.as_deref());

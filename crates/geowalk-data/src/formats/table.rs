@@ -421,8 +421,9 @@ impl Table {
         if let Role::Number { column, .. } | Role::Name { column } | Role::Undecided { column } =
             role
         {
-            let name = self.schema.columns[column].name.as_bytes();
-            block.feature(self.schema.features.joined(name, Some(b"missing"))?, 1.0);
+            let name = &self.schema.columns[column].name;
+            self.schema.check_gap(name)?;
+            block.feature(self.schema.features.joined(name.as_bytes(), Some(b"missing"))?, 1.0);
         }
         Ok(())
     }

@@ -30,7 +30,7 @@ impl Online {
             self.keys.learn_columns(session.schema());
             let mut block = Block::new();
             for (i, row) in rows.iter().enumerate() {
-                self.keys.find(row.cast::<PyDict>()?, features, &mut block)?;
+                self.keys.find(row.cast::<PyDict>()?, features, false, &mut block)?;
                 block.end(y[i], weigh(i));
                 if block.len() == ROWS {
                     blocks.push(std::mem::take(&mut block));
@@ -55,6 +55,43 @@ impl Online {
             let view = rows.view()?;
             lengths(view.len(), y, weight)?;
             let mut from = 0;
+            while from < view.len() {
+                let (range, mut block) = (view.block(from), Block::new());
+                from = range.end;
+                view.fill(range, &mut block, |i| y[i], weigh);
+                blocks.push(block);
+            }
+        }
+        for block in &mut blocks {
+            self.label(block)?;
+        }
+        Ok(blocks)
+    }
+
+    /// All rows of a first table, in blocks with labels as a reader gives them.
+    pub(super) fn gather(
+        &mut self,
+        x: &Bound<'_, PyAny>,
+        y: &[f64],
+        weight: Option<&[f64]>,
+        names: Option<Vec<String>>,
+    ) -> PyResult<Vec<Block>> {
+        let weigh = |i: usize| weight.map_or(1.0, |w| w[i]);
+        let (mut blocks, mut from) = (Vec::new(), 0);
+        if let Ok(frame) = x.cast::<Frame>() {
+            let frame = frame.get();
+            lengths(frame.rows(), y, weight)?;
+            let mut reader = self.frame_reader(frame)?;
+            while from < frame.rows() {
+                let mut block = Block::new();
+                from = reader.fill(from, self.schema_mut(), &mut block, |i| y[i], weigh)?;
+                blocks.push(block);
+            }
+        } else {
+            let rows = Rows::new(x)?;
+            let view = rows.view()?;
+            lengths(view.len(), y, weight)?;
+            self.settle(names, &view)?;
             while from < view.len() {
                 let (range, mut block) = (view.block(from), Block::new());
                 from = range.end;

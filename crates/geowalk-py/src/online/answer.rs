@@ -24,6 +24,9 @@ pub(super) fn each_block(
     mut take: impl FnMut(&mut Block),
 ) -> PyResult<()> {
     let mut schema = session.schema().clone();
+    if session.settings().is_fitted() {
+        schema = schema.refusing_new_gaps();
+    }
     let mut reader = FrameReader::new(frame, &mut schema, true)?;
     let mut from = 0;
     while from < frame.rows() {
@@ -121,7 +124,8 @@ impl Online {
         let block = self.block.get_or_insert_default();
         block.clear();
         self.keys.learn_columns(session.schema());
-        self.keys.find(x, session.schema().features(), block)?;
+        let is_fitted = session.settings().is_fitted();
+        self.keys.find(x, session.schema().features(), is_fitted, block)?;
         block.end(f64::NAN, 1.0);
         self.answer.clear();
         session.answer_with(block, wanted, &mut self.scores, &mut self.answer);

@@ -236,11 +236,12 @@ impl Keys {
         Ok(())
     }
 
-    /// Adds the row to the block; unknown names are passed over.
+    /// Adds the row to the block; unknown names are passed over, or refused if they are new gaps and the model was fitted.
     pub(super) fn find(
         &mut self,
         x: &Bound<'_, PyDict>,
         features: &Features,
+        is_fitted: bool,
         block: &mut Block,
     ) -> PyResult<()> {
         if let Some(count) = self.repeat(x) {
@@ -269,7 +270,15 @@ impl Keys {
                     (index, number)
                 }
                 Cell::Name(name) => (features.find(&text(&key)?, Some(&name)), 1.0),
-                Cell::Missing => (features.find(&text(&key)?, Some("missing")), 1.0),
+                Cell::Missing => {
+                    let column = text(&key)?;
+                    let index = features.find(&column, Some("missing"));
+                    if is_fitted && index.is_none() && features.find(&column, None).is_some() {
+                        let error = geowalk_data::ErrorKind::NewGap { column: column.into() };
+                        return Err(data(error.to_string(), None, None, None));
+                    }
+                    (index, 1.0)
+                }
                 Cell::Text(words) => {
                     let (name, counts) = (text(&key)?, &mut self.counts);
                     self.words.each(name.as_bytes(), &words, |word| {

@@ -468,6 +468,7 @@ impl Run {
                 "{unlabelled} of {rows} rows have no label: nothing was learned from them"
             ));
         }
+        notes.extend(self.settings.fit_note(self.examples()));
         notes.extend(self.study.built.learner.notes());
         let (loss, zero) = (self.study.metrics.loss(), self.study.metrics.zero());
         // Losses that are 0 at 0 measure something else than predictions.
@@ -610,6 +611,7 @@ impl Run {
             loss_name: built.loss.spec(),
             rate,
             average: self.settings.average(),
+            fit: self.settings.passes(),
             course: None,
             certificate,
             collisions: schema.features().collisions(),

@@ -13,6 +13,7 @@ use super::{Course, Plan, Summary};
 use crate::certificate::Report;
 use crate::certify::{Open, Which, certify_until};
 use crate::error::RunError;
+use crate::fit;
 use crate::input::Rows;
 use crate::label::Coding;
 use crate::learner::{Learner, largest, softmax};
@@ -46,6 +47,7 @@ pub struct Session {
     places: Places,
     /// Rows before those that errors count from.
     origin: u64,
+    floor: link::Floor,
 }
 
 impl Session {
@@ -63,10 +65,55 @@ impl Session {
         Ok(Self::of(run, model.schema.clone()))
     }
 
+    /// The best linear model of all rows at once, in blocks with labels as in the schema; of two classes both may be known beforehand, the negative one first. `None` if it
+    /// was halted. Settings that cannot be fitted are refused: see [`is_fittable`](fit::is_fittable).
+    ///
+    /// ```
+    /// use geowalk::row::Block;
+    /// use geowalk_data::{Dictionary, Features, Labels, Schema, Task};
+    /// use geowalk_run::train::{Plan, Session, Wanted};
+    /// let features = Features::Exact(Dictionary::from_names(["a"])?);
+    /// let schema = Schema::from_parts(features, Labels::Numbers, vec![]);
+    /// let mut block = Block::new();
+    /// for i in 0..50 {
+    ///     block.push_dense(&[f64::from(i)], f64::from(i / 25), 1.0)?; // sorted by class
+    /// }
+    /// let plan = Plan { task: Some(Task::Binary), ..Plan::default() };
+    /// let session = Session::fit(&plan, schema, vec![block.clone()], None, &Default::default())?;
+    /// let mut classes = Vec::new();
+    /// session.unwrap().answer(&block, Wanted::Classes, &mut classes);
+    /// assert!(classes.iter().zip(block.labels()).all(|(class, y)| class == y));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn fit(
+        plan: &Plan,
+        schema: Schema,
+        blocks: Vec<Block>,
+        both: Option<[f64; 2]>,
+        halt: &Halt,
+    ) -> Result<Option<Self>, RunError> {
+        let labels: Vec<f64> = blocks.iter().flat_map(Block::labels).copied().collect();
+        let plan = Plan { walk: Some(fit::WALK.to_owned()), ..plan.clone() };
+        let (settings, _) = plan.decide(schema.labels(), &labels, &mut |_| {})?;
+        let classes = both.map_or_else(Vec::new, |both| both.to_vec());
+        let coding = match settings.task {
+            Task::Binary => Coding::restore(Task::Binary, classes),
+            task => Coding::new(task),
+        };
+        let made = fit::fit(&settings, &schema, blocks, coding, halt)?;
+        made.as_ref().map(Self::resume).transpose()
+    }
+
     fn of(mut run: Run, schema: Schema) -> Self {
         run.begin_pass();
         run.trace_sparsely();
-        Self { run, schema, places: Places::default(), origin: 0 }
+        let floor = link::Floor::of_model(&run.settings);
+        Self { run, schema, places: Places::default(), origin: 0, floor }
+    }
+
+    /// Keeps something about the run in the model.
+    pub(crate) fn note(&mut self, key: &str, text: String) {
+        self.run.settings.extras.insert(key.to_owned(), text);
     }
 
     /// Both of two classes are known, the negative one first: labels as in the schema. Without this, learning begins with both signs and one is dropped when the second class comes;
@@ -159,12 +206,13 @@ impl Session {
                 (Wanted::Classes, Task::Multiclass) => out.push(largest(scores)),
                 (Wanted::Probabilities, Task::Binary) => {
                     let p = link::probability(&self.run.built().loss, scores[0]);
-                    let p = p.unwrap_or(f64::NAN);
+                    let p = self.floor.of(p.unwrap_or(f64::NAN), 2);
                     out.extend([1.0 - p, p]);
                 }
                 (Wanted::Probabilities, Task::Multiclass) => {
                     softmax(scores);
-                    out.extend_from_slice(scores);
+                    let classes = scores.len();
+                    out.extend(scores.iter().map(|p| self.floor.of(*p, classes)));
                 }
             }
         }

@@ -74,6 +74,8 @@ pub struct Summary {
     pub rate: String,
     /// The model predicts with averaged weights.
     pub average: bool,
+    /// How the weights were fitted to all rows at once, if they were.
+    pub fit: Option<Value>,
     /// The course of the run, if it was asked for.
     pub course: Option<Course>,
     /// The certificates, if they were kept.
@@ -91,6 +93,11 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// Were the weights fitted to all rows at once?
+    pub fn is_fitted(&self) -> bool {
+        self.fit.as_ref().is_some_and(|fit| fit.get("members").is_some())
+    }
+
     /// The summary as one JSON object.
     pub fn json(&self) -> Value {
         let mut object = self.record();
@@ -128,6 +135,7 @@ impl Summary {
             "loss_name": self.loss_name,
             "rate": self.rate,
             "average": self.average,
+            "fit": self.fit,
             "collisions": collisions,
             "certificate": self.certificate.as_ref().map_or_else(certificate::off, Report::json),
         })

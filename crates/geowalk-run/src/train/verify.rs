@@ -6,6 +6,8 @@
 //! continued with other rows cannot be repeated from the rows alone.
 
 use geowalk::certify::Verdict;
+use geowalk::row::Block;
+use geowalk_data::Skipped;
 use serde_json::Value;
 
 use super::run::{Run, Sink};
@@ -13,6 +15,7 @@ use super::{Plan, pass};
 use crate::certificate::Report;
 use crate::digest::Digest;
 use crate::error::RunError;
+use crate::fit;
 use crate::input::Rows;
 use crate::learner::Learner;
 use crate::model::Model;
@@ -54,12 +57,22 @@ pub fn verify(model: &Model, mut open: impl FnMut() -> Rows) -> Result<Verified,
     }
     predict::check_walk(model)?;
     model.settings.check_repeatable()?;
-    let run = Run::begin(model.settings.clone(), walks::width(&model.schema))?;
-    let (run, source, passes) = repeat(model, run, &mut open)?;
+    let (run, schema, source, passes) = if let Some(about) = model.settings.fit() {
+        let fitted = fit::again(model, open())?.ok_or(RunError::Empty)?;
+        let plan = Plan::default();
+        let run = Run::new(&plan, Some(&fitted), &fitted.schema, &Block::new(), &mut |_| {})?;
+        (run, fitted.schema, None, about["passes"].as_u64().unwrap_or(0))
+    } else {
+        let run = Run::begin(model.settings.clone(), walks::width(&model.schema))?;
+        let (run, source, passes) = repeat(model, run, &mut open)?;
+        (run, source.schema().clone(), Some(source), passes)
+    };
     let known = model.find(Model::DIGEST).and_then(|saved| Digest::load(&saved));
-    let summary = run.summary(source.schema(), source.skipped(), 0.0);
+    let none = Skipped::default();
+    let skipped = source.as_ref().map_or(&none, |source| source.skipped());
+    let summary = run.summary(&schema, skipped, 0.0);
     summary.certificate.as_ref().map(Report::check).transpose()?;
-    let made = run.model(source.schema(), &summary);
+    let made = run.model(&schema, &summary);
     let mut found = Verified {
         examples: made.examples,
         passes,

@@ -22,6 +22,11 @@ pub struct Huber {
 }
 
 impl Huber {
+    /// The residual from which on the loss is linear.
+    pub fn delta(&self) -> f64 {
+        self.delta
+    }
+
     /// The loss that becomes linear at a residual of `delta` > 0.
     pub fn new(delta: f64) -> Result<Self, ConfigError> {
         Ok(Self { delta: error::parameter("delta", delta, Allowed::Positive)? })

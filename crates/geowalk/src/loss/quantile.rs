@@ -20,6 +20,11 @@ pub struct Quantile {
 }
 
 impl Quantile {
+    /// Which quantile.
+    pub(crate) fn tau(&self) -> f64 {
+        self.tau
+    }
+
     /// The loss of the `tau`-quantile, 0 < `tau` < 1.
     pub fn new(tau: f64) -> Result<Self, ConfigError> {
         Ok(Self { tau: error::parameter("tau", tau, Allowed::Open(0.0, 1.0))? })

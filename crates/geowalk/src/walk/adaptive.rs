@@ -3,7 +3,7 @@
 //! $$\tilde x_i = x_i/s_i, \qquad G_i \leftarrow G_i + (g\,\tilde x_i)^2, \qquad
 //!   \tilde w_i \leftarrow \tilde w_i - \frac{\eta}{\sqrt{G_i}}\, g\, \tilde x_i$$
 //! Normalised AdaGrad. Multiplying a feature by a constant changes nothing but the unit of its weight. When a larger value is seen,
-//! $\tilde w_i$ stays, and the squared gradients so far are expressed in the new unit.
+//! $\tilde w_i$ stays, and the squared gradients so far are expressed in the new unit. Weights that were fitted to all rows at once stay in the raw unit instead.
 //! **Start** w = 0. **Cost** O(nnz), a root and two divisions per coordinate of the row.
 //! **Care** values below 1e-150 count as 0; values above 1e150 are refused.
 //! **Source** \[DHS11\]; \[RML13, alg. 3\], without its common factor $\sqrt{t/N}$.
@@ -33,6 +33,8 @@ use crate::walk::{self, LARGEST};
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Adaptive {
     features: Vec<Feature>,
+    /// Predictions are linear also where a value exceeds all that were seen: weights were fitted, and are trusted there.
+    linear: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -45,10 +47,10 @@ struct Feature {
 }
 
 impl Feature {
-    /// x in units of the scale, which is at least |x|.
+    /// x in units of the scale, which counts as |x| where it is smaller.
     #[inline]
-    fn relative(&self, x: f64) -> f64 {
-        x / self.scale.max(x.abs())
+    fn relative(&self, x: f64, linear: bool) -> f64 {
+        x / if linear { self.scale } else { self.scale.max(x.abs()) }
     }
 
     /// The weight in the unit of the feature.
@@ -83,8 +85,9 @@ impl Walk for Adaptive {
         x.each(|i, x| {
             if let Some(feature) = self.features.get(i)
                 && walk::present(x)
+                && feature.scale > 0.0
             {
-                z += feature.w * feature.relative(x);
+                z += feature.w * feature.relative(x, self.linear);
             }
         });
         z
@@ -102,7 +105,7 @@ impl Walk for Adaptive {
         let mut round = walk::judge(self.predict(x), target, loss, rate)?;
         let g = round.slope;
         let mut square = 0.0;
-        let features = &mut self.features;
+        let Self { features, linear } = self;
         x.each(|i, x| {
             let Some(feature) = features.get_mut(i) else { return };
             if !walk::present(x) {
@@ -112,6 +115,9 @@ impl Walk for Adaptive {
             if x.abs() > feature.scale {
                 let unit = feature.scale / x.abs();
                 feature.squares *= unit * unit;
+                if *linear && feature.scale > 0.0 {
+                    feature.w /= unit;
+                }
                 feature.scale = x.abs();
             }
             let gradient = g * (x / feature.scale);
@@ -147,6 +153,9 @@ impl Walk for Adaptive {
         put("scale", &column(|f| f.scale));
         put("squares", &column(|f| f.squares));
         put("gamma", &column(|f| f.gamma));
+        if self.linear {
+            put("linear", &[1.0]);
+        }
     }
 
     fn load(
@@ -157,6 +166,7 @@ impl Walk for Adaptive {
         let scale = walk::array_of(get, "scale", Allowed::Closed(0.0, LARGEST), w.len())?;
         let squares = walk::array_of(get, "squares", Allowed::NonNegative, w.len())?;
         let gamma = walk::array_of(get, "gamma", Allowed::Finite, w.len())?;
+        self.linear = get("linear").is_some();
         self.features = w
             .into_iter()
             .zip(scale)

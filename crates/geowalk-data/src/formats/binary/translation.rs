@@ -178,9 +178,16 @@ impl Translation {
             (Labels::Numbers, Some(_)) => return Err(other("names as labels", "numbers")),
             (Labels::Names(_), None) => return Err(other("numbers as labels", "names")),
         }
+        let refusing = schema.no_new_gaps;
         match (&mut schema.features, news.features) {
             (Features::Exact(own), Kinds::Exact(names)) => {
                 for name in names {
+                    let column = name.strip_suffix("=missing").filter(|_| refusing);
+                    if let Some(column) = column.filter(|column| own.find(column).is_some())
+                        && own.find(name).is_none()
+                    {
+                        return Err(ErrorKind::NewGap { column: column.to_owned() });
+                    }
                     self.features.add(own.insert(name.as_bytes())?);
                 }
                 Ok(())
