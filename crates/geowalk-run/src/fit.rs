@@ -40,8 +40,7 @@ pub const WALK: &str = "adagrad";
 pub fn is_fittable(walk: Option<&str>, loss: Option<&str>, task: Task) -> bool {
     let loss = loss.map(AnyLoss::parse);
     let suits = match (loss, task) {
-        (None, _) => true,
-        (Some(Ok(AnyLoss::Logistic(_))), Task::Binary | Task::Multiclass) => true,
+        (None, _) | (Some(Ok(AnyLoss::Logistic(_))), Task::Binary | Task::Multiclass) => true,
         (Some(Ok(loss)), Task::Regression) => matches!(
             loss,
             AnyLoss::Squared(_) | AnyLoss::Absolute(_) | AnyLoss::Huber(_) | AnyLoss::Quantile(_)
@@ -80,7 +79,9 @@ pub fn train(
     source.decisions().iter().for_each(|one| said(Said::Note(one.to_string())));
     let labels: Vec<f64> = blocks.iter().flat_map(Block::labels).copied().collect();
     let inferred = plan.task.is_none().then(|| Task::infer(schema.labels(), &labels));
-    inferred.iter().for_each(|one| said(Said::Note(format!("task: {}", one.explained()))));
+    if let Some(one) = &inferred {
+        said(Said::Note(format!("task: {}", one.explained())));
+    }
     let task = plan.task.or(inferred.map(|one| one.task)).unwrap_or(Task::Regression);
     let plan = &Plan { task: Some(task), ..plan.clone() };
     let halt = Halt::default();
@@ -127,7 +128,9 @@ pub(crate) fn fit(
     let mut digest = settings.certificate.then(Digest::default);
     let mut before = 0;
     for block in &mut blocks {
-        digest.iter_mut().for_each(|digest| digest.block(block));
+        if let Some(digest) = &mut digest {
+            digest.block(block);
+        }
         let coded = coding.code(block.labels_mut(), schema.labels());
         coded.map_err(|(i, cause)| RunError::Label {
             row: before + i as u64 + 1,
@@ -159,9 +162,9 @@ pub(crate) fn fit(
     let examples = blocks.iter().map(|block| block.len() as u64).sum();
     let mut arrays = states(&built, settings, &blocks, &fitted);
     arrays.extend(measured(&built, settings.task, &blocks, &fitted).save("metrics"));
-    digest
-        .iter()
-        .for_each(|digest| arrays.push((Model::DIGEST.to_owned(), digest.save().to_vec())));
+    if let Some(digest) = &digest {
+        arrays.push((Model::DIGEST.to_owned(), digest.save().to_vec()));
+    }
     let mut settings = settings.clone();
     settings.extras.insert(Settings::FIT.to_owned(), about(&fitted, examples).to_string());
     Ok(Some(Model {
@@ -252,7 +255,9 @@ fn states(built: &Built, settings: &Settings, blocks: &[Block], fitted: &Fitted)
     for (block, i) in rows(blocks) {
         each(block, i, settings.intercept, |j, x| largest[j] = largest[j].max(x.abs()));
     }
-    states.iter_mut().for_each(|state| state.scale.clone_from(&largest));
+    for state in &mut states {
+        state.scale.clone_from(&largest);
+    }
     let mut total = geowalk::sum::Sum::default();
     let mut slopes = vec![0.0; states.len()];
     for (block, i) in rows(blocks) {
@@ -434,7 +439,9 @@ pub fn shuffled(blocks: &[Block], seed: u64) -> Vec<Block> {
     }
     let block = |rows: &[(&Block, usize)]| {
         let mut block = Block::new();
-        rows.iter().for_each(|(from, i)| block.append(from, *i..*i + 1));
+        for (from, i) in rows {
+            block.append(from, *i..*i + 1);
+        }
         block
     };
     order.chunks(ROWS).map(block).collect()

@@ -220,7 +220,7 @@ fn implicit_steps_are_minima() {
             for k in 0..40 {
                 let mut q = walk.point().to_vec();
                 let v = sampler.tangent::<f64, _>(&manifold, &q, 1.0);
-                let size = 1e-4 * 2.0_f64.powi(k % 10);
+                let size = 1e-4 * f64::from(1 << (k % 10));
                 if manifold.exp(&mut q, &v, size, &mut Work::new()).is_ok() {
                     let other = u(&q);
                     assert!(other >= after - slack * (1.0 + after), "{name}: {other} < {after}");

@@ -1,5 +1,7 @@
 //! The best linear model of a table: what must not change it, what it must find, and that leaving out is what it says.
 
+#![allow(clippy::unwrap_used, clippy::needless_for_each)] // tests
+
 use geowalk::loss::AnyLoss;
 use geowalk::ridge::{Fitted, Labels, Table, fit};
 use geowalk::row::Block;

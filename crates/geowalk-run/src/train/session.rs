@@ -85,6 +85,7 @@ impl Session {
     /// assert!(classes.iter().zip(block.labels()).all(|(class, y)| class == y));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[allow(clippy::needless_pass_by_value)] // as `new` takes it
     pub fn fit(
         plan: &Plan,
         schema: Schema,

@@ -90,7 +90,7 @@ fn small_games_have_weights_and_bounds() {
             Experts::new(n, Settings { rule, ..Settings::new(kind.clone()) }).unwrap();
         // Few values, so that ties are many; sums such as 0.1 + 0.2 and 0.3 that tie but for rounding.
         let few = 1 + random.below(VALUES.len());
-        for _ in 0..1 + random.below(12) {
+        for _ in 0..=random.below(12) {
             infinite += u32::from(experts.rate().is_infinite());
             let same = random.below(3) == 0;
             let first = VALUES[random.below(few)];
@@ -288,7 +288,9 @@ fn comparators_beyond_the_scale_are_told_so() {
     let mut bounds = theories.map(|theory| AnyBound::from(theory).signed(2.0));
     for _ in 0..20 {
         let round = walk.step(Dense(&[1.0, -0.5]), 3.0.into(), &Squared, 0.01).unwrap();
-        bounds.iter_mut().for_each(|bound| bound.observe(&round, Dense(&[1.0, -0.5])));
+        for bound in &mut bounds {
+            bound.observe(&round, Dense(&[1.0, -0.5]));
+        }
     }
     for bound in &bounds {
         let ask = |u: &Comparator<'_>| bound.certify(u, None, None);
