@@ -213,6 +213,20 @@ fn spread(values: &[f64], weights: &[f64]) -> (f64, f64) {
     (mean * largest, unit * largest)
 }
 
+/// The standard deviation of normal numbers about 0 with the median magnitude of these: one wild number does not change it.
+fn typical(values: &[f64], weights: &[f64]) -> f64 {
+    let mut sizes: Vec<(f64, f64)> =
+        values.iter().map(|r| r.abs()).zip(weights.iter().copied()).collect();
+    sizes.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let half = 0.5 * weights.iter().sum::<f64>();
+    let mut below = 0.0;
+    let middle = sizes.iter().find(|(_, weight)| {
+        below += weight;
+        below >= half
+    });
+    1.4826 * middle.map_or(0.0, |(size, _)| *size)
+}
+
 /// The loss of numbers in units of their spread.
 fn number(loss: &AnyLoss, unit: f64) -> Kind {
     match loss {
@@ -409,8 +423,7 @@ impl Search<'_> {
             .map(|&i| self.labels[i as usize] - self.design.score(i as usize, &theta))
             .collect();
         let weights = self.weights;
-        let largest = residuals.iter().fold(0.0, |top: f64, r| top.max(r.abs()));
-        let size = spread(&residuals, weights).1.min(largest).max(1e-9);
+        let size = typical(&residuals, weights).max(1e-9);
         let h = 0.5 * size;
         let slope = |r: f64| loss.slope(h - r, 0.0) - loss.slope(-h - r, 0.0);
         let sum: f64 = residuals.iter().zip(weights).map(|(r, w)| w * slope(*r)).sum();

@@ -84,5 +84,7 @@ million! {
     a_million_steps_on_the_hyperboloid: "hyperbolic",
     a_million_steps_in_the_ball: "poincare-ball",
     a_million_steps_among_matrices: "spd(n=2)",
+    a_million_steps_on_oblique_matrices: "oblique(rows=2, columns=3)",
+    a_million_steps_on_the_torus: "torus",
     a_million_steps_in_a_product: "product(sphere(n=3), simplex(n=3), hyperbolic(n=3))",
 }
