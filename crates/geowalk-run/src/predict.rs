@@ -96,14 +96,24 @@ impl<'a> Sheet<'a> {
         answers: &[String],
         out: &'a mut dyn Write,
     ) -> Result<Self, RunError> {
-        let carried = match &wanted.carry {
-            Carry::Nothing => Vec::new(),
-            Carry::Named(names) => names.clone(),
-            Carry::All => source.table_names().to_vec(),
-        };
         if wanted.carry != Carry::Nothing && source.table_names().is_empty() {
             return Err(RunError::NotCarried { file: source.place().0.to_owned() });
         }
+        Self::of(wanted, source.table_names(), answers, out)
+    }
+
+    /// The same for a table with these columns, if they are known.
+    fn of(
+        wanted: &Wanted,
+        columns: &[String],
+        answers: &[String],
+        out: &'a mut dyn Write,
+    ) -> Result<Self, RunError> {
+        let carried = match &wanted.carry {
+            Carry::Nothing => &[],
+            Carry::Named(names) => names.as_slice(),
+            Carry::All => columns,
+        };
         let mut sheet = Sheet {
             out,
             width: answers.len(),
@@ -217,8 +227,15 @@ pub fn predict(
     out: &mut dyn Write,
 ) -> Result<Done, RunError> {
     match predict_rows(model, options, wanted, out) {
-        // No rows, no predictions.
-        Err(RunError::Data(error)) if error.is_no_rows() => Ok(Done::default()),
+        // No rows, no predictions: nothing but names.
+        Err(RunError::Data(error)) if error.is_no_rows() => {
+            let classes = Coding::restore(model.settings.task, model.classes.clone());
+            let classes = classes.texts(model.schema.labels());
+            let wanted = &Wanted { proba: wanted.proba && !classes.is_empty(), ..wanted.clone() };
+            let answers = if wanted.proba { classes } else { vec!["prediction".to_owned()] };
+            Sheet::of(wanted, &[], &answers, out)?;
+            Ok(Done::default())
+        }
         predicted => predicted,
     }
 }

@@ -355,7 +355,7 @@ fn tells_class(name: &str, values: &Values, codes: &[u32], classes: usize) -> Op
 
 #[cfg(test)]
 mod tests {
-    use geowalk_data::{Input, Options};
+    use geowalk_data::{Input, Options, Task};
 
     use super::*;
     use crate::table::examples;
@@ -398,7 +398,10 @@ mod tests {
     fn labels_and_leaks_are_named() {
         let found = profile("x,class", |k| format!("{},{}", k % 5, ["yes", "Yes", "no"][k % 3]));
         assert!(found.warnings[0].starts_with("the label has 'Yes' and 'yes'"), "{found:?}");
-        let found = profile("x,class", |k| format!("{},{}", k % 5, k % 53));
+        let rows: Vec<String> = (0..60).map(|k| format!("{},{}", k % 5, k % 53)).collect();
+        let text = format!("x,class\n{}\n", rows.join("\n"));
+        let options = Options::new([Input::text("a.csv", text)]);
+        let found = Profile::new(&examples(options, Some(Task::Multiclass)).unwrap());
         assert!(found.warnings[0].contains("53 different whole numbers"), "{found:?}");
         let found = profile("x,paid,class", |k| {
             format!("{},{},{}", k % 5, ["0", "70"][k % 2], ["good", "bad"][k % 2])
