@@ -365,7 +365,9 @@ fn fields(
         (Task::Multiclass, true) => {
             softmax(scores);
             let seen = scores.len();
-            scores.iter_mut().for_each(|p| *p = floor.of(*p, seen));
+            for p in scores.iter_mut() {
+                *p = floor.of(*p, seen);
+            }
             let (unseen, examples) = room;
             let share = if unseen > 0 { make_room(scores, unseen, examples) } else { 0.0 };
             for p in scores.iter().copied().chain(std::iter::repeat_n(share, unseen)) {

@@ -174,7 +174,9 @@ pub fn fit(table: &Table<'_>) -> Option<Fitted> {
             None => theta.to_vec(),
         };
         let mut raw = design.raw(&theta, features);
-        raw.iter_mut().for_each(|w| *w *= unit);
+        for w in &mut raw {
+            *w *= unit;
+        }
         if let (true, Some(first)) = (table.constant, raw.first_mut()) {
             *first += shift;
         }
@@ -515,7 +517,8 @@ fn part(rows: &[u32], most: usize) -> Vec<u32> {
     if rows.len() <= most {
         return rows.to_vec();
     }
-    let limit = (most as f64 / rows.len() as f64 * 2f64.powi(32)) as u64;
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // below 2³²
+    let limit = (most as f64 / rows.len() as f64 * 4_294_967_296.0) as u64;
     rows.iter().copied().filter(|&i| mixed(i) >> 32 < limit).collect()
 }
 

@@ -85,6 +85,7 @@ impl Session {
     /// assert!(classes.iter().zip(block.labels()).all(|(class, y)| class == y));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[allow(clippy::needless_pass_by_value)] // the schema is that of the session, as in `new`
     pub fn fit(
         plan: &Plan,
         schema: Schema,

@@ -21,7 +21,7 @@ pub struct Quantile {
 
 impl Quantile {
     /// Which quantile.
-    pub(crate) fn tau(&self) -> f64 {
+    pub(crate) fn tau(self) -> f64 {
         self.tau
     }
 

@@ -221,8 +221,8 @@ impl Objective<'_> {
                     self.load(rows, theta, &mut piece);
                     let losses = self.kind.judge(&piece.labels, &mut piece.z, None);
                     let mut sum = 0.0;
-                    for r in 0..PIECE {
-                        sum += piece.weights[r] * losses[r];
+                    for (weight, loss) in piece.weights.iter().zip(&losses) {
+                        sum += weight * loss;
                     }
                     for (slopes, gradient) in
                         piece.z.chunks_exact(PIECE).zip(gradient.chunks_exact_mut(width))
