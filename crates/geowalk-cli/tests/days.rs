@@ -77,7 +77,7 @@ fn semicolons_separate_fields() {
     place.write("semi.csv", DAY.replace(',', ";"));
     place.ok(&["train", "comma.csv", "--model", "c.gw"]);
     let (_, err) = place.both(&["train", "semi.csv", "--model", "s.gw"]);
-    assert!(err.contains("separator: semicolons"), "{err}");
+    assert!(err.contains("separator: a semicolon"), "{err}");
     assert!(place.read("c.gw") == place.read("s.gw"));
     place.ok(&["train", "semi.csv", "--resume", "c.gw"]);
     assert_eq!(place.ok(&["predict", "c.gw", "semi.csv"]).lines().count(), 3);

@@ -15,7 +15,7 @@ use geowalk_data::{Column, Dictionary, ErrorKind, Features, Index, Kind, Labels,
 use geowalk_run::certify::Which;
 use geowalk_run::fit;
 use geowalk_run::label::make_room;
-use geowalk_run::model::{Model, Settings};
+use geowalk_run::model::Model;
 use geowalk_run::pump::ROWS;
 use geowalk_run::train::{Plan, Session, Wanted};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
@@ -97,27 +97,6 @@ impl Online {
     fn owner(&self) -> PyResult<&Owner> {
         let missing = || PyRuntimeError::new_err("nothing is shared with an estimator");
         self.owner.as_ref().ok_or_else(missing)
-    }
-
-    /// The model as it is now, with the classes that were declared and have not come.
-    fn model(&self) -> PyResult<Model> {
-        let session = self.session()?;
-        let mut model = session.model();
-        let seen = session.coding().classes();
-        let classes = self.classes.iter().filter(|_| session.settings().task == Task::Multiclass);
-        let unseen: Vec<String> = classes
-            .flat_map(|classes| classes.unseen(seen))
-            .map(|label| match label {
-                ClassLabel::Number(number) => number.to_string(),
-                ClassLabel::Name(name) => name,
-            })
-            .collect();
-        model.settings.extras.remove(Settings::UNSEEN);
-        if !unseen.is_empty() {
-            let text = serde_json::json!(unseen).to_string();
-            model.settings.extras.insert(Settings::UNSEEN.to_owned(), text);
-        }
-        Ok(model)
     }
 
     fn session(&self) -> PyResult<&Session> {

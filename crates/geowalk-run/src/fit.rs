@@ -6,6 +6,8 @@
 //! **Metrics** are of rows that were left out, each predicted by the model without it: what progressive ones are for a stream.
 //! **The certificate** compares the fitted weights with all others on the rows they were fitted to.
 
+#![allow(clippy::needless_for_each)] // one line instead of three
+
 use std::path::Path;
 use std::time::Instant;
 
@@ -39,6 +41,7 @@ pub const WALK: &str = "adagrad";
 /// Can these settings be fitted, or must their walk go through the rows?
 pub fn is_fittable(walk: Option<&str>, loss: Option<&str>, task: Task) -> bool {
     let loss = loss.map(AnyLoss::parse);
+    #[allow(clippy::match_same_arms)] // no loss, and a loss that suits
     let suits = match (loss, task) {
         (None, _) | (Some(Ok(AnyLoss::Logistic(_))), Task::Binary | Task::Multiclass) => true,
         (Some(Ok(loss)), Task::Regression) => matches!(

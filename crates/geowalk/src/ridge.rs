@@ -227,6 +227,20 @@ fn typical(values: &[f64], weights: &[f64]) -> f64 {
     1.4826 * middle.map_or(0.0, |(size, _)| *size)
 }
 
+/// A loss of numbers with its mean curvature over residuals of this size, its kink rounded by a part of it.
+fn rounded(loss: &AnyLoss, residuals: &[f64], weights: &[f64], size: f64) -> Kind {
+    let h = 0.5 * size;
+    let slope = |r: f64| loss.slope(h - r, 0.0) - loss.slope(-h - r, 0.0);
+    let sum: f64 = residuals.iter().zip(weights).map(|(r, w)| w * slope(*r)).sum();
+    let curvature = (sum / (2.0 * h * weights.iter().sum::<f64>())).max(1e-3);
+    let (factor, tau) = match loss {
+        AnyLoss::Absolute(_) => (2.0, 0.5),
+        AnyLoss::Quantile(quantile) => (1.0, quantile.tau()),
+        _ => return Kind::Other(loss.clone(), curvature),
+    };
+    Kind::Kinked(Kink { loss: loss.clone(), size: factor, tau, width: ROUNDED * size, curvature })
+}
+
 /// The loss of numbers in units of their spread.
 fn number(loss: &AnyLoss, unit: f64) -> Kind {
     match loss {
@@ -418,32 +432,24 @@ impl Search<'_> {
         let squares = self.near(&Kind::Squared, &few, &start);
         let Candidate { theta, ended, .. } =
             self.candidate(&Kind::Squared, FIRST, (&start, &squares), &few, &few);
-        let residuals: Vec<f64> = all
-            .iter()
-            .map(|&i| self.labels[i as usize] - self.design.score(i as usize, &theta))
-            .collect();
-        let weights = self.weights;
-        let size = typical(&residuals, weights).max(1e-9);
-        let h = 0.5 * size;
-        let slope = |r: f64| loss.slope(h - r, 0.0) - loss.slope(-h - r, 0.0);
-        let sum: f64 = residuals.iter().zip(weights).map(|(r, w)| w * slope(*r)).sum();
-        let curvature = (sum / (2.0 * h * self.total)).max(1e-3);
-        let kink = match loss {
-            AnyLoss::Absolute(_) => Some((2.0, 0.5)),
-            AnyLoss::Quantile(quantile) => Some((1.0, quantile.tau())),
-            _ => None,
-        };
-        let kind = match kink {
-            None => Kind::Other(loss.clone(), curvature),
-            Some((factor, tau)) => Kind::Kinked(Kink {
-                loss: loss.clone(),
-                size: factor,
-                tau,
-                width: ROUNDED * size,
-                curvature,
-            }),
-        };
-        (kind, theta, ended.passes)
+        let (mut theta, mut passes) = (theta, ended.passes);
+        let mut size = f64::INFINITY;
+        // The first residuals are those of a squared loss, which one wild label can spoil: rounding gets finer as they shrink.
+        loop {
+            let residuals: Vec<f64> = all
+                .iter()
+                .map(|&i| self.labels[i as usize] - self.design.score(i as usize, &theta))
+                .collect();
+            let before = std::mem::replace(&mut size, typical(&residuals, self.weights).max(1e-9));
+            let kind = rounded(loss, &residuals, self.weights, size);
+            if before < 2.0 * size || size <= 1e-9 || self.halt.is_called() {
+                return (kind, theta, passes);
+            }
+            let squares = self.near(&kind, &few, &theta);
+            let next = self.candidate(&kind, FIRST, (&theta, &squares), &few, &few);
+            passes += next.ended.passes;
+            theta = next.theta;
+        }
     }
 
     /// The member of a ridge, from the minimum of another on, and what it loses on rows it has not seen.
@@ -534,7 +540,7 @@ fn part(rows: &[u32], most: usize) -> Vec<u32> {
     rows.iter().copied().filter(|&i| mixed(i) >> 32 < limit).collect()
 }
 
-/// 64 bits that have nothing to do with the order of rows \[Vigna14\].
+/// 64 bits that have nothing to do with the order of rows \[SLF14\].
 fn mixed(i: u32) -> u64 {
     let mut x = (u64::from(i) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

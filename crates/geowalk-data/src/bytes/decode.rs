@@ -16,12 +16,11 @@ const LOOK: usize = 1 << 16;
 /// read are refused by name.
 pub(super) fn decoded(reader: Reader) -> Result<(Reader, Option<Compression>), ErrorKind> {
     let io = |source| ErrorKind::Io { source };
-    let mut head = Vec::with_capacity(6);
-    let mut reader = reader;
-    reader.by_ref().take(6).read_to_end(&mut head).map_err(io)?;
-    let compression = Compression::of(&head);
-    let whole = Cursor::new(head).chain(reader);
-    let Some(compression) = compression else { return Ok((text(Box::new(whole))?, None)) };
+    // A line that comes alone is answered before the next one is sent: nothing waits for more than it.
+    let (head, whole) = look(reader, |head| head.len() >= 6 || head.contains(&b'\n'));
+    let Some(compression) = Compression::of(&head[..head.len().min(6)]) else {
+        return Ok((text(whole)?, None));
+    };
     let input = BufReader::with_capacity(1 << 18, whole);
     let plain: Reader = match compression {
         Compression::Gzip => Box::new(Gzip(Some(GzDecoder::new(input)))),

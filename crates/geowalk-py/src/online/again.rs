@@ -3,6 +3,7 @@
 
 use geowalk::row::Block;
 use geowalk_data::Task;
+use geowalk_run::model::{Model, Settings};
 use geowalk_run::pump::ROWS;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -11,6 +12,7 @@ use super::answer::each_block;
 use super::{Online, lengths};
 use crate::error::unlearned;
 use crate::frame::Frame;
+use crate::label::ClassLabel;
 use crate::rows::Rows;
 
 impl Online {
@@ -103,6 +105,27 @@ impl Online {
             self.label(block)?;
         }
         Ok(blocks)
+    }
+
+    /// The model as it is now, with the classes that were declared and have not come.
+    pub(super) fn model(&self) -> PyResult<Model> {
+        let session = self.session()?;
+        let mut model = session.model();
+        let seen = session.coding().classes();
+        let classes = self.classes.iter().filter(|_| session.settings().task == Task::Multiclass);
+        let unseen: Vec<String> = classes
+            .flat_map(|classes| classes.unseen(seen))
+            .map(|label| match label {
+                ClassLabel::Number(number) => number.to_string(),
+                ClassLabel::Name(name) => name,
+            })
+            .collect();
+        model.settings.extras.remove(Settings::UNSEEN);
+        if !unseen.is_empty() {
+            let text = serde_json::json!(unseen).to_string();
+            model.settings.extras.insert(Settings::UNSEEN.to_owned(), text);
+        }
+        Ok(model)
     }
 
     /// Weights in the order of `classes`, as the learner has its outputs.
