@@ -2,7 +2,7 @@
 //! A walk goes through rows in their order; here all rows are at hand, and the model is the one to expect the least of new rows from.
 //! For each ridge λ of a few the minimum of
 //! $$F_\lambda(\theta) = \sum_i c_i\, \ell(\langle\theta, x_i\rangle, y_i) + \frac\lambda2 \Vert\theta\Vert^2$$
-//! is found, with columns in units of their data (the kink of absolute and quantile losses is rounded by a tenth of the residuals' size); what each of these members loses on rows that it has not seen is computed by leaving out
+//! is found, with columns in units of their data (the kink of absolute and quantile losses is rounded by a tenth of the residuals' median size); what each of these members loses on rows that it has not seen is computed by leaving out
 //! every row in turn, to second order in what one row changes. The model is the average of the members, member k with the share
 //! $$v_k \propto \pi(\lambda_k)\, e^{-\frac12 L_k}, \qquad \ln\lambda \sim N(\tfrac12, 1)$$
 //! of its left-out loss L. An average of linear models is a linear model. For numbers L is the logarithm of the likelihood, counts in full, and the prior is ln 10 wide.
@@ -37,7 +37,7 @@ use design::Design;
 use lbfgs::{Ended, Metric, minimise};
 use objective::{Kind, Kink, Objective};
 
-/// How far the kink of a loss is rounded, in standard deviations of residuals.
+/// How far the kink of a loss is rounded, in median sizes of residuals: one wild label must not round it away.
 const ROUNDED: f64 = 0.1;
 /// Columns, or rows, up to which second derivatives are kept as a matrix.
 const MATRIX: usize = 1024;
@@ -211,6 +211,25 @@ fn spread(values: &[f64], weights: &[f64]) -> (f64, f64) {
     let square = each().map(|(y, w)| w * (y - mean) * (y - mean)).sum::<f64>() / total;
     let unit = if square.sqrt() > 1e-14 { square.sqrt() } else { 1.0 };
     (mean * largest, unit * largest)
+}
+
+/// The median distance from the median.
+fn usual_size(values: &[f64], weights: &[f64]) -> f64 {
+    let middle = median(values.iter().copied().zip(weights.iter().copied()).collect());
+    let away = values.iter().map(|value| (value - middle).abs());
+    median(away.zip(weights.iter().copied()).collect())
+}
+
+/// The weighted median of values, each with its weight.
+fn median(mut values: Vec<(f64, f64)>) -> f64 {
+    values.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let half = 0.5 * values.iter().map(|(_, weight)| weight).sum::<f64>();
+    let mut below = 0.0;
+    let reached = |&&(_, weight): &&(f64, f64)| {
+        below += weight;
+        below >= half
+    };
+    values.iter().find(reached).map_or(0.0, |(value, _)| *value)
 }
 
 /// The loss of numbers in units of their spread.
@@ -426,7 +445,7 @@ impl Search<'_> {
                 loss: loss.clone(),
                 size: factor,
                 tau,
-                width: ROUNDED * size,
+                width: ROUNDED * usual_size(&residuals, weights).clamp(1e-9, size),
                 curvature,
             }),
         };
