@@ -220,16 +220,21 @@ fn usual_size(values: &[f64], weights: &[f64]) -> f64 {
     median(away.zip(weights.iter().copied()).collect())
 }
 
-/// The weighted median of values, each with its weight.
+/// The weighted median of values, each with its weight: the middle of the lower and the upper one, so that signs do not matter.
 fn median(mut values: Vec<(f64, f64)>) -> f64 {
     values.sort_by(|a, b| a.0.total_cmp(&b.0));
     let half = 0.5 * values.iter().map(|(_, weight)| weight).sum::<f64>();
-    let mut below = 0.0;
-    let reached = |&&(_, weight): &&(f64, f64)| {
+    let (mut below, mut lower) = (0.0, None);
+    for (value, weight) in values {
         below += weight;
-        below >= half
-    };
-    values.iter().find(reached).map_or(0.0, |(value, _)| *value)
+        if below >= half {
+            lower = lower.or(Some(value));
+        }
+        if below > half {
+            return 0.5 * (lower.unwrap_or(value) + value);
+        }
+    }
+    lower.unwrap_or(0.0)
 }
 
 /// The loss of numbers in units of their spread.
