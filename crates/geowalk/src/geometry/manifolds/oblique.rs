@@ -33,7 +33,8 @@ impl Oblique {
     /// Matrices of at least 2 rows and 1 column.
     pub fn new(rows: usize, columns: usize) -> Result<Self, ConfigError> {
         error::parameter("rows", rows as f64, Allowed::Whole(2))?;
-        error::parameter("columns", columns as f64, Allowed::Whole(1))?;
+        // Each column is kept as a sphere: a mistyped size must not exhaust memory.
+        error::parameter("columns", columns as f64, Allowed::Closed(1.0, 16_777_216.0))?;
         let columns = Product::new(vec![Sphere::new(rows, 1.0)?; columns])?;
         Ok(Self { columns, rows })
     }

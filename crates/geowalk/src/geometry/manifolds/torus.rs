@@ -32,7 +32,8 @@ pub struct Torus {
 impl Torus {
     /// n ≥ 1 circles, in 2n coordinates.
     pub fn new(n: usize) -> Result<Self, ConfigError> {
-        error::parameter("n", n as f64, Allowed::Whole(1))?;
+        // Each circle is kept: a mistyped size must not exhaust memory.
+        error::parameter("n", n as f64, Allowed::Closed(1.0, 16_777_216.0))?;
         Ok(Self { circles: Product::new(vec![Sphere::new(2, 1.0)?; n])? })
     }
 
