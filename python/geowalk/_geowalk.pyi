@@ -464,7 +464,7 @@ def read(
     unlabelled: bool = False,
     nominal: list[str] | None = None,
     text: list[str] | None = None,
-    missing: list[str] = ...,
+    missing: list[str] | None = None,
     decimal: str = ".",
     thousands: str | None = None,
     separator: str | None = None,

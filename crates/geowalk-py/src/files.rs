@@ -22,7 +22,7 @@ use crate::error::{model, run};
 /// numbers; and `x`, a table, or `indptr`, `indices`, `data` and `columns` of a sparse one.
 #[pyfunction]
 #[pyo3(signature = (
-    paths, label=None, format=None, header=true, unlabelled=false, nominal=None, text=None, missing=Vec::new(), decimal='.',
+    paths, label=None, format=None, header=true, unlabelled=false, nominal=None, text=None, missing=None, decimal='.',
     thousands=None, separator=None, skip_lines=0
 ))]
 #[allow(clippy::too_many_arguments)] // the options of the command line
@@ -35,7 +35,7 @@ pub(crate) fn read(
     unlabelled: bool,
     nominal: Option<Vec<String>>,
     text: Option<Vec<String>>,
-    missing: Vec<String>,
+    missing: Option<Vec<String>>,
     decimal: char,
     thousands: Option<char>,
     separator: Option<char>,
@@ -48,7 +48,7 @@ pub(crate) fn read(
         format,
         header,
         unlabelled,
-        missing,
+        missing: missing.unwrap_or_default(),
         decimal,
         thousands,
         separator,

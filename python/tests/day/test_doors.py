@@ -8,7 +8,7 @@ from conftest import ROOT, command, same_bits, shared
 pandas = pytest.importorskip("pandas")
 
 ESTIMATORS = {
-    "train": geowalk.OnlineClassifier(missing="indicator"),
+    "train": geowalk.OnlineClassifier(passes=1),
     "boost": geowalk.BoostClassifier(rounds=3),
     "tree": geowalk.TreeClassifier(max_depth=4),
 }

@@ -21,12 +21,12 @@ def test_a_gap_is_named_by_column_and_row(new):
         bad.iloc[7, 3] = np.nan
         for own in (bad, bad.assign(name="x")):
             with pytest.raises(geowalk.DataError, match=rf"contains NaN \({place}, column 'mean_area'\)") as caught:
-                new().fit(own, Y)
+                new(missing="error").fit(own, Y)
             assert (caught.value.row, caught.value.column) == (7, 3)
         with pytest.raises(geowalk.DataError, match=rf"contains NaN \({place}, column 'mean_area'\)"):
-            new().fit(table, Y).predict(bad)
+            new(missing="error").fit(table, Y).predict(bad)
     with pytest.raises(geowalk.DataError, match=r"contains NaN \(row 7, column 3\)"):
-        new().fit(bad.to_numpy(), Y)
+        new(missing="error").fit(bad.to_numpy(), Y)
 
 
 @pytest.mark.parametrize("new", ONLINE + BATCH)
@@ -79,7 +79,7 @@ def test_no_absurd_suggestions():
 
 def test_bounds_that_say_nothing_have_no_tick(tmp_path):
     path = tmp_path / "report.html"
-    model = geowalk.OnlineClassifier().fit(X, Y)
+    model = geowalk.OnlineClassifier(passes=1).fit(X, Y)
     assert model.certificate_.status == "valid" and model.certificate_.bound > model.certificate_.loss
     model.report(path)
     page = path.read_text(encoding="utf-8")
@@ -87,7 +87,7 @@ def test_bounds_that_say_nothing_have_no_tick(tmp_path):
     # One that says something.
     random = np.random.default_rng(0)
     long = random.choice([-1.0, 1.0], (20000, 2))
-    model = geowalk.OnlineClassifier().fit(long, np.where(random.random(20000) < 0.3, -1, 1) * long[:, 0])
+    model = geowalk.OnlineClassifier(passes=1).fit(long, np.where(random.random(20000) < 0.3, -1, 1) * long[:, 0])
     assert model.certificate_.bound < model.certificate_.loss
     model.report(path)
     assert "✓" in path.read_text(encoding="utf-8")
