@@ -24,6 +24,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// output.finish()?;
 /// assert_eq!(std::fs::read(&path)?, b"whole");
 /// # std::fs::remove_file(path)
+/// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct Output {
