@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// assert!(!path.exists());
 /// output.finish()?;
 /// assert_eq!(std::fs::read(&path)?, b"whole");
-/// # std::fs::remove_file(path)
+/// # std::fs::remove_file(path)?;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug)]
