@@ -14,6 +14,7 @@
 //! * [`update`]: rules that move weights, for any geometry: the definitions. [`walk`]: the same moves as learners make them, at O(nnz) per example.
 //! * [`natural`]: natural gradient for several classes, at the price of plain gradient descent.
 //! * [`boost`]: batch learning on a table of columns: rules and trees.
+//! * [`ridge`]: the best linear model of a table, from all rows at once.
 //! * [`certify`]: theorems, evaluated on the run that was made. [`experts`]: whom to trust, with theorems whose comparators are tracked exactly.
 //! * [`laws`]: what must be true of all of these, as functions to call on your own.
 //!
