@@ -115,7 +115,8 @@ class _Batch(Estimator):
         raise NotImplementedError
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """The names of what rules and splits ask about: columns, and `column=word` of texts. Columns without names are x0, x1, ...
+        """The names of what rules and splits ask about: columns, and `column=word` of texts. Columns without names
+        are x0, x1, ...
 
         >>> from geowalk import TreeClassifier
         >>> TreeClassifier().fit([[0.0, 2.0], [1.0, 3.0]], [0, 1]).get_feature_names_out()
@@ -187,7 +188,8 @@ class _Batch(Estimator):
         return write_page(path, model.page(how, columns, codes, self._shown(feature_names)))
 
     def write(self, form: str = "text", feature_names: Any = None) -> str:
-        """What was learned: as text for people, or as `json`, `sql` or `dot` (Graphviz). `feature_names` are other names for the columns; those
+        """What was learned: as text for people, or as `json`, `sql` or `dot` (Graphviz). `feature_names` are other
+        names for the columns; those
         of an array are x0, x1, ... otherwise.
 
         >>> from geowalk import TreeClassifier
@@ -212,7 +214,8 @@ class BoostClassifier(_Batch):
     bins      thresholds between so many quantiles; None: between all values
     seed      of whatever is random
     nominal   columns whose numbers are names
-    text      columns of free text, split into words; a column of several words whose values mostly differ is split anyway
+    text      columns of free text, split into words; a column of several words whose values mostly differ is split
+              anyway
 
     >>> import numpy as np
     >>> from geowalk import BoostClassifier
@@ -290,10 +293,12 @@ class TreeClassifier(_Batch):
     min_leaf    at least so many rows in a leaf
     prune       the part of the data that is kept aside to prune by
     bins        thresholds between so many quantiles; None: between all values
-    smoothing   kappa of the probabilities (m + kappa) / (n + classes * kappa), m and n in rows, whatever the scale of their weights
+    smoothing   kappa of the probabilities (m + kappa) / (n + classes * kappa), m and n in rows, whatever the scale of
+                their weights
     seed        of the part that is kept aside
     nominal     columns whose numbers are names
-    text        columns of free text, split into words; a column of several words whose values mostly differ is split anyway
+    text        columns of free text, split into words; a column of several words whose values mostly differ is split
+                anyway
 
     >>> import numpy as np
     >>> from geowalk import TreeClassifier

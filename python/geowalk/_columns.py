@@ -1,6 +1,7 @@
 """Columns of tables as the compiled half reads them: numbers, or codes and names.
 
-What becomes which feature is the rule of the readers of files (`geowalk_data::Frame`). Here the values of pandas, Polars, Arrow and numpy
+What becomes which feature is the rule of the readers of files (`geowalk_data::Frame`). Here the values of pandas,
+Polars, Arrow and numpy
 become numbers, texts or gaps, and what is none of these is refused with its column and row.
 """
 

@@ -56,7 +56,8 @@ def read(
     separator: str | None = None,
     skip_lines: int = 0,
 ) -> Data:
-    """Reads data with the readers of the command line: CSV, TSV, LIBSVM, VW text, JSON lines, Parquet, Arrow; compressed
+    """Reads data with the readers of the command line: CSV, TSV, LIBSVM, VW text, JSON lines, Parquet, Arrow;
+    compressed
     by gzip, zstd, bzip2 or xz; one path, several, or a pattern.
 
     label       the column of the label; otherwise the one named class, label, target or y
@@ -64,11 +65,13 @@ def read(
     header      the first line of a table names its columns
     unlabelled  rows without a label are read, with NaN
     nominal     columns whose numbers are names
-    text        columns of free text, split into words; a column of several words whose values mostly differ is split anyway
+    text        columns of free text, split into words; a column of several words whose values mostly differ is split
+                anyway
     missing     fields of a table that count as missing, besides the empty one and the usual words (NA, NaN, null, ?, -)
     decimal     the character before the decimals of numbers in a table
     thousands   the character between the thousands of numbers in a table, if there is one
-    separator   the character between the fields of CSV; otherwise a comma, or a semicolon if the first line has no comma
+    separator   the character between the fields of CSV; otherwise a comma, or a semicolon if the first line has no
+                comma
     skip_lines  how many lines at the beginning of each text file are passed over, such as a title above the header
 
     >>> import geowalk, pathlib, tempfile

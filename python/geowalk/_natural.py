@@ -20,9 +20,11 @@ class NaturalClassifier(OnlineClassifier):
     family  what rows are: 'gaussian-shared' (numbers), 'gaussian-shared-diagonal', 'gaussian-sparse' (texts), 'bernoulli', 'poisson', 'multinomial', 'naive-bayes',
             'discrete', 'exponential'; 'auto' chooses by the first rows
     ridge   pulls log-odds to 0 where classes are separable
-    passes  'auto': shuffled rows are gone through until nothing is gained; a number: so many passes in the order of the rows
+    passes  'auto': shuffled rows are gone through until nothing is gained; a number: so many passes in the order of
+            the rows
     seed    of whatever is random
-    missing 'indicator': a missing number (NaN, None, null) becomes the feature `column=missing`, as in `geowalk train`; 'error': it is refused
+    missing 'indicator': a missing number (NaN, None, null) becomes the feature `column=missing`, as in
+    `geowalk train`; 'error': it is refused
     nominal columns whose numbers are names
     text    columns of free text, split into words
 

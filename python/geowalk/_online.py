@@ -55,7 +55,8 @@ class _Learner(Estimator):
         return self._indicates
 
     def _rows(self, X: Any) -> tuple[Any, int]:
-        """A table as the compiled half reads it, and how many rows it has: a `Frame` of columns that are not all numbers, or may have gaps,
+        """A table as the compiled half reads it, and how many rows it has: a `Frame` of columns that are not all
+        numbers, or may have gaps,
         and the parts of an array otherwise."""
         model = self.__dict__.get("_model")
         X = self._named(X)
@@ -82,7 +83,8 @@ class _Learner(Estimator):
         return parts
 
     def _numbers(self, X: Any, indicates: bool) -> c.Table | None:
-        """An array of numbers as columns: numbered, as those of a file without header, or with the names of the model's. None for one whose
+        """An array of numbers as columns: numbered, as those of a file without header, or with the names of the
+        model's. None for one whose
         columns are the features themselves, as `geowalk.read` gives them."""
         if v.is_sparse(X) and "_model" in self.__dict__:
             return None
@@ -255,11 +257,15 @@ class _Learner(Estimator):
 
     @property
     def coef_(self) -> Any:
-        """The weights of the features, in the order of `get_feature_names_out()`: `X @ coef_.T + intercept_` is `decision_function(X)`, of a
-        regressor `predict(X)`. Of classifiers one row, or one of each class if there are several; of regressors one number per feature.
+        """The weights of the features, in the order of `get_feature_names_out()`: `X @ coef_.T + intercept_` is
+        `decision_function(X)`, of a
+        regressor `predict(X)`. Of classifiers one row, or one of each class if there are several; of regressors one
+        number per feature.
 
-        The walks `free` and `adagrad` without `average` make a feature count less where its magnitude exceeds every one that was learned
-        from; for such rows the scores are nearer to 0 than these weights say. Models that are not linear have no `coef_`.
+        The walks `free` and `adagrad` without `average` make a feature count less where its magnitude exceeds every
+        one that was learned
+        from; for such rows the scores are nearer to 0 than these weights say. Models that are not linear have no
+        `coef_`.
         """
         return self._weights()[1]
 
@@ -269,7 +275,8 @@ class _Learner(Estimator):
         return self._weights()[0]
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """The names of the features, in the order of `coef_`: columns of numbers, `column=name`, `column=word` and `column=missing`. Columns
+        """The names of the features, in the order of `coef_`: columns of numbers, `column=name`, `column=word` and
+        `column=missing`. Columns
         without names are x0, x1, ...
 
         >>> from geowalk import OnlineClassifier
@@ -298,11 +305,14 @@ class _Learner(Estimator):
     # What is promised, and how it went
 
     def certificate(self, comparator: Any = None, X: Any = None, y: Any = None, sample_weight: Any = None) -> Certificate:
-        """The guarantee of what was learned: against a set of weights around the final ones, against one comparator, or against the best in hindsight.
+        """The guarantee of what was learned: against a set of weights around the final ones, against one comparator,
+        or against the best in hindsight.
 
         regret = sum of l(z_t, y_t) - sum of l(<u, x_t>, y_t) <= bound, whatever the data were.
 
-        comparator  None: the set of weights that `comparators` states, by default each weight no larger than the same weight at the end; 'best': the best fixed weights in hindsight, where the walk's weights live; or one: weights
+        comparator  None: the set of weights that `comparators` states, by default each weight no larger than the same
+                    weight at the end; 'best': the best fixed weights in hindsight, where the walk's weights live; or
+                    one: weights
                     with the intercept first (a row for each class if there are several, in the order of `classes_`), a dictionary of weights by name, '(intercept)' among
                     them (for each class, if there are several), or any fitted estimator with `coef_` and `intercept_`
         X, y        all rows that were learned from, in their order: with them what the comparator lost is known, and the regret; 'best' needs them. Other rows are refused
@@ -445,17 +455,22 @@ class OnlineRegressor(_Learner):
     walk     how the weights move, `geowalk.walks()` lists them; 'auto' is free where the slope of the loss is bounded, adagrad elsewhere
     loss     what hurts, `geowalk.losses.names()` lists them
     rate     'auto', a number, inv(c, t0) or power(c, t0, p)
-    passes   'auto': `fit` finds the best linear model of all rows, whatever their order, or with a walk that is named goes through shuffled rows until nothing is
-             gained; a number: so many passes in the order of the rows, and nothing else. `partial_fit` and `learn_one` go through rows once
+    passes   'auto': `fit` finds the best linear model of all rows, whatever their order, or with a walk that is named
+             goes through shuffled rows until nothing is
+             gained; a number: so many passes in the order of the rows, and nothing else. `partial_fit` and
+             `learn_one` go through rows once
     average  predict with the average of the weights of the run
     seed     of random starting points
-    missing  'indicator': a missing number (NaN, None, null) becomes the feature `column=missing`, as in `geowalk train`, and in `fit` counts as the mean of its
+    missing  'indicator': a missing number (NaN, None, null) becomes the feature `column=missing`, as in
+             `geowalk train`, and in `fit` counts as the mean of its
              column besides; 'error': it is refused. A missing name is always one more name
     nominal  columns whose numbers are names
-    text     columns of free text, split into words. A column of several words whose values mostly differ is split anyway, unless it is in `nominal`
+    text     columns of free text, split into words. A column of several words whose values mostly differ is split
+             anyway, unless it is in `nominal`
     shuffle  with passes='auto' and a walk that is named: go through the rows in an order that the seed decides
 
-    The same data in the same order give the same bits in `fit` with passes=1, in `partial_fit` cut into pieces, in `learn_one`, and in `geowalk train`.
+    The same data in the same order give the same bits in `fit` with passes=1, in `partial_fit` cut into pieces, in
+    `learn_one`, and in `geowalk train`.
 
     >>> import numpy as np
     >>> from geowalk import OnlineRegressor
@@ -603,18 +618,24 @@ class OnlineClassifier(_Learner):
     walk     how the weights move, `geowalk.walks()` lists them; 'free' needs no rate and no scaling of the features
     loss     what hurts, `geowalk.losses.names()` lists them
     rate     'auto', a number, inv(c, t0) or power(c, t0, p)
-    passes   'auto': `fit` finds the best linear model of all rows, whatever their order, or with a walk that is named goes through shuffled rows until nothing is
-             gained; a number: so many passes in the order of the rows, and nothing else. `partial_fit` and `learn_one` go through rows once
+    passes   'auto': `fit` finds the best linear model of all rows, whatever their order, or with a walk that is named
+             goes through shuffled rows until nothing is
+             gained; a number: so many passes in the order of the rows, and nothing else. `partial_fit` and
+             `learn_one` go through rows once
     average  predict with the average of the weights of the run
     seed     of random starting points
-    missing  'indicator': a missing number (NaN, None, null) becomes the feature `column=missing`, as in `geowalk train`, and in `fit` counts as the mean of its
+    missing  'indicator': a missing number (NaN, None, null) becomes the feature `column=missing`, as in
+             `geowalk train`, and in `fit` counts as the mean of its
              column besides; 'error': it is refused. A missing name is always one more name
     nominal  columns whose numbers are names
-    text     columns of free text, split into words. A column of several words whose values mostly differ is split anyway, unless it is in `nominal`
+    text     columns of free text, split into words. A column of several words whose values mostly differ is split
+             anyway, unless it is in `nominal`
     shuffle  with passes='auto' and a walk that is named: go through the rows in an order that the seed decides
-    class_weight  None, 'balanced' (each class counts as much as any other) or a dictionary of weights by class: they multiply `sample_weight` in `fit`
+    class_weight  None, 'balanced' (each class counts as much as any other) or a dictionary of weights by class: they
+                  multiply `sample_weight` in `fit`
 
-    The same data in the same order give the same bits in `fit` with passes=1, in `partial_fit` cut into pieces, in `learn_one`, and in `geowalk train`.
+    The same data in the same order give the same bits in `fit` with passes=1, in `partial_fit` cut into pieces, in
+    `learn_one`, and in `geowalk train`.
 
     >>> import numpy as np
     >>> from geowalk import OnlineClassifier
@@ -809,7 +830,8 @@ class OnlineClassifier(_Learner):
 
     @_IfProbabilities
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The probability of every class, in the order of `classes_`. A class that was declared and has not come among n examples of C classes
+        """The probability of every class, in the order of `classes_`. A class that was declared and has not come
+        among n examples of C classes
         has 1/(n + C).
 
         >>> from geowalk import OnlineClassifier

@@ -33,8 +33,8 @@ pub(crate) enum Command {
     Show(Show),
     /// Replay the run of a model on its data and compare every number; exit code 1 if one differs.
     Verify(Verify),
-    /// Print a model's guarantees: against weights no larger than its own (each weight no larger than the same weight at
-    /// the end, for the default walks), a given comparator, or the best in hindsight.
+    /// Print a model's guarantees: against weights no larger than its own (each weight no larger than the same
+    /// weight at the end, for the default walks), a given comparator, or the best in hindsight.
     Certify(Certify),
     /// What there is: walks, geometries, losses, theorems, formats, experiments.
     List(List),
@@ -165,8 +165,8 @@ pub(crate) struct Train {
     /// What is to be learned; otherwise told by the labels. With --resume, two classes can become several.
     #[arg(long, value_enum)]
     pub(crate) task: Option<What>,
-    /// How often to go through the data; auto reads all rows into memory and fits the best linear model of them, whatever
-    /// their order, or with a walk that is named goes through them until nothing is gained.
+    /// How often to go through the data; auto reads all rows into memory and fits the best linear model of
+    /// them, whatever their order, or with a walk that is named goes through them until nothing is gained.
     #[arg(long, value_name = "N|auto", default_value = "1", value_parser = passes)]
     pub(crate) passes: Passes,
     /// With --passes auto and a walk that is named: go through the rows in an order that the seed decides.

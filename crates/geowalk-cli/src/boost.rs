@@ -186,7 +186,8 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<u8, Failure> {
     Ok(code)
 }
 
-/// The probabilities of all rows, by folds that have not seen them if there are folds; and which rows they are, in words.
+/// The probabilities of all rows, by folds that have not seen them if there are folds; and which rows they are,
+/// in words.
 fn held_out(
     boosted: &Boosted,
     examples: &Examples,

@@ -30,7 +30,8 @@ pub struct Judged {
 /// Intervals of the histogram of margins.
 const INTERVALS: usize = 40;
 
-/// The name of a theorem with a tick if its bound says something: it is valid and less than `most`, which nothing can exceed anyway.
+/// The name of a theorem with a tick if its bound says something: it is valid and less than `most`, which
+/// nothing can exceed anyway.
 pub(crate) fn theorem(certificate: &Certificate, most: f64) -> Cell {
     let theorem = certificate.theorem.to_owned();
     match certificate.status {

@@ -402,7 +402,8 @@ fn refuted_bounds_are_internal_errors() {
     }
 }
 
-/// On separable data longer weights are always better: the best of all loses nothing, and a bound against it means nothing.
+/// On separable data longer weights are always better: the best of all loses nothing, and a bound against it
+/// means nothing.
 #[test]
 fn best_of_separable_data_has_a_ridge() {
     let place = Place::new("separable");

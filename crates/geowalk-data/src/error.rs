@@ -100,7 +100,8 @@ pub(crate) fn excerpt(bytes: &[u8]) -> String {
     }
 }
 
-/// A text in which characters that a terminal would obey are escaped, so that a message is one line and reads from left to right.
+/// A text in which characters that a terminal would obey are escaped, so that a message is one line and reads
+/// from left to right.
 ///
 /// ```
 /// assert_eq!(geowalk_data::visible("a\r\u{1b}[2Jb"), "a\\r\\u{1b}[2Jb");

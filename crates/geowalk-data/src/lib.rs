@@ -32,12 +32,14 @@
 //! # Ok::<(), geowalk_data::DataError>(())
 //! ```
 //!
-//! **Missing values** An empty field of a table, a null, a NaN of a binary table or a JSON `null` is missing. So are, in a column of text
-//! that otherwise holds numbers, the usual words: `NA`, `N/A`, `NaN`, `null`, `None`, `?`, `-`. A missing number counts as 0, and the feature
-//! `name=missing` is 1; a missing name is the feature `name=missing` alone, the same as a value spelled `missing`; a
-//! missing text has no words. So a linear learner has a weight for "not known" and nothing is imputed.
+//! **Missing values** An empty field of a table, a null, a NaN of a binary table or a JSON `null` is missing.
+//! So are, in a column of text that otherwise holds numbers, the usual words: `NA`, `N/A`, `NaN`, `null`,
+//! `None`, `?`, `-`. A missing number counts as 0, and the feature `name=missing` is 1; a missing name is the
+//! feature `name=missing` alone, the same as a value spelled `missing`; a missing text has no words. So a
+//! linear learner has a weight for "not known" and nothing is imputed.
 //!
-//! **Care** Values and labels that are infinite are errors, and so are labels that are missing. A label of NaN in a block marks a row without label.
+//! **Care** Values and labels that are infinite are errors, and so are labels that are missing. A label of NaN
+//! in a block marks a row without label.
 
 mod batch;
 mod bytes;
@@ -154,7 +156,8 @@ pub struct Options {
     pub decimal: char,
     /// What stands between thousands in the numbers of a table, if anything does.
     pub thousands: Option<char>,
-    /// What separates the fields of CSV; otherwise told by the first line: a comma, or a semicolon if there is no comma.
+    /// What separates the fields of CSV; otherwise told by the first line: a comma, or a semicolon if there is
+    /// no comma.
     pub separator: Option<char>,
     /// Lines at the beginning of each text file that are passed over.
     pub skip_lines: usize,

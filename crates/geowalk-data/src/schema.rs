@@ -58,8 +58,9 @@ impl Schema {
         self
     }
 
-    /// The same, where a number that is missing is an error unless `column=missing` is a feature. A model that was fitted to all rows at
-    /// once needs this: a column whose numbers were never missing has no weight for a gap.
+    /// The same, where a number that is missing is an error unless `column=missing` is a feature. A model that
+    /// was fitted to all rows at once needs this: a column whose numbers were never missing has no weight for a
+    /// gap.
     #[must_use]
     pub fn refusing_new_gaps(mut self) -> Self {
         self.no_new_gaps = true;

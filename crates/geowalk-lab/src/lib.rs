@@ -1,5 +1,6 @@
 //! # The repository, as data
-//! What the checks in `tests/` share: which source files there are and what is in them. And a standing [search] for certificates that are false.
+//! What the checks in `tests/` share: which source files there are and what is in them. And a standing [search]
+//! for certificates that are false.
 
 pub mod double;
 pub mod search;

@@ -1,8 +1,10 @@
 //! # A search for false certificates
-//! Draws streams, walks, losses, rates, starts, declared constants, clips, ties, weights and comparators, learns through the same learners as `train`, works out the
-//! regret by itself with [twice the digits](Double), and looks for
+//! Draws streams, walks, losses, rates, starts, declared constants, clips, ties, weights and comparators,
+//! learns through the same learners as `train`, works out the regret by itself with [twice the digits](Double),
+//! and looks for
 //! * a bound that is valid and below the regret,
-//! * a premise that is broken while the theorem stays valid: a comparator outside the theorem's set, a label above the clip, a row longer than declared.
+//! * a premise that is broken while the theorem stays valid: a comparator outside the theorem's set, a label
+//!   above the clip, a row longer than declared.
 //!
 //! Every run follows from its seed alone. **Cost** about a millisecond a run.
 

@@ -2,8 +2,8 @@
 
 use geowalk_lab::{files, shown};
 
-/// Modules of `geowalk`, each allowed to use those before it (and itself). A geometry has its O(nnz) form in its own file, so
-/// the files of the geometries stand with `learn`, the traits of `geometry` before it.
+/// Modules of `geowalk`, each allowed to use those before it (and itself). A geometry has its O(nnz) form in
+/// its own file, so the files of the geometries stand with `learn`, the traits of `geometry` before it.
 const MODULES: [&str; 17] = [
     "real", "error", "spec", "sum", "row", "geometry", "loss", "update", "learn", "walk", "track",
     "natural", "boost", "ridge", "certify", "experts", "laws",

@@ -1,4 +1,5 @@
-//! Ten thousand runs of the search for false certificates find none. `cargo run -p geowalk-lab --bin search -- 1000000` makes a million.
+//! Ten thousand runs of the search for false certificates find none.
+//! `cargo run -p geowalk-lab --bin search -- 1000000` makes a million.
 
 use geowalk_lab::search::search;
 

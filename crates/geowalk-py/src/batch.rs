@@ -314,7 +314,8 @@ impl Batch {
         self.classes.list()
     }
 
-    /// Name of each column of the table that was learned from, and its kind: `numeric`, `nominal`, `text` or `undecided`.
+    /// Name of each column of the table that was learned from, and its kind: `numeric`, `nominal`, `text` or
+    /// `undecided`.
     fn columns(&self) -> Vec<(String, &'static str)> {
         let schema = &self.model.schema;
         if schema.is_table() {
@@ -342,7 +343,8 @@ impl Batch {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// Writes the model file, which `geowalk predict` and `geowalk.load` read; with the class and parameters of its estimator as JSON.
+    /// Writes the model file, which `geowalk predict` and `geowalk.load` read; with the class and parameters of
+    /// its estimator as JSON.
     #[pyo3(signature = (path, estimator=None))]
     fn save(&self, path: PathBuf, estimator: Option<String>) -> PyResult<()> {
         save(self.model.clone(), &path, estimator)

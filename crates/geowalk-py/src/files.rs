@@ -163,8 +163,8 @@ pub(crate) fn save(mut own: Model, path: &Path, estimator: Option<String>) -> Py
 /// Kind and bytes of a model file, and the estimator that wrote it.
 type Loaded<'py> = (&'static str, Bound<'py, PyBytes>, Option<String>);
 
-/// The kind of a model file, `online`, `boost`, `tree`, `experts` or `track`; its bytes; and what the estimator that wrote it said of
-/// itself, if one did.
+/// The kind of a model file, `online`, `boost`, `tree`, `experts` or `track`; its bytes; and what the estimator
+/// that wrote it said of itself, if one did.
 #[pyfunction]
 pub(crate) fn load_bytes(py: Python<'_>, path: std::path::PathBuf) -> PyResult<Loaded<'_>> {
     let own = Model::load(&path).map_err(|error| model(&error))?;

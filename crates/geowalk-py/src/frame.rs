@@ -1,5 +1,6 @@
 //! # Tables of numbers and names for on-line learners
-//! Columns that come from pandas, Polars or Arrow, as features by the rule of the readers of files ([`geowalk_data::Frame`]).
+//! Columns that come from pandas, Polars or Arrow, as features by the rule of the readers of files
+//! ([`geowalk_data::Frame`]).
 
 use geowalk::row::Block;
 use geowalk_data::{
@@ -12,11 +13,12 @@ use pyo3::prelude::*;
 use crate::columns::{ColumnData, column_data};
 use crate::error::data;
 
-/// Columns with names, as on-line learners read them: each an array of numbers, NaN where one is missing, or a pair of codes, -1 where one
-/// is missing, and the names that they stand for.
+/// Columns with names, as on-line learners read them: each an array of numbers, NaN where one is missing, or a
+/// pair of codes, -1 where one is missing, and the names that they stand for.
 ///
-/// `nominal` and `text` are columns that hold names or free text whatever their values look like. A column of names whose values mostly
-/// differ and have several words is text too, and split into words, as `geowalk train` does.
+/// `nominal` and `text` are columns that hold names or free text whatever their values look like. A column of
+/// names whose values mostly differ and have several words is text too, and split into words, as
+/// `geowalk train` does.
 ///
 /// >>> import numpy as np
 /// >>> from geowalk._geowalk import Frame
@@ -192,7 +194,8 @@ pub(crate) struct FrameReader<'a> {
 }
 
 impl<'a> FrameReader<'a> {
-    /// A reader for a learner with this schema, which is `known` if the learner has seen a table or dictionaries before.
+    /// A reader for a learner with this schema, which is `known` if the learner has seen a table or
+    /// dictionaries before.
     pub(crate) fn new(given: &'a Frame, schema: &mut Schema, known: bool) -> PyResult<Self> {
         let mut options = Options::new([""; 0]);
         if known {

@@ -165,8 +165,8 @@ impl Online {
         Ok(reader)
     }
 
-    /// Learns `passes` times from rows, a block at a time. `fill` puts the rows from the given one on into the block, and gives the row
-    /// after the last.
+    /// Learns `passes` times from rows, a block at a time. `fill` puts the rows from the given one on into the
+    /// block, and gives the row after the last.
     fn go_through(
         &mut self,
         py: Python<'_>,
@@ -358,7 +358,8 @@ impl Online {
         })
     }
 
-    /// The best linear model of all rows, whatever their order; where the walk or the loss rules that out, shuffled passes until nothing is gained.
+    /// The best linear model of all rows, whatever their order; where the walk or the loss rules that out,
+    /// shuffled passes until nothing is gained.
     ///
     /// Ctrl-C stops within a second; nothing is learned then.
     #[pyo3(signature = (x, y, weight=None, names=None, shuffle=true))]
@@ -533,7 +534,8 @@ impl Online {
         Ok(place.map_or_else(|| self.only(), |place| place as f64))
     }
 
-    /// The probability of every class for a dictionary, by the labels of the classes, which are given in the order of their numbers.
+    /// The probability of every class for a dictionary, by the labels of the classes, which are given in the
+    /// order of their numbers.
     fn probabilities_by<'py>(
         &mut self,
         py: Python<'py>,
@@ -617,8 +619,9 @@ impl Online {
         }
     }
 
-    /// The columns of the table that was learned from, each with its kind: `numeric`, `nominal`, `text` or `undecided`. Of features that
-    /// came by name, as in dictionaries, those that are known to be names or text.
+    /// The columns of the table that was learned from, each with its kind: `numeric`, `nominal`, `text` or
+    /// `undecided`. Of features that came by name, as in dictionaries, those that are known to be names or
+    /// text.
     fn columns(&self) -> Vec<(String, &'static str)> {
         let column = |column: &Column| (column.name.clone(), column.kind.name());
         self.schema().feature_columns().map(column).collect()
@@ -736,7 +739,8 @@ impl Online {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// Writes the model file, which `geowalk predict` and `geowalk.load` read; with the class and parameters of its estimator as JSON.
+    /// Writes the model file, which `geowalk predict` and `geowalk.load` read; with the class and parameters of
+    /// its estimator as JSON.
     #[pyo3(signature = (path, estimator=None))]
     fn save(&self, path: std::path::PathBuf, estimator: Option<String>) -> PyResult<()> {
         save(self.model()?, &path, estimator)

@@ -98,8 +98,9 @@ impl Report {
         self.known.as_ref().map(|known| self.first_order.loss - known.loss)
     }
 
-    /// The same against comparators in these words, with what they lost, if that is known. The one place where a regret and its bounds meet: an error
-    /// if they contradict each other, so that two such numbers are never printed.
+    /// The same against comparators in these words, with what they lost, if that is known. The one place where
+    /// a regret and its bounds meet: an error if they contradict each other, so that two such numbers are never
+    /// printed.
     pub(crate) fn facing(self, words: String, known: Option<Known>) -> Result<Self, Contradiction> {
         let report = Self { comparators: words, known, ..self };
         report.check()?;

@@ -1,9 +1,9 @@
 //! # The best linear model of all rows at once
 //! [`train`](crate::train) goes through rows in their order and predicts each before it learns from it; here all rows are in memory, and the model is the one of
-//! [`geowalk::ridge`], whatever their order. The result is a model like any other: it predicts, is shown, saved, certified, and goes on learning row by row, by the walk
-//! `adagrad`, as if that had led to these weights.
+//! [`geowalk::ridge`], whatever their order. The result is a model like any other: it predicts, is shown, saved, certified, and goes on learning row by row, by the walk `adagrad`, as if that had led to these weights.
 //!
-//! **Metrics** are of rows that were left out, each predicted by the model without it: what progressive ones are for a stream.
+//! **Metrics** are of rows that were left out, each predicted by the model without it: what progressive ones
+//! are for a stream.
 //! **The certificate** compares the fitted weights with all others on the rows they were fitted to.
 
 #![allow(clippy::needless_for_each)] // one line instead of three
@@ -65,8 +65,9 @@ fn read_all(source: &mut dyn Source) -> Result<Vec<Block>, RunError> {
     }
 }
 
-/// Fits a model to all rows of what `open` opens and writes it: `geowalk train --passes auto`, with the bits of Python's `fit`. A walk that
-/// cannot be fitted goes through the rows until nothing is gained, in an order that the seed decides if `shuffle` is set.
+/// Fits a model to all rows of what `open` opens and writes it: `geowalk train --passes auto`, with the bits of
+/// Python's `fit`. A walk that cannot be fitted goes through the rows until nothing is gained, in an order that
+/// the seed decides if `shuffle` is set.
 pub fn train(
     plan: &Plan,
     shuffle: bool,
@@ -120,7 +121,8 @@ pub fn can_fit(plan: &Plan, task: Task) -> bool {
     is_fittable(walk, loss, task) && plan.rate == "auto" && !plan.average
 }
 
-/// Fits a model with these settings to rows with labels as in the schema. `classes` are known beforehand, or found among the rows. `None` if it was halted.
+/// Fits a model with these settings to rows with labels as in the schema. `classes` are known beforehand, or
+/// found among the rows. `None` if it was halted.
 pub(crate) fn fit(
     settings: &Settings,
     schema: &Schema,
@@ -385,7 +387,8 @@ pub(crate) fn again(model: &Model, rows: Rows) -> Result<Option<Model>, RunError
 /// The most passes of a walk that is to converge.
 const MOST: u64 = 50;
 
-/// A pass that loses less than the best one before by this part or less is one of the last, and so is one that gains less than [`LITTLE`] an example.
+/// A pass that loses less than the best one before by this part or less is one of the last, and so is one that
+/// gains less than [`LITTLE`] an example.
 const ENOUGH: f64 = 0.01;
 const LITTLE: f64 = 1e-3;
 

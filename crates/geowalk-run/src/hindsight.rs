@@ -8,11 +8,16 @@
 //! | simplex, ‖u‖₁ ≤ U | θ, u = θ²/Σθ² | no weights there lose less by more than max ⟨∇, u − v⟩ |
 //! | sphere | θ, u = rθ/‖θ‖ | a local minimum: the problem is not convex |
 //!
-//! **Separable data** Where no finite score is best (the logistic loss and its relatives), weights may have no minimum: on separable data longer ones are always better, the best of all loses nothing, and the bound
-//! against it has as many digits as the search had patience. There, in ℝⁿ and among positive weights, a ridge is added to what is minimised: half of Σ(σ_j u_j)², σ_j the deviation of feature j, the constant left out. It is
-//! the usual answer (scikit-learn's `LogisticRegression` on standardised features has it by default), it is the best of all weights whose ridge is no larger, and beside the loss of many rows it is next to nothing. A limit of
-//! the scores on all rows, the other way to a finite answer, is ruled by the one row that is farthest out: ±6 on the breast cancer data leaves a best that loses 84 where weights with a ridge lose a third of that.
-//! The loss that is reported is without the ridge. The gap is as below, over weights whose ridge is no larger: there ⟨∇ridge(u), v − u⟩ ≤ 0, so the gradient of the sum may stand for that of the loss.
+//! **Separable data** Where no finite score is best (the logistic loss and its relatives), weights may have no
+//! minimum: on separable data longer ones are always better, the best of all loses nothing, and the bound
+//! against it has as many digits as the search had patience. There, in ℝⁿ and among positive weights, a ridge
+//! is added to what is minimised: half of Σ(σ_j u_j)², σ_j the deviation of feature j, the constant left out.
+//! It is the usual answer (scikit-learn's `LogisticRegression` on standardised features has it by default), it
+//! is the best of all weights whose ridge is no larger, and beside the loss of many rows it is next to nothing.
+//! A limit of the scores on all rows, the other way to a finite answer, is ruled by the one row that is
+//! farthest out: ±6 on the breast cancer data leaves a best that loses 84 where weights with a ridge lose a
+//! third of that. The loss that is reported is without the ridge. The gap is as below, over weights whose ridge
+//! is no larger: there ⟨∇ridge(u), v − u⟩ ≤ 0, so the gradient of the sum may stand for that of the loss.
 //!
 //! **Method** L-BFGS \[NW06, alg. 7.5\] with 20 pairs and backtracking, from the weights that were learned or from the start, whichever loses less. The gap is that of convexity, ℓ(v) ≥ ℓ(u) + ⟨∇, v − u⟩, so it is true whatever
 //! the method did; it is 0 at a minimum of a smooth loss, and may stay large at a kink.
@@ -221,7 +226,8 @@ impl Problem<'_> {
         self.evaluate(&self.flat(u), self.features, |j| j, None)
     }
 
-    /// By how much what a comparator loses may be too small because its scores were rounded: those are sums of so many products.
+    /// By how much what a comparator loses may be too small because its scores were rounded: those are sums of
+    /// so many products.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a class number
     pub fn rounding_of(&self, u: &[Vec<f64>]) -> f64 {
         // Of each output ⟨u, x⟩ and Σ|u_j x_j|.

@@ -41,8 +41,9 @@ pub enum LabelError {
     },
 }
 
-/// Gives classes that were declared, but have not come among so many examples, the share of the rule of succession each: of n examples and C
-/// classes 1/(n + C). The probabilities of the others are scaled down to make room.
+/// Gives classes that were declared, but have not come among so many examples, the share of the rule of
+/// succession each: of n examples and C classes 1/(n + C). The probabilities of the others are scaled down to
+/// make room.
 ///
 /// ```
 /// use geowalk_run::label::make_room;

@@ -85,8 +85,9 @@ pub trait Learner: Send + Sync {
     /// Appends the scores of all rows, [`outputs`](Learner::outputs) per row.
     fn predict(&self, block: &Block, out: &mut Vec<f64>);
 
-    /// The same by which classes are told apart: ⟨w, x⟩ for the [weights](Learner::weights) if the learner [is linear](Learner::is_linear).
-    /// Those of natural gradient are without the insurance that its probabilities have.
+    /// The same by which classes are told apart: ⟨w, x⟩ for the [weights](Learner::weights) if the learner
+    /// [is linear](Learner::is_linear). Those of natural gradient are without the insurance that its
+    /// probabilities have.
     fn scores(&self, block: &Block, out: &mut Vec<f64>) {
         self.predict(block, out);
     }

@@ -108,15 +108,16 @@ impl Settings {
         self.extras.contains_key(Self::FIT)
     }
 
-    /// To how many rows the weights were fitted at once, and how many were learned one by one later. `examples` are those of the metrics.
+    /// To how many rows the weights were fitted at once, and how many were learned one by one later. `examples`
+    /// are those of the metrics.
     pub(crate) fn fitted_rows(&self, examples: u64) -> Option<(u64, u64)> {
         let fit = self.fit()?;
         let held_out = fit["held_out"].as_u64()?;
         Some((fit["rows"].as_u64()?, examples.saturating_sub(held_out)))
     }
 
-    /// What the metrics and the certificate of a model that was fitted to all rows at once are about, in words. `examples` are
-    /// those of the metrics.
+    /// What the metrics and the certificate of a model that was fitted to all rows at once are about, in words.
+    /// `examples` are those of the metrics.
     pub fn fit_note(&self, examples: u64) -> Option<String> {
         let (rows, more) = self.fitted_rows(examples)?;
         Some(match more {

@@ -1,6 +1,7 @@
 //! # Predictions
-//! One line of CSV per row, in the order of the input: a number, a class, or with `proba` the probability of every class. A row that could not be
-//! read keeps its line, which is empty, so that line k always belongs to row k.
+//! One line of CSV per row, in the order of the input: a number, a class, or with `proba` the probability of
+//! every class. A row that could not be read keeps its line, which is empty, so that line k always belongs to
+//! row k.
 
 use std::fmt::Write as _;
 use std::io::Write;

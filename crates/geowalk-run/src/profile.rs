@@ -1,6 +1,7 @@
 //! # How a table was read
-//! Each column with its type, its values, what is missing, and why it was taken for that; with warnings of what is often a mistake.
-//! Computed here once; summaries, `show`, reports and `--dry-run` print it, and model files keep it.
+//! Each column with its type, its values, what is missing, and why it was taken for that; with warnings of what
+//! is often a mistake. Computed here once; summaries, `show`, reports and `--dry-run` print it, and model files
+//! keep it.
 //!
 //! **Cost** One pass over the table.
 

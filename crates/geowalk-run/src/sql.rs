@@ -4,10 +4,12 @@
 //! A query answers as `geowalk predict` does, whatever types the columns of the table have:
 //!
 //! * A value goes through text: blanks around it are taken off, empty text and the model's missing words become `NULL`.
-//! * Then it is cast to a number, or compared as text. SQLite keeps values that are stored as numbers, because its texts
-//!   of numbers have 15 digits.
-//! * Text that is no number stops the query, as it stops `predict`. SQLite and MySQL cannot: there the answer is `NULL`.
-//! * Every name is qualified, and the new columns come first, so that no column of the table can be taken for one of them.
+//! * Then it is cast to a number, or compared as text. SQLite keeps values that are stored as numbers, because
+//!   its texts of numbers have 15 digits.
+//! * Text that is no number stops the query, as it stops `predict`. SQLite and MySQL cannot: there the answer
+//!   is `NULL`.
+//! * Every name is qualified, and the new columns come first, so that no column of the table can be taken for
+//!   one of them.
 //! * A column of free text is split into words by a regular expression, which only DuckDB is trusted with.
 
 use std::fmt::Write as _;

@@ -295,7 +295,8 @@ pub enum Origin {
 }
 
 impl Heading {
-    /// `color = red`, or `color ≠ red` if `is` is false, for the value with this code. Columns of truth values are `flag` and `not flag`.
+    /// `color = red`, or `color ≠ red` if `is` is false, for the value with this code. Columns of truth values
+    /// are `flag` and `not flag`.
     pub fn says(&self, code: u32, is: bool) -> String {
         let name = &self.name;
         let names = self.names.as_deref().unwrap_or_default();
@@ -521,9 +522,10 @@ pub struct Examples {
 }
 
 impl Examples {
-    /// The weight of one row: 1 without weights; the largest weight of which all others are multiples, if there is one, so that weights that
-    /// are counts stand for rows that come again; otherwise the mean of the positive weights. It grows with the weights, so that what is
-    /// measured in it does not depend on their scale.
+    /// The weight of one row: 1 without weights; the largest weight of which all others are multiples, if there
+    /// is one, so that weights that are counts stand for rows that come again; otherwise the mean of the
+    /// positive weights. It grows with the weights, so that what is measured in it does not depend on their
+    /// scale.
     pub fn weight_unit(&self) -> f64 {
         self.weights.as_deref().map_or(1.0, weight_unit)
     }

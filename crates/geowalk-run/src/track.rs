@@ -287,7 +287,8 @@ impl Tracker {
                     };
                     if square > 0.0 {
                         loss.add(dot * dot / square);
-                        // ⟨u, x⟩/‖x‖ is off by no more than this, and twice that times itself is what its square is off by.
+                        // ⟨u, x⟩/‖x‖ is off by no more than this, and twice that times itself is what its
+                        // square is off by.
                         let off = 2.0 * (u.len() as f64 + 4.0) * f64::EPSILON;
                         rounding += 2.0 * off * (dot.abs() / square.sqrt() + off);
                         count += 1;

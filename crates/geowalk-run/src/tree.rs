@@ -41,7 +41,8 @@ pub struct Plan {
     pub folds: Option<usize>,
     /// Prune by this part of the data, which the tree is not grown on.
     pub prune: Option<f64>,
-    /// κ of the probabilities (m + κ)/(n + Cκ), where m and n count rows; rows with weights count as many as their weights have
+    /// κ of the probabilities (m + κ)/(n + Cκ), where m and n count rows; rows with weights count as many as
+    /// their weights have
     /// [units](Examples::weight_unit).
     pub smoothing: f64,
     /// Seed of folds and of the part for pruning.

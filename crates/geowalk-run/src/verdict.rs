@@ -1,6 +1,6 @@
 //! # A verdict
-//! How good predictions of classes or numbers are on rows with labels, beside what always guessing the same would give. One place for all
-//! learners: summaries, `evaluate` and `show` print it.
+//! How good predictions of classes or numbers are on rows with labels, beside what always guessing the same
+//! would give. One place for all learners: summaries, `evaluate` and `show` print it.
 
 use geowalk::Real;
 use serde_json::{Value, json};
@@ -12,7 +12,8 @@ use crate::metrics::log_loss;
 pub struct Verdict {
     /// The classes.
     pub classes: Vec<String>,
-    /// The weight of each class (first) that was predicted as each class (second), row by row; 1 per row without weights.
+    /// The weight of each class (first) that was predicted as each class (second), row by row; 1 per row
+    /// without weights.
     pub confusion: Vec<f64>,
     /// How many rows.
     pub rows: usize,

@@ -44,7 +44,8 @@ const SIGNED: &str = "signed=false, scale=1";
 /// Makes the learner of a row.
 type Construct = fn(Builder, &mut Args<'_>) -> Result<Built, ConfigError>;
 
-/// A row is `"name"(parameters) [aliases] "summary" "source" => constructor;`. Without its constructor it does not compile.
+/// A row is `"name"(parameters) [aliases] "summary" "source" => constructor;`. Without its constructor it does
+/// not compile.
 macro_rules! walks {
     ($($name:literal($parameters:expr) [$($alias:literal),*] $summary:literal $source:literal
         => $construct:expr;)*) => {
@@ -368,8 +369,8 @@ pub fn build(text: &str, request: Request) -> Result<Built, ConfigError> {
     Ok(built)
 }
 
-/// The learner of any walk, with what every walk has: certificates of the first order, averages where it allows them, saved
-/// states. For walks that have no name, as those on a manifold from outside the library.
+/// The learner of any walk, with what every walk has: certificates of the first order, averages where it allows
+/// them, saved states. For walks that have no name, as those on a manifold from outside the library.
 pub fn of_walk<W: Walk + Clone + 'static>(walk: W, request: Request) -> Result<Built, ConfigError> {
     let kind = Kind::Without("no theorem of regret is known for this walk");
     let (text, spec) = (String::new(), Spec::parse("walk")?);
@@ -524,7 +525,8 @@ impl Builder {
         self.constrained(Implicit::new(Euclidean::new()), BALL)
     }
 
-    /// Implicit geodesic steps on the sphere. Classes of implicit walks are learned apart: a joint softmax gives a slope, not a loss to look ahead in.
+    /// Implicit geodesic steps on the sphere. Classes of implicit walks are learned apart: a joint softmax
+    /// gives a slope, not a loss to look ahead in.
     fn implicit_sphere(self, args: &mut Args<'_>) -> Result<Built, ConfigError> {
         let radius = args.number("radius", 1.0)?;
         let sphere = Sphere::new(radius, self.request.seed)?;

@@ -1,5 +1,5 @@
-//! A manifold that the library does not know, through the public interface alone: it obeys the laws, learns explicitly and
-//! implicitly, has a certificate, and goes on from a saved state with the same bits.
+//! A manifold that the library does not know, through the public interface alone: it obeys the laws, learns
+//! explicitly and implicitly, has a certificate, and goes on from a saved state with the same bits.
 
 #![allow(clippy::unwrap_used)] // test code
 
@@ -15,7 +15,8 @@ use geowalk_run::learner::{Learner, Setting};
 use geowalk_run::rate::Rate;
 use geowalk_run::walks::{self, Request};
 
-/// ℝⁿ with the metric of asinh: Σ dw²/(1 + w²). Steps shrink where weights are small beside 1, and are relative elsewhere.
+/// ℝⁿ with the metric of asinh: Σ dw²/(1 + w²). Steps shrink where weights are small beside 1, and are relative
+/// elsewhere.
 #[derive(Debug, Clone, PartialEq)]
 struct Toy(usize);
 

@@ -99,8 +99,9 @@ pub trait Bound {
         self.certify(u)
     }
 
-    /// In the round that was just seen some fixed weights predicted `prediction` and lost `loss` (with the weight of the example). A loss that is convex in the prediction
-    /// lies above its tangents: if this one does not, convexity was declared and is not true, and the theorem is void from this round on.
+    /// In the round that was just seen some fixed weights predicted `prediction` and lost `loss` (with the
+    /// weight of the example). A loss that is convex in the prediction lies above its tangents: if this one
+    /// does not, convexity was declared and is not true, and the theorem is void from this round on.
     fn compare(&mut self, round: &Round, prediction: f64, loss: f64) {
         let _ = (round, prediction, loss);
     }
@@ -217,8 +218,9 @@ pub struct Contradiction {
 }
 
 impl Certificate {
-    /// Compares a valid bound with what it bounds, where that is known. `rounding` is by how much `found` may be too large because it was worked out with
-    /// rounded numbers; the rounding of the learner's own losses is added to it.
+    /// Compares a valid bound with what it bounds, where that is known. `rounding` is by how much `found` may
+    /// be too large because it was worked out with rounded numbers; the rounding of the learner's own losses is
+    /// added to it.
     ///
     /// ```
     /// use geowalk::certify::{Certificate, Status};

@@ -12,7 +12,8 @@
 //!
 //! A geometry names its chart and computes its move in it ([`SparseForm`]). Growth, averages, Γ of certificates, saving
 //! and loading exist once, in the charts, and [`Steps`] makes a [`Walk`] of any such geometry. A form stands in the
-//! file of its manifold or generator. `laws::sparse` holds it equal to the O(n) definition in [`update`](crate::update).
+//! file of its manifold or generator. `laws::sparse` holds it equal to the O(n) definition in
+//! [`update`](crate::update).
 //!
 //! [`Implicit`] steps of mirror geometries are explicit steps of another size, found on a `Curve`.
 //! [`OnManifold`] and [`WithGenerator`] walk on any manifold and with any generator at O(n), without a chart.

@@ -1,17 +1,22 @@
 //! # The best linear model of a table
-//! A walk goes through rows in their order; here all rows are at hand, and the model is the one to expect the least of new rows from.
-//! For each ridge λ of a few the minimum of
+//! A walk goes through rows in their order; here all rows are at hand, and the model is the one to expect the
+//! least of new rows from. For each ridge λ of a few the minimum of
 //! $$F_\lambda(\theta) = \sum_i c_i\, \ell(\langle\theta, x_i\rangle, y_i) + \frac\lambda2 \Vert\theta\Vert^2$$
-//! is found, with columns in units of their data (the kink of absolute and quantile losses is rounded by a tenth of the residuals' size); what each of these members loses on rows that it has not seen is computed by leaving out
-//! every row in turn, to second order in what one row changes. The model is the average of the members, member k with the share
+//! is found, with columns in units of their data (the kink of absolute and quantile losses is rounded by a
+//! tenth of the residuals' size); what each of these members loses on rows that it has not seen is computed by
+//! leaving out every row in turn, to second order in what one row changes. The model is the average of the
+//! members, member k with the share
 //! $$v_k \propto \pi(\lambda_k)\, e^{-\frac12 L_k}, \qquad \ln\lambda \sim N(\tfrac12, 1)$$
-//! of its left-out loss L. An average of linear models is a linear model. For numbers L is the logarithm of the likelihood, counts in full, and the prior is ln 10 wide.
+//! of its left-out loss L. An average of linear models is a linear model. For numbers L is the logarithm of the
+//! likelihood, counts in full, and the prior is ln 10 wide.
 //!
-//! **Why these constants** λ = 1 is the prior of weights of size 1 on columns of size 1. Half of the loss counts, since all members
-//! are judged by the same rows. Both were chosen on 39 tables out of 78 and then tried on the others.
-//! **Probabilities** are mixed with equal ones, with the share of half a row among all rows: n rows cannot show that something never happens.
-//! **Invariance** The order of rows, the units of columns, the unit and zero of numeric labels and the names of classes change nothing but rounding;
-//! a row of weight two is two rows.
+//! **Why these constants** λ = 1 is the prior of weights of size 1 on columns of size 1. Half of the loss
+//! counts, since all members are judged by the same rows. Both were chosen on 39 tables out of 78 and then
+//! tried on the others.
+//! **Probabilities** are mixed with equal ones, with the share of half a row among all rows: n rows cannot show
+//! that something never happens.
+//! **Invariance** The order of rows, the units of columns, the unit and zero of numeric labels and the names of
+//! classes change nothing but rounding; a row of weight two is two rows.
 //!
 //! | rows and columns | how |
 //! |---|---|
@@ -19,8 +24,8 @@
 //! | more columns than rows, up to 1,024 rows | the same in the span of the rows |
 //! | more of both | L-BFGS in the metric of the diagonal; members are judged on every fifth row, held out |
 //!
-//! **Cost** for n rows of d columns O(n d²) up to 20,000 rows, O(n d) beyond. **Care** values of 1e±150 are fine; a column whose values differ by rounding
-//! only is left out.
+//! **Cost** for n rows of d columns O(n d²) up to 20,000 rows, O(n d) beyond. **Care** values of 1e±150 are
+//! fine; a column whose values differ by rounding only is left out.
 //! **Source** leaving out to second order: \[RM20\]; averages instead of choices: \[Breiman96\].
 
 mod cholesky;
@@ -213,7 +218,8 @@ fn spread(values: &[f64], weights: &[f64]) -> (f64, f64) {
     (mean * largest, unit * largest)
 }
 
-/// The standard deviation of normal numbers about 0 with the median magnitude of these: one wild number does not change it.
+/// The standard deviation of normal numbers about 0 with the median magnitude of these: one wild number does
+/// not change it.
 fn typical(values: &[f64], weights: &[f64]) -> f64 {
     let mut sizes: Vec<(f64, f64)> =
         values.iter().map(|r| r.abs()).zip(weights.iter().copied()).collect();
@@ -254,7 +260,8 @@ fn number(loss: &AnyLoss, unit: f64) -> Kind {
     }
 }
 
-/// A table with more columns than rows, in the coordinates of what its rows span: X = LQ with QQᵀ = 1, so that lengths of weights stay.
+/// A table with more columns than rows, in the coordinates of what its rows span: X = LQ with QQᵀ = 1, so that
+/// lengths of weights stay.
 struct Span {
     factor: Cholesky,
     design: Design,
@@ -393,7 +400,8 @@ impl Search<'_> {
     fn finish(&self, kind: &Kind, candidate: &mut Candidate, few: &[u32], all: &[u32]) {
         let lambda = ridge(candidate.at);
         let objective = self.objective(kind, all);
-        // A millionth of the loss of many rows is far below what they can tell; predictions of few rows are to agree to many digits.
+        // A millionth of the loss of many rows is far below what they can tell; predictions of few rows are to
+        // agree to many digits.
         let accuracy = if all.len() <= EVERY {
             (1e-12, 10 * MOST)
         } else if kind.outputs() > 1 {
@@ -421,7 +429,8 @@ impl Search<'_> {
         if self.narrow { self.objective(kind, rows).curvature(theta, 1.0) } else { Vec::new() }
     }
 
-    /// The loss with its curvature, where to begin, and the passes that took. The curvature of a loss with kinks is that of its mean over residuals.
+    /// The loss with its curvature, where to begin, and the passes that took. The curvature of a loss with
+    /// kinks is that of its mean over residuals.
     fn prepared(&self, all: &[u32]) -> (Kind, Vec<f64>, u64) {
         let size = self.design.width() * self.kind.outputs();
         let Kind::Other(loss, _) = self.kind else {
@@ -434,7 +443,8 @@ impl Search<'_> {
             self.candidate(&Kind::Squared, FIRST, (&start, &squares), &few, &few);
         let (mut theta, mut passes) = (theta, ended.passes);
         let mut size = f64::INFINITY;
-        // The first residuals are those of a squared loss, which one wild label can spoil: rounding gets finer as they shrink.
+        // The first residuals are those of a squared loss, which one wild label can spoil: rounding gets finer
+        // as they shrink.
         loop {
             let residuals: Vec<f64> = all
                 .iter()
@@ -483,7 +493,8 @@ impl Search<'_> {
         }
         let loss = self.judge(kind, judged, &left_out);
         let weight: f64 = judged.iter().map(|&i| self.weights[i as usize]).sum();
-        // What is left out of a squared loss is exact, and counts in full; its ridge is relative to a noise that is not known.
+        // What is left out of a squared loss is exact, and counts in full; its ridge is relative to a noise
+        // that is not known.
         let (part, scale) = match kind {
             Kind::Squared | Kind::Other(..) | Kind::Kinked(_) => (1.0, std::f64::consts::LN_10),
             _ if self.narrow => (0.5, 1.0),

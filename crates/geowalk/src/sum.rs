@@ -44,7 +44,8 @@ impl Sum {
         if self.rounded.is_finite() { self.rounded + self.lost } else { self.rounded }
     }
 
-    /// This sum less another, where both may be large and near each other: the difference of two totals would be rounded as they are.
+    /// This sum less another, where both may be large and near each other: the difference of two totals would
+    /// be rounded as they are.
     ///
     /// ```
     /// use geowalk::sum::Sum;

@@ -24,7 +24,8 @@
 //!
 //! **What is common to all**
 //! * A step that cannot be made (a prediction, loss or slope that is not finite, a dual vector outside its domain) is an error,
-//!   and leaves the weights what they were. A step that was made, but not as the formula says, reports an [`Event`](crate::geometry::Event).
+//!   and leaves the weights what they were. A step that was made, but not as the formula says, reports an
+//!   [`Event`](crate::geometry::Event).
 //! * New features may come at any time. They enter with the weight that they would have had if they had been there, always 0,
 //!   from the beginning.
 //! * Running sums know a bound on their own rounding error and are summed anew, in O(n), before it exceeds 1e-13 of their value.

@@ -1,5 +1,6 @@
-//! Walks at O(n) on every manifold and with every generator of the tables: they learn, never raise the loss of an implicit
-//! step, go on from a saved state with the same bits, allocate nothing per step, and refuse what they cannot take.
+//! Walks at O(n) on every manifold and with every generator of the tables: they learn, never raise the loss of
+//! an implicit step, go on from a saved state with the same bits, allocate nothing per step, and refuse what
+//! they cannot take.
 
 #![allow(clippy::unwrap_used, clippy::panic)] // test code
 

@@ -2,7 +2,8 @@
 
     .venv/bin/python docs/runs/2026-11-18-fit/compare.py ../shared/data [minutes] [order]
 
-`order` is kept, shuffled or both. Prints one line per table, then the figures of the README. Tables that do not fit into the minutes are
+`order` is kept, shuffled or both. Prints one line per table, then the figures of the README. Tables that do not fit
+into the minutes are
 left out and counted; small tables come first. LogisticRegressionCV, which is slow, is tried up to 150 rows.
 """
 

@@ -1,4 +1,5 @@
-//! What stands between the bytes of a file and its lines: compression, UTF-16, line ends of old Macs. All are told by the first bytes.
+//! What stands between the bytes of a file and its lines: compression, UTF-16, line ends of old Macs. All are
+//! told by the first bytes.
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
@@ -12,8 +13,8 @@ type Reader = Box<dyn Read + Send>;
 /// So many bytes are looked at for a first line end.
 const LOOK: usize = 1 << 16;
 
-/// The bytes behind the compression, if there is one, and as UTF-8 with usual line ends if they are text. Files of formats that are not
-/// read are refused by name.
+/// The bytes behind the compression, if there is one, and as UTF-8 with usual line ends if they are text. Files
+/// of formats that are not read are refused by name.
 pub(super) fn decoded(reader: Reader) -> Result<(Reader, Option<Compression>), ErrorKind> {
     let io = |source| ErrorKind::Io { source };
     // A line that comes alone is answered before the next one is sent: nothing waits for more than it.
@@ -114,7 +115,8 @@ fn foreign(head: &[u8]) -> Option<(&'static str, &'static str)> {
     Some((found.1, found.2))
 }
 
-/// Reads until that is enough, at most [`LOOK`] bytes; and a reader that begins with them. An error comes where it came.
+/// Reads until that is enough, at most [`LOOK`] bytes; and a reader that begins with them. An error comes where
+/// it came.
 fn look(mut reader: Reader, enough: impl Fn(&[u8]) -> bool) -> (Vec<u8>, Reader) {
     let mut head = Vec::new();
     let mut part = vec![0; 1 << 13];

@@ -2,9 +2,10 @@
 //! A header of names, then a row per line. CSV fields may be quoted as in RFC 4180, with line ends inside; TSV has no
 //! quotes, as IANA registered it. Later files may have their columns in another order.
 //!
-//! **Types** A column is numeric if every field of the sample that is not missing is a number. Otherwise it is text if its fields are mostly
-//! distinct and have several words, else nominal: one feature `column=value` per value. `inf` does not make a column
-//! nominal; it is an error of a numeric one. A column that is missing throughout the sample is decided by its first value.
+//! **Types** A column is numeric if every field of the sample that is not missing is a number. Otherwise it is
+//! text if its fields are mostly distinct and have several words, else nominal: one feature `column=value` per
+//! value. `inf` does not make a column nominal; it is an error of a numeric one. A column that is missing
+//! throughout the sample is decided by its first value.
 //!
 //! **Separators** CSV has commas, or semicolons if the first line has semicolons and no comma.
 //!

@@ -10,8 +10,8 @@
 //! | object | its members, as `name.member` |
 //! | array | its elements, as `name[0]`, `name[1]`, … |
 //!
-//! Of a key that occurs twice in an object the last one counts, as in most languages. Half of a surrogate pair stays as it is written,
-//! `\ud83d`.
+//! Of a key that occurs twice in an object the last one counts, as in most languages. Half of a surrogate pair
+//! stays as it is written, `\ud83d`.
 //!
 //! Little is inferred about a name: a number today and a string tomorrow are two features. The label is a number or
 //! a class name throughout: a class name if it is a string anywhere in the sample. Strings of the sample that are mostly distinct and

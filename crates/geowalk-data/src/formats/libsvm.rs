@@ -5,8 +5,9 @@
 //! an error that names the remedy. They may come in any order; one that occurs twice in a row is an error unless
 //! equal indices are to be added up.
 //!
-//! **Wide files** Learners keep weights for all indices up to the largest. Where the first rows have indices of 2²⁴ and more, features
-//! are numbered as they are met: memory grows with the features that occur. Larger indices that come later are refused.
+//! **Wide files** Learners keep weights for all indices up to the largest. Where the first rows have indices of
+//! 2²⁴ and more, features are numbered as they are met: memory grows with the features that occur. Larger
+//! indices that come later are refused.
 //!
 //! **Refused** `qid:` (ranking) and lists of labels (`3,7`).
 //!

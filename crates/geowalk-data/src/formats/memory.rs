@@ -1,6 +1,6 @@
 //! # Tables in memory
-//! Rows of a table that a program holds itself, by the same rule as those of [files](super::table): the same columns become the same
-//! features. As in Parquet, text is never a number, whatever it looks like.
+//! Rows of a table that a program holds itself, by the same rule as those of [files](super::table): the same
+//! columns become the same features. As in Parquet, text is never a number, whatever it looks like.
 
 use geowalk::row::Block;
 
@@ -93,8 +93,9 @@ impl Schema {
 }
 
 impl Frame {
-    /// A table with columns of these names. With a schema of the same columns in the options nothing is inferred. If its columns are
-    /// others, features are matched by their names. Labels are never among the columns.
+    /// A table with columns of these names. With a schema of the same columns in the options nothing is
+    /// inferred. If its columns are others, features are matched by their names. Labels are never among the
+    /// columns.
     pub fn new(names: Vec<String>, options: Options) -> Result<Self, ErrorKind> {
         let mut options = Options { label: Label::Absent, unlabelled: true, ..options };
         let mut table = Table::new(&mut options)?;
@@ -127,8 +128,8 @@ impl Frame {
         true
     }
 
-    /// Ends the sample: what each column is, from here on. Of `texts`, the columns of text, those without any value in the sample hold
-    /// names.
+    /// Ends the sample: what each column is, from here on. Of `texts`, the columns of text, those without any
+    /// value in the sample hold names.
     pub fn settle(&mut self, texts: &[usize]) -> Result<(), ErrorKind> {
         self.table.settle()?;
         texts.iter().try_for_each(|&column| self.table.decide(column, Kind::Nominal))

@@ -76,8 +76,8 @@ fn check(head: &[u8], tail: &[u8]) -> Result<(), ErrorKind> {
     }
 }
 
-/// Is there a dictionary at byte 0, where the magic letters stand, or are there values but no rows? Some writers leave these
-/// numbers at 0.
+/// Is there a dictionary at byte 0, where the magic letters stand, or are there values but no rows? Some
+/// writers leave these numbers at 0.
 fn needs_repair(read: &ParquetMetaData) -> bool {
     let no_dictionary = |column: &ColumnChunkMetaData| column.dictionary_page_offset() == Some(0);
     let zero = |group: &RowGroupMetaData| {

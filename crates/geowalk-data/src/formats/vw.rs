@@ -9,8 +9,9 @@
 //! importance it needs no apostrophe. A number that touches the bar would be a tag in
 //! VW and its row silently unlabelled; here that is an error.
 //!
-//! **Refused** The third number before the bar, an initial prediction; anything between a tag and the bar; labels of other
-//! problems (contextual bandits, costs, lists, names); control characters, which VW takes for parts of names.
+//! **Refused** The third number before the bar, an initial prediction; anything between a tag and the bar;
+//! labels of other problems (contextual bandits, costs, lists, names); control characters, which VW takes for
+//! parts of names.
 
 use geowalk::row::Block;
 use memchr::{memchr, memchr_iter};

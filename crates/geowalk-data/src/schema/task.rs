@@ -28,7 +28,8 @@ pub enum Reason {
     Names(usize),
     /// So many distinct whole numbers that look like codes of classes.
     SmallWholeNumbers(usize),
-    /// So many distinct whole numbers that do not look like classes: too many, too large, or with gaps and seldom repeated.
+    /// So many distinct whole numbers that do not look like classes: too many, too large, or with gaps and
+    /// seldom repeated.
     WholeNumbers(usize),
     /// This value is not whole.
     Fraction(f64),

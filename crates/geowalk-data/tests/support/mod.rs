@@ -3,7 +3,8 @@
 use geowalk::row::{Block, Row};
 use geowalk_data::{DataError, Source};
 
-/// All rows, each as `label * weight | name value ...`, and everything the reader has to say. A weight of 1 is left out.
+/// All rows, each as `label * weight | name value ...`, and everything the reader has to say. A weight of 1 is
+/// left out.
 pub(crate) fn rows(mut source: Box<dyn Source>) -> Result<(Vec<String>, Vec<String>), DataError> {
     let mut block = Block::new();
     let mut out = Vec::new();

@@ -240,7 +240,8 @@ impl Boost {
         Py::new(py, PyClassInitializer::from(batch).add_subclass(Self { boosted, own: loss }))
     }
 
-    /// Writes the model file, which `geowalk predict` and `geowalk.load` read; with the class and parameters of its estimator as JSON.
+    /// Writes the model file, which `geowalk predict` and `geowalk.load` read; with the class and parameters of
+    /// its estimator as JSON.
     #[pyo3(signature = (path, estimator=None))]
     fn save(slf: PyRef<'_, Self>, path: PathBuf, estimator: Option<String>) -> PyResult<()> {
         if slf.own.is_some() {

@@ -1,7 +1,9 @@
 //! # A dictionary as a row
-//! Numbers are features by name, strings `name=value`, None `name=missing`: what the readers make of a table or of JSON. Where the model has
-//! columns, or some were declared, numbers and truth values of a column of names are names, and free text is split into words. Programs give the same keys in the same order again
-//! and again, so the last ones are remembered: a key that is the same object, or the same text in the same place, is not looked up.
+//! Numbers are features by name, strings `name=value`, None `name=missing`: what the readers make of a table or
+//! of JSON. Where the model has columns, or some were declared, numbers and truth values of a column of names
+//! are names, and free text is split into words. Programs give the same keys in the same order again and again,
+//! so the last ones are remembered: a key that is the same object, or the same text in the same place, is not
+//! looked up.
 //!
 //! **Zeros** stay in rows of numbers alone and are left out beside names, as the readers of tables do: an averaged weight is brought up to date where a row has a value, so the bits
 //! depend on it.
@@ -236,7 +238,8 @@ impl Keys {
         Ok(())
     }
 
-    /// Adds the row to the block; unknown names are passed over, or refused if they are new gaps and the model was fitted.
+    /// Adds the row to the block; unknown names are passed over, or refused if they are new gaps and the model
+    /// was fitted.
     pub(super) fn find(
         &mut self,
         x: &Bound<'_, PyDict>,

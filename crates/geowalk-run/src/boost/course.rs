@@ -85,7 +85,8 @@ fn read(at: usize, numbers: &[f64]) -> Option<Round> {
     })
 }
 
-/// What the rounds of a training promise: risk, training error, weak learning. An error if one of them is above its bound.
+/// What the rounds of a training promise: risk, training error, weak learning. An error if one of them is above
+/// its bound.
 pub(super) fn certificates(
     loss: &Surrogate,
     rounds: &[Round],
@@ -132,7 +133,8 @@ impl History {
             class: own["class"].as_str().map(str::to_owned),
             loss: loss.to_owned(),
             stepped: stepped.to_owned(),
-            // The training would have ended with an error: rounds that contradict their bounds are not those of a training.
+            // The training would have ended with an error: rounds that contradict their bounds are not those of
+            // a training.
             certificates: certificates(&stepped_by, &rounds).ok()?,
             rounds,
             ended: ENDS.iter().map(|end| end.text()).find(|text| *text == ended)?,

@@ -1,5 +1,6 @@
 //! # Why a row is of its class
-//! One sentence per row: the rules that vote for the predicted class with the largest weights, and the strongest one against it.
+//! One sentence per row: the rules that vote for the predicted class with the largest weights, and the
+//! strongest one against it.
 
 use geowalk::boost::columns::Plain;
 use geowalk::boost::multiclass::{Reduction, expand};

@@ -1,6 +1,7 @@
 //! # Continuing
-//! The rounds of a model are repeated without searching for their features, then new rounds follow: the result is, bit by bit, that of a run
-//! without an interruption. If the data are not those of the model, a repeated round has another surrogate, and the run is refused.
+//! The rounds of a model are repeated without searching for their features, then new rounds follow: the result
+//! is, bit by bit, that of a run without an interruption. If the data are not those of the model, a repeated
+//! round has another surrogate, and the run is refused.
 
 use geowalk::boost::Flavour;
 use geowalk::boost::table::Table;

@@ -52,7 +52,8 @@ pub fn check(examples: &Examples, count: usize) -> Result<(), ConfigError> {
     Err(ConfigError::OutOfRange { name: "folds", value, allowed })
 }
 
-/// Learns `count` times from all folds but one and tests on that one. What a run that was halted has found is to be thrown away.
+/// Learns `count` times from all folds but one and tests on that one. What a run that was halted has found is
+/// to be thrown away.
 pub fn validate(
     plan: &Plan,
     examples: &Examples,

@@ -1,7 +1,8 @@
 //! # A booster in words
 //! Features as sentences; the whole as SQL, JSON and Graphviz.
 //!
-//! **SQL** one expression per score, a sum of `CASE WHEN … THEN α ELSE -α END`, and the class of the largest; see [`crate::sql`].
+//! **SQL** one expression per score, a sum of `CASE WHEN … THEN α ELSE -α END`, and the class of the largest;
+//! see [`crate::sql`].
 //! **Graphviz** one box per feature, with an arrow to what it speaks for; small trees with their tests.
 
 use std::fmt::Write as _;

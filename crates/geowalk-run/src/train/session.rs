@@ -65,8 +65,9 @@ impl Session {
         Ok(Self::of(run, model.schema.clone()))
     }
 
-    /// The best linear model of all rows at once, in blocks with labels as in the schema; of two classes both may be known beforehand, the negative one first. `None` if it
-    /// was halted. Settings that cannot be fitted are refused: see [`is_fittable`](fit::is_fittable).
+    /// The best linear model of all rows at once, in blocks with labels as in the schema; of two classes both
+    /// may be known beforehand, the negative one first. `None` if it was halted. Settings that cannot be fitted
+    /// are refused: see [`is_fittable`](fit::is_fittable).
     ///
     /// ```
     /// use geowalk::row::Block;

@@ -1,9 +1,10 @@
 //! # Trees in words
 //! The same tree as text for people, as a query for a database, as JSON for programs, as a drawing for Graphviz.
 //!
-//! **SQL** A flat `CASE` expression gives the leaf, see [`sql`](crate::sql). A missing value is `NULL`, and goes where the tree sends it: a comparison
-//! with `NULL` is not true, so the other branch is taken, and where missing values go left the query says `OR … IS NULL`. Numbers have all their
-//! digits. **Care** a name that no row of the training data had is equal to none.
+//! **SQL** A flat `CASE` expression gives the leaf, see [`sql`](crate::sql). A missing value is `NULL`, and
+//! goes where the tree sends it: a comparison with `NULL` is not true, so the other branch is taken, and where
+//! missing values go left the query says `OR … IS NULL`. Numbers have all their digits. **Care** a name that no
+//! row of the training data had is equal to none.
 
 use std::fmt::Write;
 

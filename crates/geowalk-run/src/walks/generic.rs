@@ -1,6 +1,6 @@
 //! # Walks of all geometries at O(n)
-//! A row for each manifold and generator of the library that has no O(nnz) form. Points do not grow, so these walks need the
-//! number of features before the first row.
+//! A row for each manifold and generator of the library that has no O(nnz) form. Points do not grow, so these
+//! walks need the number of features before the first row.
 
 use geowalk::ConfigError;
 use geowalk::error::Allowed;
@@ -13,8 +13,8 @@ use geowalk_data::Schema;
 
 use super::{BALL, Builder, Built, Construct, Named, TABLE, find, width};
 
-/// The walks at O(n): `explicit:` and `implicit:` of every manifold, `mirror:` and `implicit:` of every generator, as far as
-/// the table has no walk of that name.
+/// The walks at O(n): `explicit:` and `implicit:` of every manifold, `mirror:` and `implicit:` of every
+/// generator, as far as the table has no walk of that name.
 pub(super) fn rows() -> Vec<Named> {
     let mut rows: Vec<Named> = Vec::new();
     let mut add = |update: &str, geometry: &Entry, what: &str, construct: Construct| {
@@ -53,8 +53,8 @@ pub(super) fn rows() -> Vec<Named> {
     rows
 }
 
-/// A walk of fixed width with its number of features in its text, as a model file needs it. The number is that of `--bits`,
-/// of rows of numbers, or stated; without it the walk is refused.
+/// A walk of fixed width with its number of features in its text, as a model file needs it. The number is that
+/// of `--bits`, of rows of numbers, or stated; without it the walk is refused.
 pub(crate) fn stated(
     text: &str,
     schema: &Schema,

@@ -6,8 +6,10 @@
 //! combination of forecasts.
 //!
 //! **Proof** The loss is the mix loss plus Δ, and the mix loss with falling rates is at most $L_u + \ln n/\eta_T$, $\eta_T = \ln n/\Delta_{T-1}$. **Cost** O(n).
-//! **Care** the struct is rule and bound in one: the weights come from [`AdaHedge::weights`]. All weights are made anew from the exact losses, so none dies. While there was no gap
-//! the rate is infinite: the leaders share the weight, and the mix loss is what the least sum grows by. Gaps are worked out from differences of losses, so that equal losses leave exactly none.
+//! **Care** the struct is rule and bound in one: the weights come from [`AdaHedge::weights`]. All weights are
+//! made anew from the exact losses, so none dies. While there was no gap the rate is infinite: the leaders
+//! share the weight, and the mix loss is what the least sum grows by. Gaps are worked out from differences of
+//! losses, so that equal losses leave exactly none.
 //! **Source** \[REGK14, sec. 2\].
 
 use super::losses::{Losses, NO_MORE};
@@ -88,7 +90,8 @@ impl AdaHedge {
         Ok(Self { losses, watch, gaps, before: 0.0, total, row: vec![0.0; n], w })
     }
 
-    /// On the linearised losses $g_t x_{t,i}$ of a loss with these facts: what is true of them is true of the loss if it is convex.
+    /// On the linearised losses $g_t x_{t,i}$ of a loss with these facts: what is true of them is true of the
+    /// loss if it is convex.
     pub fn linearised(n: usize, facts: &Facts) -> Result<Self, ConfigError> {
         Ok(Self { watch: Watch::convex(&THEOREM, facts), ..Self::new(n)? })
     }
@@ -158,7 +161,8 @@ impl AdaHedge {
         self.w = w;
     }
 
-    /// The least loss of the round, the mean under the weights beyond that, and the gap between the mean and the mix loss at this rate.
+    /// The least loss of the round, the mean under the weights beyond that, and the gap between the mean and
+    /// the mix loss at this rate.
     fn round(&self, rate: f64) -> (f64, f64, f64) {
         let least = self.row.iter().copied().fold(f64::INFINITY, Real::min);
         let spread = self.row.iter().fold(0.0, |spread, loss| Real::max(spread, loss - least));

@@ -2,8 +2,9 @@
 //! Features in [0, X], labels in [0, Y], predictions clipped to Y, $w_i e^{-2\eta(\hat y - y)x_i}$ or $w = u^2$, $u_i(1 - \eta(\hat y - y)x_i)$. For $c = 2XY\eta < 1$ and every u ≥ 0:
 //! $$\sum_t (y_t - \hat y_t)^2 \;\le\; \frac{L_u}{1 - c} + \frac{D(u\Vert w_1)}{\eta}$$
 //! η = 1/(3XY) gives $3(L_u + XY D)$; $\eta = \sqrt D/(\sqrt{2LXY} + 2XY\sqrt D)$ gives $L_u + 2\sqrt{2LXYD} + 2XYD$ where $L_u \le L$, $D(u\Vert w_1) \le D$.
-//! X and Y are those met (the largest feature, the largest label or prediction) unless declared. Where predictions are clipped, Y must be declared
-//! ([`Egu::declare_labels`]): a label above the clip is out of reach, and no bound holds.
+//! X and Y are those met (the largest feature, the largest label or prediction) unless declared. Where
+//! predictions are clipped, Y must be declared ([`Egu::declare_labels`]): a label above the clip is out of
+//! reach, and no bound holds.
 //! **Cost** O(nnz). **Care** the loss is that of the *clipped* prediction: unclipped, w₁ = 1000, x = 1, y = 0, u = 0 refutes the printed bound, 10⁶ > 3000.
 //! **Source** \[AW20, thm. 6 and 7\], corrected; \[KW97\]. The inequality behind the twin's was checked on grids and runs; the printed proof has slips of sign.
 
@@ -109,7 +110,8 @@ impl Egu {
         Ok(Self { declared: (Some(x), Some(y)), x, ..labels })
     }
 
-    /// With Y declared beforehand: where predictions are clipped. A label above it breaks the theorem, since predictions never get there.
+    /// With Y declared beforehand: where predictions are clipped. A label above it breaks the theorem, since
+    /// predictions never get there.
     pub fn declare_labels(self, y: f64) -> Result<Self, ConfigError> {
         error::parameter("y", y, Allowed::Positive)?;
         Ok(Self { declared: (self.declared.0, Some(y)), y, ..self })

@@ -115,7 +115,8 @@ impl Bound for LinearEg {
         }
         let eta = self.watch.rate;
         let squares = self.squares.upper() + underflow(self.watch.rounds);
-        // No step is longer than half of rate·|slope|·range, and no prediction rounded by more than that says of the range and 0.
+        // No step is longer than half of rate·|slope|·range, and no prediction rounded by more than that says
+        // of the range and 0.
         let rounding = self.start.rounding(d, 0.25 * eta * eta * squares, self.watch.rounds) / eta;
         self.watch.issue(outward(d / eta + 0.125 * eta * squares + rounding, 0.0))
     }

@@ -132,8 +132,9 @@ impl MirrorSteps {
 
     /// No less than what D(w_t‖w_{t+1}) may have lost to rounding, beside 1e-10 of itself.
     ///
-    /// On the simplex it is ln Σwe^s − Σws, and Σws = −ηgz. Where it is much less than its terms, all weight has nearly the same s, so these are of
-    /// size (ηgz)², or 1 + |ηgz| for large ones. The walk's sum of weights is good to 1e-13, those over a row of n to n roundings, and so is the prediction.
+    /// On the simplex it is ln Σwe^s − Σws, and Σws = −ηgz. Where it is much less than its terms, all weight
+    /// has nearly the same s, so these are of size (ηgz)², or 1 + |ηgz| for large ones. The walk's sum of
+    /// weights is good to 1e-13, those over a row of n to n roundings, and so is the prediction.
     fn slip(&self, round: &Round, n: usize) -> f64 {
         if self.divergence != Divergence::Entropy || self.start.members() != Members::Probabilities
         {

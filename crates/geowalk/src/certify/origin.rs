@@ -78,7 +78,8 @@ impl Origin {
         self.start == Start::Even
     }
 
-    /// The comparators of steps of relative entropy from here. Given weights that sum to 1 are taken for a start on the simplex.
+    /// The comparators of steps of relative entropy from here. Given weights that sum to 1 are taken for a
+    /// start on the simplex.
     pub(super) fn members(&self) -> Members {
         self.members
     }
@@ -130,11 +131,14 @@ impl Origin {
         farthest_vertex(u, count, count as f64 * each, each)
     }
 
-    /// What rounding may have done to η times the linearised regret in k multiplicative steps with Σ length² = `squares`, against comparators at this divergence.
+    /// What rounding may have done to η times the linearised regret in k multiplicative steps with Σ length² =
+    /// `squares`, against comparators at this divergence.
     ///
-    /// A step moves ln w_i by −ηg·x_i and an error δ of a few units in the last place of ln w_i, and Σ_i (p_i − w_i)δ_i is what the identity behind the bound misses. The prediction is a rounded sum, which
-    /// misses as much of Σ w_i|ηg x_i| ≤ length·√Σw. On the simplex ‖p − w‖₁ is at most √(2D) and the lengths of the steps, and at most 2; elsewhere that many times √Σw, which itself grows by no more
-    /// than a step is long, since D(w‖w′) ≥ Σ(√w − √w′)². The sum of k lengths is at most √(k·squares).
+    /// A step moves ln w_i by −ηg·x_i and an error δ of a few units in the last place of ln w_i, and Σ_i (p_i −
+    /// w_i)δ_i is what the identity behind the bound misses. The prediction is a rounded sum, which misses as
+    /// much of Σ w_i|ηg x_i| ≤ length·√Σw. On the simplex ‖p − w‖₁ is at most √(2D) and the lengths of the
+    /// steps, and at most 2; elsewhere that many times √Σw, which itself grows by no more than a step is long,
+    /// since D(w‖w′) ≥ Σ(√w − √w′)². The sum of k lengths is at most √(k·squares).
     pub(super) fn rounding(&self, divergence: f64, squares: f64, rounds: u64) -> f64 {
         let (n, steps) = (self.n as f64, rounds as f64);
         let moved = (steps * squares).sqrt();
@@ -156,8 +160,9 @@ impl Origin {
 
     /// D(p‖w) for weights p ≥ 0 of `count` coordinates (Ux, −Ux) that amount to u, with equal weights w at the start.
     ///
-    /// On the simplex, what u leaves of the sum 1 is spread evenly. Elsewhere p is the nearest one, p⁺p⁻ = w². How far p is from w is worked out from u
-    /// and not from p, which would have lost it to rounding where u is small.
+    /// On the simplex, what u leaves of the sum 1 is spread evenly. Elsewhere p is the nearest one, p⁺p⁻ = w².
+    /// How far p is from w is worked out from u and not from p, which would have lost it to rounding where u is
+    /// small.
     fn farthest_signed(&self, u: &[f64], scale: f64, count: usize, w: f64) -> f64 {
         let size = |u: &f64| u.abs() / scale;
         if u.iter().skip(count / 2).any(|u| *u != 0.0) {

@@ -241,7 +241,8 @@ impl Watch {
         Certificate { theorem, status, rounds: self.rounds, loss, bound }
     }
 
-    /// The certificate for loss ≤ L/(1 − c) + p, see [`discounted`]; void for this premise where c is not below 1 by more than rounding.
+    /// The certificate for loss ≤ L/(1 − c) + p, see [`discounted`]; void for this premise where c is not below
+    /// 1 by more than rounding.
     pub(crate) fn discount(
         &self,
         premise: &'static str,
@@ -357,8 +358,8 @@ pub(crate) enum Members {
 }
 
 impl Members {
-    /// The premise that these comparators break, with the number that breaks it. Sets that are no part of the members, and whose distance
-    /// from the start no theorem here knows, are left to [`KNOWN`].
+    /// The premise that these comparators break, with the number that breaks it. Sets that are no part of the
+    /// members, and whose distance from the start no theorem here knows, are left to [`KNOWN`].
     ///
     /// Σu = 1 up to the rounding of n numbers and of their sum: by as much predictions with u are rounded anyway.
     fn excludes(self, u: &Comparator<'_>) -> Option<(&'static str, f64)> {
@@ -393,8 +394,9 @@ fn rounding(n: usize) -> f64 {
     (n as f64 + 8.0) * f64::EPSILON
 }
 
-/// D(u‖w) = Σ u ln(u/w) − u + w for u ≥ 0, rounded up; coordinates of u beyond the end of w have none, and make it infinite. Every term is
-/// computed without cancellation, so that a comparator next to the start has the distance that it has.
+/// D(u‖w) = Σ u ln(u/w) − u + w for u ≥ 0, rounded up; coordinates of u beyond the end of w have none, and make
+/// it infinite. Every term is computed without cancellation, so that a comparator next to the start has the
+/// distance that it has.
 pub(crate) fn relative_entropy(u: &[f64], w: &[f64]) -> f64 {
     let at = |v: &[f64], i: usize| v.get(i).copied().unwrap_or(0.0);
     let terms = (0..u.len().max(w.len())).map(|i| {

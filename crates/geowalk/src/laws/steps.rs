@@ -1,5 +1,5 @@
-//! Laws of walks: an O(nnz) form equals the O(n) definition of its geometry, and an implicit step is the minimum that it
-//! claims to be.
+//! Laws of walks: an O(nnz) form equals the O(n) definition of its geometry, and an implicit step is the
+//! minimum that it claims to be.
 
 use super::{Broken, Sampler, demand, gap, size, succeed};
 use crate::Real;

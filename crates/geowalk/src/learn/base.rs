@@ -20,7 +20,8 @@ pub trait Walk: Send + Sync {
     /// z = ⟨w, x⟩. Features without a weight count as weight 0.
     fn predict<X: Row<f64>>(&self, x: X) -> f64;
 
-    /// Predicts, then moves. Features of the row that have no weight get one first. On an error the weights are unchanged.
+    /// Predicts, then moves. Features of the row that have no weight get one first. On an error the weights are
+    /// unchanged.
     fn step<X: Row<f64>, L: Loss + ?Sized>(
         &mut self,
         x: X,
@@ -29,7 +30,8 @@ pub trait Walk: Send + Sync {
         rate: f64,
     ) -> Result<Round, DomainError>;
 
-    /// How the last step pulled at what this walk shares with the walks of the other classes of one softmax: 0 if it shares nothing.
+    /// How the last step pulled at what this walk shares with the walks of the other classes of one softmax: 0
+    /// if it shares nothing.
     fn pull(&self) -> f64 {
         0.0
     }
@@ -48,12 +50,14 @@ pub trait Walk: Send + Sync {
         1.0
     }
 
-    /// w_i without the [common](Walk::common) factor, if a step changes no other such weights than those of the row; `None` if it changes all of them.
+    /// w_i without the [common](Walk::common) factor, if a step changes no other such weights than those of the
+    /// row; `None` if it changes all of them.
     fn local(&self, _i: usize) -> Option<f64> {
         None
     }
 
-    /// The logarithm of what all [local](Walk::local) weights have been multiplied by at once so far, and the common factor divided by.
+    /// The logarithm of what all [local](Walk::local) weights have been multiplied by at once so far, and the
+    /// common factor divided by.
     fn unit(&self) -> f64 {
         0.0
     }
@@ -63,14 +67,15 @@ pub trait Walk: Send + Sync {
         Gauge::euclidean(x)
     }
 
-    /// out ← Γ = Σ g_t x_t of all steps so far, if the state holds it; `rate` is that of every step, if they all had the same. The
-    /// [first-order certificate](crate::certify::FirstOrder) then needs no vector of its own. Returns b ≥ 0 such that each coordinate is as exact as the plain sum of the
-    /// terms and of one more of size b, each rounded at most four times, values of the row below 1e-150 left out; `None` if Γ is not there.
+    /// out ← Γ = Σ g_t x_t of all steps so far, if the state holds it; `rate` is that of every step, if they
+    /// all had the same. The
+    /// [first-order certificate](crate::certify::FirstOrder) then needs no vector of its own. Returns b ≥ 0 such that each coordinate is as exact as the plain sum of the terms and of one more of size b, each rounded at most four times, values of the row below 1e-150 left out; `None` if Γ is not there.
     fn gamma(&self, _rate: Option<f64>, _out: &mut Vec<f64>) -> Option<f64> {
         None
     }
 
-    /// No less than ‖w‖₂ and ‖Γ‖₂, and hardly more, if the state holds [Γ](Walk::gamma): in one pass and without copies, for certificates that are asked for often.
+    /// No less than ‖w‖₂ and ‖Γ‖₂, and hardly more, if the state holds [Γ](Walk::gamma): in one pass and
+    /// without copies, for certificates that are asked for often.
     fn lengths(&self, _rate: Option<f64>) -> Option<(f64, f64)> {
         None
     }
@@ -89,8 +94,8 @@ pub trait Walk: Send + Sync {
     /// Gives away everything that changes, as named arrays.
     fn save(&self, put: &mut dyn FnMut(&'static str, &[f64]));
 
-    /// Continues from what [`Walk::save`] gave, with the same bits as if there had been no interruption. On an error the walk is
-    /// unchanged.
+    /// Continues from what [`Walk::save`] gave, with the same bits as if there had been no interruption. On an
+    /// error the walk is unchanged.
     fn load(
         &mut self,
         get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
@@ -162,7 +167,8 @@ pub(crate) fn in_range<X: Row<f64>>(x: X) -> Result<f64, DomainError> {
     }
 }
 
-/// out ← (start − θ)/η, the Γ of a walk whose dual coordinates θ began at `start` and moved by −ηg x; see [`Walk::gamma`].
+/// out ← (start − θ)/η, the Γ of a walk whose dual coordinates θ began at `start` and moved by −ηg x; see
+/// [`Walk::gamma`].
 pub(crate) fn dual_gamma(
     theta: &[f64],
     start: f64,

@@ -4,7 +4,8 @@
 //! the difference is kept here, so that Γ is what it was without cuts.
 //!
 //! **Care** Such differences, and the constant that is subtracted from all logarithms of a partition now and then, are rounded more often than the terms of a plain sum: a bound on
-//! what that does to any coordinate is kept, and becomes part of the size that [`Walk::gamma`](crate::walk::Walk::gamma) returns.
+//! what that does to any coordinate is kept, and becomes part of the size that
+//! [`Walk::gamma`](crate::walk::Walk::gamma) returns.
 //! **Cost** nothing while nothing is cut.
 
 use std::collections::BTreeMap;

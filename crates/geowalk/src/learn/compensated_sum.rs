@@ -83,8 +83,9 @@ impl CompensatedSum {
     }
 }
 
-/// Changes of terms in [several](Lanes) compensated sums side by side, that do not wait for each other: what a row adds to a [`CompensatedSum`]. Kahan's summation is off by at most
-/// ε times the sum of magnitudes \[Higham02, sec. 4.3\], and a change that was rounded once by half of that: less than the 2ε of the bound.
+/// Changes of terms in [several](Lanes) compensated sums side by side, that do not wait for each other: what a
+/// row adds to a [`CompensatedSum`]. Kahan's summation is off by at most ε times the sum of magnitudes
+/// \[Higham02, sec. 4.3\], and a change that was rounded once by half of that: less than the 2ε of the bound.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Changes {
     sum: Lanes,

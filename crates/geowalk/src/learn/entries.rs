@@ -1,11 +1,12 @@
 //! # Positive weights and their logarithms, eight at a time
 //! A step on positive weights does the same to every coordinate of the row: a factor, its logarithm, an exponential, a term of the divergence. One coordinate
 //! after another that is a long chain of operations that wait for each other. Here the coordinates of the row are copied next to each other with their
-//! weights while the prediction is made; a step is a function of [`Coords8`] of them, in operations that processors do on four or eight numbers
-//! at once ([`lanes`]), and its results are written back.
+//! weights while the prediction is made; a step is a function of [`Coords8`] of them, in operations that
+//! processors do on four or eight numbers at once ([`lanes`]), and its results are written back.
 //!
-//! **Same bits** Coordinates with x_i = 0 do not move and are left out, so dense and sparse rows make the same groups of eight. Which coordinates are
-//! in which eight depends on the row alone. **Memory** A weight lies beside its logarithm, so that a step finds both in one place.
+//! **Same bits** Coordinates with x_i = 0 do not move and are left out, so dense and sparse rows make the same
+//! groups of eight. Which coordinates are in which eight depends on the row alone. **Memory** A weight lies
+//! beside its logarithm, so that a step finds both in one place.
 //! **Cost** O(nnz); the copy of the row is kept, so that nothing is allocated but for a row longer than all before it.
 
 use crate::real::lanes::{self, Lanes, WIDTH};

@@ -1,17 +1,19 @@
 //! # Walks on any manifold and with any generator, at O(n)
 //! [`OnManifold`] and [`WithGenerator`] need nothing but the definition of a geometry. Whatever has a row in the table of
 //! [manifolds](crate::geometry::manifolds) or of [generators](crate::geometry::generators) can learn through them, and
-//! so can a type outside this crate. Geometries with an O(nnz) form ([`SparseForm`](super::SparseForm)) do not need them.
+//! so can a type outside this crate. Geometries with an O(nnz) form ([`SparseForm`](super::SparseForm)) do not
+//! need them.
 //!
 //! **Width** A point has a fixed number of coordinates, so the number of features is known when the walk is made. Rows
 //! with a feature beyond it are refused. Coordinates before [`Manifold::first_feature`] belong to no feature.
 //!
 //! **Implicit steps** minimise $U(w') = \tfrac1\eta D(w', w) + L(w')$. With κ = ηg′ the minimiser is that of
-//! $\tfrac12 \mathrm{dist}^2(w', w) + \kappa \langle w', x\rangle$, which is smooth whatever the loss. It is found by descent along
-//! $\log_{w'} w - \kappa\, x^\sharp$, and κ by the root of $\kappa = \eta\, g(z(\kappa))$. For a generator it is θ − κx.
-//! **Care** On a curved manifold the minimum that is found is the one that grows out of w as the rate does. Where there is
-//! none, U is lowered by gradient descent from w, which is reported as [`Event::FellBack`] if it does not end at a minimum. U,
-//! and with it the loss, never rises.
+//! $\tfrac12 \mathrm{dist}^2(w', w) + \kappa \langle w', x\rangle$, which is smooth whatever the loss. It is
+//! found by descent along $\log_{w'} w - \kappa\, x^\sharp$, and κ by the root of
+//! $\kappa = \eta\, g(z(\kappa))$. For a generator it is θ − κx.
+//! **Care** On a curved manifold the minimum that is found is the one that grows out of w as the rate does.
+//! Where there is none, U is lowered by gradient descent from w, which is reported as [`Event::FellBack`] if it
+//! does not end at a minimum. U, and with it the loss, never rises.
 //! **Cost** O(n) per step (SPD: O(n³)), implicit steps some 10 to 50 times that. Nothing is allocated per step.
 
 use super::base::{self, Walk, array, judge};
@@ -219,7 +221,8 @@ impl<M: ExpLog<f64>> OnManifold<M> {
             let beyond = (-f64::MAX.copysign(kappa), f64::NAN);
             self.along(x, kappa).unwrap_or(beyond)
         });
-        // The slope is one of the loss there: where z(κ) jumps, the root is none. At a kink it is between those on both sides.
+        // The slope is one of the loss there: where z(κ) jumps, the root is none. At a kink it is between those
+        // on both sides.
         let holds = |kappa: f64, z: f64| {
             let (around, slack) = (1e-8 * (1.0 + z.abs()), 1e-6 * kappa.abs());
             let (a, b) = (example.pull(z - around), example.pull(z + around));
@@ -244,8 +247,8 @@ impl<M: ExpLog<f64>> OnManifold<M> {
         Ok(round)
     }
 
-    /// Lowers U from `memory.after` on until its gradient is 0 or no shorter step lowers it, as at a kink of the loss. Gives
-    /// the distance from w, U, and whether the gradient is 0.
+    /// Lowers U from `memory.after` on until its gradient is 0 or no shorter step lowers it, as at a kink of
+    /// the loss. Gives the distance from w, U, and whether the gradient is 0.
     fn descend<X: Row<f64>, L: Loss + ?Sized>(
         &mut self,
         x: Shifted<X>,

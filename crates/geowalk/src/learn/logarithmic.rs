@@ -1,8 +1,8 @@
 //! # Positive weights, as logarithms
 //! The state is ln w; the weights themselves are cached, so that a prediction needs no exponential.
 //!
-//! **Care** The logarithm of a factor is cut to ±700, and ln w to at most 345 (w < 1e150); both are counted. A weight that is
-//! too small to be represented is 0 in predictions and alive in its logarithm.
+//! **Care** The logarithm of a factor is cut to ±700, and ln w to at most 345 (w < 1e150); both are counted. A
+//! weight that is too small to be represented is 0 in predictions and alive in its logarithm.
 //! **Cost** O(nnz). **Source** \[AW20, sec. 5\].
 
 use super::clip_remainder::ClipRemainder;
@@ -67,7 +67,8 @@ impl Logarithmic {
         square.sqrt()
     }
 
-    /// Multiplies w_i by the factor of s(x_i, w_i), which is 0 where x_i is, on the row that was [looked at](Chart::look).
+    /// Multiplies w_i by the factor of s(x_i, w_i), which is 0 where x_i is, on the row that was
+    /// [looked at](Chart::look).
     pub(crate) fn multiply(&mut self, factor: Factor, s: impl Fn(f64, f64) -> f64) -> Moved {
         let counts = Counts::default();
         let step = self.entries.each(Multiply {

@@ -161,7 +161,8 @@ impl Partitioned {
         sum * self.share()
     }
 
-    /// Multiplies w_i by the factor of s_i = τ·x_i on the row that was [looked at](Chart::look), and divides all by their sum. The divergence is 0 if it is not `MEASURED`.
+    /// Multiplies w_i by the factor of s_i = τ·x_i on the row that was [looked at](Chart::look), and divides
+    /// all by their sum. The divergence is 0 if it is not `MEASURED`.
     pub(crate) fn multiply<const MEASURED: bool>(&mut self, factor: Factor, tau: f64) -> Moved {
         // Compiled for each: the innermost loop need not ask which it is.
         macro_rules! multiply {
@@ -179,7 +180,8 @@ impl Partitioned {
         }
     }
 
-    /// Multiplies the w_i of the row that was [looked at](Chart::look) by `factors` of the x_i (1 of 0), and divides all by their sum.
+    /// Multiplies the w_i of the row that was [looked at](Chart::look) by `factors` of the x_i (1 of 0), and
+    /// divides all by their sum.
     pub(crate) fn reweight<const MEASURED: bool>(
         &mut self,
         factors: impl Fn(Lanes, &mut Counts) -> Factors,
@@ -200,7 +202,8 @@ impl Partitioned {
         } else {
             self.center()
         };
-        // The sum is taken after it was made anew: what is left of it when nearly all weight shrinks is nothing but rounding.
+        // The sum is taken after it was made anew: what is left of it when nearly all weight shrinks is nothing
+        // but rounding.
         let divergence = if MEASURED {
             divergence(linear, rest, Real::ln(share * self.sum.value()) + top)
         } else {

@@ -1,6 +1,7 @@
 //! # A vector with a common factor
 //! $$w = c\,v, \qquad a\,w + b\,x = (a c)\Bigl(v + \frac{b}{a c}\,x\Bigr)$$
-//! A change of all coordinates by a factor is a change of c; only the coordinates of x are touched. Σv² is kept beside them.
+//! A change of all coordinates by a factor is a change of c; only the coordinates of x are touched. Σv² is kept
+//! beside them.
 //! **Cost** O(nnz). **Care** when c leaves [1e-6, 1e6], or a is so small that w nearly vanishes beside x, the factor is
 //! multiplied into v, in O(n). **Source** \[SSS07\], for gradient descent.
 
@@ -42,8 +43,8 @@ pub struct Blend {
 }
 
 impl Scaled {
-    /// On the sphere of a radius, from a random direction that the seed gives: ξ_i is normal and depends on the seed and
-    /// on i alone, so that features may come in any order and at any time.
+    /// On the sphere of a radius, from a random direction that the seed gives: ξ_i is normal and depends on the
+    /// seed and on i alone, so that features may come in any order and at any time.
     pub(crate) fn on_sphere(radius: f64, seed: u64) -> Self {
         Self { sphere: Some((radius, seed)), ..Self::default() }
     }

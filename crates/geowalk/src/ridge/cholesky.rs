@@ -12,7 +12,8 @@ pub(super) struct Cholesky {
 }
 
 impl Cholesky {
-    /// Factors the lower triangle of H. A pivot that rounding has made too small is replaced by a tiny multiple of the diagonal.
+    /// Factors the lower triangle of H. A pivot that rounding has made too small is replaced by a tiny multiple
+    /// of the diagonal.
     pub(super) fn new(n: usize, mut lower: Vec<f64>) -> Self {
         lanes::widely(
             #[inline(always)]

@@ -7,8 +7,8 @@
 //! | a number that is zero in most rows | the same, but at least a quarter of the root mean square of its non-zero values | none |
 //! | an indicator of a name or word | root mean square of its non-zero values | none |
 //!
-//! A number with an indicator of its absence counts as its mean where it is absent. [`Design::raw`] undoes units and shifts: predictions are linear
-//! in the raw row.
+//! A number with an indicator of its absence counts as its mean where it is absent. [`Design::raw`] undoes
+//! units and shifts: predictions are linear in the raw row.
 
 use crate::real::lanes;
 use crate::row::{Block, Row};
@@ -19,7 +19,8 @@ pub(super) const LANES: usize = lanes::WIDTH;
 /// A spread below this share of the largest value is rounding: the column is constant.
 const CONSTANT: f64 = 1e-13;
 
-/// A column that is mostly zero is measured by its standard deviation, but at least by this part of the size of its non-zero values: what is rare is not magnified.
+/// A column that is mostly zero is measured by its standard deviation, but at least by this part of the size of
+/// its non-zero values: what is rare is not magnified.
 const RARE: f64 = 0.25;
 
 /// A column that takes part.
@@ -39,7 +40,8 @@ struct Column {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Design {
     rows: usize,
-    /// Coordinates that every row has, padded with zeros to whole lanes. The first one is the constant, if there is one.
+    /// Coordinates that every row has, padded with zeros to whole lanes. The first one is the constant, if
+    /// there is one.
     dense: usize,
     width: usize,
     values: Vec<f64>,
@@ -75,7 +77,8 @@ fn each(block: &Block, i: usize, mut f: impl FnMut(usize, f64)) {
 }
 
 impl Design {
-    /// The rows of blocks, weighted; `absent` pairs a number with the indicator that it is missing, `named` tells indicators of names.
+    /// The rows of blocks, weighted; `absent` pairs a number with the indicator that it is missing, `named`
+    /// tells indicators of names.
     pub(super) fn new(
         blocks: &[Block],
         constant: bool,

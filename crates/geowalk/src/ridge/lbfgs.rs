@@ -1,5 +1,6 @@
 //! # Minimising
-//! L-BFGS \[NW06, alg. 7.5\] in the metric of a matrix near the second derivatives: with the exact one its first step is Newton's.
+//! L-BFGS \[NW06, alg. 7.5\] in the metric of a matrix near the second derivatives: with the exact one its
+//! first step is Newton's.
 
 use super::cholesky::Cholesky;
 use super::design::dot;
@@ -40,7 +41,8 @@ pub(super) struct Ended {
     pub(super) converged: bool,
 }
 
-/// Moves `theta` towards the minimum until a further step would gain less than the part `gain` of what is lost, or all rows were gone through `most` times.
+/// Moves `theta` towards the minimum until a further step would gain less than the part `gain` of what is lost,
+/// or all rows were gone through `most` times.
 pub(super) fn minimise(
     objective: &Objective<'_>,
     lambda: f64,

@@ -1,7 +1,5 @@
 //! # What is minimised
-//! $$F(\theta) = \sum_i c_i\, \ell(z_i, y_i) + \frac\lambda2 \sum_j \theta_j^2, \qquad z_i = \langle\theta, x_i\rangle$$
-//! with one θ per score, and no ridge on the constant. Rows are gone through in pieces: scores first, then losses and slopes of the whole piece,
-//! then the sums that they make.
+//! $$F(\theta) = \sum_i c_i\, \ell(z_i, y_i) + \frac\lambda2 \sum_j \theta_j^2, \qquad z_i = \langle\theta, x_i\rangle$$ with one θ per score, and no ridge on the constant. Rows are gone through in pieces: scores first, then losses and slopes of the whole piece, then the sums that they make.
 
 use super::cholesky::Cholesky;
 use super::design::Design;
@@ -30,7 +28,8 @@ pub(super) enum Kind {
     Kinked(Kink),
 }
 
-/// A loss with a kink at y, which is rounded where the loss is minimised: with r = y − z, size·(τr + w ln(1 + e^(−r/w))).
+/// A loss with a kink at y, which is rounded where the loss is minimised: with r = y − z, size·(τr + w ln(1 +
+/// e^(−r/w))).
 #[derive(Debug, Clone)]
 pub(super) struct Kink {
     /// The loss itself, by which members are judged.
@@ -48,7 +47,8 @@ impl Kind {
         if let Self::Softmax(classes) = self { *classes } else { 1 }
     }
 
-    /// Losses of the rows of a piece; scores become slopes, and curvatures are written if they are wanted. Score k of row r is at k·PIECE + r.
+    /// Losses of the rows of a piece; scores become slopes, and curvatures are written if they are wanted.
+    /// Score k of row r is at k·PIECE + r.
     #[inline(always)]
     fn judge(&self, y: &[f64], z: &mut [f64], curvature: Option<&mut [f64]>) -> [f64; PIECE] {
         let mut losses = [0.0; PIECE];
@@ -101,7 +101,8 @@ impl Kind {
             Self::Softmax(classes) => {
                 softmax(*classes, y, z, &mut losses);
                 if let Some(curvature) = curvature {
-                    // The joint curvature diag(p) − ppᵀ, seen from one score: exact for two classes, and for equal probabilities.
+                    // The joint curvature diag(p) − ppᵀ, seen from one score: exact for two classes, and for
+                    // equal probabilities.
                     let joint = *classes as f64 / (*classes as f64 - 1.0);
                     for (k, (curvature, slopes)) in
                         curvature.chunks_exact_mut(PIECE).zip(z.chunks_exact(PIECE)).enumerate()
@@ -308,7 +309,8 @@ impl Objective<'_> {
         diagonal
     }
 
-    /// Scores of every row by the weights learned without a unit of that row's weight, to second order in what one row changes:
+    /// Scores of every row by the weights learned without a unit of that row's weight, to second order in what
+    /// one row changes:
     /// $$z_i^{(-i)} \approx z_i + \frac{a_i g_i}{1 - a_i h_i}, \qquad a_i = x_i^\top H^{-1} x_i$$
     /// with slope g and curvature h of the row. Exact for the squared loss. Score k of row r is at r·outputs + k.
     pub(super) fn left_out(&self, theta: &[f64], factors: &[Cholesky], out: &mut Vec<f64>) {

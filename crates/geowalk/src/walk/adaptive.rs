@@ -3,7 +3,8 @@
 //! $$\tilde x_i = x_i/s_i, \qquad G_i \leftarrow G_i + (g\,\tilde x_i)^2, \qquad
 //!   \tilde w_i \leftarrow \tilde w_i - \frac{\eta}{\sqrt{G_i}}\, g\, \tilde x_i$$
 //! Normalised AdaGrad. Multiplying a feature by a constant changes nothing but the unit of its weight. When a larger value is seen,
-//! $\tilde w_i$ stays, and the squared gradients so far are expressed in the new unit. Weights that were fitted to all rows at once stay in the raw unit instead.
+//! $\tilde w_i$ stays, and the squared gradients so far are expressed in the new unit. Weights that were fitted
+//! to all rows at once stay in the raw unit instead.
 //! **Start** w = 0. **Cost** O(nnz), a root and two divisions per coordinate of the row.
 //! **Care** values below 1e-150 count as 0; values above 1e150 are refused.
 //! **Source** \[DHS11\]; \[RML13, alg. 3\], without its common factor $\sqrt{t/N}$.
@@ -33,7 +34,8 @@ use crate::walk::{self, LARGEST};
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Adaptive {
     features: Vec<Feature>,
-    /// Predictions are linear also where a value exceeds all that were seen: weights were fitted, and are trusted there.
+    /// Predictions are linear also where a value exceeds all that were seen: weights were fitted, and are
+    /// trusted there.
     linear: bool,
 }
 

@@ -1,6 +1,7 @@
 """Divergences as certificates compute them: from the start to a comparator, of a step, and the gaps of AdaHedge.
 
-Each follows from its definition. Comparators come as near to the start as doubles allow, weights collapse and come back.
+Each follows from its definition. Comparators come as near to the start as doubles allow, weights collapse and come
+back.
 """
 from mpmath import mp, mpf
 

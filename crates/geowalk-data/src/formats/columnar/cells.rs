@@ -134,8 +134,8 @@ macro_rules! seconds {
     };
 }
 
-/// Dates as days since 1970-01-01, times and durations in seconds, timestamps as seconds since 1970-01-01 (UTC), decimals as
-/// the nearest number.
+/// Dates as days since 1970-01-01, times and durations in seconds, timestamps as seconds since 1970-01-01
+/// (UTC), decimals as the nearest number.
 fn measured(array: &ArrayRef) -> Cells {
     use DataType as T;
     match array.data_type() {

@@ -13,7 +13,8 @@ static HOOK: Once = Once::new();
 
 /// The result of `work`, or `None` if it panicked.
 ///
-/// The hook of the process is replaced once. It passes every panic on to the hook before it, except those of guarded code.
+/// The hook of the process is replaced once. It passes every panic on to the hook before it, except those of
+/// guarded code.
 pub(super) fn catch<T>(work: impl FnOnce() -> T) -> Option<T> {
     HOOK.call_once(|| {
         let before = take_hook();

@@ -96,7 +96,8 @@ impl Sample {
         self.columns.get(column).is_none_or(|seen| seen.missing + seen.words > 0)
     }
 
-    /// What to say of a column of names that was perhaps meant to hold numbers: most of its fields are, or look like, numbers.
+    /// What to say of a column of names that was perhaps meant to hold numbers: most of its fields are, or look
+    /// like, numbers.
     fn doubt(&self, k: usize, column: &str) -> Option<Decision> {
         let Seen { numbers, texts, words, first, nearly, .. } = self.columns.get(k)?;
         let (found, row) = first.as_ref()?;
@@ -148,7 +149,8 @@ impl Table {
         Ok(())
     }
 
-    /// Columns for a schema that knows features by name, not by column: types are inferred, but for names and text that it knows.
+    /// Columns for a schema that knows features by name, not by column: types are inferred, but for names and
+    /// text that it knows.
     pub(in crate::formats) fn name_features(
         &mut self,
         names: Vec<String>,

@@ -246,8 +246,8 @@ impl Curve for EntropyForm {
 ///
 /// Discretises the same flow, and is compared at the same η. **Start** equal weights (w, not u, is the parameter).
 /// **Care** the state is 2 ln|u|. The sign of u never matters: w is u², and u' is a multiple of u. Where
-/// $\tfrac{\eta}{2} g x_i > 1$ u crosses 0, which is counted and reported as a fold. Where it would be 0, the weight would
-/// be dead for ever, and is multiplied by 2⁻¹⁰⁴ instead (reported as clamped).
+/// $\tfrac{\eta}{2} g x_i > 1$ u crosses 0, which is counted and reported as a fold. Where it would be 0, the
+/// weight would be dead for ever, and is multiplied by 2⁻¹⁰⁴ instead (reported as clamped).
 /// **Source** \[AW20, alg. 4 and 6, eq. (20)\].
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReparamEntropyForm(Logarithmic);

@@ -270,12 +270,13 @@ impl<F: Real> Curved<F> for PNorm {
     }
 }
 
-/// Mirror descent in the q-norm at O(nnz), $\theta \leftarrow \theta - \eta\, g\, x$, 1 < q ≤ 2: between gradient descent
-/// (q = 2) and EG (q → 1).
+/// Mirror descent in the q-norm at O(nnz), $\theta \leftarrow \theta - \eta\, g\, x$, 1 < q ≤ 2: between
+/// gradient descent (q = 2) and EG (q → 1).
 ///
 /// **Start** w = 0. **Care** q is fixed when the walk is made: `auto` takes it from the number of features that was
-/// declared, and features that come later do not change it. The implicit step needs $\sum|\theta_i|^p$ off the row: that
-/// is found by difference, and anew in O(n) when that is too coarse. **Source** \[GLS01\]; \[NN09, sec. 5.2\].
+/// declared, and features that come later do not change it. The implicit step needs $\sum|\theta_i|^p$ off the
+/// row: that is found by difference, and anew in O(n) when that is too coarse. **Source** \[GLS01\];
+/// \[NN09, sec. 5.2\].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PNormForm {
     p: f64,

@@ -167,8 +167,9 @@ impl<F: Real> Curved<F> for SimplexEntropy {
 ///
 /// EG is Hedge when the row is the experts' losses and the loss is z itself. **Start** uniform over the features that
 /// are there. **Care** logarithms are the state, so a weight that a drift has made 1e-900 is still alive when the drift
-/// turns. Logarithms of factors are cut to ±700, and factors that would be ≤ 0 to 2⁻⁵² (reported). The implicit step has
-/// $z'(\kappa) = -\mathrm{Var}_{w'}(x)$, and cuts logarithms of factors at −10⁴, relative to the largest.
+/// turns. Logarithms of factors are cut to ±700, and factors that would be ≤ 0 to 2⁻⁵² (reported). The implicit
+/// step has $z'(\kappa) = -\mathrm{Var}_{w'}(x)$, and cuts logarithms of factors at −10⁴, relative to the
+/// largest.
 /// **Source** \[KW97\], also for approximated EG; \[CMS07\] for Prod; \[AW20, eq. (3), sec. 4 and 5\].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum SimplexEntropyForm {
@@ -405,7 +406,8 @@ fn tilt<X: Row<f64>>(w: &Partitioned, off: AbsentWeight, x: X, kappa: f64) -> Ti
 
 /// The twin of EG at O(nnz): gradient descent on u with w = u², divided by ‖u‖. Special forms:
 /// * *centred*: the twin on $x - m$, $m = (lo + hi)/2$ for features in [lo, hi]; it has the bound of EG itself;
-/// * *experts*: $u_i(1 - \eta g x_i)$, the scale of the experts' algorithm, where the row is the experts' losses in [0, 1].
+/// * *experts*: $u_i(1 - \eta g x_i)$, the scale of the experts' algorithm, where the row is the experts'
+///   losses in [0, 1].
 ///
 /// **Care** as for the [twin of EGU](super::ReparamEntropyForm). **Source** \[AW20, alg. 4 and 6, eq. (20)\].
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -139,9 +139,10 @@ impl<F: Real> ExpLog<F> for Euclidean {
 
 /// Gradient descent, $w \leftarrow w - \eta\, g\, x$, from 0 at O(nnz).
 ///
-/// The implicit step is $w - \kappa x$ with $\kappa = \eta\, g(u - \kappa \Vert x \Vert^2)$: in closed form for losses of
-/// constant curvature c, $\kappa = \eta g(u)/(1 + \eta c \Vert x\Vert^2)$, and where the step ends on the kink of the loss,
-/// $\kappa = (u - z_{min})/\Vert x\Vert^2$, or before it, $\kappa = \eta g(u)$: the passive-aggressive step.
+/// The implicit step is $w - \kappa x$ with $\kappa = \eta\, g(u - \kappa \Vert x \Vert^2)$: in closed form for
+/// losses of constant curvature c, $\kappa = \eta g(u)/(1 + \eta c \Vert x\Vert^2)$, and where the step ends on
+/// the kink of the loss, $\kappa = (u - z_{min})/\Vert x\Vert^2$, or before it, $\kappa = \eta g(u)$: the
+/// passive-aggressive step.
 /// **Care** steps longer than 1e150 are refused. **Source** \[KMWW07, eq. (9), (10)\]; \[CDKSS06\] for the hinge.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct EuclideanForm;

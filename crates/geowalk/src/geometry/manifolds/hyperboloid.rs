@@ -341,8 +341,8 @@ const LONGEST: f64 = 350.0;
 /// $z = \langle w_s, x\rangle = u$ and
 /// $$w_s' = a\,w_s + b\,x, \qquad \theta = \eta |g| \sqrt{\Vert x\Vert^2 + u^2}, \qquad
 ///   a = \cosh\theta - \eta g u\,\mathrm{sinhc}\,\theta, \qquad b = -\eta g\, \mathrm{sinhc}\,\theta$$
-/// **Start** the origin, $w_s = 0$. **Care** $w_0 = \sqrt{1 + \Vert w_s\Vert^2}$ is never stored, so the constraint holds
-/// by construction. Steps longer than 350 are refused.
+/// **Start** the origin, $w_s = 0$. **Care** $w_0 = \sqrt{1 + \Vert w_s\Vert^2}$ is never stored, so the
+/// constraint holds by construction. Steps longer than 350 are refused.
 /// **Source** \[KMWW07, eq. (10)\] in the hyperboloid model of \[Boumal23, sec. 7.6\].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct HyperbolicForm;

@@ -1,6 +1,5 @@
 //! # Oblique manifold
-//! $$\{W \in \mathbb{R}^{r \times c} : \Vert W e_j \Vert = 1 \text{ for all } j\} = S^{r-1} \times \dots \times S^{r-1}$$
-//! Matrices whose columns are unit vectors, column after column in a point. Every operation is that of the unit
+//! $$\{W \in \mathbb{R}^{r \times c} : \Vert W e_j \Vert = 1 \text{ for all } j\} = S^{r-1} \times \dots \times S^{r-1}$$ Matrices whose columns are unit vectors, column after column in a point. Every operation is that of the unit
 //! [sphere](super::Sphere), column by column; distances add up as squares.
 //!
 //! **Cost** O(rc). **Care** as the sphere: opposite columns are joined by every great circle.

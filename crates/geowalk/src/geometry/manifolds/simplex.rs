@@ -292,9 +292,10 @@ impl<F: Real> ExpLog<F> for Simplex {
 /// $V = \langle p, x^2\rangle - u^2$:
 /// $$\sqrt{p_i'} = \bigl|\sqrt{p_i}\,(a - b\,x_i)\bigr|, \qquad \theta = \tfrac{\eta}{2} |g| \sqrt{V}, \qquad
 ///   b = \tfrac{\eta}{2}\, g\, \mathrm{sinc}\,\theta, \qquad a = \cos\theta + b\,u$$
-/// **Start** uniform over the features that are there. **Cost** a logarithm and an exponential per coordinate of the row.
-/// **Care** the simplex has an edge: a geodesic that leaves it is folded back, counted and reported. Weights are kept as
-/// logarithms, so that none becomes 0 for ever. **Source** \[KMWW07, ex. 3\].
+/// **Start** uniform over the features that are there. **Cost** a logarithm and an exponential per coordinate
+/// of the row.
+/// **Care** the simplex has an edge: a geodesic that leaves it is folded back, counted and reported. Weights
+/// are kept as logarithms, so that none becomes 0 for ever. **Source** \[KMWW07, ex. 3\].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SimplexForm;
 

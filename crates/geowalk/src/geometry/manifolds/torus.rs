@@ -3,8 +3,8 @@
 //! n circles, each a pair of coordinates (cos φ, sin φ): points of ℝ²ⁿ. Flat: geodesics turn every circle at its own
 //! constant speed.
 //!
-//! **Cost** O(n). **Care** as the sphere: opposite points of a circle are joined in two ways. Angles are never stored, so
-//! that nothing jumps from 2π to 0. **Source** \[Boumal23, sec. 3.7 and 7.2\].
+//! **Cost** O(n). **Care** as the sphere: opposite points of a circle are joined in two ways. Angles are never
+//! stored, so that nothing jumps from 2π to 0. **Source** \[Boumal23, sec. 3.7 and 7.2\].
 
 use super::{Product, Sphere};
 use crate::Real;

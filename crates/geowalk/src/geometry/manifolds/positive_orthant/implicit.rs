@@ -5,13 +5,15 @@
 //! **Several roots** On the other branch of W a weight may grow by more than the factor e, and U be lower there:
 //! w = 0.0346, x = −0.808 under the hinge loss with y = −1 and η = 10 has U = 0.966 on the principal branch and 0.640
 //! where w has grown by e^3.58. At a minimum at most one weight is on that branch, because the second derivative of
-//! $\tfrac12\sum t_i^2$ along the prediction has a negative term for each. It is the one of largest |x_i w_i| among those
-//! that grow: if a smaller one had the larger term x_i w_i', exchanging the two terms would lower the distance. So all
-//! candidates lie on one curve, whose parameter is $\tau = \ln(w_j'/w_j)$ of that weight, with $\kappa = \mp\tau e^{-\tau}/(x_j w_j)$.
-//! Up to τ = 1 it is the principal branch, where the root is unique for a convex loss. Beyond it 256 cells are searched, and
-//! the least U of all roots wins. The search is skipped where U there cannot be lower: its distance alone costs 1/(2η).
-//! **Care** losses that are not convex, and losses without a lower bound, are solved for on the principal branch alone. Where
-//! no root is found, an explicit step is made, halved until U has fallen enough, and reported as [`Event::FellBack`].
+//! $\tfrac12\sum t_i^2$ along the prediction has a negative term for each. It is the one of largest |x_i w_i|
+//! among those that grow: if a smaller one had the larger term x_i w_i', exchanging the two terms would lower
+//! the distance. So all candidates lie on one curve, whose parameter is $\tau = \ln(w_j'/w_j)$ of that weight,
+//! with $\kappa = \mp\tau e^{-\tau}/(x_j w_j)$. Up to τ = 1 it is the principal branch, where the root is
+//! unique for a convex loss. Beyond it 256 cells are searched, and the least U of all roots wins. The search is
+//! skipped where U there cannot be lower: its distance alone costs 1/(2η).
+//! **Care** losses that are not convex, and losses without a lower bound, are solved for on the principal
+//! branch alone. Where no root is found, an explicit step is made, halved until U has fallen enough, and
+//! reported as [`Event::FellBack`].
 //! **Cost** O(nnz) per evaluation, one W per coordinate of the row; for short steps a power series once.
 //! **Source** \[KMWW07, eq. (9) and (22)\]; \[CGHJK96\] for W.
 
