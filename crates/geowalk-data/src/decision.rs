@@ -4,6 +4,7 @@
 use std::fmt::{self, Write};
 
 use crate::error::visible;
+use crate::flag::Advice;
 use crate::words::Texts;
 
 /// What a reader has decided by looking at the first rows.
@@ -47,7 +48,7 @@ pub enum Decision {
         /// How many are.
         numbers: usize,
         /// What to do, if the field looks like a number.
-        advice: Option<&'static str>,
+        advice: Option<Advice>,
     },
     /// The names of all columns are numbers.
     NumericHeader {

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::io;
 
+use crate::flag::{Advice, Flag, OrSkip};
 /// A place in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
@@ -191,7 +192,8 @@ pub enum ErrorKind {
     },
     /// A binary file that is something else, or damaged.
     #[error(
-        "this is no {format} file that can be read ({what}); a whole one expected; write it again, or name another format with --format"
+        "this is no {format} file that can be read ({what}); a whole one expected; write it again, or name another format with {option}",
+        option = Flag::Format
     )]
     Broken {
         /// The format.
@@ -255,15 +257,17 @@ pub enum ErrorKind {
     Empty,
     /// A header and nothing else.
     #[error(
-        "a header and no rows; at least one row expected; check the file, or use --no-header if its first line is a row"
+        "a header and no rows; at least one row expected; check the file, or use {option} if its first line is a row",
+        option = Flag::NoHeader
     )]
     NoRows,
     /// Lines to pass over in a file that has none.
-    #[error("--skip-lines is for text, and this file is binary; leave it out")]
+    #[error("{option} is for text, and this file is binary; leave it out", option = Flag::SkipLines)]
     NoLines,
     /// Neither name nor content tells the format.
     #[error(
-        "cannot tell the format by name or content; one of {known} expected; name it with --format"
+        "cannot tell the format by name or content; one of {known} expected; name it with {option}",
+        option = Flag::Format
     )]
     UnknownFormat {
         /// All formats.
@@ -278,14 +282,14 @@ pub enum ErrorKind {
     )]
     Mark {
         /// The option.
-        option: &'static str,
+        option: Flag,
         /// What was given.
         found: char,
     },
     /// No column for the label.
-    #[error("{}; name it with --label; columns: {}", wanted.as_ref().map_or_else(
+    #[error("{}; name it with {label}; columns: {}", wanted.as_ref().map_or_else(
         || "no label column; one of class, label, target, y expected".to_owned(),
-        |wanted| format!("no column '{wanted}' for the label")), columns.join(", "))]
+        |wanted| format!("no column '{wanted}' for the label")), columns.join(", "), label = Flag::Label)]
     NoLabelColumn {
         /// The name asked for, if any.
         wanted: Option<String>,
@@ -301,7 +305,7 @@ pub enum ErrorKind {
         columns: Vec<String>,
     },
     /// A column that the model does not know.
-    #[error("column '{name}' is not in the schema; one of {} expected; leave it out with --ignore '{name}'", columns.join(", "))]
+    #[error("column '{name}' is not in the schema; one of {} expected; leave it out with {}", columns.join(", "), Flag::Ignore.with(Quoted(name)))]
     ExtraColumn {
         /// Its name.
         name: String,
@@ -334,7 +338,8 @@ pub enum ErrorKind {
     },
     /// A column of a type that is neither number nor text.
     #[error(
-        "column '{column}' is of type {found}; numbers, booleans or text expected; {advice}, or leave it out with --ignore '{column}'"
+        "column '{column}' is of type {found}; numbers, booleans or text expected; {advice}, or leave it out with {}",
+        Flag::Ignore.with(Quoted(column))
     )]
     ColumnType {
         /// Its name.
@@ -346,7 +351,8 @@ pub enum ErrorKind {
     },
     /// Two columns of one name.
     #[error(
-        "column '{name}' occurs twice; distinct names expected; rename one, or use --no-header if the first line is a row"
+        "column '{name}' occurs twice; distinct names expected; rename one, or use {option} if the first line is a row",
+        option = Flag::NoHeader
     )]
     DuplicateColumn {
         /// The name.
@@ -366,7 +372,7 @@ pub enum ErrorKind {
     },
     /// A number that is none, or not finite.
     #[error(
-        "{what} is '{found}'; a finite number expected; correct it, or skip bad rows with --on-error skip"
+        "{what} is '{found}'; a finite number expected; correct it{or_skip}", or_skip = OrSkip
     )]
     Number {
         /// Which number.
@@ -378,9 +384,11 @@ pub enum ErrorKind {
     #[error(
         "'{found}' in column '{column}', which has held numbers so far; {}",
         advice.map_or_else(
-            || format!("say --missing '{found}' if it means missing, --nominal '{column}' if the column holds names, \
-                        or skip bad rows with --on-error skip"),
-            str::to_owned,
+            || format!(
+                "say {} if it means missing, {} if the column holds names{OrSkip}",
+                Flag::Missing.with(Quoted(found)), Flag::Nominal.with(Quoted(column))
+            ),
+            |advice| advice.to_string(),
         )
     )]
     TextInNumeric {
@@ -389,7 +397,7 @@ pub enum ErrorKind {
         /// The text found.
         found: String,
         /// What to do, if it looks like a number.
-        advice: Option<&'static str>,
+        advice: Option<Advice>,
     },
     /// A number that is missing in a column where none was missing before.
     #[error(
@@ -401,7 +409,7 @@ pub enum ErrorKind {
         column: String,
     },
     /// A row without a label.
-    #[error("no label; one expected; drop the row, or skip bad rows with --on-error skip")]
+    #[error("no label; one expected; drop the row{or_skip}", or_skip = OrSkip)]
     NoLabel,
     /// Several labels in a row.
     #[error(
@@ -427,7 +435,8 @@ pub enum ErrorKind {
     },
     /// An index beyond the limit.
     #[error(
-        "index {found}, above {limit}: memory is needed for every index below it; hash the indices with --bits 24"
+        "index {found}, above {limit}: memory is needed for every index below it; hash the indices with {}",
+        Flag::Bits.with(24)
     )]
     IndexTooLarge {
         /// The index.
@@ -436,14 +445,15 @@ pub enum ErrorKind {
         limit: u64,
     },
     /// Something that is no index.
-    #[error("'{found}'; index:value expected; correct it, or name the format with --format")]
+    #[error("'{found}'; index:value expected; correct it, or name the format with {option}", option = Flag::Format)]
     NotAFeature {
         /// The text found.
         found: String,
     },
     /// An index that occurs twice in a row.
     #[error(
-        "index {index} occurs twice; distinct indices in a row expected; correct the row, or add equal indices up with --duplicates add"
+        "index {index} occurs twice; distinct indices in a row expected; correct the row, or add equal indices up with {}",
+        Flag::Duplicates.with("add")
     )]
     DuplicateIndex {
         /// The index, as in the file.
@@ -491,7 +501,7 @@ pub enum ErrorKind {
     },
     /// An importance weight below 0.
     #[error(
-        "importance weight {found}; a number >= 0 expected; correct it, or skip bad rows with --on-error skip"
+        "importance weight {found}; a number >= 0 expected; correct it{or_skip}", or_skip = OrSkip
     )]
     Weight {
         /// The weight.
@@ -512,7 +522,7 @@ pub enum ErrorKind {
     },
     /// A row with too few or too many fields.
     #[error(
-        "{found} fields; {expected} expected, as in the header; correct the row, or skip bad rows with --on-error skip"
+        "{found} fields; {expected} expected, as in the header; correct the row{or_skip}", or_skip = OrSkip
     )]
     Ragged {
         /// Fields in the row.
@@ -522,7 +532,7 @@ pub enum ErrorKind {
     },
     /// A quote that nothing closes.
     #[error(
-        "this quote is never closed; a second '\"' expected; double a quote that is meant literally (\"\"), or skip bad rows with --on-error skip"
+        "this quote is never closed; a second '\"' expected; double a quote that is meant literally (\"\"){or_skip}", or_skip = OrSkip
     )]
     UnclosedQuote,
     /// Text between a closing quote and the next separator.
@@ -543,18 +553,28 @@ pub enum ErrorKind {
     },
     /// JSON as VW has it.
     #[error(
-        "the key '{key}' belongs to the JSON of VW, whose labels are not read; name a label with --label, or write VW text"
+        "the key '{key}' belongs to the JSON of VW, whose labels are not read; name a label with {option}, or write VW text",
+        option = Flag::Label
     )]
     VwJson {
         /// The key.
         key: String,
     },
     /// More names than the dictionary may hold.
-    #[error("more than {limit} distinct feature names; fewer expected; hash them with --bits 22")]
+    #[error("more than {limit} distinct feature names; fewer expected; hash them with {}", Flag::Bits.with(22))]
     DictionaryFull {
         /// The most allowed.
         limit: usize,
     },
+}
+
+/// A text of the user in quotation marks.
+struct Quoted<'a>(&'a str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "'{}'", self.0)
+    }
 }
 
 /// How it is known that indices begin at 1.
@@ -569,10 +589,12 @@ pub enum Base {
 }
 
 impl Base {
-    fn advice(self) -> &'static str {
+    fn advice(self) -> String {
         match self {
-            Self::Rows(_) | Self::Option => "read the file with --index-base 0",
-            Self::Model => "add 1 to the indices, or train a new model",
+            Self::Rows(_) | Self::Option => {
+                format!("read the file with {}", Flag::IndexBase.with(0))
+            }
+            Self::Model => "add 1 to the indices, or train a new model".to_owned(),
         }
     }
 }
@@ -581,7 +603,7 @@ impl fmt::Display for Base {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Rows(rows) => write!(f, "the first {rows} rows have indices from 1"),
-            Self::Option => write!(f, "--index-base says 1"),
+            Self::Option => write!(f, "{} says 1", Flag::IndexBase),
             Self::Model => write!(f, "the indices of the model begin at 1"),
         }
     }

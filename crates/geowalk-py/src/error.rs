@@ -3,6 +3,7 @@
 //! error does not have are `None`, so that a handler can ask for any.
 
 use geowalk::error as core;
+use geowalk_data::Door;
 use geowalk_run::error::RunError;
 use geowalk_run::model::ModelError;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
@@ -230,7 +231,7 @@ pub(crate) fn unlearned() -> PyErr {
 /// something is built from them.
 pub(crate) fn config(error: core::ConfigError) -> PyErr {
     use core::ConfigError as C;
-    let message = spoken(&error.to_string());
+    let message = Door::Python.words(&error);
     Python::attach(|py| {
         let new = |kind: &str| {
             let error = ConfigError::new_err(message);
@@ -278,7 +279,7 @@ pub(crate) fn data(
 
 /// Why a run stopped. Rows are counted from 0, as Python does.
 pub(crate) fn run(error: RunError) -> PyErr {
-    let mut message = spoken(&error.to_string());
+    let mut message = Door::Python.words(&error);
     if let RunError::Label { row, .. }
     | RunError::Diverged { row, .. }
     | RunError::Round { row, .. } = &error
@@ -335,28 +336,6 @@ fn system(file: &str, error: &std::io::Error) -> PyErr {
         }
         None => PyOSError::new_err(format!("{file}: {error}")),
     }
-}
-
-/// A message in the words of Python: what is a flag on the command line is a parameter here.
-fn spoken(message: &str) -> String {
-    const FLAGS: [(&str, &str); 15] = [
-        ("--rate ", "rate="),
-        ("--loss ", "loss="),
-        ("--walk ", "walk="),
-        ("--task multiclass", "partial_fit with all classes"),
-        ("--task binary", "OnlineClassifier"),
-        ("--task regression", "OnlineRegressor"),
-        ("--bits", "a hash"),
-        ("--no-header", "header=False"),
-        ("--label", "label="),
-        ("--missing ", "missing="),
-        ("--decimal ", "decimal="),
-        ("--thousands ", "thousands="),
-        ("--separator ", "separator="),
-        ("--skip-lines", "skip_lines"),
-        (", or skip bad rows with --on-error skip", ""),
-    ];
-    FLAGS.iter().fold(message.to_owned(), |text, (flag, name)| text.replace(flag, name))
 }
 
 /// A shape as Python writes it.

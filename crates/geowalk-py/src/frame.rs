@@ -4,8 +4,8 @@
 
 use geowalk::row::Block;
 use geowalk_data::{
-    BadCell, Cell, DataError, Decision, Dictionary, Features, Labels, Options, Places, Position,
-    SAMPLE_ROWS, Schema, Skipped, Source,
+    BadCell, Cell, DataError, Decision, Dictionary, Door, Features, Labels, Options, Places,
+    Position, SAMPLE_ROWS, Schema, Skipped, Source,
 };
 use geowalk_run::pump::ROWS;
 use pyo3::prelude::*;
@@ -40,7 +40,7 @@ fn wrong(error: geowalk_data::ErrorKind) -> PyErr {
         geowalk_data::ErrorKind::DuplicateColumn { name } => {
             format!("two columns have the name '{name}'; rename one")
         }
-        other => other.to_string(),
+        other => Door::Python.words(&other),
     };
     data(message, None, None, None)
 }

@@ -11,7 +11,9 @@ use std::time::{Duration, Instant};
 
 use geowalk::boost::Halt;
 use geowalk::row::Block;
-use geowalk_data::{Column, Dictionary, ErrorKind, Features, Index, Kind, Labels, Schema, Task};
+use geowalk_data::{
+    Column, Dictionary, Door, ErrorKind, Features, Index, Kind, Labels, Schema, Task,
+};
 use geowalk_run::certify::Which;
 use geowalk_run::fit;
 use geowalk_run::label::make_room;
@@ -127,7 +129,7 @@ impl Online {
                 ErrorKind::DuplicateColumn { name } => {
                     format!("two columns have the name '{name}'; rename one")
                 }
-                other => other.to_string(),
+                other => Door::Python.words(&other),
             };
             data(message, None, None, None)
         };

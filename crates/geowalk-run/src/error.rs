@@ -5,7 +5,7 @@ use std::io;
 use geowalk::boost::table::TableError;
 use geowalk::boost::tree::TreeError;
 use geowalk::{ConfigError, DomainError};
-use geowalk_data::{DataError, Features, Place, Task};
+use geowalk_data::{DataError, Features, Flag, Place, Task};
 
 use crate::label::LabelError;
 use crate::learner::Diverged;
@@ -68,7 +68,7 @@ pub enum RunError {
     },
     /// Another label than the model's.
     #[error(
-        "the label of the model is '{own}', not '{asked}'; leave --label out, or train a new model"
+        "the label of the model is '{own}', not '{asked}'; leave {label} out, or train a new model", label = Flag::Label
     )]
     OtherLabel {
         /// The label asked for.
@@ -105,7 +105,7 @@ pub enum RunError {
         walk: String,
     },
     /// A series of names.
-    #[error("the values of a series must be numbers; choose its column with --label")]
+    #[error("the values of a series must be numbers; choose its column with {}", Flag::Label)]
     NotASeries,
     /// Experts that cannot be told from the columns.
     #[error("{file}: {found}; {advice}")]
@@ -118,7 +118,8 @@ pub enum RunError {
         advice: &'static str,
     },
     /// A round of experts that cannot be played.
-    #[error("row {row}: {cause}{}; correct the row, or choose another --loss, --range or --rate", of(expert.as_ref()))]
+    #[error("row {row}: {cause}{}; correct the row, or choose another {loss}, {range} or {rate}", of(expert.as_ref()),
+        loss = Flag::Loss, range = Flag::Range, rate = Flag::Rate)]
     Round {
         /// Row of the data, from 1.
         row: u64,
@@ -137,7 +138,7 @@ pub enum RunError {
     #[error(transparent)]
     Tree(#[from] TreeError),
     /// A fold that cannot be learned from.
-    #[error("fold {fold}: {cause}; use fewer --folds")]
+    #[error("fold {fold}: {cause}; use fewer {}", Flag::Folds)]
     Fold {
         /// Its number, from 1.
         fold: usize,
@@ -146,7 +147,7 @@ pub enum RunError {
     },
     /// Labels that are not classes.
     #[error(
-        "the task is {why}; this learns classes: use --task multiclass, or --nominal with the label"
+        "the task is {why}; this learns classes: use {}, or {} with the label", Flag::Task.with("multiclass"), Flag::Nominal
     )]
     NotClasses {
         /// The task, and why.
@@ -154,7 +155,7 @@ pub enum RunError {
     },
     /// No labels.
     #[error(
-        "none of the {rows} rows has a label to learn from; a line of VW begins with it, a table has it in the column --label"
+        "none of the {rows} rows has a label to learn from; a line of VW begins with it, a table has it in the column {label}", label = Flag::Label
     )]
     NoLabels {
         /// How many rows there are.
@@ -173,7 +174,7 @@ pub enum RunError {
         most: usize,
     },
     /// Hashed features where names are needed.
-    #[error("--bits {bits}: columns need their names; leave it out")]
+    #[error("{}: columns need their names; leave it out", Flag::Bits.with(bits))]
     Bits {
         /// The bits of the hash.
         bits: u32,
@@ -250,8 +251,8 @@ pub enum RunError {
     },
     /// A model of another task, which it cannot have.
     #[error(
-        "--task {}: the model learns {} and cannot be converted, because {why}; train a new model with --task {}",
-        asked.name(), model.name(), asked.name()
+        "{}: the model learns {} and cannot be converted, because {why}; train a new model with {}",
+        Flag::Task.with(asked.name()), model.name(), Flag::Task.with(asked.name())
     )]
     OtherTask {
         /// The task of the model.
@@ -311,8 +312,10 @@ fn of(feature: Option<&String>) -> String {
 fn advice(suggested: Option<f64>, cause: &Diverged) -> String {
     match suggested {
         Some(rate) => format!(
-            "the rate of this step was {:e}: try --rate {rate:.1e} or --rate auto, or the default walk",
-            cause.rate
+            "the rate of this step was {:e}: try {} or {}, or the default walk",
+            cause.rate,
+            Flag::Rate.with(format_args!("{rate:.1e}")),
+            Flag::Rate.with("auto")
         ),
         None => "correct the row, or use another walk".to_owned(),
     }

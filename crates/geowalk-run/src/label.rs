@@ -2,14 +2,16 @@
 //! Readers give labels as numbers, or as the numbers of class names. Learners want a number, −1 and +1, or classes 0, 1, …
 
 use geowalk::error::Allowed;
-use geowalk_data::{Labels, Task};
+use geowalk_data::{Flag, Labels, Task};
 
 /// A label that does not fit what is being learned.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum LabelError {
     /// A third value where two were seen.
     #[error(
-        "the label {found} is neither {negative} nor {positive}; with more than two classes use --task multiclass, for numbers --task regression"
+        "the label {found} is neither {negative} nor {positive}; with more than two classes use {}, for numbers {}",
+        Flag::Task.with("multiclass"),
+        Flag::Task.with("regression")
     )]
     Third {
         /// The label.
@@ -21,7 +23,8 @@ pub enum LabelError {
     },
     /// A number that the loss does not take.
     #[error(
-        "the label is {found}; with the loss '{loss}' it must be {allowed}; use --task binary, or a loss for numbers such as squared"
+        "the label is {found}; with the loss '{loss}' it must be {allowed}; use {}, or a loss for numbers such as squared",
+        Flag::Task.with("binary")
     )]
     Outside {
         /// The label.
@@ -33,7 +36,9 @@ pub enum LabelError {
     },
     /// A name where a number is needed.
     #[error(
-        "the label '{found}' is not a number; for classes use --task binary or --task multiclass"
+        "the label '{found}' is not a number; for classes use {} or {}",
+        Flag::Task.with("binary"),
+        Flag::Task.with("multiclass")
     )]
     NotANumber {
         /// The label.

@@ -296,9 +296,13 @@ fn fields(
     if wanted.proba {
         let width = found.shares.len().checked_div(found.found.len()).unwrap_or(0);
         let shares = found.shares.get(row * width..(row + 1) * width).unwrap_or_default();
-        shares.iter().for_each(|share| put(&share.to_string()));
+        for share in shares {
+            put(&share.to_string());
+        }
         // A loss without probabilities.
-        (width..classes.len()).for_each(|_| put("NaN"));
+        for _ in width..classes.len() {
+            put("NaN");
+        }
     } else if classes.is_empty() {
         put(&found.found[row].to_string());
     } else {

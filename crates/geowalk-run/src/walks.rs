@@ -247,7 +247,7 @@ pub fn usual_loss_of(walk: &str, task: Task) -> Result<&'static str, ConfigError
         Task::Binary | Task::Multiclass if ols => Ok("matsushita"),
         Task::Regression if ols => Err(ConfigError::Missing {
             name: "a loss for numbers",
-            meaning: "ols has balanced convex losses, which are for classes; give --loss, or use --walk mirror:p-norm",
+            meaning: "ols has balanced convex losses, which are for classes; name a loss, or use the walk mirror:p-norm",
         }),
         _ => Ok(usual_loss(task)),
     }
@@ -424,7 +424,7 @@ impl Builder {
         let Some(slope) = self.request.setting.loss.facts().lipschitz else {
             return Err(ConfigError::Missing {
                 name: "a bound on the slope of the loss",
-                meaning: "free bets against it; use --walk adagrad, or a loss such as absolute or huber",
+                meaning: "free bets against it; use the walk adagrad, or a loss such as absolute or huber",
             });
         };
         self.request.setting.splits_weights = true;

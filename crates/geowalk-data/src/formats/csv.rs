@@ -23,6 +23,7 @@ use crate::Options;
 use crate::bytes::{Bytes, Record};
 use crate::decision::Decision;
 use crate::error::{DataError, ErrorKind, Fault, excerpt};
+use crate::flag::Flag;
 use crate::looks::Looks;
 use crate::number;
 use crate::schema::{Labels, Schema};
@@ -49,7 +50,7 @@ pub(super) fn open(
     let mut dialect = dialect;
     if let Some(found) = options.separator {
         let separator = u8::try_from(found).ok().filter(|c| c.is_ascii() && !b"\"\r\n".contains(c));
-        let refused = || ErrorKind::Mark { option: "--separator", found }.of(bytes.name());
+        let refused = || ErrorKind::Mark { option: Flag::Separator, found }.of(bytes.name());
         dialect.separator = separator.ok_or_else(refused)?;
     } else if dialect.separator == b',' && has_semicolons(&mut bytes)? {
         dialect.separator = b';';

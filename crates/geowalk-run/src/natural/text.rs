@@ -31,13 +31,13 @@ pub(crate) fn build(
     if request.task == Task::Regression {
         return Err(ConfigError::Missing {
             name: "classes",
-            meaning: "natural gradient learns classes; use --task binary or --task multiclass, or another walk",
+            meaning: "natural gradient learns classes, not numbers; use another walk",
         });
     }
     if request.setting.rate == Rate::Certified {
         return Err(ConfigError::Missing {
             name: "a theorem that prescribes the rate",
-            meaning: "natural gradient has none; leave --rate out",
+            meaning: "natural gradient has none; leave the rate out",
         });
     }
     let mut args = spec.args();

@@ -1,6 +1,7 @@
 //! How people write numbers, and what they write where there is none.
 
 use crate::error::ErrorKind;
+use crate::flag::{Advice, Flag};
 use crate::number;
 
 /// How numbers are written in a table.
@@ -22,9 +23,9 @@ impl Spelling {
             Ok(c) if c == b' ' || c.is_ascii_punctuation() && !b"+-\"".contains(&c) => Ok(c),
             _ => Err(ErrorKind::Mark { option, found }),
         };
-        let decimal = mark("--decimal", decimal)?;
-        let thousands = thousands.map(|found| match mark("--thousands", found) {
-            Ok(c) if c == decimal => Err(ErrorKind::Mark { option: "--thousands", found }),
+        let decimal = mark(Flag::Decimal, decimal)?;
+        let thousands = thousands.map(|found| match mark(Flag::Thousands, found) {
+            Ok(c) if c == decimal => Err(ErrorKind::Mark { option: Flag::Thousands, found }),
             mark => mark,
         });
         Ok(Self { decimal, thousands: thousands.transpose()? })
@@ -78,7 +79,7 @@ pub(in crate::formats) fn is_missing_word(text: &[u8]) -> bool {
 }
 
 /// What to do about a text that a person would take for a number.
-pub(in crate::formats) fn advice(text: &[u8]) -> Option<&'static str> {
+pub(in crate::formats) fn advice(text: &[u8]) -> Option<Advice> {
     const CURRENCIES: [&str; 8] = ["$", "€", "£", "¥", "USD", "EUR", "GBP", "CHF"];
     let text = std::str::from_utf8(text).ok()?.trim();
     let is = |text: &str, decimal, thousands| {
@@ -95,20 +96,24 @@ pub(in crate::formats) fn advice(text: &[u8]) -> Option<&'static str> {
     match () {
         () if is(text, b'.', None) => None,
         () if text.strip_suffix('%').is_some_and(any) => {
-            Some("percent signs are not read: remove them from the column")
+            Some(Advice::Words("percent signs are not read: remove them from the column"))
         }
         () if CURRENCIES.iter().any(|sign| without(sign)) => {
-            Some("signs of currencies are not read: remove them from the column")
+            Some(Advice::Words("signs of currencies are not read: remove them from the column"))
         }
         () if is(text, b'.', Some(b',')) && is(text, b',', None) => {
-            Some("say --thousands , or --decimal ,")
+            Some(Advice::One(&[(Flag::Thousands, ","), (Flag::Decimal, ",")]))
         }
-        () if is(text, b',', None) => Some("say --decimal ,"),
-        () if is(text, b'.', Some(b',')) => Some("say --thousands ,"),
-        () if is(text, b',', Some(b'.')) => Some("say --decimal , --thousands ."),
-        () if is(text, b'.', Some(b' ')) => Some("say --thousands ' '"),
-        () if is(text, b',', Some(b' ')) => Some("say --decimal , --thousands ' '"),
-        () if is(text, b'.', Some(b'\'')) => Some("say --thousands \"'\""),
+        () if is(text, b',', None) => Some(Advice::All(&[(Flag::Decimal, ",")])),
+        () if is(text, b'.', Some(b',')) => Some(Advice::All(&[(Flag::Thousands, ",")])),
+        () if is(text, b',', Some(b'.')) => {
+            Some(Advice::All(&[(Flag::Decimal, ","), (Flag::Thousands, ".")]))
+        }
+        () if is(text, b'.', Some(b' ')) => Some(Advice::All(&[(Flag::Thousands, "' '")])),
+        () if is(text, b',', Some(b' ')) => {
+            Some(Advice::All(&[(Flag::Decimal, ","), (Flag::Thousands, "' '")]))
+        }
+        () if is(text, b'.', Some(b'\'')) => Some(Advice::All(&[(Flag::Thousands, "\"'\"")])),
         () => None,
     }
 }
@@ -166,9 +171,9 @@ mod tests {
             ("red", None),
             ("2024-05-01", None),
         ] {
-            match (advice(text.as_bytes()), says) {
+            match (advice(text.as_bytes()).map(|own| own.to_string()), says) {
                 (Some(found), Some(says)) => assert!(found.contains(says), "{text}: {found}"),
-                (found, says) => assert_eq!(found, says, "{text}"),
+                (found, says) => assert_eq!(found.as_deref(), says, "{text}"),
             }
         }
     }
