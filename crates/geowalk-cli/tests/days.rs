@@ -225,9 +225,9 @@ fn rows_are_read_again_as_they_were() {
     let file = |rows: &mut dyn Iterator<Item = String>| {
         format!("a note\nx;z;y\n{}", rows.collect::<String>())
     };
-    place.write("one.csv", &file(&mut (0..60).map(rows)));
-    place.write("two.csv", &file(&mut (60..90).map(rows)));
-    place.write("both.csv", &file(&mut (0..90).map(rows)));
+    place.write("one.csv", file(&mut (0..60).map(rows)));
+    place.write("two.csv", file(&mut (60..90).map(rows)));
+    place.write("both.csv", file(&mut (0..90).map(rows)));
     let how = ["--decimal", ",", "--separator", ";", "--skip-lines", "1", "--ignore", "z"];
     let train = ["train", "one.csv", "--label", "y", "--model", "m.gw"];
     place.ok(&[&train[..], &how].concat());
