@@ -30,6 +30,7 @@ pub mod replace;
 mod sigma;
 pub mod sql;
 pub mod table;
+pub mod team;
 pub mod theorem;
 mod thinned;
 pub mod track;

@@ -36,6 +36,7 @@ use crate::model::{Model, Settings};
 use crate::predict;
 use crate::pump::{Filled, Pump, ROWS, usual_threads};
 use crate::replace::target;
+use crate::team;
 use crate::theorem::Declared;
 use crate::walks;
 use predictions::Predictions;
@@ -112,7 +113,9 @@ impl Default for Plan {
 impl Plan {
     /// Is nothing inferred from the first rows? Then they can be predicted and learned from as they come.
     fn knows_task(&self) -> bool {
-        let family = |walk: &String| walk.starts_with("natural") || walk.starts_with("dsngd");
+        let family = |walk: &String| {
+            ["natural", "dsngd", team::NAME].iter().any(|name| walk.starts_with(name))
+        };
         self.resume.is_some() || (self.task.is_some() && !self.walk.as_ref().is_some_and(family))
     }
 

@@ -22,6 +22,8 @@ use crate::link::{probability, threshold};
 use crate::metrics::{Metrics, Window};
 use crate::model::{Model, Settings};
 use crate::natural;
+use crate::team;
+use crate::theorem::Declared;
 use crate::walks::{self, Built};
 
 /// Where things go while training.
@@ -92,8 +94,19 @@ impl Run {
                     settings.extras.insert("family".to_owned(), choice.reason);
                     settings.walk = choice.walk;
                 }
-                let intercept = settings.intercept;
-                settings.walk = walks::stated(&settings.walk, schema, block, intercept)?;
+                let (walk, intercept) = (settings.walk.clone(), settings.intercept);
+                let members =
+                    team::stated(&walk, settings.task, &settings.loss, intercept, schema, block)?;
+                settings.walk = match members {
+                    Some(team) => {
+                        said(Said::Note(format!("team: {team}")));
+                        team
+                    }
+                    None => walks::stated(&walk, schema, block, intercept)?,
+                };
+                if settings.rate == "auto" && plan.declared == Declared::default() {
+                    settings.walk = walks::with_normalised_rows(&settings.walk)?;
+                }
                 settings
             }
             Some(model) => continued(plan, model)?,
@@ -110,6 +123,9 @@ impl Run {
                 }
             }
         }
+        let threads = plan.threads;
+        let studies = run.other.iter_mut().chain([&mut run.study]);
+        studies.for_each(|study| study.built.learner.use_threads(threads));
         run.inference = inference;
         run.resumed_classes = run.coding.classes().len();
         run.classes_at_mark = run.resumed_classes;
@@ -611,6 +627,7 @@ impl Run {
             loss_name: built.loss.spec(),
             rate,
             average: self.settings.average(),
+            members: built.learner.members(),
             fit: self.settings.passes(),
             course: None,
             certificate,
