@@ -12,6 +12,7 @@ use geowalk_run::model::Model;
 use geowalk_run::predict::restore;
 use geowalk_run::profile::Profile;
 use geowalk_run::sql::{Dialect, Target};
+use geowalk_run::team;
 use geowalk_run::track;
 use geowalk_run::tree::{self, Form};
 use serde_json::json;
@@ -22,8 +23,18 @@ use crate::{Failure, boost};
 
 /// Prints a model.
 pub(crate) fn run(args: &Show, out: &mut dyn Write) -> Result<(), Failure> {
-    Files::none().input("MODEL", Some(&args.model)).check()?;
-    let model = Model::load(&args.model).map_err(RunError::from)?;
+    Files::none()
+        .input("MODEL", Some(&args.model))
+        .output("--export", args.export.as_deref())
+        .check()?;
+    let mut model = Model::load(&args.model).map_err(RunError::from)?;
+    if let Some(k) = args.member {
+        let place = k.checked_sub(1).unwrap_or(usize::MAX);
+        model = team::member(&model, place)?;
+        if let Some(path) = &args.export {
+            model.save(path).map_err(RunError::from)?;
+        }
+    }
     if args.format != Some(Format::Sql) && (args.table.is_some() || args.dialect.is_some()) {
         let flag = if args.table.is_some() { "--table" } else { "--dialect" };
         return Err(Failure::Use(format!("{flag} goes with --format sql")));
@@ -85,13 +96,16 @@ pub(crate) fn run(args: &Show, out: &mut dyn Write) -> Result<(), Failure> {
             writeln!(out, "{name:<10} {value}")?;
         }
     }
+    crate::train::members(&built.learner.members(), model.examples, out)?;
     if let Some(report) = built.learner.report(&Against::Reach, None) {
         for line in report.lines().into_iter().chain(report.rounds_note(model.examples)) {
             writeln!(out, "{line}")?;
         }
     }
+    let whose = built.learner.members().is_empty();
+    let whose = if whose { "" } else { " of the member that lost least" };
     for (name, top) in &outputs {
-        writeln!(out, "\n{name}: largest weights")?;
+        writeln!(out, "\n{name}: largest weights{whose}")?;
         for (feature, weight) in top {
             writeln!(out, "{weight:>14.6}  {feature}")?;
         }

@@ -9,6 +9,7 @@ use geowalk_data::{Collisions, Task};
 use geowalk_run::certify::Which;
 use geowalk_run::fit;
 use geowalk_run::pump::usual_threads;
+use geowalk_run::team::MemberResult;
 use geowalk_run::train::{Plan, Said, Summary, ThisRun, train};
 
 use crate::args::{Passes, Shown, Switch, Train, What};
@@ -188,8 +189,13 @@ fn print(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     let task = summary.task_reason.as_deref().unwrap_or(summary.task.name());
     writeln!(out, "task           {task}")?;
     let averaged = if summary.average { ", averaged weights" } else { "" };
-    writeln!(out, "walk           {}{averaged}", summary.walk)?;
+    let walk = match summary.members.len() {
+        0 => summary.walk.clone(),
+        members => format!("auto, a team of {members}"),
+    };
+    writeln!(out, "walk           {walk}{averaged}")?;
     writeln!(out, "rate           {}", summary.rate)?;
+    members(&summary.members, summary.seen.examples, out)?;
     match &summary.certificate {
         None => writeln!(out, "certificate    none (off)")?,
         Some(report) => {
@@ -212,6 +218,31 @@ fn print(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         }
     }
     writeln!(out, "seconds        {:.3}", summary.seconds)
+}
+
+/// What the members of a team lost, and their weights in the mixture.
+pub(crate) fn members(
+    members: &[MemberResult],
+    examples: u64,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    if members.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "members           loss  weight     team  bound  (per row; team: total loss of the team less")?;
+    writeln!(out, "                                                that of the member, and its bound)")?;
+    for (k, member) in members.iter().enumerate() {
+        let MemberResult { walk, loss, weight, overhead, bound, stopped, .. } = member;
+        let average = loss / examples.max(1) as f64;
+        let bound = if bound.is_finite() { format!("{bound:.3}") } else { "none".to_owned() };
+        let stopped = stopped.map_or_else(String::new, |row| format!(" (stopped at row {row})"));
+        writeln!(
+            out,
+            "  {:<3} {average:>14.4} {weight:>8.4} {overhead:>10.2} {bound:>8}  {walk}{stopped}",
+            k + 1
+        )?;
+    }
+    Ok(())
 }
 
 /// How many features share a place, and what can be done about it.

@@ -31,8 +31,11 @@ use geowalk_data::{Features, Kind, Schema, Task};
 use serde_json::{Value, json};
 
 use crate::certificate::{Against, Report};
+use crate::error::RunError;
 use crate::hindsight::Domain;
 use crate::learner::{Diverged, Learner, Outcome, Reach, largest, softmax};
+use crate::metrics::Metrics;
+use crate::model::{Model, Settings};
 use crate::natural;
 use crate::rate::Rate;
 use crate::walks::{self, Built, Request};
@@ -267,6 +270,37 @@ impl Member {
         self.at = from + count as usize;
         self.probabilities.get(from..self.at).unwrap_or_default()
     }
+}
+
+/// A member of a team, counted from 0, as a model by itself: it predicts, is shown, certified and goes on learning. Its
+/// metrics begin with the next row.
+pub fn member(model: &Model, k: usize) -> Result<Model, RunError> {
+    let spec = Spec::parse(&model.settings.walk)?;
+    let names = if spec.name() == NAME { read(&spec)?.0.unwrap_or_default() } else { Vec::new() };
+    let Some(text) = names.get(k) else {
+        let (name, value) = ("--member", k as f64 + 1.0);
+        return Err(match names.len() {
+            0 => ConfigError::Missing {
+                name: "a team",
+                meaning: "--member goes with models of the walk auto; this is another walk",
+            },
+            n => ConfigError::OutOfRange { name, value, allowed: Allowed::Closed(1.0, n as f64) },
+        }
+        .into());
+    };
+    let (walk, rate) = without_rate(text)?;
+    let rate = rate.unwrap_or_else(|| "auto".to_owned());
+    let mut settings = Settings { walk, rate, ..model.settings.clone() };
+    settings.change("walk");
+    let prefix = format!("member.{k}.");
+    let part = |(name, values): &(String, Vec<f64>)| {
+        Some((name.strip_prefix(&prefix)?.to_owned(), values.clone()))
+    };
+    let mut arrays: Vec<(String, Vec<f64>)> = model.arrays.iter().filter_map(part).collect();
+    arrays.extend(Metrics::new(settings.task).save("metrics"));
+    let summary = model.summary["members"][k].clone();
+    let (schema, classes) = (model.schema.clone(), model.classes.clone());
+    Ok(Model { settings, schema, classes, examples: model.examples, arrays, summary })
 }
 
 /// How predictions become one.
