@@ -125,7 +125,9 @@ fn usual(task: Task, loss: &AnyLoss, schema: &Schema) -> Vec<String> {
     let logistic = matches!(loss, AnyLoss::Logistic(_));
     let mut members: Vec<&str> = Vec::new();
     if task == Task::Regression && !bounded {
-        members.extend(["adagrad(rate=0.1)", "adagrad", "adagrad(rate=1)", "gd", "implicit:euclidean"]);
+        // Beside normalised rows those as they are: there the constant has less weight among large features.
+        members.extend(["adagrad", "gd", "gd(normalise=false)"]);
+        members.extend(["implicit:euclidean", "implicit:euclidean(normalise=false)"]);
         if matches!(loss, AnyLoss::Squared(_)) && few(schema) {
             members.push("vaw");
         }
@@ -316,6 +318,8 @@ struct Forecasts {
     /// Ridge regression of what the mean of the members leaves.
     stack: Vaw,
     upper: Aggregate,
+    /// Predictions in the range of the labels.
+    within: Vec<f64>,
 }
 
 /// Scores under other losses.
@@ -344,6 +348,7 @@ impl Rule {
                 members: Aggregate::new(members, request.y_range.filter(|(a, b)| a < b))?,
                 stack: Vaw::new(Vaw::RIDGE, members)?,
                 upper: Aggregate::new(2, request.y_range.filter(|(a, b)| a < b))?,
+                within: Vec::new(),
             })),
             _ if !loss.facts().convex => {
                 return Err(ConfigError::Missing {
@@ -359,22 +364,34 @@ impl Rule {
     }
 }
 
-/// The members' number closest to what a finished team would say of their predictions.
 impl Forecasts {
-    fn answer(&self, p: &[f64]) -> f64 {
-        let mean = p.iter().sum::<f64>() / p.len() as f64;
-        self.upper.answer(&[self.members.answer(p), mean + self.stack.predict(Dense(p))])
+    /// within ← predictions in the range of the labels so far, which a stack can trust; their mean.
+    fn clip(&self, p: &[f64], within: &mut Vec<f64>) -> f64 {
+        let (a, b) = self.members.range().unwrap_or((0.0, 0.0));
+        within.clear();
+        within.extend(p.iter().map(|p| if p.is_nan() { a } else { Real::clamp(*p, a, b) }));
+        within.iter().sum::<f64>() / within.len() as f64
+    }
+
+    fn answer(&self, p: &[f64], within: &mut Vec<f64>) -> f64 {
+        let mean = self.clip(p, within);
+        let stacked = mean + self.stack.predict(Dense(within));
+        self.upper.answer(&[self.members.answer(p), stacked])
     }
 
     /// Predicts and learns; what was predicted.
-    fn learn(&mut self, p: &[f64], y: f64, weight: f64) -> Result<f64, DomainError> {
-        let mean = p.iter().sum::<f64>() / p.len() as f64;
+    fn learn(&mut self, p: &[f64], y: f64, weight: f64) -> f64 {
+        let mut within = std::mem::take(&mut self.within);
+        let mean = self.clip(p, &mut within);
         let target = Target { y: y - mean, weight };
-        let round = self.stack.step(Dense(p), target, &Squared, 0.0)?;
-        let z = self.upper.predict(&[self.members.predict(p), mean + round.z]);
+        // Labels beyond all numbers leave the stack what it was.
+        let round = self.stack.step(Dense(&within), target, &Squared, 0.0);
+        let stacked = mean + round.map_or(0.0, |round| round.z);
+        let z = self.upper.predict(&[self.members.predict(p), stacked]);
         self.members.learn(y, weight);
         self.upper.learn(y, weight);
-        Ok(z)
+        self.within = within;
+        z
     }
 }
 
@@ -598,7 +615,7 @@ impl Rule {
     fn answer(&self, p: &[f64]) -> f64 {
         match self {
             Self::Classes(_) => f64::NAN,
-            Self::Squared(forecasts) => forecasts.answer(p),
+            Self::Squared(forecasts) => forecasts.answer(p, &mut Vec::new()),
             Self::Convex(weighed) => weighed.w.iter().zip(p).map(|(w, p)| w * p).sum(),
         }
     }
@@ -607,8 +624,7 @@ impl Rule {
     fn learn(&mut self, loss: &AnyLoss, p: &[f64], y: f64, weight: f64) -> f64 {
         match self {
             Self::Classes(_) => f64::NAN,
-            // Predictions are finite and no more than members: the step can be made.
-            Self::Squared(forecasts) => forecasts.learn(p, y, weight).unwrap_or(f64::NAN),
+            Self::Squared(forecasts) => forecasts.learn(p, y, weight),
             Self::Convex(weighed) => {
                 let z: f64 = weighed.w.iter().zip(p).map(|(w, p)| w * p).sum();
                 let losses: Vec<f64> = p.iter().map(|p| weight * loss.value(*p, y)).collect();
@@ -834,17 +850,17 @@ impl Learner for Team {
             member.learner.save(&mut |name, values| put(format!("member.{k}.{name}"), values));
         }
         let stopped: Vec<f64> = self.members.iter().map(|member| member.stopped as f64).collect();
-        put("team.stopped".to_owned(), &stopped);
+        put("members.stopped".to_owned(), &stopped);
         let losses: Vec<f64> = self.members.iter().flat_map(|member| member.loss.save()).collect();
-        put("team.losses".to_owned(), &losses);
-        put("team.total".to_owned(), &self.total.save());
-        put("team.rows".to_owned(), &[self.rows as f64]);
+        put("members.losses".to_owned(), &losses);
+        put("members.total".to_owned(), &self.total.save());
+        put("members.rows".to_owned(), &[self.rows as f64]);
         match &self.rule {
             Rule::Classes(mixture) => {
                 mixture.save(&mut |name, values| put(format!("team.{name}"), values));
             }
             Rule::Squared(forecasts) => {
-                let Forecasts { members, stack, upper } = forecasts.as_ref();
+                let Forecasts { members, stack, upper, .. } = forecasts.as_ref();
                 members.save(&mut |name, values| put(format!("team.members.{name}"), values));
                 stack.save(&mut |name, values| put(format!("team.stack.{name}"), values));
                 upper.save(&mut |name, values| put(format!("team.upper.{name}"), values));
@@ -860,11 +876,11 @@ impl Learner for Team {
         let missing = ConfigError::Missing { name: "team", meaning: "the state of a team" };
         let count = self.members.len();
         let of = |values: Option<Vec<f64>>, n: usize| values.filter(|values| values.len() == n);
-        let stopped = of(get("team.stopped"), count).ok_or(missing.clone())?;
-        let losses = of(get("team.losses"), 4 * count).ok_or(missing.clone())?;
+        let stopped = of(get("members.stopped"), count).ok_or(missing.clone())?;
+        let losses = of(get("members.losses"), 4 * count).ok_or(missing.clone())?;
         let (losses, _) = losses.as_chunks::<4>();
-        let total = get("team.total").and_then(|total| <[f64; 4]>::try_from(total).ok());
-        let rows = of(get("team.rows"), 1).ok_or(missing.clone())?;
+        let total = get("members.total").and_then(|total| <[f64; 4]>::try_from(total).ok());
+        let rows = of(get("members.rows"), 1).ok_or(missing.clone())?;
         (self.total, self.rows) = (Sum::load(total.ok_or(missing)?), rows[0] as u64);
         for (k, member) in self.members.iter_mut().enumerate() {
             member.learner.load(&mut |name| get(&format!("member.{k}.{name}")))?;
@@ -874,7 +890,7 @@ impl Learner for Team {
         match &mut self.rule {
             Rule::Classes(mixture) => mixture.load(&mut |name| get(&format!("team.{name}"))),
             Rule::Squared(forecasts) => {
-                let Forecasts { members, stack, upper } = forecasts.as_mut();
+                let Forecasts { members, stack, upper, .. } = forecasts.as_mut();
                 members.load(&mut |name| get(&format!("team.members.{name}")))?;
                 stack.load(&mut |name| get(&format!("team.stack.{name}")))?;
                 upper.load(&mut |name| get(&format!("team.upper.{name}")))
