@@ -8,8 +8,9 @@ use std::path::Path;
 use geowalk_data::{Collisions, Task};
 use geowalk_run::certify::Which;
 use geowalk_run::fit;
+use geowalk_run::holdout::Holdout;
 use geowalk_run::pump::usual_threads;
-use geowalk_run::team::MemberResult;
+use geowalk_run::team;
 use geowalk_run::train::{Plan, Said, Summary, ThisRun, train};
 
 use crate::args::{Passes, Shown, Switch, Train, What};
@@ -54,13 +55,14 @@ pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
         declared: args.declared.read(),
         comparator,
         y_range: args.y_range,
-        holdout: args.holdout.clone(),
+        holdout: args.holdout.as_deref().map(Holdout::parse).transpose()?,
         average: args.average,
         window: args.window.map(|size| size as usize),
         proba: args.proba,
         trace: args.report.is_some(),
         resume: args.resume.clone(),
     };
+    plan.check()?;
     check_passes(args)?;
     if args.passes != Passes::Number(1) && args.passes != Passes::Auto && stdin {
         return Err(Failure::Use(
@@ -195,7 +197,9 @@ fn print(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     };
     writeln!(out, "walk           {walk}{averaged}")?;
     writeln!(out, "rate           {}", summary.rate)?;
-    members(&summary.members, summary.seen.examples, out)?;
+    for line in team::lines(&summary.members, summary.seen.examples) {
+        writeln!(out, "{line}")?;
+    }
     match &summary.certificate {
         None => writeln!(out, "certificate    none (off)")?,
         Some(report) => {
@@ -218,31 +222,6 @@ fn print(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         }
     }
     writeln!(out, "seconds        {:.3}", summary.seconds)
-}
-
-/// What the members of a team lost, and their weights in the mixture.
-pub(crate) fn members(
-    members: &[MemberResult],
-    examples: u64,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    if members.is_empty() {
-        return Ok(());
-    }
-    writeln!(out, "members           loss  weight     team  bound  (per row; team: total loss of the team less")?;
-    writeln!(out, "                                                that of the member, and its bound)")?;
-    for (k, member) in members.iter().enumerate() {
-        let MemberResult { walk, loss, weight, overhead, bound, stopped, .. } = member;
-        let average = loss / examples.max(1) as f64;
-        let bound = if bound.is_finite() { format!("{bound:.3}") } else { "none".to_owned() };
-        let stopped = stopped.map_or_else(String::new, |row| format!(" (stopped at row {row})"));
-        writeln!(
-            out,
-            "  {:<3} {average:>14.4} {weight:>8.4} {overhead:>10.2} {bound:>8}  {walk}{stopped}",
-            k + 1
-        )?;
-    }
-    Ok(())
 }
 
 /// How many features share a place, and what can be done about it.

@@ -35,7 +35,7 @@ use crate::error::RunError;
 use crate::hindsight::Domain;
 use crate::learner::{Diverged, Learner, Outcome, Reach, largest, softmax};
 use crate::metrics::Metrics;
-use crate::model::{Model, Settings};
+use crate::model::{LearnerSettings, Model, Settings};
 use crate::natural;
 use crate::rate::Rate;
 use crate::walks::{self, Built, Request};
@@ -216,6 +216,7 @@ pub(crate) fn build(spec: &Spec, request: &Request) -> Result<Built, ConfigError
         joint: request.task == Task::Multiclass,
         loss,
         rate: "that of each member".to_owned(),
+        tuned: false,
         rated: false,
     })
 }
@@ -277,7 +278,7 @@ impl Member {
 /// A member of a team, counted from 0, as a model by itself: it predicts, is shown, certified and goes on learning. Its
 /// metrics begin with the next row.
 pub fn member(model: &Model, k: usize) -> Result<Model, RunError> {
-    let spec = Spec::parse(&model.settings.walk)?;
+    let spec = Spec::parse(&model.settings.walk())?;
     let names = if spec.name() == NAME { read(&spec)?.0.unwrap_or_default() } else { Vec::new() };
     let Some(text) = names.get(k) else {
         let (name, value) = ("--member", k as f64 + 1.0);
@@ -292,7 +293,8 @@ pub fn member(model: &Model, k: usize) -> Result<Model, RunError> {
     };
     let (walk, rate) = without_rate(text)?;
     let rate = rate.unwrap_or_else(|| "auto".to_owned());
-    let mut settings = Settings { walk, rate, ..model.settings.clone() };
+    let learner = LearnerSettings::parse(&walk, &rate)?;
+    let mut settings = Settings { learner, ..model.settings.clone() };
     settings.change("walk");
     let prefix = format!("member.{k}.");
     let part = |(name, values): &(String, Vec<f64>)| {
@@ -438,6 +440,23 @@ impl MemberResult {
         json!({"walk": walk, "rate": rate, "loss": loss, "weight": weight, "overhead": overhead,
             "overhead_bound": bound, "stopped": stopped})
     }
+}
+
+/// A table of the members of a team that has learned from so many rows; no lines without a team.
+pub fn lines(members: &[MemberResult], examples: u64) -> Vec<String> {
+    if members.is_empty() {
+        return Vec::new();
+    }
+    let row = |(k, member): (usize, &MemberResult)| {
+        let MemberResult { walk, loss, weight, overhead, bound, stopped, .. } = member;
+        let average = loss / examples.max(1) as f64;
+        let bound = if bound.is_finite() { format!("{bound:.1}") } else { "none".to_owned() };
+        let stopped = stopped.map_or_else(String::new, |row| format!(" (stopped at row {row})"));
+        format!("{:>3} {average:>10.4} {weight:>7.4} {overhead:>11.1} {bound:>9}  {walk}{stopped}", k + 1)
+    };
+    let head = "    loss/row  weight  team less  at most  member  (team less: total loss of the team";
+    let head = [head.to_owned(), format!("{:>49}", "less that of the member)")];
+    head.into_iter().chain(members.iter().enumerate().map(row)).collect()
 }
 
 /// The log-odds that a probability of the true class of two stands for.

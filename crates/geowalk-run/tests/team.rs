@@ -167,7 +167,7 @@ fn members_are_models_of_their_own() {
         let built = restore(&member).unwrap();
         let mut w = Vec::new();
         built.learner.weights(0, &mut w);
-        assert!(w.iter().any(|w| *w != 0.0), "{}", member.settings.walk);
+        assert!(w.iter().any(|w| *w != 0.0), "{}", member.settings.walk());
     }
     let error = team::member(&model, 99).unwrap_err().to_string();
     assert!(error.contains("--member = 100"), "{error}");
@@ -229,7 +229,7 @@ fn normalised_rows_are_certified_and_averaged() {
             let schema = Schema::from_parts(Features::Exact(names), Labels::Numbers, vec![]);
             let plan = Plan { average: true, ..plan(walk, Task::Binary) };
             let mut session = Session::new(&plan, schema, &block).unwrap();
-            assert!(session.settings().walk.contains("normalise=true"));
+            assert!(session.settings().walk().contains("normalise=true"));
             let rows = block.clone();
             session.learn(&mut block).unwrap();
             let mut w = Vec::new();
