@@ -191,7 +191,8 @@ impl Learner for NaturalLearner {
             }
             self.learn(block, i..i + 1, out)?;
             // A class that comes for the first time has the probability that learning found for it.
-            if let Some(outcome) = out.last().filter(|_| !y.is_nan() && self.class(y) >= before.len())
+            if let Some(outcome) =
+                out.last().filter(|_| !y.is_nan() && self.class(y) >= before.len())
             {
                 before.iter_mut().for_each(|p| *p *= 1.0 - outcome.probability);
                 before.resize(self.class(y) + 1, 0.0);

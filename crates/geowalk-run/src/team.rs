@@ -452,9 +452,13 @@ pub fn lines(members: &[MemberResult], examples: u64) -> Vec<String> {
         let average = loss / examples.max(1) as f64;
         let bound = if bound.is_finite() { format!("{bound:.1}") } else { "none".to_owned() };
         let stopped = stopped.map_or_else(String::new, |row| format!(" (stopped at row {row})"));
-        format!("{:>3} {average:>10.4} {weight:>7.4} {overhead:>11.1} {bound:>9}  {walk}{stopped}", k + 1)
+        format!(
+            "{:>3} {average:>10.4} {weight:>7.4} {overhead:>11.1} {bound:>9}  {walk}{stopped}",
+            k + 1
+        )
     };
-    let head = "    loss/row  weight  team less  at most  member  (team less: total loss of the team";
+    let head =
+        "    loss/row  weight  team less  at most  member  (team less: total loss of the team";
     let head = [head.to_owned(), format!("{:>49}", "less that of the member)")];
     head.into_iter().chain(members.iter().enumerate().map(row)).collect()
 }
@@ -585,9 +589,8 @@ impl Team {
 
     /// The member that lost least.
     fn leader(&self) -> usize {
-        let less = |i: usize, best: usize| {
-            self.members[i].loss.less(&self.members[best].loss) < 0.0
-        };
+        let less =
+            |i: usize, best: usize| self.members[i].loss.less(&self.members[best].loss) < 0.0;
         (1..self.members.len()).fold(0, |best, i| if less(i, best) { i } else { best })
     }
 
@@ -611,7 +614,8 @@ impl Team {
             report.comparators = format!("{} (member '{}')", report.comparators, member.text);
         }
         if report.theorems.is_empty() {
-            report.reason = "the first-order bound is that of the member and the overhead of the team";
+            report.reason =
+                "the first-order bound is that of the member and the overhead of the team";
         }
         Some(report)
     }

@@ -13,9 +13,9 @@ use geowalk::natural::Method;
 use geowalk::row::{Block, Norm};
 use geowalk::spec::{self, Args, Entry, Spec};
 use geowalk::walk::{
-    Adaptive, Burg, Clipped, Entropy, Euclidean, Free, Hyperbolic, Implicit, Mahalanobis, Normalised,
-    Orthant, PNorm, ReparamEntropy, ReparamSimplex, Signed, Simplex, SimplexEntropy, Sphere, Vaw, Walk,
-    winnow,
+    Adaptive, Burg, Clipped, Entropy, Euclidean, Free, Hyperbolic, Implicit, Mahalanobis,
+    Normalised, Orthant, PNorm, ReparamEntropy, ReparamSimplex, Signed, Simplex, SimplexEntropy,
+    Sphere, Vaw, Walk, winnow,
 };
 use geowalk_data::{Features, Schema, Task};
 
@@ -469,7 +469,8 @@ pub fn build(text: &str, request: Request) -> Result<Built, ConfigError> {
     }
     let kind = Kind::Without("no theorem of regret is known for this walk");
     let signed = spec.name() == "eg+-";
-    let builder = Builder { text, spec: spec.clone(), request, signed, kind, scale: None, normalise };
+    let builder =
+        Builder { text, spec: spec.clone(), request, signed, kind, scale: None, normalise };
     let mut built = make(builder, &mut args)?;
     args.finish()?;
     // Its rate is fixed.
@@ -535,7 +536,8 @@ impl Builder {
             });
         }
         self.request.setting.rate = Rate::Constant(1.0);
-        self.kind = Kind::Without("its theorem speaks of weights with a ridge, and is not printed yet");
+        self.kind =
+            Kind::Without("its theorem speaks of weights with a ridge, and is not printed yet");
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // just checked
         let walk = Vaw::new(ridge, most as usize)?;
         let built = self.plain(walk, "none needed", Reach::Box)?;

@@ -174,7 +174,8 @@ fn aggregated_forecasts_stay_below_the_bound() {
         for _ in 0..300 {
             let p: Vec<f64> = (0..5).map(|_| random.unit().round()).collect();
             let z = team.predict(&p);
-            let y = if seed % 2 == 0 { random.unit().round() } else { f64::from(u8::from(z <= 0.5)) };
+            let y =
+                if seed % 2 == 0 { random.unit().round() } else { f64::from(u8::from(z <= 0.5)) };
             team.learn(y, 1.0);
         }
         for k in 0..5 {

@@ -140,7 +140,8 @@ fn team(page: Page, summary: &Summary, points: &[Point]) -> Page {
     if summary.members.is_empty() {
         return page;
     }
-    let mut weights = Plot::new("Weights of the members over time").x("examples").y("weight").log_x();
+    let mut weights =
+        Plot::new("Weights of the members over time").x("examples").y("weight").log_x();
     let mut table = Table::new(["member", "loss per row", "weight", "team less member", "bound"]);
     for (k, member) in summary.members.iter().enumerate() {
         let course = curve(points, |p| p.members.get(k).copied());

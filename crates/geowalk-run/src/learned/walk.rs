@@ -138,7 +138,8 @@ impl Learned for Walking {
         }
         for (name, top) in weights(model, &self.built, top) {
             let lines = top.iter().map(|(feature, weight)| format!("{weight:>14.6}  {feature}"));
-            sections.push(Section::Titled(format!("{name}: largest weights{whose}"), lines.collect()));
+            sections
+                .push(Section::Titled(format!("{name}: largest weights{whose}"), lines.collect()));
         }
         Ok(sections)
     }

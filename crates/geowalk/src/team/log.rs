@@ -198,8 +198,7 @@ impl LogMixture {
         error::parameter("members", members as f64, Allowed::Whole(1))?;
         error::parameter("share", share, Allowed::Open(0.0, 1.0))?;
         let posterior = |share| Posterior::new(members, share);
-        let posteriors =
-            [Share::None, Share::Falling, Share::Constant(share)].map(posterior);
+        let posteriors = [Share::None, Share::Falling, Share::Constant(share)].map(posterior);
         let stacks = if members > 1 {
             Some([Stack::new(members, members)?, Stack::new(members, members.min(3))?])
         } else {

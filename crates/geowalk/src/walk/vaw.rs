@@ -289,7 +289,13 @@ mod tests {
         for t in 0..80_u32 {
             // The last feature comes late, and is large.
             let x: Vec<f64> = (0..4)
-                .map(|i| if i == 3 { if t < 20 { 0.0 } else { 1e3 * random.normal() } } else { random.normal() })
+                .map(|i| {
+                    if i == 3 {
+                        if t < 20 { 0.0 } else { 1e3 * random.normal() }
+                    } else {
+                        random.normal()
+                    }
+                })
                 .collect();
             let weight = [1.0, 0.5, 3.0][t as usize % 3];
             let y = x[0] - 2.0 * x[1] + 1e-3 * x[3] + 0.1 * random.normal();
@@ -307,9 +313,7 @@ mod tests {
             let small: Vec<Vec<f64>> = a[..n].iter().map(|row| row[..n].to_vec()).collect();
             let v = solved(small.clone(), x[..n].to_vec());
             let z: f64 = v.iter().zip(&b).map(|(v, b)| v * b).sum();
-            let round = walk
-                .step(Dense(&x), Target { y, weight }, &Squared, 0.0)
-                .unwrap();
+            let round = walk.step(Dense(&x), Target { y, weight }, &Squared, 0.0).unwrap();
             assert!((round.z - z).abs() < 1e-9 * (1.0 + z.abs()), "{t}: {} {z}", round.z);
             loss += round.loss;
             let leverage: f64 = v.iter().zip(&x).map(|(v, x)| v * x).sum();

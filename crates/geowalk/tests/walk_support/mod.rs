@@ -9,9 +9,9 @@ use geowalk::Real;
 pub(crate) use geowalk::laws::Sampler as Random;
 use geowalk::loss::{Facts, Loss, Squared};
 use geowalk::walk::{
-    Adaptive, Burg, Clipped, Entropy, Euclidean, Free, Hyperbolic, Implicit, Mahalanobis, Orthant,
-    Normalised, PNorm, ReparamEntropy, ReparamSimplex, Signed, Simplex, SimplexEntropy, Sphere,
-    Walk,
+    Adaptive, Burg, Clipped, Entropy, Euclidean, Free, Hyperbolic, Implicit, Mahalanobis,
+    Normalised, Orthant, PNorm, ReparamEntropy, ReparamSimplex, Signed, Simplex, SimplexEntropy,
+    Sphere, Walk,
 };
 
 /// A stream of sparse rows: about `nonzeros` of `n` coordinates, values in (−1, 1), labels of a sparse linear target with noise.
