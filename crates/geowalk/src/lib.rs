@@ -64,6 +64,7 @@ pub mod ridge;
 pub mod row;
 pub mod spec;
 pub mod sum;
+pub mod team;
 pub mod track;
 pub mod update;
 pub mod walk;
