@@ -4,9 +4,9 @@ use geowalk_lab::{files, shown};
 
 /// Modules of `geowalk`, each allowed to use those before it (and itself). A geometry has its O(nnz) form in
 /// its own file, so the files of the geometries stand with `learn`, the traits of `geometry` before it.
-const MODULES: [&str; 17] = [
+const MODULES: [&str; 18] = [
     "real", "error", "spec", "sum", "row", "geometry", "loss", "update", "learn", "walk", "track",
-    "natural", "boost", "ridge", "certify", "experts", "laws",
+    "natural", "boost", "ridge", "certify", "experts", "laws", "optimize",
 ];
 
 /// Crates, each allowed to depend on those before it.
