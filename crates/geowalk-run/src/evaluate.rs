@@ -8,7 +8,7 @@ use crate::error::RunError;
 use crate::input;
 use crate::label::Coding;
 use crate::learner::{largest, softmax};
-use crate::link::{probability, threshold};
+use crate::link::{Floor, probability, threshold};
 use crate::model::Model;
 use crate::predict::restore;
 use crate::pump::{Filled, Pump};
@@ -87,6 +87,7 @@ pub fn evaluate(model: &Model, options: Options, threads: usize) -> Result<Evalu
 
 fn notes(source: &dyn Source) -> Vec<String> {
     let mut notes: Vec<String> = source.decisions().iter().map(ToString::to_string).collect();
+    notes.extend(source.schema().filled().map(|one| one.to_string()));
     let skipped = source.skipped().rows();
     if skipped > 0 {
         notes.push(format!("{skipped} rows could not be read or have no values, and are left out"));
@@ -102,7 +103,9 @@ fn walk(
     judged: &mut Judged,
 ) -> Result<Vec<String>, RunError> {
     let built = restore(model)?;
-    let options = Options { schema: Some(model.schema.clone()), ..options };
+    let floor = Floor::of_model(&model.settings);
+    let schema = model.settings.filling(&model.schema);
+    let options = Options { schema: Some(schema), ..options };
     let mut pump = Pump::start(input::open(options)?, threads);
     let (mut filled, mut scores) = (Filled::default(), Vec::new());
     while pump.next(&mut filled)? {
@@ -117,12 +120,14 @@ fn walk(
                     judged.found.push(f64::from(u8::from(scores[0] >= threshold(&built.loss))));
                     judged.scores.push(scores[0]);
                     let p = probability(&built.loss, scores[0]);
+                    let p = p.map(|p| floor.of(p, 2));
                     judged.shares.extend(p.into_iter().flat_map(|p| [1.0 - p, p]));
                 }
                 Task::Multiclass => {
                     judged.found.push(largest(scores));
                     softmax(scores);
-                    judged.shares.extend_from_slice(scores);
+                    let classes = scores.len();
+                    judged.shares.extend(scores.iter().map(|p| floor.of(*p, classes)));
                 }
             }
         }

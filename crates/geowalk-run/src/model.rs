@@ -94,6 +94,9 @@ impl Settings {
     /// Key of the extra that says how the weights were fitted to all rows at once, as JSON.
     pub(crate) const FIT: &str = "fit";
 
+    /// Key of the extra with the mean of each column that had no gaps when a model was fitted, as JSON.
+    pub(crate) const MEANS: &str = "means";
+
     /// Key of the extra that says how often shuffled rows were gone through until nothing was gained, as JSON.
     pub(crate) const PASSES: &str = "passes";
 
@@ -130,6 +133,15 @@ impl Settings {
                  metrics are of left-out rows and of rows predicted before they were learned"
             ),
         })
+    }
+
+    /// The schema to read rows with that are to be predicted: one of a fitted model fills gaps with means.
+    pub fn filling(&self, schema: &Schema) -> Schema {
+        let means = self.extras.get(Self::MEANS).and_then(|text| serde_json::from_str(text).ok());
+        match means {
+            Some(means) => schema.clone().filling_gaps(&means),
+            None => schema.clone(),
+        }
     }
 
     /// How the weights were fitted to all rows at once; `None` if a walk went through the rows.

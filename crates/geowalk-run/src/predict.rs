@@ -201,6 +201,7 @@ impl<'a> Sheet<'a> {
     /// What was predicted, and what the user should know.
     pub(crate) fn done(self, source: &dyn Source, unseen: &[Unseen]) -> Done {
         let mut notes: Vec<String> = source.decisions().iter().map(ToString::to_string).collect();
+        notes.extend(source.schema().filled().map(|one| one.to_string()));
         if let (count, Some(first)) = &self.left_out {
             let empty = source.skipped().empty();
             let rows = if *count == 1 { "row has" } else { "rows have" };
@@ -276,12 +277,8 @@ fn predict_rows(
         Some(name) => Label::Named(name.to_owned()),
         None => Label::Absent,
     };
-    let mut schema = model.schema.clone();
-    if model.settings.is_fitted() {
-        schema = schema.refusing_new_gaps();
-    }
     let options = Options {
-        schema: Some(schema),
+        schema: Some(model.settings.filling(&model.schema)),
         unlabelled: true,
         live: true,
         label: if options.label == Label::Guess { label } else { options.label },
