@@ -279,7 +279,8 @@ impl Keys {
                 Cell::Missing => {
                     let column = text(&key)?;
                     let index = features.find(&column, Some("missing"));
-                    let settings = settings.filter(|own| index.is_none() && own.is_fitted());
+                    let settings =
+                        settings.filter(|own| index.is_none() && own.stream.fit.is_some());
                     let filled = settings.and_then(|settings| {
                         filling.get_or_insert_with(|| settings.filling(schema)).fill(&column)
                     });
