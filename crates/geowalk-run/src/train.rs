@@ -3,6 +3,7 @@
 
 mod predictions;
 mod run;
+mod sample;
 mod session;
 mod study;
 mod summary;
@@ -283,6 +284,7 @@ pub fn train<'a>(
         (None, Some(model)) => (&model.schema, &none),
         (None, None) => return Err(RunError::Empty),
     };
+    run.look_back();
     let mut summary = run.summary(schema, skipped, start.elapsed().as_secs_f64());
     let late = last.iter().flat_map(|source| source.decisions()).filter(|one| one.is_late());
     summary.notes.extend(late.map(ToString::to_string));
@@ -329,6 +331,9 @@ fn pass(
         }
         if plan.trace {
             new.trace();
+        }
+        if plan.passes == 1 && resumed.is_none() {
+            new.sample();
         }
         *run = Some(new);
     }

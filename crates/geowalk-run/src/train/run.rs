@@ -7,6 +7,7 @@ use geowalk::row::{Block, Row};
 use geowalk_data::{Inference, Labels, Places, Schema, Skipped, Task};
 
 use super::predictions::Predictions;
+use super::sample::Sample;
 use super::study::{Day, Study};
 use super::trace::{Point, Trace};
 use super::widen::with_task;
@@ -65,6 +66,8 @@ pub(super) struct Run {
     classes_at_mark: usize,
     /// Points for pictures, if they are wanted.
     trace: Option<Trace>,
+    /// Earlier rows, if the model is to be judged by them at the end.
+    sample: Option<Sample>,
 }
 
 impl Run {
@@ -179,6 +182,7 @@ impl Run {
             resumed_classes: 0,
             classes_at_mark: 0,
             trace: None,
+            sample: None,
             settings,
         })
     }
@@ -205,6 +209,18 @@ impl Run {
     /// Keeps a few of them.
     pub(super) fn trace_sparsely(&mut self) {
         self.trace = Some(Trace::sparse(self.examples()));
+    }
+
+    /// Keeps a sample of rows from here on, by which [`Self::look_back`] judges the model.
+    pub(super) fn sample(&mut self) {
+        self.sample = Some(Sample::default());
+    }
+
+    /// Notes it if the model is worse on earlier rows than when it predicted them.
+    pub(super) fn look_back(&mut self) {
+        let sample = self.sample.take();
+        let learner = self.study.built.learner.as_mut();
+        self.notes.extend(sample.and_then(|sample| sample.note(learner)));
     }
 
     /// The points so far; the run goes on.
@@ -352,6 +368,7 @@ impl Run {
             && turned
         {
             self.study = other;
+            self.sample.iter_mut().for_each(Sample::flip);
             self.study.failed.take().map_or(Ok(()), Err)?;
         }
         Ok(())
@@ -405,6 +422,9 @@ impl Run {
             let learned = self.study.go(task, block, from..to, keep);
             self.print(block, from, labels, sink)?;
             learned.map_err(|cause| self.diverged(block, places, cause))?;
+            if let (Some(sample), false) = (&mut self.sample, keep) {
+                sample.see(block, from..to, &self.study.outcomes);
+            }
             let seen_now = self.examples();
             if let Some(mut trace) = self.trace.take_if(|trace| trace.next() == seen_now) {
                 trace.add(seen_now, self.point());
@@ -675,7 +695,7 @@ fn continued(plan: &Plan, model: &Model) -> Settings {
 }
 
 /// A number with three significant digits.
-fn short(value: f64) -> String {
+pub(super) fn short(value: f64) -> String {
     let digits = format!("{value:.2e}");
     match digits.parse::<f64>() {
         Ok(rounded) if (1e-4..1e6).contains(&rounded.abs()) => rounded.to_string(),
@@ -684,7 +704,7 @@ fn short(value: f64) -> String {
 }
 
 /// The other sign for all labels.
-fn flip(block: &mut Block) {
+pub(super) fn flip(block: &mut Block) {
     for label in block.labels_mut() {
         *label = -*label;
     }
