@@ -1,0 +1,4 @@
+//! # geowalk-serve
+pub mod engine;
+pub mod fault;
+pub mod log;
