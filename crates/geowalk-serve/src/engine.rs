@@ -279,9 +279,7 @@ impl Engine {
             Value::Number(_) | Value::Bool(_) => label.to_string(),
             _ => return Err(Fault::bad("the label is no number, text or truth value", "send one of them")),
         };
-        if let Features::Exact(_) | Features::Hashed(_) | Features::Index(_) = batch.schema.features()
-            && batch.rows() != 1
-        {
+        if batch.rows() != 1 {
             return Err(Fault::new(422, "an id names one row", "send the rows of a batch one by one"));
         }
         let before = batch.schema.labels().clone();
@@ -512,6 +510,12 @@ impl Engine {
             }
             State::Fixed(model) => model.summary["certificate"].clone(),
         }
+    }
+
+    /// The name of the label, where labels have one.
+    pub fn label_name(&self) -> Option<String> {
+        let named = self.schema().and_then(Schema::label).map(str::to_owned);
+        named.or_else(|| self.spec.as_ref()?.text("label").ok()?)
     }
 
     /// Names of the columns or features, and whether rows are read as a table: for the Open Inference Protocol.
