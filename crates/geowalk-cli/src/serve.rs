@@ -23,7 +23,10 @@ pub(crate) fn run(args: &Serve, out: &mut dyn Write) -> Result<u8, Failure> {
         let models = store::models(&args.dir).map_err(|error| Failure::Use(error.to_string()))?;
         let is = |folder: &Path| store::name(folder).is_ok_and(|known| known == *name);
         let Some((_, folder)) = models.iter().find(|(_, folder)| is(folder)) else {
-            return Err(Failure::Use(format!("there is no model '{name}' in {}", args.dir.display())));
+            return Err(Failure::Use(format!(
+                "there is no model '{name}' in {}",
+                args.dir.display()
+            )));
         };
         store::rows(folder, out).map_err(|fault| refused(&fault))?;
         return Ok(0);

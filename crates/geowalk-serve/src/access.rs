@@ -52,7 +52,8 @@ impl Tokens {
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
-            let wrong = |what: &str| format!("line {}: {what}; write TOKEN read,learn MODEL", number + 1);
+            let wrong =
+                |what: &str| format!("line {}: {what}; write TOKEN read,learn MODEL", number + 1);
             let mut words = line.split_whitespace();
             let (Some(token), Some(rights), Some(model), None) =
                 (words.next(), words.next(), words.next(), words.next())
@@ -69,7 +70,11 @@ impl Tokens {
                 _ => Err(wrong(&format!("unknown right '{name}'"))),
             };
             let rights = rights.split(',').map(right).collect::<Result<_, _>>()?;
-            tokens.push(Token { hash: blake3::hash(token.as_bytes()), rights, model: model.to_owned() });
+            tokens.push(Token {
+                hash: blake3::hash(token.as_bytes()),
+                rights,
+                model: model.to_owned(),
+            });
         }
         if tokens.is_empty() {
             return Err("there is no token in it; write TOKEN read,learn MODEL".to_owned());
@@ -83,7 +88,12 @@ impl Tokens {
     }
 
     /// May the bearer do this to that model? `*` asks for a right to all models.
-    pub fn allow(&self, header: Option<&str>, right: Right, model: &str) -> Result<(), crate::fault::Fault> {
+    pub fn allow(
+        &self,
+        header: Option<&str>,
+        right: Right,
+        model: &str,
+    ) -> Result<(), crate::fault::Fault> {
         if self.is_open() {
             return Ok(());
         }
@@ -99,10 +109,14 @@ impl Tokens {
         match (known, allowed) {
             (_, true) => Ok(()),
             (true, false) => Err(crate::fault::Fault::new(
-                403, "the token has no right to do this", "ask the operator for another token",
+                403,
+                "the token has no right to do this",
+                "ask the operator for another token",
             )),
             (false, _) => Err(crate::fault::Fault::new(
-                401, "there is no valid token", "send the header Authorization: Bearer TOKEN",
+                401,
+                "there is no valid token",
+                "send the header Authorization: Bearer TOKEN",
             )),
         }
     }

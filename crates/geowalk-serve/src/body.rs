@@ -24,7 +24,10 @@ pub const TYPES: [(&str, &str); 13] = [
 ];
 
 /// The format of a body, and the body as its reader takes it.
-pub fn rows(content_type: Option<&str>, mut body: Vec<u8>) -> Result<(&'static str, Vec<u8>), Fault> {
+pub fn rows(
+    content_type: Option<&str>,
+    mut body: Vec<u8>,
+) -> Result<(&'static str, Vec<u8>), Fault> {
     let name = content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim();
     match TYPES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
         Some((_, "json")) => {
@@ -78,7 +81,8 @@ pub fn lines(text: &mut [u8]) {
 
 /// Rows of the Open Inference Protocol: one tensor of all columns, or a tensor for each column.
 pub fn inference(engine: &Engine, body: &[u8]) -> Result<(&'static str, Vec<u8>, Value), Fault> {
-    let bad = |detail: String| Fault::bad(detail, "send inputs as the Open Inference Protocol says");
+    let bad =
+        |detail: String| Fault::bad(detail, "send inputs as the Open Inference Protocol says");
     let request: Value = serde_json::from_slice(body).map_err(|error| bad(error.to_string()))?;
     let inputs = request["inputs"].as_array().filter(|inputs| !inputs.is_empty());
     let inputs = inputs.ok_or_else(|| bad("there are no inputs".to_owned()))?;
@@ -86,8 +90,9 @@ pub fn inference(engine: &Engine, body: &[u8]) -> Result<(&'static str, Vec<u8>,
     let mut columns: Vec<(String, Vec<&Value>)> = Vec::new();
     for input in inputs {
         let name = input["name"].as_str().unwrap_or("input");
-        let shape: Option<Vec<usize>> =
-            input["shape"].as_array().and_then(|s| s.iter().map(|n| usize::try_from(n.as_u64()?).ok()).collect());
+        let shape: Option<Vec<usize>> = input["shape"]
+            .as_array()
+            .and_then(|s| s.iter().map(|n| usize::try_from(n.as_u64()?).ok()).collect());
         let mut data = Vec::new();
         flatten(&input["data"], &mut data);
         let (rows, width) = match shape.as_deref() {
@@ -96,14 +101,20 @@ pub fn inference(engine: &Engine, body: &[u8]) -> Result<(&'static str, Vec<u8>,
             _ => return Err(bad(format!("the shape of '{name}' must have one or two numbers"))),
         };
         if rows.checked_mul(width) != Some(data.len()) || data.is_empty() {
-            return Err(bad(format!("'{name}' has {} numbers, not as many as its shape", data.len())));
+            return Err(bad(format!(
+                "'{name}' has {} numbers, not as many as its shape",
+                data.len()
+            )));
         }
         let column = |k: usize| data.iter().skip(k).step_by(width).copied().collect();
         if width == 1 {
             columns.push((name.to_owned(), column(0)));
         } else {
             if !names.is_empty() && names.len() != width {
-                return Err(bad(format!("'{name}' has {width} columns, and the model {}", names.len())));
+                return Err(bad(format!(
+                    "'{name}' has {width} columns, and the model {}",
+                    names.len()
+                )));
             }
             let own = |k: usize| names.get(k).cloned().unwrap_or_else(|| (k + 1).to_string());
             columns.extend((0..width).map(|k| (own(k), column(k))));

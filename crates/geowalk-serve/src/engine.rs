@@ -4,9 +4,12 @@
 
 use std::fmt::Write as _;
 
+use geowalk::ConfigError;
 use geowalk::loss::{AnyLoss, Loss};
 use geowalk::row::Block;
-use geowalk_data::{Features, Indexing, Input, Kind, Label, Labels, Options, Schema, Task};
+use geowalk_data::{
+    Dictionary, Features, Indexing, Input, Kind, Label, Labels, Options, Schema, Task,
+};
 use geowalk_run::certificate::Report;
 use geowalk_run::error::RunError;
 use geowalk_run::input;
@@ -14,7 +17,6 @@ use geowalk_run::model::Model;
 use geowalk_run::predict;
 use geowalk_run::pump::ROWS;
 use geowalk_run::train::{Plan, Session, Wanted};
-use geowalk_run::walks;
 use serde_json::{Map, Value, json};
 
 use crate::fault::Fault;
@@ -24,8 +26,21 @@ use crate::fault::Fault;
 pub struct Spec(Map<String, Value>);
 
 const KEYS: [&str; 15] = [
-    "walk", "loss", "rate", "task", "label", "seed", "intercept", "certificate", "average", "bits",
-    "exact", "text", "nominal", "weight", "ignore",
+    "walk",
+    "loss",
+    "rate",
+    "task",
+    "label",
+    "seed",
+    "intercept",
+    "certificate",
+    "average",
+    "bits",
+    "exact",
+    "text",
+    "nominal",
+    "weight",
+    "ignore",
 ];
 
 impl Spec {
@@ -34,7 +49,10 @@ impl Spec {
         let object = match serde_json::from_str(text) {
             Ok(Value::Object(object)) => object,
             _ if text.trim_start().starts_with(['{', '[']) => {
-                return Err(Fault::bad("the settings are not a JSON object", "send {\"task\": \"binary\"}"));
+                return Err(Fault::bad(
+                    "the settings are not a JSON object",
+                    "send {\"task\": \"binary\"}",
+                ));
             }
             _ => Map::from_iter([("walk".to_owned(), Value::from(text.trim()))]),
         };
@@ -48,14 +66,20 @@ impl Spec {
         let walk = plan.walk.as_deref().unwrap_or_default();
         if walk.contains("sigma") {
             let remedy = "train the model with geowalk train, and send the model file";
-            return Err(Fault::bad("a walk with a matrix file cannot be created over HTTP", remedy));
+            return Err(Fault::bad(
+                "a walk with a matrix file cannot be created over HTTP",
+                remedy,
+            ));
         }
-        // Builds what can be built without rows, so that a wrong name is refused now.
-        plan.loss.as_deref().map(AnyLoss::parse).transpose().map_err(config)?;
-        if !walk.is_empty() {
-            walks::usual_loss_of(walk, plan.task.unwrap_or(Task::Binary)).map_err(config)?;
+        // Tries it without rows, so that a wrong name is refused now. What depends on rows is refused with them.
+        let trial = Plan { task: plan.task.or(Some(Task::Binary)), ..plan };
+        let (none, labels) = (Features::Exact(Dictionary::default()), Labels::Numbers);
+        match Session::new(&trial, Schema::from_parts(none, labels, Vec::new()), &Block::new()) {
+            Err(RunError::Config(error)) if is_wrong(&error) => {
+                Err(Fault::bad(error.to_string(), "see geowalk list"))
+            }
+            _ => Ok(spec),
         }
-        Ok(spec)
     }
 
     /// As JSON.
@@ -70,7 +94,9 @@ impl Spec {
         read: impl FnOnce(&Value) -> Option<T>,
     ) -> Result<Option<T>, Fault> {
         let Some(value) = self.0.get(key).filter(|value| !value.is_null()) else { return Ok(None) };
-        let wrong = || Fault::bad(format!("the setting '{key}' is {value}; it must be {what}"), "correct it");
+        let wrong = || {
+            Fault::bad(format!("the setting '{key}' is {value}; it must be {what}"), "correct it")
+        };
         read(value).map(Some).ok_or_else(wrong)
     }
 
@@ -96,11 +122,15 @@ impl Spec {
             "multiclass" => Some(Task::Multiclass),
             _ => None,
         };
-        let rate = |value: &Value| value.as_str().map(str::to_owned).or(value.as_f64().map(|x| x.to_string()));
+        let rate = |value: &Value| {
+            value.as_str().map(str::to_owned).or(value.as_f64().map(|x| x.to_string()))
+        };
         Ok(Plan {
             walk: self.text("walk")?,
             loss: self.text("loss")?,
-            rate: self.get("rate", "a number or a text", rate)?.unwrap_or_else(|| "auto".to_owned()),
+            rate: self
+                .get("rate", "a number or a text", rate)?
+                .unwrap_or_else(|| "auto".to_owned()),
             task: self.get("task", "regression, binary or multiclass", task)?,
             seed: self.get("seed", "a whole number", Value::as_u64)?.unwrap_or(0),
             intercept: self.flag("intercept", true)?,
@@ -111,7 +141,9 @@ impl Spec {
     }
 
     fn options(&self, inputs: Vec<Input>) -> Result<Options, Fault> {
-        let bits = |value: &Value| u32::try_from(value.as_u64()?).ok().filter(|bits| (1..=24).contains(bits));
+        let bits = |value: &Value| {
+            u32::try_from(value.as_u64()?).ok().filter(|bits| (1..=24).contains(bits))
+        };
         let bits = self.get("bits", "a whole number from 1 to 24", bits)?;
         Ok(Options {
             label: self.text("label")?.map_or(Label::Guess, Label::Named),
@@ -129,8 +161,10 @@ impl Spec {
     }
 }
 
-fn config(error: geowalk::ConfigError) -> Fault {
-    Fault::bad(error.to_string(), "see geowalk list")
+/// Is something wrong that no rows can mend?
+fn is_wrong(error: &ConfigError) -> bool {
+    use ConfigError::{OutOfRange, Syntax, Unknown};
+    matches!(error, OutOfRange { .. } | Syntax { .. } | Unknown { .. })
 }
 
 /// Rows that were read, and what is known after them.
@@ -223,7 +257,8 @@ impl Engine {
 
     fn options(&self, format: &str, body: &[u8]) -> Result<Options, Fault> {
         // A reader would unpack it, to any size.
-        let packed: [&[u8]; 4] = [&[0x1f, 0x8b], &[0x28, 0xb5, 0x2f, 0xfd], b"BZh", &[0xfd, b'7', b'z', b'X', b'Z']];
+        let packed: [&[u8]; 4] =
+            [&[0x1f, 0x8b], &[0x28, 0xb5, 0x2f, 0xfd], b"BZh", &[0xfd, b'7', b'z', b'X', b'Z']];
         if packed.iter().any(|magic| body.starts_with(magic)) {
             return Err(Fault::new(415, "the body is compressed", "send it as it is"));
         }
@@ -231,19 +266,29 @@ impl Engine {
             return Err(Fault::new(422, "the body has no rows", "send at least one row"));
         }
         let inputs = vec![Input::text("body", body)];
-        let mut options = match (&self.spec, self.schema()) {
-            (Some(spec), None) => spec.options(inputs)?,
-            _ => Options { schema: self.schema().cloned(), ..Options::new(inputs) },
+        let mut options = match &self.spec {
+            Some(spec) => spec.options(inputs)?,
+            None => Options::new(inputs),
         };
+        options.schema = self.schema().cloned();
         options.format = Some(format.to_owned());
         options.buffer = body.len() + 64;
         Ok(options)
     }
 
     /// Reads rows with labels, or without. All of them, or none.
-    pub fn read(&self, format: &str, body: &[u8], labelled: bool, most_features: usize) -> Result<Batch, Fault> {
+    pub fn read(
+        &self,
+        format: &str,
+        body: &[u8],
+        labelled: bool,
+        most_features: usize,
+    ) -> Result<Batch, Fault> {
         if let State::Fixed(model) = &self.state {
-            let detail = format!("a model of the kind '{}' learns from all data at once", model.settings.walk);
+            let detail = format!(
+                "a model of the kind '{}' learns from all data at once",
+                model.settings.walk
+            );
             return Err(Fault::new(409, detail, "train it anew with geowalk and upload the file"));
         }
         let mut options = self.options(format, body)?;
@@ -251,7 +296,8 @@ impl Engine {
             options.unlabelled = true;
             options.optional = Some(Vec::new());
             if let Some(schema) = self.schema() {
-                options.label = schema.label().map_or(Label::Absent, |name| Label::Named(name.to_owned()));
+                options.label =
+                    schema.label().map_or(Label::Absent, |name| Label::Named(name.to_owned()));
             }
         }
         let mut source = input::open(options)?;
@@ -262,8 +308,13 @@ impl Engine {
                 break;
             }
             if block.bound() > most_features {
-                let detail = format!("feature {} is beyond the limit of {most_features}", block.bound());
-                return Err(Fault::new(422, detail, "start the service with a larger --max-features"));
+                let detail =
+                    format!("feature {} is beyond the limit of {most_features}", block.bound());
+                return Err(Fault::new(
+                    422,
+                    detail,
+                    "start the service with a larger --max-features",
+                ));
             }
             blocks.push(block);
         }
@@ -277,10 +328,19 @@ impl Engine {
         let text = match label {
             Value::String(text) => text.clone(),
             Value::Number(_) | Value::Bool(_) => label.to_string(),
-            _ => return Err(Fault::bad("the label is no number, text or truth value", "send one of them")),
+            _ => {
+                return Err(Fault::bad(
+                    "the label is no number, text or truth value",
+                    "send one of them",
+                ));
+            }
         };
         if batch.rows() != 1 {
-            return Err(Fault::new(422, "an id names one row", "send the rows of a batch one by one"));
+            return Err(Fault::new(
+                422,
+                "an id names one row",
+                "send the rows of a batch one by one",
+            ));
         }
         let before = batch.schema.labels().clone();
         let value = match batch.schema.labels_mut() {
@@ -362,7 +422,9 @@ impl Engine {
     ) -> Result<(String, Option<Served>), Fault> {
         let session = match &self.state {
             State::Live(session) => session,
-            State::Fixed(model) => return Ok((self.predict_fixed(model, format, body, proba)?, None)),
+            State::Fixed(model) => {
+                return Ok((self.predict_fixed(model, format, body, proba)?, None));
+            }
             State::New => {
                 let remedy = "send rows to learn from first";
                 return Err(Fault::new(409, "the model has not learned anything yet", remedy));
@@ -382,8 +444,11 @@ impl Engine {
                 match task {
                     Task::Regression => number(&mut out, *value),
                     Task::Binary => out.push_str(&classes[usize::from(*value >= 0.0)]),
-                    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a class number
-                    Task::Multiclass => out.push_str(classes.get(*value as usize).map_or("null", |c| c)),
+                    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+                    // a class number
+                    Task::Multiclass => {
+                        out.push_str(classes.get(*value as usize).map_or("null", |c| c))
+                    }
                 }
                 out.push(',');
             }
@@ -409,7 +474,8 @@ impl Engine {
             out.push_str(&second);
             end(&mut out, ']');
         }
-        let served = (batch.rows() == 1).then(|| values.first().map(|value| Served { value: *value }));
+        let served =
+            (batch.rows() == 1).then(|| values.first().map(|value| Served { value: *value }));
         Ok((out, served.flatten()))
     }
 
@@ -424,7 +490,13 @@ impl Engine {
         texts.map(quote).collect()
     }
 
-    fn predict_fixed(&self, model: &Model, format: &str, body: &[u8], proba: bool) -> Result<String, Fault> {
+    fn predict_fixed(
+        &self,
+        model: &Model,
+        format: &str,
+        body: &[u8],
+        proba: bool,
+    ) -> Result<String, Fault> {
         let mut options = self.options(format, body)?;
         options.schema = None;
         let wanted = predict::Wanted { proba, threads: 1, ..Default::default() };
@@ -433,22 +505,36 @@ impl Engine {
         let text = String::from_utf8_lossy(&lines);
         let rows: Vec<Vec<String>> = text.lines().map(fields).collect();
         let value = |text: &String| match text.parse::<f64>() {
-            Ok(number) if number.is_finite() && !matches!(model.schema.labels(), Labels::Names(_)) => json!(number),
+            Ok(number)
+                if number.is_finite() && !matches!(model.schema.labels(), Labels::Names(_)) =>
+            {
+                json!(number)
+            }
             _ => json!(text),
         };
         Ok(match (proba, rows.split_first()) {
             (true, Some((names, rows))) if !model.classes.is_empty() => {
                 let of = |row: &Vec<String>| -> Map<String, Value> {
-                    names.iter().cloned().zip(row.iter().map(|p| json!(p.parse::<f64>().ok()))).collect()
+                    names
+                        .iter()
+                        .cloned()
+                        .zip(row.iter().map(|p| json!(p.parse::<f64>().ok())))
+                        .collect()
                 };
                 let largest = |row: &Vec<String>| {
-                    let p = |k: &usize| row.get(*k).and_then(|p| p.parse::<f64>().ok()).unwrap_or(f64::NAN);
+                    let p = |k: &usize| {
+                        row.get(*k).and_then(|p| p.parse::<f64>().ok()).unwrap_or(f64::NAN)
+                    };
                     let best = (0..names.len()).max_by(|a, b| p(a).total_cmp(&p(b)));
                     best.map_or(Value::Null, |k| value(&names[k]))
                 };
                 let predictions: Vec<Value> = rows.iter().map(largest).collect();
                 let probabilities: Vec<_> = rows.iter().map(of).collect();
-                format!("\"predictions\":{},\"probabilities\":{}", json!(predictions), json!(probabilities))
+                format!(
+                    "\"predictions\":{},\"probabilities\":{}",
+                    json!(predictions),
+                    json!(probabilities)
+                )
             }
             _ => {
                 let first = |row: &Vec<String>| row.first().map_or(Value::Null, value);
@@ -470,7 +556,10 @@ impl Engine {
             (Task::Regression, _) => (label.as_f64().and_then(|y| of(served.value, y)), None),
             (Task::Binary, Some(place)) => {
                 let y = if place == 1 { 1.0 } else { -1.0 };
-                (of(served.value + session.threshold(), y), Some((served.value >= 0.0) != (place == 1)))
+                (
+                    of(served.value + session.threshold(), y),
+                    Some((served.value >= 0.0) != (place == 1)),
+                )
             }
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a class number
             (Task::Multiclass, Some(place)) => (None, Some(served.value as usize != place)),
@@ -495,7 +584,8 @@ impl Engine {
             object.remove("this_run");
             object.insert("sequence".to_owned(), self.position.into());
             object.insert("learns".to_owned(), (!matches!(self.state, State::Fixed(_))).into());
-            object.insert("settings".to_owned(), self.spec.as_ref().map_or(Value::Null, Spec::json));
+            object
+                .insert("settings".to_owned(), self.spec.as_ref().map_or(Value::Null, Spec::json));
         }
         object
     }
@@ -506,7 +596,10 @@ impl Engine {
             State::New => json!({ "status": "none", "reason": "nothing has been learned yet" }),
             State::Live(session) => {
                 let report = session.summary().certificate;
-                report.as_ref().map_or(json!({ "status": "none", "reason": "certificates are off" }), Report::json)
+                report.as_ref().map_or(
+                    json!({ "status": "none", "reason": "certificates are off" }),
+                    Report::json,
+                )
             }
             State::Fixed(model) => model.summary["certificate"].clone(),
         }
@@ -525,7 +618,9 @@ impl Engine {
         let columns = schema.columns().iter().filter(|c| kinds.contains(&c.kind));
         let columns: Vec<String> = columns.map(|column| column.name.clone()).collect();
         match schema.features() {
-            Features::Exact(names) if columns.is_empty() || schema.of_kind(Kind::Numeric).next().is_none() => {
+            Features::Exact(names)
+                if columns.is_empty() || schema.of_kind(Kind::Numeric).next().is_none() =>
+            {
                 (names.names().map(str::to_owned).collect(), false)
             }
             _ => (columns, true),

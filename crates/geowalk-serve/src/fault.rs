@@ -85,7 +85,8 @@ impl From<geowalk_data::DataError> for Fault {
 impl From<LogError> for Fault {
     fn from(error: LogError) -> Self {
         if error.is_full() {
-            let remedy = "make room on the disk and send the request again; nothing of it was learned from";
+            let remedy =
+                "make room on the disk and send the request again; nothing of it was learned from";
             return Self::new(507, "the disk of the service is full", remedy);
         }
         Self::new(503, error.to_string(), "ask the operator of the service to look at its disk")

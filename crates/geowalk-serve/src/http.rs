@@ -86,7 +86,8 @@ impl Service {
             return Err(Fault::new(409, detail, "delete it first, or use another name"));
         }
         if self.all().len() >= self.limits.models {
-            let detail = format!("there are {} models, the most that are allowed", self.limits.models);
+            let detail =
+                format!("there are {} models, the most that are allowed", self.limits.models);
             return Err(Fault::new(409, detail, "delete one, or raise --max-models"));
         }
         let mut engine = store::new_engine(format, body)?;
@@ -122,18 +123,56 @@ impl Service {
                 let _ = writeln!(out, "geowalk_{name}{{model=\"{}\"}} {}", host.name, of(host));
             }
         };
-        let counter = |of: fn(&Counts) -> &AtomicU64| move |host: &Host| of(&host.counts).load(Ordering::Relaxed) as f64;
-        family("predictions_total", "counter", "Requests for predictions.", &counter(|c| &c.predicted));
-        family("rows_learned_total", "counter", "Rows learned from since the start.", &counter(|c| &c.learned));
-        family("refused_total", "counter", "Requests refused because the queue was full.", &counter(|c| &c.refused));
-        family("labels_missed_total", "counter", "Predictions dropped before their label came.", &counter(|c| &c.dropped));
-        family("repeated_total", "counter", "Requests with an id that was answered before.", &counter(|c| &c.repeated));
+        let counter = |of: fn(&Counts) -> &AtomicU64| {
+            move |host: &Host| of(&host.counts).load(Ordering::Relaxed) as f64
+        };
+        family(
+            "predictions_total",
+            "counter",
+            "Requests for predictions.",
+            &counter(|c| &c.predicted),
+        );
+        family(
+            "rows_learned_total",
+            "counter",
+            "Rows learned from since the start.",
+            &counter(|c| &c.learned),
+        );
+        family(
+            "refused_total",
+            "counter",
+            "Requests refused because the queue was full.",
+            &counter(|c| &c.refused),
+        );
+        family(
+            "labels_missed_total",
+            "counter",
+            "Predictions dropped before their label came.",
+            &counter(|c| &c.dropped),
+        );
+        family(
+            "repeated_total",
+            "counter",
+            "Requests with an id that was answered before.",
+            &counter(|c| &c.repeated),
+        );
         family("commits_total", "counter", "Groups written to the log.", &counter(|c| &c.commits));
         family("sequence", "gauge", "Sequence number on disk.", &counter(|c| &c.sequence));
-        family("log_bytes", "gauge", "Bytes of the newest segment of the log.", &counter(|c| &c.log_bytes));
-        family("waiting_rows", "gauge", "Predictions that wait for a label.", &|host| host.waiting() as f64);
-        family("trouble", "gauge", "1 if the last snapshot failed.", &|host| f64::from(u8::from(host.trouble().is_some())));
-        family("loss", "gauge", "Average loss of predictions made before learning.", &|host| host.progress().2);
+        family(
+            "log_bytes",
+            "gauge",
+            "Bytes of the newest segment of the log.",
+            &counter(|c| &c.log_bytes),
+        );
+        family("waiting_rows", "gauge", "Predictions that wait for a label.", &|host| {
+            host.waiting() as f64
+        });
+        family("trouble", "gauge", "1 if the last snapshot failed.", &|host| {
+            f64::from(u8::from(host.trouble().is_some()))
+        });
+        family("loss", "gauge", "Average loss of predictions made before learning.", &|host| {
+            host.progress().2
+        });
         out
     }
 }
@@ -195,7 +234,8 @@ fn decode(text: &str) -> String {
 
 fn answer(status: u16, kind: &'static str, body: impl Into<Bytes>) -> Answer {
     let mut answer = Response::new(Either::Left(Full::new(body.into())));
-    *answer.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    *answer.status_mut() =
+        StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     answer.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     answer
 }
@@ -206,7 +246,8 @@ fn json_answer(status: u16, value: &Value) -> Answer {
 
 fn refusal(fault: &Fault) -> Answer {
     let mut answer = answer(fault.status, "application/problem+json", fault.json().to_string());
-    let mut add = |name, value| drop(answer.headers_mut().insert(name, HeaderValue::from_static(value)));
+    let mut add =
+        |name, value| drop(answer.headers_mut().insert(name, HeaderValue::from_static(value)));
     match fault.status {
         429 => add(header::RETRY_AFTER, "1"),
         503 | 507 => add(header::RETRY_AFTER, "10"),
@@ -219,7 +260,10 @@ fn refusal(fault: &Fault) -> Answer {
 }
 
 /// Answers a request.
-pub async fn handle(service: Arc<Service>, request: Request<Incoming>) -> Result<Answer, Infallible> {
+pub async fn handle(
+    service: Arc<Service>,
+    request: Request<Incoming>,
+) -> Result<Answer, Infallible> {
     let answer = route(&service, request).await.unwrap_or_else(|fault| refusal(&fault));
     let class = usize::from(answer.status().as_u16() / 100).min(5);
     service.answers[class].fetch_add(1, Ordering::Relaxed);
@@ -228,9 +272,12 @@ pub async fn handle(service: Arc<Service>, request: Request<Incoming>) -> Result
 
 async fn body(service: &Service, body: Incoming) -> Result<Vec<u8>, Fault> {
     let limit = service.limits.body;
-    let collected = tokio::time::timeout(service.limits.time, Limited::new(body, limit).collect()).await;
+    let collected =
+        tokio::time::timeout(service.limits.time, Limited::new(body, limit).collect()).await;
     match collected {
-        Err(_) => Err(Fault::new(408, "the body did not arrive in time", "send it faster, or in parts")),
+        Err(_) => {
+            Err(Fault::new(408, "the body did not arrive in time", "send it faster, or in parts"))
+        }
         Ok(Err(error)) if error.is::<LengthLimitError>() => {
             let detail = format!("the body has more than {limit} bytes");
             Err(Fault::new(413, detail, "send it in several requests, or raise --max-body"))
@@ -245,12 +292,20 @@ async fn apart<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
 ) -> Result<T, Fault> {
     let done = tokio::task::spawn_blocking(work).await;
-    done.unwrap_or_else(|_| Err(Fault::new(500, "the request failed", "report this to the operator")))
+    done.unwrap_or_else(|_| {
+        Err(Fault::new(500, "the request failed", "report this to the operator"))
+    })
 }
 
 async fn ask(host: &Host, job: Job) -> Result<Answer, Fault> {
     let told = host.ask(job)?.await;
-    let lost = || Fault::new(503, "the model stopped before it answered", "send the request again with the same id");
+    let lost = || {
+        Fault::new(
+            503,
+            "the model stopped before it answered",
+            "send the request again with the same id",
+        )
+    };
     let (done, repeated) = told.map_err(|_| lost())??;
     let text = format!(
         "{{\"model\":\"{}\",\"rows\":{},\"sequence\":{},\"repeated\":{repeated}}}",
@@ -273,20 +328,28 @@ async fn route(service: &Arc<Service>, request: Request<Incoming>) -> Result<Ans
         method: parts.method,
     };
     let path: Vec<&str> = asked.path.split('/').skip(1).collect();
-    let allow = |right, model: &str| service.tokens.allow(asked.header(header::AUTHORIZATION), right, model);
-    let (get, post, delete) = (asked.method == Method::GET, asked.method == Method::POST, asked.method == Method::DELETE);
+    let allow = |right, model: &str| {
+        service.tokens.allow(asked.header(header::AUTHORIZATION), right, model)
+    };
+    let (get, post, delete) =
+        (asked.method == Method::GET, asked.method == Method::POST, asked.method == Method::DELETE);
     match path.as_slice() {
         ["livez" | "readyz"] | ["v2", "health", "live" | "ready"] if get => {
-            let ready = !service.draining.load(Ordering::Relaxed) || asked.path.ends_with("live") || asked.path == "/livez";
+            let ready = !service.draining.load(Ordering::Relaxed)
+                || asked.path.ends_with("live")
+                || asked.path == "/livez";
             Ok(json_answer(if ready { 200 } else { 503 }, &json!({ "ready": ready })))
         }
         [""] if get => {
             let mut page = answer(200, "text/html; charset=utf-8", page::html());
             let policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'";
-            page.headers_mut().insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
+            page.headers_mut()
+                .insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
             Ok(page)
         }
-        ["openapi.json"] if get => Ok(answer(200, "application/json", include_str!("openapi.json"))),
+        ["openapi.json"] if get => {
+            Ok(answer(200, "application/json", include_str!("openapi.json")))
+        }
         ["metrics"] if get => {
             allow(Right::Read, "*")?;
             let service = Arc::clone(service);
@@ -295,7 +358,8 @@ async fn route(service: &Arc<Service>, request: Request<Incoming>) -> Result<Ans
         }
         ["v1", "events"] if get => events(service, asked.header(header::AUTHORIZATION)),
         ["v1", "models"] if get => {
-            let readable = service.all().into_iter().filter(|host| allow(Right::Read, &host.name).is_ok());
+            let readable =
+                service.all().into_iter().filter(|host| allow(Right::Read, &host.name).is_ok());
             let names: Vec<Value> = readable.map(|host| host.name.clone().into()).collect();
             if names.is_empty() {
                 allow(Right::Read, "*")?;
@@ -361,29 +425,40 @@ async fn route(service: &Arc<Service>, request: Request<Incoming>) -> Result<Ans
             let (format, body) = rows(asked.header(header::CONTENT_TYPE), bytes)?;
             ask(&host, Job::Learn { format, body, id }).await
         }
-        ["v1", "models", name, what @ ("feedback" | "rollback" | "shadow" | "promote" | "snapshot")] if post => {
+        [
+            "v1",
+            "models",
+            name,
+            what @ ("feedback" | "rollback" | "shadow" | "promote" | "snapshot"),
+        ] if post => {
             allow(if *what == "feedback" { Right::Learn } else { Right::Admin }, name)?;
             let host = service.model(name)?;
             let bytes = body(service, incoming).await?;
             let object = || -> Result<Value, Fault> {
                 let read = serde_json::from_slice(&bytes);
-                read.map_err(|error| Fault::bad(format!("the body is no JSON: {error}"), "send a JSON object"))
+                read.map_err(|error| {
+                    Fault::bad(format!("the body is no JSON: {error}"), "send a JSON object")
+                })
             };
             let job = match *what {
                 "feedback" => {
                     let object = object()?;
-                    let id = object["id"].as_str().map(str::to_owned).or_else(|| asked.id().ok()?);
-                    let missing = || Fault::bad("there is no id", "send {\"id\": \"...\", \"label\": ...}");
+                    let id =
+                        object["id"].as_str().map(str::to_owned).or_else(|| asked.id().ok()?);
+                    let missing =
+                        || Fault::bad("there is no id", "send {\"id\": \"...\", \"label\": ...}");
                     let id = check_id(id.ok_or_else(missing)?)?;
                     Job::Feedback { id, label: object["label"].clone() }
                 }
                 "rollback" => {
                     let sequence = object()?["sequence"].as_u64();
-                    let missing = || Fault::bad("there is no sequence number", "send {\"sequence\": 1000}");
+                    let missing =
+                        || Fault::bad("there is no sequence number", "send {\"sequence\": 1000}");
                     Job::Rollback(sequence.ok_or_else(missing)?)
                 }
                 "shadow" => {
-                    let is_model = asked.header(header::CONTENT_TYPE) == Some("application/octet-stream");
+                    let is_model =
+                        asked.header(header::CONTENT_TYPE) == Some("application/octet-stream");
                     Job::Shadow(if is_model { "model" } else { "json" }, bytes)
                 }
                 "promote" => Job::Promote,
@@ -399,7 +474,13 @@ async fn route(service: &Arc<Service>, request: Request<Incoming>) -> Result<Ans
             allow(Right::Read, name)?;
             let host = service.model(name)?;
             let bytes = apart(move || Ok(host.sides.read().snapshot()?)).await?;
-            let nothing = || Fault::new(409, "the model has not learned anything yet", "send rows to learn from first");
+            let nothing = || {
+                Fault::new(
+                    409,
+                    "the model has not learned anything yet",
+                    "send rows to learn from first",
+                )
+            };
             Ok(answer(200, "application/octet-stream", bytes.ok_or_else(nothing)?))
         }
         ["v1", "models", name, "certificate"] if get => {
@@ -414,11 +495,14 @@ async fn route(service: &Arc<Service>, request: Request<Incoming>) -> Result<Ans
             let columns = side.columns().0.len();
             let width = if columns == 0 { -1 } else { i64::try_from(columns).unwrap_or(-1) };
             let output = if side.is_regression() { "FP64" } else { "BYTES" };
-            Ok(json_answer(200, &json!({
-                "name": name, "platform": "geowalk",
-                "inputs": [{ "name": "input", "datatype": "FP64", "shape": [-1, width] }],
-                "outputs": [{ "name": "predictions", "datatype": output, "shape": [-1] }],
-            })))
+            Ok(json_answer(
+                200,
+                &json!({
+                    "name": name, "platform": "geowalk",
+                    "inputs": [{ "name": "input", "datatype": "FP64", "shape": [-1, width] }],
+                    "outputs": [{ "name": "predictions", "datatype": output, "shape": [-1] }],
+                }),
+            ))
         }
         ["v2", "models", name, "ready"] if get => {
             allow(Right::Read, name)?;
@@ -439,12 +523,20 @@ async fn route(service: &Arc<Service>, request: Request<Incoming>) -> Result<Ans
         ["livez" | "readyz" | "" | "openapi.json" | "metrics" | "v2"]
         | ["v1", "models" | "events"]
         | ["v1", "models", _]
-        | ["v1", "models", _, "predict" | "learn" | "feedback" | "rollback" | "shadow" | "promote" | "snapshot"
-            | "model" | "certificate"]
+        | [
+            "v1",
+            "models",
+            _,
+            "predict" | "learn" | "feedback" | "rollback" | "shadow" | "promote" | "snapshot"
+            | "model" | "certificate",
+        ]
         | ["v2", "health", "live" | "ready"]
         | ["v2", "models", _]
         | ["v2", "models", _, "ready" | "infer"] => {
-            let detail = format!("{} does not go with this path", geowalk_data::visible(asked.method.as_str()));
+            let detail = format!(
+                "{} does not go with this path",
+                geowalk_data::visible(asked.method.as_str())
+            );
             Err(Fault::new(405, detail, "GET /openapi.json lists what does"))
         }
         _ => Err(Fault::new(404, "there is no such path", "GET /openapi.json lists all paths")),

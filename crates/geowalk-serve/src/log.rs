@@ -89,8 +89,14 @@ pub enum Kind {
 }
 
 impl Kind {
-    const ALL: [Self; 6] =
-        [Self::Learn, Self::Feedback, Self::Rollback, Self::Shadow, Self::Promote, Self::DropShadow];
+    const ALL: [Self; 6] = [
+        Self::Learn,
+        Self::Feedback,
+        Self::Rollback,
+        Self::Shadow,
+        Self::Promote,
+        Self::DropShadow,
+    ];
 }
 
 /// An entry of the log.
@@ -206,7 +212,8 @@ pub fn scan(
     let mut next = segments.get(first).map_or(from, |(first, _)| *first);
     let mut whole = 0;
     for (place, (start, path)) in segments.iter().enumerate().skip(first) {
-        let damaged = |at, sequence, why| LogError::Damaged { path: path.clone(), at, sequence, why };
+        let damaged =
+            |at, sequence, why| LogError::Damaged { path: path.clone(), at, sequence, why };
         if *start != next {
             return Err(damaged(0, next, "a segment is missing before this one"));
         }
@@ -225,7 +232,9 @@ pub fn scan(
             let Some((record, length)) = Record::read(&bytes[at..]) else {
                 // A crash leaves nothing whole behind what it interrupted.
                 let later = memchr::memmem::find_iter(&bytes[at + 1..], MAGIC);
-                if !newest || later.into_iter().any(|k| Record::read(&bytes[at + 1 + k..]).is_some()) {
+                if !newest
+                    || later.into_iter().any(|k| Record::read(&bytes[at + 1 + k..]).is_some())
+                {
                     return Err(damaged(at, next, "the checksum of a record is wrong"));
                 }
                 return Ok((next, at as u64));
@@ -295,7 +304,11 @@ impl Log {
 
     fn segment(folder: &Path, next: u64, millis: u64) -> Result<Self, LogError> {
         let path = folder.join(format!("{next:020}.log"));
-        let mut file = File::options().append(true).create(true).open(&path).map_err(LogError::io("create", &path))?;
+        let mut file = File::options()
+            .append(true)
+            .create(true)
+            .open(&path)
+            .map_err(LogError::io("create", &path))?;
         file.set_len(0).map_err(LogError::io("shorten", &path))?;
         file.write_all(HEADER).map_err(LogError::io("write", &path))?;
         file.sync_all().map_err(LogError::io("synchronise", &path))?;
@@ -439,7 +452,8 @@ mod tests {
     use super::*;
 
     fn folder(name: &str) -> PathBuf {
-        let folder = std::env::temp_dir().join(format!("geowalk-log-{}-{name}", std::process::id()));
+        let folder =
+            std::env::temp_dir().join(format!("geowalk-log-{}-{name}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).unwrap();
         folder
@@ -449,7 +463,16 @@ mod tests {
         let text = |text: &str| text.to_owned();
         let body = body.as_bytes().to_vec();
         let (format, note) = (text("jsonl"), String::new());
-        Record { kind: Kind::Learn, sequence: 0, rows, millis: 5, id: text("a"), format, note, body }
+        Record {
+            kind: Kind::Learn,
+            sequence: 0,
+            rows,
+            millis: 5,
+            id: text("a"),
+            format,
+            note,
+            body,
+        }
     }
 
     fn read(folder: &Path) -> Result<(Vec<Record>, u64, u64), LogError> {
@@ -483,7 +506,10 @@ mod tests {
         log.append(&mut record(4, "later"));
         log.commit().unwrap();
         let (all, next, _) = read(&folder).unwrap();
-        assert_eq!(all.iter().map(|r| (r.sequence, r.rows)).collect::<Vec<_>>(), [(0, 1), (1, 2), (3, 3), (6, 4)]);
+        assert_eq!(
+            all.iter().map(|r| (r.sequence, r.rows)).collect::<Vec<_>>(),
+            [(0, 1), (1, 2), (3, 3), (6, 4)]
+        );
         assert_eq!((next, all[3].body.as_slice()), (10, &b"later"[..]));
         log.remove_before(5).unwrap();
         assert_eq!(segments(&folder).unwrap().len(), 2, "a segment with later records stays");
@@ -507,7 +533,8 @@ mod tests {
             let (mut log, torn) = Log::open(&folder, next, whole).unwrap();
             let tail = cut as u64 - whole;
             assert_eq!(torn.as_ref().map_or(0, |torn| torn.bytes), tail);
-            torn.iter().for_each(|torn| assert_eq!(fs::read(&torn.kept).unwrap().len() as u64, tail));
+            torn.iter()
+                .for_each(|torn| assert_eq!(fs::read(&torn.kept).unwrap().len() as u64, tail));
             log.append(&mut record(7, "after"));
             log.commit().unwrap();
             assert_eq!(read(&folder).unwrap().0.len(), kept + 1);
@@ -553,7 +580,10 @@ mod tests {
         let (folder, bytes) = three("full");
         let (_, next, whole) = read(&folder).unwrap();
         let (mut log, _) = Log::open(&folder, next, whole).unwrap();
-        let good = std::mem::replace(&mut log.file, File::options().write(true).open("/dev/full").unwrap());
+        let good = std::mem::replace(
+            &mut log.file,
+            File::options().write(true).open("/dev/full").unwrap(),
+        );
         log.append(&mut record(1, "lost"));
         let error = log.commit().unwrap_err();
         assert!(error.is_full(), "{error}");

@@ -62,12 +62,16 @@ pub fn serve(config: &Config, say: &mut dyn FnMut(&str)) -> Result<(), String> {
         None => Tokens::default(),
     };
     let models = config.dir.join("models");
-    fs::create_dir_all(&models).map_err(|error| LogError::io("create", &models)(error).to_string())?;
+    fs::create_dir_all(&models)
+        .map_err(|error| LogError::io("create", &models)(error).to_string())?;
     let path = config.dir.join("lock");
     let lock = File::options().create(true).append(true).open(&path);
     let lock = lock.map_err(|error| LogError::io("write", &path)(error).to_string())?;
     if let Err(TryLockError::WouldBlock) = lock.try_lock() {
-        return Err(format!("{}: another service uses this folder; stop it first", config.dir.display()));
+        return Err(format!(
+            "{}: another service uses this folder; stop it first",
+            config.dir.display()
+        ));
     }
     let service = Service {
         dir: config.dir.clone(),
@@ -81,7 +85,8 @@ pub fn serve(config: &Config, say: &mut dyn FnMut(&str)) -> Result<(), String> {
     };
     for (_, folder) in store::models(&config.dir).map_err(|error| error.to_string())? {
         let started = Host::start(folder.clone(), &config.limits);
-        let (host, note) = started.map_err(|fault| format!("{}: {}", folder.display(), fault.detail))?;
+        let (host, note) =
+            started.map_err(|fault| format!("{}: {}", folder.display(), fault.detail))?;
         say(&note);
         if let Ok(mut models) = service.models.write() {
             models.insert(host.name.clone(), Arc::new(host));
@@ -96,7 +101,9 @@ pub fn serve(config: &Config, say: &mut dyn FnMut(&str)) -> Result<(), String> {
             Ok(bytes) => service.create(name, "model", &bytes),
             Err(_) => service.create(name, "json", what.as_bytes()),
         };
-        say(&created.map_err(|fault| format!("--model {name}={what}: {}; {}", fault.detail, fault.remedy))?);
+        say(&created.map_err(|fault| {
+            format!("--model {name}={what}: {}; {}", fault.detail, fault.remedy)
+        })?);
     }
     let service = Arc::new(service);
     let outcome = runtime.block_on(accept(&service, address, say));
@@ -157,7 +164,9 @@ async fn signal() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        if let (Ok(mut term), Ok(mut int)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt())) {
+        if let (Ok(mut term), Ok(mut int)) =
+            (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
+        {
             tokio::select! {
                 _ = term.recv() => {}
                 _ = int.recv() => {}

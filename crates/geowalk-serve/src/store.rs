@@ -138,9 +138,11 @@ pub fn print(format: &str, body: &[u8]) -> u64 {
     hash.finalize().as_bytes()[..8].iter().fold(0, |sum, byte| (sum << 8) | u64::from(*byte))
 }
 
-/// The note of a record of feedback.
-pub fn feedback_note(label: &Value, served: Option<Served>) -> String {
-    json!({ "label": label, "served": served.map(|served| served.value) }).to_string()
+/// The note of a record of feedback: the label, and the loss of the prediction that was served. `model` has learned
+/// from the row.
+pub fn feedback_note(model: &Engine, label: &Value, served: Option<Served>) -> String {
+    let (loss, wrong) = served.map_or((None, None), |served| model.served_loss(served, label));
+    json!({ "label": label, "served": served.is_some(), "loss": loss, "wrong": wrong }).to_string()
 }
 
 impl Fold {
@@ -157,7 +159,8 @@ impl Fold {
                 self.engine.learn(&batch)?;
             }
             Kind::Feedback => {
-                let mut batch = self.engine.read(&record.format, &record.body, false, usize::MAX)?;
+                let mut batch =
+                    self.engine.read(&record.format, &record.body, false, usize::MAX)?;
                 let note: Value = serde_json::from_str(&record.note).unwrap_or_default();
                 self.engine.label(&mut batch, &note["label"])?;
                 self.engine.learn(&batch)?;
@@ -191,12 +194,9 @@ impl Beside {
                 let label = note["label"].to_string();
                 let print = print("feedback", label.as_bytes());
                 self.ids.insert(&record.id, Answer { sequence: record.end(), rows: 1, print });
-                if let Some(value) = note["served"].as_f64() {
-                    let (loss, wrong) = model.served_loss(Served { value }, &note["label"]);
-                    self.served.examples += 1;
-                    self.served.loss += loss.unwrap_or(0.0);
-                    self.served.errors += u64::from(wrong == Some(true));
-                }
+                self.served.examples += u64::from(note["served"] == true);
+                self.served.loss += note["loss"].as_f64().unwrap_or(0.0);
+                self.served.errors += u64::from(note["wrong"] == true);
             }
             Kind::Shadow => {
                 let engine = new_engine(&record.format, &record.body)?;
@@ -208,7 +208,12 @@ impl Beside {
             Kind::Rollback => {}
         }
         if let (Kind::Learn | Kind::Feedback, Some(shadow)) = (record.kind, &mut self.shadow) {
-            let learned = shadow.engine.read(&record.format, &record.body, record.kind == Kind::Learn, usize::MAX);
+            let learned = shadow.engine.read(
+                &record.format,
+                &record.body,
+                record.kind == Kind::Learn,
+                usize::MAX,
+            );
             let learned = learned.and_then(|mut batch| {
                 if record.kind == Kind::Feedback {
                     shadow.engine.label(&mut batch, &note()["label"])?;
@@ -246,7 +251,8 @@ pub fn new_engine(format: &str, body: &[u8]) -> Result<Engine, Fault> {
         };
         return Engine::restore(body, None).map_err(refused);
     }
-    let text = std::str::from_utf8(body).map_err(|_| Fault::bad("the settings are no text", "send JSON"))?;
+    let text = std::str::from_utf8(body)
+        .map_err(|_| Fault::bad("the settings are no text", "send JSON"))?;
     Spec::parse(text).map(Engine::new)
 }
 
@@ -296,7 +302,8 @@ pub fn snapshots(folder: &Path) -> Result<Vec<u64>, LogError> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).map_err(LogError::io("read", folder))? {
         let name = entry.map_err(LogError::io("read", folder))?.file_name();
-        let number = name.to_str().and_then(|name| name.strip_prefix("snapshot-")?.strip_suffix(".json"));
+        let number =
+            name.to_str().and_then(|name| name.strip_prefix("snapshot-")?.strip_suffix(".json"));
         found.extend(number.and_then(|number| number.parse::<u64>().ok()));
     }
     found.sort_unstable();
@@ -317,7 +324,9 @@ pub fn load(folder: &Path, position: u64) -> Result<Fold, Fault> {
         if has == &Value::Bool(true) {
             let path = snapshot_path(folder, position, ending);
             let bytes = fs::read(&path).map_err(LogError::io("read", &path))?;
-            let inside = |error| Fault::new(503, format!("{}: {error}", path.display()), "restore it from a backup");
+            let inside = |error| {
+                Fault::new(503, format!("{}: {error}", path.display()), "restore it from a backup")
+            };
             return Engine::restore(&bytes, spec).map_err(inside);
         }
         spec.map(Engine::new).ok_or_else(broken)
@@ -334,7 +343,8 @@ pub fn load(folder: &Path, position: u64) -> Result<Fold, Fault> {
     fold.beside.ids = Ids::load(&about["ids"]).ok_or_else(broken)?;
     fold.beside.ids.dropped = about["ids_dropped"].as_u64().unwrap_or(0);
     let [examples, errors] = [0, 2].map(|k| about["served"][k].as_u64().unwrap_or(0));
-    fold.beside.served = ServedLoss { examples, loss: about["served"][1].as_f64().unwrap_or(0.0), errors };
+    fold.beside.served =
+        ServedLoss { examples, loss: about["served"][1].as_f64().unwrap_or(0.0), errors };
     Ok(fold)
 }
 
@@ -388,11 +398,12 @@ fn rollbacks(folder: &Path, from: u64) -> Result<Vec<(u64, u64)>, LogError> {
     Ok(found)
 }
 
-/// The snapshots that lead to now, and the way.
-fn trail(folder: &Path) -> Result<(Trail, Vec<u64>), LogError> {
+/// The snapshots that lead to now, and the way. Unless the way is wanted `whole`, only what is behind the newest
+/// snapshot that leads to now is looked at.
+fn trail(folder: &Path, whole: bool) -> Result<(Trail, Vec<u64>), LogError> {
     let mut all = snapshots(folder)?;
     let newest = all.last().copied().unwrap_or(0);
-    let mut back = rollbacks(folder, newest)?;
+    let mut back = rollbacks(folder, if whole { 0 } else { newest })?;
     if back.iter().any(|(_, to)| *to < newest) {
         back = rollbacks(folder, 0)?;
     }
@@ -404,10 +415,11 @@ fn trail(folder: &Path) -> Result<(Trail, Vec<u64>), LogError> {
 /// The state after the last record; or the state at a number, which must be the end of a record that is still there.
 /// Rows are replayed from the newest snapshot before it, or from the one given.
 pub fn replay(folder: &Path, until: Option<u64>, from: Option<u64>) -> Result<Loaded, Fault> {
-    let (trail, all) = trail(folder)?;
+    let (trail, all) = trail(folder, until.is_some())?;
     let before = |position: &&u64| until.is_none_or(|until| **position <= until);
     let snapshot = from.or_else(|| all.iter().rev().find(before).copied());
-    let Some(snapshot) = snapshot.filter(|_| until.is_none_or(|until| trail.has_state(until))) else {
+    let Some(snapshot) = snapshot.filter(|_| until.is_none_or(|until| trail.has_state(until)))
+    else {
         let remedy = "start the service with --keep-log to keep all of it";
         return Err(Fault::new(410, "the log does not go back so far", remedy));
     };
@@ -415,13 +427,18 @@ pub fn replay(folder: &Path, until: Option<u64>, from: Option<u64>) -> Result<Lo
     let (mut fault, mut reached) = (None, until == Some(snapshot));
     let end = log::scan(&folder.join("log"), snapshot, |record| {
         let late = until.is_some_and(|until| record.end() > until);
-        if record.sequence < snapshot || late || fault.is_some() || !trail.has_record(record.sequence) {
+        if record.sequence < snapshot
+            || late
+            || fault.is_some()
+            || !trail.has_record(record.sequence)
+        {
             return Ok(());
         }
         records += 1;
         reached |= until == Some(record.end());
         if let Err(cause) = fold.apply(&record) {
-            let detail = format!("sequence {} cannot be replayed: {}", record.sequence, cause.detail);
+            let detail =
+                format!("sequence {} cannot be replayed: {}", record.sequence, cause.detail);
             fault = Some(Fault::new(503, detail, "use the version of geowalk that wrote the log"));
         }
         Ok(())
@@ -457,9 +474,10 @@ pub struct Audit {
 
 /// Makes every snapshot again from the one before it and the log, and compares. Changes nothing.
 pub fn audit(folder: &Path) -> Result<Audit, Fault> {
-    let (_, all) = trail(folder)?;
+    let (_, all) = trail(folder, true)?;
     let from = all.first().copied().unwrap_or(0);
-    let mut audit = Audit { name: name(folder)?, equal: 0, records: 0, from, sequence: 0, differs: Vec::new() };
+    let mut audit =
+        Audit { name: name(folder)?, equal: 0, records: 0, from, sequence: 0, differs: Vec::new() };
     for pair in all.windows(2) {
         let again = replay(folder, Some(pair[1]), Some(pair[0]));
         // A rollback is no end of a record; the state after it is the state that it went back to.
@@ -470,7 +488,8 @@ pub fn audit(folder: &Path) -> Result<Audit, Fault> {
         let kept = load(folder, pair[1])?;
         audit.records += again.records;
         let bytes = |engine: &Engine| engine.snapshot().map_err(Fault::from);
-        let shadow = |fold: &Fold| fold.beside.shadow.as_ref().map(|s| bytes(&s.engine)).transpose();
+        let shadow =
+            |fold: &Fold| fold.beside.shadow.as_ref().map(|s| bytes(&s.engine)).transpose();
         if bytes(&again.fold.engine)? != bytes(&kept.engine)? {
             audit.differs.push(format!("the model at sequence {}", pair[1]));
         } else if shadow(&again.fold)? != shadow(&kept)? {
@@ -487,7 +506,7 @@ pub fn audit(folder: &Path) -> Result<Audit, Fault> {
 
 /// Writes the accepted rows that led to now, as they were sent. Labels that came later stand in their JSON rows.
 pub fn rows(folder: &Path, out: &mut dyn Write) -> Result<u64, Fault> {
-    let (trail, _) = trail(folder)?;
+    let (trail, _) = trail(folder, true)?;
     let (mut count, mut failed) = (0, None);
     let first = log::segments(&folder.join("log"))?.first().map_or(0, |(first, _)| *first);
     let label_name = label_name(folder)?;
@@ -534,7 +553,9 @@ pub fn name(folder: &Path) -> Result<String, Fault> {
     let path = folder.join("about.json");
     let bytes = fs::read(&path).map_err(LogError::io("read", &path))?;
     let about: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-    let missing = || Fault::new(503, format!("{}: no name in it", path.display()), "restore it from a backup");
+    let missing = || {
+        Fault::new(503, format!("{}: no name in it", path.display()), "restore it from a backup")
+    };
     about["name"].as_str().map(str::to_owned).ok_or_else(missing)
 }
 
@@ -578,7 +599,7 @@ pub fn remove(folder: &Path) -> Result<(), LogError> {
 /// Removes all snapshots but the newest two and the log before them; with `keep_log` only snapshots that are neither
 /// the first nor among the newest two. Also those that no way leads through.
 pub fn tidy(folder: &Path, log: &log::Log, keep_log: bool) -> Result<(), LogError> {
-    let (trail, all) = trail(folder)?;
+    let (trail, all) = trail(folder, false)?;
     let kept: Vec<u64> = all.iter().rev().take(2).copied().collect();
     for position in snapshots(folder)? {
         let first = keep_log && Some(&position) == all.first();

@@ -10,7 +10,9 @@ use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
+use std::sync::{
+    Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError,
+};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -246,17 +248,22 @@ impl Host {
         let name = store::name(&folder)?;
         let begun = Instant::now();
         let loaded = store::replay(&folder, None, None)?;
-        let (log, cut) = Log::open(&folder.join("log"), loaded.end.0.max(loaded.snapshot), loaded.end.1)?;
+        let (log, cut) =
+            Log::open(&folder.join("log"), loaded.end.0.max(loaded.snapshot), loaded.end.1)?;
         let Fold { mut engine, beside } = loaded.fold;
         engine.position = log.next();
         let mut note = format!(
             "model '{name}': sequence {}, snapshot {}, {} requests replayed in {:.1} s",
-            log.next(), loaded.snapshot, loaded.records, begun.elapsed().as_secs_f64()
+            log.next(),
+            loaded.snapshot,
+            loaded.records,
+            begun.elapsed().as_secs_f64()
         );
         if let Some(Cut { path, bytes, kept }) = cut {
             note.push_str(&format!(
                 "; {bytes} bytes of an unfinished write at the end of {} were moved to {}",
-                path.display(), kept.display()
+                path.display(),
+                kept.display()
             ));
         }
         let counts = Arc::new(Counts::default());
@@ -277,11 +284,17 @@ impl Host {
             snapshot: (Instant::now(), loaded.snapshot),
             log,
         };
-        let thread = thread::Builder::new().name(format!("learn {name}")).spawn(move || worker.run(&receiver));
-        let thread = thread.map_err(|error| Fault::new(503, error.to_string(), "raise the limit on threads"))?;
+        let thread = thread::Builder::new()
+            .name(format!("learn {name}"))
+            .spawn(move || worker.run(&receiver));
+        let thread = thread
+            .map_err(|error| Fault::new(503, error.to_string(), "raise the limit on threads"))?;
         let thread = Mutex::new(Some(thread));
         let limits = limits.clone();
-        Ok((Self { name, folder, sides, counts, beside, pending, sender, thread, trouble, limits }, note))
+        Ok((
+            Self { name, folder, sides, counts, beside, pending, sender, thread, trouble, limits },
+            note,
+        ))
     }
 
     /// Puts a job in the queue; the answer comes when it is on disk.
@@ -291,14 +304,24 @@ impl Host {
             Ok(()) => Ok(answer),
             Err(TrySendError::Full(_)) => {
                 self.counts.refused.fetch_add(1, Ordering::Relaxed);
-                Err(Fault::new(429, "the queue of the model is full", "send the request again later"))
+                Err(Fault::new(
+                    429,
+                    "the queue of the model is full",
+                    "send the request again later",
+                ))
             }
             Err(TrySendError::Disconnected(_)) => Err(stopped()),
         }
     }
 
     /// Predicts from the published weights. With an id, the row waits for its label.
-    pub fn predict(&self, format: &'static str, body: &[u8], proba: bool, id: Option<&str>) -> Result<String, Fault> {
+    pub fn predict(
+        &self,
+        format: &'static str,
+        body: &[u8],
+        proba: bool,
+        id: Option<&str>,
+    ) -> Result<String, Fault> {
         let side = self.sides.read();
         let (answer, served) = side.predict(format, body, proba, self.limits.features)?;
         let sequence = side.position;
@@ -336,7 +359,8 @@ impl Host {
 
     /// The guarantees, and the difference to the shadow.
     pub fn certificate(&self) -> Value {
-        let mut object = json!({ "model": self.name, "certificate": self.sides.read().certificate() });
+        let mut object =
+            json!({ "model": self.name, "certificate": self.sides.read().certificate() });
         object["shadow"] = lock(&self.beside).difference(&self.sides.read()).into();
         object
     }
@@ -489,6 +513,10 @@ impl Worker {
         self.counts.log_bytes.store(self.log.bytes(), Ordering::Relaxed);
         let rows = done.iter().map(|done| done.record.rows).sum();
         self.counts.learned.fetch_add(rows, Ordering::Relaxed);
+        for Done { record, .. } in &done {
+            // Only a promotion gives a model, and none is in a group.
+            let _ = lock(&self.beside).apply(record, &sides.read());
+        }
         for (reply, answer) in replies {
             let _ = reply.send(answer);
         }
@@ -497,7 +525,6 @@ impl Worker {
             // The same rows were learned on the other side.
             let _ = side.learn(batch);
             side.position = record.end();
-            let _ = lock(&self.beside).apply(record, &side);
         }
     }
 
@@ -520,13 +547,13 @@ impl Worker {
         done: &mut Vec<Done>,
     ) -> Result<(Answer, bool), (Fault, bool)> {
         let limits = &self.limits;
-        let (kind, id, format, body, note, mark, waiting) = match job {
+        let (kind, id, format, body, mark, waiting) = match job {
             Job::Learn { format, body, id } => {
                 let mark = print(format, &body);
                 if let Some(known) = self.known(&id, mark, "other rows")? {
                     return Ok((known, true));
                 }
-                (Kind::Learn, id, format, body, String::new(), mark, None)
+                (Kind::Learn, id, format, body, mark, None)
             }
             Job::Feedback { id, label } => {
                 let mark = print("feedback", label.to_string().as_bytes());
@@ -538,24 +565,25 @@ impl Worker {
                     let detail = format!("no prediction with the id '{id}' waits for a label");
                     return Err((Fault::new(404, detail, remedy), false));
                 };
-                let note = store::feedback_note(&label, row.served);
-                (Kind::Feedback, id, row.format, row.body.clone(), note, mark, Some((row, label)))
+                (Kind::Feedback, id, row.format, row.body.clone(), mark, Some((row, label)))
             }
             _ => return Err((stopped(), false)),
         };
-        let read = side.read(format, &body, kind == Kind::Learn, limits.features).and_then(|mut batch| {
-            if let Some((_, label)) = &waiting {
-                side.label(&mut batch, label)?;
-            }
-            match batch.rows() {
-                0 => Err(Fault::new(422, "the body has no rows", "send at least one row")),
-                rows if rows > limits.rows => {
-                    let detail = format!("{rows} rows, and at most {} are taken at once", limits.rows);
-                    Err(Fault::new(413, detail, "send them in several requests"))
+        let read =
+            side.read(format, &body, kind == Kind::Learn, limits.features).and_then(|mut batch| {
+                if let Some((_, label)) = &waiting {
+                    side.label(&mut batch, label)?;
                 }
-                _ => Ok(batch),
-            }
-        });
+                match batch.rows() {
+                    0 => Err(Fault::new(422, "the body has no rows", "send at least one row")),
+                    rows if rows > limits.rows => {
+                        let detail =
+                            format!("{rows} rows, and at most {} are taken at once", limits.rows);
+                        Err(Fault::new(413, detail, "send them in several requests"))
+                    }
+                    _ => Ok(batch),
+                }
+            });
         let learned = read.map_err(|fault| (fault, false)).and_then(|batch| {
             side.learn(&batch).map_err(|fault| (fault, true))?;
             Ok(batch)
@@ -568,8 +596,9 @@ impl Worker {
                 return Err(fault);
             }
         };
-        let rows = batch.rows();
-        let format = format.to_owned();
+        let note =
+            waiting.as_ref().map(|(row, label)| store::feedback_note(side, label, row.served));
+        let (rows, format, note) = (batch.rows(), format.to_owned(), note.unwrap_or_default());
         let mut record = Record { kind, sequence: 0, rows, millis: now(), id, format, note, body };
         self.log.append(&mut record);
         side.position = record.end();
@@ -606,7 +635,11 @@ impl Worker {
                 (Kind::Shadow, format, String::new(), body)
             }
             Job::Promote | Job::DropShadow if lock(&self.beside).shadow.is_none() => {
-                return Err(Fault::new(409, "the model has no shadow", "add one with POST .../shadow"));
+                return Err(Fault::new(
+                    409,
+                    "the model has no shadow",
+                    "add one with POST .../shadow",
+                ));
             }
             Job::Promote => (Kind::Promote, "", String::new(), Vec::new()),
             _ => (Kind::DropShadow, "", String::new(), Vec::new()),
@@ -621,9 +654,16 @@ impl Worker {
         Ok(self.answer(0))
     }
 
-    fn control(&mut self, kind: Kind, format: &str, note: String, body: Vec<u8>) -> Result<Record, Fault> {
+    fn control(
+        &mut self,
+        kind: Kind,
+        format: &str,
+        note: String,
+        body: Vec<u8>,
+    ) -> Result<Record, Fault> {
         let (id, format) = (String::new(), format.to_owned());
-        let mut record = Record { kind, sequence: 0, rows: 0, millis: now(), id, format, note, body };
+        let mut record =
+            Record { kind, sequence: 0, rows: 0, millis: now(), id, format, note, body };
         self.log.append(&mut record);
         self.log.commit()?;
         self.counts.sequence.store(self.log.next(), Ordering::Relaxed);
@@ -664,8 +704,10 @@ impl Worker {
         let position = self.log.next();
         store::save(&self.folder, &self.sides.read(), &lock(&self.beside))?;
         self.snapshot = (Instant::now(), position);
-        let tidied: Result<(), LogError> =
-            self.log.rotate().and_then(|()| store::tidy(&self.folder, &self.log, self.limits.keep_log));
+        let tidied: Result<(), LogError> = self
+            .log
+            .rotate()
+            .and_then(|()| store::tidy(&self.folder, &self.log, self.limits.keep_log));
         tidied.map_err(Fault::from)
     }
 }
