@@ -26,6 +26,7 @@ from . import geometry, laws, losses, optimize
 from ._base import NotFittedError
 from ._batch import BoostClassifier, TreeClassifier
 from ._certificate import Certificate
+from ._client import Client, ServiceError
 from ._experts import Hedge, NullVector
 from ._files import Data, load, read, walks
 from ._geowalk import ConfigError, DataError, DomainError, __version__
@@ -36,6 +37,7 @@ from ._winnow import Winnow
 __all__ = [
     "BoostClassifier",
     "Certificate",
+    "Client",
     "ConfigError",
     "Data",
     "DataError",
@@ -46,6 +48,7 @@ __all__ = [
     "NullVector",
     "OnlineClassifier",
     "OnlineRegressor",
+    "ServiceError",
     "TreeClassifier",
     "Winnow",
     "__version__",

@@ -10,12 +10,13 @@ const MODULES: [&str; 18] = [
 ];
 
 /// Crates, each allowed to depend on those before it.
-const CRATES: [&str; 8] = [
+const CRATES: [&str; 9] = [
     "geowalk",
     "geowalk-page",
     "geowalk-papers",
     "geowalk-data",
     "geowalk-run",
+    "geowalk-serve",
     "geowalk-cli",
     "geowalk-py",
     "geowalk-lab",
