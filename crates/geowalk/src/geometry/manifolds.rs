@@ -2,11 +2,11 @@
 //! One file each, and one table ([`entries`]) from which their names, [`AnyManifold`], its parser and the lists
 //! in the front ends come. To add one, write its file, its `mod` and `pub use` lines, and its row.
 
-mod euclidean;
+pub(crate) mod euclidean;
 mod hyperboloid;
 mod oblique;
 mod poincare_ball;
-mod positive_orthant;
+pub(crate) mod positive_orthant;
 mod product;
 mod simplex;
 mod spd;
