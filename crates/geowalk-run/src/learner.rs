@@ -175,7 +175,7 @@ pub struct Setting {
     /// Keep the sums of the certificates.
     pub certificate: bool,
     /// The theorems of the walk, as they are before the first round.
-    pub theorems: Vec<AnyBound>,
+    pub theorems: Option<AnyBound>,
     /// Why there are none.
     pub without: &'static str,
     /// Where the weights are.
@@ -197,7 +197,7 @@ impl Setting {
             rate,
             intercept: false,
             certificate: true,
-            theorems: Vec::new(),
+            theorems: None,
             without: "",
             domain: Domain::Space,
             splits_weights: false,
@@ -366,7 +366,7 @@ fn learn<S: Step>(
 struct Strand<W> {
     walk: W,
     bound: Option<FirstOrder>,
-    theorems: Vec<Epochs>,
+    theorems: Option<Epochs>,
     average: Option<Average>,
     /// The walk at its start, where a doubling scheme goes back to it.
     fresh: Option<Box<W>>,
@@ -389,8 +389,8 @@ impl<W: Walk + Clone> Strand<W> {
         // A walk that begins again forgets what it has kept.
         let keeps = fresh.is_none() && walk.gamma(rate, &mut Vec::new()).is_some();
         let norm = scheme.map_or(Norm::L2, |scheme| scheme.norm());
-        let theorems = setting.theorems.iter().filter(|_| setting.certificate);
-        let theorems = theorems.map(|theorem| Epochs::new(theorem.clone(), norm)).collect();
+        let theorems = setting.theorems.clone().filter(|_| setting.certificate);
+        let theorems = theorems.map(|theorems| Epochs::new(theorems, norm));
         let average = setting.average.map(Average::new);
         Self { walk, bound, theorems, average, fresh, rate, keeps }
     }
@@ -406,8 +406,8 @@ impl<W: Walk + Clone> Strand<W> {
             self.walk.read(&mut w);
             norm.above(&w)
         };
-        for theorem in &mut self.theorems {
-            theorem.turn(away);
+        if let Some(theorems) = &mut self.theorems {
+            theorems.turn(away);
         }
     }
 }
@@ -448,8 +448,8 @@ impl<W: Walk> Strand<W> {
             Some(bound) => bound.observe(round, x),
             None => {}
         }
-        for theorem in &mut self.theorems {
-            theorem.observe(round, x);
+        if let Some(theorems) = &mut self.theorems {
+            theorems.observe(round, x);
         }
     }
 
@@ -485,7 +485,8 @@ impl<W: Walk> Strand<W> {
             }
             _ => None,
         };
-        self.theorems.iter().map(|theorem| theorem.certify(comparators, loss, bets)).collect()
+        let theorems = self.theorems.as_ref();
+        theorems.map(|theorems| theorems.certify(comparators, loss, bets)).unwrap_or_default()
     }
 
     fn save(&self, prefix: &str, put: &mut dyn FnMut(String, &[f64])) {
@@ -493,8 +494,8 @@ impl<W: Walk> Strand<W> {
         if let Some(bound) = &self.bound {
             bound.save(&mut |name, values| put(format!("{prefix}certificate.{name}"), values));
         }
-        for (j, theorem) in self.theorems.iter().enumerate() {
-            theorem.save(&mut |name, values| put(format!("{prefix}theorem.{j}.{name}"), values));
+        if let Some(theorems) = &self.theorems {
+            theorems.save(&mut |name, values| put(format!("{prefix}theorem.{name}"), values));
         }
         if let Some(average) = &self.average {
             average.save(&mut |name, values| put(format!("{prefix}{name}"), values));
@@ -510,8 +511,8 @@ impl<W: Walk> Strand<W> {
         if let Some(bound) = &mut self.bound {
             bound.load(&mut |name| get(&format!("{prefix}certificate.{name}")))?;
         }
-        for (j, theorem) in self.theorems.iter_mut().enumerate() {
-            theorem.load(&mut |name| get(&format!("{prefix}theorem.{j}.{name}")))?;
+        if let Some(theorems) = &mut self.theorems {
+            theorems.load(&mut |name| get(&format!("{prefix}theorem.{name}")))?;
         }
         if let Some(average) = &mut self.average {
             average.load(&mut |name| get(&format!("{prefix}{name}")))?;

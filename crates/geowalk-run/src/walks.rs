@@ -6,7 +6,7 @@ mod generic;
 use std::sync::OnceLock;
 
 use geowalk::ConfigError;
-use geowalk::certify::Metric;
+use geowalk::certify::{Divergence, Metric, Start, rules};
 use geowalk::error::Allowed;
 use geowalk::loss::{AnyLoss, Loss, WinnowHinge};
 use geowalk::natural::Method;
@@ -559,7 +559,7 @@ impl Builder {
 
     /// Gradient descent.
     fn descent(mut self, _: &mut Args<'_>) -> Result<Built, ConfigError> {
-        self.kind = Kind::Descent;
+        self.kind = Kind::flat(rules::GRADIENT_STEPS);
         let rate = self.request.setting.rate.to_string();
         self.plain(Euclidean::new(), &rate, Reach::Ball(Norm::L2))
     }
@@ -586,14 +586,16 @@ impl Builder {
         let walk = self.in_norm(args)?;
         let rate = self.request.setting.rate.to_string();
         let norm = Norm::Lp(walk.q());
-        self.kind = Kind::PNorm { q: walk.q() };
+        let divergence = Divergence::PNorm { q: walk.q() };
+        self.kind = Kind::steps(rules::P_NORM_STEPS, divergence, Start::Each(0.0));
         self.plain(walk, &rate, Reach::Ball(norm))
     }
 
     /// Mirror steps in a constant metric.
     fn mahalanobis(mut self, args: &mut Args<'_>) -> Result<Built, ConfigError> {
         let (walk, metric) = self.in_metric(args)?;
-        self.kind = Kind::Mahalanobis(metric);
+        let divergence = Divergence::Mahalanobis(metric);
+        self.kind = Kind::steps(rules::METRIC_STEPS, divergence, Start::Each(0.0));
         let rate = self.request.setting.rate.to_string();
         self.plain(walk, &rate, Reach::Ball(Norm::L2))
     }
@@ -602,7 +604,8 @@ impl Builder {
     fn orthant(mut self, args: &mut Args<'_>) -> Result<Built, ConfigError> {
         let start = args.number("start", 0.1)?;
         let walk = Orthant::new(start)?;
-        self.kind = Kind::Orthant { start };
+        let from = Start::Each(start);
+        self.kind = Kind::steps(rules::ORTHANT_STEPS, Divergence::Logarithm, from);
         self.positive(walk, args, Reach::Positive)
     }
 
@@ -610,7 +613,7 @@ impl Builder {
     fn entropy(mut self, args: &mut Args<'_>) -> Result<Built, ConfigError> {
         let start = args.number("start", Entropy::START)?;
         let walk = Entropy::new(start)?;
-        self.kind = Kind::Entropy { start };
+        self.kind = Kind::steps(rules::EGU_STEPS, Divergence::Entropy, Start::Each(start));
         self.positive(walk, args, Reach::Positive)
     }
 
@@ -618,7 +621,7 @@ impl Builder {
     fn burg(mut self, args: &mut Args<'_>) -> Result<Built, ConfigError> {
         let start = args.number("start", 0.1)?;
         let walk = Burg::new(start)?;
-        self.kind = Kind::Burg { start };
+        self.kind = Kind::steps(rules::BURG_STEPS, Divergence::Burg, Start::Each(start));
         self.positive(walk, args, Reach::Positive)
     }
 
@@ -626,7 +629,8 @@ impl Builder {
     fn reparam_entropy(mut self, args: &mut Args<'_>) -> Result<Built, ConfigError> {
         let start = args.number("start", Entropy::START)?;
         let walk = ReparamEntropy::new(start)?;
-        self.kind = Kind::ReparamEntropy { start };
+        let from = Start::Each(start);
+        self.kind = Kind::steps(rules::REPARAM_EGU_STEPS, Divergence::Entropy, from);
         self.positive(walk, args, Reach::Positive)
     }
 
@@ -637,13 +641,14 @@ impl Builder {
             (Some(lo), Some(hi)) => (ReparamSimplex::centred(lo, hi)?, 0.5 * (lo + hi)),
             _ => (ReparamSimplex::new(), 0.0),
         };
-        self.kind = Kind::ReparamEg { middle };
+        let (rules, divergence) = (rules::REPARAM_EG_STEPS, Divergence::Entropy);
+        self.kind = Kind::Steps { rules, divergence, start: Start::Even, middle };
         self.positive(walk, args, Reach::Simplex)
     }
 
     /// EG.
     fn simplex_entropy(mut self, args: &mut Args<'_>) -> Result<Built, ConfigError> {
-        self.kind = Kind::Eg;
+        self.kind = Kind::steps(rules::EG_STEPS, Divergence::Entropy, Start::Even);
         self.positive(SimplexEntropy::new(), args, Reach::Simplex)
     }
 
@@ -656,7 +661,7 @@ impl Builder {
 
     /// Implicit gradient descent.
     fn implicit_descent(mut self, _: &mut Args<'_>) -> Result<Built, ConfigError> {
-        self.kind = Kind::Implicit;
+        self.kind = Kind::flat(rules::IMPLICIT_STEPS);
         self.constrained(Implicit::new(Euclidean::new()), BALL)
     }
 
@@ -873,10 +878,7 @@ impl Builder {
             });
         }
         let rate = case.rate;
-        let (theorems, without) = match case.theorems()? {
-            Ok(theorems) => (theorems, ""),
-            Err(reason) => (Vec::new(), reason),
-        };
+        let (theorems, without) = case.theorems()?;
         let setting = &mut self.request.setting;
         (setting.theorems, setting.without, setting.rate) = (theorems, without, rate);
         Ok(text)

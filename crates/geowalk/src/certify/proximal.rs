@@ -52,7 +52,7 @@ pub(super) const BEFORE: Theorem = Theorem {
     correction: "new: no factor for the curvature",
 };
 
-pub(super) const FLAT: Theorem = Theorem {
+pub(crate) const FLAT: Theorem = Theorem {
     name: "proximal-flat",
     premises: &[
         declared(theorem::CONVEX),

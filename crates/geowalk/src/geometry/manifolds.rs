@@ -4,13 +4,13 @@
 
 mod bures_wasserstein;
 mod dilated;
-mod euclidean;
+pub(crate) mod euclidean;
 mod frames;
 mod grassmann;
 mod hyperboloid;
 mod oblique;
 mod poincare_ball;
-mod positive_orthant;
+pub(crate) mod positive_orthant;
 mod product;
 mod rotations;
 mod simplex;
