@@ -287,7 +287,7 @@ impl Engine {
         if let State::Fixed(model) = &self.state {
             let detail = format!(
                 "a model of the kind '{}' learns from all data at once",
-                model.settings.walk
+                model.settings.walk()
             );
             return Err(Fault::new(409, detail, "train it anew with geowalk and upload the file"));
         }
@@ -575,7 +575,7 @@ impl Engine {
             State::Fixed(model) => {
                 let mut object = model.summary.clone();
                 object["examples"] = model.examples.into();
-                object["walk"] = model.settings.walk.clone().into();
+                object["walk"] = model.settings.walk().into();
                 object
             }
         };
