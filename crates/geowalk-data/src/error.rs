@@ -391,6 +391,17 @@ pub enum ErrorKind {
         /// What to do, if it looks like a number.
         advice: Option<&'static str>,
     },
+    /// A text in a column of dates.
+    #[error(
+        "column '{column}' holds dates, but this is '{found}'; write it as 2024-01-31, 2024/01/31 or 31.01.2024, \
+             or say --nominal '{column}' for names"
+    )]
+    NoDate {
+        /// The column.
+        column: String,
+        /// What is there.
+        found: String,
+    },
     /// A number that is missing in a column where none was missing before.
     #[error(
         "column '{column}' has no value here, but had one in every row that the model was fitted to; \

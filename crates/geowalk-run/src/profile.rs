@@ -86,13 +86,23 @@ impl Profile {
                 Values::Numeric(_) | Values::Sparse(_) => {
                     let (least, most) = span(column.values());
                     let range = format!("{} to {}", threshold(least), threshold(most));
-                    ("numbers", range, "all values are numbers")
+                    let is_date = matches!(heading.origin, Origin::Date { .. });
+                    let why = if is_date {
+                        "part of a column of dates"
+                    } else {
+                        "all values are numbers"
+                    };
+                    ("numbers", range, why)
                 }
                 Values::Nominal { names, .. } => {
                     let first: Vec<&str> = names.iter().take(LISTED).map(String::as_str).collect();
                     let more = if names.len() > LISTED { ", ..." } else { "" };
                     let list = format!("{}: {}{more}", names.len(), first.join(", "));
-                    let why = if declared { "declared" } else { "a value is no number" };
+                    let why = match heading.origin {
+                        Origin::Date { .. } => "part of a column of dates",
+                        _ if declared => "declared",
+                        _ => "a value is no number",
+                    };
                     ("names", list, why)
                 }
                 Values::Boolean(_) => ("truth values", String::new(), "declared"),
@@ -283,7 +293,7 @@ fn form(name: &str, kind: &str, looks: &Looks) -> Option<String> {
         () if numbers => return None,
         () if looks.mostly(looks.dates) => (
             "holds dates, each read as a name",
-            "replace it by year, month, weekday or days since a day".to_owned(),
+            "write them as 2024-01-31 to have year, month, weekday and days".to_owned(),
         ),
         () if looks.mostly(looks.commas) => (
             "holds numbers with commas, read as names",
@@ -392,7 +402,8 @@ mod tests {
     fn common_mistakes_are_named() {
         warns("id", |k| (1000 + k).to_string(), "column 'id' has a different value in every row");
         warns("name", |k| format!("p{k}"), "column 'name' has a different value in every row");
-        warns("day", |k| format!("2024-01-{:02}", k % 28 + 1), "column 'day' holds dates");
+        warns("day", |k| format!("1/{}/2024", k % 28 + 1), "column 'day' holds dates");
+        warns("day", |k| format!("2024-01-{:02}", k % 28 + 1), "");
         warns("x", |k| format!("\"{},5\"", k % 9), "numbers with commas, read as names ('0,5')");
         warns(
             "x",

@@ -148,6 +148,7 @@ fn literals(table: &Table) -> Vec<Literal> {
                     push(Asks::Not(code));
                 }
             }
+            Values::Sparse(_) => {}
             Values::Numeric(values) => {
                 let mut values: Vec<f64> = values.iter().copied().filter(|v| !v.is_nan()).collect();
                 values.sort_by(f64::total_cmp);

@@ -44,7 +44,7 @@ impl Boosted {
             }
         }
         let source = |heading: crate::table::Heading| match heading.origin {
-            Origin::Word { column, .. } => column,
+            Origin::Word { column, .. } | Origin::Date { column } => column,
             Origin::Cell | Origin::Entry => heading.name,
         };
         let all = headings(schema, self.columns).into_iter().map(source).enumerate();

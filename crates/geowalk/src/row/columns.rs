@@ -209,6 +209,11 @@ impl SparseValues {
         self.rows.iter().zip(&self.values).map(|(row, value)| (*row as usize, *value))
     }
 
+    /// Are so few values stored that a column is best kept sparse?
+    pub fn is_mostly_zero(&self) -> bool {
+        4 * self.rows.len() < self.length
+    }
+
     /// The value of a row; NaN of one that does not exist. **Cost** the logarithm of how many are stored.
     pub fn get(&self, row: usize) -> f64 {
         let found = u32::try_from(row).ok().map(|row| self.rows.binary_search(&row));
@@ -427,7 +432,7 @@ impl Columns {
         let rows: Vec<usize> =
             rows.iter().map(|row| *row as usize).filter(|row| *row < self.rows).collect();
         let is_sparse = |column: &Column| matches!(column.values, Values::Sparse(_));
-        let places = self.columns.iter().any(is_sparse).then(|| Places::new(self.rows, &rows));
+        let places = self.columns.iter().any(is_sparse).then(|| Selection::new(self.rows, &rows));
         let columns = self.columns.iter().map(|column| {
             let values = match &column.values {
                 Values::Numeric(values) => {
@@ -452,37 +457,39 @@ impl Columns {
 }
 
 /// Where each of the old rows is among the selected ones.
-struct Places {
+struct Selection {
     /// The new rows, those of one old row side by side; those of row k end at `ends[k]`.
-    places: Vec<u32>,
+    news: Vec<u32>,
     ends: Vec<usize>,
     length: usize,
     /// New rows have the order of the old ones.
     in_order: bool,
 }
 
-impl Places {
+impl Selection {
     #[expect(clippy::cast_possible_truncation, reason = "a table has fewer than 2^32 rows")]
     fn new(count: usize, rows: &[usize]) -> Self {
         let mut ends = vec![0; count];
-        rows.iter().for_each(|row| ends[*row] += 1);
+        for row in rows {
+            ends[*row] += 1;
+        }
         let mut sum = 0;
         for end in &mut ends {
             (sum, *end) = (sum + *end, sum);
         }
-        let mut places = vec![0; rows.len()];
+        let mut news = vec![0; rows.len()];
         for (new, row) in rows.iter().enumerate() {
-            places[ends[*row]] = new as u32;
+            news[ends[*row]] = new as u32;
             ends[*row] += 1;
         }
-        Self { places, ends, length: rows.len(), in_order: rows.is_sorted() }
+        Self { news, ends, length: rows.len(), in_order: rows.is_sorted() }
     }
 
     fn select(&self, values: &SparseValues) -> SparseValues {
         let mut pairs: Vec<(u32, f64)> = Vec::new();
         for (row, value) in values.iter() {
             let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
-            pairs.extend(self.places[start..self.ends[row]].iter().map(|new| (*new, value)));
+            pairs.extend(self.news[start..self.ends[row]].iter().map(|new| (*new, value)));
         }
         if !self.in_order {
             pairs.sort_unstable_by_key(|(row, _)| *row);

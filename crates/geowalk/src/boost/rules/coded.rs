@@ -125,7 +125,6 @@ fn coded(codes: Codes, kind: Kind, bins: usize, rows: usize) -> Coded {
     Coded { codes, kind, bins, rows, missing }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "a table has fewer than 2^32 rows")]
 fn distinct(values: &[f64]) -> Coded {
     let sorted = sort_distinct(values.iter().copied());
     let codes = values.iter().map(|x| code_of(*x, &sorted)).collect();
