@@ -8,6 +8,7 @@ use std::path::Path;
 use geowalk_data::{Collisions, Task};
 use geowalk_run::certify::Which;
 use geowalk_run::fit;
+use geowalk_run::holdout::Holdout;
 use geowalk_run::pump::usual_threads;
 use geowalk_run::train::{Plan, Said, Summary, ThisRun, train};
 
@@ -53,13 +54,14 @@ pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
         declared: args.declared.read(),
         comparator,
         y_range: args.y_range,
-        holdout: args.holdout.clone(),
+        holdout: args.holdout.as_deref().map(Holdout::parse).transpose()?,
         average: args.average,
         window: args.window.map(|size| size as usize),
         proba: args.proba,
         trace: args.report.is_some(),
         resume: args.resume.clone(),
     };
+    plan.check()?;
     check_passes(args)?;
     if args.passes != Passes::Number(1) && args.passes != Passes::Auto && stdin {
         return Err(Failure::Use(

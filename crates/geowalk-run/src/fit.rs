@@ -30,7 +30,7 @@ use crate::label::Coding;
 use crate::learner::{Given, largest, softmax};
 use crate::link::{self, Floor};
 use crate::metrics::{Metrics, Seen, log_loss};
-use crate::model::{Arrays, Model, Settings};
+use crate::model::{Arrays, Model, ReadSettings, Settings};
 use crate::pump::ROWS;
 use crate::train::{Plan, Said, Session, Summary};
 use crate::walks::{self, Built};
@@ -76,8 +76,11 @@ pub fn train(
     said: &mut dyn FnMut(Said<'_>),
 ) -> Result<Summary, RunError> {
     let start = Instant::now();
+    plan.check()?;
     model.map(Model::check_path).transpose()?;
-    let mut source = input::open(open())?;
+    let options = open();
+    let reading = ReadSettings::of(&options);
+    let mut source = input::open(options)?;
     let blocks = read_all(source.as_mut())?;
     let schema = source.schema().clone();
     source.decisions().iter().for_each(|one| said(Said::Note(one.to_string())));
@@ -98,8 +101,9 @@ pub fn train(
     let Some(mut session) = fitted else { return Err(RunError::Empty) };
     let skipped = source.skipped();
     if skipped.rows() > 0 {
-        session.note(Settings::SKIPPED, "true".to_owned());
+        session.stream_mut().skipped = true;
     }
+    session.read_with(reading);
     let made = session.model();
     model.map(|path| made.save(path)).transpose()?;
     let mut summary = session.summary();
@@ -171,7 +175,7 @@ pub(crate) fn fit(
         arrays.push((Model::DIGEST.to_owned(), digest.save().to_vec()));
     }
     let mut settings = settings.clone();
-    settings.extras.insert(Settings::FIT.to_owned(), about(&fitted, examples).to_string());
+    settings.stream.fit = Some(about(&fitted, examples));
     Ok(Some(Model {
         settings,
         schema: schema.clone(),
@@ -379,7 +383,7 @@ pub(crate) fn again(model: &Model, rows: Rows) -> Result<Option<Model>, RunError
     let blocks = read_all(source.as_mut())?;
     let schema = source.schema().clone();
     let mut settings = model.settings.clone();
-    settings.extras.remove(Settings::FIT);
+    settings.stream.fit = None;
     let coding = Coding::new(settings.task);
     fit(&settings, &schema, blocks, coding, &Halt::default())
 }
@@ -426,7 +430,7 @@ pub fn by_walk(
         (before, last) = (total, lost.min(last));
     }
     let about = json!({ "passes": passes, "converged": idle >= 2 });
-    session.note(Settings::PASSES, about.to_string());
+    session.stream_mut().passes = Some(about);
     Ok(Some(session))
 }
 

@@ -20,7 +20,6 @@ use crate::pump::ROWS;
 use crate::rate::Rate;
 use crate::walks::{self, Built, Request};
 
-pub use file::KIND;
 pub use period::Period;
 
 /// What to track, and how.

@@ -9,6 +9,7 @@ use geowalk::ConfigError;
 use geowalk::certify::Metric;
 use geowalk::error::Allowed;
 use geowalk::loss::{AnyLoss, Loss, WinnowHinge};
+use geowalk::natural::Method;
 use geowalk::row::Norm;
 use geowalk::spec::{self, Args, Entry, Spec};
 use geowalk::walk::{
@@ -20,7 +21,7 @@ use geowalk_data::{Features, Schema, Task};
 use crate::error::RunError;
 use crate::hindsight::Domain;
 use crate::learner::{Given, Learner, Reach, Setting, Several, Single};
-use crate::model::Settings;
+use crate::model::{LearnerSettings, Settings};
 use crate::rate::Rate;
 use crate::sigma::Sigma;
 use crate::theorem::{Case, Declared, Kind};
@@ -38,27 +39,43 @@ pub struct Named {
     construct: Construct,
 }
 
-const NATURAL: &str = "schedule=, cap=2, average=true, ridge=0, a=1, guard=true";
+const SCHEDULED: &str = "schedule=, cap=2, average=true, ridge=0, a=1, guard=true";
 const SIGNED: &str = "signed=false, scale=1";
 
-/// Makes the learner of a row.
-type Construct = fn(Builder, &mut Args<'_>) -> Result<Built, ConfigError>;
+/// What makes the learner of a row.
+#[derive(Debug, Clone, Copy)]
+enum Construct {
+    Walk(Make),
+    /// Natural gradient, or a baseline by this method. It reads its arguments itself.
+    Natural(Option<Method>),
+}
 
-/// A row is `"name"(parameters) [aliases] "summary" "source" => constructor;`. Without its constructor it does
-/// not compile.
+/// Makes the learner of a walk.
+type Make = fn(Builder, &mut Args<'_>) -> Result<Built, ConfigError>;
+
+/// A row is `"name"(parameters) [aliases] "summary" "source" => constructor;`, or for natural gradient with the
+/// method of a baseline in the place of the constructor. Without it a row does not compile.
 macro_rules! walks {
-    ($($name:literal($parameters:expr) [$($alias:literal),*] $summary:literal $source:literal
+    (walks { $($walks:tt)* } natural { $($natural:tt)* }) => {
+        const TABLE: &[Named] = rows!(Construct::Walk; $($walks)*);
+        const NATURAL: &[Named] = rows!(Construct::Natural; $($natural)*);
+    };
+}
+
+macro_rules! rows {
+    ($kind:path; $($name:literal($parameters:expr) [$($alias:literal),*] $summary:literal $source:literal
         => $construct:expr;)*) => {
-        const TABLE: &[Named] = &[$(Named {
+        &[$(Named {
             entry: Entry { name: $name, parameters: $parameters, summary: $summary, source: $source },
             aliases: &[$($alias),*],
             fixed_width: false,
-            construct: $construct,
-        },)*];
+            construct: $kind($construct),
+        },)*]
     };
 }
 
 walks! {
+walks {
     "free:euclidean"("epsilon=0.125, step=0.5") ["free"] "a bet on each coordinate, the stakes follow the stream: no rate, any scale of the features; the default for losses with bounded slope; step=0: stakes stay" "KKW19"
         => Builder::free;
     "explicit:adaptive"("") ["adagrad"] "diagonal metric learned from the stream, normalised by each feature's scale; the default for other losses" "DHS11; RML13"
@@ -130,75 +147,88 @@ walks! {
         => Builder::prod;
     "winnow"("margin=0.5, k=1, n=") [] "Winnow with its exact rate and threshold" "AW20, thm 2"
         => |builder, args| builder.winnow(false, args);
-    "natural:auto"(NATURAL) ["natural", "dsngd"] "dual stochastic natural gradient for classes; the family is chosen from the data" "SC21"
-        => NATURAL_FAMILY;
-    "natural:discrete"(NATURAL) [] "one categorical variable: a=1; counting rates" "SC21, sec. 4"
-        => NATURAL_FAMILY;
-    "natural:naive-bayes"(NATURAL) [] "independent categorical columns: a=1" "SC21"
-        => NATURAL_FAMILY;
-    "natural:bernoulli"(NATURAL) [] "independent features in [0, 1]: kappa=1" "SC21"
-        => NATURAL_FAMILY;
-    "natural:poisson"(NATURAL) [] "independent counts: kappa=1, start=1" "SC21"
-        => NATURAL_FAMILY;
-    "natural:multinomial"(NATURAL) [] "counts of words: pseudo=1" "SC21"
-        => NATURAL_FAMILY;
-    "natural:exponential"(NATURAL) [] "independent positive features: kappa=1" "SC21"
-        => NATURAL_FAMILY;
-    "natural:gaussian-shared"(NATURAL) [] "numbers, one full covariance: kappa=0.05; scales and correlations do not matter" "SC21"
-        => NATURAL_FAMILY;
-    "natural:gaussian-shared-diagonal"(NATURAL) [] "numbers, one variance per feature: kappa=0.05" "SC21"
-        => NATURAL_FAMILY;
-    "natural:gaussian-sparse"(NATURAL) [] "numbers that are mostly zero, one scale per feature: delta=0.1; texts" "SC21"
-        => NATURAL_FAMILY;
-    "natural:gaussian-diagonal"(NATURAL) [] "numbers, variances of each class: quadratic in each feature: kappa=1" "SC21"
-        => NATURAL_FAMILY;
-    "natural:gaussian"(NATURAL) [] "numbers, covariance of each class: quadratic in all features: kappa=1" "SC21"
-        => NATURAL_FAMILY;
-    "natural:mixed"("FAMILY=0-3+7, rest=naive-bayes") [] "a family for each set of features, by their numbers" "SC21"
-        => NATURAL_FAMILY;
-    "natural-sgd"("family=gaussian-shared") [] "baseline of natural gradient: plain gradient descent on the same model" "SC21, eq. (1)"
-        => NATURAL_FAMILY;
-    "natural-adagrad"("family=gaussian-shared") [] "baseline: a rate per coordinate" "DHS11"
-        => NATURAL_FAMILY;
-    "natural-csngd"("family=gaussian-shared") [] "baseline: the same metric by a dense solve; few parameters" "SC21, eq. (9)"
-        => NATURAL_FAMILY;
-    "natural-sngd"("family=bernoulli") [] "baseline: the metric at the parameters themselves; overflows" "SC21, eq. (4)"
-        => NATURAL_FAMILY;
-    "natural-mirror"("family=bernoulli") [] "baseline: gradient descent in the dual coordinates; leaves its domain" "SC21, eq. (8)"
-        => NATURAL_FAMILY;
     "reparam-winnow"("margin=0.5, k=1, n=") [] "Winnow's gradient-descent twin with its exact rate and threshold" "AW20, thm 3"
         => |builder, args| builder.winnow(true, args);
 }
-
-/// Natural gradient reads its own arguments.
-const NATURAL_FAMILY: Construct = |builder, args| {
-    args.take_all();
-    crate::natural::build(&builder.spec, &builder.request)
-};
+natural {
+    "natural:auto"(SCHEDULED) ["natural", "dsngd"] "dual stochastic natural gradient for classes; the family is chosen from the data" "SC21"
+        => None;
+    "natural:discrete"(SCHEDULED) [] "one categorical variable: a=1; counting rates" "SC21, sec. 4"
+        => None;
+    "natural:naive-bayes"(SCHEDULED) [] "independent categorical columns: a=1" "SC21"
+        => None;
+    "natural:bernoulli"(SCHEDULED) [] "independent features in [0, 1]: kappa=1" "SC21"
+        => None;
+    "natural:poisson"(SCHEDULED) [] "independent counts: kappa=1, start=1" "SC21"
+        => None;
+    "natural:multinomial"(SCHEDULED) [] "counts of words: pseudo=1" "SC21"
+        => None;
+    "natural:exponential"(SCHEDULED) [] "independent positive features: kappa=1" "SC21"
+        => None;
+    "natural:gaussian-shared"(SCHEDULED) [] "numbers, one full covariance: kappa=0.05; scales and correlations do not matter" "SC21"
+        => None;
+    "natural:gaussian-shared-diagonal"(SCHEDULED) [] "numbers, one variance per feature: kappa=0.05" "SC21"
+        => None;
+    "natural:gaussian-sparse"(SCHEDULED) [] "numbers that are mostly zero, one scale per feature: delta=0.1; texts" "SC21"
+        => None;
+    "natural:gaussian-diagonal"(SCHEDULED) [] "numbers, variances of each class: quadratic in each feature: kappa=1" "SC21"
+        => None;
+    "natural:gaussian"(SCHEDULED) [] "numbers, covariance of each class: quadratic in all features: kappa=1" "SC21"
+        => None;
+    "natural:mixed"("FAMILY=0-3+7, rest=naive-bayes") [] "a family for each set of features, by their numbers" "SC21"
+        => None;
+    "natural-sgd"("family=gaussian-shared") [] "baseline of natural gradient: plain gradient descent on the same model" "SC21, eq. (1)"
+        => Some(Method::Sgd);
+    "natural-adagrad"("family=gaussian-shared") [] "baseline: a rate per coordinate" "DHS11"
+        => Some(Method::Adagrad);
+    "natural-csngd"("family=gaussian-shared") [] "baseline: the same metric by a dense solve; few parameters" "SC21, eq. (9)"
+        => Some(Method::Csngd);
+    "natural-sngd"("family=bernoulli") [] "baseline: the metric at the parameters themselves; overflows" "SC21, eq. (4)"
+        => Some(Method::Sngd);
+    "natural-mirror"("family=bernoulli") [] "baseline: gradient descent in the dual coordinates; leaves its domain" "SC21, eq. (8)"
+        => Some(Method::Mirror);
+}
+}
 
 /// The L2 ball.
 const BALL: Reach = Reach::Ball(Norm::L2);
 
-/// The table of walks, and a row for each geometry of the library that has no O(nnz) form.
+impl Named {
+    /// Natural gradient or one of its baselines?
+    pub fn is_natural(&self) -> bool {
+        matches!(self.construct, Construct::Natural(_))
+    }
+
+    /// Has the row this name?
+    fn is_called(&self, name: &str) -> bool {
+        self.entry.name == name || self.aliases.contains(&name)
+    }
+}
+
+/// The table of walks, natural gradient, and a row for each geometry of the library that has no O(nnz) form.
 pub fn entries() -> impl Iterator<Item = &'static Named> + Clone {
     static GENERIC: OnceLock<Vec<Named>> = OnceLock::new();
-    TABLE.iter().chain(GENERIC.get_or_init(generic::rows))
+    TABLE.iter().chain(NATURAL).chain(GENERIC.get_or_init(generic::rows))
 }
 
-/// The row of a name or alias.
+/// The row of a name or alias; of natural gradient also where a family stands behind the name.
 fn find(name: &str) -> Option<&'static Named> {
-    entries().find(|walk| walk.entry.name == name || walk.aliases.contains(&name))
+    let family = || {
+        let (method, _) = name.split_once(':')?;
+        NATURAL.iter().find(|row| row.is_called(method))
+    };
+    entries().find(|row| row.is_called(name)).or_else(family)
 }
 
-/// The canonical name behind a name or alias.
-fn canonical(name: &str) -> Option<&'static str> {
-    find(name).map(|walk| walk.entry.name)
+/// Is this natural gradient, which chooses its family from the data where none is named?
+pub(crate) fn chooses_family(spec: &Spec) -> bool {
+    find(spec.name()).is_some_and(|row| matches!(row.construct, Construct::Natural(None)))
 }
 
-/// Natural gradient or one of its baselines, with any family?
-fn natural(name: &str) -> bool {
-    let own = name.split(':').next().and_then(canonical);
-    own.is_some_and(|own| own.starts_with("natural"))
+/// The row of a walk that was asked for.
+pub(crate) fn row(spec: &Spec) -> Result<&'static Named, ConfigError> {
+    let known = || entries().flat_map(|w| w.aliases.iter().copied().chain([w.entry.name]));
+    find(spec.name()).ok_or_else(|| spec::unknown("walk", spec.name(), known()))
 }
 
 /// The walk and loss to use where none is named: `free` for losses with bounded slope, `adagrad` for others.
@@ -232,9 +262,7 @@ pub(crate) fn sigma(walk: &str) -> Result<Option<String>, RunError> {
 /// The file of the matrix that a walk names, if it names one.
 pub fn matrix_file(walk: &str) -> Option<String> {
     let spec = Spec::parse(walk).ok()?;
-    if canonical(spec.name()) != Some("mirror:mahalanobis") {
-        return None;
-    }
+    find(spec.name()).filter(|row| row.is_called("mahalanobis"))?;
     let mut args = spec.args();
     let text = args.text("sigma")?;
     // A diagonal that is written down badly is refused where the walk is built.
@@ -291,6 +319,8 @@ pub struct Built {
     pub rate: String,
     /// Does the rate that was asked for matter? Some walks need none, or prescribe their own.
     pub rated: bool,
+    /// Does the rate follow what the run has seen?
+    pub tuned: bool,
 }
 
 impl std::fmt::Debug for Built {
@@ -324,33 +354,29 @@ pub(crate) fn against(
     width: Option<usize>,
     comparator: Option<Vec<f64>>,
 ) -> Result<Built, ConfigError> {
+    let (walk, rate, sigma, declared) = match &settings.learner {
+        LearnerSettings::Walk(own) => (&own.walk, &own.rate, own.sigma.clone(), own.declared),
+        LearnerSettings::Natural(own) => (&own.walk, &own.rate, None, Declared::default()),
+        other => return Err(spec::unknown("walk", &other.walk(), ["free", "natural"])),
+    };
     let everything = (f64::NEG_INFINITY, f64::INFINITY);
     let setting = Setting {
         intercept: settings.intercept,
         certificate: settings.certificate,
-        average: settings.average().then_some(settings.y_range.unwrap_or(everything)),
-        ..Setting::new(AnyLoss::parse(&settings.loss)?, Rate::parse(&settings.rate)?)
+        average: settings.stream.average.then_some(settings.y_range.unwrap_or(everything)),
+        ..Setting::new(AnyLoss::parse(&settings.loss)?, Rate::parse(rate)?)
     };
     let Settings { task, seed, y_range, .. } = *settings;
-    let sigma = settings.extras.get(Settings::SIGMA).cloned();
-    let declared = Declared::read(|key| settings.extras.get(key).map(String::as_str));
     let features = width;
-    build(
-        &settings.walk,
-        Request { task, setting, seed, features, y_range, sigma, declared, comparator },
-    )
+    build(walk, Request { task, setting, seed, features, y_range, sigma, declared, comparator })
 }
 
 /// Builds the learner that a text names. What a [`Setting`] says of reach, theorems, domain, split weights and values is decided here.
 pub fn build(text: &str, request: Request) -> Result<Built, ConfigError> {
     let spec = Spec::parse(text)?;
-    let Some(row) = find(spec.name()) else {
-        if natural(spec.name()) {
-            // A family that is not known: the error lists those that are.
-            return crate::natural::build(&spec, &request);
-        }
-        let known = entries().flat_map(|w| w.aliases.iter().copied().chain([w.entry.name]));
-        return Err(spec::unknown("walk", spec.name(), known));
+    let make = match row(&spec)?.construct {
+        Construct::Walk(make) => make,
+        Construct::Natural(method) => return crate::natural::build(&spec, method, &request),
     };
     let mut args = spec.args();
     let mut request = request;
@@ -362,7 +388,7 @@ pub fn build(text: &str, request: Request) -> Result<Built, ConfigError> {
     let signed = spec.name() == "eg+-";
     let text = text.to_owned();
     let builder = Builder { text, spec: spec.clone(), request, signed, kind, scale: None };
-    let mut built = (row.construct)(builder, &mut args)?;
+    let mut built = make(builder, &mut args)?;
     args.finish()?;
     // Its rate is fixed.
     built.rated &= spec.name() != "perceptron";
@@ -679,12 +705,13 @@ impl Builder {
         let joint = joint && matches!(self.request.setting.loss, AnyLoss::Logistic(_));
         let rate = self.promise(&walk, joint)?;
         let Request { task, setting, .. } = self.request;
+        let tuned = matches!(setting.rate, Rate::Auto | Rate::Doubling(_));
         let loss = setting.loss.clone();
         let (learner, joint): (Box<dyn Learner>, bool) = match task {
             Task::Regression | Task::Binary => (Box::new(Single::new(walk, setting)), false),
             Task::Multiclass => (Box::new(Several::new(walk, joint, setting)), joint),
         };
-        Ok(Built { learner, joint, loss, rate, rated: true })
+        Ok(Built { learner, joint, loss, rate, rated: true, tuned })
     }
 
     /// Chooses the theorems, and the rate if they are to prescribe it; gives the text of the rate.

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use geowalk_data::{Input, Options, Task};
 use geowalk_run::experts::{self, file as experts_file};
-use geowalk_run::model::Model;
+use geowalk_run::model::{LearnerSettings, Model};
 use geowalk_run::predict::{Wanted, predict, restore};
 use geowalk_run::track::{self, Tracker};
 use geowalk_run::train::{Plan, train};
@@ -251,12 +251,12 @@ fn answers(name: &str, model: &Model) -> Vec<f64> {
     let numbers = |text: &str| -> Vec<f64> {
         text.split([',', '\n']).filter_map(|field| field.parse().ok()).collect()
     };
-    let walk = &model.settings.walk;
-    if walk.starts_with("experts:") {
-        return experts_file::load(model).unwrap().1.weights().to_vec();
-    }
-    if walk.starts_with("track:") {
-        return Tracker::of(model).unwrap().1.vector();
+    match model.settings.learner {
+        LearnerSettings::Experts(_) => {
+            return experts_file::load(model).unwrap().1.weights().to_vec();
+        }
+        LearnerSettings::Track(_) => return Tracker::of(model).unwrap().1.vector(),
+        _ => {}
     }
     let file = if model.settings.task == Task::Multiclass { "classes.csv" } else { "rows.csv" };
     let data = || Options::new(vec![Input::from(folder().join(file).to_str().unwrap())]);

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use geowalk::loss::AnyLoss;
 use geowalk::row::Block;
 use geowalk_data::{Indexing, Input, Options, Task, open};
+use geowalk_run::holdout::Holdout;
 use geowalk_run::learner::Setting;
 use geowalk_run::rate::Rate;
 use geowalk_run::train::{Plan, train};
@@ -340,7 +341,7 @@ fn options_and_lone_classes_survive_interruptions() {
             ("eg+-", None, false),
         ] {
             let plan = Plan {
-                holdout: holdout.map(str::to_owned),
+                holdout: holdout.map(|text| Holdout::parse(text).unwrap()),
                 average,
                 window: Some(25),
                 ..plan(walk, "auto", data.task)

@@ -4,12 +4,13 @@ use geowalk::certify::{Quantity, Verdict};
 use geowalk_page::{Bars, Page, Picture, Plot, SpherePath, Table, TrianglePath};
 use geowalk_run::certificate;
 use geowalk_run::error::RunError;
+use geowalk_run::learned;
 use geowalk_run::learner::Reach;
 use geowalk_run::predict::restore;
 use geowalk_run::train::{Course, Point, Summary};
 
 use super::number;
-use crate::{report, show};
+use crate::report;
 
 /// Weights that are shown of each output, and outputs that are shown.
 const WEIGHTS: usize = 20;
@@ -147,7 +148,7 @@ fn path(page: Page, course: &Course) -> Result<Page, RunError> {
             .point("last", last)
             .into(),
         Reach::Simplex if walked.iter().flatten().all(|w| *w >= 0.0) => {
-            let names = show::names(&course.model, 3);
+            let names = learned::weight_names(&course.model, 3);
             let corners = [0, 1, 2].map(|i| names.get(i).map_or("", String::as_str));
             TrianglePath::new("The weights on their simplex", corners)
                 .path("weights", walked)
@@ -162,7 +163,7 @@ fn path(page: Page, course: &Course) -> Result<Page, RunError> {
 
 /// The largest weights by name.
 fn weights(page: Page, course: &Course) -> Result<Page, RunError> {
-    let outputs = show::largest(&course.model, WEIGHTS)?;
+    let outputs = learned::largest(&course.model, WEIGHTS)?;
     let mut page = page.section("The largest weights");
     if outputs.len() > OUTPUTS {
         page = page.prose(&format!("Of the first {OUTPUTS} of {} outputs.", outputs.len()));

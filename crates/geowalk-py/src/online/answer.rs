@@ -24,7 +24,7 @@ pub(super) fn each_block(
     mut take: impl FnMut(&mut Block),
 ) -> PyResult<()> {
     let mut schema = session.schema().clone();
-    if session.settings().is_fitted() {
+    if session.settings().stream.fit.is_some() {
         schema = schema.refusing_new_gaps();
     }
     let mut reader = FrameReader::new(frame, &mut schema, true)?;
@@ -124,7 +124,7 @@ impl Online {
         let block = self.block.get_or_insert_default();
         block.clear();
         self.keys.learn_columns(session.schema());
-        let is_fitted = session.settings().is_fitted();
+        let is_fitted = session.settings().stream.fit.is_some();
         self.keys.find(x, session.schema().features(), is_fitted, block)?;
         block.end(f64::NAN, 1.0);
         self.answer.clear();

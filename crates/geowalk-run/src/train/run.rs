@@ -2,7 +2,6 @@
 //! One [`Study`] learns and measures. While only one of two classes has been seen, a second study learns with the other sign, silently: which of them is right is known when
 //! the other class comes, and the wrong one is dropped. So the sign depends on the two classes alone, and not on which came first, on blocks, or on interruptions.
 
-use geowalk::DomainError;
 use geowalk::loss::Loss;
 use geowalk::row::{Block, Row};
 use geowalk_data::{Inference, Labels, Places, Schema, Skipped, Task};
@@ -20,7 +19,7 @@ use crate::label::{Coding, LabelError};
 use crate::learner::{Diverged, Learner};
 use crate::link::{probability, threshold};
 use crate::metrics::{Metrics, Window};
-use crate::model::{Model, Settings};
+use crate::model::{LearnerSettings, Model, Settings};
 use crate::natural;
 use crate::walks::{self, Built};
 
@@ -87,18 +86,26 @@ impl Run {
                 let (mut settings, inferred) =
                     plan.decide(schema.labels(), block.labels(), said)?;
                 inference = inferred;
-                if let Some(choice) = natural::choose(&settings.walk, schema, block) {
-                    said(Said::Note(format!("family: {} ({})", choice.walk, choice.reason)));
-                    settings.extras.insert("family".to_owned(), choice.reason);
-                    settings.walk = choice.walk;
+                match &mut settings.learner {
+                    LearnerSettings::Natural(own) => {
+                        if let Some(choice) = natural::choose(&own.walk, schema, block) {
+                            said(Said::Note(format!(
+                                "family: {} ({})",
+                                choice.walk, choice.reason
+                            )));
+                            (own.walk, own.chosen) = (choice.walk, Some(choice.reason));
+                        }
+                    }
+                    LearnerSettings::Walk(own) => {
+                        own.walk = walks::stated(&own.walk, schema, block, settings.intercept)?;
+                    }
+                    _ => {}
                 }
-                let intercept = settings.intercept;
-                settings.walk = walks::stated(&settings.walk, schema, block, intercept)?;
                 settings
             }
-            Some(model) => continued(plan, model)?,
+            Some(model) => continued(plan, model),
         };
-        let changed = resumed.is_some_and(|model| model.settings.extras != settings.extras);
+        let changed = resumed.is_some_and(|model| model.settings.stream != settings.stream);
         let mut run = Self::begin(settings, width)?;
         match resumed {
             None => run.open(plan, said),
@@ -144,7 +151,7 @@ impl Run {
             other: None,
             coding: Coding::new(settings.task),
             digest: settings.certificate.then(Digest::default),
-            holdout: settings.holdout()?,
+            holdout: settings.stream.holdout,
             width,
             rows: (0, 0),
             unlabelled: 0,
@@ -246,7 +253,7 @@ impl Run {
 
     /// Says what was decided, and notes flags without effect.
     fn open(&mut self, plan: &Plan, said: &mut dyn FnMut(Said<'_>)) {
-        let (walk, built) = (&self.settings.walk, &self.study.built);
+        let (walk, built) = (self.settings.walk(), &self.study.built);
         if !built.rated && plan.rate != "auto" {
             self.notes.push(format!(
                 "--rate {} has no effect: the rate of the walk '{walk}' is {}",
@@ -265,7 +272,7 @@ impl Run {
             (Task::Multiclass, false) => ", each class against the rest",
             _ => "",
         };
-        let average = if self.settings.average() { ", averaged" } else { "" };
+        let average = if self.settings.stream.average { ", averaged" } else { "" };
         said(Said::Note(format!("walk {walk}, loss {own}, rate {}{how}{average}", built.rate)));
     }
 
@@ -441,21 +448,16 @@ impl Run {
     fn diverged(&self, block: &Block, places: &Places, cause: Diverged) -> RunError {
         let place = places.get(cause.row);
         let row = self.rows.1 + cause.row as u64 + 1;
-        let fault = matches!(
-            cause.cause,
-            DomainError::Coordinate { what: "the row", .. }
-                | DomainError::Dimension { what: "the row", .. }
-                | DomainError::Scalar { what: "the importance weight", .. }
-        );
-        let tuned = Settings { rate: "auto".to_owned(), ..self.settings.clone() };
-        let tuned = (self.study.built.rated && !fault).then(|| walks::of(&tuned, self.width).ok());
+        let learner = self.settings.learner.clone().at_rate("auto");
+        let tuned = Settings { learner, ..self.settings.clone() };
+        let tuned = self.study.built.rated.then(|| walks::of(&tuned, self.width).ok());
         let suggested = tuned.flatten().and_then(|mut tuned| {
             let through = tuned.learner.learn(block, 0..cause.row + 1, &mut Vec::new());
             let rate = tuned.learner.rate();
             // Rounded down, as it is printed with two digits.
             (through.is_ok() && rate > 0.0 && rate < cause.rate).then_some(0.95 * rate)
         });
-        let walk = self.settings.walk.clone();
+        let walk = self.settings.walk();
         RunError::Diverged { row, place, walk, feature: None, suggested, cause: Box::new(cause) }
     }
 
@@ -587,12 +589,10 @@ impl Run {
             loss: metrics.loss(),
             metrics: metrics.named(),
         };
-        let rate = match built.rate.as_str() {
-            "auto" => format!("auto (last {:.3e})", built.learner.rate()),
-            rate if rate.starts_with("doubling") => {
-                format!("{rate} (last {:.3e})", built.learner.rate())
-            }
-            rate => rate.to_owned(),
+        let rate = if built.tuned {
+            format!("{} (last {:.3e})", built.rate, built.learner.rate())
+        } else {
+            built.rate.clone()
         };
         Summary {
             seen: measured(metrics),
@@ -607,11 +607,11 @@ impl Run {
             }),
             task: self.settings.task,
             task_reason: self.inference.filter(Inference::is_a_guess).map(|one| one.explained()),
-            walk: self.settings.walk.clone(),
+            walk: self.settings.walk(),
             loss_name: built.loss.spec(),
             rate,
-            average: self.settings.average(),
-            fit: self.settings.passes(),
+            average: self.settings.stream.average,
+            fit: self.settings.passes().cloned(),
             course: None,
             certificate,
             collisions: schema.features().collisions(),
@@ -634,9 +634,7 @@ impl Run {
             arrays.push((Model::DIGEST.to_owned(), digest.save().to_vec()));
         }
         let mut settings = self.settings.clone();
-        if summary.skipped > 0 {
-            settings.extras.insert(Settings::SKIPPED.to_owned(), "true".to_owned());
-        }
+        settings.stream.skipped |= summary.skipped > 0;
         Model {
             settings,
             schema: schema.clone(),
@@ -649,16 +647,13 @@ impl Run {
 }
 
 /// The settings of a model that is continued: its own, with rows held out from here on if that is asked for.
-fn continued(plan: &Plan, model: &Model) -> Result<Settings, RunError> {
+fn continued(plan: &Plan, model: &Model) -> Settings {
     let mut settings = model.settings.clone();
-    if let Some(holdout) = plan.holdout.as_ref()
-        && settings.extras.get(Settings::HOLDOUT) != Some(holdout)
-    {
-        Holdout::parse(holdout)?;
-        settings.extras.insert(Settings::HOLDOUT.to_owned(), holdout.clone());
+    if plan.holdout.is_some() && settings.stream.holdout != plan.holdout {
+        settings.stream.holdout = plan.holdout;
         settings.change("holdout");
     }
-    Ok(settings)
+    settings
 }
 
 /// A number with three significant digits.
