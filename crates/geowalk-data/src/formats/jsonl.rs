@@ -365,8 +365,13 @@ impl Jsonl {
                     Token::Bool(value) => Typed::Number(f64::from(*value)),
                     Token::Text(text) => Typed::Name(text),
                     Token::Null => {
-                        let allowed = self.schema.check_gap(&String::from_utf8_lossy(&self.path));
-                        allowed.map_err(|kind| kind.at(at))?;
+                        let path = String::from_utf8_lossy(&self.path);
+                        if let Sink::Rows(block) = sink
+                            && let Some((index, mean)) = self.schema.fill(&path)
+                        {
+                            block.feature(index, mean);
+                            return Ok(());
+                        }
                         Typed::Missing
                     }
                 };
@@ -393,8 +398,10 @@ impl Jsonl {
 
     fn no_date(&mut self, at: usize, sink: &mut Sink<'_>) -> Result<(), ErrorKind> {
         for part in &self.dates[at].1 {
-            self.schema.check_gap(part)?;
-            sink.cell(part.as_bytes(), Typed::Missing, &mut self.schema.features)?;
+            match (&mut *sink, self.schema.fill(part)) {
+                (Sink::Rows(block), Some((index, mean))) => block.feature(index, mean),
+                _ => sink.cell(part.as_bytes(), Typed::Missing, &mut self.schema.features)?,
+            }
         }
         Ok(())
     }

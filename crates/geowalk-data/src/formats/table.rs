@@ -435,15 +435,24 @@ impl Table {
     fn missing(&mut self, role: Role, sink: &mut Sink<'_>) -> Result<(), ErrorKind> {
         if let Role::Date { column } = role {
             for name in self.parts.get(&column).into_iter().flatten() {
-                self.schema.check_gap(name)?;
-                sink.cell(name.as_bytes(), Typed::Missing, &mut self.schema.features)?;
+                match (&mut *sink, self.schema.fill(name)) {
+                    (Sink::Rows(block), Some((index, mean))) => block.feature(index, mean),
+                    _ => sink.cell(name.as_bytes(), Typed::Missing, &mut self.schema.features)?,
+                }
             }
         }
         if let Role::Number { column, .. } | Role::Name { column } | Role::Undecided { column } =
             role
         {
             let name = &self.schema.columns[column].name;
-            self.schema.check_gap(name)?;
+            if let (Role::Number { .. }, Sink::Rows(block)) = (role, &mut *sink) {
+                let name = name.clone();
+                if let Some((index, mean)) = self.schema.fill(&name) {
+                    block.feature(index, mean);
+                    return Ok(());
+                }
+            }
+            let name = &self.schema.columns[column].name;
             sink.cell(name.as_bytes(), Typed::Missing, &mut self.schema.features)?;
         }
         Ok(())
