@@ -15,10 +15,6 @@ from ._geowalk import Boost, Loss, Tree
 __all__ = ["BoostClassifier", "TreeClassifier"]
 
 
-# 2 GiB of numbers.
-_MOST_CELLS = 1 << 28
-
-
 class _Batch(Estimator):
     """What boosting and trees share."""
 
@@ -56,24 +52,15 @@ class _Batch(Estimator):
             )
 
     def _sparse_columns(self, X: Any, first: bool) -> list[Any]:
-        """The columns of a sparse matrix, one after the other: features are compared column by column, so that each is written out."""
+        """The columns of a sparse matrix: of each the rows whose number is not 0, and these numbers."""
         v.parts(X)  # refuses what is no table of numbers
         rows, width = X.shape
         self._check_width(width, first)
-        if rows * width > _MOST_CELLS:
-            raise ValueError(
-                f"X has {rows} rows and {width} columns, {rows * width} cells: {type(self).__name__} writes out every column and takes at most {_MOST_CELLS}; "
-                "use fewer features, or OnlineClassifier"
-            )
         by_column = X.tocsc(copy=True)
         by_column.sum_duplicates()
-        columns = []
-        for k in range(width):
-            own = slice(by_column.indptr[k], by_column.indptr[k + 1])
-            column = np.zeros(rows)
-            column[by_column.indices[own]] = by_column.data[own]
-            columns.append(column)
-        return columns
+        at, values = by_column.indices.astype(np.uint32), by_column.data.astype(np.float64)
+        ends = by_column.indptr.tolist()
+        return [c.Stored((at[start:end], values[start:end], rows)) for start, end in zip(ends, ends[1:])]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Learns from a table. Numbers may be missing (NaN), columns may hold names. Ctrl-C stops it within a second; what was learned until then stays.
@@ -92,7 +79,7 @@ class _Batch(Estimator):
         w = v.weights(sample_weight, rows)
         if w is not None and not (w > 0).all():
             kept = w > 0
-            columns = [(c[0][kept], c[1]) if isinstance(c, tuple) else c[kept] for c in columns]
+            columns = [c.kept(column, kept) for column in columns]
             y, w = y[kept], w[kept]
         classes, codes = np.unique(y, return_inverse=True)
         if len(classes) < 2:

@@ -7,6 +7,7 @@ become numbers, texts or gaps, and what is none of these is refused with its col
 
 from __future__ import annotations
 
+import datetime
 import re
 import warnings
 from numbers import Number
@@ -18,17 +19,18 @@ from . import _validate as v
 from ._geowalk import ConfigError, DataError, Frame
 
 _NUMERIC = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
+_DATE = re.compile(r"\s*(\d{4}-\d\d?-\d\d?|\d{4}/\d\d?/\d\d?|\d\d?\.\d\d?\.\d{4})([ T].*)?")
 _MANY = 50
 """Fewer different values than these are not worth a warning."""
 
 
 class Column(NamedTuple):
-    """One column: `kind` is 'number', 'flag' (booleans) or 'text'."""
+    """One column: `kind` is 'number', 'flag' (booleans), 'text' or 'date'."""
 
     name: str
     kind: str
     values: np.ndarray
-    """Numbers, NaN where one is missing; or texts, None where one is missing."""
+    """Numbers, NaN where one is missing; texts, None where one is missing; dates as days since 1970-01-01."""
     declared: bool = False
     """Is its type one of categories?"""
 
@@ -106,13 +108,17 @@ def _column(name: str, values: np.ndarray, shown: Any, declared: bool = False) -
         return Column(name, "number", values, declared)
     if kind == "c":
         raise ValueError("Complex data not supported")
-    if kind in "mM":
+    if kind == "M":
+        return Column(name, "date", _days(values), declared)
+    if kind == "m":
         raise _dates(shown, str(values.dtype))
     cells = values.tolist()
     gaps = [x is None or type(x).__name__ in ("NAType", "NaTType") or (isinstance(x, Number) and x != x) for x in cells]
     types = {type(x) for x, gap in zip(cells, gaps) if not gap}
     if all(issubclass(t, (bool, np.bool_)) for t in types) and types:
         return Column(name, "flag", np.array([np.nan if gap else float(x) for x, gap in zip(cells, gaps)]), declared)
+    if types and all(issubclass(t, datetime.date) for t in types):
+        return Column(name, "date", _days_of(shown, cells, gaps), declared)
     real = {t for t in types if issubclass(t, Number) and not issubclass(t, complex)}
     if types and real == types:
         if all(issubclass(t, (int, np.integer)) for t in types) and not any(gaps):
@@ -136,10 +142,45 @@ def _written(x: Any) -> str:
     return str(int(x)) if float(x).is_integer() and abs(x) < 1e15 else repr(float(x))
 
 
+_DAY = 86_400
+_FIRST = datetime.date(1970, 1, 1).toordinal()
+
+
+def _days(values: np.ndarray) -> np.ndarray:
+    """Dates of numpy as days since 1970-01-01, NaN where one is missing."""
+    whole = values.astype("datetime64[D]")
+    seconds = (values - whole.astype(values.dtype)) / np.timedelta64(1, "s") if values.dtype != whole.dtype else np.zeros(len(values))
+    return np.where(np.isnat(values), np.nan, whole.astype(np.int64).astype(np.float64) + seconds / _DAY)
+
+
+def _days_of(shown: Any, cells: list[Any], gaps: list[bool]) -> np.ndarray:
+    """Dates of Python as days since 1970-01-01; those with a zone in UTC."""
+    days = np.full(len(cells), np.nan)
+    for row, (x, gap) in enumerate(zip(cells, gaps)):
+        if not gap:
+            if isinstance(x, datetime.datetime):
+                x = x.astimezone(datetime.timezone.utc) if x.tzinfo is not None else x
+                part = 3600 * x.hour + 60 * x.minute + x.second + x.microsecond / 1e6
+            else:
+                part = 0.0
+            days[row] = x.toordinal() - _FIRST + part / _DAY
+    return days
+
+
+def iso(days: float) -> str:
+    """A date as the readers of files know it."""
+    whole = int(np.floor(days))
+    text = datetime.date.fromordinal(whole + _FIRST).isoformat()
+    seconds = round((days - whole) * _DAY)
+    return text if not seconds else f"{text} {seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+
+
+class Days(tuple[Any, ...]):
+    """Dates as days since 1970-01-01, NaN where one is missing."""
+
+
 def _dates(shown: Any, what: str) -> DataError:
-    return DataError(
-        f"column {shown!r} holds dates or times ({what}); replace this column by numbers made from it, such as days since the first date"
-    )
+    return DataError(f"column {shown!r} holds times ({what}); replace it by numbers, such as seconds")
 
 
 class BadCell(Exception):
@@ -159,6 +200,20 @@ class BadCell(Exception):
 
 class Names(tuple[Any, ...]):
     """Codes and names of a column that holds names whatever they look like, because the user or its type says so."""
+
+
+class Stored(tuple[Any, ...]):
+    """The rows of a column whose number is not 0, these numbers, and how many rows there are."""
+
+
+def kept(column: Any, rows: np.ndarray) -> Any:
+    """A column without the rows that are False."""
+    if isinstance(column, Stored):
+        own = rows[column[0]]
+        return Stored(((np.cumsum(rows) - 1)[column[0][own]].astype(np.uint32), column[1][own], int(rows.sum())))
+    if isinstance(column, Days):
+        return Days((column[0][rows],))
+    return (column[0][rows], column[1]) if isinstance(column, tuple) else column[rows]
 
 
 class Rules(NamedTuple):
@@ -182,6 +237,12 @@ def _coded(column: Column, rules: Rules, labels: Any) -> Any:
     empty = all(x is None for x in column.values) if column.kind == "text" else bool(np.isnan(column.values.astype(np.float64)).all())
     if empty:
         return np.full(len(column.values), np.nan)
+    if column.kind == "date" and kind in ("date", "undecided") and not column.declared and name not in (*rules.nominal, *rules.text):
+        return Days((column.values,))
+    if kind == "date" and column.kind in ("number", "flag"):
+        raise DataError(f"column {name!r} held dates when the model was fitted, and holds numbers now; convert it to dates")
+    if kind == "numeric" and column.kind == "date":
+        raise DataError(f"column {name!r} held numbers when the model was fitted, and holds dates now; convert it to those numbers")
     if kind == "numeric":
         if column.kind == "text":
             row = next(at for at, x in enumerate(column.values) if x is not None)
@@ -200,7 +261,7 @@ def _coded(column: Column, rules: Rules, labels: Any) -> Any:
         raise DataError(f"column {name!r} held names when the model was fitted, and holds numbers now; convert it to those names")
     if kind == "text" and column.kind != "text":
         raise DataError(f"column {name!r} held text when the model was fitted, and holds numbers now; give the texts")
-    if kind == "undecided" and not declared and column.kind == "text":
+    if kind == "undecided" and not declared and column.kind == "text" and not all(map(_DATE.fullmatch, distinct)):
         _doubt(name, texts, distinct)
     return Names((codes, distinct)) if declared and name not in rules.text else (codes, distinct)
 
@@ -211,7 +272,7 @@ def declared(estimator: object, names: list[str], columns: list[Any]) -> tuple[l
     absent = next(((what, name) for what, own in (("nominal", nominal), ("text", text)) for name in own if name not in names), None)
     if absent is not None:
         raise ConfigError(f"{absent[0]} names the column {absent[1]!r}, which is not among {names[:10]}")
-    if all(isinstance(column, np.ndarray) for column in columns):
+    if all(isinstance(column, (np.ndarray, Stored)) for column in columns):
         return [], []
     nominal = [name for name, column in zip(names, columns) if isinstance(column, Names)]
     kinds = Frame(names, columns, nominal, text).kinds()
@@ -219,9 +280,12 @@ def declared(estimator: object, names: list[str], columns: list[Any]) -> tuple[l
 
 
 def _texts(column: Column) -> np.ndarray:
-    """Numbers or flags as names."""
+    """Numbers, flags or dates as names."""
     flags, cells = column.kind == "flag", column.values.tolist()
     texts = np.empty(len(cells), dtype=object)
+    if column.kind == "date":
+        texts[:] = [None if x != x else iso(x) for x in cells]
+        return texts
     texts[:] = [None if x != x else _written(bool(x)) if flags else _written(x) for x in cells]
     return texts
 

@@ -50,6 +50,11 @@ pub enum Decision {
         /// What to do, if the field looks like a number.
         advice: Option<Advice>,
     },
+    /// A column holds dates, of which the parts are read.
+    Dates {
+        /// Its name.
+        column: String,
+    },
     /// The names of all columns are numbers.
     NumericHeader {
         /// The first of them.
@@ -165,6 +170,11 @@ impl Decision {
                     "header: all columns have numbers as names, '{first}' and so on; is the first line a row? then say --no-header"
                 )
             }
+            Self::Dates { column } => write!(
+                f,
+                "dates: column '{column}' is split into year, month, weekday and days since 1970-01-01; \
+                 --nominal '{column}' keeps each date as a name"
+            ),
             Self::Semicolons => {
                 write!(
                     f,

@@ -417,6 +417,17 @@ pub enum ErrorKind {
         /// What to do, if it looks like a number.
         advice: Option<Advice>,
     },
+    /// A text in a column of dates.
+    #[error(
+        "column '{column}' holds dates, but this is '{found}'; write it as 2024-01-31, 2024/01/31 or 31.01.2024, \
+             or say --nominal '{column}' for names"
+    )]
+    NoDate {
+        /// The column.
+        column: String,
+        /// What is there.
+        found: String,
+    },
     /// A row without a label.
     #[error("no label; one expected; drop the row{or_skip}", or_skip = OrSkip)]
     NoLabel,

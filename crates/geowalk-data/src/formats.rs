@@ -15,6 +15,7 @@ mod vw;
 pub use binary::{Writer, origin};
 use geowalk::spec;
 pub use memory::{BadCell, Cell, Frame};
+pub(crate) use table::utf8;
 
 use crate::Options;
 use crate::bytes::Bytes;

@@ -35,7 +35,8 @@
 //! **Missing values** An empty field of a table, a null, a NaN of a binary table or a JSON `null` is missing.
 //! So are, in a column of text that otherwise holds numbers, the usual words: `NA`, `N/A`, `NaN`, `null`,
 //! `None`, `?`, `-`. A missing number counts as 0, and the feature `name=missing` is 1; a missing name is the
-//! feature `name=missing` alone, the same as a value spelled `missing`; a missing text has no words. So a
+//! feature `name=missing` alone; a missing text has no words. A value spelled `missing` is a name like any other, the
+//! feature `name="missing"`. So a
 //! linear learner has a weight for "not known" and nothing is imputed.
 //!
 //! **Care** Values and labels that are infinite are errors, and so are labels that are missing. A label of NaN
@@ -43,6 +44,8 @@
 
 mod batch;
 mod bytes;
+mod columns;
+mod date;
 mod decision;
 mod error;
 mod flag;
@@ -53,11 +56,14 @@ mod pairs;
 mod piece;
 mod place;
 mod schema;
+mod sink;
 mod source;
 mod text;
 mod words;
 
 pub use bytes::Input;
+pub use columns::{ColumnBuffer, Heading, Origin};
+pub use date::Date;
 pub use decision::Decision;
 pub use error::{Base, Compression, DataError, ErrorKind, Position, What, visible};
 pub use flag::{Advice, Door, Flag, Given};
@@ -66,8 +72,8 @@ pub use looks::Looks;
 pub use piece::{Helper, Piece};
 pub use place::{LeftOut, Place, Places};
 pub use schema::{
-    Collisions, Column, Dictionary, Features, Hashed, Index, Inference, Kind, Labels, Reason,
-    Schema, Task,
+    Collisions, Column, Dictionary, FeatureKey, Features, Hashed, Index, Inference, Kind, Labels,
+    Reason, Schema, Task,
 };
 pub use source::{OnError, SAMPLE_BYTES, SAMPLE_ROWS, Skipped, Source};
 pub use text::Text;

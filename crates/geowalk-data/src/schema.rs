@@ -6,6 +6,7 @@
 
 mod dictionary;
 mod hashed;
+mod key;
 mod names;
 mod shadow;
 mod task;
@@ -15,6 +16,8 @@ use std::collections::{BTreeMap, HashMap};
 
 pub use dictionary::Dictionary;
 pub use hashed::{Collisions, Hashed};
+pub use key::FeatureKey;
+pub(crate) use key::{GAP, needs_quotes};
 pub(crate) use shadow::{Journal, Shadow};
 pub use task::{Inference, Reason, Task};
 
@@ -74,8 +77,11 @@ impl Schema {
     #[must_use]
     pub fn filling_gaps(mut self, means: &BTreeMap<String, f64>) -> Self {
         let feature = |(name, mean): (&String, &f64)| {
-            let gap = self.features.find(name, Some("missing"));
-            self.features.find(name, None).filter(|_| gap.is_none()).map(|index| (index, *mean))
+            let gap = self.features.find(FeatureKey::Missing(name));
+            self.features
+                .find(FeatureKey::Number(name))
+                .filter(|_| gap.is_none())
+                .map(|index| (index, *mean))
         };
         let means = means.iter().filter_map(feature).collect();
         self.filling = Some(Filling { means, used: BTreeMap::new() });
@@ -89,7 +95,8 @@ impl Schema {
     /// The feature and value that stand for a missing number of this column, if it is one of
     /// [`Self::filling_gaps`]. Each call counts.
     pub fn fill(&mut self, column: &str) -> Option<(u32, f64)> {
-        let index = self.filling.as_ref().and_then(|_| self.features.find(column, None))?;
+        let index =
+            self.filling.as_ref().and_then(|_| self.features.find(FeatureKey::Number(column)))?;
         let filling = self.filling.as_mut()?;
         let mean = *filling.means.get(&index)?;
         *filling.used.entry(index).or_default() += 1;
@@ -196,6 +203,9 @@ pub enum Kind {
     Nominal,
     /// Free text: a feature `column=word` for each word.
     Text,
+    /// Dates: numbers `column.year`, `column.month` and `column.days`, since 1970-01-01, and one feature
+    /// `column.weekday=Mon` for each day of the week.
+    Date,
     /// Nothing so far; the first value decides.
     Undecided,
     /// The label.
@@ -207,10 +217,11 @@ pub enum Kind {
 }
 
 impl Kind {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::Numeric,
         Self::Nominal,
         Self::Text,
+        Self::Date,
         Self::Undecided,
         Self::Label,
         Self::Weight,
@@ -223,6 +234,7 @@ impl Kind {
             Self::Numeric => "numeric",
             Self::Nominal => "nominal",
             Self::Text => "text",
+            Self::Date => "date",
             Self::Undecided => "undecided",
             Self::Label => "label",
             Self::Weight => "weight",
@@ -302,34 +314,48 @@ impl Features {
         }
     }
 
-    /// The index of the feature `name`, or `name=value`; a new name gets a new one. `space^name` is a name in a namespace where features are hashed.
+    /// The index of a feature; a new one gets a new index.
     ///
     /// ```
-    /// use geowalk_data::{Dictionary, Features};
+    /// use geowalk_data::{Dictionary, FeatureKey, Features};
     /// let mut features = Features::Exact(Dictionary::default());
-    /// assert_eq!((features.place("size", None)?, features.place("color", Some("red"))?), (0, 1));
-    /// assert_eq!((features.find("color", Some("red")), features.find("color", None)), (Some(1), None));
+    /// let (size, red) = (FeatureKey::Number("size"), FeatureKey::Is("color", "red"));
+    /// assert_eq!((features.place(size)?, features.place(red)?), (0, 1));
+    /// assert_eq!((features.find(red), features.find(FeatureKey::Number("color"))), (Some(1), None));
     /// # Ok::<(), geowalk_data::ErrorKind>(())
     /// ```
-    pub fn place(&mut self, name: &str, value: Option<&str>) -> Result<u32, ErrorKind> {
-        match (self, name.split_once('^'), value) {
-            (Self::Hashed(hashed), Some((space, name)), None) => hashed.place(space, name),
-            (Self::Index(index), _, None) => match hashed::whole(name.as_bytes()) {
-                Some(number) => index.number(Namespace::NONE, b"", number),
-                None => index.text(Namespace::NONE, name.as_bytes()),
-            },
-            (own, _, value) => own.joined(name.as_bytes(), value.map(str::as_bytes)),
+    pub fn place(&mut self, key: FeatureKey<'_>) -> Result<u32, ErrorKind> {
+        match (self, key) {
+            (Self::Hashed(hashed), FeatureKey::Number(name)) if name.contains('^') => {
+                let (space, name) = name.split_once('^').unwrap_or(("", name));
+                hashed.place(space, name)
+            }
+            (Self::Index(index), FeatureKey::Number(name)) => {
+                match hashed::whole(name.as_bytes()) {
+                    Some(number) => index.number(Namespace::NONE, b"", number),
+                    None => index.text(Namespace::NONE, name.as_bytes()),
+                }
+            }
+            (own, FeatureKey::Number(name)) => own.named(name.as_bytes()),
+            (own, FeatureKey::Is(column, name)) => own.is(column.as_bytes(), name.as_bytes()),
+            (own, FeatureKey::Word(column, word)) => own.joined(column.as_bytes(), word.as_bytes()),
+            (own, FeatureKey::Missing(column)) => own.gap(column.as_bytes()),
         }
     }
 
-    /// The index of the feature `name`, or `name=value`, if it has one. Adds nothing.
-    pub fn find(&self, name: &str, value: Option<&str>) -> Option<u32> {
-        let joined = value.map(|value| format!("{name}={value}"));
-        let name = joined.as_deref().unwrap_or(name);
+    /// The index of a feature, if it has one. Adds nothing.
+    pub fn find(&self, key: FeatureKey<'_>) -> Option<u32> {
+        let text;
+        let name = if let FeatureKey::Number(name) = key {
+            name
+        } else {
+            text = key.text();
+            &text
+        };
         match self {
             Self::Exact(names) => names.find(name),
-            Self::Hashed(hashed) => Some(match name.split_once('^') {
-                Some((space, name)) if joined.is_none() => hashed.peek(space, name),
+            Self::Hashed(hashed) => Some(match (name.split_once('^'), key) {
+                (Some((space, name)), FeatureKey::Number(_)) => hashed.peek(space, name),
                 _ => hashed.peek("", name),
             }),
             Self::Index(index) => {
@@ -339,10 +365,23 @@ impl Features {
         }
     }
 
-    /// The index of the feature `name`, or `name=value`.
-    pub(crate) fn joined(&mut self, name: &[u8], value: Option<&[u8]>) -> Result<u32, ErrorKind> {
-        let Some(value) = value else { return self.named(name) };
-        let parts = [name, b"=", value];
+    /// The index of a name in a column.
+    #[inline]
+    pub(crate) fn is(&mut self, column: &[u8], name: &[u8]) -> Result<u32, ErrorKind> {
+        if needs_quotes(name) {
+            return self.joined(column, &[b"\"", name, b"\""].concat());
+        }
+        self.joined(column, name)
+    }
+
+    /// The index of no value in a column.
+    pub(crate) fn gap(&mut self, column: &[u8]) -> Result<u32, ErrorKind> {
+        self.joined(column, GAP.as_bytes())
+    }
+
+    /// The index of the feature `column=value`.
+    pub(crate) fn joined(&mut self, column: &[u8], value: &[u8]) -> Result<u32, ErrorKind> {
+        let parts = [column, b"=", value];
         match self {
             Self::Exact(names) => names.insert_joined(&parts),
             _ => self.named(&parts.concat()),

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use geowalk::row::Block;
 
 use crate::bytes::{Bytes, Record};
+use crate::columns::ColumnBuffer;
 use crate::decision::Decision;
 use crate::error::{DataError, ErrorKind, Fault, Position};
 use crate::looks::Looks;
@@ -50,6 +51,16 @@ pub trait Source: Send {
     /// A block may end early, so that all its rows are dense or all sparse. An error comes after the rows before it,
     /// and ends the source.
     fn read(&mut self, block: &mut Block, rows: usize) -> Result<usize, DataError>;
+
+    /// Adds at most `rows` rows to columns; 0 is the end. Rows of features are taken apart; tables and JSON hand on
+    /// their cells.
+    fn read_columns(
+        &mut self,
+        columns: &mut ColumnBuffer,
+        rows: usize,
+    ) -> Result<usize, DataError> {
+        crate::columns::read_features(self, columns, rows)
+    }
 
     /// What is known about columns, features and labels. It grows while reading.
     fn schema(&self) -> &Schema;
@@ -224,6 +235,16 @@ pub(crate) trait Parser: Send {
     /// Parses a record into the block; after a fault the caller abandons the row.
     fn row(&mut self, record: Record<'_>, block: &mut Block) -> Result<Parsed, Fault>;
 
+    /// Are there cells, which [`Parser::cells`] hands on?
+    fn has_cells(&self) -> bool {
+        false
+    }
+
+    /// Parses a record into columns; after a fault the caller abandons the row.
+    fn cells(&mut self, _record: Record<'_>, _columns: &mut ColumnBuffer) -> Result<Parsed, Fault> {
+        Ok(Parsed::Nothing)
+    }
+
     /// What is known.
     fn schema(&self) -> &Schema;
 
@@ -260,6 +281,46 @@ pub(crate) trait Parser: Send {
     /// The source learns what a helper saw, in order, and answers whose places are.
     fn learn(&mut self, _journal: &mut Journal) -> Result<(), ErrorKind> {
         Ok(())
+    }
+}
+
+/// What rows are read into.
+trait Target<P> {
+    fn rows(&self) -> usize;
+    fn row(&mut self, parser: &mut P, record: Record<'_>) -> Result<Parsed, Fault>;
+    fn abandon(&mut self);
+}
+
+impl<P: Parser> Target<P> for Block {
+    #[inline(always)]
+    fn rows(&self) -> usize {
+        self.len()
+    }
+
+    #[inline(always)]
+    fn row(&mut self, parser: &mut P, record: Record<'_>) -> Result<Parsed, Fault> {
+        parser.row(record, self)
+    }
+
+    fn abandon(&mut self) {
+        self.abandon();
+    }
+}
+
+/// Columns that had so many rows before.
+struct Added<'a>(&'a mut ColumnBuffer, usize);
+
+impl<P: Parser> Target<P> for Added<'_> {
+    fn rows(&self) -> usize {
+        self.0.rows() - self.1
+    }
+
+    fn row(&mut self, parser: &mut P, record: Record<'_>) -> Result<Parsed, Fault> {
+        parser.cells(record, self.0)
+    }
+
+    fn abandon(&mut self) {
+        self.0.abandon();
     }
 }
 
@@ -359,10 +420,10 @@ impl<P: Parser> Reader<P> {
         Ok(true)
     }
 
-    fn fill(&mut self, block: &mut Block, rows: usize) -> Result<(), DataError> {
+    fn fill(&mut self, target: &mut impl Target<P>, rows: usize) -> Result<(), DataError> {
         let live = self.text.bytes.is_live();
-        while block.len() < rows {
-            if live && !block.is_empty() && !self.text.bytes.has_line() {
+        while target.rows() < rows {
+            if live && target.rows() > 0 && !self.text.bytes.has_line() {
                 return Ok(());
             }
             if !self.record()? {
@@ -373,7 +434,7 @@ impl<P: Parser> Reader<P> {
                 self.header()?;
                 continue;
             }
-            match self.parser.row(self.text.bytes.record(), block) {
+            match target.row(&mut self.parser, self.text.bytes.record()) {
                 Ok(Parsed::Row) => {
                     self.places.push(&self.text.file, self.text.bytes.line());
                     if let Some(cells) = self.parser.carried(self.text.bytes.record()) {
@@ -382,19 +443,19 @@ impl<P: Parser> Reader<P> {
                 }
                 Ok(Parsed::Nothing) => {}
                 Ok(Parsed::Empty) => {
-                    block.abandon();
+                    target.abandon();
                     self.skipped.add_empty();
                     let place = format!("{}:{}", self.text.file, self.text.bytes.line());
                     let cells = self.parser.carried(self.text.bytes.record());
                     self.places.leave_out(format!("{place}: no values"), cells.unwrap_or_default());
                 }
                 Ok(Parsed::NextBlock) => {
-                    block.abandon();
+                    target.abandon();
                     self.text.bytes.unread();
                     return Ok(());
                 }
                 Err(fault) => {
-                    block.abandon();
+                    target.abandon();
                     self.leave_out(fault)?;
                 }
             }
@@ -428,27 +489,19 @@ impl<P: Parser> Reader<P> {
 impl<P: Parser> Source for Reader<P> {
     fn read(&mut self, block: &mut Block, rows: usize) -> Result<usize, DataError> {
         block.clear();
-        self.places.clear();
-        if let Some(error) = self.text.failure.take() {
-            self.text.over = true;
-            return Err(error);
+        self.next(block, rows)
+    }
+
+    fn read_columns(
+        &mut self,
+        columns: &mut ColumnBuffer,
+        rows: usize,
+    ) -> Result<usize, DataError> {
+        if self.parser.has_cells() {
+            let before = columns.rows();
+            return self.next(&mut Added(columns, before), rows);
         }
-        if self.text.over || rows == 0 {
-            return Ok(0);
-        }
-        match self.fill(block, rows) {
-            Err(error) if block.is_empty() => {
-                self.text.over = true;
-                return Err(error);
-            }
-            Err(error) => self.text.failure = Some(error),
-            Ok(()) => {}
-        }
-        self.rows += block.len() as u64;
-        if self.rows == 0 && self.skipped.rows == 0 {
-            return Err(ErrorKind::Empty.of(self.text.bytes.name())); // nothing but comments
-        }
-        Ok(block.len())
+        crate::columns::read_features(self, columns, rows)
     }
 
     fn schema(&self) -> &Schema {
@@ -521,6 +574,31 @@ impl<P: Parser> Source for Reader<P> {
 }
 
 impl<P: Parser> Reader<P> {
+    /// Reads the next rows.
+    fn next(&mut self, target: &mut impl Target<P>, rows: usize) -> Result<usize, DataError> {
+        self.places.clear();
+        if let Some(error) = self.text.failure.take() {
+            self.text.over = true;
+            return Err(error);
+        }
+        if self.text.over || rows == 0 {
+            return Ok(0);
+        }
+        match self.fill(target, rows) {
+            Err(error) if target.rows() == 0 => {
+                self.text.over = true;
+                return Err(error);
+            }
+            Err(error) => self.text.failure = Some(error),
+            Ok(()) => {}
+        }
+        self.rows += target.rows() as u64;
+        if self.rows == 0 && self.skipped.rows == 0 {
+            return Err(ErrorKind::Empty.of(self.text.bytes.name())); // nothing but comments
+        }
+        Ok(target.rows())
+    }
+
     /// Reads rows of a piece as if they were the next ones of the file.
     fn again(&mut self, piece: &mut Piece) -> Result<usize, DataError> {
         if let Some(error) = piece.text.failure.take() {

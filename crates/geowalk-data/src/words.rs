@@ -12,6 +12,8 @@ use std::collections::HashSet;
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::date::Date;
+
 /// Splits texts into words, by the rule of the readers; keeps the buffer in which names are put together.
 ///
 /// ```
@@ -74,6 +76,8 @@ pub(crate) struct Texts {
     pub(crate) values: usize,
     /// Parts between blanks that hold a letter, in all of them.
     pub(crate) words: usize,
+    /// How many are dates.
+    pub(crate) dates: usize,
     distinct: HashSet<u64>,
 }
 
@@ -85,6 +89,7 @@ impl Texts {
 
     pub(crate) fn add(&mut self, text: &[u8]) {
         self.values += 1;
+        self.dates += usize::from(Date::parse(text).is_some());
         self.distinct.insert(xxh3_64(text));
         let text = std::str::from_utf8(text).unwrap_or_default();
         let parts = text.split_whitespace();
@@ -100,6 +105,11 @@ impl Texts {
     /// How many different ones.
     pub(crate) fn distinct(&self) -> usize {
         self.distinct.len()
+    }
+
+    /// Are there some, and all of them dates?
+    pub(crate) fn are_dates(&self) -> bool {
+        self.values > 0 && self.dates == self.values
     }
 
     /// Mostly different values of several words: free text, not names.

@@ -383,10 +383,22 @@ fn dates_decimals_and_lists_are_features() {
     let exact = Decimal128Array::from(vec![12_345_678_901_234_567_890_123_456_789]);
     let exact = exact.with_precision_and_scale(38, 20).unwrap();
     let cases: [(ArrayRef, &[&str]); 10] = [
-        (Arc::new(Date32Array::from(vec![19_675])), &["x 19675"]),
-        (Arc::new(TimestampSecondArray::from(vec![noon])), &["x 1700000000"]),
-        (Arc::new(TimestampMillisecondArray::from(vec![noon * 1000 + 500])), &["x 1700000000.5"]),
-        (Arc::new(TimestampNanosecondArray::from(vec![noon * 1_000_000_000])), &["x 1700000000"]),
+        (
+            Arc::new(Date32Array::from(vec![19_675])),
+            &["x.year 2023", "x.month 11", "x.weekday=Tue 1", "x.days 19675"],
+        ),
+        (
+            Arc::new(TimestampSecondArray::from(vec![noon])),
+            &["x.year 2023", "x.month 11", "x.weekday=Tue 1", "x.days 19675.925925925927"],
+        ),
+        (
+            Arc::new(TimestampMillisecondArray::from(vec![noon * 1000 + 500])),
+            &["x.year 2023", "x.month 11", "x.weekday=Tue 1", "x.days 19675.92593171296"],
+        ),
+        (
+            Arc::new(TimestampNanosecondArray::from(vec![noon * 1_000_000_000])),
+            &["x.year 2023", "x.month 11", "x.weekday=Tue 1", "x.days 19675.925925925927"],
+        ),
         (Arc::new(Time64MicrosecondArray::from(vec![1_500_000])), &["x 1.5"]),
         (Arc::new(price), &["x 1.5"]),
         (Arc::new(exact), &["x 123456789.01234567"]),
@@ -400,7 +412,10 @@ fn dates_decimals_and_lists_are_features() {
         }
     }
     for found in one_cell(Arc::new(Date32Array::from(vec![19_675])), true) {
-        assert_eq!(found, ["x=19675 1"]);
+        assert_eq!(found, ["x=2023-11-14 1"]);
+    }
+    for found in one_cell(Arc::new(TimestampSecondArray::from(vec![noon])), true) {
+        assert_eq!(found, ["x=2023-11-14 22:13:20 1"]);
     }
 }
 

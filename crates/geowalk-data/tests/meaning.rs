@@ -240,3 +240,24 @@ fn several_files_patterns_and_content() {
         assert_eq!(read("-name-without-hint", text).len(), 1, "{format}");
     }
 }
+
+#[test]
+fn a_cell_that_reads_missing_is_a_name() {
+    let gap = row(0.0, &[("color=missing", 1.0)]);
+    let name = row(1.0, &[("color=\"missing\"", 1.0)]);
+    let quoted = row(1.0, &[("color=\"\"missing\"\"", 1.0)]);
+    for (file, text) in [
+        ("a.csv", "color,y\n,0\nmissing,1\n\"\"\"missing\"\"\",1\n"),
+        ("a.tsv", "color\ty\n\t0\nmissing\t1\n\"missing\"\t1\n"),
+        (
+            "a.jsonl",
+            "{\"color\":null,\"y\":0}\n{\"color\":\"missing\",\"y\":1}\n{\"color\":\"\\\"missing\\\"\",\"y\":1}\n",
+        ),
+    ] {
+        let expected = [gap.clone(), name.clone(), quoted.clone()];
+        assert_eq!(read(file, text), expected, "{file}");
+        let hashed =
+            Options { indexing: Indexing::Hashed(18), ..Options::new([Input::text(file, text)]) };
+        assert_eq!(all(hashed), expected, "{file}");
+    }
+}

@@ -7,8 +7,7 @@ use geowalk_lab::{files, shown};
 /// theorems are in a file beside it, which stands with `certify`.
 const MODULES: [&str; 19] = [
     "real", "error", "spec", "sum", "row", "geometry", "loss", "update", "learn", "walk", "track",
-    "natural", "boost", "ridge", "certify", "experts", "team", "laws",
-    "optimize",
+    "natural", "boost", "ridge", "certify", "experts", "team", "laws", "optimize",
 ];
 
 /// Crates, each allowed to depend on those before it.

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use geowalk::boost::Halt;
 use geowalk::boost::table::Table;
 use geowalk_cli::report::Judged;
-use geowalk_data::{Column, Kind};
+use geowalk_data::{Column, Kind, Source};
 use geowalk_run::calibration::Calibration;
 use geowalk_run::error::RunError;
 use geowalk_run::label::Coding;
@@ -26,7 +26,7 @@ use geowalk_run::table::{Examples, Heading, Reader, headings};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyTuple};
 
 use crate::columns::{examples, known, table};
 use crate::convert::unreadable;
@@ -53,15 +53,24 @@ struct Data<'py> {
 impl Data<'_> {
     fn examples(self) -> PyResult<Examples> {
         let weight = self.weight.as_ref();
-        if self.text.is_empty() {
+        // Columns of names and dates come as tuples, of which sparse numbers have three parts.
+        let may_be_read =
+            |column: &Bound<'_, PyAny>| column.cast::<PyTuple>().is_ok_and(|parts| parts.len() < 3);
+        let source = if self.columns.iter().any(may_be_read) {
+            let declared = (self.nominal.as_slice(), self.text.as_slice());
+            let source = FrameSource::new(self.names.clone(), &self.columns, declared, None)?;
+            let is_read = |kind| source.schema().of_kind(kind).next().is_some();
+            (is_read(Kind::Text) || is_read(Kind::Date)).then_some(source)
+        } else {
+            None
+        };
+        let Some(source) = source else {
             let table = table(&self.names, &self.columns)?;
             return examples(table, &self.y, self.classes, weight, self.label, None);
-        }
-        let declared = (self.nominal.as_slice(), self.text.as_slice());
-        let source = FrameSource::new(self.names, &self.columns, declared, None)?;
+        };
         let mut reader = Reader::over(Box::new(source));
         let table = whole(&mut reader)?;
-        let schema = Some(reader.source().schema().clone());
+        let schema = Some(reader.schema().map_err(run)?);
         examples(table, &self.y, self.classes, weight, self.label, schema)
     }
 }
@@ -169,12 +178,14 @@ impl Batch {
     /// A table of the columns that it knows.
     fn table(&self, columns: &[Bound<'_, PyAny>]) -> PyResult<Table> {
         let schema = &self.model.schema;
-        if !schema.is_table() || schema.of_kind(Kind::Text).next().is_none() {
+        let is_read = |kind| schema.of_kind(kind).next().is_some();
+        if !schema.is_table() || !is_read(Kind::Text) && !is_read(Kind::Date) {
             return known(&self.headings, columns);
         }
         let names = schema.feature_columns().map(|column| column.name.clone()).collect();
         let source = FrameSource::new(names, columns, (&[], &[]), Some(schema))?;
-        whole(&mut Reader::over_known(Box::new(source), schema, self.headings.len()))
+        let reader = Reader::over_known(Box::new(source), schema, self.headings.len());
+        whole(&mut reader.map_err(run)?)
     }
 
     /// What the model answers for the rows of a table.

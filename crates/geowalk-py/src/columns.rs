@@ -2,8 +2,10 @@
 //! What boosting and trees learn from: a column of numbers, NaN where one is missing, or of names. A schema is written for them, so that the model file is the one that the command line
 //! would have written for the same table.
 
-use geowalk::boost::table::{Classes as Codes, Column, MISSING, Table, Values};
-use geowalk_data::{Column as Described, Dictionary, Features, Kind, Labels, Schema, Task};
+use geowalk::boost::table::{Classes as Codes, Column, MISSING, SparseValues, Table, Values};
+use geowalk_data::{
+    Column as Described, Dictionary, FeatureKey, Features, Kind, Labels, Schema, Task,
+};
 use geowalk_run::error::RunError;
 use geowalk_run::label::Coding;
 use geowalk_run::profile::Reading;
@@ -20,13 +22,40 @@ fn refused(error: impl Into<RunError>) -> PyErr {
     run(error.into())
 }
 
-/// The numbers of a column, or the names of its values and which row has which (−1: missing).
+/// The numbers of a column, or the names of its values and which row has which (−1: missing), or the rows whose
+/// number is not 0, these numbers and how many rows there are; or days alone in a tuple.
 pub(crate) enum ColumnData {
     Numbers(Vec<f64>),
-    Names { codes: Vec<i64>, names: Vec<String> },
+    Names {
+        codes: Vec<i64>,
+        names: Vec<String>,
+    },
+    Sparse(SparseValues),
+    /// Days since 1970-01-01, NaN where one is missing.
+    Days(Vec<f64>),
 }
 
 pub(crate) fn column_data(column: &Bound<'_, PyAny>) -> PyResult<ColumnData> {
+    if let Ok(days) = column.cast::<PyTuple>()
+        && days.len() == 1
+    {
+        let days = days.get_item(0)?;
+        let days = days.cast::<PyArray1<f64>>()?.try_readonly().map_err(unreadable)?;
+        return Ok(ColumnData::Days(days.as_array().to_vec()));
+    }
+    if let Ok(stored) = column.cast::<PyTuple>()
+        && stored.len() == 3
+    {
+        let (rows, values) = (stored.get_item(0)?, stored.get_item(1)?);
+        let rows = rows.cast::<PyArray1<u32>>()?.try_readonly().map_err(unreadable)?;
+        let values = values.cast::<PyArray1<f64>>()?.try_readonly().map_err(unreadable)?;
+        let (rows, values) = (rows.as_array().to_vec(), values.as_array().to_vec());
+        return Ok(ColumnData::Sparse(SparseValues::new(
+            stored.get_item(2)?.extract()?,
+            rows,
+            values,
+        )));
+    }
     if let Ok(pair) = column.cast::<PyTuple>() {
         let codes = pair.get_item(0)?;
         let codes = codes.cast::<PyArray1<i64>>()?.try_readonly().map_err(unreadable)?;
@@ -40,12 +69,28 @@ pub(crate) fn column_data(column: &Bound<'_, PyAny>) -> PyResult<ColumnData> {
 fn finite(values: &[f64], column: usize) -> PyResult<()> {
     match values.iter().position(|x| x.is_infinite()) {
         None => Ok(()),
-        Some(row) => {
-            let message = format!(
-                "Input X contains infinity (row {row}, column {column}); every value must be a finite number, or NaN where it is missing"
-            );
-            Err(data(message, Some(row), Some(column), Some(values[row])))
-        }
+        Some(row) => Err(infinity(row, column, values[row])),
+    }
+}
+
+fn infinity(row: usize, column: usize, x: f64) -> PyErr {
+    let message = format!(
+        "Input X contains infinity (row {row}, column {column}); every value must be a finite number, or NaN where it is missing"
+    );
+    data(message, Some(row), Some(column), Some(x))
+}
+
+fn finite_sparse(values: &SparseValues, column: usize) -> PyResult<()> {
+    let infinite = values.iter().find(|(_, x)| x.is_infinite());
+    infinite.map_or(Ok(()), |(row, x)| Err(infinity(row, column, x)))
+}
+
+/// A column of which little is stored stays sparse.
+fn sparse(name: &str, values: SparseValues) -> Column {
+    if values.is_mostly_zero() {
+        Column::sparse(name, values)
+    } else {
+        Column::numeric(name, values.dense())
     }
 }
 
@@ -58,6 +103,12 @@ pub(crate) fn table(names: &[String], columns: &[Bound<'_, PyAny>]) -> PyResult<
                 finite(&values, at)?;
                 Column::numeric(name, values)
             }
+            ColumnData::Sparse(values) => {
+                finite_sparse(&values, at)?;
+                sparse(name, values)
+            }
+            // Tables with dates are read as those of files.
+            ColumnData::Days(values) => Column::numeric(name, values),
             ColumnData::Names { codes, names } => {
                 let code = |code: i64| u32::try_from(code).unwrap_or(MISSING);
                 Column::nominal(name, codes.into_iter().map(code).collect(), names)
@@ -75,6 +126,10 @@ pub(crate) fn known(headings: &[Heading], columns: &[Bound<'_, PyAny>]) -> PyRes
             (None, ColumnData::Numbers(values)) => {
                 finite(&values, at)?;
                 Column::numeric(&heading.name, values)
+            }
+            (None, ColumnData::Sparse(values)) => {
+                finite_sparse(&values, at)?;
+                sparse(&heading.name, values)
             }
             (Some(own), ColumnData::Names { codes, names }) => {
                 let mut all = own.clone();
@@ -107,30 +162,30 @@ fn other(name: &str, kind: &str) -> PyErr {
 
 /// What columns of a table, features and labels are in a model file.
 fn schema(table: &Table, labels: Labels, label: Option<&str>) -> PyResult<Schema> {
-    let mut features = Dictionary::default();
-    let mut insert = |name: &str| {
-        let inserted = features.insert(name.as_bytes());
+    let mut features = Features::Exact(Dictionary::default());
+    let mut insert = |key: FeatureKey<'_>| {
+        let inserted = features.place(key);
         inserted.map_err(|error| data(error.to_string(), None, None, None))
     };
     let mut columns = Vec::new();
     for column in table.columns() {
         let name = column.name().to_owned();
-        let gaps = (0..table.rows()).any(|row| column.values().missing(row));
+        let gaps = column.values().gaps() > 0;
         let kind = if let Values::Nominal { names, .. } = column.values() {
             for value in names {
-                insert(&format!("{name}={value}"))?;
+                insert(FeatureKey::Is(&name, value))?;
             }
             Kind::Nominal
         } else {
-            insert(&name)?;
+            insert(FeatureKey::Number(&name))?;
             Kind::Numeric
         };
         if gaps {
-            insert(&format!("{name}=missing"))?;
+            insert(FeatureKey::Missing(&name))?;
         }
         columns.push(Described { name, kind });
     }
-    let mut schema = Schema::from_parts(Features::Exact(features), labels, columns);
+    let mut schema = Schema::from_parts(features, labels, columns);
     if let Some(name) = label {
         schema.add_column(name, Kind::Label);
     }

@@ -4,8 +4,8 @@
 
 use geowalk::row::Block;
 use geowalk_data::{
-    BadCell, Cell, DataError, Decision, Dictionary, Door, Features, Labels, Options, Places,
-    Position, SAMPLE_ROWS, Schema, Skipped, Source,
+    BadCell, Cell, ColumnBuffer, DataError, Decision, Dictionary, Door, Features, Labels, Options,
+    Places, Position, SAMPLE_ROWS, Schema, Skipped, Source,
 };
 use geowalk_run::pump::ROWS;
 use pyo3::prelude::*;
@@ -103,15 +103,20 @@ impl Frame {
 impl ColumnData {
     pub(crate) fn len(&self) -> usize {
         match self {
-            Self::Numbers(values) => values.len(),
+            Self::Numbers(values) | Self::Days(values) => values.len(),
             Self::Names { codes, .. } => codes.len(),
+            Self::Sparse(values) => values.len(),
         }
     }
 
     fn cell(&self, row: usize) -> Cell<'_> {
         match self {
-            Self::Numbers(values) if values[row].is_nan() => Cell::Missing,
-            Self::Numbers(values) => Cell::Number(values[row]),
+            Self::Numbers(values) | Self::Days(values) if values[row].is_nan() => Cell::Missing,
+            Self::Numbers(values) | Self::Days(values) => Cell::Number(values[row]),
+            Self::Sparse(values) => match values.get(row) {
+                x if x.is_nan() => Cell::Missing,
+                x => Cell::Number(x),
+            },
             Self::Names { codes, names } => {
                 let name = usize::try_from(codes[row]).ok().and_then(|code| names.get(code));
                 name.map_or(Cell::Missing, |name| Cell::Text(name.as_bytes()))
@@ -166,6 +171,27 @@ impl Source for FrameSource {
         Ok(block.len())
     }
 
+    fn read_columns(
+        &mut self,
+        columns: &mut ColumnBuffer,
+        rows: usize,
+    ) -> Result<usize, DataError> {
+        let end = self.given.rows.min(self.next + rows);
+        let from = self.next;
+        while self.next < end {
+            let (row, cells) = (self.next, self.given.columns.iter());
+            let pushed = self.frame.push_cells(cells.map(|c| c.cell(row)), f64::NAN, 1.0, columns);
+            let position = Some(self.place().1);
+            pushed.map_err(|error| DataError {
+                file: "X".to_owned(),
+                position,
+                kind: Box::new(error.kind),
+            })?;
+            self.next += 1;
+        }
+        Ok(end - from)
+    }
+
     fn schema(&self) -> &Schema {
         self.frame.schema()
     }
@@ -216,7 +242,10 @@ impl<'a> FrameReader<'a> {
         let is_text = |column: &ColumnData| matches!(column, ColumnData::Names { .. });
         let texts = given.columns.iter().enumerate().filter(|(_, column)| is_text(column));
         let texts: Vec<usize> = texts.map(|(k, _)| k).collect();
-        let settled = frame.settle(&texts);
+        let is_date = |column: &ColumnData| matches!(column, ColumnData::Days(_));
+        let dates = given.columns.iter().enumerate().filter(|(_, column)| is_date(column));
+        let dates: Vec<usize> = dates.map(|(k, _)| k).collect();
+        let settled = frame.settle(&texts, &dates);
         frame.exchange(schema);
         if !known {
             *schema.labels_mut() = labels;

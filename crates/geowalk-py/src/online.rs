@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use geowalk::boost::Halt;
 use geowalk::row::Block;
 use geowalk_data::{
-    Column, Dictionary, Door, ErrorKind, Features, Index, Kind, Labels, Schema, Task,
+    Column, Dictionary, Door, ErrorKind, FeatureKey, Features, Index, Kind, Labels, Schema, Task,
 };
 use geowalk_run::certify::Which;
 use geowalk_run::fit;
@@ -654,7 +654,8 @@ impl Online {
     /// Is this name a feature? `value` is one of the column `name`.
     #[pyo3(signature = (name, value=None))]
     fn knows(&self, name: &str, value: Option<&str>) -> bool {
-        self.schema().features().find(name, value).is_some()
+        let key = value.map_or(FeatureKey::Number(name), |value| FeatureKey::Is(name, value));
+        self.schema().features().find(key).is_some()
     }
 
     /// The labels of the classes, in the order of their numbers.

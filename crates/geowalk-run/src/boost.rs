@@ -14,7 +14,7 @@ mod summary;
 pub mod validate;
 pub mod words;
 
-use geowalk::boost::columns::Columns;
+use geowalk::boost::columns::PlainColumns;
 use geowalk::boost::line::Separable;
 use geowalk::boost::multiclass::{Reduction, expand, expand_labels};
 use geowalk::boost::rules::{RuleOptions, Rules, Search};
@@ -305,7 +305,7 @@ impl Plan {
             Kind::Rules => Box::new(Rules::new(table, options)?),
             Kind::Stumps => Box::new(Stumps::new(table, self.bins)?),
             Kind::Trees => Box::new(Trees::new(table, self.leaves, self.bins)?),
-            Kind::Columns => Box::new(Columns::new(table)),
+            Kind::Columns => Box::new(PlainColumns::new(table)),
         })
     }
 

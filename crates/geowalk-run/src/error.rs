@@ -5,7 +5,7 @@ use std::io;
 use geowalk::boost::table::TableError;
 use geowalk::boost::tree::TreeError;
 use geowalk::{ConfigError, DomainError};
-use geowalk_data::{DataError, Features, Flag, Place, Task};
+use geowalk_data::{DataError, ErrorKind, Features, Flag, Place, Task};
 
 use crate::label::LabelError;
 use crate::learner::Diverged;
@@ -322,6 +322,12 @@ fn advice(suggested: Option<f64>, cause: &Diverged) -> String {
 }
 
 impl RunError {
+    /// Features or columns that cannot be used.
+    pub(crate) fn schema(kind: ErrorKind) -> Self {
+        let (file, position) = ("the schema".to_owned(), None);
+        Self::Data(DataError { file, position, kind: Box::new(kind) })
+    }
+
     /// The same, with rows counted from the one after `origin`.
     pub(crate) fn counted_from(self, origin: u64) -> Self {
         match self {

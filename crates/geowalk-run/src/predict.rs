@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::io::Write;
 
 use geowalk_data::{
-    Carry, Features, Kind, Label, LeftOut, OnError, Options, Places, Schema, Source,
+    Carry, FeatureKey, Features, Kind, Label, LeftOut, OnError, Options, Places, Schema, Source,
 };
 
 use crate::error::RunError;
@@ -315,7 +315,7 @@ fn fields(
 /// The columns of a model that it does not ask about.
 fn unused(model: &Model, learned: &dyn Learned) -> Vec<String> {
     let Some(used) = learned.used_columns(&model.schema) else { return Vec::new() };
-    let kinds = [Kind::Numeric, Kind::Nominal, Kind::Text, Kind::Undecided];
+    let kinds = [Kind::Numeric, Kind::Nominal, Kind::Text, Kind::Date, Kind::Undecided];
     let columns = model.schema.columns().iter().filter(|column| kinds.contains(&column.kind));
     let names = columns.map(|column| column.name.clone());
     names.filter(|name| !used.contains(name)).collect()
@@ -476,11 +476,14 @@ fn unseen(known: &Features, schema: &Schema) -> Vec<Unseen> {
     let (Features::Exact(known), Features::Exact(names)) = (known, schema.features()) else {
         return Vec::new();
     };
-    let new: Vec<&str> = names.names().skip(known.len()).collect();
+    let key = |name| FeatureKey::parse(name, schema.columns());
+    let new: Vec<FeatureKey<'_>> = names.names().skip(known.len()).map(key).collect();
     let of = |column: &str| {
-        let begins = |name: &&str| name.strip_prefix(column)?.strip_prefix('=').map(str::to_owned);
-        let values: Vec<String> =
-            new.iter().filter_map(begins).filter(|v| v != "missing").collect();
+        let of_column = |key: &FeatureKey<'_>| match *key {
+            FeatureKey::Is(name, value) if name == column => Some(value.to_owned()),
+            _ => None,
+        };
+        let values: Vec<String> = new.iter().filter_map(of_column).collect();
         let first = values.first()?.clone();
         Some(Unseen { column: column.to_owned(), rows: values.len() as u64, first })
     };

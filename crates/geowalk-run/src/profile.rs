@@ -79,24 +79,30 @@ impl Profile {
             let name = column.name();
             let looks = reading.looks.get(name);
             let declared = reading.declared.iter().any(|own| own == name);
-            let missing = (0..table.rows()).filter(|row| column.values().missing(*row)).count();
+            let missing = column.values().gaps();
             let known = table.rows() - missing;
             let (kind, values, why) = match column.values() {
                 _ if known == 0 => ("nothing", String::new(), "no row has a value"),
-                Values::Numeric(values) => {
-                    let known = values.iter().filter(|x| !x.is_nan());
-                    let (least, most) = known
-                        .fold((f64::INFINITY, f64::NEG_INFINITY), |range, x| {
-                            (range.0.min(*x), range.1.max(*x))
-                        });
+                Values::Numeric(_) | Values::Sparse(_) => {
+                    let (least, most) = span(column.values());
                     let range = format!("{} to {}", threshold(least), threshold(most));
-                    ("numbers", range, "all values are numbers")
+                    let is_date = matches!(heading.origin, Origin::Date { .. });
+                    let why = if is_date {
+                        "part of a column of dates"
+                    } else {
+                        "all values are numbers"
+                    };
+                    ("numbers", range, why)
                 }
                 Values::Nominal { names, .. } => {
                     let first: Vec<&str> = names.iter().take(LISTED).map(String::as_str).collect();
                     let more = if names.len() > LISTED { ", ..." } else { "" };
                     let list = format!("{}: {}{more}", names.len(), first.join(", "));
-                    let why = if declared { "declared" } else { "a value is no number" };
+                    let why = match heading.origin {
+                        Origin::Date { .. } => "part of a column of dates",
+                        _ if declared => "declared",
+                        _ => "a value is no number",
+                    };
                     ("names", list, why)
                 }
                 Values::Boolean(_) => ("truth values", String::new(), "declared"),
@@ -246,7 +252,22 @@ impl Profile {
 fn column_names(values: &Values) -> Vec<&str> {
     match values {
         Values::Nominal { names, .. } => names.iter().map(String::as_str).collect(),
-        Values::Numeric(_) | Values::Boolean(_) => Vec::new(),
+        Values::Numeric(_) | Values::Sparse(_) | Values::Boolean(_) => Vec::new(),
+    }
+}
+
+/// The least and the largest number.
+fn span(values: &Values) -> (f64, f64) {
+    let of = |values: &[f64], first: (f64, f64)| {
+        let known = values.iter().filter(|x| !x.is_nan());
+        known.fold(first, |range, x| (range.0.min(*x), range.1.max(*x)))
+    };
+    let nothing = (f64::INFINITY, f64::NEG_INFINITY);
+    match values {
+        Values::Numeric(values) => of(values, nothing),
+        Values::Sparse(own) if own.rows().len() < own.len() => of(own.values(), (0.0, 0.0)),
+        Values::Sparse(own) => of(own.values(), nothing),
+        Values::Nominal { .. } | Values::Boolean(_) => nothing,
     }
 }
 
@@ -272,7 +293,7 @@ fn form(name: &str, kind: &str, looks: &Looks) -> Option<String> {
         () if numbers => return None,
         () if looks.mostly(looks.dates) => (
             "holds dates, each read as a name",
-            "replace it by year, month, weekday or days since a day".to_owned(),
+            "write them as 2024-01-31 to have year, month, weekday and days".to_owned(),
         ),
         () if looks.mostly(looks.commas) => (
             "holds numbers with commas, read as names",
@@ -303,7 +324,8 @@ fn identifies(name: &str, values: &Values, known: usize) -> Option<String> {
                 let mut known = values.iter().filter(|x| !x.is_nan());
                 known.all(|x| x.fract() == 0.0 && seen.insert(x.to_bits()))
             }
-            Values::Boolean(_) => false,
+            // Most values are 0.
+            Values::Sparse(_) | Values::Boolean(_) => false,
         };
     all_differ.then(|| {
         format!("column '{name}' has a different value in every row, like an id; if it is one, use --ignore '{name}'")
@@ -347,7 +369,7 @@ fn tells_class(name: &str, values: &Values, codes: &[u32], classes: usize) -> Op
                 && !values.iter().any(|x| x.is_nan())
                 && ranges.windows(2).all(|pair| pair[0].1 < pair[1].0)
         }
-        Values::Boolean(_) => false,
+        Values::Sparse(_) | Values::Boolean(_) => false,
     };
     tells.then(|| {
         format!("column '{name}' alone tells the class of every row; if it is known only after the class, use --ignore '{name}'")
@@ -380,7 +402,8 @@ mod tests {
     fn common_mistakes_are_named() {
         warns("id", |k| (1000 + k).to_string(), "column 'id' has a different value in every row");
         warns("name", |k| format!("p{k}"), "column 'name' has a different value in every row");
-        warns("day", |k| format!("2024-01-{:02}", k % 28 + 1), "column 'day' holds dates");
+        warns("day", |k| format!("1/{}/2024", k % 28 + 1), "column 'day' holds dates");
+        warns("day", |k| format!("2024-01-{:02}", k % 28 + 1), "");
         warns("x", |k| format!("\"{},5\"", k % 9), "numbers with commas, read as names ('0,5')");
         warns(
             "x",

@@ -206,6 +206,12 @@ impl<'a> Inputs<'a> {
         let Heading { name, names, missing, origin, .. } = heading;
         let source = match origin {
             Origin::Word { column, .. } => column,
+            Origin::Date { column } => {
+                return Err(format!(
+                    "column '{column}' holds dates, and there is no tested way to take their parts in SQL; \
+                     train with --nominal '{column}' or --ignore '{column}'"
+                ));
+            }
             Origin::Cell | Origin::Entry => name,
         };
         let cell = format!("{INPUT}.{}", dialect.identifier(source));
@@ -215,8 +221,6 @@ impl<'a> Inputs<'a> {
         if numeric {
             // A table that stores numbers does not keep how a missing word was written.
             words.retain(|word| word.trim().parse::<f64>().is_err());
-        } else if names.is_some() {
-            words.push("missing");
         }
         // Blanks that are part of a name were quoted in the file, and stay.
         let blanks = names.iter().flatten().any(|name| name.trim_ascii() != name);
@@ -304,6 +308,7 @@ impl<'a> Inputs<'a> {
             let Heading { name, names, origin, .. } = &headings[*column];
             match origin {
                 Origin::Word { column, .. } => (column.as_str(), "words"),
+                Origin::Date { column } => (column.as_str(), "dates"),
                 _ if names.is_some() => (name.as_str(), "text"),
                 _ => (name.as_str(), "number"),
             }

@@ -1,24 +1,17 @@
 //! # Tables
-//! From whatever can be read to columns: what boosting and trees learn from. Readers give rows of features; here the features `color=red`, `color=blue` become one column of names
-//! again, and `size=missing` a gap in the column `size`.
+//! From whatever can be read to [columns](ColumnBuffer): what boosting and trees learn from.
 //!
-//! | data | columns |
-//! |---|---|
-//! | tables | as they are: numbers and names; an empty field is missing |
-//! | JSON | one of numbers or names for each key; a key that is absent counts as 0 or as a missing name, `null` as missing |
-//! | VW, LIBSVM | one of numbers for each feature; what is absent is 0 |
+//! Columns and the codes of names follow from the schema of a model alone. So a model that keeps the schema needs nothing else
+//! to read new data, and names that it does not know get new codes, equal to none of the old ones.
 //!
-//! **Layout** Columns and the codes of names follow from the schema alone, in the order of its features. So a model that keeps the schema needs nothing else to read new data, and names that it does not
-//! know get new codes, equal to none of the old ones.
-//! **Care** everything is in memory, 8 bytes per number and 4 per name: data with very many sparse features are refused. A cell that holds the word `missing` is missing: the name of its feature is the same.
+//! **Care** everything is in memory: 8 bytes per number and 4 per name; 12 per value that is not 0 of columns most of whose
+//! values are 0.
 
-use std::collections::BTreeMap;
-
-use geowalk::boost::table::{Classes, Column, MISSING, Table, TableError};
-use geowalk::row::{Block, Row};
+use geowalk::boost::table::{Classes, Table, TableError};
 use geowalk_data::{
-    Features, Indexing, Kind, Label, Labels, Options, Places, Reason, Schema, Source, Task,
+    ColumnBuffer, Indexing, Label, Labels, Options, Places, Reason, Schema, Source, Task,
 };
+pub use geowalk_data::{Heading, Origin};
 
 use crate::error::RunError;
 use crate::input;
@@ -29,334 +22,16 @@ use crate::pump::ROWS;
 /// Values that fit: 2 GB of numbers.
 const MOST_VALUES: usize = 1 << 28;
 
-/// Columns that can be searched one by one.
-const MOST_COLUMNS: usize = 1 << 17;
-
-/// A column as it grows.
-#[derive(Debug, Clone)]
-struct Growing {
-    name: String,
-    values: Grown,
-}
-
-#[derive(Debug, Clone)]
-enum Grown {
-    Numbers(Vec<f64>),
-    Names {
-        codes: Vec<u32>,
-        names: Vec<String>,
-    },
-    /// So many rows, all missing.
-    Nothing(usize),
-}
-
-/// What a feature says of a column.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Slot {
-    Number(usize),
-    Name(usize, u32),
-    Missing(usize),
-    /// A feature that the model does not know.
-    Nothing,
-}
-
-/// Which feature belongs to which column.
-#[derive(Debug, Clone)]
-struct Layout {
-    columns: Vec<Growing>,
-    /// Where the column of a name is.
-    places: BTreeMap<String, usize>,
-    slots: Vec<Slot>,
-    /// The rest of the schema: columns whose features stand for themselves.
-    others: Vec<String>,
-    /// Names of features follow `column=value`.
-    tabular: bool,
-    /// Columns are those of a model; new ones are passed over.
-    closed: bool,
-}
-
-impl Layout {
-    fn new(schema: &Schema) -> Self {
-        let is_column = |kind| matches!(kind, Kind::Numeric | Kind::Nominal | Kind::Undecided);
-        let (own, others): (Vec<_>, Vec<_>) =
-            schema.columns().iter().partition(|column| is_column(column.kind));
-        let values = |kind| match kind {
-            Kind::Numeric => Grown::Numbers(Vec::new()),
-            Kind::Nominal => Grown::Names { codes: Vec::new(), names: Vec::new() },
-            _ => Grown::Nothing(0),
-        };
-        let column = |column: &&geowalk_data::Column| Growing {
-            name: column.name.clone(),
-            values: values(column.kind),
-        };
-        let columns: Vec<Growing> = own.iter().map(column).collect();
-        let mut layout = Self {
-            places: columns.iter().map(|column| column.name.clone()).zip(0..).collect(),
-            columns,
-            slots: Vec::new(),
-            others: others.into_iter().map(|column| column.name.clone()).collect(),
-            tabular: !schema.columns().is_empty(),
-            closed: false,
-        };
-        layout.extend(schema.features(), usize::MAX, 0);
-        layout
-    }
-
-    /// Gives every feature up to this index its slot, in the order of the indices.
-    fn extend(&mut self, features: &Features, index: usize, rows: usize) {
-        let known = match features {
-            Features::Exact(names) => names.len(),
-            // Numbers have no end; they get slots as they come.
-            Features::Index(_) if index < usize::MAX => index.saturating_add(1),
-            _ => 0,
-        };
-        while self.slots.len() < known.min(index.saturating_add(1)) && !self.full() {
-            let next = u32::try_from(self.slots.len()).unwrap_or(u32::MAX);
-            let name = features.name(next).unwrap_or_default();
-            let slot = self.slot(&name, rows);
-            self.slots.push(slot);
-        }
-    }
-
-    /// Are there more columns than can be searched?
-    fn full(&self) -> bool {
-        self.columns.len() > MOST_COLUMNS
-    }
-
-    /// Is this a word of a column that is split into words?
-    fn is_word(&self, name: &str) -> bool {
-        let begins = |column: &String| name.strip_prefix(column.as_str());
-        self.others.iter().filter_map(begins).any(|rest| rest.starts_with('='))
-    }
-
-    fn slot(&mut self, name: &str, rows: usize) -> Slot {
-        if self.tabular {
-            // The column with the longest name that fits.
-            let ends = name.rmatch_indices('=').map(|(at, _)| at);
-            let best = std::iter::once(name.len())
-                .chain(ends)
-                .find_map(|end| self.places.get(&name[..end]).map(|at| (*at, name.get(end + 1..))));
-            if let Some((at, value)) = best
-                && let Some(slot) = self.put(at, value, rows)
-            {
-                return slot;
-            }
-        }
-        if self.closed {
-            return Slot::Nothing;
-        }
-        let (column, value) = match name.split_once('=') {
-            Some((column, value)) if self.tabular && !self.is_word(name) => {
-                // A key with numbers and names has two columns.
-                let taken = self.places.contains_key(column);
-                (if taken { format!("{column}=") } else { column.to_owned() }, Some(value))
-            }
-            _ => (name.to_owned(), None),
-        };
-        let known = self.places.get(&column).copied();
-        let at = known.unwrap_or_else(|| {
-            self.places.insert(column.clone(), self.columns.len());
-            self.columns.push(Growing { name: column, values: Grown::Nothing(rows) });
-            self.columns.len() - 1
-        });
-        if !self.tabular || known.is_none() && value.is_none() {
-            // Absent is 0, not missing.
-            self.columns[at].values = Grown::Numbers(vec![0.0; rows]);
-        }
-        self.put(at, value, rows).unwrap_or(Slot::Nothing)
-    }
-
-    /// The slot of a value in a column, if it can be one of it.
-    fn put(&mut self, at: usize, value: Option<&str>, rows: usize) -> Option<Slot> {
-        let column = &mut self.columns[at].values;
-        if let Grown::Nothing(_) = column {
-            match value {
-                None => *column = Grown::Numbers(vec![f64::NAN; rows]),
-                Some("missing") => {}
-                Some(_) => {
-                    *column = Grown::Names { codes: vec![MISSING; rows], names: Vec::new() };
-                }
-            }
-        }
-        match (column, value) {
-            (Grown::Numbers(_), None) => Some(Slot::Number(at)),
-            (_, Some("missing")) => Some(Slot::Missing(at)),
-            (Grown::Names { names, .. }, Some(value)) => {
-                let code = u32::try_from(names.len()).ok()?;
-                names.push(value.to_owned());
-                Some(Slot::Name(at, code))
-            }
-            _ => None,
-        }
-    }
-
-    /// Adds a row.
-    fn push<X: Row<f64>>(&mut self, row: X, features: &Features, rows: usize) {
-        // Absent is 0; what is unknown so far stays so if this row says that it is missing.
-        for column in &mut self.columns {
-            match &mut column.values {
-                Grown::Numbers(values) => values.push(0.0),
-                Grown::Names { codes, .. } => codes.push(MISSING),
-                Grown::Nothing(count) => *count += 1,
-            }
-        }
-        let mut flagged = Vec::new();
-        row.each(|index, value| {
-            if index >= self.slots.len() {
-                self.extend(features, index, rows + 1);
-            }
-            let slot = self.slots.get(index).copied().unwrap_or(Slot::Nothing);
-            match slot {
-                Slot::Number(at) => {
-                    if let Grown::Numbers(values) = &mut self.columns[at].values
-                        && let Some(last) = values.last_mut()
-                    {
-                        *last = value;
-                    }
-                }
-                Slot::Name(at, code) => {
-                    if let Grown::Names { codes, .. } = &mut self.columns[at].values
-                        && let Some(last) = codes.last_mut()
-                    {
-                        *last = code;
-                    }
-                }
-                Slot::Missing(at) => match &mut self.columns[at].values {
-                    Grown::Numbers(values) => {
-                        if let Some(last) = values.last_mut() {
-                            *last = f64::NAN;
-                        }
-                    }
-                    Grown::Names { .. } => {}
-                    Grown::Nothing(_) => flagged.push(at),
-                },
-                Slot::Nothing => {}
-            }
-        });
-        // A zero is not among the features: a column that is not said to be missing has its first number here.
-        for at in 0..self.columns.len() {
-            if let Grown::Nothing(count) = self.columns[at].values
-                && !flagged.contains(&at)
-                && count > 0
-            {
-                let mut values = vec![f64::NAN; count];
-                values[count - 1] = 0.0;
-                self.columns[at].values = Grown::Numbers(values);
-            }
-        }
-    }
-
-    /// The rows so far, which are forgotten.
-    fn take(&mut self) -> Result<Table, TableError> {
-        let column = |column: &mut Growing| match &mut column.values {
-            Grown::Numbers(values) => Column::numeric(&column.name, std::mem::take(values)),
-            Grown::Names { codes, names } => Column::nominal(
-                &column.name,
-                std::mem::take(codes),
-                names.iter().map(String::as_str),
-            ),
-            Grown::Nothing(count) => {
-                Column::numeric(&column.name, vec![f64::NAN; std::mem::take(count)])
-            }
-        };
-        Table::new(self.columns.iter_mut().map(column).collect())
-    }
-}
-
-/// A column of a model, without its values.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Heading {
-    /// Its name.
-    pub name: String,
-    /// The names that it knows, by code; `None` for a column of numbers.
-    pub names: Option<Vec<String>>,
-    /// Training has seen missing values.
-    pub gaps: bool,
-    /// Where its values come from.
-    pub origin: Origin,
-    /// Fields of a table that count as missing, besides the empty one.
-    pub missing: Vec<String>,
-}
-
-/// Where the values of a column come from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Origin {
-    /// A column of a table.
-    Cell,
-    /// How often a word occurs in a column of free text.
-    Word {
-        /// The column.
-        column: String,
-        /// The word, in lower case.
-        word: String,
-    },
-    /// A feature of sparse rows; what is absent is 0.
-    Entry,
-}
-
-impl Heading {
-    /// `color = red`, or `color ≠ red` if `is` is false, for the value with this code. Columns of truth values
-    /// are `flag` and `not flag`.
-    pub fn says(&self, code: u32, is: bool) -> String {
-        let name = &self.name;
-        let names = self.names.as_deref().unwrap_or_default();
-        let truth = |value: &String| match value.as_str() {
-            "true" | "True" => Some(true),
-            "false" | "False" => Some(false),
-            _ => None,
-        };
-        let own = names.get(code as usize);
-        if names.iter().all(|value| truth(value).is_some())
-            && let Some(truth) = own.and_then(truth)
-            && (is || !self.gaps)
-        {
-            return if truth == is { name.clone() } else { format!("not {name}") };
-        }
-        let own = own.map_or("?", String::as_str);
-        if is { format!("{name} = {own}") } else { format!("{name} ≠ {own}") }
-    }
-}
-
 /// The columns of a model, of which there are `count`.
 pub fn headings(schema: &Schema, count: usize) -> Vec<Heading> {
-    let mut layout = Layout::new(schema);
-    if let (Features::Index(_), Some(last)) = (schema.features(), count.checked_sub(1)) {
-        layout.extend(schema.features(), last, 0);
-    }
-    let slots = layout.slots;
-    let word = |name: &str| {
-        let texts = schema.of_kind(Kind::Text);
-        let split =
-            |column: &str| Some((column.len(), name.strip_prefix(column)?.strip_prefix('=')?));
-        let (at, word) = texts.filter_map(split).max()?;
-        Some(Origin::Word { column: name[..at].to_owned(), word: word.to_owned() })
-    };
-    let is_cell = |name: &str| schema.columns().iter().any(|column| column.name == name);
-    let origin = |name: &str| match () {
-        () if is_cell(name) => Origin::Cell,
-        () if !layout.tabular => Origin::Entry,
-        () => word(name).unwrap_or(Origin::Cell),
-    };
-    let heading = |(at, column): (usize, Growing)| Heading {
-        origin: origin(&column.name),
-        missing: schema.missing().to_vec(),
-        name: column.name,
-        gaps: slots.contains(&Slot::Missing(at)),
-        names: match column.values {
-            Grown::Names { names, .. } => Some(names),
-            _ => None,
-        },
-    };
-    layout.columns.into_iter().enumerate().map(heading).collect()
+    // Names of a schema are text.
+    ColumnBuffer::known(schema, count).map(|buffer| buffer.headings()).unwrap_or_default()
 }
 
 /// Reads data as tables.
 pub struct Reader {
     source: Box<dyn Source>,
-    layout: Layout,
-    block: Block,
-    /// How many names each column of the model has, and how many rows have others.
-    known: Vec<(u32, u64)>,
+    buffer: ColumnBuffer,
 }
 
 impl std::fmt::Debug for Reader {
@@ -400,23 +75,18 @@ impl Reader {
 
     /// Reads what a source gives.
     pub fn over(source: Box<dyn Source>) -> Self {
-        let layout = Layout::new(source.schema());
-        Self { source, layout, block: Block::new(), known: Vec::new() }
+        let buffer = ColumnBuffer::new(source.schema());
+        Self { source, buffer }
     }
 
     /// The same for a model with this schema and so many columns, which is also the schema of the source.
-    pub fn over_known(source: Box<dyn Source>, schema: &Schema, columns: usize) -> Self {
-        let mut layout = Layout::new(schema);
-        if let (Features::Index(_), Some(last)) = (schema.features(), columns.checked_sub(1)) {
-            layout.extend(schema.features(), last, 0);
-        }
-        layout.closed = true;
-        let count = |column: &Growing| match &column.values {
-            Grown::Names { names, .. } => (u32::try_from(names.len()).unwrap_or(u32::MAX), 0),
-            Grown::Numbers(_) | Grown::Nothing(_) => (MISSING, 0),
-        };
-        let known = layout.columns.iter().map(count).collect();
-        Self { source, layout, block: Block::new(), known }
+    pub fn over_known(
+        source: Box<dyn Source>,
+        schema: &Schema,
+        columns: usize,
+    ) -> Result<Self, RunError> {
+        let buffer = ColumnBuffer::known(schema, columns);
+        Ok(Self { buffer: buffer.map_err(RunError::schema)?, source })
     }
 
     /// [`reopen`](Self::reopen) for predictions: labels may be missing, and their column is that of the training data if no other is named.
@@ -432,62 +102,44 @@ impl Reader {
     /// Opens data for a model with this schema and so many columns.
     pub fn reopen(schema: &Schema, columns: usize, options: Options) -> Result<Self, RunError> {
         let reader = Self::open(Options { schema: Some(schema.clone()), ..options })?;
-        Ok(Self::over_known(reader.source, schema, columns))
+        Self::over_known(reader.source, schema, columns)
     }
 
     /// The columns in which names occurred that the model has not seen.
     pub fn unseen(&self) -> Vec<Unseen> {
-        let columns = self.layout.columns.iter().zip(&self.known);
-        let unseen = |(column, (known, rows)): (&Growing, &(u32, u64))| match &column.values {
-            Grown::Names { names, .. } if *rows > 0 => Some(Unseen {
-                column: column.name.clone(),
-                rows: *rows,
-                first: names.get(*known as usize).cloned().unwrap_or_default(),
-            }),
-            _ => None,
+        let unseen = |(column, rows, first): (&str, u64, &str)| Unseen {
+            column: column.to_owned(),
+            rows,
+            first: first.to_owned(),
         };
-        columns.filter_map(unseen).collect()
+        self.buffer.unseen().map(unseen).collect()
     }
 
     /// The next rows, at most so many; `None` at the end.
     pub fn read(&mut self, most: usize) -> Result<Option<Rows>, RunError> {
-        let (mut labels, mut weights) = (Vec::new(), Vec::new());
         let mut places = Places::default();
-        while labels.len() < most {
-            let read = self.source.read(&mut self.block, ROWS.min(most - labels.len()))?;
+        while self.buffer.rows() < most {
+            let wanted = ROWS.min(most - self.buffer.rows());
+            let read = self.source.read_columns(&mut self.buffer, wanted)?;
             places.append(self.source.places());
             if read == 0 {
                 break;
             }
-            let features = self.source.schema().features();
-            for i in 0..read {
-                if self.block.columns().is_some() {
-                    self.layout.push(self.block.dense(i), features, labels.len() + i);
-                } else {
-                    self.layout.push(self.block.sparse(i), features, labels.len() + i);
-                }
-            }
-            labels.extend_from_slice(self.block.labels());
-            weights.extend_from_slice(self.block.weights());
-            let (rows, columns) = (labels.len(), self.layout.columns.len());
-            if self.layout.full() || rows.saturating_mul(columns) > MOST_VALUES {
+            if self.buffer.width() > ColumnBuffer::MOST || self.buffer.stored() > MOST_VALUES {
+                let (rows, columns) = (self.buffer.rows(), self.buffer.width());
                 return Err(RunError::TooLarge { rows, columns, most: MOST_VALUES });
             }
         }
-        if labels.is_empty() && places.left_out().is_empty() {
+        if self.buffer.rows() == 0 && places.left_out().is_empty() {
             return Ok(None);
         }
-        if !self.layout.closed {
-            let features = self.source.schema().features();
-            self.layout.extend(features, usize::MAX, labels.len());
-        }
-        for (column, (known, rows)) in self.layout.columns.iter().zip(&mut self.known) {
-            if let Grown::Names { codes, .. } = &column.values {
-                *rows += codes.iter().filter(|c| **c >= *known && **c != MISSING).count() as u64;
-            }
-        }
-        let table = self.layout.take()?;
+        let (table, labels, weights) = self.buffer.take()?;
         Ok(Some(Rows { table, labels, weights, places }))
+    }
+
+    /// What the columns, labels and features mean.
+    pub fn schema(&self) -> Result<Schema, RunError> {
+        self.buffer.schema(self.source.schema()).map_err(RunError::schema)
     }
 
     /// What is known of the data.
@@ -567,7 +219,7 @@ pub fn examples(options: Options, task: Option<Task>) -> Result<Examples, RunErr
     if labels.is_empty() {
         return Err(RunError::Empty);
     }
-    let schema = reader.source().schema().clone();
+    let schema = reader.schema()?;
     let looks = reader.source().looks();
     let looks = looks.into_iter().map(|(name, looks)| (name.to_owned(), looks.clone())).collect();
     let reading = Reading { looks, declared };
@@ -633,8 +285,9 @@ fn distinct(names: &Labels, labels: &[f64]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use geowalk::boost::table::Values;
+    use geowalk::boost::table::{Column, MISSING, Values};
     use geowalk_data::Input;
+    use std::fmt::Write as _;
 
     fn load(name: &str, text: &str) -> Examples {
         examples(Options::new([Input::text(name, text)]), None).unwrap()
@@ -643,6 +296,7 @@ mod tests {
     fn numbers(table: &Table, at: usize) -> Vec<f64> {
         match table.columns()[at].values() {
             Values::Numeric(values) => values.clone(),
+            Values::Sparse(values) => values.dense(),
             other => panic!("{other:?}"),
         }
     }
@@ -749,6 +403,73 @@ mod tests {
         let mut reader = Reader::reopen(&loaded.schema, 2, options).unwrap();
         let table = reader.read(9).unwrap().unwrap().table;
         assert_eq!((table.columns().len(), numbers(&table, 1)), (2, vec![7.0]));
+    }
+
+    #[test]
+    fn a_cell_that_reads_missing_is_a_name() {
+        let cells = ["missing", "missing", "", "", "red", "blue"];
+        let classes = ["a", "a", "b", "b", "a", "b"];
+        let (mut csv, mut jsonl) = ("color,class\n".to_owned(), String::new());
+        for (cell, class) in cells.iter().zip(classes) {
+            writeln!(csv, "{cell},{class}").unwrap();
+            let cell = if cell.is_empty() { "null".to_owned() } else { format!("\"{cell}\"") };
+            writeln!(jsonl, "{{\"color\":{cell},\"class\":\"{class}\"}}").unwrap();
+        }
+        for (name, text) in
+            [("a.csv", &csv), ("a.tsv", &csv.replace(',', "\t")), ("a.jsonl", &jsonl)]
+        {
+            let loaded = load(name, text);
+            let expected = (
+                vec![0, 0, MISSING, MISSING, 1, 2],
+                ["missing", "red", "blue"].map(String::from).to_vec(),
+            );
+            assert_eq!(names(&loaded.table, 0), expected, "{name}");
+            // A model keeps the schema alone.
+            let kept = headings(&loaded.schema, 1);
+            assert_eq!((kept[0].names.as_ref(), kept[0].gaps), (Some(&expected.1), true));
+            let options = Options::new([Input::text(name, text.clone())]);
+            let mut reader = Reader::reopen(&loaded.schema, 1, options).unwrap();
+            assert_eq!(names(&reader.read(9).unwrap().unwrap().table, 0), expected, "{name}");
+        }
+        // A file of an earlier version keeps the text of a gap, which is that of today.
+        let old = load("a.csv", "color,class\nred,a\n,b\n");
+        assert_eq!(old.schema.features().name(1).as_deref(), Some("color=missing"));
+    }
+
+    #[test]
+    fn numbers_and_names_of_a_key_have_two_columns() {
+        let json = "{\"c\":1,\"y\":1}\n{\"c\":\"x\",\"y\":0}\n{\"c\":2,\"d\":\"z\",\"y\":1}\n{\"d\":3,\"y\":0}\n";
+        let loaded = load("a.jsonl", json);
+        let table = &loaded.table;
+        let header: Vec<&str> = table.columns().iter().map(Column::name).collect();
+        assert_eq!(header, ["c", "c=", "d", "d="]);
+        assert_eq!(numbers(table, 0), [1.0, 0.0, 2.0, 0.0]);
+        assert_eq!(names(table, 1).0, [MISSING, 0, MISSING, MISSING]);
+        assert_eq!(names(table, 2).0, [MISSING, MISSING, 0, MISSING]);
+        assert_eq!(numbers(table, 3), [0.0, 0.0, 0.0, 3.0]);
+        let options = Options::new([Input::text("b.jsonl", json)]);
+        let mut reader = Reader::reopen(&loaded.schema, 4, options).unwrap();
+        assert_eq!(format!("{:?}", reader.read(9).unwrap().unwrap().table), format!("{table:?}"));
+    }
+
+    #[test]
+    fn words_are_columns_of_counts() {
+        let line = |k: usize| format!("the word w{k} and the other\t{}\n", k % 2);
+        let text = "note\ty\n".to_owned() + &(0..30).map(line).collect::<String>();
+        let loaded = load("a.tsv", &text);
+        let kept = headings(&loaded.schema, 34);
+        assert_eq!((kept[0].name.as_str(), kept.len()), ("note=the", 34));
+        let word = Origin::Word { column: "note".to_owned(), word: "w3".to_owned() };
+        let at = kept.iter().position(|heading| heading.origin == word).unwrap();
+        assert!(matches!(loaded.table.columns()[at].values(), Values::Sparse(_)));
+        assert_eq!((numbers(&loaded.table, at)[3], numbers(&loaded.table, 0)[3]), (1.0, 2.0));
+        let new = "note\nw3 and news, W3\n";
+        let options = Options { unlabelled: true, ..Options::new([Input::text("b.tsv", new)]) };
+        let mut reader =
+            Reader::reopen(&loaded.schema, 34, Options { format: Some("tsv".into()), ..options })
+                .unwrap();
+        let rows = reader.read(9).unwrap().unwrap();
+        assert_eq!((numbers(&rows.table, at), rows.table.columns().len()), (vec![2.0], 34));
     }
 
     #[test]

@@ -9,11 +9,13 @@
 //! duplicates up; [`Sparse::new`] demands increasing indices.
 
 mod block;
+mod columns;
 mod dense;
 mod fingerprint;
 mod sparse;
 
 pub use block::{Block, Parts, PartsMut};
+pub use columns::{Column, Columns, MISSING, MOST_ROWS, SparseValues, TableError, Values};
 pub use dense::Dense;
 pub use sparse::Sparse;
 

@@ -9,7 +9,7 @@
 )] // helpers of tests are tests
 
 use geowalk::Real;
-use geowalk::boost::columns::Columns;
+use geowalk::boost::columns::PlainColumns;
 use geowalk::boost::line::{self, Separable};
 use geowalk::boost::multiclass::{expand, expand_labels};
 use geowalk::boost::rule::{Asks, Literal, Rule};
@@ -148,6 +148,7 @@ fn literals(table: &Table) -> Vec<Literal> {
                     push(Asks::Not(code));
                 }
             }
+            Values::Sparse(_) => {}
             Values::Numeric(values) => {
                 let mut values: Vec<f64> = values.iter().copied().filter(|v| !v.is_nan()).collect();
                 values.sort_by(f64::total_cmp);
@@ -565,7 +566,7 @@ fn columns_are_a_linear_model() {
         let mut booster =
             Booster::new(Surrogate::parse("logistic").unwrap(), Stop::after(400).unwrap());
         booster.leverage = leverage;
-        booster.fit(&mut Columns::new(&table), &labels, None, None, &mut |_, _| {}).unwrap()
+        booster.fit(&mut PlainColumns::new(&table), &labels, None, None, &mut |_, _| {}).unwrap()
     };
     let (one, all) = (run(Leverage::One), run(Leverage::All));
     assert_eq!((one.ended, all.ended), (Ended::Converged, Ended::Converged));

@@ -7,8 +7,7 @@
 //! | integers and floats of all widths | numeric: the nearest f64; a float of 32 bits is widened as it is |
 //! | booleans | the names `true` and `false` |
 //! | text, also by dictionary, and bytes | nominal, or free text; never a number, whatever it looks like |
-//! | dates | days since 1970-01-01 |
-//! | timestamps | seconds since 1970-01-01 (UTC where they have a zone) |
+//! | dates, timestamps | [dates](crate::date): year, month, weekday, days since 1970-01-01 (UTC where they have a zone) |
 //! | times, durations | seconds |
 //! | decimals | the nearest f64 |
 //! | lists of text | a feature `column=item` for each item, by its count |
@@ -34,10 +33,12 @@ use self::cells::Cells;
 use super::table::{Cell, Role, Table};
 use crate::Options;
 use crate::bytes::{Bytes, Stream, Streams};
+use crate::columns::ColumnBuffer;
 use crate::decision::Decision;
 use crate::error::{DataError, ErrorKind, Fault, Position};
 use crate::place::Places;
 use crate::schema::{Kind, Labels, Schema};
+use crate::sink::Sink;
 use crate::source::{OnError, Parsed, SAMPLE_BYTES, SAMPLE_ROWS, Skipped, Source};
 
 /// A file of record batches.
@@ -194,6 +195,11 @@ impl Columnar {
     }
 
     fn settle(&mut self) -> Result<(), ErrorKind> {
+        if let Some(schema) = self.batches.as_ref().map(|batches| batches.schema()) {
+            let dates =
+                self.wanted.iter().filter(|k| cells::is_date(schema.field(**k).data_type()));
+            self.table.dates = dates.copied().collect();
+        }
         self.table.settle()?;
         // A column of text that is missing throughout the sample holds names, whatever the first one looks like.
         let Some(schema) = self.batches.as_ref().map(|batches| batches.schema()) else {
@@ -229,6 +235,10 @@ impl Columnar {
         let names = matches!(self.table.schema.labels, Labels::Names(_));
         self.cells.clear();
         for (&k, array) in self.wanted.iter().zip(batch.columns()) {
+            if let Some(Role::Date { .. }) = self.table.roles.get(k) {
+                self.cells.push(Cells::days(array));
+                continue;
+            }
             let as_text = match self.table.roles.get(k) {
                 Some(Role::Name { .. } | Role::Text { .. }) => true,
                 Some(Role::Label) => names,
@@ -241,8 +251,14 @@ impl Columnar {
         Ok(true)
     }
 
-    fn fill(&mut self, block: &mut Block, rows: usize) -> Result<(), DataError> {
-        while block.len() < rows {
+    /// Hands on at most so many rows; counts them.
+    fn fill(
+        &mut self,
+        sink: &mut Sink<'_>,
+        rows: usize,
+        filled: &mut usize,
+    ) -> Result<(), DataError> {
+        while *filled < rows {
             if self.next == self.batch.as_ref().map_or(0, RecordBatch::num_rows) {
                 if !self.next_batch()? && !self.next_file()? {
                     self.over = true;
@@ -250,14 +266,17 @@ impl Columnar {
                 }
                 continue;
             }
-            match self.row(block) {
+            match self.row(sink) {
                 Ok(Parsed::NextBlock) => {
-                    block.abandon();
+                    sink.abandon();
                     return Ok(());
                 }
-                Ok(_) => self.places.push_row(&self.file, self.before + 1),
+                Ok(_) => {
+                    *filled += 1;
+                    self.places.push_row(&self.file, self.before + 1);
+                }
                 Err(fault) => {
-                    block.abandon();
+                    sink.abandon();
                     self.leave_out(fault)?;
                 }
             }
@@ -267,15 +286,15 @@ impl Columnar {
         Ok(())
     }
 
-    fn row(&mut self, block: &mut Block) -> Result<Parsed, Fault> {
+    fn row(&mut self, sink: &mut Sink<'_>) -> Result<Parsed, Fault> {
         self.table.begin();
         for (&k, cells) in self.wanted.iter().zip(&self.cells) {
-            let fits = self.table.cell(k, cells.get(self.next), block);
+            let fits = self.table.cell(k, cells.get(self.next), sink);
             if !fits.map_err(|kind| kind.at(k))? {
                 return Ok(Parsed::NextBlock);
             }
         }
-        self.table.end(block).map_err(|kind| kind.at(0))
+        self.table.end(sink).map_err(|kind| kind.at(0))
     }
 
     fn position(&self, column: usize) -> Position {
@@ -305,9 +324,8 @@ impl Columnar {
     }
 }
 
-impl Source for Columnar {
-    fn read(&mut self, block: &mut Block, rows: usize) -> Result<usize, DataError> {
-        block.clear();
+impl Columnar {
+    fn next_rows(&mut self, sink: &mut Sink<'_>, rows: usize) -> Result<usize, DataError> {
         self.places.clear();
         if let Some(error) = self.failure.take() {
             self.over = true;
@@ -316,15 +334,31 @@ impl Source for Columnar {
         if self.over || rows == 0 {
             return Ok(0);
         }
-        match self.fill(block, rows) {
-            Err(error) if block.is_empty() => {
+        let mut filled = 0;
+        match self.fill(sink, rows, &mut filled) {
+            Err(error) if filled == 0 => {
                 self.over = true;
                 return Err(error);
             }
             Err(error) => self.failure = Some(error),
             Ok(()) => {}
         }
-        Ok(block.len())
+        Ok(filled)
+    }
+}
+
+impl Source for Columnar {
+    fn read(&mut self, block: &mut Block, rows: usize) -> Result<usize, DataError> {
+        block.clear();
+        self.next_rows(&mut Sink::Rows(block), rows)
+    }
+
+    fn read_columns(
+        &mut self,
+        columns: &mut ColumnBuffer,
+        rows: usize,
+    ) -> Result<usize, DataError> {
+        self.next_rows(&mut Sink::Columns(columns), rows)
     }
 
     fn schema(&self) -> &Schema {

@@ -21,12 +21,14 @@ use super::reader;
 use super::table::{Cell, Role, Sight, Spelling, Table};
 use crate::Options;
 use crate::bytes::{Bytes, Record};
+use crate::columns::ColumnBuffer;
 use crate::decision::Decision;
 use crate::error::{DataError, ErrorKind, Fault, excerpt};
 use crate::flag::Flag;
 use crate::looks::Looks;
 use crate::number;
 use crate::schema::{Labels, Schema};
+use crate::sink::Sink;
 use crate::source::{Parsed, Parser, Scan, Source};
 
 /// What separates fields, and whether they may be quoted.
@@ -162,7 +164,33 @@ impl Parser for Csv {
                 Err(_) => Ok(Parsed::NextBlock),
             };
         }
-        self.careful(record, block).map_err(|fault| self.ragged(record).unwrap_or(fault))
+        let sink = &mut Sink::Rows(block);
+        self.careful(record, sink).map_err(|fault| self.ragged(record).unwrap_or(fault))
+    }
+
+    fn has_cells(&self) -> bool {
+        true
+    }
+
+    fn cells(&mut self, record: Record<'_>, columns: &mut ColumnBuffer) -> Result<Parsed, Fault> {
+        let Table { dense, roles, schema, spelling, .. } = &mut self.table;
+        if let Some(dense) = dense
+            && *spelling == Spelling::PLAIN
+            && let Some((label, weight)) =
+                fast(record, roles, self.dialect.separator, &schema.labels, dense)
+        {
+            for role in roles.iter() {
+                if let Role::Number { column, index } = role {
+                    let name = &schema.columns[*column].name;
+                    let taken = columns.number(*column, name, dense[*index as usize]);
+                    taken.map_err(|kind| kind.at(0))?;
+                }
+            }
+            columns.end(label, weight);
+            return Ok(Parsed::Row);
+        }
+        let sink = &mut Sink::Columns(columns);
+        self.careful(record, sink).map_err(|fault| self.ragged(record).unwrap_or(fault))
     }
 
     fn schema(&self) -> &Schema {
@@ -244,7 +272,7 @@ impl Csv {
     }
 
     /// Any row: quoted, nominal, missing, wrong.
-    fn careful(&mut self, record: Record<'_>, block: &mut Block) -> Result<Parsed, Fault> {
+    fn careful(&mut self, record: Record<'_>, sink: &mut Sink<'_>) -> Result<Parsed, Fault> {
         if self.is_empty(record) {
             let separated = record.bytes().contains(&self.dialect.separator);
             return Ok(if separated { Parsed::Empty } else { Parsed::Nothing });
@@ -253,7 +281,7 @@ impl Csv {
         let mut count = 0;
         for field in field::fields(record, self.dialect) {
             let (offset, field) = field?;
-            let fits = self.table.cell(count, Cell::Text(&field), block);
+            let fits = self.table.cell(count, Cell::Text(&field), sink);
             if !fits.map_err(|kind| kind.at(offset))? {
                 return Ok(Parsed::NextBlock);
             }
@@ -263,7 +291,7 @@ impl Csv {
         if count != expected {
             return Err(ErrorKind::Ragged { found: count, expected }.at(record.end));
         }
-        self.table.end(block).map_err(|kind| kind.at(0))
+        self.table.end(sink).map_err(|kind| kind.at(0))
     }
 
     /// Is the number of fields the true reason of a fault? It explains more than a name in a numeric column.

@@ -15,7 +15,7 @@
 //!
 //! Little is inferred about a name: a number today and a string tomorrow are two features. The label is a number or
 //! a class name throughout: a class name if it is a string anywhere in the sample. Strings of the sample that are mostly distinct and
-//! have several words make a name free text.
+//! have several words make a name free text. Strings of the sample that are all [dates](crate::date) make it one of dates.
 
 mod cursor;
 mod keys;
@@ -29,9 +29,12 @@ use self::keys::Keys;
 use super::reader;
 use super::table::utf8;
 use crate::bytes::{Bytes, Record};
+use crate::columns::ColumnBuffer;
+use crate::date::{Date, PARTS};
 use crate::decision::Decision;
 use crate::error::{DataError, ErrorKind, Fault, What, excerpt};
 use crate::schema::{Column, Dictionary, Features, Kind, Labels, Schema};
+use crate::sink::{Sink, Typed};
 use crate::source::{Parsed, Parser, Source};
 use crate::words::{Texts, Words};
 use crate::{Label, Options};
@@ -58,6 +61,7 @@ pub(super) fn open(bytes: Bytes, mut options: Options) -> Result<Box<dyn Source>
         agrees.map_err(|kind| kind.of(bytes.name()))?;
     }
     nominal.append(&mut options.nominal);
+    let dates = of_kind(Kind::Date).into_iter().map(with_parts).collect();
     let parser = Jsonl {
         inferred: known.is_some(),
         schema: known.unwrap_or_else(|| Schema::from_parts(features, Labels::Numbers, Vec::new())),
@@ -67,6 +71,7 @@ pub(super) fn open(bytes: Bytes, mut options: Options) -> Result<Box<dyn Source>
         weight: weight.or(options.weight.take()),
         nominal,
         text: if text.is_empty() { std::mem::take(&mut options.text) } else { text },
+        dates,
         ignore: std::mem::take(&mut options.ignore),
         keys: Vec::new(),
         sampled: BTreeMap::new(),
@@ -88,6 +93,8 @@ struct Jsonl {
     weight: Option<String>,
     nominal: Vec<String>,
     text: Vec<String>,
+    /// Names of dates, and of their parts.
+    dates: Vec<(String, [String; 4])>,
     ignore: Vec<String>,
     /// The members of the first object of the sample.
     keys: Vec<String>,
@@ -149,7 +156,10 @@ impl Parser for Jsonl {
             let Ok(name) = std::str::from_utf8(name) else { continue };
             let mut asked = self.ignore.iter().chain(&self.nominal).chain(&self.text);
             let asked = asked.any(|a| a == name) || self.label.as_deref() == Some(name);
-            if texts.are_free() && !asked {
+            if texts.are_dates() && !asked {
+                self.dates.push(with_parts(name.to_owned()));
+                self.decisions.push(Decision::Dates { column: name.to_owned() });
+            } else if texts.are_free() && !asked {
                 self.text.push(name.to_owned());
                 self.decisions.push(Decision::text(name, texts));
             }
@@ -157,7 +167,8 @@ impl Parser for Jsonl {
         let weight = self.weight.iter().map(|name| (name, Kind::Weight));
         let text = self.text.iter().map(|name| (name, Kind::Text));
         let nominal = self.nominal.iter().map(|name| (name, Kind::Nominal));
-        for (name, kind) in weight.chain(text).chain(nominal) {
+        let dates = self.dates.iter().map(|(name, _)| (name, Kind::Date));
+        for (name, kind) in weight.chain(text).chain(nominal).chain(dates) {
             if !columns.iter().any(|column| column.name == *name) {
                 columns.push(Column { name: name.clone(), kind });
             }
@@ -168,14 +179,37 @@ impl Parser for Jsonl {
     }
 
     fn row(&mut self, record: Record<'_>, block: &mut Block) -> Result<Parsed, Fault> {
+        self.parse(record, &mut Sink::Rows(block))
+    }
+
+    fn has_cells(&self) -> bool {
+        true
+    }
+
+    fn cells(&mut self, record: Record<'_>, columns: &mut ColumnBuffer) -> Result<Parsed, Fault> {
+        self.parse(record, &mut Sink::Columns(columns))
+    }
+
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn decisions(&self) -> &[Decision] {
+        &self.decisions
+    }
+}
+
+impl Jsonl {
+    #[inline]
+    fn parse(&mut self, record: Record<'_>, sink: &mut Sink<'_>) -> Result<Parsed, Fault> {
         if record.bytes().trim_ascii().is_empty() {
             return Ok(Parsed::Nothing);
         }
         let mut keys = self.seen.take().unwrap_or_default();
-        let mut found = self.object(Cursor::new(record, Mode::Watch(&mut keys)), block);
+        let mut found = self.object(Cursor::new(record, Mode::Watch(&mut keys)), sink);
         if keys.finish() {
-            block.abandon(); // a key that occurs twice: the last one counts
-            found = self.object(Cursor::new(record, Mode::Last), block);
+            sink.abandon(); // a key that occurs twice: the last one counts
+            found = self.object(Cursor::new(record, Mode::Last), sink);
         }
         self.seen = Some(keys);
         let (label, weight) = found?;
@@ -195,25 +229,15 @@ impl Parser for Jsonl {
             let found = "missing".to_owned();
             return Err(ErrorKind::Number { what: What::Weight, found }.at(0));
         }
-        block.end(label, if weight.is_nan() { 1.0 } else { weight });
+        sink.end(label, if weight.is_nan() { 1.0 } else { weight });
         Ok(Parsed::Row)
     }
 
-    fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
-    fn decisions(&self) -> &[Decision] {
-        &self.decisions
-    }
-}
-
-impl Jsonl {
     /// Reads the features of a row; gives the places of its label and its weight.
     fn object(
         &mut self,
         mut cursor: Cursor<'_>,
-        block: &mut Block,
+        sink: &mut Sink<'_>,
     ) -> Result<(Option<usize>, Option<usize>), Fault> {
         let (mut label, mut weight) = (None, None);
         cursor.members(|cursor, key| {
@@ -230,7 +254,7 @@ impl Jsonl {
             }
             self.path.clear();
             self.path.extend_from_slice(key);
-            self.value(cursor, block, 0)
+            self.value(cursor, sink, 0)
         })?;
         cursor.finish()?;
         Ok((label, weight))
@@ -298,7 +322,7 @@ impl Jsonl {
     fn value(
         &mut self,
         cursor: &mut Cursor<'_>,
-        block: &mut Block,
+        sink: &mut Sink<'_>,
         depth: usize,
     ) -> Result<(), Fault> {
         let at = cursor.at();
@@ -309,46 +333,77 @@ impl Jsonl {
         match cursor.peek() {
             Some(b'{') => cursor.members(|cursor, key| {
                 self.member(length, key);
-                self.value(cursor, block, depth + 1)
+                self.value(cursor, sink, depth + 1)
             }),
             Some(b'[') => cursor.elements(|cursor, k| {
                 self.path.truncate(length);
                 self.path.extend_from_slice(format!("[{k}]").as_bytes());
-                self.value(cursor, block, depth + 1)
+                self.value(cursor, sink, depth + 1)
             }),
             _ => {
-                let (value, suffix) = match cursor.scalar()? {
+                let token = cursor.scalar()?;
+                if let Some(parts) = self.parts() {
+                    let taken = match &token {
+                        Token::Text(text) => self.date(parts, text, sink),
+                        Token::Null => self.no_date(parts, sink),
+                        Token::Number { text, .. } => self.date(parts, text, sink),
+                        Token::Bool(value) => self.date(parts, value.to_string().as_bytes(), sink),
+                    };
+                    return taken.map_err(|kind| kind.at(at));
+                }
+                let cell = match &token {
                     Token::Text(text) if self.named_in(&self.text) => {
-                        return self.text(&text, block).map_err(|kind| kind.at(at));
+                        return self.text(text, sink).map_err(|kind| kind.at(at));
                     }
                     Token::Null if self.named_in(&self.text) => return Ok(()),
-                    Token::Number { text, .. } if self.named_in(&self.nominal) => {
-                        (1.0, Some(text.into()))
-                    }
-                    Token::Number { value, .. } if value.is_finite() => (value, None),
+                    Token::Number { text, .. } if self.named_in(&self.nominal) => Typed::Name(text),
+                    Token::Number { value, .. } if value.is_finite() => Typed::Number(*value),
                     Token::Number { text, .. } => {
                         let what = What::Value(excerpt(&self.path));
                         return Err(ErrorKind::Number { what, found: excerpt(text) }.at(at));
                     }
-                    Token::Bool(value) => (f64::from(value), None),
-                    Token::Text(text) => (1.0, Some(text)),
+                    Token::Bool(value) => Typed::Number(f64::from(*value)),
+                    Token::Text(text) => Typed::Name(text),
                     Token::Null => {
-                        if let Some((index, mean)) =
-                            self.schema.fill(&String::from_utf8_lossy(&self.path))
+                        let path = String::from_utf8_lossy(&self.path);
+                        if let Sink::Rows(block) = sink
+                            && let Some((index, mean)) = self.schema.fill(&path)
                         {
                             block.feature(index, mean);
                             return Ok(());
                         }
-                        (1.0, Some(b"missing".into()))
+                        Typed::Missing
                     }
                 };
-                if value != 0.0 {
-                    let index = self.schema.features.joined(&self.path, suffix.as_deref());
-                    block.feature(index.map_err(|kind| kind.at(at))?, value);
-                }
-                Ok(())
+                sink.cell(&self.path, cell, &mut self.schema.features).map_err(|kind| kind.at(at))
             }
         }
+    }
+
+    /// The place of the value being read among the names of dates.
+    fn parts(&self) -> Option<usize> {
+        self.dates.iter().position(|(name, _)| name.as_bytes() == self.path)
+    }
+
+    fn date(&mut self, at: usize, text: &[u8], sink: &mut Sink<'_>) -> Result<(), ErrorKind> {
+        let (name, parts) = &self.dates[at];
+        let Some(date) = Date::parse(text.trim_ascii()) else {
+            return Err(ErrorKind::NoDate { column: name.clone(), found: excerpt(text) });
+        };
+        for (part, cell) in parts.iter().zip(date.cells()) {
+            sink.cell(part.as_bytes(), cell, &mut self.schema.features)?;
+        }
+        Ok(())
+    }
+
+    fn no_date(&mut self, at: usize, sink: &mut Sink<'_>) -> Result<(), ErrorKind> {
+        for part in &self.dates[at].1 {
+            match (&mut *sink, self.schema.fill(part)) {
+                (Sink::Rows(block), Some((index, mean))) => block.feature(index, mean),
+                _ => sink.cell(part.as_bytes(), Typed::Missing, &mut self.schema.features)?,
+            }
+        }
+        Ok(())
     }
 
     /// Is the value being read one of these?
@@ -356,13 +411,17 @@ impl Jsonl {
         names.iter().any(|name| name.as_bytes() == self.path)
     }
 
-    fn text(&mut self, text: &[u8], block: &mut Block) -> Result<(), ErrorKind> {
-        let features = &mut self.schema.features;
-        self.words.each(&self.path, utf8(text)?, |word| {
-            block.feature(features.named(word)?, 1.0);
-            Ok(())
-        })
+    fn text(&mut self, text: &[u8], sink: &mut Sink<'_>) -> Result<(), ErrorKind> {
+        let (path, features) = (&self.path, &mut self.schema.features);
+        let take = |word: &[u8]| sink.cell(path, Typed::Word(word), features);
+        self.words.each(path, utf8(text)?, take)
     }
+}
+
+/// A name of dates, with those of its parts.
+fn with_parts(name: String) -> (String, [String; 4]) {
+    let parts = PARTS.map(|part| format!("{name}.{part}"));
+    (name, parts)
 }
 
 /// An importance weight; NaN if it is missing.

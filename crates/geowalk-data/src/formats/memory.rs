@@ -6,8 +6,11 @@ use geowalk::row::Block;
 
 pub use super::table::Cell;
 use super::table::Table;
+use crate::columns::ColumnBuffer;
+use crate::date::PARTS;
 use crate::error::{ErrorKind, Fault};
 use crate::schema::{Column, Features, Kind, Schema};
+use crate::sink::Sink;
 use crate::source::{Parsed, SAMPLE_BYTES, SAMPLE_ROWS};
 use crate::{Label, Options};
 
@@ -20,7 +23,7 @@ use crate::{Label, Options};
 /// let names = vec!["size".to_owned(), "color".to_owned()];
 /// let mut frame = Frame::new(names, Options::new([""; 0]))?;
 /// rows.iter().for_each(|row| _ = frame.sample(row));
-/// frame.settle(&[1])?;
+/// frame.settle(&[1], &[])?;
 /// let mut block = Block::new();
 /// for row in &rows {
 ///     assert!(frame.push(row.iter().copied(), 1.0, 1.0, &mut block)?);
@@ -73,10 +76,12 @@ impl Schema {
         let mut own = self.feature_columns().peekable();
         let Features::Exact(names) = &self.features else { return own.peek().is_some() };
         let columns: std::collections::HashSet<&str> = own.map(|c| c.name.as_str()).collect();
-        let of_column = |name: &str| {
-            columns.contains(name)
-                || name.match_indices('=').any(|(at, _)| columns.contains(&name[..at]))
-        };
+        let dates = self.of_kind(Kind::Date);
+        let parts: std::collections::HashSet<String> =
+            dates.flat_map(|name| PARTS.map(|part| format!("{name}.{part}"))).collect();
+        let is = |name: &str| columns.contains(name) || parts.contains(name);
+        let of_column =
+            |name: &str| is(name) || name.match_indices('=').any(|(at, _)| is(&name[..at]));
         !columns.is_empty() && names.names().all(of_column)
     }
 
@@ -129,8 +134,9 @@ impl Frame {
     }
 
     /// Ends the sample: what each column is, from here on. Of `texts`, the columns of text, those without any
-    /// value in the sample hold names.
-    pub fn settle(&mut self, texts: &[usize]) -> Result<(), ErrorKind> {
+    /// value in the sample hold names. The numbers of `dates` are days since 1970-01-01.
+    pub fn settle(&mut self, texts: &[usize], dates: &[usize]) -> Result<(), ErrorKind> {
+        self.table.dates = dates.to_vec();
         self.table.settle()?;
         texts.iter().try_for_each(|&column| self.table.decide(column, Kind::Nominal))
     }
@@ -144,23 +150,41 @@ impl Frame {
         block: &mut Block,
     ) -> Result<bool, BadCell> {
         self.table.begin_with(label, weight);
-        for (k, cell) in cells.enumerate() {
-            match self.table.cell(k, cell, block) {
-                Ok(true) => {}
-                Ok(false) => {
-                    block.abandon();
-                    return Ok(false);
-                }
-                Err(kind) => {
-                    block.abandon();
-                    return Err(kind.at(k).into());
-                }
-            }
-        }
-        let ended = self.table.end(block).map_err(|kind| kind.at(0))?;
-        if matches!(ended, Parsed::NextBlock) {
+        let filled = self.fill(cells, &mut Sink::Rows(block));
+        if !matches!(filled, Ok(true)) {
             block.abandon();
         }
+        filled
+    }
+
+    /// Adds a row to columns.
+    pub fn push_cells<'a>(
+        &mut self,
+        cells: impl Iterator<Item = Cell<'a>>,
+        label: f64,
+        weight: f64,
+        columns: &mut ColumnBuffer,
+    ) -> Result<(), BadCell> {
+        self.table.begin_with(label, weight);
+        let filled = self.fill(cells, &mut Sink::Columns(columns));
+        if filled.is_err() {
+            columns.abandon();
+        }
+        filled.map(|_| ())
+    }
+
+    /// Hands on the cells of a row; false if it does not fit.
+    fn fill<'a>(
+        &mut self,
+        cells: impl Iterator<Item = Cell<'a>>,
+        sink: &mut Sink<'_>,
+    ) -> Result<bool, BadCell> {
+        for (k, cell) in cells.enumerate() {
+            if !self.table.cell(k, cell, sink).map_err(|kind| kind.at(k))? {
+                return Ok(false);
+            }
+        }
+        let ended = self.table.end(sink).map_err(|kind| kind.at(0))?;
         Ok(!matches!(ended, Parsed::NextBlock))
     }
 

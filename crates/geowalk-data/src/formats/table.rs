@@ -7,7 +7,8 @@
 //! | numeric | `column`; zeros are left out of sparse rows |
 //! | nominal | `column=value`, as 1 |
 //! | text | `column=word` for every [word](crate::words), by its count |
-//! | missing, numeric or nominal | `column=missing`, as 1 |
+//! | dates | `column.year`, `column.month`, `column.days` and `column.weekday=Mon`: see [dates](crate::date) |
+//! | missing, numeric or nominal | `column=missing`, as 1; of dates each part |
 //! | missing, text | none |
 //!
 //! **Dense** If all columns are numeric and nothing is missing in the sample, rows are dense. The first missing cell ends that: from
@@ -18,14 +19,14 @@ mod spelling;
 
 use std::collections::BTreeMap;
 
-use geowalk::row::Block;
-
 pub(super) use self::infer::{Sample, Sight};
 pub(super) use self::spelling::Spelling;
+use crate::date::Date;
 use crate::decision::Decision;
 use crate::error::{ErrorKind, What, excerpt};
 use crate::looks::Looks;
 use crate::schema::{Dictionary, Features, Kind, Labels, Schema};
+use crate::sink::{Sink, Typed};
 use crate::source::Parsed;
 use crate::words::{Texts, Words};
 use crate::{Carry, Label, Options};
@@ -66,6 +67,10 @@ pub(super) enum Role {
     },
     /// Features by word.
     Text {
+        column: usize,
+    },
+    /// The parts of a date.
+    Date {
         column: usize,
     },
     /// A number or a name; the first value decides.
@@ -203,6 +208,10 @@ pub(super) struct Table {
     pub(super) inferred: bool,
     /// Types are known from an earlier reading.
     known: bool,
+    /// Numbers of the file's columns whose numbers are days.
+    pub(super) dates: Vec<usize>,
+    /// The names of the parts of columns of dates, by the number of the column.
+    parts: BTreeMap<usize, [String; 4]>,
     /// What values look like in the sample, by the number of the file's column.
     pub(super) looks: Vec<Looks>,
     /// Numbers of the file's columns that are carried.
@@ -276,6 +285,8 @@ impl Table {
                 optional: options.optional.take(),
             },
             known: inferred,
+            dates: Vec::new(),
+            parts: BTreeMap::new(),
             looks: Vec::new(),
             carried: Vec::new(),
             names: Vec::new(),
@@ -307,7 +318,7 @@ impl Table {
         &mut self,
         at: usize,
         cell: Cell<'_>,
-        block: &mut Block,
+        sink: &mut Sink<'_>,
     ) -> Result<bool, ErrorKind> {
         let Some(&role) = self.roles.get(at) else { return Ok(true) };
         let mut word = None;
@@ -323,17 +334,21 @@ impl Table {
             (Role::Ignored, _) => {}
             (Role::Label, _) => self.label = self.label(cell)?,
             (Role::Weight, _) => self.weight = self.weight(cell)?,
-            (_, Cell::Missing) if self.dense.is_some() && !block.is_empty() => return Ok(false),
             (_, Cell::Missing) => {
-                if let Some(filled) = self.dense.take() {
-                    self.spill(&filled, at, block); // this row is the first that is not dense
+                if let Sink::Rows(block) = sink {
+                    if self.dense.is_some() && !block.is_empty() {
+                        return Ok(false);
+                    }
+                    if let Some(filled) = self.dense.take() {
+                        self.spill(&filled, at, block); // this row is the first that is not dense
+                    }
                 }
-                self.missing(role, block)?;
+                self.missing(role, sink)?;
                 if let Some(word) = word {
                     self.taken.entry(at).or_insert_with(|| (0, excerpt(word))).0 += 1;
                 }
             }
-            (_, cell) => self.feature(at, role, cell, block)?,
+            (_, cell) => self.feature(at, role, cell, sink)?,
         }
         Ok(true)
     }
@@ -341,7 +356,7 @@ impl Table {
     /// Do the usual words for missing stand for a missing number in such a column?
     fn takes_words(&self, role: Role) -> bool {
         match role {
-            Role::Number { .. } | Role::Undecided { .. } | Role::Weight => true,
+            Role::Number { .. } | Role::Date { .. } | Role::Undecided { .. } | Role::Weight => true,
             Role::Label => matches!(self.schema.labels, Labels::Numbers),
             Role::Name { .. } | Role::Text { .. } | Role::Ignored => false,
         }
@@ -359,24 +374,24 @@ impl Table {
     }
 
     /// Ends the row.
-    pub(super) fn end(&mut self, block: &mut Block) -> Result<Parsed, ErrorKind> {
+    pub(super) fn end(&mut self, sink: &mut Sink<'_>) -> Result<Parsed, ErrorKind> {
         if self.label.is_nan() && !self.rules.unlabelled && self.rules.label != Label::Absent {
             return Err(ErrorKind::NoLabel);
         }
-        match &self.dense {
-            Some(row) if block.push_dense(row, self.label, self.weight).is_err() => {
-                Ok(Parsed::NextBlock)
+        match (sink, &self.dense) {
+            (Sink::Columns(columns), _) => columns.end(self.label, self.weight),
+            (Sink::Rows(block), Some(row)) => {
+                if block.push_dense(row, self.label, self.weight).is_err() {
+                    return Ok(Parsed::NextBlock);
+                }
             }
-            Some(_) => Ok(Parsed::Row),
-            None => {
-                block.end(self.label, self.weight);
-                Ok(Parsed::Row)
-            }
+            (Sink::Rows(block), None) => block.end(self.label, self.weight),
         }
+        Ok(Parsed::Row)
     }
 
     /// Writes what the dense row already has into the sparse one.
-    fn spill(&self, filled: &[f64], count: usize, block: &mut Block) {
+    fn spill(&self, filled: &[f64], count: usize, block: &mut geowalk::row::Block) {
         for role in &self.roles[..count] {
             if let Role::Number { index, .. } = role
                 && let Some(&value) = filled.get(*index as usize)
@@ -417,12 +432,20 @@ impl Table {
         }
     }
 
-    fn missing(&mut self, role: Role, block: &mut Block) -> Result<(), ErrorKind> {
+    fn missing(&mut self, role: Role, sink: &mut Sink<'_>) -> Result<(), ErrorKind> {
+        if let Role::Date { column } = role {
+            for name in self.parts.get(&column).into_iter().flatten() {
+                match (&mut *sink, self.schema.fill(name)) {
+                    (Sink::Rows(block), Some((index, mean))) => block.feature(index, mean),
+                    _ => sink.cell(name.as_bytes(), Typed::Missing, &mut self.schema.features)?,
+                }
+            }
+        }
         if let Role::Number { column, .. } | Role::Name { column } | Role::Undecided { column } =
             role
         {
             let name = &self.schema.columns[column].name;
-            if matches!(role, Role::Number { .. }) {
+            if let (Role::Number { .. }, Sink::Rows(block)) = (role, &mut *sink) {
                 let name = name.clone();
                 if let Some((index, mean)) = self.schema.fill(&name) {
                     block.feature(index, mean);
@@ -430,7 +453,7 @@ impl Table {
                 }
             }
             let name = &self.schema.columns[column].name;
-            block.feature(self.schema.features.joined(name.as_bytes(), Some(b"missing"))?, 1.0);
+            sink.cell(name.as_bytes(), Typed::Missing, &mut self.schema.features)?;
         }
         Ok(())
     }
@@ -440,7 +463,7 @@ impl Table {
         at: usize,
         role: Role,
         cell: Cell<'_>,
-        block: &mut Block,
+        sink: &mut Sink<'_>,
     ) -> Result<(), ErrorKind> {
         let Self { schema, words, spelling, .. } = self;
         match role {
@@ -450,17 +473,19 @@ impl Table {
                     return Err(cell.no_number(self.known, name));
                 }
                 let value = cell.finite(*spelling, || What::Value(name.clone()))?;
-                match self.dense.as_mut().and_then(|row| row.get_mut(index as usize)) {
-                    Some(place) => *place = value,
-                    None if value != 0.0 => block.feature(index, value),
-                    None => {}
+                let place = self.dense.as_mut().and_then(|row| row.get_mut(index as usize));
+                match (sink, place) {
+                    (Sink::Columns(columns), _) => columns.number(column, name, value)?,
+                    (Sink::Rows(_), Some(place)) => *place = value,
+                    (Sink::Rows(block), None) if value != 0.0 => block.feature(index, value),
+                    (Sink::Rows(_), None) => {}
                 }
             }
             Role::Name { column } | Role::Text { column } => {
                 if let Cell::List(list) = cell {
                     let name = schema.columns[column].name.as_bytes();
                     for item in list.items() {
-                        block.feature(schema.features.joined(name, Some(item))?, 1.0);
+                        sink.cell(name, Typed::Item(item), &mut schema.features)?;
                     }
                     return Ok(());
                 }
@@ -475,20 +500,34 @@ impl Table {
                 let (name, features) =
                     (schema.columns[column].name.as_bytes(), &mut schema.features);
                 if role == (Role::Name { column }) {
-                    block.feature(features.joined(name, Some(text))?, 1.0);
+                    sink.cell(name, Typed::Name(text), features)?;
                     self.watch(column, text);
                     return Ok(());
                 }
                 words.each(name, utf8(text)?, |word| -> Result<(), ErrorKind> {
-                    block.feature(features.named(word)?, 1.0);
-                    Ok(())
+                    sink.cell(name, Typed::Word(word), features)
                 })?;
+            }
+            Role::Date { column } => {
+                let date = match cell {
+                    Cell::Text(text) => Date::parse(text.trim_ascii()),
+                    Cell::Number(days) => Date::of_days(days),
+                    Cell::Missing | Cell::List(_) => None,
+                };
+                let Some(date) = date else {
+                    let column = schema.columns[column].name.clone();
+                    return Err(ErrorKind::NoDate { column, found: cell.excerpt() });
+                };
+                let parts = self.parts.get(&column).into_iter().flatten();
+                for (name, cell) in parts.zip(date.cells()) {
+                    sink.cell(name.as_bytes(), cell, &mut schema.features)?;
+                }
             }
             Role::Undecided { column } => {
                 let numeric = cell.number(*spelling).is_some();
                 schema.columns[column].kind = if numeric { Kind::Numeric } else { Kind::Nominal };
                 self.roles[at] = self.role(column)?;
-                return self.feature(at, self.roles[at], cell, block);
+                return self.feature(at, self.roles[at], cell, sink);
             }
             Role::Label | Role::Weight | Role::Ignored => {}
         }
@@ -497,7 +536,7 @@ impl Table {
 }
 
 /// The text; what is not UTF-8 is refused with the word in which it stands.
-pub(super) fn utf8(text: &[u8]) -> Result<&str, ErrorKind> {
+pub(crate) fn utf8(text: &[u8]) -> Result<&str, ErrorKind> {
     std::str::from_utf8(text).map_err(|error| {
         let (before, after) = text.split_at(error.valid_up_to());
         let start = before.iter().rposition(u8::is_ascii_whitespace).map_or(0, |blank| blank + 1);

@@ -82,7 +82,12 @@ impl Dictionary {
 
     /// The number of a name.
     pub fn find(&self, name: &str) -> Option<u32> {
-        self.slot(xxh3_64(name.as_bytes()), name.as_bytes()).ok()
+        self.find_bytes(name.as_bytes())
+    }
+
+    /// The number of a name in bytes.
+    pub(crate) fn find_bytes(&self, name: &[u8]) -> Option<u32> {
+        self.slot(xxh3_64(name), name).ok()
     }
 
     /// The number of a name, a new one if need be. Fails if the name is not UTF-8 or the dictionary is full.

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use geowalk::row::Block;
-use geowalk_data::{Decision, Features, Kind, Schema, Words};
+use geowalk_data::{Date, Decision, ErrorKind, FeatureKey, Features, Kind, Schema, Words};
 use geowalk_run::model::Settings;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyString};
@@ -45,14 +45,34 @@ enum Cell {
     Number(f64),
     Name(String),
     Missing,
+    Date(Date),
+    NoDate,
     Text(String),
     /// A text that is missing has no words.
     Nothing,
 }
 
 /// A cell of a column of names or text.
-fn of_column(kind: Kind, cell: Cell, value: &Bound<'_, PyAny>) -> Cell {
-    match (kind, cell) {
+fn of_column(
+    kind: Kind,
+    cell: Cell,
+    key: &Bound<'_, PyAny>,
+    value: &Bound<'_, PyAny>,
+) -> PyResult<Cell> {
+    Ok(match (kind, cell) {
+        (Kind::Date, Cell::Missing) => Cell::NoDate,
+        (Kind::Date, Cell::Name(found)) => {
+            let Some(date) = Date::parse(found.trim().as_bytes()) else {
+                let column = text(key)?.into_owned();
+                return Err(data(
+                    ErrorKind::NoDate { column, found }.to_string(),
+                    None,
+                    None,
+                    None,
+                ));
+            };
+            Cell::Date(date)
+        }
         (Kind::Nominal, Cell::Number(number)) if value.cast::<PyBool>().is_ok() => {
             Cell::Name(if number == 0.0 { "false" } else { "true" }.to_owned())
         }
@@ -60,7 +80,38 @@ fn of_column(kind: Kind, cell: Cell, value: &Bound<'_, PyAny>) -> Cell {
         (Kind::Text, Cell::Name(text)) => Cell::Text(text),
         (Kind::Text, Cell::Missing) => Cell::Nothing,
         (_, cell) => cell,
+    })
+}
+
+/// A date of Python, those with a zone in UTC; None of other objects.
+fn date(value: &Bound<'_, PyAny>) -> PyResult<Option<Date>> {
+    let Ok(day) = value.call_method0("toordinal") else { return Ok(None) };
+    let mut seconds = 0.0;
+    if value.hasattr("hour")? {
+        for (part, size) in
+            [("hour", 3600.0), ("minute", 60.0), ("second", 1.0), ("microsecond", 1e-6)]
+        {
+            seconds += size * value.getattr(part)?.extract::<f64>()?;
+        }
+        let offset = value.call_method0("utcoffset")?;
+        if !offset.is_none() {
+            seconds -= offset.call_method0("total_seconds")?.extract::<f64>()?;
+        }
     }
+    Ok(Date::of_days(day.extract::<f64>()? - FIRST + seconds / 86_400.0))
+}
+
+/// The number of 1970-01-01 in Python.
+const FIRST: f64 = 719_163.0;
+
+/// The names of the parts of a column of dates.
+fn parts(column: &str) -> [String; 4] {
+    Date::PARTS.map(|part| format!("{column}.{part}"))
+}
+
+/// What a part of a date is.
+fn key<'a>(name: &'a str, is: Option<&'a str>) -> FeatureKey<'a> {
+    is.map_or(FeatureKey::Number(name), |is| FeatureKey::Is(name, is))
 }
 
 fn cell(key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<Cell> {
@@ -72,9 +123,11 @@ fn cell(key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<Cell> {
         return Ok(Cell::Name(text.to_str()?.to_owned()));
     } else if let Ok(number) = value.extract() {
         number
+    } else if let Some(date) = date(value)? {
+        return Ok(Cell::Date(date));
     } else {
         let message = format!(
-            "the value of {} is {}; a number, a string or None is needed",
+            "the value of {} is {}; a number, a string, a date or None is needed",
             key.repr()?,
             value.repr()?
         );
@@ -100,7 +153,8 @@ impl Keys {
     pub(super) fn learn_columns(&mut self, schema: &Schema) {
         if self.columns.is_none() {
             let own = schema.feature_columns();
-            let own = own.filter(|column| matches!(column.kind, Kind::Nominal | Kind::Text));
+            let own =
+                own.filter(|column| matches!(column.kind, Kind::Nominal | Kind::Text | Kind::Date));
             self.columns = Some(own.map(|column| (column.name.clone(), column.kind)).collect());
         }
     }
@@ -115,7 +169,7 @@ impl Keys {
         match &self.columns {
             Some(columns) if !columns.is_empty() => {
                 let kind = columns.get(&*text(key)?).copied();
-                Ok(of_column(kind.unwrap_or(Kind::Undecided), cell, value))
+                of_column(kind.unwrap_or(Kind::Undecided), cell, key, value)
             }
             _ => Ok(cell),
         }
@@ -201,7 +255,7 @@ impl Keys {
                     let known = self.recall(at, &key);
                     let index = match known {
                         Some(index) => index,
-                        None => features.place(&text(&key)?, None).map_err(wrong)?,
+                        None => features.place(FeatureKey::Number(&text(&key)?)).map_err(wrong)?,
                     };
                     if known.is_none() {
                         self.remember(at, &key, index)?;
@@ -209,16 +263,30 @@ impl Keys {
                     (index, number)
                 }
                 Cell::Name(name) => {
-                    (features.place(&text(&key)?, Some(&name)).map_err(wrong)?, 1.0)
+                    (features.place(FeatureKey::Is(&text(&key)?, &name)).map_err(wrong)?, 1.0)
                 }
                 Cell::Missing => {
-                    (features.place(&text(&key)?, Some("missing")).map_err(wrong)?, 1.0)
+                    (features.place(FeatureKey::Missing(&text(&key)?)).map_err(wrong)?, 1.0)
+                }
+                Cell::Date(date) => {
+                    for (name, is, number) in date.features(&text(&key)?) {
+                        let index = features.place(self::key(&name, is)).map_err(wrong)?;
+                        self.row.push((index, number));
+                    }
+                    continue;
+                }
+                Cell::NoDate => {
+                    for name in parts(&text(&key)?) {
+                        let index = features.place(FeatureKey::Missing(&name)).map_err(wrong)?;
+                        self.row.push((index, 1.0));
+                    }
+                    continue;
                 }
                 Cell::Text(words) => {
                     let (name, counts) = (text(&key)?, &mut self.counts);
                     self.words.each(name.as_bytes(), &words, |word| {
                         let word = String::from_utf8_lossy(word);
-                        counts.push(features.place(&word, None).map_err(wrong)?);
+                        counts.push(features.place(FeatureKey::Number(&word)).map_err(wrong)?);
                         Ok::<_, PyErr>(())
                     })?;
                     continue;
@@ -267,7 +335,7 @@ impl Keys {
                 Cell::Number(number) => {
                     let known = self.recall(at, &key);
                     let index = match known {
-                        None => features.find(&text(&key)?, None),
+                        None => features.find(FeatureKey::Number(&text(&key)?)),
                         known => known,
                     };
                     if let (None, Some(index)) = (known, index) {
@@ -275,10 +343,29 @@ impl Keys {
                     }
                     (index, number)
                 }
-                Cell::Name(name) => (features.find(&text(&key)?, Some(&name)), 1.0),
+                Cell::Date(date) => {
+                    for (name, is, number) in date.features(&text(&key)?) {
+                        let index = features.find(self::key(&name, is));
+                        self.row.extend(index.map(|index| (index, number)));
+                    }
+                    continue;
+                }
+                Cell::NoDate => {
+                    for name in parts(&text(&key)?) {
+                        let index = features.find(FeatureKey::Missing(&name));
+                        let settings =
+                            settings.filter(|own| index.is_none() && own.stream.fit.is_some());
+                        let filled = settings.and_then(|settings| {
+                            filling.get_or_insert_with(|| settings.filling(schema)).fill(&name)
+                        });
+                        self.row.extend(filled.or(index.map(|index| (index, 1.0))));
+                    }
+                    continue;
+                }
+                Cell::Name(name) => (features.find(FeatureKey::Is(&text(&key)?, &name)), 1.0),
                 Cell::Missing => {
                     let column = text(&key)?;
-                    let index = features.find(&column, Some("missing"));
+                    let index = features.find(FeatureKey::Missing(&column));
                     let settings =
                         settings.filter(|own| index.is_none() && own.stream.fit.is_some());
                     let filled = settings.and_then(|settings| {
@@ -289,7 +376,9 @@ impl Keys {
                 Cell::Text(words) => {
                     let (name, counts) = (text(&key)?, &mut self.counts);
                     self.words.each(name.as_bytes(), &words, |word| {
-                        counts.extend(features.find(&String::from_utf8_lossy(word), None));
+                        counts.extend(
+                            features.find(FeatureKey::Number(&String::from_utf8_lossy(word))),
+                        );
                         Ok::<_, PyErr>(())
                     })?;
                     continue;

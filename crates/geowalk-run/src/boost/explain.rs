@@ -44,7 +44,7 @@ impl Boosted {
             }
         }
         let source = |heading: crate::table::Heading| match heading.origin {
-            Origin::Word { column, .. } => column,
+            Origin::Word { column, .. } | Origin::Date { column } => column,
             Origin::Cell | Origin::Entry => heading.name,
         };
         let all = headings(schema, self.columns).into_iter().map(source).enumerate();
@@ -125,6 +125,7 @@ impl Names {
             Hypothesis::Plain(Plain::Value(column)) => {
                 let value = match table.columns().get(*column).map(Column::values) {
                     Some(Values::Numeric(values)) => values.get(row).copied().unwrap_or(f64::NAN),
+                    Some(Values::Sparse(values)) => values.get(row),
                     _ => f64::NAN,
                 };
                 format!("{} = {}", self.column(*column), super::words::threshold(value))

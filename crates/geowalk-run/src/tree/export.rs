@@ -144,7 +144,7 @@ impl Shown {
         let used: Vec<usize> = splits.map(|branch| branch.split.column).collect();
         let source = |(at, heading): (usize, &Heading)| match &heading.origin {
             _ if !used.contains(&at) => None,
-            Origin::Word { column, .. } => Some(column.clone()),
+            Origin::Word { column, .. } | Origin::Date { column } => Some(column.clone()),
             Origin::Cell | Origin::Entry => Some(heading.name.clone()),
         };
         self.columns.iter().enumerate().filter_map(source).collect()

@@ -6,16 +6,19 @@
 //! |---|---|
 //! | numeric | intervals of values; each distinct value its own bin if there are few enough; otherwise of nearly equal numbers of rows, where a frequent value has a bin alone |
 //! | nominal | one for each name; if there are too many, the most frequent ones, and one [`Bin::Rest`] for all others |
+//! | sparse | as numeric; only the codes of values that are not 0 are kept |
 //! | boolean | false, true |
 //!
 //! A numeric cut is the midpoint of the largest value below it and the smallest above: the same threshold that an exact search would take there. With few distinct values both searches are the same.
 //! **Cost** O(n log n) per column once, one byte per value after that. Columns are binned in parallel.
 //! **Care** nothing is sampled: the bins depend on all rows, and only on them.
 
+use std::sync::OnceLock;
+
 use rayon::prelude::*;
 
 use super::sorted::key;
-use super::table::{Column, MISSING, Table, Values};
+use super::table::{Column, MISSING, SparseValues, Table, Values};
 use crate::error::{Allowed, ConfigError, parameter};
 
 /// The largest number of bins of a column, besides the code for missing values.
@@ -42,10 +45,23 @@ pub enum Bin {
 /// A column of bins.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BinnedColumn {
-    codes: Vec<u8>,
+    /// Of a sparse column written out when they are asked for.
+    codes: OnceLock<Vec<u8>>,
+    sparse: Option<SparseCodes>,
     bins: Vec<Bin>,
     /// The rows of each bin, then those without a value.
     sizes: Vec<usize>,
+}
+
+/// The bins of a sparse column.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SparseCodes {
+    /// The rows whose value is not 0, in their order.
+    pub rows: Vec<u32>,
+    /// Their bins.
+    pub codes: Vec<u8>,
+    /// The bin of all other rows.
+    pub zero: u8,
 }
 
 impl BinnedColumn {
@@ -55,12 +71,44 @@ impl BinnedColumn {
             sizes[usize::from(*code)] += 1;
         }
         let sizes = sizes[..=bins.len()].to_vec();
-        Self { codes, bins, sizes }
+        Self { codes: OnceLock::from(codes), sparse: None, bins, sizes }
     }
 
-    /// The bin of each row; [`missing`](Self::missing) where the value is missing.
+    fn sparse(length: usize, sparse: SparseCodes, bins: Vec<Bin>) -> Self {
+        let mut sizes = vec![0; bins.len() + 1];
+        for code in &sparse.codes {
+            sizes[usize::from(*code)] += 1;
+        }
+        sizes[usize::from(sparse.zero)] += length - sparse.rows.len();
+        Self { codes: OnceLock::new(), sparse: Some(sparse), bins, sizes }
+    }
+
+    /// The bin of each row; [`missing`](Self::missing) where the value is missing. A byte for each row: of a sparse
+    /// column [`sparse_codes`](Self::sparse_codes) need less.
     pub fn codes(&self) -> &[u8] {
-        &self.codes
+        self.codes.get_or_init(|| {
+            let Some(sparse) = &self.sparse else { return Vec::new() };
+            let mut codes = vec![sparse.zero; self.len()];
+            for (row, code) in sparse.rows.iter().zip(&sparse.codes) {
+                codes[*row as usize] = *code;
+            }
+            codes
+        })
+    }
+
+    /// The bins of a sparse column; `None` of others.
+    pub fn sparse_codes(&self) -> Option<&SparseCodes> {
+        self.sparse.as_ref()
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.sizes.iter().sum()
+    }
+
+    /// Are there none?
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
     /// What the bins hold; numbers and truth values in rising order.
@@ -100,6 +148,20 @@ impl BinnedColumn {
 pub fn midpoint(below: f64, above: f64) -> f64 {
     let middle = 0.5 * below + 0.5 * above;
     if middle < above && middle >= below { middle } else { below }
+}
+
+/// The different values, in order.
+pub(crate) fn sort_distinct(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut sorted: Vec<f64> = values.filter(|x| !x.is_nan()).collect();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted.dedup();
+    sorted
+}
+
+/// The place of a value among [those that occur](sort_distinct); of a missing one the place after the last.
+#[expect(clippy::cast_possible_truncation, reason = "a table has fewer than 2^32 rows")]
+pub(crate) fn code_of(x: f64, sorted: &[f64]) -> u32 {
+    if x.is_nan() { sorted.len() as u32 } else { sorted.partition_point(|y| *y < x) as u32 }
 }
 
 /// All columns of a table as bins.
@@ -142,6 +204,7 @@ fn bin(column: &Column, most: usize) -> BinnedColumn {
     match column.values() {
         Values::Numeric(values) => numeric(values, most),
         Values::Nominal { codes, names } => nominal(codes, names.len(), most),
+        Values::Sparse(values) => sparse(values, most),
         Values::Boolean(values) => {
             let code = |value: &Option<bool>| value.map_or(2, u8::from);
             let bins = vec![Bin::Truth(false), Bin::Truth(true)];
@@ -155,12 +218,40 @@ fn unkey(key: u64) -> f64 {
     f64::from_bits(if key >> 63 == 1 { key & !(1 << 63) } else { !key })
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "there are at most 255 bins")]
-fn numeric(values: &[f64], most: usize) -> BinnedColumn {
+/// The keys of the values that are not missing, in order.
+fn sorted_keys(values: &[f64]) -> Vec<u64> {
     let mut keys: Vec<u64> =
         values.iter().filter(|value| !value.is_nan()).map(|v| key(*v)).collect();
     keys.sort_unstable();
-    let bins = intervals(&keys, most);
+    keys
+}
+
+fn numeric(values: &[f64], most: usize) -> BinnedColumn {
+    let keys = sorted_keys(values);
+    let runs = keys.chunk_by(|a, b| a == b).map(|run| (run[0], run.len()));
+    let (bins, find) = bins_of(intervals(runs, keys.len(), most));
+    BinnedColumn::new(values.iter().map(find).collect(), bins)
+}
+
+/// The bins that [`numeric`] gives to the same values written out.
+fn sparse(values: &SparseValues, most: usize) -> BinnedColumn {
+    let keys = sorted_keys(values.values());
+    let zeros = values.len() - values.rows().len();
+    let mut runs: Vec<(u64, usize)> =
+        keys.chunk_by(|a, b| a == b).map(|run| (run[0], run.len())).collect();
+    if zeros > 0 {
+        let at = runs.partition_point(|(below, _)| *below < key(0.0));
+        runs.insert(at, (key(0.0), zeros));
+    }
+    let (bins, find) = bins_of(intervals(runs.into_iter(), keys.len() + zeros, most));
+    let codes = values.values().iter().map(&find).collect();
+    let sparse = SparseCodes { rows: values.rows().to_vec(), codes, zero: find(&0.0) };
+    BinnedColumn::sparse(values.len(), sparse, bins)
+}
+
+/// Bins from the first and last key of each, and what finds the bin of a value.
+#[expect(clippy::cast_possible_truncation, reason = "there are at most 255 bins")]
+fn bins_of(bins: Vec<(u64, u64)>) -> (Vec<Bin>, impl Fn(&f64) -> u8) {
     // The largest key of each bin but the last, padded to a power of two: a search without branches that a processor would have to guess.
     let tops: Vec<u64> = bins.iter().rev().skip(1).rev().map(|(_, top)| *top).collect();
     let bins: Vec<Bin> = bins
@@ -170,7 +261,7 @@ fn numeric(values: &[f64], most: usize) -> BinnedColumn {
     let mut ladder = [u64::MAX; 256];
     ladder[..tops.len()].copy_from_slice(&tops);
     let missing = bins.len() as u8;
-    let find = |value: &f64| {
+    let find = move |value: &f64| {
         if value.is_nan() {
             return missing;
         }
@@ -182,29 +273,34 @@ fn numeric(values: &[f64], most: usize) -> BinnedColumn {
         }
         at as u8
     };
-    BinnedColumn::new(values.iter().map(find).collect(), bins)
+    (bins, find)
 }
 
 /// The first and last key of each bin. A bin is closed when it has its share of what is left; a value that has more than a share by itself
 /// gets its own bin.
-fn intervals(keys: &[u64], most: usize) -> Vec<(u64, u64)> {
-    let runs = keys.chunk_by(|a, b| a == b);
+///
+/// Each run is a key and in how many rows it occurs, in the order of the keys; `left` rows in all.
+fn intervals(
+    runs: impl Iterator<Item = (u64, usize)> + Clone,
+    mut left: usize,
+    most: usize,
+) -> Vec<(u64, u64)> {
     let distinct = runs.clone().take(most + 1).count();
     if distinct <= most {
-        return runs.map(|run| (run[0], run[0])).collect();
+        return runs.map(|(key, _)| (key, key)).collect();
     }
     let mut bins: Vec<(u64, u64)> = Vec::with_capacity(most);
-    let (mut rows, mut left) = (0, keys.len());
+    let mut rows = 0;
     let mut runs = runs.peekable();
-    while let Some(run) = runs.next() {
+    while let Some((key, count)) = runs.next() {
         match bins.last_mut() {
-            Some(last) if rows > 0 => last.1 = run[0],
-            _ => bins.push((run[0], run[0])),
+            Some(last) if rows > 0 => last.1 = key,
+            _ => bins.push((key, key)),
         }
-        rows += run.len();
+        rows += count;
         let open = most + 1 - bins.len();
         let share = (left as f64 / open as f64).max(1.0);
-        let next = runs.peek().map_or(0, |next| next.len()) as f64;
+        let next = runs.peek().map_or(0, |next| next.1) as f64;
         // The next value joins only if that brings the bin closer to its share.
         let full = rows as f64 >= share || (rows as f64 + next) - share > share - rows as f64;
         if full && open > 1 {

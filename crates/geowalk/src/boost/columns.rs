@@ -34,6 +34,13 @@ impl Plain {
                         *h = if x.is_nan() { 0.0 } else { x };
                     }
                 }
+                Some(Values::Sparse(x)) => {
+                    for (row, x) in x.iter() {
+                        if let Some(h) = h.get_mut(row) {
+                            *h = if x.is_nan() { 0.0 } else { x };
+                        }
+                    }
+                }
                 Some(Values::Boolean(x)) => {
                     for (h, x) in h.iter_mut().zip(x) {
                         *h = x.map_or(0.0, sign);
@@ -54,10 +61,10 @@ impl Plain {
     }
 }
 
-/// The columns of a table.
+/// The learner that takes columns as they are.
 ///
 /// ```
-/// use geowalk::boost::columns::{Columns, Plain};
+/// use geowalk::boost::columns::{Plain, PlainColumns};
 /// use geowalk::boost::table::{Column, Table};
 /// use geowalk::boost::weak::{Hypothesis, View, Weak};
 /// use geowalk::boost::Surrogate;
@@ -65,24 +72,26 @@ impl Plain {
 /// let (loss, u, w, c) = (Surrogate::parse("logistic")?, [0.0; 3], [0.5; 3], [1.0; 3]);
 /// let view = View { loss: &loss, y: &[1.0, -1.0, 1.0], c: &c, u: &u, w: &w };
 /// let mut h = [0.0; 3];
-/// let found = Columns::new(&table).learn(&view, &mut h);
+/// let found = PlainColumns::new(&table).learn(&view, &mut h);
 /// assert_eq!((found, h), (Some(Hypothesis::Plain(Plain::Value(0))), [1.0, -2.0, 3.0]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Columns<'a> {
+pub struct PlainColumns<'a> {
     table: &'a Table,
     features: Vec<Plain>,
 }
 
-impl<'a> Columns<'a> {
+impl<'a> PlainColumns<'a> {
     /// All columns, and a constant.
     #[expect(clippy::cast_possible_truncation, reason = "codes are 32 bits wide")]
     pub fn new(table: &'a Table) -> Self {
         let mut features = vec![Plain::Constant];
         for (at, column) in table.columns().iter().enumerate() {
             match column.values() {
-                Values::Numeric(_) | Values::Boolean(_) => features.push(Plain::Value(at)),
+                Values::Numeric(_) | Values::Boolean(_) | Values::Sparse(_) => {
+                    features.push(Plain::Value(at));
+                }
                 Values::Nominal { names, .. } => {
                     features.extend((0..names.len() as u32).map(|code| Plain::Name(at, code)));
                 }
@@ -92,7 +101,12 @@ impl<'a> Columns<'a> {
     }
 }
 
-impl Weak for Columns<'_> {
+/// The decrease that an edge promises, whatever the scale of the feature.
+fn worth(edge: f64, norm: f64) -> f64 {
+    if norm > 0.0 { edge.abs() / norm.sqrt() } else { 0.0 }
+}
+
+impl Weak for PlainColumns<'_> {
     fn learn(&mut self, view: &View<'_>, h: &mut [f64]) -> Option<Hypothesis> {
         let values: Vec<f64> = self
             .features
@@ -100,13 +114,25 @@ impl Weak for Columns<'_> {
             .map_init(
                 || vec![0.0; view.y.len()],
                 |h, feature| {
+                    if let Plain::Value(column) = feature
+                        && let Values::Sparse(x) = self.table.columns()[*column].values()
+                    {
+                        // What is 0 adds nothing.
+                        let (mut edge, mut norm) = (0.0, 0.0);
+                        for (row, h) in x.iter().filter(|(_, x)| !x.is_nan()) {
+                            let c = view.c[row];
+                            edge += c * view.w[row] * view.y[row] * h;
+                            norm += c * h * h;
+                        }
+                        return worth(edge, norm);
+                    }
                     feature.values(self.table, h);
                     let (mut edge, mut norm) = (0.0, 0.0);
                     for (((&h, &y), &c), &w) in h.iter().zip(view.y).zip(view.c).zip(view.w) {
                         edge += c * w * y * h;
                         norm += c * h * h;
                     }
-                    if norm > 0.0 { edge.abs() / norm.sqrt() } else { 0.0 }
+                    worth(edge, norm)
                 },
             )
             .collect();

@@ -65,6 +65,7 @@ pub fn expand(table: &Table, classes: &[String]) -> Result<Table, TableError> {
         .map(|column| match column.values() {
             Values::Numeric(values) => Column::numeric(column.name(), values.repeat(k)),
             Values::Boolean(values) => Column::boolean(column.name(), values.repeat(k)),
+            Values::Sparse(values) => Column::sparse(column.name(), values.repeat(k)),
             Values::Nominal { codes, names } => {
                 Column::nominal(column.name(), codes.repeat(k), names.clone())
             }

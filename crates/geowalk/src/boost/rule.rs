@@ -49,6 +49,8 @@ impl Literal {
             (Asks::Missing, values) => values.missing(row),
             (Asks::AtMost(theta), Values::Numeric(x)) => x.get(row).is_some_and(|x| *x <= theta),
             (Asks::Above(theta), Values::Numeric(x)) => x.get(row).is_some_and(|x| *x > theta),
+            (Asks::AtMost(theta), Values::Sparse(x)) => x.get(row) <= theta,
+            (Asks::Above(theta), Values::Sparse(x)) => x.get(row) > theta,
             (Asks::Is(code), Values::Nominal { codes, .. }) => codes.get(row) == Some(&code),
             (Asks::Not(code), Values::Nominal { codes, .. }) => {
                 codes.get(row).is_some_and(|own| *own != code && *own != MISSING)

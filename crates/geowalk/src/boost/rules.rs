@@ -128,6 +128,10 @@ pub struct Rules<'a> {
     table: &'a Table,
     options: RuleOptions,
     columns: Vec<Coded>,
+    /// Some columns are sparse.
+    sparse: bool,
+    /// The signed weight of every row, 0 of those that are not covered; used if some columns are sparse.
+    by_row: Vec<f64>,
     scratch: Vec<Scratch>,
     /// c w y.
     signed: Vec<f64>,
@@ -175,7 +179,9 @@ impl<'a> Rules<'a> {
         Ok(Self {
             table,
             options,
+            sparse: columns.iter().any(Coded::is_sparse),
             columns,
+            by_row: Vec::new(),
             scratch,
             signed: Vec::new(),
             sides: [Side::default(), Side::default()],
@@ -256,8 +262,23 @@ impl<'a> Rules<'a> {
             (Some(own.rows.as_slice()), own.signed.as_slice())
         };
         let (all, known) = (self.signed.as_slice(), own.known.as_slice());
+        let mut total = 0.0;
+        if self.sparse {
+            total = signed.iter().sum();
+            self.by_row.clear();
+            match rows {
+                None => self.by_row.extend_from_slice(signed),
+                Some(rows) => {
+                    self.by_row.resize(all.len(), 0.0);
+                    for (row, weight) in rows.iter().zip(signed) {
+                        self.by_row[*row as usize] = *weight;
+                    }
+                }
+            }
+        }
+        let by_row = (self.by_row.as_slice(), total);
         let work = |(column, scratch): (&Coded, &mut Scratch)| {
-            scratch.sum(column, rows, signed);
+            scratch.sum(column, rows, signed, by_row);
             scratch.sum_unknown(column, all, known);
         };
         if signed.len() * self.columns.len() >= WORTH {

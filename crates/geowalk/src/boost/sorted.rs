@@ -1,6 +1,7 @@
 //! # Columns in sorted order
 //! For each column its rows by rising value, computed once: a threshold search is then a scan, and a subset of the rows keeps the order when it is filtered.
 //!
+//! **Sparse** columns: the rows whose value is not 0.
 //! **Order** Numbers by value (−0 and 0 are equal), names by their code, false before true; equal values by row. Rows whose value is missing are left out.
 //! **Cost** O(n log n) per column; 4 bytes per value. Columns are sorted in parallel.
 
@@ -29,7 +30,8 @@ impl Sorted {
         Self { columns: table.columns().par_iter().map(order).collect() }
     }
 
-    /// The rows of a column by rising value, without those whose value is missing; empty if there is no such column.
+    /// The rows of a column by rising value, without those whose value is missing, or 0 in a
+    /// sparse column; empty if there is no such column.
     pub fn rows(&self, column: usize) -> &[u32] {
         self.columns.get(column).map_or(&[], Vec::as_slice)
     }
@@ -54,6 +56,14 @@ fn order(column: &Column) -> Vec<u32> {
     match column.values() {
         Values::Numeric(values) => {
             by(values.iter().map(|value| (!value.is_nan()).then(|| key(*value))))
+        }
+        Values::Sparse(values) => {
+            let mut pairs: Vec<(u64, u32)> = (values.values().iter().zip(values.rows()))
+                .filter(|(value, _)| !value.is_nan())
+                .map(|(value, row)| (key(*value), *row))
+                .collect();
+            pairs.sort_unstable();
+            pairs.into_iter().map(|(_, row)| row).collect()
         }
         Values::Nominal { codes, .. } => {
             by(codes.iter().map(|code| (*code != MISSING).then_some(*code)))

@@ -64,6 +64,9 @@ impl Test {
             (Self::AtMost { theta, missing }, Values::Numeric(values)) => {
                 values.get(row).is_some_and(|x| number(*x, *theta, *missing))
             }
+            (Self::AtMost { theta, missing }, Values::Sparse(values)) => {
+                row < values.len() && number(values.get(row), *theta, *missing)
+            }
             (Self::Is { code }, Values::Nominal { codes, .. }) => codes.get(row) == Some(code),
             (Self::Is { code }, Values::Boolean(values)) => {
                 values.get(row).is_some_and(|value| truth(*value) == *code)
@@ -83,6 +86,10 @@ impl Test {
             (Self::AtMost { theta, missing: false }, Values::Numeric(values)) => {
                 values.iter().enumerate().for_each(|(row, x)| f(row, *x <= theta));
             }
+            (Self::AtMost { theta, missing }, Values::Sparse(values)) => {
+                values.each(|row, x| f(row, number(x, theta, missing)));
+            }
+            (Self::Known, Values::Sparse(values)) => values.each(|row, x| f(row, !x.is_nan())),
             (Self::Is { code }, Values::Nominal { codes, .. }) => {
                 codes.iter().enumerate().for_each(|(row, own)| f(row, *own == code));
             }

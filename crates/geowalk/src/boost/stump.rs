@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use super::binned::{Bin, Binned, BinnedColumn, midpoint};
 use super::sorted::Sorted;
 use super::split::{Split, Test, truth};
-use super::table::{Column, Table, TableError, Values};
+use super::table::{Column, SparseValues, Table, TableError, Values};
 
 /// A split with a vote: `sign` on the left, `-sign` on the right.
 ///
@@ -130,24 +130,41 @@ pub(crate) fn best_of_bins(
     binned: &Binned,
     signed: &(impl Fn(Range<usize>, &mut [f64]) + Sync),
 ) -> Result<Option<Stump>, TableError> {
+    let (sparse, dense): (Vec<_>, Vec<_>) = binned
+        .columns()
+        .iter()
+        .enumerate()
+        .partition(|(_, column)| column.sparse_codes().is_some());
     // Which columns go together changes no sum.
     let alone = rayon::current_num_threads() == 1;
-    let together = if alone { binned.columns().len() } else { TOGETHER };
-    let groups: Vec<(Lanes, Vec<[f64; 256]>)> = binned
-        .columns()
+    let together = if alone { dense.len().max(1) } else { TOGETHER };
+    let groups: Vec<(Lanes, Vec<[f64; 256]>)> = dense
         .par_chunks(together)
         .map(|columns| histograms(columns, binned.rows(), signed))
         .collect();
-    let Some((lanes, _)) = groups.first() else { return Ok(None) };
-    let sums = lanes.sums(|| {
+    let written_out = || {
         let mut all = vec![0.0; binned.rows()];
         signed(0..binned.rows(), &mut all);
         all
-    })?;
+    };
+    let weights = if sparse.is_empty() { Vec::new() } else { written_out() };
+    let mut whole = Lanes::default();
+    whole.add(&weights);
+    let lanes = groups.first().map_or(&whole, |(lanes, _)| lanes);
+    let sums = lanes.sums(written_out)?;
     let cells = groups.iter().flat_map(|(_, cells)| cells);
-    let columns = binned.columns().iter().zip(cells).enumerate();
-    let all: Vec<Best> =
-        columns.map(|(at, (column, cells))| in_bins(at, column, cells, sums)).collect();
+    let mut all: Vec<Best> = dense
+        .iter()
+        .zip(cells)
+        .map(|((at, column), cells)| in_bins(*at, column, cells, sums))
+        .collect();
+    if !sparse.is_empty() {
+        let best = |(at, column): &(usize, &BinnedColumn)| {
+            in_bins(*at, column, &sparse_cells(column, &weights, sums.total), sums)
+        };
+        all.extend(sparse.par_iter().with_min_len(64).map(best).collect::<Vec<_>>());
+        all.sort_by_key(|best| best.column);
+    }
     Ok(sums.first(all.into_iter()).map(|mut stump| {
         let column = &binned.columns()[stump.split.column];
         if let Test::AtMost { theta, missing } = &mut stump.split.test
@@ -243,6 +260,7 @@ fn larger(a: f64, b: f64) -> f64 {
 /// The best of a column: the largest edge, and the first stump that reaches it but for rounding.
 #[derive(Debug, Clone, Copy)]
 struct Best {
+    column: usize,
     most: f64,
     stump: Option<Stump>,
 }
@@ -263,12 +281,12 @@ fn best(
         let sign = if edge < 0.0 { -1.0 } else { 1.0 };
         Stump { split: Split { column, test: test(at) }, sign, edge: edge.abs() }
     });
-    Best { most, stump }
+    Best { column, most, stump }
 }
 
 /// Σ w y of each bin of some columns and of all rows, in one pass over the weights.
 fn histograms<'c>(
-    columns: &'c [BinnedColumn],
+    columns: &[(usize, &'c BinnedColumn)],
     rows: usize,
     signed: &impl Fn(Range<usize>, &mut [f64]),
 ) -> (Lanes, Vec<[f64; 256]>) {
@@ -279,7 +297,7 @@ fn histograms<'c>(
         let near = &mut near[..end - start];
         signed(start..end, near);
         lanes.add(near);
-        let codes = |column: &'c BinnedColumn| &column.codes()[start..end];
+        let codes = |column: &(usize, &'c BinnedColumn)| &column.1.codes()[start..end];
         let (fours, rest) = columns.as_chunks::<4>();
         let (of_fours, of_rest) = cells.as_chunks_mut::<4>();
         for (columns, [p, q, r, s]) in fours.iter().zip(of_fours) {
@@ -300,13 +318,11 @@ fn histograms<'c>(
     (lanes, cells)
 }
 
-fn in_bins(at: usize, column: &BinnedColumn, cells: &[f64; 256], sums: Sums) -> Best {
+fn in_bins(at: usize, column: &BinnedColumn, cells: &[f64], sums: Sums) -> Best {
     let bins = column.bins();
     let missing = cells[bins.len()];
     let known = sums.total - missing;
-    let gap = column.missing_rows() > 0
-        && !bins.is_empty()
-        && column.missing_rows() < column.codes().len();
+    let gap = column.missing_rows() > 0 && !bins.is_empty() && column.missing_rows() < column.len();
     let last = gap.then_some(known);
     if let Some(Bin::Interval { .. }) = bins.first() {
         // Per cut: missing right, then missing left.
@@ -331,7 +347,7 @@ fn in_bins(at: usize, column: &BinnedColumn, cells: &[f64; 256], sums: Sums) -> 
     let mut candidates: Vec<(f64, Test)> = bins
         .iter()
         .enumerate()
-        .filter(|(bin, _)| (1..column.codes().len()).contains(&column.rows(*bin)))
+        .filter(|(bin, _)| (1..column.len()).contains(&column.rows(*bin)))
         .filter_map(|(bin, own)| match own {
             Bin::Name(code) => Some((cells[bin], Test::Is { code: *code })),
             Bin::Truth(value) => Some((cells[bin], Test::Is { code: u32::from(*value) })),
@@ -348,6 +364,71 @@ fn in_bins(at: usize, column: &BinnedColumn, cells: &[f64; 256], sums: Sums) -> 
 fn named(at: usize, sums: Sums, mut candidates: Vec<(f64, Test)>, last: Option<f64>) -> Best {
     candidates.extend(last.map(|known| (known, Test::Known)));
     best(at, sums, candidates.iter().map(|(sum, _)| *sum), |k| candidates[k].1)
+}
+
+/// Σ w y of each bin of a sparse column: what the stored rows do not have, the others have.
+fn sparse_cells(column: &BinnedColumn, signed: &[f64], total: f64) -> Vec<f64> {
+    let mut cells = vec![0.0; column.bins().len() + 1];
+    let Some(sparse) = column.sparse_codes() else { return cells };
+    let mut stored = 0.0;
+    for (row, code) in sparse.rows.iter().zip(&sparse.codes) {
+        cells[usize::from(*code)] += signed[*row as usize];
+        stored += signed[*row as usize];
+    }
+    if sparse.rows.len() < column.len() {
+        cells[usize::from(sparse.zero)] += total - stored;
+    }
+    cells
+}
+
+/// The best cut of a sparse column. `rows` are those with a value that is not 0, in the order of the values.
+fn in_sparse_order(
+    at: usize,
+    values: &SparseValues,
+    rows: &[u32],
+    signed: &[f64],
+    sums: Sums,
+) -> Best {
+    let missing: Vec<usize> =
+        values.iter().filter(|(_, x)| x.is_nan()).map(|(row, _)| row).collect();
+    let unknown: f64 = missing.iter().map(|row| signed[*row]).sum();
+    // Each value with how many rows have it, and their Σ w y.
+    let mut runs: Vec<(f64, usize, f64)> = Vec::new();
+    for row in rows {
+        let (value, weight) = (values.get(*row as usize), signed[*row as usize]);
+        match runs.last_mut() {
+            Some((last, count, sum)) if *last == value => {
+                *count += 1;
+                *sum += weight;
+            }
+            _ => runs.push((value, 1, weight)),
+        }
+    }
+    let zeros = values.len() - values.rows().len();
+    if zeros > 0 {
+        let stored: f64 = runs.iter().map(|(_, _, sum)| sum).sum();
+        let place = runs.partition_point(|(value, ..)| *value < 0.0);
+        runs.insert(place, (0.0, zeros, sums.total - unknown - stored));
+    }
+    let (mut left, mut count) = (0.0, 0);
+    let mut cuts: Vec<(f64, usize, f64)> = Vec::new();
+    for pair in runs.windows(2) {
+        left += pair[0].2;
+        count += pair[0].1;
+        cuts.push((left, count, midpoint(pair[0].0, pair[1].0)));
+    }
+    let known = values.len() - missing.len();
+    let test = |cut: usize, missing| match cuts.get(cut) {
+        Some((.., theta)) => Test::AtMost { theta: *theta, missing },
+        None => Test::Known,
+    };
+    if !missing.is_empty() && known > 0 {
+        let both = cuts.iter().flat_map(|(left, ..)| [*left, left + unknown]);
+        let both = both.chain(Some(sums.total - unknown));
+        return best(at, sums, both, |k| test(k / 2, k % 2 == 1));
+    }
+    let many = |k: usize| cuts.get(k).is_some_and(|(_, count, _)| 2 * count >= known);
+    best(at, sums, cuts.iter().map(|(left, ..)| *left), |k| test(k, many(k)))
 }
 
 fn in_order(at: usize, column: &Column, rows: &[u32], signed: &[f64], sums: Sums) -> Best {
@@ -396,5 +477,6 @@ fn in_order(at: usize, column: &Column, rows: &[u32], signed: &[f64], sums: Sums
             candidates.reverse();
             named(at, sums, candidates, last)
         }
+        Values::Sparse(values) => in_sparse_order(at, values, rows, signed, sums),
     }
 }

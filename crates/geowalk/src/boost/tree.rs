@@ -7,7 +7,7 @@
 //! **Thresholds** between all values ([`Tree::exact`]) or between bins ([`Tree::binned`]); with at most as many values as bins both give the same tree. **Names** one against the rest.
 //! **Missing values** of numbers go to the side where they gain most, if training saw some at that node, and with the larger part otherwise; whether a value is known is a test of its own.
 //! **Ties** the first variable, then the smallest threshold (`search.rs` says when two costs are equal). **More classes** see [`Criterion`].
-//! **Cost** O(rows × columns) per level, in parallel over columns. **Source** \[NN09, sec. 6.3, eq. (31), (104)–(106)\]; errata: theorem 4 needs splits without gain.
+//! **Cost** O(rows × columns) per level, in parallel over columns; of sparse columns the stored values (`sparse.rs`). **Source** \[NN09, sec. 6.3, eq. (31), (104)–(106)\]; errata: theorem 4 needs splits without gain.
 
 mod bins;
 mod criterion;
@@ -16,6 +16,7 @@ mod grow;
 mod panels;
 mod prune;
 mod search;
+mod sparse;
 mod tally;
 
 pub use criterion::Criterion;
@@ -26,7 +27,7 @@ use rayon::prelude::*;
 use super::binned::Binned;
 use super::sorted::Sorted;
 use super::split::{Split, Test};
-use super::table::{Classes, Table, TableError};
+use super::table::{Classes, Table, TableError, Values};
 use crate::error::ConfigError;
 use crate::loss::permissible::Permissible;
 
@@ -118,6 +119,10 @@ impl Tree {
         growth: &Growth,
     ) -> Result<Self, TreeError> {
         check(table.rows(), classes, weights, growth)?;
+        if table.columns().iter().any(|column| matches!(column.values(), Values::Sparse(_))) {
+            let store = sparse::Sparse::exact(table, present(weights));
+            return Ok(dispatch(store, table.columns().len(), classes, weights, growth));
+        }
         let store = exact::Exact::new(table, sorted, present(weights));
         Ok(dispatch(store, table.columns().len(), classes, weights, growth))
     }
@@ -130,6 +135,10 @@ impl Tree {
         growth: &Growth,
     ) -> Result<Self, TreeError> {
         check(binned.rows(), classes, weights, growth)?;
+        if binned.columns().iter().any(|column| column.sparse_codes().is_some()) {
+            let store = sparse::Sparse::binned(binned, present(weights));
+            return Ok(dispatch(store, binned.columns().len(), classes, weights, growth));
+        }
         let store = bins::Bins::new(binned, present(weights));
         Ok(dispatch(store, binned.columns().len(), classes, weights, growth))
     }

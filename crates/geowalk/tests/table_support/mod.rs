@@ -41,6 +41,7 @@ pub(crate) fn classes(s: &mut Sampler, table: &Table, count: usize) -> Classes {
         Values::Numeric(values) => values[row],
         Values::Nominal { codes, .. } => f64::from(codes[row].min(5)),
         Values::Boolean(values) => values[row].map_or(0.5, f64::from),
+        Values::Sparse(values) => values.get(row),
     };
     let mut codes: Vec<u32> = (0..table.rows())
         .map(|row| {
@@ -79,6 +80,7 @@ pub(crate) fn splits(table: &Table, rows: &[usize]) -> Vec<Split> {
                 tests.extend((0..names.len() as u32).map(|code| Test::Is { code }));
             }
             Values::Boolean(_) => tests.extend([1, 0].map(|code| Test::Is { code })),
+            Values::Sparse(_) => {}
         }
         if gaps {
             tests.push(Test::Known);

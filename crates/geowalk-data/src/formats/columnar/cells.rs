@@ -17,6 +17,7 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, TimeUnit};
 
+use crate::date::Date;
 use crate::formats::table::{Cell, List, Values};
 
 /// Can this type be read? If not, what to do.
@@ -132,6 +133,26 @@ macro_rules! seconds {
             TimeUnit::Nanosecond => widened::<$nano>($array, |x| x as f64 / 1e9),
         }
     };
+}
+
+/// Days as text; those that are no dates as their numbers.
+fn dated(days: Cells, numbers: Cells) -> Cells {
+    let (Cells::Numbers { values: days, nulls }, Cells::Numbers { values, .. }) = (days, numbers)
+    else {
+        return Cells::Missing;
+    };
+    let (mut text, mut ends) = (String::new(), Vec::with_capacity(days.len()));
+    for (days, number) in days.into_iter().zip(values) {
+        let date = Date::of_days(days);
+        text += &date.map_or_else(|| number.to_string(), Date::text);
+        ends.push(text.len());
+    }
+    Cells::Written { text, ends, nulls }
+}
+
+/// Is this a day, or a time of a day?
+pub(super) fn is_date(found: &DataType) -> bool {
+    matches!(found, DataType::Date32 | DataType::Date64 | DataType::Timestamp(..))
 }
 
 /// Dates as days since 1970-01-01, times and durations in seconds, timestamps as seconds since 1970-01-01
@@ -272,12 +293,26 @@ impl Cells {
             }
             DataType::Boolean => array.as_boolean_opt().cloned().map_or(Self::Missing, Self::Bools),
             found if !found.is_integer() && !found.is_floating() => match measured(array) {
+                cells if as_text && is_date(found) => dated(Self::days(array), cells),
                 cells if as_text => spelled(cells),
                 cells => cells,
             },
             _ if as_text => numbers!(array, written),
             _ => numbers!(array, widened),
         }
+    }
+
+    /// The cells of a column of dates, as days since 1970-01-01; texts as they are.
+    pub(super) fn days(array: &ArrayRef) -> Self {
+        let mut cells = Self::new(array, false);
+        if let (DataType::Timestamp(..), Self::Numbers { values, .. }) =
+            (array.data_type(), &mut cells)
+        {
+            for seconds in values {
+                *seconds /= 86_400.0;
+            }
+        }
+        cells
     }
 
     /// The cell of a row.

@@ -2,6 +2,7 @@
 
 use super::spelling::{Spelling, advice, is_missing_word};
 use super::{Role, Table};
+use crate::date::PARTS;
 use crate::decision::Decision;
 use crate::error::{ErrorKind, excerpt};
 use crate::schema::{Column, Dictionary, Features, Kind, Labels};
@@ -87,6 +88,11 @@ impl Sample {
         match self.columns.get(column) {
             Some(Seen { numbers: 1.., first: None, .. }) => Kind::Numeric,
             Some(Seen { first: None, .. }) | None => Kind::Undecided,
+            Some(Seen { numbers: 0, texts, words, .. })
+                if texts.dates > 0 && texts.dates == texts.values - words =>
+            {
+                Kind::Date
+            }
             Some(Seen { texts, .. }) if texts.are_free() => Kind::Text,
             Some(_) => Kind::Nominal,
         }
@@ -307,10 +313,23 @@ impl Table {
 
     /// Types from the sample.
     fn infer(&mut self) {
+        let names: Vec<String> = self.schema.columns.iter().map(|c| c.name.clone()).collect();
+        let is_free =
+            |column: &str| PARTS.iter().all(|part| !names.contains(&format!("{column}.{part}")));
         for (k, column) in self.schema.columns.iter_mut().enumerate() {
             match column.kind {
                 Kind::Undecided => {
                     column.kind = self.sample.kind(k);
+                    let given = self.dates.contains(&k) && column.kind != Kind::Nominal;
+                    if given || column.kind == Kind::Date {
+                        column.kind = Kind::Date;
+                        if is_free(&column.name) {
+                            self.decisions.push(Decision::Dates { column: column.name.clone() });
+                        } else {
+                            // The names of its parts are taken.
+                            column.kind = if given { Kind::Numeric } else { Kind::Nominal };
+                        }
+                    }
                     if column.kind == Kind::Text {
                         let texts = &self.sample.columns[k].texts;
                         self.decisions.push(Decision::text(&column.name, texts));
@@ -321,7 +340,9 @@ impl Table {
                 }
                 Kind::Label => {
                     let names = self.rules.nominal.contains(&column.name);
-                    if names || matches!(self.sample.kind(k), Kind::Nominal | Kind::Text) {
+                    if names
+                        || matches!(self.sample.kind(k), Kind::Nominal | Kind::Text | Kind::Date)
+                    {
                         self.schema.labels = Labels::Names(Dictionary::default());
                     }
                 }
@@ -410,10 +431,15 @@ impl Table {
             Kind::Ignored => Role::Ignored,
             Kind::Nominal => Role::Name { column },
             Kind::Text => Role::Text { column },
+            Kind::Date => {
+                let name = &self.schema.columns[column].name;
+                self.parts.insert(column, PARTS.map(|part| format!("{name}.{part}")));
+                Role::Date { column }
+            }
             Kind::Undecided => Role::Undecided { column },
             Kind::Numeric => {
                 let name = self.schema.columns[column].name.as_bytes();
-                Role::Number { column, index: self.schema.features.joined(name, None)? }
+                Role::Number { column, index: self.schema.features.named(name)? }
             }
         })
     }

@@ -5,9 +5,9 @@
 use rayon::prelude::*;
 
 use super::Candidate;
-use crate::boost::binned::{Bin, Binned, midpoint};
+use crate::boost::binned::{Bin, Binned, code_of, midpoint, sort_distinct};
 use crate::boost::rule::{Asks, Literal};
-use crate::boost::table::{MISSING, Table, Values};
+use crate::boost::table::{MISSING, SparseValues, Table, Values};
 use crate::error::ConfigError;
 
 /// Numbers of bins, in the fewest bytes.
@@ -15,6 +15,26 @@ use crate::error::ConfigError;
 enum Codes {
     Bytes(Vec<u8>),
     Words(Vec<u32>),
+    /// Of rows that are listed; all others have the bin `zero`.
+    Sparse {
+        rows: Vec<u32>,
+        codes: Vec<u32>,
+        zero: u32,
+    },
+}
+
+impl Codes {
+    /// The bin of a row.
+    fn get(&self, row: usize) -> usize {
+        match self {
+            Self::Bytes(codes) => usize::from(codes[row]),
+            Self::Words(codes) => codes[row] as usize,
+            Self::Sparse { rows, codes, zero } => {
+                let found = u32::try_from(row).ok().and_then(|row| rows.binary_search(&row).ok());
+                found.map_or(*zero, |at| codes[at]) as usize
+            }
+        }
+    }
 }
 
 /// What the bins of a column are.
@@ -34,6 +54,8 @@ pub(super) struct Coded {
     codes: Codes,
     kind: Kind,
     bins: usize,
+    /// How many rows there are.
+    rows: usize,
     /// The rows in which the value is missing.
     missing: Vec<u32>,
 }
@@ -55,11 +77,12 @@ pub(super) fn columns(table: &Table, bins: Option<usize>) -> Result<Vec<Coded>, 
                 match column.values() {
                     Values::Numeric(values) => return distinct(values),
                     Values::Nominal { codes, names } => return named(codes, names.len()),
+                    Values::Sparse(values) => return distinct_sparse(values),
                     Values::Boolean(_) => {}
                 }
             }
             let kind = match column.values() {
-                Values::Numeric(_) => {
+                Values::Numeric(_) | Values::Sparse(_) => {
                     let cuts = (0..own.len().saturating_sub(1)).filter_map(|bin| binned.cut(bin));
                     Kind::Numeric(cuts.collect())
                 }
@@ -70,13 +93,21 @@ pub(super) fn columns(table: &Table, bins: Option<usize>) -> Result<Vec<Coded>, 
                         .collect(),
                 ),
             };
-            coded(Codes::Bytes(binned.codes().to_vec()), kind, own.len())
+            let codes = match binned.sparse_codes() {
+                Some(sparse) => Codes::Sparse {
+                    rows: sparse.rows.clone(),
+                    codes: sparse.codes.iter().map(|code| u32::from(*code)).collect(),
+                    zero: u32::from(sparse.zero),
+                },
+                None => Codes::Bytes(binned.codes().to_vec()),
+            };
+            coded(codes, kind, own.len(), table.rows())
         })
         .collect())
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "a table has fewer than 2^32 rows")]
-fn coded(codes: Codes, kind: Kind, bins: usize) -> Coded {
+fn coded(codes: Codes, kind: Kind, bins: usize, rows: usize) -> Coded {
     let missing = match &codes {
         Codes::Bytes(codes) => (0..codes.len())
             .filter(|row| usize::from(codes[*row]) == bins)
@@ -86,28 +117,40 @@ fn coded(codes: Codes, kind: Kind, bins: usize) -> Coded {
             .filter(|row| codes[*row] as usize == bins)
             .map(|row| row as u32)
             .collect(),
+        Codes::Sparse { rows, codes, .. } => {
+            let pairs = rows.iter().zip(codes).filter(|(_, code)| **code as usize == bins);
+            pairs.map(|(row, _)| *row).collect()
+        }
     };
-    Coded { codes, kind, bins, missing }
+    Coded { codes, kind, bins, rows, missing }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "a table has fewer than 2^32 rows")]
 fn distinct(values: &[f64]) -> Coded {
-    let mut sorted: Vec<f64> = values.iter().copied().filter(|x| !x.is_nan()).collect();
-    sorted.sort_unstable_by(f64::total_cmp);
-    sorted.dedup();
-    let code = |x: &f64| {
-        if x.is_nan() { sorted.len() as u32 } else { sorted.partition_point(|y| y < x) as u32 }
+    let sorted = sort_distinct(values.iter().copied());
+    let codes = values.iter().map(|x| code_of(*x, &sorted)).collect();
+    coded(Codes::Words(codes), Kind::Numeric(cuts(&sorted)), sorted.len(), values.len())
+}
+
+fn distinct_sparse(values: &SparseValues) -> Coded {
+    let some_zero = (values.rows().len() < values.len()).then_some(0.0);
+    let sorted = sort_distinct(values.values().iter().copied().chain(some_zero));
+    let codes = Codes::Sparse {
+        rows: values.rows().to_vec(),
+        codes: values.values().iter().map(|x| code_of(*x, &sorted)).collect(),
+        zero: code_of(0.0, &sorted),
     };
-    let codes = values.iter().map(code).collect();
-    let cuts = sorted.windows(2).map(|pair| midpoint(pair[0], pair[1])).collect();
-    coded(Codes::Words(codes), Kind::Numeric(cuts), sorted.len())
+    coded(codes, Kind::Numeric(cuts(&sorted)), sorted.len(), values.len())
+}
+
+fn cuts(sorted: &[f64]) -> Vec<f64> {
+    sorted.windows(2).map(|pair| midpoint(pair[0], pair[1])).collect()
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "codes are 32 bits wide")]
 fn named(codes: &[u32], names: usize) -> Coded {
     let own =
         codes.iter().map(|code| if *code == MISSING { names as u32 } else { *code }).collect();
-    coded(Codes::Words(own), Kind::Nominal((0..names as u32).collect()), names)
+    coded(Codes::Words(own), Kind::Nominal((0..names as u32).collect()), names, codes.len())
 }
 
 /// The bins in which a literal holds: one, all but one, or a range.
@@ -172,11 +215,13 @@ impl Coded {
         }
     }
 
+    /// Are only the values that are not 0 stored?
+    pub(super) fn is_sparse(&self) -> bool {
+        matches!(self.codes, Codes::Sparse { .. })
+    }
+
     pub(super) fn is_missing(&self, row: usize) -> bool {
-        match &self.codes {
-            Codes::Bytes(codes) => usize::from(codes[row]) == self.bins,
-            Codes::Words(codes) => codes[row] as usize == self.bins,
-        }
+        self.codes.get(row) == self.bins
     }
 
     fn test(&self, place: usize) -> impl Fn(usize) -> bool {
@@ -223,6 +268,20 @@ impl Coded {
         match &self.codes {
             Codes::Bytes(codes) => go(codes, usize::from, rows, holds, &mut f),
             Codes::Words(codes) => go(codes, |code| code as usize, rows, holds, &mut f),
+            Codes::Sparse { rows: stored, codes, zero } => {
+                let mut next = stored.iter().zip(codes).peekable();
+                let mut holds_at = |row: usize| {
+                    while next.next_if(|(at, _)| (**at as usize) < row).is_some() {}
+                    let own = next.peek().filter(|(at, _)| **at as usize == row);
+                    if holds(own.map_or(*zero, |(_, code)| **code) as usize) {
+                        f(row);
+                    }
+                };
+                match rows {
+                    None => (0..self.rows).for_each(holds_at),
+                    Some(rows) => rows.iter().for_each(|row| holds_at(*row as usize)),
+                }
+            }
         }
     }
 
@@ -232,6 +291,7 @@ impl Coded {
         match &self.codes {
             Codes::Bytes(codes) => rows.retain(|row| holds(usize::from(codes[*row as usize]))),
             Codes::Words(codes) => rows.retain(|row| holds(codes[*row as usize] as usize)),
+            Codes::Sparse { .. } => rows.retain(|row| holds(self.codes.get(*row as usize))),
         }
     }
 }
@@ -259,11 +319,29 @@ impl Scratch {
         }
     }
 
-    /// Sums the signed weights by bin, over all rows or the rows given (with their weights beside them).
-    pub(super) fn sum(&mut self, column: &Coded, rows: Option<&[u32]>, signed: &[f64]) {
+    /// Sums the signed weights by bin, over all rows or the rows given (with their weights beside them). `by_row` has
+    /// the weight of every row, 0 of those that are not given, and their sum; it is read for sparse columns only.
+    pub(super) fn sum(
+        &mut self,
+        column: &Coded,
+        rows: Option<&[u32]>,
+        signed: &[f64],
+        (by_row, total): (&[f64], f64),
+    ) {
         self.sums.fill(0.0);
         let width = column.bins + 1;
         match (&column.codes, rows) {
+            (Codes::Sparse { rows, codes, zero }, _) => {
+                let mut stored = 0.0;
+                for (row, code) in rows.iter().zip(codes) {
+                    let v = by_row[*row as usize];
+                    self.sums[*code as usize] += v;
+                    stored += v;
+                }
+                if rows.len() < column.rows {
+                    self.sums[*zero as usize] += total - stored;
+                }
+            }
             (Codes::Bytes(codes), None) => {
                 let (four, rest) = codes.as_chunks::<LANES>();
                 let (values, tail) = signed.as_chunks::<LANES>();

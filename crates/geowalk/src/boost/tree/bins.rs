@@ -97,7 +97,7 @@ impl<T: Tally> Store<T> for Bins<'_> {
         let columns = self.binned.columns().iter().zip(all.chunks(CODES * tally.width()));
         columns
             .enumerate()
-            .map(|(at, (column, cells))| search(tally, at, column, cells, total, limits))
+            .map(|(at, (column, cells))| search(tally, at, column.bins(), cells, total, limits))
             .collect()
     }
 
@@ -112,8 +112,8 @@ impl<T: Tally> Store<T> for Bins<'_> {
         let column = &self.binned.columns()[chosen.split.column];
         let (codes, gone, bin) = (column.codes(), column.missing(), chosen.bin);
         let passes = |code: u8| match chosen.split.test {
-            Test::AtMost { missing, .. } => code <= bin || (missing && code == gone),
-            Test::Is { .. } => code == bin,
+            Test::AtMost { missing, .. } => usize::from(code) <= bin || (missing && code == gone),
+            Test::Is { .. } => usize::from(code) == bin,
             Test::Known => code != gone,
         };
         if T::WHOLE && wanted == [false, false] {
@@ -151,24 +151,23 @@ impl<T: Tally> Store<T> for Bins<'_> {
     }
 }
 
-fn search<T: Tally>(
+/// The best split of a column with these bins; `cells` are their tallies, and that of missing values.
+pub(super) fn search<T: Tally>(
     tally: &T,
     at: usize,
-    column: &BinnedColumn,
+    bins: &[Bin],
     cells: &[T::Item],
     total: &[T::Item],
     limits: &Limits,
 ) -> Option<Candidate<T::Item>> {
     let width = tally.width();
-    let bins = column.bins();
     let (cells, rest) = cells.split_at(bins.len() * width);
     let missing = &rest[..width];
     let node =
         Node { tally, total, missing, min_leaf: limits.min_leaf, tolerance: limits.tolerance };
     let rows = |bin: usize| tally.rows(&cells[bin * width..][..width]);
-    #[expect(clippy::cast_possible_truncation, reason = "there are at most 255 bins")]
-    let candidate = |cost, left, bin: usize, test| {
-        Some(Candidate { cost, left, split: Split { column: at, test }, bin: bin as u8 })
+    let candidate = |cost, left, bin, test| {
+        Some(Candidate { cost, left, split: Split { column: at, test }, bin })
     };
     if let Some(Bin::Interval { .. }) = bins.first() {
         let found = node.cut(cells, &Whole)?;

@@ -179,6 +179,8 @@ fn search<T: Tally>(
             };
             candidate(found.cost, found.left, test)
         }
+        // Tables with sparse columns are searched by `sparse.rs`.
+        Values::Sparse(_) => None,
         Values::Nominal { codes, .. } => {
             let (codes, tallies) = runs(tally, list, |row| codes[row as usize]);
             let found = node.one(&tallies, 0..codes.len())?;

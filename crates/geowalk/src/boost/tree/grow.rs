@@ -103,7 +103,7 @@ pub(super) struct Candidate<I> {
     pub(super) cost: f64,
     pub(super) split: Split,
     /// The bin of the split, where there are bins.
-    pub(super) bin: u8,
+    pub(super) bin: usize,
     /// What goes left.
     pub(super) left: Vec<I>,
 }

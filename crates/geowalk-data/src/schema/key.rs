@@ -1,0 +1,133 @@
+//! What a feature is: a number of a column, a name or a word in it, or the gap where it has no value.
+//!
+//! The text of a feature is for people, for hashes and for files. A gap is `column=missing`. A name that reads
+//! `missing` is a name like any other: its text is `column="missing"`, so that the two are never the same feature;
+//! one more pair of quotes goes around names that are written like this already.
+
+use super::{Column, Kind};
+use crate::date::PARTS;
+
+/// What a feature is.
+///
+/// ```
+/// use geowalk_data::{Dictionary, FeatureKey, Features};
+/// let mut features = Features::Exact(Dictionary::default());
+/// assert_eq!(features.place(FeatureKey::Missing("color"))?, 0);
+/// assert_eq!(features.place(FeatureKey::Is("color", "missing"))?, 1);
+/// assert_eq!(features.name(1).as_deref(), Some("color=\"missing\""));
+/// # Ok::<(), geowalk_data::ErrorKind>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FeatureKey<'a> {
+    /// The number in a column, or a feature that is no column's. `space^name` is a name in a namespace where
+    /// features are hashed.
+    Number(&'a str),
+    /// A name in a column.
+    Is(&'a str, &'a str),
+    /// A word in a column of free text.
+    Word(&'a str, &'a str),
+    /// No value in a column.
+    Missing(&'a str),
+}
+
+/// The value of a gap in the text of its feature.
+pub(crate) const GAP: &str = "missing";
+
+/// Would this name be taken for a gap, or for a name that had quotes put around it?
+#[inline]
+pub(crate) fn needs_quotes(name: &[u8]) -> bool {
+    let Some(b'g' | b'"') = name.last() else { return false };
+    let mut inner = name;
+    while let [b'"', rest @ .., b'"'] = inner {
+        inner = rest;
+    }
+    inner == GAP.as_bytes()
+}
+
+impl<'a> FeatureKey<'a> {
+    /// The feature of this text, as files keep it, among columns that are known. The column with the longest name
+    /// counts; where no column is known by name, as in JSON, it ends at the first `=`.
+    pub fn parse(text: &'a str, columns: &[Column]) -> Self {
+        let part = |column: &Column, name: &str| {
+            let part =
+                name.strip_prefix(column.name.as_str()).and_then(|part| part.strip_prefix('.'));
+            column.kind == Kind::Date && part.is_some_and(|part| PARTS.contains(&part))
+        };
+        let is = |column: &&Column, name: &str| column.name == name || part(column, name);
+        let kind = |name: &str| columns.iter().find(|column| is(column, name)).map(|c| c.kind);
+        if columns.is_empty() || kind(text).is_some_and(|kind| kind != Kind::Text) {
+            return Self::Number(text);
+        }
+        let parts = |at: usize| (&text[..at], &text[at + 1..]);
+        let mut known = text.rmatch_indices('=').map(|(at, _)| parts(at));
+        let known = known.find(|(name, _)| kind(name).is_some());
+        match known.or_else(|| text.find('=').map(parts)) {
+            None => Self::Number(text),
+            Some((column, word)) if kind(column) == Some(Kind::Text) => Self::Word(column, word),
+            Some((column, GAP)) => Self::Missing(column),
+            Some((column, name)) if name.len() > 1 && needs_quotes(name.as_bytes()) => {
+                Self::Is(column, &name[1..name.len() - 1])
+            }
+            Some((column, name)) => Self::Is(column, name),
+        }
+    }
+
+    /// The text that is shown, hashed and kept in files.
+    pub fn text(self) -> String {
+        match self {
+            Self::Number(name) => name.to_owned(),
+            Self::Is(column, name) if needs_quotes(name.as_bytes()) => {
+                format!("{column}=\"{name}\"")
+            }
+            Self::Is(column, value) | Self::Word(column, value) => format!("{column}={value}"),
+            Self::Missing(column) => format!("{column}={GAP}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_come_back_as_what_they_were() {
+        let column = |name: &str, kind| Column { name: name.to_owned(), kind };
+        let columns = [
+            column("color", Kind::Nominal),
+            column("a=b", Kind::Nominal),
+            column("note", Kind::Text),
+            column("size", Kind::Numeric),
+            column("b=c", Kind::Date),
+        ];
+        use FeatureKey::{Is, Missing, Number, Word};
+        for key in [
+            Number("size"),
+            Number("other"),
+            Missing("size"),
+            Missing("color"),
+            Is("color", "red"),
+            Is("color", "missing"),
+            Is("color", "\"missing\""),
+            Is("color", "\"\"missing\"\""),
+            Is("color", "\"missing"),
+            Is("color", "is missing"),
+            Is("color", "\"red\""),
+            Is("color", "\""),
+            Is("color", ""),
+            Is("color", "x=y"),
+            Is("a=b", "missing"),
+            Missing("a=b"),
+            Word("note", "missing"),
+            Is("job", "cook"),
+            Is("b=c.weekday", "Mon"),
+            Number("b=c.year"),
+            Missing("b=c.days"),
+        ] {
+            let text = key.text();
+            assert_eq!(FeatureKey::parse(&text, &columns), key, "{text}");
+        }
+        assert_eq!(FeatureKey::parse("f^c=d", &[]), Number("f^c=d"));
+        assert_eq!(Is("color", "missing").text(), "color=\"missing\"");
+        assert_eq!(Missing("color").text(), "color=missing");
+    }
+}
