@@ -8,12 +8,13 @@ use geowalk_run::certify::{Which, certify, curve};
 use geowalk_run::error::RunError;
 use geowalk_run::model::Model;
 use geowalk_run::tree;
+use geowalk_run::trees::BoostedTrees;
 use serde_json::json;
 
 use crate::args::Certify;
 use crate::data::Reading;
 use crate::paths::Files;
-use crate::{Failure, boost};
+use crate::{Failure, boost, trees};
 
 /// Prints what the certificates say.
 pub(crate) fn run(args: &Certify, out: &mut dyn Write) -> Result<(), Failure> {
@@ -25,12 +26,16 @@ pub(crate) fn run(args: &Certify, out: &mut dyn Write) -> Result<(), Failure> {
     if model.settings.walk == tree::KIND {
         return Err(Failure::Use("no theorem bounds a tree that is grown greedily".to_owned()));
     }
-    if Boosted::is_model(&model) {
+    let trees = BoostedTrees::is_model(&model);
+    if trees || Boosted::is_model(&model) {
         if args.comparator.is_some() || !args.data.is_empty() || args.curve {
             return Err(Failure::Use(
                 "the theorems of boosting bound its own training error, not a regret: there is no comparator to give"
                     .to_owned(),
             ));
+        }
+        if trees {
+            return trees::certify(args.json, &model, out);
         }
         return boost::certify(args.json, &model, out);
     }

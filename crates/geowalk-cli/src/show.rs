@@ -14,11 +14,12 @@ use geowalk_run::profile::Profile;
 use geowalk_run::sql::{Dialect, Target};
 use geowalk_run::track;
 use geowalk_run::tree::{self, Form};
+use geowalk_run::trees::BoostedTrees;
 use serde_json::json;
 
 use crate::args::{Format, Show};
 use crate::paths::Files;
-use crate::{Failure, boost};
+use crate::{Failure, boost, trees};
 
 /// Prints a model.
 pub(crate) fn run(args: &Show, out: &mut dyn Write) -> Result<(), Failure> {
@@ -30,6 +31,9 @@ pub(crate) fn run(args: &Show, out: &mut dyn Write) -> Result<(), Failure> {
     }
     if Boosted::is_model(&model) {
         return boost::show(args, &model, out);
+    }
+    if BoostedTrees::is_model(&model) {
+        return trees::show(args, &model, out);
     }
     if model.settings.walk == tree::KIND {
         return show_tree(args, &model, out);

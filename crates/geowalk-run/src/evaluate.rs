@@ -14,6 +14,7 @@ use crate::predict::restore;
 use crate::pump::{Filled, Pump};
 use crate::table::Reader;
 use crate::tree;
+use crate::trees::{BoostedTrees, Predicted};
 use crate::verdict::{self, Numbers, Verdict};
 
 /// How good a model is.
@@ -61,7 +62,22 @@ pub fn evaluate(model: &Model, options: Options, threads: usize) -> Result<Evalu
     let coding = Coding::restore(model.settings.task, model.classes.clone());
     let classes = coding.texts(model.schema.labels());
     let k = classes.len();
-    let notes = if Boosted::is_model(model) || model.settings.walk == tree::KIND {
+    let notes = if BoostedTrees::is_model(model) {
+        let trees = BoostedTrees::of(model, None)?;
+        let mut reader = Reader::reopen(&model.schema, trees.model.columns, options)?;
+        while let Some(rows) = reader.read(CHUNK)? {
+            match trees.predict(&rows.table) {
+                Predicted::Numbers(found) => judged.found.extend(found),
+                Predicted::Classes(found, shares) => {
+                    judged.found.extend(found.iter().map(|class| *class as f64));
+                    judged.shares.extend(shares);
+                }
+            }
+            judged.labels.extend(rows.labels);
+            judged.weights.extend(rows.weights);
+        }
+        notes(reader.source())
+    } else if Boosted::is_model(model) || model.settings.walk == tree::KIND {
         let boosted = Boosted::is_model(model).then(|| Boosted::of(model)).transpose()?;
         let grown = if boosted.is_none() { Some(tree::load(model)?) } else { None };
         let columns = boosted.as_ref().map(|own| own.columns);

@@ -23,11 +23,12 @@ use crate::table::Unseen;
 use crate::track;
 use crate::train::end_line;
 use crate::tree;
+use crate::trees::{self, BoostedTrees};
 use crate::walks::{self, Built};
 
 /// Was the model learned from all data at once?
 pub(crate) fn is_batch(model: &Model) -> bool {
-    model.settings.walk == tree::KIND || Boosted::is_model(model)
+    model.settings.walk == tree::KIND || Boosted::is_model(model) || BoostedTrees::is_model(model)
 }
 
 /// Is this the model of a walk? Others are refused.
@@ -262,6 +263,10 @@ fn predict_rows(
         let boosted = Boosted::of(model)?;
         let options = options(Some(boosted.used_columns(&model.schema)));
         return answer::predict(model, &boosted, options, wanted, out);
+    }
+    if BoostedTrees::is_model(model) {
+        let options = options(Some(trees::Shown::of(model)?.used_columns()));
+        return trees::predict(model, options, wanted, out);
     }
     if model.settings.walk == tree::KIND {
         let options = options(Some(tree::Shown::of(model)?.used_columns()));

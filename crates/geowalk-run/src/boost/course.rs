@@ -152,11 +152,16 @@ impl Plan {
         let extra = |key: &str| settings.extras.get(key).map(String::as_str);
         let number = |key: &str| extra(key)?.parse().ok();
         let number_of = |key: &str| extra(key)?.parse().ok();
+        // Small trees had the name of boosted trees in older files.
+        let weak = match settings.walk.strip_prefix("boost:")? {
+            "trees" => Kind::Trees,
+            name => Kind::parse(name).ok()?,
+        };
         let leverage = settings.rate.strip_prefix("leverage(")?.strip_suffix(')')?;
         Some(Self {
             loss: settings.loss.clone(),
             adapt: Flavour::parse(extra("adapt")?).ok()?,
-            weak: Kind::parse(settings.walk.strip_prefix("boost:")?).ok()?,
+            weak,
             literals: number("literals")?,
             leaves: number("leaves")?,
             search: Search::parse(extra("search")?).ok()?,

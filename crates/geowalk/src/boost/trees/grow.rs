@@ -30,11 +30,11 @@ pub(super) struct Limits {
     pub(super) least_rows: u64,
     /// The share of the columns that each node looks at.
     pub(super) columns: f64,
+    pub(super) least_gain: f64,
 }
 
-/// The least Σh of a child, and the least gain.
+/// The least Σh of a child.
 const LEAST_CURVATURE: f64 = 1e-3;
-const LEAST_GAIN: f64 = 1e-9;
 
 /// Codes that go left.
 type Mask = [u64; 4];
@@ -366,6 +366,7 @@ struct Gains {
     units: Units,
     lambda: f64,
     least_rows: u64,
+    least_gain: f64,
     all: Sums,
     base: f64,
 }
@@ -385,7 +386,7 @@ impl Gains {
             return None;
         }
         let gain = left.g * left.g / (left.h + self.lambda) + g * g / (h + self.lambda) - self.base;
-        (gain > LEAST_GAIN).then_some(gain)
+        (gain > self.least_gain).then_some(gain)
     }
 }
 
@@ -409,6 +410,7 @@ fn best_of(
         units,
         lambda,
         least_rows: limits.least_rows,
+        least_gain: limits.least_gain,
         all,
         base: all.g * all.g / (all.h + lambda),
     };

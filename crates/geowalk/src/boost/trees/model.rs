@@ -114,11 +114,19 @@ struct Step {
     missing: bool,
 }
 
+/// Where a tree begins.
+struct Root {
+    first: usize,
+    output: usize,
+    depth: usize,
+    /// It asks no names.
+    numbers: bool,
+}
+
 /// Trees that are ready to score.
 struct Ready {
     steps: Vec<Step>,
-    /// The first node of each tree, and its output.
-    roots: Vec<(usize, usize)>,
+    roots: Vec<Root>,
     words: Vec<u64>,
     used: Vec<usize>,
 }
@@ -135,12 +143,28 @@ impl Ready {
         let (mut steps, mut roots, mut words) = (Vec::new(), Vec::new(), Vec::new());
         for tree in &model.trees {
             let first = steps.len();
-            roots.push((first, tree.output));
+            let mut depths = vec![0; tree.nodes.len()];
+            for (at, node) in tree.nodes.iter().enumerate() {
+                if let Some(branch) = &node.branch {
+                    depths[branch.left] = depths[at] + 1;
+                    depths[branch.right] = depths[at] + 1;
+                }
+            }
+            let is_number = |node: &TreeNode| {
+                node.branch.as_ref().is_none_or(|b| matches!(b.ask, Ask::AtMost { .. }))
+            };
+            roots.push(Root {
+                first,
+                output: tree.output,
+                depth: depths.into_iter().max().unwrap_or(0),
+                numbers: tree.nodes.iter().all(is_number),
+            });
             for node in &tree.nodes {
                 let Some(Branch { column, ask, left, right, .. }) = &node.branch else {
-                    let (kids, set) = ([0; 2], u32::MAX);
-                    let value = node.value;
-                    steps.push(Step { theta: value, kids, column: u32::MAX, set, missing: false });
+                    // A leaf leads to itself, whatever it is asked.
+                    let here = steps.len() as u32;
+                    let (theta, column, set) = (node.value, u32::MAX, u32::MAX);
+                    steps.push(Step { theta, kids: [here; 2], column, set, missing: true });
                     continue;
                 };
                 let mut kids = [(first + left) as u32, (first + right) as u32];
@@ -207,25 +231,47 @@ impl Ready {
                 None => into.for_each(|into| *into = f64::NAN),
             }
         }
-        for (root, output) in &self.roots {
+        for root in &self.roots {
+            if root.numbers && width > 0 {
+                self.score_numbers(root, &values, outputs, scores);
+                continue;
+            }
             for row in 0..rows {
                 let own = &values[row * width..][..width];
-                let mut step = &self.steps[*root];
+                let mut step = &self.steps[root.first];
                 while step.column != u32::MAX {
                     let x = own[step.column as usize];
                     let right = if step.set == u32::MAX {
-                        // A missing number is neither at most θ nor above it.
-                        if x.is_nan() || step.theta.is_nan() {
-                            !step.missing
-                        } else {
-                            x > step.theta
-                        }
+                        goes_right(step, x)
                     } else {
                         !self.among(step.set, x)
                     };
                     step = &self.steps[step.kids[usize::from(right)] as usize];
                 }
-                scores[row * outputs + output] += step.theta;
+                scores[row * outputs + root.output] += step.theta;
+            }
+        }
+    }
+
+    /// A few rows take each step together, so that they do not wait for one another.
+    fn score_numbers(&self, root: &Root, values: &[f64], outputs: usize, scores: &mut [f64]) {
+        const TOGETHER: usize = 8;
+        let width = self.used.len();
+        let parts = values.chunks(TOGETHER * width).zip(scores.chunks_mut(TOGETHER * outputs));
+        for (values, scores) in parts {
+            let rows = scores.len() / outputs;
+            let mut at = [root.first; TOGETHER];
+            for _ in 0..root.depth {
+                for (row, at) in at.iter_mut().enumerate().take(rows) {
+                    let step = &self.steps[*at];
+                    // A leaf looks at some column in vain.
+                    let column = (step.column as usize).min(width - 1);
+                    let right = goes_right(step, values[row * width + column]);
+                    *at = step.kids[usize::from(right)] as usize;
+                }
+            }
+            for (row, at) in at.iter().enumerate().take(rows) {
+                scores[row * outputs + root.output] += self.steps[*at].theta;
             }
         }
     }
@@ -236,6 +282,12 @@ impl Ready {
         let word = code as usize / 64;
         word < self.words[set] as usize && self.words[set + 1 + word] >> (code % 64) & 1 == 1
     }
+}
+
+/// A missing number goes where the step says; against a threshold that is NaN all are missing.
+#[inline(always)]
+fn goes_right(step: &Step, x: f64) -> bool {
+    (x > step.theta) | ((x.is_nan() | step.theta.is_nan()) & !step.missing)
 }
 
 impl AdditiveTrees {

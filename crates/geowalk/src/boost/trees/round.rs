@@ -220,6 +220,14 @@ impl<'a> Run<'a> {
             lambda: self.booster.lambda,
             least_rows: self.booster.least_rows,
             columns: self.booster.columns,
+            // Slopes of numbers have the scale of the labels.
+            least_gain: match self.booster.loss {
+                TreeLoss::Number(_) => {
+                    let most = self.g.iter().fold(0.0, |most: f64, g| Real::max(most, g.abs()));
+                    1e-9 * most * most
+                }
+                _ => 1e-9,
+            },
         };
         let draw = mix(self.booster.seed.wrapping_add(0x6a09) ^ mix(self.round as u64 + 1));
         let (c, g, h, data) = (&self.c, &self.g, &self.h, self.data);
