@@ -470,6 +470,9 @@ pub(crate) struct Boost {
     /// Minimum rows of a leaf, with --weak trees [default: 5, of several classes 20]
     #[arg(long, value_name = "ROWS")]
     pub(crate) min_leaf: Option<usize>,
+    /// Count the rows of a leaf by how hard they are to tell, with --weak trees [default: false]
+    #[arg(long, value_name = "true|false")]
+    pub(crate) effective_rows: Option<bool>,
     /// Share of the rows each tree is grown on, with --weak trees [default: 0.8]
     #[arg(long, value_name = "SHARE")]
     pub(crate) row_share: Option<f64>,
@@ -532,7 +535,7 @@ pub(crate) struct Boost {
     pub(crate) dry_run: bool,
     /// Continue the rounds of this model on the same data, with its settings: the same bits as without an interruption.
     #[arg(long, value_name = "MODEL", conflicts_with_all = ["loss", "weak", "literals", "leaves", "depth", "rate", "ridge",
-        "min_leaf", "row_share", "column_share", "leaf_step", "leverage",
+        "min_leaf", "effective_rows", "row_share", "column_share", "leaf_step", "leverage",
         "adapt", "mu", "nu", "search", "bins", "abstain", "separable", "reduction", "until", "hold_out",
         "patience", "seed", "task"])]
     pub(crate) resume: Option<PathBuf>,

@@ -77,6 +77,7 @@ fn refuse_trees(args: &Boost) -> Result<(), Failure> {
         ("--rate", args.rate.is_some()),
         ("--ridge", args.ridge.is_some()),
         ("--min-leaf", args.min_leaf.is_some()),
+        ("--effective-rows", args.effective_rows.is_some()),
         ("--row-share", args.row_share.is_some()),
         ("--column-share", args.column_share.is_some()),
         ("--leaf-step", args.leaf_step != "newton"),

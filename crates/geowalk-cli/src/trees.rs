@@ -54,6 +54,7 @@ fn plan(args: &Boost) -> Result<TreesPlan, Failure> {
         row_share: args.row_share,
         column_share: args.column_share,
         min_leaf: args.min_leaf,
+        effective: args.effective_rows,
         leaf: LeafStep::parse(&args.leaf_step)?,
         patience: args.patience,
         held_out: args.hold_out,

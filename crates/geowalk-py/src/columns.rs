@@ -106,7 +106,7 @@ fn other(name: &str, kind: &str) -> PyErr {
 }
 
 /// What columns of a table, features and labels are in a model file.
-fn schema(table: &Table, labels: Labels, label: Option<&str>) -> PyResult<Schema> {
+pub(crate) fn schema(table: &Table, labels: Labels, label: Option<&str>) -> PyResult<Schema> {
     let mut features = Dictionary::default();
     let mut insert = |name: &str| {
         let inserted = features.insert(name.as_bytes());

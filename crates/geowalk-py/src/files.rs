@@ -11,6 +11,7 @@ use geowalk_run::link::probability;
 use geowalk_run::model::{Model, Settings};
 use geowalk_run::pump::ROWS;
 use geowalk_run::tree::KIND;
+use geowalk_run::trees::BoostedTrees;
 use geowalk_run::{error::RunError, experts, track, walks};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
@@ -163,12 +164,14 @@ pub(crate) fn save(mut own: Model, path: &Path, estimator: Option<String>) -> Py
 /// Kind and bytes of a model file, and the estimator that wrote it.
 type Loaded<'py> = (&'static str, Bound<'py, PyBytes>, Option<String>);
 
-/// The kind of a model file, `online`, `boost`, `tree`, `experts` or `track`; its bytes; and what the estimator
+/// The kind of a model file, `online`, `boost`, `trees`, `tree`, `experts` or `track`; its bytes; and what the estimator
 /// that wrote it said of itself, if one did.
 #[pyfunction]
 pub(crate) fn load_bytes(py: Python<'_>, path: std::path::PathBuf) -> PyResult<Loaded<'_>> {
     let own = Model::load(&path).map_err(|error| model(&error))?;
-    let kind = if Boosted::is_model(&own) {
+    let kind = if BoostedTrees::is_model(&own) {
+        "trees"
+    } else if Boosted::is_model(&own) {
         "boost"
     } else if own.settings.walk == KIND {
         "tree"

@@ -1,10 +1,11 @@
 //! # Boosted trees, from data to a model
-//! Reads a table, boosts trees for classes or numbers ([`geowalk::boost::trees`]), measures them by cross-validation if
-//! asked, writes the model, and predicts with it.
+//! Reads a table, boosts trees for classes or numbers ([`geowalk::boost::trees`]), measures them by
+//! cross-validation if asked, writes the model, and predicts with it.
 //!
 //! * [`TreesPlan`]: what is asked for. [`Target`]: the data. [`BoostedTrees`]: what was learned.
-//! * Without a number of rounds held-out rows choose it: 5 folds of fewer than 2,500 rows (3 folds of fewer than 1,000 if
-//!   there are more than two classes), otherwise a fifth of the rows. Then all rows are learned from.
+//! * Without a number of rounds held-out rows choose it: 5 folds of fewer than 2,500 rows (3 folds of fewer
+//!   than 1,000 if there are more than two classes), otherwise a fifth of the rows. Then all rows are
+//!   learned from.
 //! * Of fewer than [`FEW`] rows none can be spared: [`FEW_ROUNDS`] rounds, without sampling.
 
 mod export;
@@ -62,6 +63,8 @@ pub struct TreesPlan {
     pub column_share: Option<f64>,
     /// Rows of a leaf at least.
     pub min_leaf: Option<usize>,
+    /// Count the rows of a leaf by their curvature.
+    pub effective: Option<bool>,
     /// How leaf values are found.
     pub leaf: LeafStep,
     /// Rounds without improvement on held-out rows.
@@ -178,6 +181,7 @@ impl TreesPlan {
             rows: self.row_share.unwrap_or(if few { 1.0 } else { base.rows }),
             columns: self.column_share.unwrap_or(base.columns),
             least_rows: self.min_leaf.map_or(base.least_rows, |rows| rows as u64),
+            effective: self.effective.unwrap_or(base.effective),
             leaf: self.leaf,
             patience: self.patience.unwrap_or(base.patience),
             seed: self.seed,

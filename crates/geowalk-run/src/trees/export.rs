@@ -263,22 +263,37 @@ impl Shown {
                     found.push((output(&format!("score_{}", at + 1), meaning), sum, inputs));
                 }
                 let scores: Vec<String> = found.iter().map(|(output, ..)| output.found()).collect();
-                let mut cases = format!("CASE WHEN {} IS NULL THEN NULL", scores.join(" + "));
-                for (at, class) in classes.iter().enumerate() {
+                let others = |at: usize, f: &dyn Fn(&str) -> String, between: &str| {
                     let others = scores.iter().enumerate().filter(|(other, _)| *other != at);
-                    let others: Vec<String> =
-                        others.map(|(_, other)| format!("{} >= {other}", scores[at])).collect();
-                    let _ = write!(
-                        cases,
-                        "\n    WHEN {} THEN {}",
-                        others.join(" AND "),
-                        dialect.text(class)
-                    );
-                }
-                cases.push_str(" END");
+                    others.map(|(_, other)| f(other)).collect::<Vec<_>>().join(between)
+                };
+                let largest = |answer: &dyn Fn(usize) -> String| {
+                    let mut cases = format!("CASE WHEN {} IS NULL THEN NULL", scores.join(" + "));
+                    for at in 0..classes.len() {
+                        let wins = |other: &str| format!("{} >= {other}", scores[at]);
+                        let wins = others(at, &wins, " AND ");
+                        let _ = write!(cases, "\n    WHEN {wins} THEN {}", answer(at));
+                    }
+                    cases + " END"
+                };
                 derived.push((
                     output("prediction", "the class of the largest score".to_owned()),
-                    cases,
+                    largest(&|at| dialect.text(&classes[at])),
+                ));
+                let (mix, one) = (1.0 / (model.rows + 1.0), dialect.number(1.0));
+                let scale = dialect.number(model.scale);
+                let share = |at: usize| {
+                    let term = |other: &str| format!("EXP({scale} * ({other} - {}))", scores[at]);
+                    format!(
+                        "{} / ({one} + {}) + {}",
+                        dialect.number(1.0 - mix),
+                        others(at, &term, " + "),
+                        dialect.number(mix / classes.len() as f64)
+                    )
+                };
+                derived.push((
+                    output("probability", "of the predicted class".to_owned()),
+                    largest(&share),
                 ));
             }
         }
@@ -330,8 +345,9 @@ impl Shown {
         Ok(out)
     }
 
-    /// Why a row has its prediction: the columns whose questions moved its score most. Along the way to a leaf each
-    /// question is credited with the change of the mean value, by training rows, of the leaves below.
+    /// Why a row has its prediction: the columns whose questions moved its score most. Along the way to a
+    /// leaf each question is credited with the change of the mean value, by training rows, of the leaves
+    /// below.
     pub(crate) fn explain(&self, table: &Table, row: usize, found: &Predicted) -> String {
         let class = match found {
             Predicted::Classes(found, _) => Some(found[row]),

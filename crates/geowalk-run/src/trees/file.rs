@@ -9,8 +9,8 @@
 //! | `trees.value` | threshold or number of names; of a leaf what it adds |
 //! | `trees.gain`, `trees.rows` | what the split gained; the training rows of a leaf |
 //!
-//! Besides `trees.sizes` and `trees.outputs` of each tree (nodes, the score that it adds to), `trees.names` and
-//! `trees.start`.
+//! Besides `trees.sizes` and `trees.outputs` of each tree (nodes, the score that it adds to), `trees.names`
+//! and `trees.start`.
 
 use std::io::Write;
 
@@ -55,6 +55,7 @@ impl TreesPlan {
             ("row-share", booster.rows.to_string()),
             ("column-share", booster.columns.to_string()),
             ("min-leaf", booster.least_rows.to_string()),
+            ("effective-rows", booster.effective.to_string()),
             ("leaf-step", booster.leaf.name().to_owned()),
         ];
         Ok(Model {

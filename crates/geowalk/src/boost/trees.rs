@@ -1,19 +1,23 @@
 //! # Boosted trees
-//! A sum of trees by the same principle as ULS, with the leaves of each new tree as the block of features that moves: rows of
-//! a leaf share one leverage, so that a round splits into one convex problem per leaf. Any convex loss of the margin for two
-//! classes, softmax log-loss for several (a tree per class and round), and losses of numbers.
+//! A sum of trees by the same principle as ULS, with the leaves of each new tree as the block of features
+//! that moves: rows of a leaf share one leverage, so that a round splits into one convex problem per leaf.
+//! Any convex loss of the margin for two classes, softmax log-loss for several (a tree per class and round),
+//! and losses of numbers.
 //!
-//! * [`TreeBooster`]: the settings, with defaults by task. [`TreeData`]: the table in bins, the labels, the weights.
-//! * [`TreeBooster::fit`]: so many rounds. [`TreeBooster::learn`]: as many as held-out rows want, then a refit on all rows.
+//! * [`TreeBooster`]: the settings, with defaults by task. [`TreeData`]: the table in bins, the labels, the
+//!   weights.
+//! * [`TreeBooster::fit`]: so many rounds. [`TreeBooster::learn`]: as many as held-out rows want, then a
+//!   refit on all rows.
 //! * [`AdditiveTrees`]: what was learned. [`TreeRound`]: what a round did, measured.
 //!
-//! **What holds** The training risk never rises: the structure of a tree comes from a sample of the rows, its values from all
-//! of them, and where the risk of a leaf rose its step is halved (of several classes: the joint risk and all steps). With
-//! $\mathrm{risk}(H + \nu d) \le (1 - \nu)\,\mathrm{risk}(H) + \nu\,\mathrm{risk}(H + d)$ shrinking keeps at least the share ν of
-//! the decrease. The risk after J rounds is that of the start less the measured decreases, and, divided by ψ(0), bounds the
-//! training error. Nothing here bounds the error on new rows; the held-out loss of [`Chosen`] estimates it.
-//! **Determinism** Same data, settings and seed: same bits for any number of threads. Sums of slopes are whole numbers, other
-//! sums are made of chunks in their order.
+//! **What holds** The training risk never rises: the structure of a tree comes from a sample of the rows,
+//! its values from all of them, and where the risk of a leaf rose its step is halved (of several classes:
+//! the joint risk and all steps). With $\mathrm{risk}(H + \nu d) \le (1 - \nu)\,\mathrm{risk}(H) +
+//! \nu\,\mathrm{risk}(H + d)$ shrinking keeps at least the share ν of the decrease. The risk after J rounds
+//! is that of the start less the measured decreases, and, divided by ψ(0), bounds the training error.
+//! Nothing here bounds the error on new rows; the held-out loss of [`Chosen`] estimates it.
+//! **Determinism** Same data, settings and seed: same bits for any number of threads. Sums of slopes are
+//! whole numbers, other sums are made of chunks in their order.
 //! **Cost** per tree about rows × columns × half the depth additions, and one exponential per row.
 //! **Source** \[NN09\] for ULS; the second-order gain is \[FHT00\]'s.
 
@@ -105,6 +109,9 @@ pub struct TreeBooster {
     pub columns: f64,
     /// Rows of a leaf at least.
     pub least_rows: u64,
+    /// Count the rows of a leaf by their curvature, in units of the mean of all rows: few rows that are hard to
+    /// tell count as many.
+    pub effective: bool,
     /// Names with fewer rows are as if they were missing.
     pub least_names: u64,
     /// How leaf values are found.
@@ -134,6 +141,7 @@ impl TreeBooster {
             rows: 0.8,
             columns: if several { 0.8 } else { 0.7 },
             least_rows: if several { 20 } else { 5 },
+            effective: false,
             least_names: 5,
             leaf: LeafStep::Newton,
             seed: 0,
@@ -182,8 +190,8 @@ pub struct TreeData<'a> {
 }
 
 impl<'a> TreeData<'a> {
-    /// Puts a table into bins. Labels are ±1 for two classes, codes from 0 for several, numbers otherwise. `unit` is the
-    /// weight of one row, so that a row of twice that weight counts as two.
+    /// Puts a table into bins. Labels are ±1 for two classes, codes from 0 for several, numbers otherwise.
+    /// `unit` is the weight of one row, so that a row of twice that weight counts as two.
     pub fn new(
         table: &Table,
         y: &'a [f64],
@@ -198,8 +206,8 @@ impl<'a> TreeData<'a> {
             return Err(length("the list of labels", y.len()).into());
         }
         if let Some(row) = y.iter().position(|y| !booster.loss.takes(*y)) {
-            let (column, value) = ("label".to_owned(), y[row]);
-            return Err(TableError::NotFinite { column, row, value }.into());
+            let (loss, allowed) = (booster.loss.spec(), booster.loss.labels());
+            return Err(TableError::Label { row, value: y[row], loss, allowed }.into());
         }
         let mut counts = Vec::new();
         if let Some(weights) = weights {
@@ -240,6 +248,16 @@ impl<'a> TreeData<'a> {
 }
 
 impl TreeLoss {
+    /// The labels it takes, in words.
+    fn labels(&self) -> &'static str {
+        match self {
+            Self::Margin(_) => "-1 or 1",
+            Self::Softmax(_) => "the number of a class",
+            Self::Number(NumberLoss::Poisson) => "a finite number >= 0",
+            Self::Number(_) => "a finite number",
+        }
+    }
+
     /// Can this be a label?
     fn takes(&self, y: f64) -> bool {
         match self {

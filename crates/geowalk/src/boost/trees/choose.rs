@@ -1,8 +1,9 @@
 //! # As many rounds as held-out rows want
-//! Models of all folds are trained in step; the number of rounds is that of the smallest pooled held-out loss, after
-//! `patience` rounds without a smaller one. The scale s of the link is fitted on the held-out scores of that round, with the
-//! prior 2(ln s)². Then all rows are learned from, for 1.2 times as many rounds, because there are more of them. With rows
-//! that the caller holds out, the model of the best round is kept as it is.
+//! Models of all folds are trained in step; the number of rounds is that of the smallest pooled held-out
+//! loss, after `patience` rounds without a smaller one. The scale s of the link is fitted on the held-out
+//! scores of that round, with the prior 2(ln s)². Then all rows are learned from, for 1.2 times as many
+//! rounds, because there are more of them. With rows that the caller holds out, the model of the best round
+//! is kept as it is.
 //!
 //! **Care** The held-out loss has chosen the rounds, so it is slightly optimistic.
 
@@ -15,7 +16,8 @@ use crate::Real;
 /// Which rows are held out.
 #[derive(Debug, Clone, Copy)]
 pub enum Held<'a> {
-    /// The fold of each row, and the folds that are held out, one after the other; then all rows are learned from.
+    /// The fold of each row, and the folds that are held out, one after the other; then all rows are learned
+    /// from.
     Folds(&'a [usize], usize),
     /// These rows alone, which are never learned from.
     Rows(&'a [bool]),

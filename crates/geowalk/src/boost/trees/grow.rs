@@ -1,15 +1,17 @@
 //! # Growing a tree on slopes
-//! Best first: of all leaves the one whose best split gains most is split next, until there are as many leaves as allowed or
-//! nothing gains. A split gains $\frac{G_L^2}{H_L + \lambda} + \frac{G_R^2}{H_R + \lambda} - \frac{G^2}{H + \lambda}$.
+//! Best first: of all leaves the one whose best split gains most is split next, until there are as many
+//! leaves as allowed or nothing gains. A split gains $\frac{G_L^2}{H_L + \lambda} + \frac{G_R^2}{H_R +
+//! \lambda} - \frac{G^2}{H + \lambda}$.
 //!
-//! * Numbers: every threshold between bins. Names: ordered by G/(H + 1), every prefix with ridge λ + 1; with at most four
-//!   names also each against the rest. Missing values go to the side where they gain most, and where a node has none of
-//!   them to the larger child.
+//! * Numbers: every threshold between bins. Names: ordered by G/(H + 1), every prefix with ridge λ + 1; with
+//!   at most four names also each against the rest. Missing values go to the side where they gain most, and
+//!   where a node has none of them to the larger child.
 //! * Of two siblings only the one with fewer rows is counted; the other is the parent less its sibling.
-//! * Rows that do not take part (not sampled, or held out) are sent along, so that every row ends in its leaf.
+//! * Rows that do not take part (not sampled, or held out) are sent along, so that every row ends in its
+//!   leaf.
 //!
-//! **Ties** the first column, then the first threshold. **Cost** O(rows × columns / 2) per level after the root; no
-//! allocation per node after the first tree.
+//! **Ties** the first column, then the first threshold. **Cost** O(rows × columns / 2) per level after the
+//! root; no allocation per node after the first tree.
 
 use rayon::prelude::*;
 
@@ -31,6 +33,8 @@ pub(super) struct Limits {
     /// The share of the columns that each node looks at.
     pub(super) columns: f64,
     pub(super) least_gain: f64,
+    /// Rows of a leaf are counted by their curvature: as many as have it on average in the whole tree.
+    pub(super) effective: bool,
 }
 
 /// The least Σh of a child.
@@ -85,6 +89,8 @@ pub(super) struct Grower<'a> {
     leaves: Vec<Leaf>,
     chosen: Vec<usize>,
     cuts: Vec<Option<Cut>>,
+    /// Rows per curvature, if rows are counted by it.
+    per_curvature: Option<f64>,
 }
 
 impl<'a> Grower<'a> {
@@ -101,6 +107,7 @@ impl<'a> Grower<'a> {
             leaves: Vec::new(),
             chosen: Vec::new(),
             cuts: Vec::new(),
+            per_curvature: None,
         }
     }
 
@@ -122,6 +129,8 @@ impl<'a> Grower<'a> {
         if let Some(slot) = slot {
             self.panels.count(&self.fit, &self.cells, &mut self.histograms[slot]);
             let root_sums = self.total(units, slot);
+            let rows = root_sums.rows as f64;
+            self.per_curvature = limits.effective.then_some(rows / root_sums.h);
             root.cut = self.search(units, limits, slot, root_sums, sampler);
         }
         self.leaves.push(root);
@@ -300,13 +309,13 @@ impl<'a> Grower<'a> {
             self.chosen.truncate(wanted);
             self.chosen.sort_unstable();
         }
-        if sums.rows < 2 * limits.least_rows {
+        if !limits.effective && sums.rows < 2 * limits.least_rows {
             return None;
         }
-        let histogram = &self.histograms[slot];
+        let (histogram, per) = (&self.histograms[slot], self.per_curvature);
         let own = |at: usize| {
             let binned = &self.binned.columns()[at];
-            best_of(at, binned, column(histogram, at), units, limits, sums)
+            best_of(at, binned, column(histogram, at), units, (limits, per), sums)
         };
         // A column has at most 256 cells: threads pay for wide tables alone.
         if wanted >= 256 {
@@ -367,6 +376,7 @@ struct Gains {
     lambda: f64,
     least_rows: u64,
     least_gain: f64,
+    per_curvature: Option<f64>,
     all: Sums,
     base: f64,
 }
@@ -378,11 +388,14 @@ impl Gains {
         let left = self.units.sums(left);
         let (g, h) = (self.all.g - left.g, self.all.h - left.h);
         let rows = self.all.rows - left.rows.min(self.all.rows);
-        if left.rows < self.least_rows
-            || rows < self.least_rows
-            || left.h < LEAST_CURVATURE
-            || h < LEAST_CURVATURE
-        {
+        let few = match self.per_curvature {
+            None => left.rows < self.least_rows || rows < self.least_rows,
+            Some(per) => {
+                let least = self.least_rows as f64;
+                left.h * per < least || h * per < least || left.rows == 0 || rows == 0
+            }
+        };
+        if few || left.h < LEAST_CURVATURE || h < LEAST_CURVATURE {
             return None;
         }
         let gain = left.g * left.g / (left.h + self.lambda) + g * g / (h + self.lambda) - self.base;
@@ -395,7 +408,7 @@ fn best_of(
     binned: &BinnedColumn,
     cells: &[Cell; CODES],
     units: Units,
-    limits: Limits,
+    (limits, per_curvature): (Limits, Option<f64>),
     all: Sums,
 ) -> Option<Cut> {
     let bins = binned.bins().len();
@@ -411,6 +424,7 @@ fn best_of(
         lambda,
         least_rows: limits.least_rows,
         least_gain: limits.least_gain,
+        per_curvature,
         all,
         base: all.g * all.g / (all.h + lambda),
     };

@@ -1,11 +1,12 @@
 //! # Sums of slopes by bin
-//! Slopes and curvatures are rounded to whole numbers of 62 bits less those that their sum needs: sums are then exact, in
-//! any order and for any number of threads, and a child is its parent less its sibling to the last bit. A cell is two
-//! words: Σg, and Σh above the number of rows. Columns stand side by side in panels of eight, so that a row of a panel is
-//! one access.
+//! Slopes and curvatures are rounded to whole numbers of 62 bits less those that their sum needs: sums are
+//! then exact, in any order and for any number of threads, and a child is its parent less its sibling to the
+//! last bit. A cell is two words: Σg, and Σh above the number of rows. Columns stand side by side in panels
+//! of eight, so that a row of a panel is one access.
 //!
-//! **Rounding** with n rows a slope keeps 62 − log₂ n bits (at most 50) and a curvature 63 − 2 log₂ n (at most 50):
-//! of a million rows 42 and 23. Leaf values do not depend on it: they are computed from the slopes themselves.
+//! **Rounding** with n rows a slope keeps 62 − log₂ n bits (at most 50) and a curvature 63 − 2 log₂ n (at
+//! most 50): of a million rows 42 and 23. Leaf values do not depend on it: they are computed from the slopes
+//! themselves.
 
 use std::ops::{AddAssign, SubAssign};
 

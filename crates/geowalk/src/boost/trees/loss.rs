@@ -1,5 +1,6 @@
 //! # Losses of boosted trees
-//! A loss of one score (two classes, numbers) or of one score per class, with its slope, curvature, starting score and probabilities.
+//! A loss of one score (two classes, numbers) or of one score per class, with its slope, curvature, starting
+//! score and probabilities.
 //!
 //! | label | losses | curvature h of a row |
 //! |---|---|---|
@@ -8,9 +9,10 @@
 //! | numbers | `squared`, `absolute`, `quantile(tau)`, `huber(delta)` | 1: the tree is found so, its values are refitted |
 //! | numbers >= 0 | `poisson`, mean $e^H$ | the mean |
 //!
-//! **Probabilities** are σ(s·t(H)), where t is the log-odds of the loss's link (its tangent at 0 where the link saturates) and s
-//! is fitted on held-out rows; they are inside [1/(2n + 2), 1 − 1/(2n + 2)] for n training rows, and for K classes mixed with
-//! the uniform distribution at weight 1/(n + 1). **Scale** `squared` is (y − H)², with half its slope as g.
+//! **Probabilities** are σ(s·t(H)), where t is the log-odds of the loss's link (its tangent at 0 where the
+//! link saturates) and s is fitted on held-out rows; they are inside [1/(2n + 2), 1 − 1/(2n + 2)] for n
+//! training rows, and for K classes mixed with the uniform distribution at weight 1/(n + 1). **Scale**
+//! `squared` is (y − H)², with half its slope as g.
 
 use crate::Real;
 use crate::boost::Surrogate;

@@ -1,6 +1,7 @@
 //! # Sums of trees
-//! What was learned: trees whose leaves add to the scores, the start of the scores, and the scale of the link. A table is
-//! scored a few rows at a time, tree by tree, with the columns that are asked for side by side.
+//! What was learned: trees whose leaves add to the scores, the start of the scores, and the scale of the
+//! link. A table is scored a few rows at a time, tree by tree, with the columns that are asked for side by
+//! side.
 
 use rayon::prelude::*;
 

@@ -1,6 +1,6 @@
 //! # A run of rounds
-//! Scores, slopes and losses of all rows, and what one round does to them. Rows with weight 0 in a run are held out: their
-//! scores are kept, and nothing is learned from them.
+//! Scores, slopes and losses of all rows, and what one round does to them. Rows with weight 0 in a run are
+//! held out: their scores are kept, and nothing is learned from them.
 
 use rayon::prelude::*;
 
@@ -220,6 +220,7 @@ impl<'a> Run<'a> {
             lambda: self.booster.lambda,
             least_rows: self.booster.least_rows,
             columns: self.booster.columns,
+            effective: self.booster.effective,
             // Slopes of numbers have the scale of the labels.
             least_gain: match self.booster.loss {
                 TreeLoss::Number(_) => {
@@ -251,7 +252,8 @@ impl<'a> Run<'a> {
         let grown: Vec<Vec<Grown>> = if k == 1 {
             vec![one(&mut self.growers[0], 0, &mut self.leaf_of)]
         } else {
-            // Output by output, in as many growers as there are threads; sums are exact, so it does not matter in which.
+            // Output by output, in as many growers as there are threads; sums are exact, so it does not
+            // matter in which.
             let mut all: Vec<(usize, &mut [u16], Vec<Grown>)> =
                 self.leaf_of.chunks_mut(n).enumerate().map(|(at, own)| (at, own, vec![])).collect();
             let share = k.div_ceil(self.growers.len());
@@ -392,7 +394,8 @@ impl<'a> Run<'a> {
         all.par_iter_mut().map(|own| quantile(own, tau)).collect()
     }
 
-    /// The minimisers of the leaves' risks and ridges, by Newton steps in brackets; all leaves share each pass.
+    /// The minimisers of the leaves' risks and ridges, by Newton steps in brackets; all leaves share each
+    /// pass.
     fn exact(&self, sums: &[LeafSums]) -> Vec<f64> {
         struct Root {
             lo: f64,

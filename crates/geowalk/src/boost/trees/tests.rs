@@ -112,7 +112,8 @@ fn exact_leaves_solve_their_equations_and_satisfy_the_identity() {
                 AdditiveTrees { trees: vec![tree.clone()], start: vec![0.0], ..model.clone() };
             let step = only.scores(&table);
             let new: Vec<f64> = scores.iter().zip(&step).map(|(a, b)| a + b).collect();
-            // (70): the weights after the step are orthogonal to every leaf. Leaves are told apart by their values.
+            // (70): the weights after the step are orthogonal to every leaf. Leaves are told apart by their
+            // values.
             for leaf in tree.nodes.iter().filter(|node| node.branch.is_none()) {
                 let own: Vec<usize> = (0..y.len()).filter(|row| step[*row] == leaf.value).collect();
                 let both = own.iter().any(|i| y[*i] > 0.0) && own.iter().any(|i| y[*i] < 0.0);
