@@ -2,9 +2,10 @@
 
     python compare.py GEOWALK DATA OUT.jsonl [TABLE ...]
 
-GEOWALK is the command, DATA the folder of the tables. Five stratified folds up to 2,500 rows, otherwise one split of 70 and
-30 %; the same for all. `control` is LightGBM with the protocol and settings of `geowalk boost --weak trees`: rounds by
-held-out rows, refit, link scale. `lightgbm` and `xgboost` are their defaults. One thread each.
+GEOWALK is the command, DATA the folder of the tables. Five stratified folds up to 2,500 rows, otherwise one
+split of 70 and 30 %; the same for all. `control` is LightGBM with the protocol and settings of
+`geowalk boost --weak trees`: rounds by held-out rows, refit, link scale. `lightgbm` and `xgboost` are their
+defaults. One thread each.
 """
 
 import json
@@ -23,9 +24,9 @@ from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
 TABLES = (
-    "banana banknote blood-transfusion breast-w cardiotocography colic cylinder-bands hypothyroid ionosphere letter "
-    "mfeat-fourier nursery optdigits page-blocks pendigits qsar-biodeg ringnorm saheart splice tic-tac-toe titanic "
-    "wall-following waveform-5000 wdbc"
+    "saheart ionosphere colic cylinder-bands wdbc breast-w blood-transfusion tic-tac-toe qsar-biodeg banknote "
+    "titanic mfeat-fourier cardiotocography hypothyroid splice waveform-5000 banana wall-following page-blocks "
+    "optdigits ringnorm pendigits nursery letter"
 ).split()
 QUIET = {"verbose": -1, "num_threads": 1, "seed": 0}
 
@@ -53,19 +54,21 @@ def cpu(of=resource.RUSAGE_SELF):
 
 
 class Geowalk:
-    def __init__(self, program):
-        self.program = program
+    def __init__(self, program, *flags):
+        self.program, self.flags = program, flags
 
     def __call__(self, X, y, V, classes):
         with tempfile.TemporaryDirectory() as place:
             place = Path(place)
-            X.assign(**{"class": [f"k{classes.index(label)}" for label in y]}).to_csv(place / "train.csv", index=False)
+            labels = [f"k{classes.index(label)}" for label in y]
+            X.assign(**{"class": labels}).to_csv(place / "train.csv", index=False)
             V.to_csv(place / "test.csv", index=False)
             names = [f"--nominal={c}" for c in X.columns if not pd.api.types.is_numeric_dtype(X[c])]
-            call = [self.program, "boost", "train.csv", "--weak", "trees", "--model", "m", "--progress", "none", "--json"]
+            call = [self.program, "boost", "train.csv", "--weak", "trees", "--model", "m", "--progress", "none"]
+            call += ["--json", "--label", "class", *names, *self.flags]
             start = cpu(resource.RUSAGE_CHILDREN)
             env = {"RAYON_NUM_THREADS": "1"}
-            made = subprocess.run(call + names + ["--label", "class"], cwd=place, check=True, capture_output=True, env=env)
+            made = subprocess.run(call, cwd=place, check=True, capture_output=True, env=env)
             used = cpu(resource.RUSAGE_CHILDREN) - start
             call = [self.program, "predict", "m", "test.csv", "--proba", "--output", "p.csv"]
             subprocess.run(call, cwd=place, check=True, capture_output=True, env=env)
@@ -154,7 +157,8 @@ def control(X, y, V, classes):
         return (1 - 1 / (n + 1)) * e / e.sum(1, keepdims=True) + 1 / (n + 1) / k
 
     grid = np.exp(np.linspace(math.log(0.05), math.log(20), 400))
-    cost = [log_loss(truth, calibrated(logits, s), labels=list(range(k))) * n + 2 * math.log(s) ** 2 for s in grid]
+    held = [log_loss(truth, calibrated(logits, s), labels=list(range(k))) for s in grid]
+    cost = [loss * len(truth) + 2 * math.log(s) ** 2 for loss, s in zip(held, grid)]
     scale = grid[int(np.argmin(cost))]
     model = lgb.train(settings, lgb.Dataset(X, y), round(1.2 * best))
     used = cpu() - start
@@ -163,7 +167,8 @@ def control(X, y, V, classes):
 
 def main():
     program, folder, out, *tables = sys.argv[1:]
-    learners = {"geowalk": Geowalk(str(Path(program).resolve())), "control": control, "lightgbm": lightgbm, "xgboost": xgboost}
+    program = str(Path(program).resolve())
+    learners = {"geowalk": Geowalk(program), "control": control, "lightgbm": lightgbm, "xgboost": xgboost}
     with open(out, "a", encoding="utf-8") as file:
         for name in tables or TABLES:
             X, y = read(Path(folder), name)
@@ -189,7 +194,8 @@ def main():
                 }
             file.write(json.dumps(record) + "\n")
             file.flush()
-            print(name, {key: round(own["log_loss"], 4) for key, own in record.items() if isinstance(own, dict)}, flush=True)
+            shown = {key: round(own["log_loss"], 4) for key, own in record.items() if isinstance(own, dict)}
+            print(name, shown, flush=True)
 
 
 if __name__ == "__main__":
