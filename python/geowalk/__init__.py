@@ -22,10 +22,11 @@ and `geowalk.NotFittedError`; all are ValueErrors, and the first three carry the
 
 import numpy as _numpy  # noqa: F401  first, so that its absence is an ImportError and not a panic later
 
-from . import geometry, losses
+from . import geometry, laws, losses, optimize
 from ._base import NotFittedError
 from ._batch import BoostClassifier, BoostRegressor, TreeClassifier, TreeRegressor
 from ._certificate import Certificate
+from ._client import Client, ServiceError
 from ._experts import Hedge, NullVector
 from ._files import Data, load, read, walks
 from ._geowalk import ConfigError, DataError, DomainError, __version__
@@ -37,6 +38,7 @@ __all__ = [
     "BoostClassifier",
     "BoostRegressor",
     "Certificate",
+    "Client",
     "ConfigError",
     "Data",
     "DataError",
@@ -47,13 +49,16 @@ __all__ = [
     "NullVector",
     "OnlineClassifier",
     "OnlineRegressor",
+    "ServiceError",
     "TreeClassifier",
     "TreeRegressor",
     "Winnow",
     "__version__",
     "geometry",
+    "laws",
     "load",
     "losses",
+    "optimize",
     "read",
     "walks",
 ]

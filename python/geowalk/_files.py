@@ -129,7 +129,7 @@ def load(path: Any) -> Any:
     kind, data, text = _geowalk.load_bytes(os.fspath(path))
     about = {} if text is None else json.loads(text)
     estimator = _made(about)
-    if kind == "online":
+    if kind in ("walk", "natural"):
         return _online(estimator, data, about)
     if kind in ("experts", "track"):
         return _stream(estimator, kind, data)
@@ -156,7 +156,7 @@ def _made(about: dict[str, Any]) -> Any:
 
 
 def _bins(own: dict[str, str]) -> int | None:
-    return None if own["bins"] == "exact" else int(own["bins"])
+    return int(own["bins"]) if "bins" in own else None
 
 
 def _tree(own: dict[str, str]) -> TreeClassifier:
@@ -166,21 +166,10 @@ def _tree(own: dict[str, str]) -> TreeClassifier:
 
 def _trees(own: dict[str, str], classes: bool) -> BoostClassifier | BoostRegressor:
     """The estimator of boosted trees of the command."""
-    known = {
-        "weak": "trees",
-        "rounds": int(own["rounds"]),
-        "leaves": int(own["leaves"]),
-        "bins": int(own["bins"]),
-        "seed": int(own["seed"]),
-        "rate": float(own["rate"]),
-        "depth": int(own["depth"]),
-        "ridge": float(own["lambda"]),
-        "row_share": float(own["row-share"]),
-        "column_share": float(own["column-share"]),
-        "min_leaf": int(own["min-leaf"]),
-        "effective_rows": own["effective-rows"] == "true",
-        "leaf_step": own["leaf-step"],
-    }
+    whole = {name: int(own[name]) for name in ("rounds", "leaves", "bins", "seed", "depth", "min_leaf")}
+    parts = {name: float(own[name]) for name in ("rate", "ridge", "row_share", "column_share")}
+    effective = own.get("effective_rows") == "true"
+    known = {"weak": "trees", "leaf_step": own["leaf_step"], "effective_rows": effective, **whole, **parts}
     if not classes:
         return BoostRegressor(loss=own["loss"], **known)
     return BoostClassifier(loss=None if own["loss"] == "softmax" else own["loss"], **known)
@@ -190,11 +179,10 @@ def _boost(own: dict[str, str]) -> BoostClassifier:
     """The estimator of a booster of the command."""
     return BoostClassifier(
         loss=own["loss"],
-        # Older files call small trees by the name that boosted trees have now.
-        weak={"boost:trees": "small-trees"}.get(own["walk"], own["walk"].removeprefix("boost:")),
+        weak=own["weak"],
         literals=int(own["literals"]),
         rounds=int(own["rounds"]),
-        leverage=own["rate"].removeprefix("leverage(").removesuffix(")"),
+        leverage=own["leverage"],
         adapt=None if own["adapt"] == "none" else own["adapt"],
         leaves=int(own["leaves"]),
         bins=_bins(own),
@@ -215,7 +203,7 @@ def _walked(own: dict[str, str]) -> Any:
     walk, loss, rate = own["walk"], own["loss"], own["rate"]
     if own["task"] == "regression":
         return OnlineRegressor(walk, loss, rate, passes=1, average=average, seed=seed)
-    if walk.startswith("natural:"):
+    if own["kind"] == "natural":
         return NaturalClassifier(walk.removeprefix("natural:"), passes=1, seed=seed)
     return OnlineClassifier(walk, loss, rate, passes=1, average=average, seed=seed)
 

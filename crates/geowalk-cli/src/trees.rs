@@ -10,12 +10,11 @@ use geowalk_run::calibration::Calibration;
 use geowalk_run::error::RunError;
 use geowalk_run::model::Model;
 use geowalk_run::profile::Profile;
-use geowalk_run::tree::Form;
-use geowalk_run::trees::{BoostedTrees, FEW, Judgement, Predicted, Shown, Target, TreesPlan};
+use geowalk_run::trees::{BoostedTrees, FEW, Judgement, Predicted, Target, TreesPlan, guarantee};
 use serde_json::{Value, json};
 
 use crate::Failure;
-use crate::args::{Boost, Format, Show, Shown as Visible, What};
+use crate::args::{Boost, Shown, What};
 use crate::data::Reading;
 use crate::paths::Files;
 use crate::progress::Lines;
@@ -85,7 +84,7 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<u8, Failure> {
     let target = Target::read(data.options(), task)?;
     data.finish()?;
     let style = "{spinner} [{bar:30}] {msg}, {elapsed}, at most {eta} left";
-    let lines = Lines::new(args.progress == Visible::Auto, style, Some(plan.steps(&target)));
+    let lines = Lines::new(args.progress == Shown::Auto, style, Some(plan.steps(&target)));
     target.notes.iter().for_each(|note| lines.line(note));
     let learned = learn(&plan, &target, &lines);
     let learned = learned.inspect_err(|_| lines.end())?;
@@ -204,78 +203,6 @@ fn interrupted(plan: &TreesPlan, learned: &BoostedTrees, args: &Boost) -> u8 {
     );
     crate::interrupt::tell(&format!("{} rounds are made", learned.rounds.len()), &kept);
     crate::interrupt::INTERRUPTED
-}
-
-/// The certificate of a summary in one sentence.
-fn guarantee(summary: &Value) -> String {
-    let own = &summary["certificate"];
-    let (Some(error), Some(bound)) = (own["loss"].as_f64(), own["bound"].as_f64()) else {
-        return own["reason"].as_str().unwrap_or("none: no rounds were made").to_owned();
-    };
-    let weak = if bound >= 1.0 { ", too weak to say anything" } else { "" };
-    format!(
-        "training error {:.1} %, proved to be at most {:.1} %{weak}; nothing is guaranteed for new rows",
-        100.0 * error,
-        100.0 * bound
-    )
-}
-
-/// Prints the certificate of a model.
-pub(crate) fn certify(json: bool, model: &Model, out: &mut dyn Write) -> Result<(), Failure> {
-    if json {
-        writeln!(out, "{}", model.summary["certificate"])?;
-    } else {
-        writeln!(out, "{}", guarantee(&model.summary))?;
-        writeln!(out, "{}", model.summary["descent"].as_str().unwrap_or_default())?;
-    }
-    Ok(())
-}
-
-/// What `show` prints.
-pub(crate) fn show(args: &Show, model: &Model, out: &mut dyn Write) -> Result<(), Failure> {
-    let shown = Shown::of(model)?;
-    if let Some(format) = args.format {
-        let text = match format {
-            Format::Text => shown.write(Form::Text),
-            Format::Sql => {
-                let target = crate::show::target(args)?;
-                shown.sql(&target).map_err(|why| format!("--format sql: {why}"))
-            }
-            Format::Json => shown.write(Form::Json),
-            Format::Dot => shown.write(Form::Dot),
-        };
-        write!(out, "{}", text.map_err(Failure::Use)?)?;
-        return Ok(());
-    }
-    let s = &model.settings;
-    if args.json {
-        let object = json!({
-            "walk": s.walk, "loss": s.loss, "rate": s.rate, "task": s.task.name(), "seed": s.seed,
-            "examples": model.examples, "classes": shown.trees().classes, "settings": s.extras,
-            "summary": model.summary,
-        });
-        writeln!(out, "{object}")?;
-        return Ok(());
-    }
-    let trees = shown.trees();
-    writeln!(out, "model      {} boosted trees, loss {}", trees.model.trees.len(), s.loss)?;
-    writeln!(out, "task       {}", s.task.name())?;
-    if !trees.classes.is_empty() {
-        writeln!(out, "classes    {}", trees.classes.join(", "))?;
-    }
-    writeln!(out, "examples   {}", model.examples)?;
-    let text = |key: &str| model.summary[key].as_str().unwrap_or_default().to_owned();
-    writeln!(out, "rounds     {}\ndescent    {}", text("choice"), text("descent"))?;
-    writeln!(out, "guarantee  {}", guarantee(&model.summary))?;
-    let importance = model.summary["importance"].as_array();
-    for (at, one) in importance.into_iter().flatten().take(args.top).enumerate() {
-        let head = if at == 0 { "importance" } else { "" };
-        let part = one["part"].as_f64().unwrap_or(0.0);
-        writeln!(out, "{head:<10} {part:.3}  {}", one["column"].as_str().unwrap_or_default())?;
-    }
-    report::full(Profile::of(model).as_ref(), out)?;
-    writeln!(out, "\nthe trees: --format text, json, sql or dot")?;
-    Ok(())
 }
 
 /// The report, from the summary of a fit; `how` it can be made again.

@@ -10,7 +10,8 @@ use support::{FRUIT, Place, cancer, text};
 fn from_a_table_to_predictions_and_back() {
     let place = Place::new("trees-flow");
     let data = cancer();
-    let args = ["boost", &data, "--weak", "trees", "--folds", "3", "--model", "m", "--report", "r.html"];
+    let args =
+        ["boost", &data, "--weak", "trees", "--folds", "3", "--model", "m", "--report", "r.html"];
     let (out, err) = place.both(&args);
     assert!(err.contains("held-out loss") && err.contains("fold 3 of 3"), "{err}");
     assert!(out.contains("then refitted on all rows for"), "{out}");
@@ -41,9 +42,14 @@ fn from_a_table_to_predictions_and_back() {
 fn other_tasks_and_mistakes() {
     let place = Place::new("trees-tasks");
     place.write("fruit.csv", FRUIT);
-    let trees = |more: &[&'static str]| [&["boost", "fruit.csv", "--weak", "trees", "--json"], more].concat();
+    let trees = |more: &[&'static str]| {
+        [&["boost", "fruit.csv", "--weak", "trees", "--json"], more].concat()
+    };
     assert_eq!(place.parsed(&trees(&["--rounds", "3"]))["rounds"].as_array().unwrap().len(), 3);
-    place.write("n.csv", "a,y\n1,0.5\n2,1.5\n3,2.5\n4,3.5\n5,4.5\n6,5.5\n7,6.5\n8,7.5\n9,8.5\n10,9.5\n");
+    place.write(
+        "n.csv",
+        "a,y\n1,0.5\n2,1.5\n3,2.5\n4,3.5\n5,4.5\n6,5.5\n7,6.5\n8,7.5\n9,8.5\n10,9.5\n",
+    );
     let n = ["boost", "n.csv", "--weak", "trees", "--json", "--min-leaf", "1"];
     assert!(place.parsed(&n)["metrics"]["rmse"].as_f64().unwrap() < 0.7);
     place.refuses(&trees(&["--literals", "3"]), "--literals does not go with --weak trees");

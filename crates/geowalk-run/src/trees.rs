@@ -25,7 +25,7 @@ use geowalk_data::Task;
 use serde_json::{Value, json};
 
 pub use export::Shown;
-pub use file::{KIND, predict};
+pub use file::KIND;
 pub use target::Target;
 
 use crate::error::RunError;
@@ -468,4 +468,18 @@ pub(crate) fn spread(y: &[f64]) -> Vec<u32> {
         codes[row] = group;
     }
     codes
+}
+
+/// The certificate of a summary in one sentence.
+pub fn guarantee(summary: &Value) -> String {
+    let own = &summary["certificate"];
+    let (Some(error), Some(bound)) = (own["loss"].as_f64(), own["bound"].as_f64()) else {
+        return own["reason"].as_str().unwrap_or("none: no rounds were made").to_owned();
+    };
+    let weak = if bound >= 1.0 { ", too weak to say anything" } else { "" };
+    format!(
+        "training error {:.1} %, proved to be at most {:.1} %{weak}; nothing is guaranteed for new rows",
+        100.0 * error,
+        100.0 * bound
+    )
 }

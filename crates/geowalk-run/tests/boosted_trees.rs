@@ -8,9 +8,10 @@ use geowalk::boost::Halt;
 use geowalk_data::{Input, Options, Task};
 use geowalk_run::error::RunError;
 use geowalk_run::evaluate::{Evaluation, evaluate};
+use geowalk_run::learned::Form;
 use geowalk_run::model::Model;
 use geowalk_run::predict::{Wanted, predict};
-use geowalk_run::tree::Form;
+use geowalk_run::sql;
 use geowalk_run::trees::{BoostedTrees, Judgement, Predicted, Shown, Target, TreesPlan};
 
 /// Classes or a number that depend on a number, a name and what is missing.
@@ -70,9 +71,9 @@ fn models_come_back_and_predict_the_same() {
         let data = Options::new([Input::text("b.csv", text(kind, 300))]);
         let found = evaluate(&model, data, 1).unwrap().evaluation;
         assert_eq!(matches!(found, Evaluation::Numbers(_)), kind == "y");
-        let shown = Shown::of(&model).unwrap();
+        let shown = Shown::of(&model, None).unwrap();
         for form in [Form::Text, Form::Json, Form::Sql, Form::Dot] {
-            let text = shown.write(form).unwrap();
+            let text = shown.write(form, &sql::Target::default()).unwrap();
             assert!(text.contains("size") && text.contains("color"), "{text}");
         }
     }

@@ -3,23 +3,20 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use geowalk::boost::table::Table;
 use geowalk::boost::trees::LeafStep;
 use geowalk::boost::{Halt, Surrogate};
-use geowalk_cli::report::Judged;
 use geowalk_data::Labels;
 use geowalk_run::error::RunError;
+use geowalk_run::learned::{Learned as _, Trees as Learned};
 use geowalk_run::model::Model;
 use geowalk_run::profile::Profile;
-use geowalk_run::tree::Form;
-use geowalk_run::trees::{BoostedTrees, Predicted, Shown, Target, TreesPlan};
+use geowalk_run::trees::{Predicted, Target, TreesPlan};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use super::boost::{LossArg, surrogate};
-use super::{Batch, Data, Learned, Renamed, whole};
+use super::{Batch, Data, Renamed, whole};
 use crate::columns::{schema, table};
 use crate::convert::unreadable;
 use crate::error::{config, data, run};
@@ -45,50 +42,9 @@ type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>, Vec<ClassLabel>, O
 /// Reference: Nock and Nielsen, Intrinsic geometries in learning, 2009.
 #[pyclass(module = "geowalk._geowalk", extends = Batch)]
 pub(crate) struct Trees {
-    trees: Arc<BoostedTrees>,
+    learned: Arc<Learned>,
     /// A loss of the user's own, which no model file holds.
     own: Option<Py<Loss>>,
-}
-
-impl Learned for BoostedTrees {
-    fn columns(&self) -> usize {
-        self.model.columns
-    }
-
-    fn classes(&self, table: &Table) -> Result<Vec<usize>, RunError> {
-        Ok(match self.predict(table) {
-            Predicted::Classes(found, _) => found,
-            Predicted::Numbers(_) => Vec::new(),
-        })
-    }
-
-    fn shares(&self, table: &Table) -> Result<Vec<f64>, RunError> {
-        Ok(match self.predict(table) {
-            Predicted::Classes(_, all) => all,
-            Predicted::Numbers(_) => Vec::new(),
-        })
-    }
-
-    fn write(&self, batch: &Batch, names: &Renamed, form: Form) -> PyResult<String> {
-        Shown::new(self.clone(), names.headings(batch)).write(form).map_err(PyValueError::new_err)
-    }
-
-    fn page(
-        &self,
-        batch: &Batch,
-        names: &Renamed,
-        judged: Option<Judged>,
-        how: &str,
-    ) -> PyResult<String> {
-        let mut summary = batch.model.summary.clone();
-        for one in summary["importance"].as_array_mut().into_iter().flatten() {
-            let name = one["column"].as_str().map(|name| names.name(name));
-            one["column"] = name.unwrap_or_default().into();
-        }
-        let profile = Profile::of(&batch.model);
-        let page = geowalk_cli::report::boosted_trees;
-        Ok(page(&summary, &self.classes, profile.as_ref(), judged, how).html())
-    }
 }
 
 /// Numbers to learn, from arrays.
@@ -196,11 +152,11 @@ impl Trees {
             (model, stopped) => (model.map_err(run)?, stopped),
         };
         let (model, stopped) = model;
-        let trees = Arc::new(BoostedTrees::of(&model, custom.as_ref()).map_err(run)?);
+        let learned = Arc::new(Learned::of(&model, custom.as_ref()).map_err(run)?);
         let order = (!order.is_empty()).then_some(order);
-        let batch = Batch::of(model, Arc::clone(&trees) as Arc<dyn Learned>, order);
+        let batch = Batch::of(model, Arc::clone(&learned) as Arc<_>, order);
         let batch = Batch { stopped, ..batch };
-        Ok(PyClassInitializer::from(batch).add_subclass(Self { trees, own }))
+        Ok(PyClassInitializer::from(batch).add_subclass(Self { learned, own }))
     }
 
     /// Predicted numbers.
@@ -209,7 +165,7 @@ impl Trees {
         py: Python<'py>,
         columns: Vec<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let (table, trees) = (slf.as_super().table(&columns)?, &slf.trees);
+        let (table, trees) = (slf.as_super().table(&columns)?, slf.learned.trees());
         match py.detach(|| trees.predict(&table)) {
             Predicted::Numbers(found) => Ok(PyArray1::from_vec(py, found)),
             Predicted::Classes(_, all) => Ok(PyArray1::from_vec(py, all)),
@@ -222,7 +178,7 @@ impl Trees {
         py: Python<'py>,
         columns: Vec<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (batch, trees) = (slf.as_super(), &slf.trees);
+        let (batch, trees) = (slf.as_super(), slf.learned.trees());
         let table = batch.table(&columns)?;
         let scores = py.detach(|| trees.model.scores(&table));
         if trees.model.outputs() == 1 {
@@ -237,7 +193,7 @@ impl Trees {
         py: Python<'py>,
         columns: Vec<Bound<'py, PyAny>>,
     ) -> PyResult<Vec<Bound<'py, PyArray2<f64>>>> {
-        let (batch, trees) = (slf.as_super(), &slf.trees);
+        let (batch, trees) = (slf.as_super(), slf.learned.trees());
         let table = batch.table(&columns)?;
         let mut all = Vec::new();
         py.detach(|| {
@@ -255,7 +211,7 @@ impl Trees {
         py: Python<'py>,
         columns: Vec<Bound<'py, PyAny>>,
     ) -> PyResult<Vec<Bound<'py, PyArray1<f64>>>> {
-        let (table, trees) = (slf.as_super().table(&columns)?, &slf.trees);
+        let (table, trees) = (slf.as_super().table(&columns)?, slf.learned.trees());
         let mut all = Vec::new();
         py.detach(|| {
             trees.staged(&table, &mut |predicted| match predicted {
@@ -266,16 +222,39 @@ impl Trees {
         Ok(all.into_iter().map(|found| PyArray1::from_vec(py, found)).collect())
     }
 
+    /// The report of the fit as one HTML page; `how` it can be made again, and rows with the numbers of their
+    /// classes to judge probabilities by.
+    #[pyo3(signature = (how, columns=None, y=None, names=None))]
+    fn page(
+        slf: PyRef<'_, Self>,
+        how: &str,
+        columns: Option<Vec<Bound<'_, PyAny>>>,
+        y: Option<PyReadonlyArray1<'_, f64>>,
+        names: Option<Vec<String>>,
+    ) -> PyResult<String> {
+        let batch = slf.as_super();
+        let names = Renamed::new(batch, names)?;
+        let judged = batch.judged(columns, y)?;
+        let mut summary = batch.model.summary.clone();
+        for one in summary["importance"].as_array_mut().into_iter().flatten() {
+            let name = one["column"].as_str().map(|name| names.name(name));
+            one["column"] = name.unwrap_or_default().into();
+        }
+        let profile = Profile::of(&batch.model);
+        let page = geowalk_cli::report::boosted_trees;
+        Ok(page(&summary, slf.learned.classes(), profile.as_ref(), judged, how).html())
+    }
+
     /// What each column gained, as parts of 1.
     fn importance<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        PyArray1::from_vec(py, self.trees.model.importance())
+        PyArray1::from_vec(py, self.learned.trees().model.importance())
     }
 
     /// Rounds, and leaves of all trees.
     #[getter]
     fn shape(&self) -> (usize, usize) {
-        let nodes = self.trees.model.trees.iter().flat_map(|tree| &tree.nodes);
-        (self.trees.model.rounds(), nodes.filter(|node| node.branch.is_none()).count())
+        let nodes = self.learned.trees().model.trees.iter().flat_map(|tree| &tree.nodes);
+        (self.learned.trees().model.rounds(), nodes.filter(|node| node.branch.is_none()).count())
     }
 
     /// What a model file's bytes hold; with the labels of the classes in an order of one's own, and the loss
@@ -289,10 +268,10 @@ impl Trees {
         loss: Option<Py<Loss>>,
     ) -> PyResult<Py<Self>> {
         let custom: Option<Surrogate> = surrogate(loss.as_ref())?;
-        let open = |model: &Model| BoostedTrees::of(model, custom.as_ref());
+        let open = |model: &Model| Learned::of(model, custom.as_ref());
         let classes = classes.filter(|classes| !classes.is_empty());
-        let (batch, trees) = Batch::read(bytes, classes, open)?;
-        Py::new(py, PyClassInitializer::from(batch).add_subclass(Self { trees, own: loss }))
+        let (batch, learned) = Batch::read(bytes, classes, open)?;
+        Py::new(py, PyClassInitializer::from(batch).add_subclass(Self { learned, own: loss }))
     }
 
     /// Writes the model file, which `geowalk predict` and `geowalk.load` read; with the class and parameters

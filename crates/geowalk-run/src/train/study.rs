@@ -12,6 +12,7 @@ use crate::learner::{Diverged, Outcome};
 use crate::link::{probability, threshold};
 use crate::metrics::{Metrics, Seen, Window, log_loss};
 use crate::model::{Arrays, Settings};
+use crate::settings::check_window;
 use crate::walks::{self, Built};
 
 /// A learner and all that is measured of it.
@@ -39,10 +40,11 @@ pub(super) struct Day {
 impl Day {
     /// At its beginning. The window is that of the model, unless another one is wanted.
     pub(super) fn new(settings: &Settings, window: Option<usize>) -> Result<Self, RunError> {
-        let size = window.map_or_else(|| settings.window(), |size| Ok(Some(size)))?;
+        let size = window.or(settings.stream.window);
+        check_window(size)?;
         Ok(Self {
             metrics: Metrics::new(settings.task),
-            held: settings.holdout()?.map(|_| Metrics::new(settings.task)),
+            held: settings.stream.holdout.map(|_| Metrics::new(settings.task)),
             window: size.map(|size| Window::new(settings.task, size)),
         })
     }
@@ -51,11 +53,12 @@ impl Day {
 impl Study {
     /// At the beginning.
     pub(super) fn new(settings: &Settings, width: Option<usize>) -> Result<Self, RunError> {
+        check_window(settings.stream.window)?;
         Ok(Self {
             built: walks::of(settings, width)?,
             metrics: Metrics::new(settings.task),
-            held: settings.holdout()?.map(|_| Metrics::new(settings.task)),
-            window: settings.window()?.map(|size| Window::new(settings.task, size)),
+            held: settings.stream.holdout.map(|_| Metrics::new(settings.task)),
+            window: settings.stream.window.map(|size| Window::new(settings.task, size)),
             day: None,
             outcomes: Vec::new(),
             failed: None,
@@ -85,7 +88,7 @@ impl Study {
         {
             *held = Metrics::load(settings.task, "holdout", &own)?;
         }
-        if let (Some(window), Some(size)) = (&mut study.window, settings.window()?) {
+        if let (Some(window), Some(size)) = (&mut study.window, settings.stream.window) {
             *window = Window::load(settings.task, size, &own)?;
         }
         Ok(study)

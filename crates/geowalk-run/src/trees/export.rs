@@ -4,6 +4,7 @@
 use std::fmt::Write;
 
 use geowalk::Real;
+use geowalk::boost::Surrogate;
 use geowalk::boost::table::Table;
 use geowalk::boost::trees::{Ask, Branch, NumberLoss, ScoreTree, TreeLoss, TreeNode};
 use serde_json::{Value, json};
@@ -11,32 +12,33 @@ use serde_json::{Value, json};
 use super::{BoostedTrees, Predicted};
 use crate::boost::words::threshold;
 use crate::error::RunError;
+use crate::learned::Form;
 use crate::model::Model;
 use crate::sql::{self, Inputs, Output, Target};
 use crate::table::{self, Heading, Origin};
-use crate::tree::Form;
 
 /// Columns that an explanation names.
 const REASONS: usize = 3;
 
 /// Trees with the names of their columns and classes.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Shown {
     trees: BoostedTrees,
     columns: Vec<Heading>,
 }
 
 impl Shown {
-    /// The trees of a model.
-    pub fn of(model: &Model) -> Result<Self, RunError> {
-        let trees = BoostedTrees::of(model, None)?;
+    /// The trees of a model; a user's loss, which no name tells, comes with it.
+    pub fn of(model: &Model, custom: Option<&Surrogate>) -> Result<Self, RunError> {
+        let trees = BoostedTrees::of(model, custom)?;
         let columns = table::headings(&model.schema, trees.model.columns);
         Ok(Self { trees, columns })
     }
 
-    /// These trees with these columns.
-    pub fn new(trees: BoostedTrees, columns: Vec<Heading>) -> Self {
-        Self { trees, columns }
+    /// The same with other names of its columns.
+    #[must_use]
+    pub fn with_columns(self, columns: Vec<Heading>) -> Self {
+        Self { columns, ..self }
     }
 
     /// The trees.
@@ -44,11 +46,11 @@ impl Shown {
         &self.trees
     }
 
-    /// Writes the trees. SQL is that of SQLite; see [`sql`](Self::sql) for others.
-    pub fn write(&self, form: Form) -> Result<String, String> {
+    /// Writes the trees; why that cannot be, where it cannot.
+    pub fn write(&self, form: Form, target: &Target) -> Result<String, String> {
         Ok(match form {
             Form::Text => self.text(),
-            Form::Sql => self.sql(&Target::default())?,
+            Form::Sql => self.sql(target)?,
             Form::Json => format!("{}\n", self.json()),
             Form::Dot => self.dot(),
         })

@@ -12,27 +12,20 @@
 //! Besides `trees.sizes` and `trees.outputs` of each tree (nodes, the score that it adds to), `trees.names`
 //! and `trees.start`.
 
-use std::io::Write;
-
 use geowalk::boost::Surrogate;
 use geowalk::boost::trees::{
     AdditiveTrees, Ask, Branch, NumberLoss, ScoreTree, TreeLoss, TreeNode,
 };
-use geowalk_data::{Options, Task};
+use geowalk_data::Task;
 use serde_json::Value;
 
-use super::{BoostedTrees, Predicted, Shown, Target, TreesPlan};
+use super::{BoostedTrees, Target, TreesPlan};
 use crate::error::RunError;
 use crate::label::Coding;
-use crate::model::{Arrays, Model, ModelError, Settings, array};
-use crate::predict::{Done, Sheet, Wanted};
-use crate::table::Reader;
+use crate::model::{Arrays, LearnerSettings, Model, ModelError, Settings, TreesSettings, array};
 
 /// The name of boosted trees among the learners of model files.
 pub const KIND: &str = "boosted-trees";
-
-/// Rows that are predicted together.
-const CHUNK: usize = 1 << 14;
 
 impl TreesPlan {
     /// The model file of what was learned.
@@ -43,32 +36,28 @@ impl TreesPlan {
         summary: Value,
     ) -> Result<Model, RunError> {
         let booster = self.booster(target)?;
-        let extras = [
-            ("columns", learned.model.columns.to_string()),
-            ("scale", learned.model.scale.to_string()),
-            ("rows", learned.model.rows.to_string()),
-            ("rounds", learned.model.rounds().to_string()),
-            ("leaves", booster.leaves.to_string()),
-            ("depth", booster.depth.to_string()),
-            ("lambda", booster.lambda.to_string()),
-            ("bins", booster.bins.to_string()),
-            ("row-share", booster.rows.to_string()),
-            ("column-share", booster.columns.to_string()),
-            ("min-leaf", booster.least_rows.to_string()),
-            ("effective-rows", booster.effective.to_string()),
-            ("leaf-step", booster.leaf.name().to_owned()),
-        ];
+        let learner = LearnerSettings::Trees(TreesSettings {
+            columns: learned.model.columns,
+            scale: learned.model.scale,
+            rows: learned.model.rows,
+            rounds: learned.model.rounds(),
+            rate: booster.rate,
+            leaves: booster.leaves,
+            depth: booster.depth,
+            ridge: booster.lambda,
+            bins: booster.bins,
+            row_share: booster.rows,
+            column_share: booster.columns,
+            min_leaf: booster.least_rows,
+            effective_rows: booster.effective,
+            leaf_step: booster.leaf.name().to_owned(),
+        });
         Ok(Model {
             settings: Settings {
-                walk: KIND.to_owned(),
-                loss: learned.model.loss.spec(),
-                rate: booster.rate.to_string(),
-                task: learned.task(),
                 seed: self.seed,
                 intercept: false,
                 certificate: !learned.classes.is_empty(),
-                y_range: None,
-                extras: extras.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
+                ..Settings::new(learner, learned.model.loss.spec(), learned.task())
             },
             schema: target.schema.clone(),
             classes: target.coding.classes().to_vec(),
@@ -112,11 +101,6 @@ fn arrays(model: &AdditiveTrees) -> Arrays {
 }
 
 impl BoostedTrees {
-    /// Is this a model of boosted trees?
-    pub fn is_model(model: &Model) -> bool {
-        model.settings.walk == KIND
-    }
-
     /// What a model file holds; a user's loss, which no name tells, comes with it.
     #[expect(
         clippy::cast_possible_truncation,
@@ -125,9 +109,8 @@ impl BoostedTrees {
     )]
     pub fn of(model: &Model, custom: Option<&Surrogate>) -> Result<Self, RunError> {
         let missing = |what: &str| ModelError::Missing { what: what.to_owned() };
-        let extra = |key: &str| model.settings.extras.get(key).ok_or_else(|| missing(key));
-        let number = |key: &str| -> Result<f64, RunError> {
-            Ok(extra(key)?.parse().map_err(|_| missing(key))?)
+        let LearnerSettings::Trees(settings) = &model.settings.learner else {
+            return Err(missing("trees").into());
         };
         let coding = Coding::restore(model.settings.task, model.classes.clone());
         let classes = match model.settings.task {
@@ -187,44 +170,11 @@ impl BoostedTrees {
             start: part("trees.start", Some(loss.outputs()))?.to_vec(),
             loss,
             trees,
-            columns: number("columns")? as usize,
-            scale: number("scale")?,
-            rows: number("rows")?,
+            columns: settings.columns,
+            scale: settings.scale,
+            rows: settings.rows,
         };
         own.check().map_err(|what| missing(&format!("trees ({what})")))?;
         Ok(Self { model: own, classes, rounds: Vec::new(), chosen: None })
     }
-}
-
-/// Predicts what `options` read with the trees of a model.
-pub fn predict(
-    model: &Model,
-    options: Options,
-    wanted: &Wanted,
-    out: &mut dyn Write,
-) -> Result<Done, RunError> {
-    let trees = BoostedTrees::of(model, None)?;
-    let shown = wanted.explain.then(|| Shown::of(model)).transpose()?;
-    let mut reader = Reader::unlabelled(&model.schema, trees.model.columns, options)?;
-    let proba = wanted.proba && !trees.classes.is_empty();
-    let answers = if proba { trees.classes.clone() } else { vec!["prediction".to_owned()] };
-    let wanted = &Wanted { proba, ..wanted.clone() };
-    let mut sheet = Sheet::new(wanted, reader.source(), &answers, out)?;
-    let k = trees.classes.len();
-    while let Some(rows) = reader.read(CHUNK)? {
-        let found = trees.predict(&rows.table);
-        sheet.rows(&rows.places, rows.table.rows(), |row, sheet| {
-            match &found {
-                Predicted::Classes(_, all) if proba => {
-                    all[row * k..][..k].iter().for_each(|share| sheet.field(&share.to_string()));
-                }
-                Predicted::Classes(found, _) => sheet.field(&trees.classes[found[row]]),
-                Predicted::Numbers(found) => sheet.field(&found[row].to_string()),
-            }
-            if let Some(shown) = &shown {
-                sheet.field(&shown.explain(&rows.table, row, &found));
-            }
-        })?;
-    }
-    Ok(sheet.done(reader.source(), &reader.unseen()))
 }
