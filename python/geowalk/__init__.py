@@ -9,7 +9,7 @@ generator. `geowalk.geometry` has the manifolds and generators, `geowalk.losses`
 >>> round(sphere.distance([1.0, 0.0, 0.0], p), 12)
 0.5
 
-Estimators have the manners of scikit-learn: `OnlineClassifier`, `OnlineRegressor`, `NaturalClassifier`, `Winnow`, `BoostClassifier`, `TreeClassifier`; the
+Estimators have the manners of scikit-learn: `OnlineClassifier`, `OnlineRegressor`, `NaturalClassifier`, `Winnow`, `BoostClassifier`, `BoostRegressor`, `TreeClassifier`, `TreeRegressor`; the
 on-line ones also those of river. `NullVector` and `Hedge` are for streams without labels. All have a `certificate_`.
 
 >>> model = geowalk.OnlineClassifier().fit([[0.0], [1.0], [0.2], [0.9]], ["no", "yes", "no", "yes"])
@@ -24,7 +24,7 @@ import numpy as _numpy  # noqa: F401  first, so that its absence is an ImportErr
 
 from . import geometry, laws, losses, optimize
 from ._base import NotFittedError
-from ._batch import BoostClassifier, TreeClassifier
+from ._batch import BoostClassifier, BoostRegressor, TreeClassifier, TreeRegressor
 from ._certificate import Certificate
 from ._client import Client, ServiceError
 from ._experts import Hedge, NullVector
@@ -36,6 +36,7 @@ from ._winnow import Winnow
 
 __all__ = [
     "BoostClassifier",
+    "BoostRegressor",
     "Certificate",
     "Client",
     "ConfigError",
@@ -50,6 +51,7 @@ __all__ = [
     "OnlineRegressor",
     "ServiceError",
     "TreeClassifier",
+    "TreeRegressor",
     "Winnow",
     "__version__",
     "geometry",

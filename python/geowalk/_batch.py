@@ -10,9 +10,9 @@ import numpy as np
 from . import _columns as c
 from . import _validate as v
 from ._base import Estimator, write_page
-from ._geowalk import Boost, Loss, Tree
+from ._geowalk import Boost, ConfigError, Loss, Tree, Trees
 
-__all__ = ["BoostClassifier", "TreeClassifier"]
+__all__ = ["BoostClassifier", "BoostRegressor", "TreeClassifier", "TreeRegressor"]
 
 
 class _Batch(Estimator):
@@ -69,34 +69,47 @@ class _Batch(Estimator):
         >>> TreeClassifier().fit([[0.0], [1.0]], ["no", "yes"]).classes_
         array(['no', 'yes'], dtype='<U3')
         """
+        return self._fit(X, y, sample_weight)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, held: np.ndarray | None = None) -> Any:
         for name in ("_model", "feature_names_in_"):
             self.__dict__.pop(name, None)
         self._check_whole()
         names, columns, rows = self._columns(X, True)
-        label = v.target(y, "class")
+        label = v.target(y, self._label)
         y = v.column(y, rows, self)
-        v.check_classes(y)
         w = v.weights(sample_weight, rows)
         if w is not None and not (w > 0).all():
             kept = w > 0
             columns = [c.kept(column, kept) for column in columns]
             y, w = y[kept], w[kept]
-        classes, codes = np.unique(y, return_inverse=True)
-        if len(classes) < 2:
-            raise v.one_class(classes, len(y))
-        from ._online import _labels
-
+            held = None if held is None else held[kept]
+        classes, codes, labels = self._coded(y)
         numbered = names if names is not None else [str(k) for k in range(1, len(columns) + 1)]
         nominal, text = c.declared(self, numbered, columns)
-        self._model = self._learn(
-            numbered, columns, codes.ravel().astype(np.float64), _labels(classes), w, label=label, nominal=nominal, text=text
-        )
-        self.classes_, self.n_features_in_ = classes, len(columns)
+        table = {} if held is None else {"held": held.tolist()}
+        table.update(label=label, nominal=nominal, text=text)
+        self._model = self._learn(numbered, columns, codes, labels, w, **table)
+        if classes is not None:
+            self.classes_ = classes
+        self.n_features_in_ = len(columns)
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
         # Whoever has stopped it has what was learned until then.
         self._model.raise_if_stopped()
         return self
+
+    _label = "class"
+
+    def _coded(self, y: np.ndarray) -> tuple[Any, np.ndarray, list[Any]]:
+        """The classes, the number of each row's, and the labels of the classes."""
+        from ._online import _labels
+
+        v.check_classes(y)
+        classes, codes = np.unique(y, return_inverse=True)
+        if len(classes) < 2:
+            raise v.one_class(classes, len(y))
+        return classes, codes.ravel().astype(np.float64), _labels(classes)
 
     def _learn(self, names: list[str], columns: list[Any], y: np.ndarray, classes: list[Any], w: Any, **table: Any) -> Any:
         raise NotImplementedError
@@ -186,23 +199,197 @@ class _Batch(Estimator):
         return self._learned.write(form, self._shown(feature_names))
 
 
-class BoostClassifier(_Batch):
-    """Rules with leverages, boosted with any strictly convex loss; they can be read as sentences.
+def _joined(X: Any, V: Any) -> Any:
+    """The rows of X, then those of V."""
+    if hasattr(X, "iloc"):
+        import pandas
 
-    H(x) = sum of alpha_j h_j(x); in each round the rule with the largest edge over the weights of the examples is found, and its leverage moved to the minimum of the loss.
+        return pandas.concat([X, V], ignore_index=True)
+    if type(X).__module__.split(".")[0] == "polars":
+        import polars
 
-    loss      a balanced convex loss (matsushita, gini, entropy, mu, nu, zeta), or exponential, logistic, squared; or your own, a geowalk.losses.Custom
-    weak      'rules', 'stumps', 'trees' or 'columns'
+        return polars.concat([X, V])
+    if v.is_sparse(X):
+        import scipy.sparse
+
+        return scipy.sparse.vstack([X, V]).tocsr()
+    return np.concatenate([np.asarray(X), np.asarray(V)])
+
+
+class _BoostedTrees(_Batch):
+    """What estimators of boosted trees share."""
+
+    _TREES = (
+        "rate", "depth", "ridge", "row_share", "column_share", "min_leaf", "effective_rows", "leaf_step", "patience",
+        "hold_out",
+    )
+    _whole = {"rounds": 1, "leaves": 2, "depth": 1, "min_leaf": 1, "patience": 1, "bins": 2, "seed": 0}
+    _optional = ("rounds", "leaves", "depth", "min_leaf", "patience", "bins")
+
+    def _seed(self) -> int:
+        return int(self.seed if self.random_state is None else self.random_state)
+
+    def _trees(self, names: list[str], columns: list[Any], y: np.ndarray, classes: list[Any], w: Any, **table: Any) -> Any:
+        if self.bins is None:
+            raise ConfigError("bins = None; trees need bins, 2 to 254 of them")
+        own = {name: getattr(self, name) for name in self._TREES}
+        return Trees(
+            names,
+            columns,
+            y,
+            classes,
+            w,
+            loss=self.loss,
+            rounds=self.rounds,
+            leaves=self.leaves,
+            bins=min(int(self.bins), 254),
+            seed=self._seed(),
+            **own,
+            **table,
+        )
+
+    def _fit_with(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> Any:
+        """Learns; with other rows that choose the number of rounds."""
+        if eval_set is None:
+            return self._fit(X, y, sample_weight)
+        if self.weak != "trees":
+            raise ValueError("eval_set goes with weak='trees'")
+        if self.rounds is not None:
+            raise ValueError(f"rounds = {self.rounds} is exact: with eval_set leave rounds out, so that it is chosen")
+        if isinstance(eval_set, list):
+            if len(eval_set) != 1:
+                raise ValueError(f"eval_set has {len(eval_set)} parts; give one, (X, y)")
+            (eval_set,) = eval_set
+        if isinstance(eval_set, np.ndarray) or len(eval_set) != 2:
+            raise ValueError("eval_set is a pair (X, y)")
+        more, labels = eval_set
+        first, second = np.asarray(y), np.asarray(labels)
+        if first.ndim != 1 or second.ndim != 1:
+            raise ValueError("y, and that of eval_set, must be vectors")
+        rows = len(first), len(second)
+        held = np.repeat([False, True], rows)
+        if sample_weight is not None:
+            sample_weight = np.concatenate([v.weights(sample_weight, rows[0]), np.ones(rows[1])])
+        joined = first.astype(object) if first.dtype.kind != second.dtype.kind else first
+        unseen = [] if self._kind == "regressor" else sorted(set(second.tolist()) - set(first.tolist()), key=repr)
+        if unseen:
+            raise ValueError(f"eval_set has the class {unseen[0]!r}, which y does not have")
+        return self._fit(_joined(X, more), np.concatenate([joined, second]), sample_weight, held)
+
+    @property
+    def n_rounds_(self) -> int:
+        """How many rounds were made.
+
+        >>> from geowalk import BoostRegressor
+        >>> BoostRegressor(rounds=7).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0]).n_rounds_
+        7
+        """
+        model = self._learned
+        return model.shape[0] if isinstance(model, Trees) else len(self.summary_["members"][0]["rounds"])
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """What each column gained, as parts of 1; of trees.
+
+        >>> from geowalk import BoostRegressor
+        >>> X = [[k, 0.0] for k in range(20)]
+        >>> BoostRegressor(rounds=3, min_leaf=1).fit(X, range(20)).feature_importances_
+        array([1., 0.])
+        """
+        model = self._learned
+        if not isinstance(model, Trees):
+            raise AttributeError("importances are of weak='trees'; rules are read with rules_")
+        return model.importance()
+
+
+class _Regressor(_BoostedTrees):
+    """What trees of numbers share."""
+
+    _kind = "regressor"
+    _label = "y"
+    weak = "trees"
+
+    def _coded(self, y: np.ndarray) -> tuple[Any, np.ndarray, list[Any]]:
+        return None, v.numbers(y), []
+
+    def _learn(self, names: list[str], columns: list[Any], y: np.ndarray, classes: list[Any], w: Any, **table: Any) -> Any:
+        return self._trees(names, columns, y, classes, w, **table)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The predicted numbers.
+
+        >>> from geowalk import TreeRegressor
+        >>> TreeRegressor().fit([[0.0], [1.0]], [3.0, 5.0]).predict([[0.2], [0.9]])
+        array([3., 5.])
+        """
+        model = self._learned
+        return model.numbers(self._columns(X, False)[1])
+
+    @property
+    def predict_proba(self) -> Any:
+        raise AttributeError("numbers have no probabilities")
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R^2: 1 less the squared error as a part of that of the mean.
+
+        >>> from geowalk import TreeRegressor
+        >>> TreeRegressor().fit([[0.0], [1.0]], [3.0, 5.0]).score([[0.0], [1.0]], [3.0, 5.0])
+        1.0
+        """
+        found = self.predict(X)
+        y = v.numbers(v.column(y, len(found), self))
+        w = v.weights(sample_weight, len(y))
+        spread = np.average((y - np.average(y, weights=w)) ** 2, weights=w)
+        off = np.average((y - found) ** 2, weights=w)
+        return float(1.0 - off / spread) if spread > 0 else float(off == 0)
+
+    def report(self, path: Any, feature_names: Any = None) -> None:
+        """Writes one self-contained HTML page: what was learned and how it went.
+
+        >>> import geowalk, pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "report.html"
+        >>> geowalk.TreeRegressor().fit([[0.0], [1.0]], [3.0, 5.0]).report(path)
+        >>> "Loss by round" in path.read_text(encoding="utf-8")
+        True
+        """
+        page = self._learned.page(f"{self!r}.fit(X, y)", names=self._shown(feature_names))
+        return write_page(path, page)
+
+
+class BoostClassifier(_BoostedTrees):
+    """Boosted rules that can be read as sentences, or boosted trees, with any strictly convex loss.
+
+    Rules: H(x) = sum of alpha_j h_j(x); in each round the rule with the largest edge over the weights of the examples is
+    found, and its leverage moved to the minimum of the loss. Trees (weak='trees'): each round adds a tree whose leaf values
+    lower the loss; without `rounds` held-out rows choose how many, then all rows are learned from.
+
+    loss      a balanced convex loss (matsushita, gini, entropy, mu, nu, zeta), or exponential, logistic, squared; or your own,
+              a geowalk.losses.Custom; None: matsushita, and logistic for trees
+    weak      'rules', 'stumps', 'trees', 'small-trees' (each one vote of +1 or -1 per leaf) or 'columns'
     literals  tests in a rule
-    leaves    of a small tree, with weak='trees'
-    rounds    how many rounds
+    rounds    how many rounds; None: 10, and of trees as many as held-out rows want
     leverage  'one', 'all' or how many leverages move in a round
     adapt     None, or which losses are chosen while boosting: 'F1', 'F2', 'E1', 'E2', 'F*'
-    bins      thresholds between so many quantiles; None: between all values
+    leaves    of a tree at most; None: 16, and 4 of small trees
+    bins      thresholds between so many quantiles, of trees at most 254; None: between all values
     seed      of whatever is random
     nominal   columns whose numbers are names
     text      columns of free text, split into words; a column of several words whose values mostly differ is split
               anyway
+
+    Of trees alone (None is the default of the task):
+
+    rate          how much of each step is taken, 0 to 1
+    depth         tests on the way to a leaf at most
+    ridge         the ridge of leaf values
+    row_share     the share of the rows that each tree is grown on; its values come from all rows
+    column_share  the share of the columns that each node looks at
+    min_leaf      rows of a leaf at least
+    effective_rows  count the rows of a leaf by how hard they are to tell
+    leaf_step     'newton', 'exact' or 'kl'
+    patience      rounds without improvement on held-out rows
+    hold_out      the share of rows that is held out to choose the rounds, instead of folds
+    random_state  another name of the seed, as scikit-learn has it
 
     >>> import numpy as np
     >>> from geowalk import BoostClassifier
@@ -211,49 +398,80 @@ class BoostClassifier(_Batch):
     >>> model = BoostClassifier(rounds=5).fit(X, y)
     >>> model.score(X, y) > 0.95, len(model.rules_) > 0
     (True, True)
+    >>> BoostClassifier(weak="trees").fit(X, y).score(X, y) > 0.98
+    True
 
     Reference: Nock and Nielsen, Intrinsic geometries in learning, 2009; Schapire and Singer, Improved boosting algorithms using confidence-rated predictions, 1999.
     """
 
     def __init__(
         self,
-        loss: str | Loss = "matsushita",
+        loss: str | Loss | None = None,
         weak: str = "rules",
         literals: int = 2,
-        rounds: int = 10,
+        rounds: int | None = None,
         leverage: str | int = "one",
         adapt: str | None = None,
-        leaves: int = 4,
+        leaves: int | None = None,
         bins: int | None = 255,
         seed: int = 0,
         nominal: Sequence[str] = (),
         text: Sequence[str] = (),
+        rate: float | None = None,
+        depth: int | None = None,
+        ridge: float | None = None,
+        row_share: float | None = None,
+        column_share: float | None = None,
+        min_leaf: int | None = None,
+        effective_rows: bool | None = None,
+        leaf_step: str = "newton",
+        patience: int | None = None,
+        hold_out: float | None = None,
+        random_state: int | None = None,
     ) -> None:
         self.loss, self.weak, self.literals, self.rounds = loss, weak, literals, rounds
         self.leverage, self.adapt, self.leaves, self.bins, self.seed = leverage, adapt, leaves, bins, seed
         self.nominal, self.text = nominal, text
+        self.rate, self.depth, self.ridge, self.row_share, self.column_share = rate, depth, ridge, row_share, column_share
+        self.min_leaf, self.effective_rows, self.leaf_step = min_leaf, effective_rows, leaf_step
+        self.patience, self.hold_out, self.random_state = patience, hold_out, random_state
 
-    _whole = {"literals": 1, "rounds": 1, "leaves": 2, "bins": 0, "seed": 0}
-    _optional = ("bins",)
+    _whole = {**_BoostedTrees._whole, "literals": 1, "bins": 0}
 
     def _learn(self, names: list[str], columns: list[Any], y: np.ndarray, classes: list[Any], w: Any, **table: Any) -> Any:
+        if self.weak == "trees":
+            return self._trees(names, columns, y, classes, w, **table)
+        given = [name for name in self._TREES if getattr(self, name) not in (None, "newton")]
+        if given:
+            raise ConfigError(f"{given[0]} = {getattr(self, given[0])!r} goes with weak='trees'")
         return Boost(
             names,
             columns,
             y,
             classes,
             w,
-            loss=self.loss,
+            loss="matsushita" if self.loss is None else self.loss,
             weak=self.weak,
             literals=self.literals,
-            leaves=self.leaves,
-            rounds=self.rounds,
+            leaves=4 if self.leaves is None else self.leaves,
+            rounds=10 if self.rounds is None else self.rounds,
             leverage=str(self.leverage),
             adapt=self.adapt,
             bins=self.bins or 0,
-            seed=self.seed,
+            seed=self._seed(),
             **table,
         )
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Any:
+        """Learns from a table. Numbers may be missing (NaN), columns may hold names. With `eval_set`, a pair (X, y), these
+        rows choose the number of rounds of trees and are not learned from. Ctrl-C stops it within a second; what was learned
+        until then stays.
+
+        >>> from geowalk import BoostClassifier
+        >>> BoostClassifier().fit([[0.0], [1.0]], ["no", "yes"]).classes_
+        array(['no', 'yes'], dtype='<U3')
+        """
+        return self._fit_with(X, y, sample_weight, eval_set)
 
     @property
     def rules_(self) -> list[str]:
@@ -269,6 +487,156 @@ class BoostClassifier(_Batch):
         """
         model = self._learned
         return model.scores(self._columns(X, False)[1])
+
+    def staged_predict_proba(self, X: Any) -> Any:
+        """The probabilities of every class after each round, round by round; of trees. All rounds are computed at once.
+
+        >>> from geowalk import BoostClassifier
+        >>> model = BoostClassifier(weak="trees", rounds=3).fit([[0.0], [1.0]] * 20, [0, 1] * 20)
+        >>> len(list(model.staged_predict_proba([[0.0]])))
+        3
+        """
+        model = self._learned
+        if not isinstance(model, Trees):
+            raise ValueError("staged_predict_proba goes with weak='trees'")
+        yield from model.staged(self._columns(X, False)[1])
+
+
+class BoostRegressor(_Regressor):
+    """Boosted trees that predict numbers.
+
+    Each round adds a tree whose leaf values lower the loss; without `rounds` held-out rows choose how many, then all rows are
+    learned from. The training loss never rises.
+
+    loss          'squared', 'absolute', 'quantile(tau=0.5)', 'huber(delta=1)' or 'poisson' (counts; the prediction is a mean)
+    weak          'trees'
+    rounds        how many rounds; None: as many as held-out rows want
+    leaves        of a tree at most; None: 16
+    bins          thresholds between so many quantiles, at most 254
+    seed          of whatever is random
+    nominal       columns whose numbers are names
+    text          columns of free text, split into words; a column of several words whose values mostly differ is split anyway
+    rate          how much of each step is taken, 0 to 1; None: 0.05
+    depth         tests on the way to a leaf at most; None: 6
+    ridge         the ridge of leaf values; None: 1
+    row_share     the share of the rows that each tree is grown on; None: 0.8
+    column_share  the share of the columns that each node looks at; None: 0.7
+    min_leaf      rows of a leaf at least; None: 5
+    effective_rows  count the rows of a leaf by their curvature: of use with loss='poisson'
+    leaf_step     'newton'
+    patience      rounds without improvement on held-out rows; None: 80
+    hold_out      the share of rows that is held out to choose the rounds, instead of folds
+    random_state  another name of the seed, as scikit-learn has it
+
+    >>> import numpy as np
+    >>> from geowalk import BoostRegressor
+    >>> X = np.random.default_rng(0).standard_normal((500, 3))
+    >>> y = np.where(X[:, 0] > 0, 2.0, 0.0) + X[:, 1]
+    >>> BoostRegressor().fit(X, y).score(X, y) > 0.95
+    True
+
+    Reference: Friedman, Greedy function approximation: a gradient boosting machine, 2001.
+    """
+
+    def __init__(
+        self,
+        loss: str = "squared",
+        weak: str = "trees",
+        rounds: int | None = None,
+        leaves: int | None = None,
+        bins: int = 254,
+        seed: int = 0,
+        nominal: Sequence[str] = (),
+        text: Sequence[str] = (),
+        rate: float | None = None,
+        depth: int | None = None,
+        ridge: float | None = None,
+        row_share: float | None = None,
+        column_share: float | None = None,
+        min_leaf: int | None = None,
+        effective_rows: bool | None = None,
+        leaf_step: str = "newton",
+        patience: int | None = None,
+        hold_out: float | None = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.loss, self.weak, self.rounds, self.leaves, self.bins, self.seed = loss, weak, rounds, leaves, bins, seed
+        self.nominal, self.text = nominal, text
+        self.rate, self.depth, self.ridge, self.row_share, self.column_share = rate, depth, ridge, row_share, column_share
+        self.min_leaf, self.effective_rows, self.leaf_step = min_leaf, effective_rows, leaf_step
+        self.patience, self.hold_out, self.random_state = patience, hold_out, random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Any:
+        """Learns from a table. With `eval_set`, a pair (X, y), these rows choose the number of rounds and are not learned
+        from.
+
+        >>> from geowalk import BoostRegressor
+        >>> BoostRegressor(rounds=3).fit([[0.0], [1.0]], [0.0, 1.0]).n_rounds_
+        3
+        """
+        if self.weak != "trees":
+            raise ConfigError(f"weak = {self.weak!r}; numbers are learned by 'trees'")
+        return self._fit_with(X, y, sample_weight, eval_set)
+
+    def staged_predict(self, X: Any) -> Any:
+        """The predictions after each round, round by round. All rounds are computed at once.
+
+        >>> from geowalk import BoostRegressor
+        >>> model = BoostRegressor(rounds=3).fit([[0.0], [1.0]], [0.0, 1.0])
+        >>> len(list(model.staged_predict([[0.0]])))
+        3
+        """
+        model = self._learned
+        yield from model.staged_numbers(self._columns(X, False)[1])
+
+
+class TreeRegressor(_Regressor):
+    """One regression tree on histograms: each leaf predicts the mean (absolute loss: the median) of its rows.
+
+    loss        'squared', 'absolute', 'quantile(tau=0.5)', 'huber(delta=1)' or 'poisson'
+    max_leaves  at most so many leaves; None: 65535
+    max_depth   at most so many tests on the way to a leaf
+    min_leaf    at least so many rows in a leaf
+    bins        thresholds between so many quantiles, at most 254
+    seed        of nothing: no part of it is random
+    nominal     columns whose numbers are names
+    text        columns of free text, split into words; a column of several words whose values mostly differ is split anyway
+
+    >>> import numpy as np
+    >>> from geowalk import TreeRegressor
+    >>> X = np.arange(100.0).reshape(-1, 1)
+    >>> TreeRegressor(max_leaves=2).fit(X, np.where(X[:, 0] > 40, 3.0, 1.0)).predict([[0.0], [99.0]])
+    array([1., 3.])
+
+    Reference: Breiman, Friedman, Olshen and Stone, Classification and regression trees, 1984.
+    """
+
+    def __init__(
+        self,
+        loss: str = "squared",
+        max_leaves: int | None = None,
+        max_depth: int | None = None,
+        min_leaf: int = 1,
+        bins: int = 254,
+        seed: int = 0,
+        nominal: Sequence[str] = (),
+        text: Sequence[str] = (),
+    ) -> None:
+        self.loss, self.max_leaves, self.max_depth, self.min_leaf = loss, max_leaves, max_depth, min_leaf
+        self.bins, self.seed, self.nominal, self.text = bins, seed, nominal, text
+
+    _whole = {"max_leaves": 2, "max_depth": 1, "min_leaf": 1, "bins": 2, "seed": 0}
+    _optional = ("max_leaves", "max_depth")
+    rounds, rate, ridge, row_share, column_share = 1, 1.0, 0.0, 1.0, 1.0
+    effective_rows, leaf_step, patience, hold_out, random_state = None, "newton", None, None, None
+
+    @property
+    def leaves(self) -> int:
+        return 65535 if self.max_leaves is None else self.max_leaves
+
+    @property
+    def depth(self) -> int:
+        return 1 << 20 if self.max_depth is None else self.max_depth
 
 
 class TreeClassifier(_Batch):

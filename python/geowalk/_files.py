@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _geowalk
 from ._base import unplain
-from ._batch import BoostClassifier, TreeClassifier
+from ._batch import BoostClassifier, BoostRegressor, TreeClassifier, TreeRegressor
 from ._experts import Hedge, NullVector
 from ._natural import NaturalClassifier
 from ._online import OnlineClassifier, OnlineRegressor, _labels
@@ -133,17 +133,22 @@ def load(path: Any) -> Any:
         return _online(estimator, data, about)
     if kind in ("experts", "track"):
         return _stream(estimator, kind, data)
-    model = _geowalk.Boost.from_bytes(data) if kind == "boost" else _geowalk.Tree.from_bytes(data)
+    learned = {"boost": _geowalk.Boost, "trees": _geowalk.Trees, "tree": _geowalk.Tree}[kind]
+    model = learned.from_bytes(data)
+    labels = model.labels()
     if estimator is None:
-        estimator = _tree(dict(model.settings())) if kind == "tree" else _boost(dict(model.settings()))
-    estimator._model, estimator.classes_ = model, _classes(model.labels(), about)
+        own = dict(model.settings())
+        estimator = _trees(own, bool(labels)) if kind == "trees" else _tree(own) if kind == "tree" else _boost(own)
+    estimator._model = model
+    if labels:
+        estimator.classes_ = _classes(labels, about)
     _name(estimator, [name for name, _ in model.columns()])
     return estimator
 
 
 def _made(about: dict[str, Any]) -> Any:
     """The estimator that wrote the file, with its parameters; those that this version does not know are left out. None if there was none."""
-    known = (OnlineClassifier, OnlineRegressor, NaturalClassifier, Winnow, BoostClassifier, TreeClassifier, Hedge, NullVector)
+    known = (OnlineClassifier, OnlineRegressor, NaturalClassifier, Winnow, BoostClassifier, BoostRegressor, TreeClassifier, TreeRegressor, Hedge, NullVector)
     cls = next((cls for cls in known if cls.__name__ == about.get("class")), None)
     if cls is None:
         return None
@@ -157,6 +162,17 @@ def _bins(own: dict[str, str]) -> int | None:
 def _tree(own: dict[str, str]) -> TreeClassifier:
     """The estimator of a tree of the command."""
     return TreeClassifier(own["loss"], smoothing=float(own["smoothing"]), bins=_bins(own), seed=int(own["seed"]))
+
+
+def _trees(own: dict[str, str], classes: bool) -> BoostClassifier | BoostRegressor:
+    """The estimator of boosted trees of the command."""
+    whole = {name: int(own[name]) for name in ("rounds", "leaves", "bins", "seed", "depth", "min_leaf")}
+    parts = {name: float(own[name]) for name in ("rate", "ridge", "row_share", "column_share")}
+    effective = own.get("effective_rows") == "true"
+    known = {"weak": "trees", "leaf_step": own["leaf_step"], "effective_rows": effective, **whole, **parts}
+    if not classes:
+        return BoostRegressor(loss=own["loss"], **known)
+    return BoostClassifier(loss=None if own["loss"] == "softmax" else own["loss"], **known)
 
 
 def _boost(own: dict[str, str]) -> BoostClassifier:

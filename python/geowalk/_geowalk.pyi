@@ -452,6 +452,46 @@ class Tree(Batch):
     def importance(self) -> _Array: ...
 
 @final
+class Trees(Batch):
+    def __new__(
+        cls,
+        names: list[str],
+        columns: list[_Column],
+        y: _Array,
+        classes: list[_Label],
+        weight: _Array | None = None,
+        held: list[bool] | None = None,
+        loss: str | Loss | None = None,
+        rounds: int | None = None,
+        rate: float | None = None,
+        leaves: int | None = None,
+        depth: int | None = None,
+        ridge: float | None = None,
+        bins: int | None = None,
+        row_share: float | None = None,
+        column_share: float | None = None,
+        min_leaf: int | None = None,
+        effective_rows: bool | None = None,
+        leaf_step: str = "newton",
+        patience: int | None = None,
+        hold_out: float | None = None,
+        seed: int = 0,
+        label: str | None = None,
+        nominal: list[str] | None = None,
+        text: list[str] | None = None,
+    ) -> Trees: ...
+    @property
+    def shape(self) -> tuple[int, int]: ...
+    @staticmethod
+    def from_bytes(bytes: bytes, classes: list[_Label] | None = None, loss: Loss | None = None) -> Trees: ...
+    def importance(self) -> _Array: ...
+    def numbers(self, columns: list[_Column]) -> _Array: ...
+    def save(self, path: str, estimator: str | None = None) -> None: ...
+    def scores(self, columns: list[_Column]) -> _Array: ...
+    def staged(self, columns: list[_Column]) -> list[_Array]: ...
+    def staged_numbers(self, columns: list[_Column]) -> list[_Array]: ...
+
+@final
 class Weigher:
     def __new__(
         cls,

@@ -67,7 +67,7 @@ def test_batch_learners_have_the_page_of_the_command(tmp_path, what):
     assert sections(tmp_path / "short.html") == [name for name in sections(tmp_path / "command.html") if "calibration" not in name]
 
 
-@pytest.mark.parametrize("settings", [{"adapt": "F*"}, {"weak": "trees", "leaves": 3}, {"leverage": "all", "loss": "exponential"}, {"bins": None, "weak": "stumps"}])
+@pytest.mark.parametrize("settings", [{"adapt": "F*"}, {"weak": "small-trees", "leaves": 3}, {"leverage": "all", "loss": "exponential"}, {"bins": None, "weak": "stumps"}])
 def test_pages_of_several_classes_come_back(tmp_path, settings):
     random = np.random.default_rng(0)
     X = random.standard_normal((200, 3))

@@ -285,7 +285,7 @@ def test_ctrl_c_ends_the_search_for_the_best_comparator():
 
 @sigint
 @pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("weak", ["rules", "stumps", "trees"])
+@pytest.mark.parametrize("weak", ["rules", "stumps", "small-trees"])
 def test_ctrl_c_leaves_the_rounds_until_then(weak, classes):
     random = np.random.default_rng(0)
     X, y = random.standard_normal((400, 3)), random.integers(0, classes, 400)

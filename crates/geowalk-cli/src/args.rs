@@ -17,7 +17,7 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Learn from a stream or table in one pass, and write a model.
     Train(Train),
-    /// Boost rules, stumps, small trees or columns, with any convex loss.
+    /// Boost rules, stumps, trees or columns, with any convex loss.
     Boost(Boost),
     /// Grow a decision tree on a table, and write a model.
     Tree(Tree),
@@ -513,19 +513,45 @@ pub(crate) struct Track {
 pub(crate) struct Boost {
     #[command(flatten)]
     pub(crate) data: Data,
-    /// The loss: exponential, squared, logistic, gini, matsushita, entropy, mu, nu, zeta, or renorm.
-    #[arg(long, default_value = "matsushita")]
-    pub(crate) loss: String,
-    /// What is boosted: rules, stumps, trees or columns.
+    /// Loss of classes: exponential, squared, logistic, gini, matsushita, entropy, mu, nu, zeta, renorm. Of numbers,
+    /// with --weak trees: squared, absolute, quantile(tau), huber(delta), poisson [default: matsushita; for trees
+    /// logistic or squared]
+    #[arg(long)]
+    pub(crate) loss: Option<String>,
+    /// What is boosted: rules, stumps, trees (usually the most accurate), small-trees (one vote each), columns.
     #[arg(long, default_value = "rules")]
     pub(crate) weak: String,
     /// Literals of a rule at most.
     #[arg(long, default_value_t = 2)]
     pub(crate) literals: usize,
-    /// Leaves of a small tree at most.
-    #[arg(long, default_value_t = 4)]
-    pub(crate) leaves: usize,
-    /// Rounds at most [default: 10, or those of the model that is continued]
+    /// Maximum leaves of a tree [default: 16, of small-trees 4]
+    #[arg(long)]
+    pub(crate) leaves: Option<usize>,
+    /// Maximum depth of a tree, with --weak trees [default: 6]
+    #[arg(long)]
+    pub(crate) depth: Option<usize>,
+    /// Part of each step that is taken, 0 to 1, with --weak trees [default: 0.05, of several classes 0.1]
+    #[arg(long)]
+    pub(crate) rate: Option<f64>,
+    /// Ridge of leaf values, with --weak trees [default: 1]
+    #[arg(long)]
+    pub(crate) ridge: Option<f64>,
+    /// Minimum rows of a leaf, with --weak trees [default: 5, of several classes 20]
+    #[arg(long, value_name = "ROWS")]
+    pub(crate) min_leaf: Option<usize>,
+    /// Count the rows of a leaf by how hard they are to tell, with --weak trees [default: false]
+    #[arg(long, value_name = "true|false")]
+    pub(crate) effective_rows: Option<bool>,
+    /// Share of the rows each tree is grown on, with --weak trees [default: 0.8]
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) row_share: Option<f64>,
+    /// Share of the columns each node looks at, with --weak trees [default: 0.7, of several classes 0.8]
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) column_share: Option<f64>,
+    /// How leaf values are found, with --weak trees.
+    #[arg(long, default_value = "newton", value_name = "newton|exact|kl")]
+    pub(crate) leaf_step: String,
+    /// Rounds at most; of trees exactly [default: 10; of trees chosen by held-out rows; or those of --resume]
     #[arg(long)]
     pub(crate) rounds: Option<usize>,
     /// How many leverages move in a round: one, all, or a number (the newest).
@@ -543,9 +569,9 @@ pub(crate) struct Boost {
     /// How literals are compared: edge, screened(K) or exact.
     #[arg(long, default_value = "edge")]
     pub(crate) search: String,
-    /// Bins of a column, 2 to 255, or exact: thresholds between all values.
-    #[arg(long, default_value = "255")]
-    pub(crate) bins: String,
+    /// Bins of a column, 2 to 255, or exact: thresholds between all values [default: 255, of trees 254]
+    #[arg(long)]
+    pub(crate) bins: Option<String>,
     /// Rules abstain where a value is missing.
     #[arg(long)]
     pub(crate) abstain: bool,
@@ -577,7 +603,8 @@ pub(crate) struct Boost {
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Continue the rounds of this model on the same data, with its settings: the same bits as without an interruption.
-    #[arg(long, value_name = "MODEL", conflicts_with_all = ["loss", "weak", "literals", "leaves", "leverage",
+    #[arg(long, value_name = "MODEL", conflicts_with_all = ["loss", "weak", "literals", "leaves", "depth", "rate", "ridge",
+        "min_leaf", "effective_rows", "row_share", "column_share", "leaf_step", "leverage",
         "adapt", "mu", "nu", "search", "bins", "abstain", "separable", "reduction", "until", "hold_out",
         "patience", "seed", "task"])]
     pub(crate) resume: Option<PathBuf>,

@@ -44,16 +44,16 @@ fn plan(args: &Boost) -> Result<Plan, Failure> {
         Failure::Config(spec::unknown(kind, text, known.iter().copied()))
     };
     Ok(Plan {
-        loss: args.loss.clone(),
+        loss: args.loss.clone().unwrap_or_else(|| "matsushita".to_owned()),
         own: None,
         adapt: Flavour::parse(&args.adapt)?,
         mu: args.mu,
         nu: args.nu,
         weak: Kind::parse(&args.weak)?,
         literals: args.literals,
-        leaves: args.leaves,
+        leaves: args.leaves.unwrap_or(4),
         search: Search::parse(&args.search)?,
-        bins: bins(&args.bins)?,
+        bins: bins(args.bins.as_deref().unwrap_or("255"))?,
         abstains: args.abstain,
         leverage: Leverage::parse(&args.leverage)?,
         separable: Separable::parse(&args.separable)
@@ -68,6 +68,24 @@ fn plan(args: &Boost) -> Result<Plan, Failure> {
         halt: crate::interrupt::halt(),
         known: Vec::new(),
     })
+}
+
+/// Refuses flags that mean something for boosted trees alone.
+fn refuse_trees(args: &Boost) -> Result<(), Failure> {
+    let given = [
+        ("--depth", args.depth.is_some()),
+        ("--rate", args.rate.is_some()),
+        ("--ridge", args.ridge.is_some()),
+        ("--min-leaf", args.min_leaf.is_some()),
+        ("--effective-rows", args.effective_rows.is_some()),
+        ("--row-share", args.row_share.is_some()),
+        ("--column-share", args.column_share.is_some()),
+        ("--leaf-step", args.leaf_step != "newton"),
+    ];
+    match given.iter().find(|(_, given)| *given) {
+        Some((flag, _)) => Err(Failure::Use(format!("{flag} goes with --weak trees"))),
+        None => Ok(()),
+    }
 }
 
 /// Bins of a column; None for thresholds between all values.
@@ -90,8 +108,12 @@ pub(crate) fn task(what: Option<What>, who: &str) -> Result<Option<Task>, Failur
 
 /// Boosts, and prints the summary.
 pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<u8, Failure> {
+    if args.weak == "trees" && args.resume.is_none() {
+        return crate::trees::run(args, out);
+    }
     let start = Instant::now();
     let plan = plan(args)?;
+    refuse_trees(args)?;
     Files::of(&args.data)?
         .model(args.model.as_deref())
         .output("--report", args.report.as_deref())
@@ -331,7 +353,7 @@ fn about_weak(plan: &Plan) -> String {
         Kind::Rules => {
             format!("rules of at most {} literals, search {}", plan.literals, plan.search.spec())
         }
-        Kind::Trees => format!("trees of at most {} leaves", plan.leaves),
+        Kind::Trees => format!("small trees of at most {} leaves", plan.leaves),
         other => other.name().to_owned(),
     }
 }

@@ -24,6 +24,7 @@ mod show;
 mod track;
 mod train;
 mod tree;
+mod trees;
 mod verify;
 
 use std::ffi::OsString;

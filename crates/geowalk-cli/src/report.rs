@@ -18,6 +18,7 @@ use crate::Failure;
 pub use crate::boost::report::Report as Boosted;
 pub use crate::train::report::page as online;
 pub use crate::tree::report::Report as Grown;
+pub use crate::trees::page as boosted_trees;
 
 /// Margins and calibration of some rows.
 #[derive(Debug)]

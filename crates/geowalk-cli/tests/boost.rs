@@ -101,7 +101,7 @@ fn every_way_to_boost() {
     let data = cancer();
     for way in [
         &["--weak", "stumps", "--loss", "exponential"][..],
-        &["--weak", "trees", "--leaves", "3", "--loss", "entropy", "--bins", "exact"],
+        &["--weak", "small-trees", "--leaves", "3", "--loss", "entropy", "--bins", "exact"],
         &["--weak", "columns", "--leverage", "all", "--loss", "logistic", "--rounds", "40"],
         &["--literals", "3", "--search", "screened(4)", "--leverage", "3"],
         &["--search", "exact", "--bins", "16", "--loss", "zeta"],
@@ -118,9 +118,10 @@ fn every_way_to_boost() {
         let error = summary["metrics"]["training_error"].as_f64().unwrap();
         assert!(error < 0.1, "{way:?}: {error}");
     }
-    for way in
-        [&["--reduction", "mh", "--rounds", "30"][..], &["--reduction", "ova", "--weak", "trees"]]
-    {
+    for way in [
+        &["--reduction", "mh", "--rounds", "30"][..],
+        &["--reduction", "ova", "--weak", "small-trees"],
+    ] {
         let args = [&["boost", "fruit.csv", "--json", "--progress", "none"], way].concat();
         assert!(
             place.parsed(&args)["metrics"]["training_error"].as_f64().unwrap() < 0.3,

@@ -102,7 +102,7 @@ fn every_kind_of_booster_is_continued_bit_by_bit() {
     for data in ["a.csv", "three.csv"] {
         for kind in [
             &["--weak", "stumps"][..],
-            &["--weak", "trees", "--loss", "logistic"],
+            &["--weak", "small-trees", "--loss", "logistic"],
             &["--weak", "columns", "--loss", "exponential"],
             &["--leverage", "all"],
             &["--abstain", "--loss", "gini", "--bins", "exact"],

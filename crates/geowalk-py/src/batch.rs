@@ -4,9 +4,11 @@
 
 mod boost;
 mod tree;
+mod trees;
 
 pub(crate) use boost::Boost;
 pub(crate) use tree::Tree;
+pub(crate) use trees::Trees;
 
 use std::collections::HashMap;
 use std::path::PathBuf;

@@ -161,7 +161,7 @@ fn other(name: &str, kind: &str) -> PyErr {
 }
 
 /// What columns of a table, features and labels are in a model file.
-fn schema(table: &Table, labels: Labels, label: Option<&str>) -> PyResult<Schema> {
+pub(crate) fn schema(table: &Table, labels: Labels, label: Option<&str>) -> PyResult<Schema> {
     let mut features = Features::Exact(Dictionary::default());
     let mut insert = |key: FeatureKey<'_>| {
         let inserted = features.place(key);

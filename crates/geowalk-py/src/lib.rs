@@ -33,7 +33,7 @@ mod _geowalk {
     use super::{Bound, PyModule, PyModuleMethods, PyResult};
 
     #[pymodule_export]
-    use super::batch::{Batch, Boost, Tree};
+    use super::batch::{Batch, Boost, Tree, Trees};
     #[pymodule_export]
     use super::doctor::{Diagnosis, Verdict, examine};
     #[pymodule_export]

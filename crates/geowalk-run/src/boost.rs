@@ -45,7 +45,7 @@ pub enum Kind {
     Rules,
     /// Single tests.
     Stumps,
-    /// Small trees.
+    /// Small trees whose leaves vote ±1, each tree one feature with one leverage.
     Trees,
     /// The columns themselves.
     Columns,
@@ -60,7 +60,7 @@ impl Kind {
         match self {
             Self::Rules => "rules",
             Self::Stumps => "stumps",
-            Self::Trees => "trees",
+            Self::Trees => "small-trees",
             Self::Columns => "columns",
         }
     }

@@ -153,6 +153,9 @@ pub enum RunError {
         /// The task, and why.
         why: String,
     },
+    /// Labels that are names where numbers are needed.
+    #[error("the labels are names, not numbers; leave out --task regression to learn classes")]
+    NotNumbers,
     /// No labels.
     #[error(
         "none of the {rows} rows has a label to learn from; a line of VW begins with it, a table has it in the column {label}", label = Flag::Label

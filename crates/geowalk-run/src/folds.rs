@@ -15,8 +15,13 @@ use geowalk::laws::Sampler;
 /// # Ok::<(), geowalk::boost::table::TableError>(())
 /// ```
 pub fn stratified(classes: &Classes, k: usize, seed: u64) -> Vec<usize> {
-    let mut parts = vec![0; classes.rows()];
-    for (at, row) in shuffled(classes.codes(), seed).into_iter().flatten().enumerate() {
+    stratified_codes(classes.codes(), k, seed)
+}
+
+/// The same of the numbers of the classes, which may be all equal.
+pub(crate) fn stratified_codes(codes: &[u32], k: usize, seed: u64) -> Vec<usize> {
+    let mut parts = vec![0; codes.len()];
+    for (at, row) in shuffled(codes, seed).into_iter().flatten().enumerate() {
         parts[row as usize] = at % k.max(1);
     }
     parts

@@ -6,6 +6,7 @@
 mod apart;
 mod boost;
 mod tree;
+mod trees;
 mod walk;
 
 use geowalk::boost::table::Table;
@@ -15,6 +16,7 @@ use serde_json::Value;
 
 pub use boost::{Boosting, promise};
 pub use tree::Grown;
+pub use trees::Trees;
 pub use walk::{Output, Walking, largest, weight_names};
 
 use crate::certificate::Report;
@@ -212,6 +214,7 @@ impl Model {
             LearnerSettings::Walk(_) | LearnerSettings::Natural(_) => Box::new(Walking::of(self)?),
             LearnerSettings::Boost(_) => Box::new(Boosting::of(self)?),
             LearnerSettings::Tree(_) => Box::new(Grown::of(self)?),
+            LearnerSettings::Trees(_) => Box::new(Trees::of(self, None)?),
             LearnerSettings::Experts(_) | LearnerSettings::Track(_) => {
                 Box::new(apart::Apart { kind: self.settings.walk() })
             }

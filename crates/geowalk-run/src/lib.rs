@@ -38,5 +38,6 @@ mod thinned;
 pub mod track;
 pub mod train;
 pub mod tree;
+pub mod trees;
 pub mod verdict;
 pub mod walks;

@@ -37,7 +37,7 @@ use serde_json::Value;
 use crate::replace;
 pub use crate::settings::{
     BoostSettings, ExpertSettings, LearnerSettings, NaturalSettings, ReadSettings, Settings,
-    StreamSettings, TrackSettings, TreeSettings, WalkSettings,
+    StreamSettings, TrackSettings, TreeSettings, TreesSettings, WalkSettings,
 };
 use about::About;
 use container::{Data, Tensor};

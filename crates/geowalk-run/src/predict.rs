@@ -25,7 +25,9 @@ pub(crate) fn check_walk(model: &Model) -> Result<(), RunError> {
     let kind = model.settings.walk();
     match model.settings.learner {
         LearnerSettings::Walk(_) | LearnerSettings::Natural(_) => Ok(()),
-        LearnerSettings::Boost(_) | LearnerSettings::Tree(_) => Err(RunError::Batch { kind }),
+        LearnerSettings::Boost(_) | LearnerSettings::Tree(_) | LearnerSettings::Trees(_) => {
+            Err(RunError::Batch { kind })
+        }
         LearnerSettings::Experts(_) | LearnerSettings::Track(_) => Err(RunError::Apart { kind }),
     }
 }

@@ -69,6 +69,8 @@ pub enum LearnerSettings {
     Boost(Box<BoostSettings>),
     /// A decision tree.
     Tree(TreeSettings),
+    /// Boosted trees.
+    Trees(TreesSettings),
     /// A game of experts.
     Experts(ExpertSettings),
     /// A null vector.
@@ -124,6 +126,39 @@ pub struct TreeSettings {
     pub unit: f64,
     /// Bins of a column; none for thresholds between all values.
     pub bins: Option<usize>,
+}
+
+/// Boosted trees.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TreesSettings {
+    /// How many columns the table had.
+    pub columns: usize,
+    /// The scale of the link.
+    pub scale: f64,
+    /// n of the bounds of probabilities: the training rows.
+    pub rows: f64,
+    /// How many rounds were made.
+    pub rounds: usize,
+    /// ν: how much of each step is taken.
+    pub rate: f64,
+    /// Leaves of a tree at most.
+    pub leaves: usize,
+    /// Tests on the way to a leaf at most.
+    pub depth: usize,
+    /// λ: the ridge of leaf values.
+    pub ridge: f64,
+    /// Bins of a column.
+    pub bins: usize,
+    /// The share of the rows of each tree.
+    pub row_share: f64,
+    /// The share of the columns of each node.
+    pub column_share: f64,
+    /// Rows of a leaf at least.
+    pub min_leaf: u64,
+    /// Rows of a leaf are counted by their curvature.
+    pub effective_rows: bool,
+    /// How leaf values are found.
+    pub leaf_step: String,
 }
 
 /// A game of experts.
@@ -212,6 +247,7 @@ impl LearnerSettings {
             Self::Natural(_) => "natural",
             Self::Boost(_) => "boost",
             Self::Tree(_) => "tree",
+            Self::Trees(_) => "trees",
             Self::Experts(_) => "experts",
             Self::Track(_) => "track",
         }
@@ -224,6 +260,7 @@ impl LearnerSettings {
             Self::Natural(own) => own.walk.clone(),
             Self::Boost(own) => format!("boost:{}", own.plan.weak.name()),
             Self::Tree(_) => "tree".to_owned(),
+            Self::Trees(_) => "boosted-trees".to_owned(),
             Self::Experts(own) => format!("experts:{}", own.walk.as_deref().unwrap_or_default()),
             Self::Track(own) => format!("track:{}", own.walk),
         }
@@ -238,6 +275,7 @@ impl LearnerSettings {
             | Self::Track(TrackSettings { rate, .. }) => rate.clone(),
             Self::Boost(own) => format!("leverage({})", own.plan.leverage.spec()),
             Self::Tree(_) => "none".to_owned(),
+            Self::Trees(own) => own.rate.to_string(),
         }
     }
 
@@ -249,7 +287,7 @@ impl LearnerSettings {
             | Self::Natural(NaturalSettings { rate, .. })
             | Self::Experts(ExpertSettings { rate, .. })
             | Self::Track(TrackSettings { rate, .. }) => text.clone_into(rate),
-            Self::Boost(_) | Self::Tree(_) => {}
+            Self::Boost(_) | Self::Tree(_) | Self::Trees(_) => {}
         }
         self
     }

@@ -186,7 +186,7 @@ impl Examples {
 /// Weights have more than this part of the largest one in common, or nothing.
 const COARSE: f64 = 1e-6;
 
-fn weight_unit(weights: &[f64]) -> f64 {
+pub(crate) fn weight_unit(weights: &[f64]) -> f64 {
     let positive = || weights.iter().copied().filter(|weight| *weight > 0.0);
     let (count, largest) = (positive().count(), positive().fold(0.0, f64::max));
     if count == 0 {
@@ -213,9 +213,18 @@ fn weight_unit(weights: &[f64]) -> f64 {
 pub fn examples(options: Options, task: Option<Task>) -> Result<Examples, RunError> {
     let declared = options.nominal.iter().chain(&options.text).cloned().collect();
     let mut reader = Reader::open(options)?;
-    let Some(Rows { table, labels, weights, .. }) = reader.read(usize::MAX)? else {
-        return Err(RunError::Empty);
-    };
+    let rows = reader.read(usize::MAX)?.ok_or(RunError::Empty)?;
+    examples_of(&reader, rows, declared, task)
+}
+
+/// The same of rows that were read; `declared` are the columns that were declared to be names or text.
+pub(crate) fn examples_of(
+    reader: &Reader,
+    rows: Rows,
+    declared: Vec<String>,
+    task: Option<Task>,
+) -> Result<Examples, RunError> {
+    let Rows { table, labels, weights, .. } = rows;
     if labels.is_empty() {
         return Err(RunError::Empty);
     }

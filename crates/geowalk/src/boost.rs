@@ -5,6 +5,7 @@
 //! * [`table`]: the data: columns with names, classes, weights of examples. [`sorted`] and [`binned`]: the two orders in which a column is
 //!   scanned for a threshold.
 //! * [`surrogate`]: the losses. [`mod@line`] and [`block`]: the leverage of one feature, of several. [`state`]: what a round does, and what it must achieve.
+//! * [`trees`]: boosted trees.
 //! * [`weak`]: learners of features: [`rules`], [`stumps`] and small trees, plain [`columns`]. [`mod@tree`]: trees by themselves.
 //! * [`booster`]: rounds with a weak learner. [`flavour`]: several losses. [`multiclass`]: several classes.
 //! * [`uls`]: given features. [`dual`]: how far from the best. [`stop`]: when to stop; [`halt`]: from outside.
@@ -36,6 +37,7 @@ pub mod stumps;
 pub mod surrogate;
 pub mod table;
 pub mod tree;
+pub mod trees;
 pub mod uls;
 pub mod weak;
 

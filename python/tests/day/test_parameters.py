@@ -36,7 +36,7 @@ SETTINGS = {
     ],
     geowalk.Winnow: [{"margin": 0.2, "k": 2, "n": 9, "twin": True, "passes": 2}, {}],
     geowalk.BoostClassifier: [
-        {"loss": "gini", "weak": "trees", "literals": 3, "rounds": 4, "leverage": 2, "adapt": "F1", "leaves": 3, "bins": None, "seed": 5},
+        {"loss": "gini", "weak": "small-trees", "literals": 3, "rounds": 4, "leverage": 2, "adapt": "F1", "leaves": 3, "bins": None, "seed": 5},
         {"leverage": "all", "weak": "stumps", "bins": 17},
         {"loss": geowalk.losses.get("logistic")},
         {"nominal": ["1"], "text": ("2",)},

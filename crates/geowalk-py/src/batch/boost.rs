@@ -48,14 +48,14 @@ pub(crate) struct Boost {
 
 /// A loss by its name, or as an object.
 #[derive(FromPyObject)]
-enum Given {
+pub(super) enum LossArg {
     Name(String),
     Object(Py<Loss>),
 }
 
-impl Given {
+impl LossArg {
     /// The name, and the object if no name tells it.
-    fn parts(self) -> (String, Option<Py<Loss>>) {
+    pub(super) fn parts(self) -> (String, Option<Py<Loss>>) {
         match self {
             Self::Name(name) => (name, None),
             Self::Object(loss) => {
@@ -68,7 +68,7 @@ impl Given {
 }
 
 /// What is boosted with a loss of the user's own.
-fn surrogate(own: Option<&Py<Loss>>) -> PyResult<Option<Surrogate>> {
+pub(super) fn surrogate(own: Option<&Py<Loss>>) -> PyResult<Option<Surrogate>> {
     let made = own.map(|own| Surrogate::new(own.get().core().clone())).transpose();
     own.map_or(Ok(()), |own| own.get().settle())?;
     made.map_err(config)
@@ -107,7 +107,7 @@ impl Boost {
         y: PyReadonlyArray1<'_, f64>,
         classes: Vec<ClassLabel>,
         weight: Option<PyReadonlyArray1<'_, f64>>,
-        loss: Option<Given>,
+        loss: Option<LossArg>,
         weak: &str,
         literals: usize,
         leaves: usize,
@@ -121,7 +121,7 @@ impl Boost {
         text: Option<Vec<String>>,
     ) -> PyResult<PyClassInitializer<Self>> {
         let (nominal, text) = (nominal.unwrap_or_default(), text.unwrap_or_default());
-        let (loss, own) = loss.map_or(("matsushita".to_owned(), None), Given::parts);
+        let (loss, own) = loss.map_or(("matsushita".to_owned(), None), LossArg::parts);
         let plan = Plan {
             loss,
             own: surrogate(own.as_ref())?,

@@ -37,6 +37,10 @@ impl Extras<'_> {
                 // Older files smooth by weight.
                 "unit": if self.text("unit").is_null() { json!(1.0) } else { self.value("unit") },
             }),
+            // Small trees had the name that boosted trees have now.
+            Some(("boost", "trees")) => {
+                self.boost("small-trees", rate.as_str().unwrap_or_default())
+            }
             Some(("boost", weak)) => self.boost(weak, rate.as_str().unwrap_or_default()),
             Some(("experts", walk)) => json!({
                 "kind": "experts", "rate": rate, "share": self.value("share"),

@@ -52,7 +52,9 @@ pub struct Verified {
 
 /// Makes the run of a model again, on what `open` opens (once per pass), and compares.
 pub fn verify(model: &Model, mut open: impl FnMut() -> Rows) -> Result<Verified, RunError> {
-    if let LearnerSettings::Boost(_) | LearnerSettings::Tree(_) = model.settings.learner {
+    if let LearnerSettings::Boost(_) | LearnerSettings::Tree(_) | LearnerSettings::Trees(_) =
+        model.settings.learner
+    {
         return Err(RunError::NoReplay { kind: model.settings.walk() });
     }
     predict::check_walk(model)?;

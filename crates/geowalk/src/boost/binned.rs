@@ -189,6 +189,22 @@ impl Binned {
         Ok(Self { rows: table.rows(), columns })
     }
 
+    /// The same, but names with fewer than `least` rows have no bin: they share the code of missing values, and
+    /// so do the rarest of more names than bins. `counts` is how many rows each row stands for, if not 1.
+    pub fn pooled(
+        table: &Table,
+        bins: usize,
+        least: u64,
+        counts: Option<&[u32]>,
+    ) -> Result<Self, ConfigError> {
+        parameter("bins", bins as f64, Allowed::Closed(2.0, MOST_BINS as f64))?;
+        let one = |column: &Column| match column.values() {
+            Values::Nominal { codes, names } => frequent(codes, names.len(), bins, least, counts),
+            _ => bin(column, bins),
+        };
+        Ok(Self { rows: table.rows(), columns: table.columns().par_iter().map(one).collect() })
+    }
+
     /// How many rows there are.
     pub fn rows(&self) -> usize {
         self.rows
@@ -341,6 +357,36 @@ fn nominal(codes: &[u32], names: usize, most: usize) -> BinnedColumn {
         MISSING => missing,
         code => places.get(code as usize).copied().unwrap_or(rest),
     };
+    BinnedColumn::new(codes.iter().map(find).collect(), bins)
+}
+
+/// Bins for the most frequent names alone; all others are as if they were missing.
+#[expect(clippy::cast_possible_truncation, reason = "there are at most 255 bins")]
+fn frequent(
+    codes: &[u32],
+    names: usize,
+    most: usize,
+    least: u64,
+    counts: Option<&[u32]>,
+) -> BinnedColumn {
+    let mut rows = vec![0_u64; names];
+    for (at, code) in codes.iter().enumerate() {
+        if let Some(rows) = rows.get_mut(*code as usize) {
+            *rows += counts.map_or(1, |counts| u64::from(counts[at]));
+        }
+    }
+    let mut kept: Vec<u32> =
+        (0..names as u32).filter(|code| rows[*code as usize] >= least.max(1)).collect();
+    kept.sort_by_key(|code| (std::cmp::Reverse(rows[*code as usize]), *code));
+    kept.truncate(most);
+    kept.sort_unstable();
+    let missing = kept.len() as u8;
+    let mut places = vec![missing; names];
+    for (place, code) in kept.iter().enumerate() {
+        places[*code as usize] = place as u8;
+    }
+    let find = |code: &u32| places.get(*code as usize).copied().unwrap_or(missing);
+    let bins = kept.iter().map(|code| Bin::Name(*code)).collect();
     BinnedColumn::new(codes.iter().map(find).collect(), bins)
 }
 

@@ -109,6 +109,18 @@ pub enum TableError {
         /// The names of the first few.
         first: String,
     },
+    /// A label that the loss cannot have.
+    #[error("the label of row {} is {value}; with the loss '{loss}' it must be {allowed}", row + 1)]
+    Label {
+        /// The row, from 0.
+        row: usize,
+        /// The label.
+        value: f64,
+        /// The loss.
+        loss: String,
+        /// What it takes.
+        allowed: &'static str,
+    },
     /// A weight that is negative, NaN or infinite.
     #[error("the weight of row {} is {value}; it must be a finite number >= 0", row + 1)]
     Weight {
