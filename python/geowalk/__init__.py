@@ -26,6 +26,7 @@ from . import geometry, losses
 from ._base import NotFittedError
 from ._batch import BoostClassifier, TreeClassifier
 from ._certificate import Certificate
+from ._compare import Comparison, compare
 from ._experts import Hedge, NullVector
 from ._files import Data, load, read, walks
 from ._geowalk import ConfigError, DataError, DomainError, __version__
@@ -36,6 +37,7 @@ from ._winnow import Winnow
 __all__ = [
     "BoostClassifier",
     "Certificate",
+    "Comparison",
     "ConfigError",
     "Data",
     "DataError",
@@ -49,6 +51,7 @@ __all__ = [
     "TreeClassifier",
     "Winnow",
     "__version__",
+    "compare",
     "geometry",
     "load",
     "losses",

@@ -8,6 +8,7 @@ use geowalk_run::certificate::Against;
 use geowalk_run::error::RunError;
 use geowalk_run::experts;
 use geowalk_run::label::Coding;
+use geowalk_run::metrics::Interval;
 use geowalk_run::model::Model;
 use geowalk_run::predict::restore;
 use geowalk_run::profile::Profile;
@@ -84,6 +85,10 @@ pub(crate) fn run(args: &Show, out: &mut dyn Write) -> Result<(), Failure> {
         for (name, value) in metrics {
             writeln!(out, "{name:<10} {value}")?;
         }
+    }
+    let intervals = model.summary.get("intervals").and_then(serde_json::Value::as_array);
+    for interval in intervals.into_iter().flatten().filter_map(Interval::read) {
+        writeln!(out, "{}", interval.sentence())?;
     }
     if let Some(report) = built.learner.report(&Against::Reach, None) {
         for line in report.lines().into_iter().chain(report.rounds_note(model.examples)) {

@@ -8,6 +8,7 @@
 
 mod batch;
 mod columns;
+mod compare;
 mod convert;
 mod doctor;
 mod error;
@@ -33,6 +34,8 @@ mod _geowalk {
 
     #[pymodule_export]
     use super::batch::{Batch, Boost, Tree};
+    #[pymodule_export]
+    use super::compare::{compare_losses, loss_interval};
     #[pymodule_export]
     use super::doctor::{Diagnosis, Verdict, examine};
     #[pymodule_export]

@@ -39,19 +39,31 @@ const CHUNK: usize = 1 << 14;
 
 /// Labels and predictions, row by row.
 #[derive(Default)]
-struct Judged {
-    labels: Vec<f64>,
-    weights: Vec<f64>,
+pub(crate) struct Judged {
+    pub(crate) labels: Vec<f64>,
+    pub(crate) weights: Vec<f64>,
     /// Classes, as numbers, or predicted numbers.
-    found: Vec<f64>,
+    pub(crate) found: Vec<f64>,
     /// Probabilities of all classes, if all rows have them.
-    shares: Vec<f64>,
+    pub(crate) shares: Vec<f64>,
     /// Scores of the second of two classes.
-    scores: Vec<f64>,
+    pub(crate) scores: Vec<f64>,
 }
 
 /// Evaluates a model on what `options` read, with so many threads.
 pub fn evaluate(model: &Model, options: Options, threads: usize) -> Result<Evaluated, RunError> {
+    let (judged, notes) = judge(model, options, threads)?;
+    let coding = Coding::restore(model.settings.task, model.classes.clone());
+    let classes = coding.texts(model.schema.labels());
+    finish(model, &coding, &classes, judged, notes)
+}
+
+/// Predicts every row, and says what was decided while reading.
+pub(crate) fn judge(
+    model: &Model,
+    options: Options,
+    threads: usize,
+) -> Result<(Judged, Vec<String>), RunError> {
     let label = match (options.label, model.schema.label()) {
         (Label::Guess, Some(name)) => Label::Named(name.to_owned()),
         (given, _) => given,
@@ -59,8 +71,7 @@ pub fn evaluate(model: &Model, options: Options, threads: usize) -> Result<Evalu
     let options = Options { label, optional: Some(Vec::new()), ..options };
     let mut judged = Judged::default();
     let coding = Coding::restore(model.settings.task, model.classes.clone());
-    let classes = coding.texts(model.schema.labels());
-    let k = classes.len();
+    let k = coding.classes().len();
     let notes = if Boosted::is_model(model) || model.settings.walk == tree::KIND {
         let boosted = Boosted::is_model(model).then(|| Boosted::of(model)).transpose()?;
         let grown = if boosted.is_none() { Some(tree::load(model)?) } else { None };
@@ -82,7 +93,7 @@ pub fn evaluate(model: &Model, options: Options, threads: usize) -> Result<Evalu
     } else {
         walk(model, options, threads, &mut judged)?
     };
-    finish(model, &coding, &classes, judged, notes)
+    Ok((judged, notes))
 }
 
 fn notes(source: &dyn Source) -> Vec<String> {

@@ -76,6 +76,9 @@ pub struct Settings {
 impl Settings {
     /// Key of the extra that says which rows are never learned from.
     pub(crate) const HOLDOUT: &str = "holdout";
+    /// The sums of the second-order certificate were kept.
+    pub(crate) const SECOND_ORDER: &'static str = "second-order";
+
     /// Key of the extra that says that the model predicts with averaged weights.
     pub(crate) const AVERAGE: &str = "average";
     /// Key of the extra that says how many of the last examples are measured by themselves.

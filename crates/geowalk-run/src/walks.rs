@@ -328,6 +328,7 @@ pub(crate) fn against(
     let setting = Setting {
         intercept: settings.intercept,
         certificate: settings.certificate,
+        second_order: settings.extras.contains_key(Settings::SECOND_ORDER),
         average: settings.average().then_some(settings.y_range.unwrap_or(everything)),
         ..Setting::new(AnyLoss::parse(&settings.loss)?, Rate::parse(&settings.rate)?)
     };
@@ -682,6 +683,15 @@ impl Builder {
     ) -> Result<Built, ConfigError> {
         // The softmax is the logistic loss of several classes; other losses have no such form.
         let joint = joint && matches!(self.request.setting.loss, AnyLoss::Logistic(_));
+        let softmax = joint && self.request.task == Task::Multiclass;
+        let setting = &self.request.setting;
+        if setting.certificate && setting.second_order && (softmax || setting.curvature().is_none())
+        {
+            return Err(ConfigError::Missing {
+                name: "a loss with a second-order certificate",
+                meaning: "it is known for the logistic loss of one score and for the squared loss: use --certificate on",
+            });
+        }
         let rate = self.promise(&walk, joint)?;
         let Request { task, setting, .. } = self.request;
         let loss = setting.loss.clone();
