@@ -129,7 +129,7 @@ def load(path: Any) -> Any:
     kind, data, text = _geowalk.load_bytes(os.fspath(path))
     about = {} if text is None else json.loads(text)
     estimator = _made(about)
-    if kind == "online":
+    if kind in ("walk", "natural"):
         return _online(estimator, data, about)
     if kind in ("experts", "track"):
         return _stream(estimator, kind, data)
@@ -151,7 +151,7 @@ def _made(about: dict[str, Any]) -> Any:
 
 
 def _bins(own: dict[str, str]) -> int | None:
-    return None if own["bins"] == "exact" else int(own["bins"])
+    return int(own["bins"]) if "bins" in own else None
 
 
 def _tree(own: dict[str, str]) -> TreeClassifier:
@@ -163,10 +163,10 @@ def _boost(own: dict[str, str]) -> BoostClassifier:
     """The estimator of a booster of the command."""
     return BoostClassifier(
         loss=own["loss"],
-        weak=own["walk"].removeprefix("boost:"),
+        weak=own["weak"],
         literals=int(own["literals"]),
         rounds=int(own["rounds"]),
-        leverage=own["rate"].removeprefix("leverage(").removesuffix(")"),
+        leverage=own["leverage"],
         adapt=None if own["adapt"] == "none" else own["adapt"],
         leaves=int(own["leaves"]),
         bins=_bins(own),
@@ -187,7 +187,7 @@ def _walked(own: dict[str, str]) -> Any:
     walk, loss, rate = own["walk"], own["loss"], own["rate"]
     if own["task"] == "regression":
         return OnlineRegressor(walk, loss, rate, passes=1, average=average, seed=seed)
-    if walk.startswith("natural:"):
+    if own["kind"] == "natural":
         return NaturalClassifier(walk.removeprefix("natural:"), passes=1, seed=seed)
     return OnlineClassifier(walk, loss, rate, passes=1, average=average, seed=seed)
 

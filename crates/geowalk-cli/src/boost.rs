@@ -9,14 +9,14 @@ use geowalk::boost::line::Separable;
 use geowalk::boost::multiclass::Reduction;
 use geowalk::boost::rules::Search;
 use geowalk::boost::{Flavour, Leverage};
-use geowalk::certify::{Certificate, Status};
 use geowalk::spec;
 use geowalk_data::Task;
 use geowalk_run::boost::validate::{self, Checked};
-use geowalk_run::boost::words::{self, Names};
+use geowalk_run::boost::words::Names;
 use geowalk_run::boost::{Boosted, History, Kind, Plan, Said, summary};
 use geowalk_run::calibration::Calibration;
 use geowalk_run::error::RunError;
+use geowalk_run::learned::promise;
 use geowalk_run::model::Model;
 use geowalk_run::profile::Profile;
 use geowalk_run::table::{Examples, examples, headings};
@@ -24,7 +24,7 @@ use geowalk_run::verdict::Verdict;
 use serde_json::{Value, json};
 
 use crate::Failure;
-use crate::args::{Boost, Format, Show, Shown, What};
+use crate::args::{Boost, Shown, What};
 use crate::data::Reading;
 use crate::paths::Files;
 use crate::progress::Lines;
@@ -343,7 +343,8 @@ fn print(own: &History, out: &mut dyn Write) -> io::Result<()> {
     let rounds = own.rounds.len();
     write!(out, "rounds         {rounds}: {}", own.ended)?;
     if own.forgotten > 0 {
-        write!(out, " for {} rounds, which are forgotten", own.forgotten)?;
+        let rounds = if own.forgotten == 1 { "round" } else { "rounds" };
+        write!(out, "; {} {rounds} after the best on held-out rows left out", own.forgotten)?;
     }
     writeln!(out)?;
     if own.capped > 0 {
@@ -367,26 +368,6 @@ fn print(own: &History, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "certificate    {}", promise(certificate))?;
     }
     Ok(())
-}
-
-/// A certificate of boosting in words: the bound is on the loss itself.
-fn promise(certificate: &Certificate) -> String {
-    let what = match certificate.theorem {
-        "boosting-rate" => "surrogate",
-        "training-error" => "training error",
-        _ => "least training error before a round",
-    };
-    match &certificate.status {
-        Status::Valid => format!(
-            "{}: valid; {what} {:.6} <= {:.6}",
-            certificate.theorem, certificate.loss, certificate.bound
-        ),
-        Status::Void(broken) if broken.row > 0 => format!(
-            "{}: void since round {}; {} does not hold",
-            certificate.theorem, broken.row, broken.premise
-        ),
-        Status::Void(_) => certificate.to_string(),
-    }
 }
 
 /// The log of the rounds.
@@ -434,96 +415,4 @@ impl Log {
             }
         }
     }
-}
-
-/// Prints the certificates that a model file has.
-pub(crate) fn certify(json: bool, model: &Model, out: &mut dyn Write) -> Result<(), Failure> {
-    if json {
-        let mut object = model.summary["certificate"].clone();
-        object["members"] = model.summary["members"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .map(|own| json!({"class": own["class"], "certificates": own["certificates"]}))
-            .collect();
-        writeln!(out, "{object}")?;
-        return Ok(());
-    }
-    for own in History::of(model, None).ok_or_else(untold)? {
-        if let Some(class) = &own.class {
-            writeln!(out, "{class} against the rest")?;
-        }
-        for certificate in &own.certificates {
-            writeln!(out, "{}", promise(certificate))?;
-        }
-    }
-    Ok(())
-}
-
-/// Rounds with numbers that are not finite are not in the file, nor are those of a loss of somebody's own.
-fn untold() -> Failure {
-    Failure::Use("the file does not tell the rounds of this model; --json has what was certified when it was learned".to_owned())
-}
-
-/// What `show` prints of a booster.
-pub(crate) fn show(args: &Show, model: &Model, out: &mut dyn Write) -> Result<(), Failure> {
-    let boosted = Boosted::of(model)?;
-    let names = Names::new(headings(&model.schema, boosted.columns), &boosted);
-    match args.format {
-        Some(Format::Sql) => {
-            let target = crate::show::target(args)?;
-            let text = words::to_sql(&boosted, &names, &target);
-            let text = text.map_err(|why| Failure::Use(format!("--format sql: {why}")))?;
-            write!(out, "{text}")?;
-            return Ok(());
-        }
-        Some(Format::Json) => {
-            writeln!(out, "{}", words::to_json(&boosted, &names))?;
-            return Ok(());
-        }
-        Some(Format::Dot) => {
-            write!(out, "{}", words::to_dot(&boosted, &names))?;
-            return Ok(());
-        }
-        Some(Format::Text) | None => {}
-    }
-    let s = &model.settings;
-    if args.json {
-        let mut object = words::to_json(&boosted, &names);
-        object["walk"] = json!(s.walk);
-        object["loss"] = json!(s.loss);
-        object["task"] = json!(s.task.name());
-        object["examples"] = json!(model.examples);
-        object["settings"] = json!(s.extras);
-        object["summary"] = model.summary.clone();
-        writeln!(out, "{object}")?;
-        return Ok(());
-    }
-    writeln!(out, "walk       {}\nloss       {}\ntask       {}", s.walk, s.loss, s.task.name())?;
-    writeln!(out, "classes    {}\nexamples   {}", boosted.classes.join(", "), model.examples)?;
-    if let Some(metrics) = model.summary.get("metrics").and_then(Value::as_object) {
-        for (name, value) in metrics {
-            writeln!(out, "{:<14} {value}", name.replace('_', " "))?;
-        }
-    }
-    if let Some(mean) =
-        model.summary.pointer("/cross_validation/mean/error").and_then(Value::as_f64)
-    {
-        writeln!(out, "cross-validated error  {mean:.6}")?;
-    }
-    for own in History::of(model, None).into_iter().flatten() {
-        let class = own.class.as_ref().map_or(String::new(), |class| format!("{class}: "));
-        for certificate in &own.certificates {
-            writeln!(out, "{class}{}", promise(certificate))?;
-        }
-    }
-    writeln!(out, "missing    {}", words::about_missing(&boosted))?;
-    crate::report::full(Profile::of(model).as_ref(), out)?;
-    for (name, sentences) in words::sentences(&boosted, &names) {
-        writeln!(out, "\n{name}")?;
-        for sentence in sentences {
-            writeln!(out, "  {sentence}")?;
-        }
-    }
-    Ok(())
 }

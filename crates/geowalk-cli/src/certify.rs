@@ -3,17 +3,16 @@
 use std::io::Write;
 use std::path::Path;
 
-use geowalk_run::boost::Boosted;
-use geowalk_run::certify::{Which, certify, curve};
+use geowalk_run::certificate::Report;
+use geowalk_run::certify::Which;
 use geowalk_run::error::RunError;
 use geowalk_run::model::Model;
-use geowalk_run::tree;
 use serde_json::json;
 
+use crate::Failure;
 use crate::args::Certify;
 use crate::data::Reading;
 use crate::paths::Files;
-use crate::{Failure, boost};
 
 /// Prints what the certificates say.
 pub(crate) fn run(args: &Certify, out: &mut dyn Write) -> Result<(), Failure> {
@@ -22,20 +21,9 @@ pub(crate) fn run(args: &Certify, out: &mut dyn Write) -> Result<(), Failure> {
         .input("--comparator", args.comparator.as_deref().map(Path::new))
         .check()?;
     let model = Model::load(&args.model).map_err(RunError::from)?;
-    if model.settings.walk == tree::KIND {
-        return Err(Failure::Use("no theorem bounds a tree that is grown greedily".to_owned()));
-    }
-    if Boosted::is_model(&model) {
-        if args.comparator.is_some() || !args.data.is_empty() || args.curve {
-            return Err(Failure::Use(
-                "the theorems of boosting bound its own training error, not a regret: there is no comparator to give"
-                    .to_owned(),
-            ));
-        }
-        return boost::certify(args.json, &model, out);
-    }
+    let learned = model.learned()?;
     if args.curve {
-        return print_curve(&model, args.json, out);
+        return print_curve(&learned.curve(&model)?, args.json, out);
     }
     let which = args.comparator.as_deref().map(Which::read).transpose()?;
     if args.data.iter().any(|name| name == "-") {
@@ -49,27 +37,25 @@ pub(crate) fn run(args: &Certify, out: &mut dyn Write) -> Result<(), Failure> {
             "--data is for what a comparator lost: give --comparator FILE or best".to_owned(),
         ));
     }
-    let report = if args.data.is_empty() {
-        certify(&model, which.as_ref(), None)?
+    let found = if args.data.is_empty() {
+        learned.certify(&model, which.as_ref(), None)?
     } else {
         let mut data = Reading::new(&args.data, &args.how)?.like_the_run_of(&model);
-        let report = certify(&model, which.as_ref(), Some(&mut || data.options().into()))?;
+        let mut open = || data.options().into();
+        let found = learned.certify(&model, which.as_ref(), Some(&mut open))?;
         data.finish()?;
-        report
+        found
     };
     if args.json {
-        writeln!(out, "{}", report.json())?;
+        writeln!(out, "{}", found.json)?;
         return Ok(());
     }
-    for line in report.lines() {
-        writeln!(out, "{line}")?;
-    }
+    found.lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
     Ok(())
 }
 
 /// A table of bounds by distance.
-fn print_curve(model: &Model, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
-    let curve = curve(model)?;
+fn print_curve(curve: &[(f64, Report)], json: bool, out: &mut dyn Write) -> Result<(), Failure> {
     if json {
         let points: Vec<_> = curve
             .iter()
@@ -85,7 +71,7 @@ fn print_curve(model: &Model, json: bool, out: &mut dyn Write) -> Result<(), Fai
     }
     writeln!(out)?;
     let bound = |value: f64| if value.is_finite() { format!("{value:.6}") } else { "-".to_owned() };
-    for (u, report) in &curve {
+    for (u, report) in curve {
         write!(out, "{u:>14.6} {:>16}", bound(report.first_order.bound))?;
         for verdict in &report.theorems {
             write!(out, " {:>16}", bound(verdict.certificate.bound))?;

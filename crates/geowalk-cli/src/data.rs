@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use geowalk_data::{Duplicates, Indexing, Input, Label, OnError, Options};
 use geowalk_run::convert::{Cache, cache};
-use geowalk_run::model::Model;
+use geowalk_run::model::{Model, ReadSettings};
 use geowalk_run::replace::Output;
 
 use crate::Failure;
@@ -23,6 +23,8 @@ pub(crate) struct Reading<'a> {
     begun: bool,
     /// The run that is repeated left rows out: so does this one.
     skips: bool,
+    /// How that run read its rows.
+    known: ReadSettings,
 }
 
 impl<'a> Reading<'a> {
@@ -33,8 +35,15 @@ impl<'a> Reading<'a> {
 
     /// The same for inputs that are named elsewhere.
     pub(crate) fn new(inputs: &'a [String], how: &'a How) -> Result<Self, Failure> {
-        let mut reading =
-            Self { inputs, how, cached: None, quarantine: None, begun: false, skips: false };
+        let mut reading = Self {
+            inputs,
+            how,
+            cached: None,
+            quarantine: None,
+            begun: false,
+            skips: false,
+            known: ReadSettings::default(),
+        };
         match how.on_error.split_once('=') {
             None if how.on_error == "fail" || how.on_error == "skip" => {}
             Some(("quarantine", _)) if how.cache => {
@@ -65,9 +74,10 @@ impl<'a> Reading<'a> {
         Ok(reading)
     }
 
-    /// Leaves out what cannot be read if the run of this model did.
+    /// Reads as the run of this model did, where no flag says otherwise.
     pub(crate) fn like_the_run_of(mut self, model: &Model) -> Self {
-        self.skips = model.settings.skipped_rows();
+        self.skips = model.settings.stream.skipped;
+        self.known = model.settings.reading.clone();
         self
     }
 
@@ -87,7 +97,7 @@ impl<'a> Reading<'a> {
             Some(quarantine) if !again => OnError::Quarantine(Box::new(quarantine.clone())),
             _ => OnError::Skip,
         };
-        Options {
+        self.known.again(Options {
             format,
             label: how.label.clone().map_or(Label::Guess, Label::Named),
             indexing: match (how.bits, how.exact) {
@@ -112,7 +122,7 @@ impl<'a> Reading<'a> {
             skip_lines: how.skip_lines,
             on_error,
             ..Options::new::<Input>(inputs)
-        }
+        })
     }
 
     /// Puts the rows that could not be read in their file. Without this call the file is as it was.

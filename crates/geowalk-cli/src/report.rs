@@ -8,6 +8,7 @@ use std::path::Path;
 use geowalk::certify::{Certificate, Status};
 use geowalk_page::{Cell, Mark, Page, Plot, Table};
 use geowalk_run::calibration::Calibration;
+use geowalk_run::learned;
 use geowalk_run::profile::Profile;
 use geowalk_run::replace::Output;
 use geowalk_run::table::Examples;
@@ -69,22 +70,13 @@ pub(crate) fn lines(lines: &[(String, String)], out: &mut dyn Write) -> io::Resu
     lines.iter().try_for_each(|(head, text)| writeln!(out, "{head:<14} {text}"))
 }
 
-/// Prints how each column was read, if that is known.
-pub(crate) fn full(profile: Option<&Profile>, out: &mut dyn Write) -> io::Result<()> {
-    let Some(profile) = profile else { return Ok(()) };
-    writeln!(out, "\nhow the table was read\n")?;
-    profile.lines().iter().try_for_each(|line| writeln!(out, "{line}"))?;
-    writeln!(out)?;
-    short(profile, out)
-}
-
 /// Prints how the table was read, and nothing else.
 pub(crate) fn dry_run(examples: &Examples, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
     let profile = Profile::new(examples);
     if json {
         writeln!(out, "{}", profile.json())?;
     } else {
-        full(Some(&profile), out)?;
+        write!(out, "{}", learned::reading(&profile))?;
         if examples.skipped.0 > 0 {
             writeln!(out, "rows skipped   {}", examples.skipped.0)?;
         }

@@ -8,7 +8,9 @@ use std::path::Path;
 use geowalk_data::{Collisions, Task};
 use geowalk_run::certify::Which;
 use geowalk_run::fit;
+use geowalk_run::holdout::Holdout;
 use geowalk_run::pump::usual_threads;
+use geowalk_run::team;
 use geowalk_run::train::{Plan, Said, Summary, ThisRun, train};
 
 use crate::args::{Passes, Shown, Sums, Train, What};
@@ -54,7 +56,7 @@ pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
         declared: args.declared.read(),
         comparator,
         y_range: args.y_range,
-        holdout: args.holdout.clone(),
+        holdout: args.holdout.as_deref().map(Holdout::parse).transpose()?,
         average: args.average,
         window: args.window.map(|size| size as usize),
         proba: args.proba,
@@ -62,6 +64,7 @@ pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
         rows: false,
         resume: args.resume.clone(),
     };
+    plan.check()?;
     check_passes(args)?;
     if args.passes != Passes::Number(1) && args.passes != Passes::Auto && stdin {
         return Err(Failure::Use(
@@ -190,8 +193,15 @@ fn print(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     let task = summary.task_reason.as_deref().unwrap_or(summary.task.name());
     writeln!(out, "task           {task}")?;
     let averaged = if summary.average { ", averaged weights" } else { "" };
-    writeln!(out, "walk           {}{averaged}", summary.walk)?;
+    let walk = match summary.members.len() {
+        0 => summary.walk.clone(),
+        members => format!("auto, a team of {members}"),
+    };
+    writeln!(out, "walk           {walk}{averaged}")?;
     writeln!(out, "rate           {}", summary.rate)?;
+    for line in team::lines(&summary.members, summary.seen.examples) {
+        writeln!(out, "{line}")?;
+    }
     let block = summary.guarantee.iter().map(|text| ("guarantee", text.clone()));
     let theorems = match &summary.certificate {
         None => vec!["none (off)".to_owned()],

@@ -217,3 +217,31 @@ fn a_period_is_printed_only_if_it_stands_out() {
     let json = place.parsed(&[&["track", "wave.csv", "--json"][..], &args].concat());
     assert_eq!(json["recurrence"]["periods"][0]["stands_out"], true);
 }
+
+#[test]
+fn rows_are_read_again_as_they_were() {
+    let place = Place::new("read-again");
+    let rows = |k: u32| format!("{},5;{};{}\n", k % 7, k % 3, if k % 7 > 3 { "yes" } else { "no" });
+    let file = |rows: &mut dyn Iterator<Item = String>| {
+        format!("a note\nx;z;y\n{}", rows.collect::<String>())
+    };
+    place.write("one.csv", &file(&mut (0..60).map(rows)));
+    place.write("two.csv", &file(&mut (60..90).map(rows)));
+    place.write("both.csv", &file(&mut (0..90).map(rows)));
+    let how = ["--decimal", ",", "--separator", ";", "--skip-lines", "1", "--ignore", "z"];
+    let train = ["train", "one.csv", "--label", "y", "--model", "m.gw"];
+    place.ok(&[&train[..], &how].concat());
+    // Without the flags of the first run.
+    assert!(place.ok(&["verify", "m.gw", "one.csv"]).starts_with("verified"));
+    place.ok(&["train", "two.csv", "--resume", "m.gw", "--model", "n.gw"]);
+    let whole = ["train", "both.csv", "--label", "y", "--model", "o.gw"];
+    place.ok(&[&whole[..], &how].concat());
+    assert!(place.ok(&["verify", "n.gw", "one.csv", "two.csv"]).starts_with("verified"));
+    let shown = |name| place.ok(&["show", name, "--json"]);
+    let [n, o] = ["n.gw", "o.gw"]
+        .map(|name| serde_json::from_str::<serde_json::Value>(&shown(name)).unwrap());
+    assert_eq!(n["weights"], o["weights"]);
+    assert!(n["weights"][0]["top"].as_array().unwrap().iter().all(|one| one["feature"] != "z"));
+    // A flag that is given counts.
+    place.fails(&["verify", "m.gw", "one.csv", "--separator", "/"]);
+}

@@ -409,15 +409,6 @@ pub enum ErrorKind {
         /// What to do, if it looks like a number.
         advice: Option<&'static str>,
     },
-    /// A number that is missing in a column where none was missing before.
-    #[error(
-        "column '{column}' has no value here, but had one in every row that the model was fitted to; \
-             fill the gap, or fit a model to rows with gaps"
-    )]
-    NewGap {
-        /// The column.
-        column: String,
-    },
     /// A row without a label.
     #[error("no label; one expected; drop the row, or skip bad rows with --on-error skip")]
     NoLabel,

@@ -20,7 +20,8 @@ use geowalk_data::Task;
 use geowalk_run::certificate::{Against, Report};
 use geowalk_run::hindsight::{Domain, Form, Problem};
 use geowalk_run::learner::Learner;
-use geowalk_run::model::Settings;
+use geowalk_run::model::{LearnerSettings, Settings, WalkSettings};
+use geowalk_run::theorem::Declared;
 use geowalk_run::walks;
 
 use crate::double::Double;
@@ -193,33 +194,25 @@ fn case(seed: u64, random: &mut Sampler) -> Case {
         1 | 2 => Some((0.0, power(random, -1.0, 1.0))),
         _ => None,
     };
-    let mut extras = BTreeMap::new();
-    for (key, value) in [
-        ("x-norm", power(random, -1.0, 1.0) * scale),
-        ("distance", power(random, -1.0, 1.0)),
-        ("comparator-loss", power(random, -1.0, 2.0)),
-    ] {
-        if random.below(3) == 0 {
-            extras.insert(key.to_owned(), value.to_string());
-        }
-    }
-    if random.below(3) == 0 {
-        extras.insert("rounds".to_owned(), (1 + random.below(40)).to_string());
-    }
-    if random.below(3) == 0 {
+    let sizes =
+        [power(random, -1.0, 1.0) * scale, power(random, -1.0, 1.0), power(random, -1.0, 2.0)];
+    let [x_norm, distance, comparator_loss] =
+        sizes.map(|value| (random.below(3) == 0).then_some(value));
+    let rounds = (random.below(3) == 0).then(|| 1 + random.below(40) as u64);
+    let x_range = (random.below(3) == 0).then(|| {
         let most = power(random, -0.5, 0.5) * scale;
-        extras
-            .insert("x-range".to_owned(), format!("{},{most}", if positive { 0.0 } else { -most }));
-    }
+        (if positive { 0.0 } else { -most }, most)
+    });
+    let declared = Declared { x_norm, x_range, distance, comparator_loss, rounds };
     let margin = AnyLoss::parse(&loss).is_ok_and(|loss| loss.facts().margin);
     let binary = margin || walk == "perceptron" || walk.contains("winnow");
     let task = if binary { Task::Binary } else { Task::Regression };
     let intercept = !tame && random.below(2) == 0;
     let tag = format!(
-        "seed {seed}: {walk}, {loss}, rate {rate}, y-range {y_range:?}, intercept {intercept}, {extras:?}, rows of {scale:e}"
+        "seed {seed}: {walk}, {loss}, rate {rate}, y-range {y_range:?}, intercept {intercept}, {declared:?}, rows of {scale:e}"
     );
-    let settings =
-        Settings { walk, loss, rate, task, seed, intercept, certificate: true, y_range, extras };
+    let learner = LearnerSettings::Walk(WalkSettings { walk, rate, sigma: None, declared });
+    let settings = Settings { seed, intercept, y_range, ..Settings::new(learner, loss, task) };
     Case { settings, positive, tame, scale, labels, tag }
 }
 
@@ -381,7 +374,7 @@ fn walk(seed: u64, found: &mut Found) {
     }
     let learner = built.learner.as_ref();
     let domain = learner.domain();
-    let start = spec_number(&case.settings.walk, "start=").unwrap_or(0.0);
+    let start = spec_number(&case.settings.walk(), "start=").unwrap_or(0.0);
     let mut all = comparators(domain, n, start, &mut random);
     let mut own = Vec::new();
     learner.weights(0, &mut own);
@@ -490,7 +483,10 @@ fn premises(
     let magnitude: f64 = u.iter().map(|u| u.abs()).sum();
     let negative = u.iter().any(|u| *u < 0.0);
     let off_simplex = negative || (total - 1.0).abs() > 1e-9;
-    let extra = |key: &str| case.settings.extras.get(key).and_then(|text| text.parse::<f64>().ok());
+    let x_norm = match &case.settings.learner {
+        LearnerSettings::Walk(own) => own.declared.x_norm,
+        _ => None,
+    };
     let longest = rows.iter().map(|row| row.x.iter().map(|x| x * x).sum::<f64>().sqrt());
     let longest = longest.fold(0.0, f64::max);
     for verdict in &report.theorems {
@@ -515,7 +511,7 @@ fn premises(
             }
         }
         let declared = verdict.declared.iter().any(|d| d.premise == "|x| <= R");
-        if let (true, Some(r)) = (declared, extra("x-norm")) {
+        if let (true, Some(r)) = (declared, x_norm) {
             let own = if case.settings.intercept { Real::hypot(r, 1.0) } else { r };
             if longest > own * (1.0 + 1e-9) {
                 found.broken(c, &format!("{what}: a row longer than declared"));

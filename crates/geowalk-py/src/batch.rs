@@ -19,10 +19,12 @@ use geowalk_data::{Column, Kind};
 use geowalk_run::calibration::Calibration;
 use geowalk_run::error::RunError;
 use geowalk_run::label::Coding;
+use geowalk_run::learned::{Answers, Ask, Form, Learned, Wants};
 use geowalk_run::model::Model;
+use geowalk_run::sql::Target;
 use geowalk_run::table::{Examples, Heading, Reader, headings};
-use geowalk_run::tree::Form;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -68,30 +70,6 @@ impl Data<'_> {
 fn whole(reader: &mut Reader) -> PyResult<Table> {
     let rows = reader.read(usize::MAX).map_err(run)?;
     rows.map(|rows| rows.table).ok_or_else(|| run(RunError::Empty))
-}
-
-/// What was learned.
-trait Learned: Send + Sync {
-    /// Columns of the table that it was learned from.
-    fn columns(&self) -> usize;
-
-    /// The class of every row.
-    fn classes(&self, table: &Table) -> Result<Vec<usize>, RunError>;
-
-    /// The probability of every class, row by row.
-    fn shares(&self, table: &Table) -> Result<Vec<f64>, RunError>;
-
-    /// What it is, for people or for programs.
-    fn write(&self, batch: &Batch, names: &Renamed, form: Form) -> PyResult<String>;
-
-    /// The report as one HTML page.
-    fn page(
-        &self,
-        batch: &Batch,
-        names: &Renamed,
-        judged: Option<Judged>,
-        how: &str,
-    ) -> PyResult<String>;
 }
 
 /// Other names for the columns of a table, where it is shown to people.
@@ -155,7 +133,8 @@ impl Batch {
         let classes = Classes::restore(coding.classes(), model.schema.labels(), order);
         let places = classes.places(coding.classes());
         let places = places.into_iter().enumerate().map(|(k, at)| at.unwrap_or(k)).collect();
-        let headings = headings(&model.schema, learned.columns());
+        let columns = if let Ok(Wants::Columns(columns)) = learned.wants() { columns } else { 0 };
+        let headings = headings(&model.schema, columns);
         Self { model, headings, places, classes, learned, stopped: None }
     }
 
@@ -196,6 +175,33 @@ impl Batch {
         let names = schema.feature_columns().map(|column| column.name.clone()).collect();
         let source = FrameSource::new(names, columns, (&[], &[]), Some(schema))?;
         whole(&mut Reader::over_known(Box::new(source), schema, self.headings.len()))
+    }
+
+    /// What the model answers for the rows of a table.
+    fn answers(&self, table: &Table, shares: bool) -> Result<Answers, RunError> {
+        let (ask, mut answers) = (Ask { shares, ..Ask::default() }, Answers::default());
+        self.learned.answer_table(table, ask, &mut answers)?;
+        Ok(answers)
+    }
+
+    /// The model in another form, with these names of its columns.
+    fn written(&self, form: Form, names: &Renamed) -> PyResult<String> {
+        let written = self.learned.write(form, &Target::default(), Some(names.headings(self)));
+        written.map_err(|error| match error {
+            RunError::NoForm { why, .. } => PyValueError::new_err(why),
+            other => run(other),
+        })
+    }
+
+    /// Margins and calibration of these rows, if there are some.
+    fn judged(
+        &self,
+        columns: Option<Vec<Bound<'_, PyAny>>>,
+        y: Option<PyReadonlyArray1<'_, f64>>,
+    ) -> PyResult<Option<Judged>> {
+        let (Some(columns), Some(y)) = (columns, y) else { return Ok(None) };
+        let shares = self.answers(&self.table(&columns)?, true).map_err(run)?.shares;
+        self.judge(&shares, &y).map(Some)
     }
 
     /// Margins and calibration of rows whose classes are numbered in the order of labels.
@@ -239,8 +245,9 @@ impl Batch {
         columns: Vec<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let table = self.table(&columns)?;
-        let found = py.detach(|| self.learned.classes(&table)).map_err(run)?;
-        let code = |class: usize| i64::try_from(self.places[class]).unwrap_or(0);
+        let found = py.detach(|| self.answers(&table, false)).map_err(run)?.found;
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a class number
+        let code = |class: f64| i64::try_from(self.places[class as usize]).unwrap_or(0);
         Ok(PyArray1::from_vec(py, found.into_iter().map(code).collect()))
     }
 
@@ -251,39 +258,18 @@ impl Batch {
         columns: Vec<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let table = self.table(&columns)?;
-        let shares = py.detach(|| self.learned.shares(&table)).map_err(run)?;
+        let shares = py.detach(|| self.answers(&table, true)).map_err(run)?.shares;
         self.arranged(py, &shares)
     }
 
     /// What was learned, for people or for programs: text, json, sql or dot; with other names of the columns.
     #[pyo3(signature = (form, names=None))]
     fn write(&self, form: &str, names: Option<Vec<String>>) -> PyResult<String> {
-        let forms =
-            [("text", Form::Text), ("json", Form::Json), ("sql", Form::Sql), ("dot", Form::Dot)];
-        let Some((_, form)) = forms.iter().find(|(name, _)| *name == form) else {
-            let known = forms.map(|(name, _)| name);
+        let Some((_, form)) = Form::ALL.iter().find(|(name, _)| *name == form) else {
+            let known = Form::ALL.map(|(name, _)| name);
             return Err(config(geowalk::spec::unknown("form", form, known)));
         };
-        self.learned.write(self, &Renamed::new(self, names)?, *form)
-    }
-
-    /// The report of the fit as one HTML page; `how` it can be made again, and rows with the numbers of their classes to judge probabilities by.
-    #[pyo3(signature = (how, columns=None, y=None, names=None))]
-    fn page(
-        &self,
-        how: &str,
-        columns: Option<Vec<Bound<'_, PyAny>>>,
-        y: Option<PyReadonlyArray1<'_, f64>>,
-        names: Option<Vec<String>>,
-    ) -> PyResult<String> {
-        let judged = match (columns, y) {
-            (Some(columns), Some(y)) => {
-                let shares = self.learned.shares(&self.table(&columns)?).map_err(run)?;
-                Some(self.judge(&shares, &y)?)
-            }
-            _ => None,
-        };
-        self.learned.page(self, &Renamed::new(self, names)?, judged, how)
+        self.written(*form, &Renamed::new(self, names)?)
     }
 
     /// What came out, as JSON.
@@ -299,14 +285,9 @@ impl Batch {
     /// What was asked for, by name.
     fn settings(&self) -> Vec<(String, String)> {
         let settings = &self.model.settings;
-        let own = [
-            ("walk", settings.walk.clone()),
-            ("loss", settings.loss.clone()),
-            ("rate", settings.rate.clone()),
-            ("seed", settings.seed.to_string()),
-        ];
+        let own = [("loss", settings.loss.clone()), ("seed", settings.seed.to_string())];
         let own = own.into_iter().map(|(key, value)| (key.to_owned(), value));
-        own.chain(settings.extras.clone()).collect()
+        own.chain(settings.texts()).collect()
     }
 
     /// The labels of the classes, in the order of their numbers.

@@ -6,12 +6,10 @@ use std::path::Path;
 use geowalk::loss::AnyLoss;
 use geowalk::row::{Block, Row};
 use geowalk_data::{Features, Label, Labels, Options, open};
-use geowalk_run::boost::Boosted;
 use geowalk_run::link::probability;
-use geowalk_run::model::{Model, Settings};
+use geowalk_run::model::Model;
 use geowalk_run::pump::ROWS;
-use geowalk_run::tree::KIND;
-use geowalk_run::{error::RunError, experts, track, walks};
+use geowalk_run::{error::RunError, walks};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -155,32 +153,21 @@ impl Read {
 
 /// Writes a model file, with the class and the parameters of its estimator.
 pub(crate) fn save(mut own: Model, path: &Path, estimator: Option<String>) -> PyResult<()> {
-    let extras = &mut own.settings.extras;
-    estimator.map(|text| extras.insert(Settings::ESTIMATOR.to_owned(), text));
+    own.settings.estimator = estimator.or(own.settings.estimator);
     own.save(path).map_err(|error| model(&error))
 }
 
 /// Kind and bytes of a model file, and the estimator that wrote it.
 type Loaded<'py> = (&'static str, Bound<'py, PyBytes>, Option<String>);
 
-/// The kind of a model file, `online`, `boost`, `tree`, `experts` or `track`; its bytes; and what the estimator
+/// The kind of a model file, `walk`, `natural`, `boost`, `tree`, `experts` or `track`; its bytes; and what the estimator
 /// that wrote it said of itself, if one did.
 #[pyfunction]
 pub(crate) fn load_bytes(py: Python<'_>, path: std::path::PathBuf) -> PyResult<Loaded<'_>> {
     let own = Model::load(&path).map_err(|error| model(&error))?;
-    let kind = if Boosted::is_model(&own) {
-        "boost"
-    } else if own.settings.walk == KIND {
-        "tree"
-    } else if own.settings.walk.starts_with(experts::file::KIND) {
-        "experts"
-    } else if own.settings.walk.starts_with(track::KIND) {
-        "track"
-    } else {
-        "online"
-    };
+    let kind = own.settings.learner.kind();
     let bytes = own.to_bytes().map_err(|error| run(RunError::from(error)))?;
-    let estimator = own.settings.extras.get(Settings::ESTIMATOR).cloned();
+    let estimator = own.settings.estimator;
     Ok((kind, PyBytes::new(py, &bytes), estimator))
 }
 

@@ -597,7 +597,7 @@ impl Online {
         let session = self.session()?;
         let settings = session.settings();
         if !session.learner().is_linear() {
-            let walk = &settings.walk;
+            let walk = settings.walk();
             return Ok(Some(format!("'{walk}' has squares or products of features in its scores")));
         }
         let clipped = "predictions are clipped to the declared range of the labels";
@@ -718,12 +718,13 @@ impl Online {
     fn settings(&self) -> PyResult<Vec<(&'static str, String)>> {
         let settings = self.session()?.settings();
         Ok(vec![
+            ("kind", settings.learner.kind().to_owned()),
             ("task", settings.task.name().to_owned()),
-            ("walk", settings.walk.clone()),
+            ("walk", settings.walk()),
             ("loss", settings.loss.clone()),
-            ("rate", settings.rate.clone()),
+            ("rate", settings.rate()),
             ("seed", settings.seed.to_string()),
-            ("average", settings.extras.contains_key("average").to_string()),
+            ("average", settings.stream.average.to_string()),
         ])
     }
 
@@ -754,9 +755,9 @@ impl Online {
         let session = Session::resume(&own).map_err(run)?;
         let settings = session.settings();
         let plan = Plan {
-            walk: Some(settings.walk.clone()),
+            walk: Some(settings.walk()),
             loss: Some(settings.loss.clone()),
-            rate: settings.rate.clone(),
+            rate: settings.rate(),
             seed: settings.seed,
             ..Plan::default()
         };

@@ -6,7 +6,6 @@
 //!
 //! **Determinism** the same data, plan and seed give the same model, for any number of threads.
 
-pub mod answer;
 mod course;
 mod explain;
 mod file;
@@ -29,11 +28,14 @@ use geowalk::certify::Certificate;
 use geowalk::error::Allowed;
 use geowalk::{ConfigError, Real};
 
+pub(crate) use explain::explain;
 pub use resume::Known;
+use serde::{Deserialize, Serialize};
 pub use summary::summary;
 
 use crate::error::RunError;
 use crate::folds;
+use crate::settings::text;
 
 /// Which features are boosted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -72,33 +74,41 @@ impl Kind {
 }
 
 /// What is asked for.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Plan {
     /// The loss, where no flavour chooses.
+    #[serde(skip)]
     pub loss: String,
     /// A loss that no name tells, a user's own, instead of that.
+    #[serde(skip)]
     pub own: Option<Surrogate>,
     /// How losses are chosen.
+    #[serde(with = "text")]
     pub adapt: Flavour,
     /// μ of the flavours.
     pub mu: f64,
     /// ν of the flavours.
     pub nu: f64,
     /// Which features.
+    #[serde(with = "text")]
     pub weak: Kind,
     /// Literals of a rule.
     pub literals: usize,
     /// Leaves of a small tree.
     pub leaves: usize,
     /// How literals are compared.
+    #[serde(with = "text")]
     pub search: Search,
     /// Bins of a column; `None`: thresholds between all values.
     pub bins: Option<usize>,
     /// Rules abstain where a value is missing.
     pub abstains: bool,
     /// Leverages per round.
+    #[serde(with = "text")]
     pub leverage: Leverage,
     /// What to do with a feature that never errs.
+    #[serde(with = "text")]
     pub separable: Separable,
     /// Rounds.
     pub rounds: usize,
@@ -109,12 +119,16 @@ pub struct Plan {
     /// Rounds without improvement.
     pub patience: Option<usize>,
     /// How several classes become two.
+    #[serde(with = "text")]
     pub reduction: Reduction,
     /// Seed of folds and of what is held out.
+    #[serde(skip)]
     pub seed: u64,
     /// Stops it from outside, after a round of each class that is left.
+    #[serde(skip)]
     pub halt: Halt,
     /// Rounds that were made before and are repeated, of each training; see [`resumed`](Plan::resumed).
+    #[serde(skip)]
     pub known: Vec<Vec<Known>>,
 }
 

@@ -246,7 +246,7 @@ fn read<'a>(
 ) -> Result<Problem<'a>, RunError> {
     let mut source = rows.open(&model.schema)?;
     let mut coding = Coding::restore(model.settings.task, model.classes.clone());
-    let (holdout, labels) = (model.settings.holdout()?, model.schema.labels().clone());
+    let (holdout, labels) = (model.settings.stream.holdout, model.schema.labels().clone());
     let (mut blocks, mut hashes) = (Vec::new(), Vec::new());
     let mut learned = 0_u64;
     loop {

@@ -122,11 +122,12 @@ fn of_model(
     let task = model.settings.task;
     let coding = Coding::restore(task, model.classes.clone());
     let (classes, n) = (coding.classes(), judged.labels.len());
-    let shares = judged.shares.len() == n * classes.len();
+    // As many for each row, classes that have not come behind the others; or none.
+    let width = judged.answers.shares.len() / n.max(1);
     let mut rows = Vec::new();
     for (row, &y) in judged.labels.iter().enumerate().filter(|(_, y)| !y.is_nan()) {
         weight_of(row, judged.weights[row])?;
-        let found = judged.found[row];
+        let found = judged.answers.found[row];
         rows.push(if task == Task::Regression {
             [squared(found, y, range)?, f64::NAN]
         } else {
@@ -134,7 +135,7 @@ fn of_model(
             let class = classes.iter().position(|class| *class == y);
             let wrong = class.is_none_or(|class| class as f64 != found);
             let p = class.map_or(0.0, |class| {
-                if shares { judged.shares[row * classes.len() + class] } else { f64::NAN }
+                if width > 0 { judged.answers.shares[row * width + class] } else { f64::NAN }
             });
             let loss = -Real::ln(Real::max(p, f64::MIN_POSITIVE)) / CUT;
             [f64::from(u8::from(wrong)), if p.is_nan() { p } else { loss.min(1.0) }]

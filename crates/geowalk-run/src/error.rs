@@ -232,6 +232,22 @@ pub enum RunError {
         /// Why.
         why: &'static str,
     },
+    /// A model of boosting asked about a comparator.
+    #[error(
+        "the theorems of boosting bound its own training error, not a regret: there is no comparator to give"
+    )]
+    NoComparator,
+    /// A tree asked for what is guaranteed.
+    #[error("no theorem bounds a tree that is grown greedily")]
+    NoTheorem,
+    /// A form that a model cannot be written in.
+    #[error("--format {form}: {why}")]
+    NoForm {
+        /// The form.
+        form: &'static str,
+        /// Why it cannot be.
+        why: String,
+    },
     /// A model that cannot be replayed.
     #[error(
         "the model is a {kind}, learned from all data at once: there is no run to replay; learn it again with the same flags and compare the files, which are the same bytes"

@@ -1,20 +1,14 @@
 //! # Evaluation
 //! A model on rows with labels that it was not trained on: the [verdict] is the same for all learners.
 
-use geowalk_data::{Label, Options, Source, Task};
+use geowalk_data::{Options, Source, Task};
 
-use crate::boost::Boosted;
 use crate::error::RunError;
-use crate::input;
 use crate::label::Coding;
-use crate::learner::{largest, softmax};
-use crate::link::{probability, threshold};
+use crate::learned::{Answers, Ask};
 use crate::model::Model;
-use crate::predict::restore;
-use crate::pump::{Filled, Pump};
-use crate::table::Reader;
-use crate::tree;
-use crate::verdict::{self, Numbers, Verdict};
+use crate::predict::Feed;
+use crate::verdict::{Numbers, Verdict};
 
 /// How good a model is.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,20 +28,12 @@ pub struct Evaluated {
     pub notes: Vec<String>,
 }
 
-/// Rows that are predicted together.
-const CHUNK: usize = 1 << 14;
-
-/// Labels and predictions, row by row.
+/// Labels, weights and predictions, row by row.
 #[derive(Default)]
 pub(crate) struct Judged {
     pub(crate) labels: Vec<f64>,
     pub(crate) weights: Vec<f64>,
-    /// Classes, as numbers, or predicted numbers.
-    pub(crate) found: Vec<f64>,
-    /// Probabilities of all classes, if all rows have them.
-    pub(crate) shares: Vec<f64>,
-    /// Scores of the second of two classes.
-    pub(crate) scores: Vec<f64>,
+    pub(crate) answers: Answers,
 }
 
 /// Evaluates a model on what `options` read, with so many threads.
@@ -64,81 +50,28 @@ pub(crate) fn judge(
     options: Options,
     threads: usize,
 ) -> Result<(Judged, Vec<String>), RunError> {
-    let label = match (options.label, model.schema.label()) {
-        (Label::Guess, Some(name)) => Label::Named(name.to_owned()),
-        (given, _) => given,
-    };
-    let options = Options { label, optional: Some(Vec::new()), ..options };
+    let learned = model.learned()?;
+    let options = Options { optional: Some(Vec::new()), ..options };
     let mut judged = Judged::default();
-    let coding = Coding::restore(model.settings.task, model.classes.clone());
-    let k = coding.classes().len();
-    let notes = if Boosted::is_model(model) || model.settings.walk == tree::KIND {
-        let boosted = Boosted::is_model(model).then(|| Boosted::of(model)).transpose()?;
-        let grown = if boosted.is_none() { Some(tree::load(model)?) } else { None };
-        let columns = boosted.as_ref().map(|own| own.columns);
-        let columns = columns.or(grown.as_ref().map(|(tree, _)| tree.columns())).unwrap_or(0);
-        let mut reader = Reader::reopen(&model.schema, columns, options)?;
-        while let Some(rows) = reader.read(CHUNK)? {
-            let shares = match (&boosted, &grown) {
-                (Some(boosted), _) => boosted.predict(&rows.table)?.1,
-                (_, Some((tree, kappa))) => tree::probabilities(tree, &rows.table, *kappa),
-                (None, None) => Vec::new(),
-            };
-            judged.found.extend(verdict::likeliest(&shares, k).iter().map(|class| *class as f64));
-            judged.shares.extend(shares);
-            judged.labels.extend(rows.labels);
-            judged.weights.extend(rows.weights);
-        }
-        notes(reader.source())
-    } else {
-        walk(model, options, threads, &mut judged)?
-    };
+    let ask = Ask { shares: true, ..Ask::default() };
+    let mut feed = Feed::open(model, learned.as_ref(), options, threads, false)?;
+    while let Some(part) = feed.next()? {
+        judged.labels.extend_from_slice(part.labels());
+        judged.weights.extend_from_slice(part.weights());
+        part.answer(learned.as_ref(), ask, &mut judged.answers)?;
+    }
+    let notes = feed.source().map(notes).unwrap_or_default();
     Ok((judged, notes))
 }
 
 fn notes(source: &dyn Source) -> Vec<String> {
     let mut notes: Vec<String> = source.decisions().iter().map(ToString::to_string).collect();
+    notes.extend(source.schema().filled().map(|one| one.to_string()));
     let skipped = source.skipped().rows();
     if skipped > 0 {
         notes.push(format!("{skipped} rows could not be read or have no values, and are left out"));
     }
     notes
-}
-
-/// Predictions of a walk.
-fn walk(
-    model: &Model,
-    options: Options,
-    threads: usize,
-    judged: &mut Judged,
-) -> Result<Vec<String>, RunError> {
-    let built = restore(model)?;
-    let options = Options { schema: Some(model.schema.clone()), ..options };
-    let mut pump = Pump::start(input::open(options)?, threads);
-    let (mut filled, mut scores) = (Filled::default(), Vec::new());
-    while pump.next(&mut filled)? {
-        judged.labels.extend_from_slice(filled.block.labels());
-        judged.weights.extend_from_slice(filled.block.weights());
-        scores.clear();
-        built.learner.predict(&filled.block, &mut scores);
-        for scores in scores.chunks_exact_mut(built.learner.outputs().max(1)) {
-            match model.settings.task {
-                Task::Regression => judged.found.push(scores[0]),
-                Task::Binary => {
-                    judged.found.push(f64::from(u8::from(scores[0] >= threshold(&built.loss))));
-                    judged.scores.push(scores[0]);
-                    let p = probability(&built.loss, scores[0]);
-                    judged.shares.extend(p.into_iter().flat_map(|p| [1.0 - p, p]));
-                }
-                Task::Multiclass => {
-                    judged.found.push(largest(scores));
-                    softmax(scores);
-                    judged.shares.extend_from_slice(scores);
-                }
-            }
-        }
-    }
-    Ok(pump.stop().map(|source| notes(source.as_ref())).unwrap_or_default())
 }
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // class numbers
@@ -149,7 +82,7 @@ fn finish(
     judged: Judged,
     mut notes: Vec<String>,
 ) -> Result<Evaluated, RunError> {
-    let Judged { labels, weights, found, shares, scores } = judged;
+    let Judged { labels, weights, answers: Answers { found, shares, scores, .. } } = judged;
     let rows = labels.len();
     if model.settings.task == Task::Regression {
         let known: Vec<usize> = (0..rows).filter(|row| !labels[*row].is_nan()).collect();

@@ -53,3 +53,12 @@ impl Holdout {
         }
     }
 }
+
+impl std::fmt::Display for Holdout {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Every(n) => write!(f, "{n}"),
+            Self::Part(part) => write!(f, "{part}"),
+        }
+    }
+}

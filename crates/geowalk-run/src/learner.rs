@@ -22,9 +22,9 @@ use geowalk::certify::{
 };
 use geowalk::error::Allowed;
 use geowalk::loss::{AnyLoss, Facts};
-use geowalk::row::{Block, Norm, Row};
+use geowalk::row::{Block, Norm, Row, Sparse};
 use geowalk::update::{Round, Target};
-use geowalk::walk::Walk;
+use geowalk::walk::{Shape, Walk};
 use geowalk::{ConfigError, DomainError, Real};
 
 use average::Average;
@@ -37,6 +37,7 @@ use crate::certificate::{self, Against, Report};
 use crate::doubling::Doubling;
 use crate::hindsight::Domain;
 use crate::rate::{Rate, Schedule};
+use crate::team::MemberResult;
 
 /// What a learner said about an example before it learned from it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -81,6 +82,19 @@ pub trait Learner: Send + Sync {
         out: &mut Vec<Outcome>,
     ) -> Result<(), Diverged>;
 
+    /// The same for several classes, and appends of each row how many classes have a probability, and those
+    /// probabilities, as they were before the row was learned from.
+    fn learn_probabilities(
+        &mut self,
+        block: &Block,
+        rows: Range<usize>,
+        out: &mut Vec<Outcome>,
+        probabilities: &mut Vec<f64>,
+    ) -> Result<(), Diverged> {
+        let _ = probabilities;
+        self.learn(block, rows, out)
+    }
+
     /// Predicts rows that are not learned from, with the weights that the model predicts with: averaged ones if an average is kept.
     fn examine(&mut self, block: &Block, rows: Range<usize>, out: &mut Vec<Outcome>);
 
@@ -123,6 +137,19 @@ pub trait Learner: Send + Sync {
 
     /// The rate of the last step.
     fn rate(&self) -> f64;
+
+    /// The members of a [team](crate::team), and what became of them.
+    fn members(&self) -> Vec<MemberResult> {
+        Vec::new()
+    }
+
+    /// A member of a team.
+    fn member(&self, _k: usize) -> Option<&dyn Learner> {
+        None
+    }
+
+    /// Work may be spread over so many threads; nothing depends on it but time.
+    fn use_threads(&mut self, _threads: usize) {}
 
     /// What the user should know at the end of a run.
     fn notes(&self) -> Vec<String> {
@@ -288,6 +315,17 @@ impl<X: Row<f64>> Row<f64> for Intercepted<X> {
     fn length(self) -> f64 {
         let length = self.row.length();
         if self.intercept { Real::hypot(1.0, length) } else { length }
+    }
+}
+
+/// Walks on normalised rows see rows of a type that they are compiled for anyway.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Whole;
+
+impl Shape for Whole {
+    type Of<'a> = Intercepted<Sparse<'a, f64>>;
+    fn of(row: Sparse<'_, f64>) -> Intercepted<Sparse<'_, f64>> {
+        Intercepted { row, intercept: false }
     }
 }
 

@@ -39,7 +39,7 @@ impl Floor {
 
     /// The share that a model has; 0 where a walk went through the rows.
     pub fn of_model(settings: &Settings) -> Self {
-        let share = settings.fit().and_then(|fit| fit["floor"].as_f64());
+        let share = settings.stream.fit.as_ref().and_then(|fit| fit["floor"].as_f64());
         Self(share.unwrap_or(0.0))
     }
 

@@ -24,188 +24,38 @@ mod container;
 mod error;
 mod features;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 pub use error::ModelError;
-use geowalk::ConfigError;
-use geowalk::error::Allowed;
-use geowalk_data::{Schema, Task};
+use geowalk_data::Schema;
 use safetensors::Dtype;
 use serde_json::Value;
 
-use crate::error::RunError;
-use crate::holdout::Holdout;
-use crate::metrics::Window;
 use crate::replace;
+pub use crate::settings::{
+    BoostSettings, ExpertSettings, LearnerSettings, NaturalSettings, ReadSettings, Settings,
+    StreamSettings, TrackSettings, TreeSettings, WalkSettings,
+};
 use about::About;
 use container::{Data, Tensor};
 use features::Names;
 
 /// The version of the format that is written, and the newest that is read.
-pub const FORMAT: u64 = 1;
+pub const FORMAT: u64 = 2;
 
 /// Arrays by name, in order.
 pub type Arrays = Vec<(String, Vec<f64>)>;
-
-/// What was asked for.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Settings {
-    /// The walk, as it is spelled on the command line.
-    pub walk: String,
-    /// The loss.
-    pub loss: String,
-    /// The rate.
-    pub rate: String,
-    /// What is learned.
-    pub task: Task,
-    /// The seed of whatever is random.
-    pub seed: u64,
-    /// There is a constant feature.
-    pub intercept: bool,
-    /// Certificates are kept.
-    pub certificate: bool,
-    /// The declared range of the labels, to which predictions are clipped.
-    pub y_range: Option<(f64, f64)>,
-    /// Anything else, by name.
-    pub extras: BTreeMap<String, String>,
-}
-
-impl Settings {
-    /// Key of the extra that says which rows are never learned from.
-    pub(crate) const HOLDOUT: &str = "holdout";
-    /// The sums of the second-order certificate were kept.
-    pub(crate) const SECOND_ORDER: &'static str = "second-order";
-
-    /// Key of the extra that says that the model predicts with averaged weights.
-    pub(crate) const AVERAGE: &str = "average";
-    /// Key of the extra that says how many of the last examples are measured by themselves.
-    pub(crate) const WINDOW: &str = "window";
-    /// Key of the extra that says which settings were changed when the model was continued.
-    const CHANGED: &str = "changed";
-    /// Key of the extra that says that rows which could not be read were left out.
-    pub(crate) const SKIPPED: &str = "skipped";
-    /// Key of the extra with the classes that were declared and have not come, as a JSON list of texts.
-    pub const UNSEEN: &str = "unseen";
-    /// Key of the extra with the Python estimator that wrote the model: its class and all its parameters, as JSON.
-    pub const ESTIMATOR: &str = "estimator";
-    /// Key of the extra with the matrix of the walk, as it stood in its file.
-    pub(crate) const SIGMA: &str = "sigma";
-
-    /// Key of the extra that says how the weights were fitted to all rows at once, as JSON.
-    pub(crate) const FIT: &str = "fit";
-
-    /// Key of the extra that says how often shuffled rows were gone through until nothing was gained, as JSON.
-    pub(crate) const PASSES: &str = "passes";
-
-    /// How often rows were gone through, and whether that was enough; `None` if the number of passes was given.
-    pub fn passes(&self) -> Option<Value> {
-        let text = self.extras.get(Self::FIT).or_else(|| self.extras.get(Self::PASSES))?;
-        serde_json::from_str(text).ok()
-    }
-
-    /// Were the weights fitted to all rows at once?
-    pub fn is_fitted(&self) -> bool {
-        self.extras.contains_key(Self::FIT)
-    }
-
-    /// To how many rows the weights were fitted at once, and how many were learned one by one later. `examples`
-    /// are those of the metrics.
-    pub(crate) fn fitted_rows(&self, examples: u64) -> Option<(u64, u64)> {
-        let fit = self.fit()?;
-        let held_out = fit["held_out"].as_u64()?;
-        Some((fit["rows"].as_u64()?, examples.saturating_sub(held_out)))
-    }
-
-    /// What the metrics and the certificate of a model that was fitted to all rows at once are about, in words.
-    /// `examples` are those of the metrics.
-    pub fn fit_note(&self, examples: u64) -> Option<String> {
-        let (rows, more) = self.fitted_rows(examples)?;
-        Some(match more {
-            0 => format!(
-                "fitted to all {rows} rows at once: metrics are of left-out rows, \
-                 the guarantee is about the rows it was fitted to"
-            ),
-            _ => format!(
-                "fitted to {rows} rows at once, then {more} rows learned one by one: \
-                 metrics are of left-out rows and of rows predicted before they were learned"
-            ),
-        })
-    }
-
-    /// How the weights were fitted to all rows at once; `None` if a walk went through the rows.
-    pub fn fit(&self) -> Option<Value> {
-        self.extras.get(Self::FIT).and_then(|text| serde_json::from_str(text).ok())
-    }
-
-    /// Which rows are never learned from.
-    pub(crate) fn holdout(&self) -> Result<Option<Holdout>, ConfigError> {
-        self.extras.get(Self::HOLDOUT).map(|text| Holdout::parse(text)).transpose()
-    }
-
-    /// Notes that a setting is not what it was at the beginning of the run.
-    pub(crate) fn change(&mut self, what: &str) {
-        let changed = self.extras.entry(Self::CHANGED.to_owned()).or_default();
-        if !changed.split(", ").any(|known| known == what) {
-            let comma = if changed.is_empty() { "" } else { ", " };
-            changed.push_str(comma);
-            changed.push_str(what);
-        }
-    }
-
-    /// Refuses to repeat a run whose settings changed on the way.
-    pub(crate) fn check_repeatable(&self) -> Result<(), RunError> {
-        match self.extras.get(Self::CHANGED) {
-            None => Ok(()),
-            Some(what) => Err(RunError::Changed { what: what.clone() }),
-        }
-    }
-
-    /// Were rows left out that could not be read? Who reads the same data again must leave them out, too.
-    pub fn skipped_rows(&self) -> bool {
-        self.extras.contains_key(Self::SKIPPED)
-    }
-
-    /// The classes that were declared and have not come.
-    pub(crate) fn unseen(&self) -> Vec<String> {
-        let text = self.extras.get(Self::UNSEEN);
-        text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
-    }
-
-    /// Does the model predict with averaged weights?
-    pub(crate) fn average(&self) -> bool {
-        self.extras.contains_key(Self::AVERAGE)
-    }
-
-    /// How many of the last examples are measured by themselves.
-    pub(crate) fn window(&self) -> Result<Option<usize>, ConfigError> {
-        let Some(text) = self.extras.get(Self::WINDOW) else { return Ok(None) };
-        let size = text.parse().ok().filter(|size| (1..=Window::LARGEST).contains(size));
-        let (value, allowed) =
-            (text.parse().unwrap_or(f64::NAN), Allowed::Closed(1.0, Window::LARGEST as f64));
-        let error = ConfigError::OutOfRange { name: "window", value, allowed };
-        size.map(Some).ok_or(error)
-    }
-}
 
 /// All that a run knows.
 ///
 /// ```
 /// use geowalk_data::{Features, Index, Labels, Schema, Task};
-/// use geowalk_run::model::{Model, Settings};
-/// let settings = Settings {
-///     walk: "gd".into(),
-///     loss: "logistic".into(),
-///     rate: "0.5".into(),
-///     task: Task::Binary,
-///     seed: 0,
-///     intercept: true,
-///     certificate: false,
-///     y_range: None,
-///     extras: [].into(),
-/// };
+/// use geowalk_run::model::{LearnerSettings, Model, Settings};
+/// let walk = LearnerSettings::parse("gd", "0.5")?;
+/// let settings = Settings::new(walk, "logistic", Task::Binary);
 /// let features = Features::Index(Index { base: 1, detected: true });
 /// let model = Model {
 ///     settings,
@@ -219,7 +69,7 @@ impl Settings {
 /// let again = Model::from_bytes(&bytes)?;
 /// assert_eq!(again.array("w", 2)?[0], 0.25);
 /// assert_eq!(again.to_bytes()?, bytes);
-/// # Ok::<(), geowalk_run::model::ModelError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Model {

@@ -7,39 +7,27 @@ use std::fmt::Write as _;
 use std::io::Write;
 
 use geowalk_data::{
-    Carry, Features, Kind, Label, LeftOut, OnError, Options, Places, Schema, Source, Task,
+    Carry, Features, Kind, Label, LeftOut, OnError, Options, Places, Schema, Source,
 };
 
-use crate::boost::{Boosted, answer};
 use crate::error::RunError;
-use crate::experts;
 use crate::input;
-use crate::label::{Coding, make_room};
-use crate::learner::{largest, softmax};
-use crate::link::{Floor, probability, threshold};
-use crate::model::Model;
+use crate::label::Coding;
+use crate::learned::{Answers, Ask, Learned, Wants};
+use crate::model::{LearnerSettings, Model};
 use crate::pump::{Filled, Pump};
-use crate::table::Unseen;
-use crate::track;
+use crate::table::{Reader, Rows, Unseen};
 use crate::train::end_line;
-use crate::tree;
 use crate::walks::{self, Built};
-
-/// Was the model learned from all data at once?
-pub(crate) fn is_batch(model: &Model) -> bool {
-    model.settings.walk == tree::KIND || Boosted::is_model(model)
-}
 
 /// Is this the model of a walk? Others are refused.
 pub(crate) fn check_walk(model: &Model) -> Result<(), RunError> {
-    let kind = || model.settings.walk.clone();
-    if is_batch(model) {
-        return Err(RunError::Batch { kind: kind() });
+    let kind = model.settings.walk();
+    match model.settings.learner {
+        LearnerSettings::Walk(_) | LearnerSettings::Natural(_) => Ok(()),
+        LearnerSettings::Boost(_) | LearnerSettings::Tree(_) => Err(RunError::Batch { kind }),
+        LearnerSettings::Experts(_) | LearnerSettings::Track(_) => Err(RunError::Apart { kind }),
     }
-    if [track::KIND, experts::file::KIND].iter().any(|own| model.settings.walk.starts_with(own)) {
-        return Err(RunError::Apart { kind: kind() });
-    }
-    Ok(())
 }
 
 /// The learner of a model, ready to predict or to go on. Models of batch learners have none.
@@ -201,6 +189,7 @@ impl<'a> Sheet<'a> {
     /// What was predicted, and what the user should know.
     pub(crate) fn done(self, source: &dyn Source, unseen: &[Unseen]) -> Done {
         let mut notes: Vec<String> = source.decisions().iter().map(ToString::to_string).collect();
+        notes.extend(source.schema().filled().map(|one| one.to_string()));
         if let (count, Some(first)) = &self.left_out {
             let empty = source.skipped().empty();
             let rows = if *count == 1 { "row has" } else { "rows have" };
@@ -247,98 +236,235 @@ fn predict_rows(
     wanted: &Wanted,
     out: &mut dyn Write,
 ) -> Result<Done, RunError> {
-    let unused = |used: Vec<String>| -> Vec<String> {
-        let kinds = [Kind::Numeric, Kind::Nominal, Kind::Text, Kind::Undecided];
-        let columns = model.schema.columns().iter().filter(|column| kinds.contains(&column.kind));
-        let names = columns.map(|column| column.name.clone());
-        names.filter(|name| !used.contains(name)).collect()
-    };
-    let options = |used: Option<Vec<String>>| Options {
-        optional: (!wanted.strict).then(|| used.map(unused).unwrap_or_default()),
-        carry: wanted.carry.clone(),
-        ..options
-    };
-    if Boosted::is_model(model) {
-        let boosted = Boosted::of(model)?;
-        let options = options(Some(boosted.used_columns(&model.schema)));
-        return answer::predict(model, &boosted, options, wanted, out);
+    let learned = model.learned()?;
+    learned.wants()?;
+    if wanted.explain && !learned.explains() {
+        return Err(RunError::NotExplained { walk: model.settings.walk() });
     }
-    if model.settings.walk == tree::KIND {
-        let options = options(Some(tree::Shown::of(model)?.used_columns()));
-        return tree::predict(model, options, wanted, out);
-    }
-    let options = options(None);
-    let built = restore(model)?;
-    if wanted.explain {
-        return Err(RunError::NotExplained { walk: model.settings.walk.clone() });
-    }
-    let label = match model.schema.label() {
-        Some(name) => Label::Named(name.to_owned()),
-        None => Label::Absent,
-    };
-    let mut schema = model.schema.clone();
-    if model.settings.is_fitted() {
-        schema = schema.refusing_new_gaps();
-    }
+    let classes = learned.classes();
+    let wanted = &Wanted { proba: wanted.proba && !classes.is_empty(), ..wanted.clone() };
+    let ask = Ask { shares: wanted.proba, why: wanted.explain, fair: true };
     let options = Options {
-        schema: Some(schema),
+        optional: (!wanted.strict).then(|| unused(model, learned.as_ref())),
+        carry: wanted.carry.clone(),
         unlabelled: true,
-        live: true,
-        label: if options.label == Label::Guess { label } else { options.label },
         ..options
     };
-    let coding = Coding::restore(model.settings.task, model.classes.clone());
-    let mut classes = coding.texts(model.schema.labels());
-    let mut declared = model.settings.unseen();
-    declared.retain(|class| !classes.contains(class));
-    let room = (declared.len(), model.examples);
-    classes.append(&mut declared);
-    let wanted = &Wanted {
-        proba: wanted.proba && model.settings.task != Task::Regression,
-        ..wanted.clone()
-    };
-    let floor = Floor::of_model(&model.settings);
     // Lines that are left out must not be lost among pieces that are parsed out of order.
     let threads = if matches!(options.on_error, OnError::Fail) { wanted.threads } else { 1 };
-    let source = input::open(options)?;
-    let names = model.schema.features();
-    let answers = if wanted.proba { classes.clone() } else { vec!["prediction".to_owned()] };
-    let mut sheet = Sheet::new(wanted, source.as_ref(), &answers, out)?;
-    let mut pump = Pump::start(source, threads);
-    let (mut filled, mut scores) = (Filled::default(), Vec::new());
-    let outputs = built.learner.outputs().max(1);
-    loop {
-        let more = pump.next(&mut filled)?;
-        scores.clear();
-        let count = if more { filled.block.len() } else { 0 };
-        if more {
-            if wanted.proba {
-                built.learner.predict(&filled.block, &mut scores);
+    let mut feed = Feed::open(model, learned.as_ref(), options, threads, wanted.explain)?;
+    let prediction = ["prediction".to_owned()];
+    let answers = if wanted.proba { classes } else { &prediction };
+    let Some(source) = feed.source() else { return Err(RunError::Reader) };
+    let mut sheet = Sheet::new(wanted, source, answers, out)?;
+    let mut found = Answers::default();
+    // What was written of each group of rows with the same answers.
+    let mut written: Vec<Vec<String>> = Vec::new();
+    while let Some(part) = feed.next()? {
+        found.clear();
+        part.answer(learned.as_ref(), ask, &mut found)?;
+        let answer =
+            |row: usize, put: &mut dyn FnMut(&str)| fields(classes, wanted, &found, row, put);
+        sheet.rows(part.places(), part.rows(), |row, sheet| {
+            if let Some(&group) = found.groups.get(row) {
+                written.resize(written.len().max(group + 1), Vec::new());
+                if written[group].is_empty() {
+                    answer(row, &mut |text| written[group].push(text.to_owned()));
+                }
+                written[group].iter().for_each(|text| sheet.field(text));
             } else {
-                built.learner.scores(&filled.block, &mut scores);
+                answer(row, &mut |text| sheet.field(text));
+            }
+            sheet.tag(part.tag(row));
+        })?;
+    }
+    let unseen = feed.unseen(model);
+    let Some(source) = feed.source() else {
+        return Ok(Done { rows: sheet.rows, notes: Vec::new() });
+    };
+    Ok(sheet.done(source, &unseen))
+}
+
+/// What is written of a row.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a class number
+fn fields(
+    classes: &[String],
+    wanted: &Wanted,
+    found: &Answers,
+    row: usize,
+    put: &mut dyn FnMut(&str),
+) {
+    if wanted.proba {
+        let width = found.shares.len().checked_div(found.found.len()).unwrap_or(0);
+        let shares = found.shares.get(row * width..(row + 1) * width).unwrap_or_default();
+        shares.iter().for_each(|share| put(&share.to_string()));
+        // A loss without probabilities.
+        (width..classes.len()).for_each(|_| put("NaN"));
+    } else if classes.is_empty() {
+        put(&found.found[row].to_string());
+    } else {
+        put(classes.get(found.found[row] as usize).map_or("(unseen)", String::as_str));
+    }
+    found.why.get(row).into_iter().for_each(|why| put(why));
+}
+
+/// The columns of a model that it does not ask about.
+fn unused(model: &Model, learned: &dyn Learned) -> Vec<String> {
+    let Some(used) = learned.used_columns(&model.schema) else { return Vec::new() };
+    let kinds = [Kind::Numeric, Kind::Nominal, Kind::Text, Kind::Undecided];
+    let columns = model.schema.columns().iter().filter(|column| kinds.contains(&column.kind));
+    let names = columns.map(|column| column.name.clone());
+    names.filter(|name| !used.contains(name)).collect()
+}
+
+/// The data of a model, part by part, as it wants them.
+pub(crate) struct Feed {
+    /// Rows, before they are read and afterwards.
+    rows: Option<Box<dyn Source>>,
+    begun: bool,
+    pump: Option<Pump>,
+    filled: Filled,
+    threads: usize,
+    columns: Option<Reader>,
+    part: usize,
+}
+
+/// Rows of a table that are read at once, and those that are explained at once.
+const AT_ONCE: usize = 1 << 16;
+const EXPLAINED: usize = 1 << 10;
+
+impl Feed {
+    /// Opens the data, whose labels are in the column of the training data if no other is named.
+    pub(crate) fn open(
+        model: &Model,
+        learned: &dyn Learned,
+        options: Options,
+        threads: usize,
+        explained: bool,
+    ) -> Result<Self, RunError> {
+        let label = match (options.label, model.schema.label()) {
+            (Label::Guess, Some(name)) => Label::Named(name.to_owned()),
+            (Label::Guess, None) if options.unlabelled => Label::Absent,
+            (given, _) => given,
+        };
+        let options = Options { label, ..options };
+        let part = if explained { EXPLAINED } else { AT_ONCE };
+        let mut feed = Self {
+            rows: None,
+            begun: false,
+            pump: None,
+            filled: Filled::default(),
+            threads,
+            columns: None,
+            part,
+        };
+        match learned.wants()? {
+            Wants::Columns(columns) => {
+                feed.columns = Some(Reader::reopen(&model.schema, columns, options)?);
+            }
+            Wants::Rows => {
+                let schema = model.settings.filling(&model.schema);
+                let live = options.unlabelled;
+                feed.rows = Some(input::open(Options { schema: Some(schema), live, ..options })?);
             }
         }
-        sheet.rows(&filled.places, count, |row, sheet| {
-            let scores = &mut scores[row * outputs..][..outputs];
-            fields(
-                (&built, floor),
-                model.settings.task,
-                &classes,
-                wanted.proba,
-                room,
-                scores,
-                sheet,
-            );
-            sheet.tag(filled.block.tag_of(row));
-        })?;
-        if !more {
-            break;
-        }
-        filled.places = Places::default();
+        Ok(feed)
     }
-    let Some(source) = pump.stop() else { return Ok(Done { rows: sheet.rows, notes: Vec::new() }) };
-    let unseen = unseen(names, source.schema());
-    Ok(sheet.done(source.as_ref(), &unseen))
+
+    /// The data, before the first part and after the last.
+    pub(crate) fn source(&self) -> Option<&dyn Source> {
+        match &self.columns {
+            Some(reader) => Some(reader.source()),
+            None => self.rows.as_deref(),
+        }
+    }
+
+    /// The next rows, with those that were left out among them; `None` at the end.
+    pub(crate) fn next(&mut self) -> Result<Option<Part<'_>>, RunError> {
+        if let Some(reader) = &mut self.columns {
+            return Ok(reader.read(self.part)?.map(Part::Table));
+        }
+        if !self.begun
+            && let Some(source) = self.rows.take()
+        {
+            self.begun = true;
+            self.pump = Some(Pump::start(source, self.threads));
+        }
+        let Some(pump) = &mut self.pump else { return Ok(None) };
+        self.filled.places = Places::default();
+        if pump.next(&mut self.filled)? {
+            return Ok(Some(Part::Rows(&self.filled)));
+        }
+        self.rows = self.pump.take().and_then(Pump::stop);
+        // The last rows may have been left out.
+        self.filled.block.clear();
+        Ok(Some(Part::Rows(&self.filled)).filter(|_| !self.filled.places.left_out().is_empty()))
+    }
+
+    /// Names of nominal columns that the model has no weight for.
+    fn unseen(&self, model: &Model) -> Vec<Unseen> {
+        match (&self.columns, &self.rows) {
+            (Some(reader), _) => reader.unseen(),
+            (None, Some(source)) => unseen(model.schema.features(), source.schema()),
+            (None, None) => Vec::new(),
+        }
+    }
+}
+
+/// Some rows of the data.
+pub(crate) enum Part<'a> {
+    Rows(&'a Filled),
+    Table(Rows),
+}
+
+impl Part<'_> {
+    /// How many rows.
+    pub(crate) fn rows(&self) -> usize {
+        self.labels().len()
+    }
+
+    /// Their labels, as the reader gives them.
+    pub(crate) fn labels(&self) -> &[f64] {
+        match self {
+            Self::Rows(filled) => filled.block.labels(),
+            Self::Table(rows) => &rows.labels,
+        }
+    }
+
+    /// Their weights.
+    pub(crate) fn weights(&self) -> &[f64] {
+        match self {
+            Self::Rows(filled) => filled.block.weights(),
+            Self::Table(rows) => &rows.weights,
+        }
+    }
+
+    fn places(&self) -> &Places {
+        match self {
+            Self::Rows(filled) => &filled.places,
+            Self::Table(rows) => &rows.places,
+        }
+    }
+
+    fn tag(&self, row: usize) -> Option<&[u8]> {
+        match self {
+            Self::Rows(filled) => filled.block.tag_of(row),
+            Self::Table(_) => None,
+        }
+    }
+
+    /// Adds what a model answers.
+    pub(crate) fn answer(
+        &self,
+        learned: &dyn Learned,
+        ask: Ask,
+        out: &mut Answers,
+    ) -> Result<(), RunError> {
+        match self {
+            Self::Rows(filled) => learned.answer_rows(&filled.block, ask, out),
+            Self::Table(rows) => learned.answer_table(&rows.table, ask, out),
+        }
+    }
 }
 
 /// Names of nominal columns that the model has no weight for. Each counts once.
@@ -355,42 +481,4 @@ fn unseen(known: &Features, schema: &Schema) -> Vec<Unseen> {
         Some(Unseen { column: column.to_owned(), rows: values.len() as u64, first })
     };
     schema.of_kind(Kind::Nominal).filter_map(of).collect()
-}
-
-/// Adds what is predicted for one example. `room` are the number of classes that have not come, and of the examples.
-fn fields(
-    (built, floor): (&Built, Floor),
-    task: Task,
-    classes: &[String],
-    proba: bool,
-    room: (usize, u64),
-    scores: &mut [f64],
-    sheet: &mut Sheet<'_>,
-) {
-    let class = |number: usize| classes.get(number).map_or("(unseen)", String::as_str);
-    match (task, proba) {
-        (Task::Regression, _) => sheet.field(&scores[0].to_string()),
-        (Task::Binary, false) => {
-            sheet.field(class(usize::from(scores[0] >= threshold(&built.loss))));
-        }
-        (Task::Binary, true) => {
-            let p = floor.of(probability(&built.loss, scores[0]).unwrap_or(f64::NAN), 2);
-            sheet.field(&(1.0 - p).to_string());
-            sheet.field(&p.to_string());
-        }
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a class number
-        (Task::Multiclass, false) => sheet.field(class(largest(scores) as usize)),
-        (Task::Multiclass, true) => {
-            softmax(scores);
-            let seen = scores.len();
-            for p in scores.iter_mut() {
-                *p = floor.of(*p, seen);
-            }
-            let (unseen, examples) = room;
-            let share = if unseen > 0 { make_room(scores, unseen, examples) } else { 0.0 };
-            for p in scores.iter().copied().chain(std::iter::repeat_n(share, unseen)) {
-                sheet.field(&p.to_string());
-            }
-        }
-    }
 }

@@ -27,12 +27,14 @@ use geowalk::error::Allowed;
 use geowalk::loss::{AnyLoss, Facts};
 use geowalk::row::Norm;
 use geowalk::{ConfigError, Real};
+use serde::{Deserialize, Serialize};
 
 use crate::doubling::{Doubling, Formula, Measure, Rule};
 use crate::rate::Rate;
 
 /// What the user vouches for. A theorem is void as soon as a row refutes it.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Declared {
     /// No row is longer, in the norm of the theorem; the constant feature not counted.
     pub x_norm: Option<f64>,
@@ -44,35 +46,6 @@ pub struct Declared {
     pub comparator_loss: Option<f64>,
     /// So many examples at most.
     pub rounds: Option<u64>,
-}
-
-impl Declared {
-    /// As pairs of texts, for a model file.
-    pub(crate) fn texts(&self) -> impl Iterator<Item = (&'static str, String)> {
-        let range = self.x_range.map(|(lo, hi)| format!("{lo},{hi}"));
-        [
-            ("x-norm", self.x_norm.map(|x| x.to_string())),
-            ("x-range", range),
-            ("distance", self.distance.map(|x| x.to_string())),
-            ("comparator-loss", self.comparator_loss.map(|x| x.to_string())),
-            ("rounds", self.rounds.map(|x| x.to_string())),
-        ]
-        .into_iter()
-        .filter_map(|(key, value)| Some((key, value?)))
-    }
-
-    /// From what [`Declared::texts`] gave.
-    pub(crate) fn read<'a>(get: impl Fn(&str) -> Option<&'a str>) -> Self {
-        let number = |key: &str| get(key).and_then(|text| text.parse().ok());
-        let range = get("x-range").and_then(|text| text.split_once(','));
-        Self {
-            x_norm: number("x-norm"),
-            x_range: range.and_then(|(lo, hi)| Some((lo.parse().ok()?, hi.parse().ok()?))),
-            distance: number("distance"),
-            comparator_loss: number("comparator-loss"),
-            rounds: get("rounds").and_then(|text| text.parse().ok()),
-        }
-    }
 }
 
 /// What a walk is to the theorems.

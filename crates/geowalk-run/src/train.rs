@@ -3,6 +3,7 @@
 
 mod predictions;
 mod run;
+mod sample;
 mod session;
 mod study;
 mod summary;
@@ -10,7 +11,6 @@ mod trace;
 mod verify;
 mod widen;
 
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -18,6 +18,7 @@ use std::time::Instant;
 use geowalk::certify::Certificate;
 use geowalk::loss::{AnyLoss, Loss};
 use geowalk::row::Block;
+use geowalk::spec::Spec;
 use geowalk_data::{Inference, Labels, Options, Skipped, Source, Task};
 
 pub use session::{Session, Wanted};
@@ -34,10 +35,13 @@ use crate::holdout::Holdout;
 use crate::input::{self, Rows};
 use crate::learner::Learner;
 use crate::metrics::Interval;
-use crate::model::{Model, Settings};
+use crate::model::{LearnerSettings, Model, ReadSettings, Settings, StreamSettings};
 use crate::predict;
 use crate::pump::{Filled, Pump, ROWS, usual_threads};
+use crate::rate::Rate;
 use crate::replace::target;
+use crate::settings::check_window;
+use crate::team;
 use crate::theorem::Declared;
 use crate::walks;
 use predictions::Predictions;
@@ -75,7 +79,7 @@ pub struct Plan {
     /// Predictions are clipped to this range.
     pub y_range: Option<(f64, f64)>,
     /// Rows that are never learned from: every N-th, or a fraction.
-    pub holdout: Option<String>,
+    pub holdout: Option<Holdout>,
     /// Predict with the average of the weights of the run.
     pub average: bool,
     /// Measure the last so many examples by themselves.
@@ -118,9 +122,23 @@ impl Default for Plan {
 }
 
 impl Plan {
+    /// Refuses what cannot be, as far as that is known without data: call it before a file is opened or created.
+    pub fn check(&self) -> Result<(), RunError> {
+        if let Some(walk) = &self.walk {
+            LearnerSettings::parse(walk, &self.rate)?;
+        }
+        self.loss.as_deref().map(AnyLoss::parse).transpose()?;
+        Rate::parse(&self.rate)?;
+        Ok(check_window(self.window)?)
+    }
+
     /// Is nothing inferred from the first rows? Then they can be predicted and learned from as they come.
     fn knows_task(&self) -> bool {
-        let family = |walk: &String| walk.starts_with("natural") || walk.starts_with("dsngd");
+        let family = |walk: &String| {
+            let team = Spec::parse(walk).is_ok_and(|spec| spec.name() == team::NAME);
+            let learner = LearnerSettings::parse(walk, &self.rate);
+            team || matches!(learner, Ok(LearnerSettings::Natural(_)))
+        };
         self.resume.is_some() || (self.task.is_some() && !self.walk.as_ref().is_some_and(family))
     }
 
@@ -143,28 +161,24 @@ impl Plan {
             (None, None) => walks::usual_loss(task),
         };
         let loss = AnyLoss::parse(loss)?;
-        let walk = self.walk.clone().unwrap_or_else(|| walks::usual(task, Some(&loss)).to_owned());
-        self.holdout.as_deref().map(Holdout::parse).transpose()?;
-        let extras = [
-            (Settings::HOLDOUT, self.holdout.clone()),
-            (Settings::AVERAGE, self.average.then(|| "true".to_owned())),
-            (Settings::SECOND_ORDER, self.second_order.then(|| "true".to_owned())),
-            (Settings::WINDOW, self.window.map(|size| size.to_string())),
-            (Settings::SIGMA, walks::sigma(&walk)?),
-        ];
-        let declared = self.declared.texts().map(|(key, value)| (key, Some(value)));
-        let extras = extras.into_iter().chain(declared);
-        let extras = extras.filter_map(|(key, value)| Some((key.to_owned(), value?)));
+        let walk = self.walk.as_deref().unwrap_or_else(|| walks::usual(task, Some(&loss)));
+        let mut learner = LearnerSettings::parse(walk, &self.rate)?;
+        if let LearnerSettings::Walk(own) = &mut learner {
+            (own.sigma, own.declared) = (walks::sigma(walk)?, self.declared);
+        }
         let settings = Settings {
-            walk,
-            loss: loss.spec(),
-            rate: self.rate.clone(),
-            task,
             seed: self.seed,
             intercept: self.intercept,
             certificate: self.certificate,
             y_range: self.y_range,
-            extras: extras.collect::<BTreeMap<_, _>>(),
+            stream: StreamSettings {
+                holdout: self.holdout,
+                average: self.average,
+                second_order: self.second_order,
+                window: self.window,
+                ..StreamSettings::default()
+            },
+            ..Settings::new(learner, loss.spec(), task)
         };
         Ok((settings, inference))
     }
@@ -236,6 +250,7 @@ pub fn train<'a>(
     said: &'a mut dyn FnMut(Said<'_>),
 ) -> Result<Summary, RunError> {
     let start = Instant::now();
+    plan.check()?;
     let resumed = plan.resume.as_deref().map(Model::load_stamped).transpose()?;
     let (resumed, stamp) = resumed.unzip();
     resumed.as_ref().map(predict::check_walk).transpose()?;
@@ -245,9 +260,14 @@ pub fn train<'a>(
     let mut run: Option<Run> = None;
     let mut schema = resumed.as_ref().map(|model| model.schema.clone());
     let mut last: Option<Box<dyn Source>> = None;
+    let known = resumed.as_ref().map(|model| model.settings.reading.clone()).unwrap_or_default();
+    let mut open = || known.again(open());
+    let mut reading = ReadSettings::default();
     for number in 0..plan.passes {
         let live = plan.knows_task();
-        let source = match input::open(Options { schema: schema.take(), live, ..open() }) {
+        let options = open();
+        reading = ReadSettings::of(&options);
+        let source = match input::open(Options { schema: schema.take(), live, ..options }) {
             // A day without examples is no reason to stop: the model stays as it is.
             Err(RunError::Data(error)) if resumed.is_some() && error.is_no_rows() => break,
             source => source?,
@@ -266,12 +286,16 @@ pub fn train<'a>(
         (None, Some(model)) => Run::quiet(plan, model, sink.said)?,
         (None, None) => return Err(RunError::Empty),
     };
+    if resumed.is_none() {
+        run.settings.reading = reading;
+    }
     let none = Skipped::default();
     let (schema, skipped) = match (&last, &resumed) {
         (Some(source), _) => (source.schema(), source.skipped()),
         (None, Some(model)) => (&model.schema, &none),
         (None, None) => return Err(RunError::Empty),
     };
+    run.look_back();
     let mut summary = run.summary(schema, skipped, start.elapsed().as_secs_f64());
     let late = last.iter().flat_map(|source| source.decisions()).filter(|one| one.is_late());
     summary.notes.extend(late.map(ToString::to_string));
@@ -323,6 +347,9 @@ fn pass(
         }
         if plan.rows {
             new.keep_rows();
+        }
+        if plan.passes == 1 && resumed.is_none() {
+            new.sample();
         }
         *run = Some(new);
     }

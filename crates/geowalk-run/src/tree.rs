@@ -16,8 +16,8 @@ use geowalk::{ConfigError, Real};
 use geowalk_data::{Options, Task};
 use serde_json::{Value, json};
 
-pub use export::{Form, Shown};
-pub use file::{load, model, predict};
+pub use export::Shown;
+pub use file::{load, model};
 
 use crate::error::RunError;
 use crate::folds;
@@ -26,9 +26,6 @@ use crate::model::Model;
 use crate::profile::Profile;
 use crate::table::{self, Examples};
 use crate::verdict::Verdict;
-
-/// The name of trees among the learners of model files.
-pub const KIND: &str = "tree";
 
 /// What to grow, and how.
 #[derive(Debug, Clone)]
@@ -225,7 +222,7 @@ impl Summary {
             "loss": self.loss,
             "metrics": named(&self.metrics),
             "task": self.task.name(),
-            "walk": KIND,
+            "walk": "tree",
             "loss_name": self.loss_name,
             "rate": null,
             "leaves": self.shape.0,

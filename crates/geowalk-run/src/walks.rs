@@ -9,22 +9,24 @@ use geowalk::ConfigError;
 use geowalk::certify::{Divergence, Metric, Start, rules};
 use geowalk::error::Allowed;
 use geowalk::loss::{AnyLoss, Loss, WinnowHinge};
-use geowalk::row::Norm;
+use geowalk::natural::Method;
+use geowalk::row::{Block, Norm};
 use geowalk::spec::{self, Args, Entry, Spec};
 use geowalk::walk::{
-    Adaptive, Burg, Clipped, Entropy, Euclidean, Free, Hyperbolic, Implicit, Mahalanobis, Orthant,
-    PNorm, ReparamEntropy, ReparamSimplex, Signed, Simplex, SimplexEntropy, Sphere, Walk, winnow,
+    Adaptive, Burg, Clipped, Entropy, Euclidean, Free, Hyperbolic, Implicit, Mahalanobis,
+    Normalised, Orthant, PNorm, ReparamEntropy, ReparamSimplex, Signed, Simplex, SimplexEntropy,
+    Sphere, Vaw, Walk, winnow,
 };
 use geowalk_data::{Features, Schema, Task};
 
 use crate::error::RunError;
 use crate::hindsight::Domain;
-use crate::learner::{Given, Learner, Reach, Setting, Several, Single};
-use crate::model::Settings;
+use crate::learner::{Given, Learner, Reach, Setting, Several, Single, Whole};
+use crate::model::{LearnerSettings, Settings};
 use crate::rate::Rate;
 use crate::sigma::Sigma;
+use crate::team;
 use crate::theorem::{Case, Declared, Kind};
-pub(crate) use generic::stated;
 
 /// A walk with its other names.
 #[derive(Debug, Clone, Copy)]
@@ -38,27 +40,43 @@ pub struct Named {
     construct: Construct,
 }
 
-const NATURAL: &str = "schedule=, cap=2, average=true, ridge=0, a=1, guard=true";
+const SCHEDULED: &str = "schedule=, cap=2, average=true, ridge=0, a=1, guard=true";
 const SIGNED: &str = "signed=false, scale=1";
 
-/// Makes the learner of a row.
-type Construct = fn(Builder, &mut Args<'_>) -> Result<Built, ConfigError>;
+/// What makes the learner of a row.
+#[derive(Debug, Clone, Copy)]
+enum Construct {
+    Walk(Make),
+    /// Natural gradient, or a baseline by this method. It reads its arguments itself.
+    Natural(Option<Method>),
+}
 
-/// A row is `"name"(parameters) [aliases] "summary" "source" => constructor;`. Without its constructor it does
-/// not compile.
+/// Makes the learner of a walk.
+type Make = fn(Builder, &mut Args<'_>) -> Result<Built, ConfigError>;
+
+/// A row is `"name"(parameters) [aliases] "summary" "source" => constructor;`, or for natural gradient with the
+/// method of a baseline in the place of the constructor. Without it a row does not compile.
 macro_rules! walks {
-    ($($name:literal($parameters:expr) [$($alias:literal),*] $summary:literal $source:literal
+    (walks { $($walks:tt)* } natural { $($natural:tt)* }) => {
+        const TABLE: &[Named] = rows!(Construct::Walk; $($walks)*);
+        const NATURAL: &[Named] = rows!(Construct::Natural; $($natural)*);
+    };
+}
+
+macro_rules! rows {
+    ($kind:path; $($name:literal($parameters:expr) [$($alias:literal),*] $summary:literal $source:literal
         => $construct:expr;)*) => {
-        const TABLE: &[Named] = &[$(Named {
+        &[$(Named {
             entry: Entry { name: $name, parameters: $parameters, summary: $summary, source: $source },
             aliases: &[$($alias),*],
             fixed_width: false,
-            construct: $construct,
-        },)*];
+            construct: $kind($construct),
+        },)*]
     };
 }
 
 walks! {
+walks {
     "free:euclidean"("epsilon=0.125, step=0.5") ["free"] "a bet on each coordinate, the stakes follow the stream: no rate, any scale of the features; the default for losses with bounded slope; step=0: stakes stay" "KKW19"
         => Builder::free;
     "explicit:adaptive"("") ["adagrad"] "diagonal metric learned from the stream, normalised by each feature's scale; the default for other losses" "DHS11; RML13"
@@ -128,77 +146,170 @@ walks! {
     };
     "prod"(SIGNED) [] "w(1 - rate g x) / sum" "CMS07"
         => Builder::prod;
+    "vaw"("ridge=1, most=512") [] "the Vovk-Azoury-Warmuth forecaster: ridge regression after every row, for the squared loss and few features; no rate" "Vovk01; AW01"
+        => Builder::vaw;
+    "auto"("members=, share=0.01") [] "a team of walks and the mixture of their predictions: never far from the best of them; members=\"free; adagrad(rate=0.1)\" names them" "Vovk90"
+        => |builder, args| {
+        args.take_all();
+        team::build(&builder.spec, &builder.request)
+    };
     "winnow"("margin=0.5, k=1, n=") [] "Winnow with its exact rate and threshold" "AW20, thm 2"
         => |builder, args| builder.winnow(false, args);
-    "natural:auto"(NATURAL) ["natural", "dsngd"] "dual stochastic natural gradient for classes; the family is chosen from the data" "SC21"
-        => NATURAL_FAMILY;
-    "natural:discrete"(NATURAL) [] "one categorical variable: a=1; counting rates" "SC21, sec. 4"
-        => NATURAL_FAMILY;
-    "natural:naive-bayes"(NATURAL) [] "independent categorical columns: a=1" "SC21"
-        => NATURAL_FAMILY;
-    "natural:bernoulli"(NATURAL) [] "independent features in [0, 1]: kappa=1" "SC21"
-        => NATURAL_FAMILY;
-    "natural:poisson"(NATURAL) [] "independent counts: kappa=1, start=1" "SC21"
-        => NATURAL_FAMILY;
-    "natural:multinomial"(NATURAL) [] "counts of words: pseudo=1" "SC21"
-        => NATURAL_FAMILY;
-    "natural:exponential"(NATURAL) [] "independent positive features: kappa=1" "SC21"
-        => NATURAL_FAMILY;
-    "natural:gaussian-shared"(NATURAL) [] "numbers, one full covariance: kappa=0.05; scales and correlations do not matter" "SC21"
-        => NATURAL_FAMILY;
-    "natural:gaussian-shared-diagonal"(NATURAL) [] "numbers, one variance per feature: kappa=0.05" "SC21"
-        => NATURAL_FAMILY;
-    "natural:gaussian-sparse"(NATURAL) [] "numbers that are mostly zero, one scale per feature: delta=0.1; texts" "SC21"
-        => NATURAL_FAMILY;
-    "natural:gaussian-diagonal"(NATURAL) [] "numbers, variances of each class: quadratic in each feature: kappa=1" "SC21"
-        => NATURAL_FAMILY;
-    "natural:gaussian"(NATURAL) [] "numbers, covariance of each class: quadratic in all features: kappa=1" "SC21"
-        => NATURAL_FAMILY;
-    "natural:mixed"("FAMILY=0-3+7, rest=naive-bayes") [] "a family for each set of features, by their numbers" "SC21"
-        => NATURAL_FAMILY;
-    "natural-sgd"("family=gaussian-shared") [] "baseline of natural gradient: plain gradient descent on the same model" "SC21, eq. (1)"
-        => NATURAL_FAMILY;
-    "natural-adagrad"("family=gaussian-shared") [] "baseline: a rate per coordinate" "DHS11"
-        => NATURAL_FAMILY;
-    "natural-csngd"("family=gaussian-shared") [] "baseline: the same metric by a dense solve; few parameters" "SC21, eq. (9)"
-        => NATURAL_FAMILY;
-    "natural-sngd"("family=bernoulli") [] "baseline: the metric at the parameters themselves; overflows" "SC21, eq. (4)"
-        => NATURAL_FAMILY;
-    "natural-mirror"("family=bernoulli") [] "baseline: gradient descent in the dual coordinates; leaves its domain" "SC21, eq. (8)"
-        => NATURAL_FAMILY;
     "reparam-winnow"("margin=0.5, k=1, n=") [] "Winnow's gradient-descent twin with its exact rate and threshold" "AW20, thm 3"
         => |builder, args| builder.winnow(true, args);
 }
-
-/// Natural gradient reads its own arguments.
-const NATURAL_FAMILY: Construct = |builder, args| {
-    args.take_all();
-    crate::natural::build(&builder.spec, &builder.request)
-};
+natural {
+    "natural:auto"(SCHEDULED) ["natural", "dsngd"] "dual stochastic natural gradient for classes; the family is chosen from the data" "SC21"
+        => None;
+    "natural:discrete"(SCHEDULED) [] "one categorical variable: a=1; counting rates" "SC21, sec. 4"
+        => None;
+    "natural:naive-bayes"(SCHEDULED) [] "independent categorical columns: a=1" "SC21"
+        => None;
+    "natural:bernoulli"(SCHEDULED) [] "independent features in [0, 1]: kappa=1" "SC21"
+        => None;
+    "natural:poisson"(SCHEDULED) [] "independent counts: kappa=1, start=1" "SC21"
+        => None;
+    "natural:multinomial"(SCHEDULED) [] "counts of words: pseudo=1" "SC21"
+        => None;
+    "natural:exponential"(SCHEDULED) [] "independent positive features: kappa=1" "SC21"
+        => None;
+    "natural:gaussian-shared"(SCHEDULED) [] "numbers, one full covariance: kappa=0.05; scales and correlations do not matter" "SC21"
+        => None;
+    "natural:gaussian-shared-diagonal"(SCHEDULED) [] "numbers, one variance per feature: kappa=0.05" "SC21"
+        => None;
+    "natural:gaussian-sparse"(SCHEDULED) [] "numbers that are mostly zero, one scale per feature: delta=0.1; texts" "SC21"
+        => None;
+    "natural:gaussian-diagonal"(SCHEDULED) [] "numbers, variances of each class: quadratic in each feature: kappa=1" "SC21"
+        => None;
+    "natural:gaussian"(SCHEDULED) [] "numbers, covariance of each class: quadratic in all features: kappa=1" "SC21"
+        => None;
+    "natural:mixed"("FAMILY=0-3+7, rest=naive-bayes") [] "a family for each set of features, by their numbers" "SC21"
+        => None;
+    "natural-sgd"("family=gaussian-shared") [] "baseline of natural gradient: plain gradient descent on the same model" "SC21, eq. (1)"
+        => Some(Method::Sgd);
+    "natural-adagrad"("family=gaussian-shared") [] "baseline: a rate per coordinate" "DHS11"
+        => Some(Method::Adagrad);
+    "natural-csngd"("family=gaussian-shared") [] "baseline: the same metric by a dense solve; few parameters" "SC21, eq. (9)"
+        => Some(Method::Csngd);
+    "natural-sngd"("family=bernoulli") [] "baseline: the metric at the parameters themselves; overflows" "SC21, eq. (4)"
+        => Some(Method::Sngd);
+    "natural-mirror"("family=bernoulli") [] "baseline: gradient descent in the dual coordinates; leaves its domain" "SC21, eq. (8)"
+        => Some(Method::Mirror);
+}
+}
 
 /// The L2 ball.
 const BALL: Reach = Reach::Ball(Norm::L2);
 
-/// The table of walks, and a row for each geometry of the library that has no O(nnz) form.
+impl Named {
+    /// Natural gradient or one of its baselines?
+    pub fn is_natural(&self) -> bool {
+        matches!(self.construct, Construct::Natural(_))
+    }
+
+    /// Has the row this name?
+    fn is_called(&self, name: &str) -> bool {
+        self.entry.name == name || self.aliases.contains(&name)
+    }
+}
+
+/// The table of walks, natural gradient, and a row for each geometry of the library that has no O(nnz) form.
 pub fn entries() -> impl Iterator<Item = &'static Named> + Clone {
     static GENERIC: OnceLock<Vec<Named>> = OnceLock::new();
-    TABLE.iter().chain(GENERIC.get_or_init(generic::rows))
+    TABLE.iter().chain(NATURAL).chain(GENERIC.get_or_init(generic::rows))
 }
 
-/// The row of a name or alias.
+/// The row of a name or alias; of natural gradient also where a family stands behind the name.
 fn find(name: &str) -> Option<&'static Named> {
-    entries().find(|walk| walk.entry.name == name || walk.aliases.contains(&name))
+    let family = || {
+        let (method, _) = name.split_once(':')?;
+        NATURAL.iter().find(|row| row.is_called(method))
+    };
+    entries().find(|row| row.is_called(name)).or_else(family)
 }
 
-/// The canonical name behind a name or alias.
-fn canonical(name: &str) -> Option<&'static str> {
-    find(name).map(|walk| walk.entry.name)
+/// Is this natural gradient, which chooses its family from the data where none is named?
+pub(crate) fn chooses_family(spec: &Spec) -> bool {
+    find(spec.name()).is_some_and(|row| matches!(row.construct, Construct::Natural(None)))
 }
 
-/// Natural gradient or one of its baselines, with any family?
-fn natural(name: &str) -> bool {
-    let own = name.split(':').next().and_then(canonical);
-    own.is_some_and(|own| own.starts_with("natural"))
+/// The row of a walk that was asked for.
+pub(crate) fn row(spec: &Spec) -> Result<&'static Named, ConfigError> {
+    let known = || entries().flat_map(|w| w.aliases.iter().copied().chain([w.entry.name]));
+    find(spec.name()).ok_or_else(|| spec::unknown("walk", spec.name(), known()))
+}
+
+/// Walks that do not take `normalise=`: they have scales or bounds of features in them, or rows of another kind.
+const RAW: [&str; 7] = [
+    "free:euclidean",
+    "explicit:adaptive",
+    "mirror:mahalanobis",
+    "vaw",
+    "auto",
+    "winnow",
+    "reparam-winnow",
+];
+
+/// Does the walk take `normalise=`?
+fn can_normalise(row: &Named, name: &str) -> bool {
+    !RAW.contains(&row.entry.name) && !row.is_natural() && name != "perceptron"
+}
+
+/// A text without `normalise=`, and what that said.
+fn split_normalise(text: &str) -> Result<(String, Option<bool>), ConfigError> {
+    let spec = Spec::parse(text)?;
+    let value = |argument: &str| {
+        let (key, value) = argument.split_once('=')?;
+        (key == "normalise").then(|| value.to_owned())
+    };
+    let arguments = spec.arguments();
+    let Some(found) = arguments.iter().find_map(|argument| value(argument)) else {
+        return Ok((text.to_owned(), None));
+    };
+    let normalise = match found.as_str() {
+        "true" => true,
+        "false" => false,
+        _ => {
+            let text = format!("normalise={found}");
+            return Err(ConfigError::Syntax { text, column: 11, expected: "true or false" });
+        }
+    };
+    if !can_normalise(row(&spec)?, spec.name()) {
+        return Err(ConfigError::Missing {
+            name: "a walk whose rows can be normalised",
+            meaning: "this one has units of its own; leave normalise= out",
+        });
+    }
+    let rest: Vec<String> = arguments.into_iter().filter(|a| value(a).is_none()).collect();
+    let inside = if rest.is_empty() { String::new() } else { format!("({})", rest.join(", ")) };
+    Ok((format!("{}{inside}", spec.name()), Some(normalise)))
+}
+
+/// The walk with `normalise=true` in its text, if it says nothing about that and can have it: what a new run at
+/// a self-tuned rate gets.
+pub(crate) fn with_normalised_rows(text: &str) -> Result<String, ConfigError> {
+    let (spec, said) = (Spec::parse(text)?, split_normalise(text)?.1);
+    // A declared range of features is one of rows as they are.
+    let ranged = text.contains("lo=") || text.contains("hi=");
+    if said.is_some() || ranged || !can_normalise(row(&spec)?, spec.name()) {
+        return Ok(text.to_owned());
+    }
+    Ok(team::with_argument(text, "normalise", "true"))
+}
+
+/// A walk with what follows from the schema and the first rows in its text, as a model file needs it.
+pub(crate) fn stated(
+    text: &str,
+    schema: &Schema,
+    block: &Block,
+    intercept: bool,
+) -> Result<String, ConfigError> {
+    let (text, normalise) = split_normalise(text)?;
+    let sized = generic::stated(&text, schema, block, intercept)?;
+    Ok(match normalise {
+        None => sized,
+        Some(normalise) => team::with_argument(&sized, "normalise", &normalise.to_string()),
+    })
 }
 
 /// The walk and loss to use where none is named: `free` for losses with bounded slope, `adagrad` for others.
@@ -232,9 +343,7 @@ pub(crate) fn sigma(walk: &str) -> Result<Option<String>, RunError> {
 /// The file of the matrix that a walk names, if it names one.
 pub fn matrix_file(walk: &str) -> Option<String> {
     let spec = Spec::parse(walk).ok()?;
-    if canonical(spec.name()) != Some("mirror:mahalanobis") {
-        return None;
-    }
+    find(spec.name()).filter(|row| row.is_called("mahalanobis"))?;
     let mut args = spec.args();
     let text = args.text("sigma")?;
     // A diagonal that is written down badly is refused where the walk is built.
@@ -291,6 +400,8 @@ pub struct Built {
     pub rate: String,
     /// Does the rate that was asked for matter? Some walks need none, or prescribe their own.
     pub rated: bool,
+    /// Does the rate follow what the run has seen?
+    pub tuned: bool,
 }
 
 impl std::fmt::Debug for Built {
@@ -313,6 +424,14 @@ pub fn width(schema: &Schema) -> Option<usize> {
     }
 }
 
+/// A run without a second-order certificate.
+fn no_second_order() -> ConfigError {
+    ConfigError::Missing {
+        name: "a run with a second-order certificate",
+        meaning: "it is known for one walk with the logistic loss of one score or the squared loss: use --certificate on",
+    }
+}
+
 /// Builds the learner of a run with these settings, on data with so many features.
 pub fn of(settings: &Settings, width: Option<usize>) -> Result<Built, ConfigError> {
     against(settings, width, None)
@@ -324,34 +443,37 @@ pub(crate) fn against(
     width: Option<usize>,
     comparator: Option<Vec<f64>>,
 ) -> Result<Built, ConfigError> {
+    let (walk, rate, sigma, declared) = match &settings.learner {
+        LearnerSettings::Walk(own) => (&own.walk, &own.rate, own.sigma.clone(), own.declared),
+        LearnerSettings::Natural(own) => (&own.walk, &own.rate, None, Declared::default()),
+        other => return Err(spec::unknown("walk", &other.walk(), ["free", "natural"])),
+    };
     let everything = (f64::NEG_INFINITY, f64::INFINITY);
     let setting = Setting {
         intercept: settings.intercept,
         certificate: settings.certificate,
-        second_order: settings.extras.contains_key(Settings::SECOND_ORDER),
-        average: settings.average().then_some(settings.y_range.unwrap_or(everything)),
-        ..Setting::new(AnyLoss::parse(&settings.loss)?, Rate::parse(&settings.rate)?)
+        second_order: settings.stream.second_order,
+        average: settings.stream.average.then_some(settings.y_range.unwrap_or(everything)),
+        ..Setting::new(AnyLoss::parse(&settings.loss)?, Rate::parse(rate)?)
     };
     let Settings { task, seed, y_range, .. } = *settings;
-    let sigma = settings.extras.get(Settings::SIGMA).cloned();
-    let declared = Declared::read(|key| settings.extras.get(key).map(String::as_str));
     let features = width;
-    build(
-        &settings.walk,
-        Request { task, setting, seed, features, y_range, sigma, declared, comparator },
-    )
+    let team = Spec::parse(walk)?.name() == team::NAME;
+    let one = matches!(settings.learner, LearnerSettings::Walk(_)) && !team;
+    if setting.certificate && setting.second_order && !one {
+        return Err(no_second_order());
+    }
+    build(walk, Request { task, setting, seed, features, y_range, sigma, declared, comparator })
 }
 
 /// Builds the learner that a text names. What a [`Setting`] says of reach, theorems, domain, split weights and values is decided here.
 pub fn build(text: &str, request: Request) -> Result<Built, ConfigError> {
-    let spec = Spec::parse(text)?;
-    let Some(row) = find(spec.name()) else {
-        if natural(spec.name()) {
-            // A family that is not known: the error lists those that are.
-            return crate::natural::build(&spec, &request);
-        }
-        let known = entries().flat_map(|w| w.aliases.iter().copied().chain([w.entry.name]));
-        return Err(spec::unknown("walk", spec.name(), known));
+    let (text, normalise) = split_normalise(text)?;
+    let normalise = normalise == Some(true);
+    let spec = Spec::parse(&text)?;
+    let make = match row(&spec)?.construct {
+        Construct::Walk(make) => make,
+        Construct::Natural(method) => return crate::natural::build(&spec, method, &request),
     };
     let mut args = spec.args();
     let mut request = request;
@@ -361,9 +483,9 @@ pub fn build(text: &str, request: Request) -> Result<Built, ConfigError> {
     }
     let kind = Kind::Without("no theorem of regret is known for this walk");
     let signed = spec.name() == "eg+-";
-    let text = text.to_owned();
-    let builder = Builder { text, spec: spec.clone(), request, signed, kind, scale: None };
-    let mut built = (row.construct)(builder, &mut args)?;
+    let builder =
+        Builder { text, spec: spec.clone(), request, signed, kind, scale: None, normalise };
+    let mut built = make(builder, &mut args)?;
     args.finish()?;
     // Its rate is fixed.
     built.rated &= spec.name() != "perceptron";
@@ -375,7 +497,8 @@ pub fn build(text: &str, request: Request) -> Result<Built, ConfigError> {
 pub fn of_walk<W: Walk + Clone + 'static>(walk: W, request: Request) -> Result<Built, ConfigError> {
     let kind = Kind::Without("no theorem of regret is known for this walk");
     let (text, spec) = (String::new(), Spec::parse("walk")?);
-    let builder = Builder { text, spec, request, signed: false, kind, scale: None };
+    let normalise = false;
+    let builder = Builder { text, spec, request, signed: false, kind, scale: None, normalise };
     builder.constrained(walk, BALL)
 }
 
@@ -389,6 +512,8 @@ struct Builder {
     kind: Kind,
     /// U of a two-sided walk.
     scale: Option<f64>,
+    /// Rows are in units of the largest magnitudes so far.
+    normalise: bool,
 }
 
 impl Builder {
@@ -407,6 +532,29 @@ impl Builder {
         self.request.setting.rate = Rate::Constant(1.0);
         self.kind = Kind::Free { lipschitz: slope };
         let built = self.plain(Free::new(epsilon, step, slope)?, "none needed", Reach::Box)?;
+        Ok(Built { rated: false, ..built })
+    }
+
+    /// Ridge regression after every row.
+    fn vaw(mut self, args: &mut Args<'_>) -> Result<Built, ConfigError> {
+        let ridge = args.number("ridge", Vaw::RIDGE)?;
+        let most = args.number("most", Vaw::MOST as f64)?;
+        let allowed = Allowed::Closed(1.0, Vaw::MOST as f64);
+        if !allowed.contains(most) {
+            return Err(ConfigError::OutOfRange { name: "most", value: most, allowed });
+        }
+        if !matches!(self.request.setting.loss, AnyLoss::Squared(_)) {
+            return Err(ConfigError::Missing {
+                name: "the squared loss",
+                meaning: "vaw is ridge regression; leave --loss out, or use another walk",
+            });
+        }
+        self.request.setting.rate = Rate::Constant(1.0);
+        self.kind =
+            Kind::Without("its theorem speaks of weights with a ridge, and is not printed yet");
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // just checked
+        let walk = Vaw::new(ridge, most as usize)?;
+        let built = self.plain(walk, "none needed", Reach::Box)?;
         Ok(Built { rated: false, ..built })
     }
 
@@ -661,14 +809,26 @@ impl Builder {
         Ok(Built { rated: false, ..built })
     }
 
-    fn finish<W: Walk + Clone + 'static>(self, walk: W, joint: bool) -> Result<Built, ConfigError> {
+    fn finish<W: Walk + Clone + 'static>(
+        mut self,
+        walk: W,
+        joint: bool,
+    ) -> Result<Built, ConfigError> {
+        if self.normalise {
+            // The weights of rows as they are can be anywhere.
+            (self.request.setting.reach, self.request.setting.domain) = (Reach::Box, Domain::Space);
+            self.kind = Kind::Without(
+                "rows are in units that change as the run goes, and theorems speak of rows as they are; normalise=false brings them back",
+            );
+        }
         if self.request.setting.average.is_some() && walk.local(0).is_none() {
             return Err(ConfigError::Missing {
                 name: "a walk that can be averaged",
                 meaning: "a step of this one changes each weight in its own way; --average goes with all walks but this one",
             });
         }
-        // One learner for both: compiling each walk twice would cost minutes, two comparisons per example cost nothing.
+        // One learner for all: compiling each walk twice would cost minutes, three comparisons per example cost nothing.
+        let walk = Normalised::<W, Whole>::shaped(walk, self.normalise);
         let walk = match self.request.y_range {
             Some((lo, hi)) => Clipped::new(walk, lo, hi)?,
             None => Clipped::unbounded(walk),
@@ -687,19 +847,17 @@ impl Builder {
         let setting = &self.request.setting;
         if setting.certificate && setting.second_order && (softmax || setting.curvature().is_none())
         {
-            return Err(ConfigError::Missing {
-                name: "a loss with a second-order certificate",
-                meaning: "it is known for the logistic loss of one score and for the squared loss: use --certificate on",
-            });
+            return Err(no_second_order());
         }
         let rate = self.promise(&walk, joint)?;
         let Request { task, setting, .. } = self.request;
+        let tuned = matches!(setting.rate, Rate::Auto | Rate::Doubling(_));
         let loss = setting.loss.clone();
         let (learner, joint): (Box<dyn Learner>, bool) = match task {
             Task::Regression | Task::Binary => (Box::new(Single::new(walk, setting)), false),
             Task::Multiclass => (Box::new(Several::new(walk, joint, setting)), joint),
         };
-        Ok(Built { learner, joint, loss, rate, rated: true })
+        Ok(Built { learner, joint, loss, rate, rated: true, tuned })
     }
 
     /// Chooses the theorems, and the rate if they are to prescribe it; gives the text of the rate.

@@ -11,7 +11,7 @@ use geowalk::row::Block;
 use geowalk_data::{
     Column, Dictionary, Features, Hashed, Index, Input, Kind, Labels, Options, Schema, Task, open,
 };
-use geowalk_run::model::{FORMAT, Model, ModelError, Settings};
+use geowalk_run::model::{FORMAT, LearnerSettings, Model, ModelError, Settings, StreamSettings};
 use proptest::prelude::*;
 use safetensors::SafeTensors;
 use serde_json::{Value, json};
@@ -19,20 +19,24 @@ use serde_json::{Value, json};
 /// Where `docs/model-format.md` says that the digits of the digest are.
 const DIGITS: Range<usize> = 35..99;
 
+fn walk() -> LearnerSettings {
+    LearnerSettings::parse("mirror:simplex-entropy(signed=true, scale=2)", "auto").unwrap()
+}
+
 fn model(features: Features, labels: Labels) -> Model {
     let columns = [Kind::Numeric, Kind::Nominal, Kind::Undecided, Kind::Label, Kind::Ignored];
     let columns = columns.into_iter().map(|kind| Column { name: format!("{kind:?} \"ü\""), kind });
     Model {
         settings: Settings {
-            walk: "mirror:simplex-entropy(signed=true, scale=2)".into(),
-            loss: "huber(delta=0.5)".into(),
-            rate: "auto".into(),
-            task: Task::Binary,
             seed: u64::MAX,
-            intercept: true,
             certificate: false,
             y_range: Some((-0.0, 5e-324)),
-            extras: [("passes".into(), "3".into()), ("empty".into(), String::new())].into(),
+            stream: StreamSettings {
+                passes: Some(json!(3)),
+                window: Some(9),
+                ..StreamSettings::default()
+            },
+            ..Settings::new(walk(), "huber(delta=0.5)", Task::Binary)
         },
         schema: Schema::from_parts(features, labels, columns.collect()),
         classes: vec![-0.0, 0.1 + 0.2],
@@ -115,7 +119,8 @@ fn every_kind_of_schema_comes_back() {
             let bytes = old.to_bytes().unwrap();
             let new = Model::from_bytes(&bytes).unwrap();
             assert!(new.to_bytes().unwrap() == bytes, "the same model, the same bytes");
-            assert_eq!(new.settings, old.settings);
+            let [settings, old_settings] = [&new, &old].map(|model| json!(model.settings));
+            assert_eq!(settings, old_settings);
             assert!(new.settings.y_range.unwrap().0.is_sign_negative());
             assert_eq!(bits(&new.classes), bits(&old.classes));
             assert_eq!((new.examples, &new.summary), (old.examples, &old.summary));
@@ -248,19 +253,19 @@ fn the_errors_say_what_is_wrong() {
         told(&with_about(&bytes, &about.replace(from, to)))
     };
     assert_eq!(
-        change("\"format\":1", "\"format\":2"),
-        "the model file has format 2, this geowalk knows up to 1; use a newer geowalk"
+        change("\"format\":2", "\"format\":3"),
+        "the model file has format 3, this geowalk knows up to 2; use a newer geowalk"
     );
     assert_eq!(
         change("\"task\":\"binary\"", "\"task\":\"chess\""),
-        "the model has no 'settings.task', or not of the right kind"
+        "the settings of the model cannot be read: 'chess' is not known"
     );
     assert_eq!(
         change("\"index\"", "\"exact\""),
         "the model has no 'schema.names', or not of the right kind"
     );
     assert_eq!(change("\"a\"]", "\"a\",\"b\"]"), "the model has no 'b', or not of the right kind");
-    assert!(change("\"walk\"", "\"stroll\"").contains("'settings.walk'"));
+    assert!(change("\"walk\":", "\"stroll\":").contains("missing field `walk`"));
     assert!(change("\"base\":1", "\"base\":-1").contains("'schema.features.base'"));
     assert!(change("\"classes\":[", "\"classes\":[1e999,").contains("'geowalk'"));
     assert!(told(&with_about(&bytes, "[]")).contains("'format'"));

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::cast_possible_truncation)] // test code
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use geowalk::boost::Halt;
 use geowalk::certify::{Quantity, Status};
@@ -14,7 +14,7 @@ use geowalk_data::Task;
 use geowalk_run::certificate::{Against, Report};
 use geowalk_run::hindsight::{Domain, Form, Problem};
 use geowalk_run::learner::Learner;
-use geowalk_run::model::Settings;
+use geowalk_run::model::{LearnerSettings, Settings};
 use geowalk_run::walks;
 
 /// Proved through the linearised regret alone.
@@ -135,18 +135,24 @@ const CASES: &[Case] = &[
 const N: usize = 4;
 
 fn settings(case: &Case, task: Task) -> Settings {
-    let extras = case.declared.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
-    Settings {
-        walk: case.walk.to_owned(),
-        loss: case.loss.to_owned(),
-        rate: case.rate.to_owned(),
-        task,
-        seed: 3,
-        intercept: true,
-        certificate: true,
-        y_range: case.y_range,
-        extras: extras.collect::<BTreeMap<_, _>>(),
+    let mut learner = LearnerSettings::parse(case.walk, case.rate).unwrap();
+    if let LearnerSettings::Walk(own) = &mut learner {
+        let number = |text: &str| text.parse().unwrap();
+        for (key, value) in case.declared {
+            let declared = &mut own.declared;
+            match *key {
+                "x-norm" => declared.x_norm = Some(number(value)),
+                "x-range" => {
+                    declared.x_range = value.split_once(',').map(|(a, b)| (number(a), number(b)));
+                }
+                "distance" => declared.distance = Some(number(value)),
+                "comparator-loss" => declared.comparator_loss = Some(number(value)),
+                "rounds" => declared.rounds = Some(value.parse().unwrap()),
+                _ => own.sigma = Some((*value).to_owned()),
+            }
+        }
     }
+    Settings { seed: 3, y_range: case.y_range, ..Settings::new(learner, case.loss, task) }
 }
 
 /// Rows with labels that the loss takes. Of odd seeds the last feature comes late, of even ones all are in the first row.
@@ -483,7 +489,7 @@ fn without_declared_constants_there_are_epochs() {
             "ols" => "0.005",
             _ => continue,
         };
-        let settings = Settings { rate: rate.to_owned(), ..settings };
+        let settings = Settings { learner: settings.learner.at_rate(rate), ..settings };
         let mut built = walks::of(&settings, None).unwrap();
         built.learner.learn(&block, 0..200, &mut Vec::new()).unwrap();
         let report = built.learner.report(&Against::Given(&u), None).unwrap();

@@ -7,10 +7,12 @@ use std::path::PathBuf;
 
 use geowalk::boost::tree::{Criterion, Growth};
 use geowalk_data::{Input, Options};
-use geowalk_run::model::Model;
-use geowalk_run::predict::Wanted;
+use geowalk_run::learned::Form;
+use geowalk_run::model::{LearnerSettings, Model};
+use geowalk_run::predict::{Wanted, predict};
+use geowalk_run::sql::Target;
 use geowalk_run::table::{self, Reader};
-use geowalk_run::tree::{self, Form, Plan, Shown};
+use geowalk_run::tree::{self, Plan, Shown};
 
 fn plan(loss: &str) -> Plan {
     Plan { growth: Growth::new(Criterion::parse(loss).unwrap()), ..Plan::default() }
@@ -56,7 +58,7 @@ fn every_domain_gives_a_tree_of_finite_numbers() {
         // What the model says of the rows it was grown on is what was measured.
         let loaded = Model::load(&model).unwrap();
         let mut out = Vec::new();
-        let rows = tree::predict(&loaded, options(), &Wanted::default(), &mut out).unwrap().rows;
+        let rows = predict(&loaded, options(), &Wanted::default(), &mut out).unwrap().rows;
         let examples = table::examples(options(), None).unwrap();
         let said = String::from_utf8(out).unwrap();
         let right = said.lines().zip(examples.classes.codes());
@@ -69,7 +71,7 @@ fn every_domain_gives_a_tree_of_finite_numbers() {
             file.display()
         );
         let (proba, mut out) = (Wanted { proba: true, ..Wanted::default() }, Vec::new());
-        tree::predict(&loaded, options(), &proba, &mut out).unwrap();
+        predict(&loaded, options(), &proba, &mut out).unwrap();
         assert!(!String::from_utf8(out).unwrap().contains("NaN"));
         seen += 1;
     }
@@ -96,7 +98,7 @@ fn a_model_comes_back_as_it_was() {
         (Form::Dot, "0 -> 1 [label=\"yes\"]"),
         (Form::Json, "\"at_most\":5.5"),
     ] {
-        let text = shown.write(form).unwrap();
+        let text = shown.write(form, &Target::default()).unwrap();
         assert!(text.contains(says), "{text}");
     }
     // Rows one by one, or all at once.
@@ -160,6 +162,6 @@ fn arrays_that_are_no_tree() {
         assert!(tree::load(&bad).is_err(), "{name}");
     }
     let mut bad = good.clone();
-    bad.settings.extras.clear();
+    bad.settings.learner = LearnerSettings::parse("gd", "auto").unwrap();
     assert!(tree::load(&bad).is_err());
 }

@@ -6,9 +6,10 @@ use geowalk_page::{Page, Plot, Table};
 use geowalk_run::boost::validate::Validation;
 use geowalk_run::boost::words::{Names, about_missing, spoken};
 use geowalk_run::boost::{Boosted, History, Plan};
+use geowalk_run::learned::promise;
 use geowalk_run::profile::Profile;
 
-use super::{about_loss, about_weak, promise};
+use super::{about_loss, about_weak};
 use crate::report::{self, Judged};
 
 /// Everything that the report speaks of.

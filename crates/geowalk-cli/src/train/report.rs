@@ -4,12 +4,13 @@ use geowalk::certify::{Quantity, Verdict};
 use geowalk_page::{Bars, Page, Picture, Plot, SpherePath, Table, TrianglePath};
 use geowalk_run::certificate;
 use geowalk_run::error::RunError;
+use geowalk_run::learned;
 use geowalk_run::learner::Reach;
 use geowalk_run::predict::restore;
 use geowalk_run::train::{Course, Point, Summary};
 
 use super::number;
-use crate::{report, show};
+use crate::report;
 
 /// Weights that are shown of each output, and outputs that are shown.
 const WEIGHTS: usize = 20;
@@ -24,6 +25,7 @@ pub fn page(summary: &Summary, course: &Course, how: &str) -> Result<Page, RunEr
     if !summary.is_fitted() {
         page = losses(page, summary, &course.points);
     }
+    page = team(page, summary, &course.points);
     page = path(page, course)?;
     page = weights(page, course)?;
     if !summary.notes.is_empty() {
@@ -136,6 +138,32 @@ fn curve(points: &[Point], height: impl Fn(&Point) -> Option<f64>) -> Vec<(f64, 
     points.iter().filter_map(|p| Some((p.examples as f64, height(p)?))).collect()
 }
 
+/// Which member of a team had the weight when, and what each lost.
+fn team(page: Page, summary: &Summary, points: &[Point]) -> Page {
+    if summary.members.is_empty() {
+        return page;
+    }
+    let mut weights =
+        Plot::new("Weights of the members over time").x("examples").y("weight").log_x();
+    let mut table = Table::new(["member", "loss per row", "weight", "team less member", "bound"]);
+    for (k, member) in summary.members.iter().enumerate() {
+        let course = curve(points, |p| p.members.get(k).copied());
+        weights = weights.line(member.walk.clone(), course);
+        let examples = summary.seen.examples.max(1) as f64;
+        table.push([
+            member.walk.clone().into(),
+            (member.loss / examples).into(),
+            member.weight.into(),
+            member.overhead.into(),
+            member.bound.into(),
+        ]);
+    }
+    page.section("The team")
+        .prose("Several walks learned from the same rows, and the prediction is their mixture. Team less member: total loss of the team less that of the member, which the bound limits whatever the data.")
+        .figure(weights)
+        .table(table)
+}
+
 /// The walk itself, where it can be drawn.
 fn path(page: Page, course: &Course) -> Result<Page, RunError> {
     let walked: Vec<[f64; 3]> =
@@ -150,7 +178,7 @@ fn path(page: Page, course: &Course) -> Result<Page, RunError> {
             .point("last", last)
             .into(),
         Reach::Simplex if walked.iter().flatten().all(|w| *w >= 0.0) => {
-            let names = show::names(&course.model, 3);
+            let names = learned::weight_names(&course.model, 3);
             let corners = [0, 1, 2].map(|i| names.get(i).map_or("", String::as_str));
             TrianglePath::new("The weights on their simplex", corners)
                 .path("weights", walked)
@@ -165,7 +193,7 @@ fn path(page: Page, course: &Course) -> Result<Page, RunError> {
 
 /// The largest weights by name.
 fn weights(page: Page, course: &Course) -> Result<Page, RunError> {
-    let outputs = show::largest(&course.model, WEIGHTS)?;
+    let outputs = learned::largest(&course.model, WEIGHTS)?;
     let mut page = page.section("The largest weights");
     if outputs.len() > OUTPUTS {
         page = page.prose(&format!("Of the first {OUTPUTS} of {} outputs.", outputs.len()));

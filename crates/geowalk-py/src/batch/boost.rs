@@ -3,24 +3,21 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use geowalk::boost::table::Table;
 use geowalk::boost::{Flavour, Halt, Leverage, Surrogate};
 use geowalk::loss::{AnyLoss, Loss as _};
-use geowalk_cli::report::{Boosted as Report, Judged};
-use geowalk_run::boost::words::{self, Names};
+use geowalk_cli::report::Boosted as Report;
+use geowalk_run::boost::words::Names;
 use geowalk_run::boost::{Boosted, History, Kind, Plan, summary};
 use geowalk_run::error::RunError;
+use geowalk_run::learned::Boosting;
 use geowalk_run::model::Model;
 use geowalk_run::profile::Profile;
-use geowalk_run::sql::Target;
 use geowalk_run::table::Examples;
-use geowalk_run::tree::Form;
 use numpy::{PyArray1, PyReadonlyArray1};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use super::{Batch, Data, Learned, Renamed};
+use super::{Batch, Data, Renamed};
 use crate::error::{config, data, run};
 use crate::label::ClassLabel;
 use crate::loss::Loss;
@@ -44,7 +41,7 @@ type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>, Vec<ClassLabel>, O
 /// Reference: Nock and Nielsen, Intrinsic geometries in learning, 2009.
 #[pyclass(module = "geowalk._geowalk", extends = Batch)]
 pub(crate) struct Boost {
-    boosted: Arc<Boosted>,
+    boosted: Arc<Boosting>,
     /// A loss of the user's own, which no model file holds.
     own: Option<Py<Loss>>,
 }
@@ -92,66 +89,9 @@ fn learn(plan: &Plan, examples: &Examples) -> Result<Model, RunError> {
     Ok(plan.model(examples, &boosted, &histories, summary))
 }
 
-impl Learned for Boosted {
-    fn columns(&self) -> usize {
-        self.columns
-    }
-
-    fn classes(&self, table: &Table) -> Result<Vec<usize>, RunError> {
-        Ok(self.predict(table)?.0)
-    }
-
-    fn shares(&self, table: &Table) -> Result<Vec<f64>, RunError> {
-        Ok(self.predict(table)?.1)
-    }
-
-    fn write(&self, batch: &Batch, names: &Renamed, form: Form) -> PyResult<String> {
-        let names = Names::new(names.headings(batch), self);
-        match form {
-            Form::Json => Ok(words::to_json(self, &names).to_string()),
-            Form::Sql => {
-                words::to_sql(self, &names, &Target::default()).map_err(PyValueError::new_err)
-            }
-            Form::Dot => Ok(words::to_dot(self, &names)),
-            Form::Text => {
-                let members = words::sentences(self, &names);
-                let one = members.len() == 1;
-                let text = |(class, rules): (String, Vec<String>)| {
-                    let head = if one { String::new() } else { format!("{class}:\n") };
-                    format!("{head}{}", rules.join("\n"))
-                };
-                Ok(members.into_iter().map(text).collect::<Vec<_>>().join("\n\n"))
-            }
-        }
-    }
-
-    fn page(
-        &self,
-        batch: &Batch,
-        names: &Renamed,
-        judged: Option<Judged>,
-        how: &str,
-    ) -> PyResult<String> {
-        let model = &batch.model;
-        let one = self.members.first().map(|member| &member.loss);
-        let (Some(plan), Some(histories)) = (Plan::of(model), History::of(model, one)) else {
-            let message = "the model file does not tell the rounds of its training: it is of an older geowalk, or a number was not finite; fit it again in this process to have a report";
-            return Err(data(message.to_owned(), None, None, None));
-        };
-        let profile = Profile::of(model);
-        let report = Report {
-            plan: &plan,
-            profile: profile.as_ref(),
-            rows: usize::try_from(model.examples).unwrap_or(usize::MAX),
-            boosted: self,
-            histories: &histories,
-            validation: None,
-            judged,
-            names: &Names::new(names.headings(batch), self),
-            error: model.summary["metrics"]["training_error"].as_f64().unwrap_or(f64::NAN),
-        };
-        Ok(report.page(how).html())
-    }
+/// What a model holds, with the loss that no name tells.
+fn made(model: &Model, own: Option<&Surrogate>) -> Result<Boosting, RunError> {
+    Ok(Boosting::new(Boosted::with(model, own)?, &model.schema))
 }
 
 #[pymethods]
@@ -199,12 +139,47 @@ impl Boost {
         };
         let data = Data { names, columns, y, classes, weight, label, nominal, text };
         let (halt, loss) = (plan.halt.clone(), plan.own.clone());
-        let open = |model: &Model| Boosted::with(model, loss.as_ref());
+        let open = |model: &Model| made(model, loss.as_ref());
         let learned = Batch::learn(py, data, &halt, move |examples| learn(&plan, examples), open);
         // What a function of the user's raised explains more than the NaN it was taken for.
         own.as_ref().map_or(Ok(()), |own| own.get().settle())?;
         let (batch, boosted) = learned?;
         Ok(PyClassInitializer::from(batch).add_subclass(Self { boosted, own }))
+    }
+
+    /// The report of the fit as one HTML page; `how` it can be made again, and rows with the numbers of their
+    /// classes to judge probabilities by.
+    #[pyo3(signature = (how, columns=None, y=None, names=None))]
+    fn page(
+        slf: PyRef<'_, Self>,
+        how: &str,
+        columns: Option<Vec<Bound<'_, PyAny>>>,
+        y: Option<PyReadonlyArray1<'_, f64>>,
+        names: Option<Vec<String>>,
+    ) -> PyResult<String> {
+        let batch = slf.as_super();
+        let names = Renamed::new(batch, names)?;
+        let judged = batch.judged(columns, y)?;
+        let model = &batch.model;
+        let boosted = slf.boosted.boosted();
+        let one = boosted.members.first().map(|member| &member.loss);
+        let (Some(plan), Some(histories)) = (Plan::of(model), History::of(model, one)) else {
+            let message = "the model file does not tell the rounds of its training: it is of an older geowalk, or a number was not finite; fit it again in this process to have a report";
+            return Err(data(message.to_owned(), None, None, None));
+        };
+        let profile = Profile::of(model);
+        let report = Report {
+            plan: &plan,
+            profile: profile.as_ref(),
+            rows: usize::try_from(model.examples).unwrap_or(usize::MAX),
+            boosted,
+            histories: &histories,
+            validation: None,
+            judged,
+            names: &Names::new(names.headings(batch), boosted),
+            error: model.summary["metrics"]["training_error"].as_f64().unwrap_or(f64::NAN),
+        };
+        Ok(report.page(how).html())
     }
 
     /// The score of the second of two classes, or one of each class.
@@ -213,7 +188,7 @@ impl Boost {
         py: Python<'py>,
         columns: Vec<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (batch, boosted) = (slf.as_super(), &slf.boosted);
+        let (batch, boosted) = (slf.as_super(), slf.boosted.boosted());
         let table = batch.table(&columns)?;
         let mut scores = py.detach(|| boosted.scores(&table)).map_err(run)?;
         if scores.len() == 1 {
@@ -235,7 +210,7 @@ impl Boost {
         loss: Option<Py<Loss>>,
     ) -> PyResult<Py<Self>> {
         let own = surrogate(loss.as_ref())?;
-        let open = |model: &Model| Boosted::with(model, own.as_ref());
+        let open = |model: &Model| made(model, own.as_ref());
         let (batch, boosted) = Batch::read(bytes, classes, open)?;
         Py::new(py, PyClassInitializer::from(batch).add_subclass(Self { boosted, own: loss }))
     }

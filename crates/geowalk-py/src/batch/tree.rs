@@ -3,18 +3,17 @@
 use std::sync::Arc;
 
 use geowalk::boost::Halt;
-use geowalk::boost::table::Table;
-use geowalk::boost::tree::{Criterion, Growth, Tree as Grown};
-use geowalk_cli::report::{Grown as Report, Judged};
-use geowalk_run::error::RunError;
+use geowalk::boost::tree::{Criterion, Growth};
+use geowalk_cli::report::Grown as Report;
 use geowalk_run::label::Coding;
-use geowalk_run::model::{Model, ModelError};
-use geowalk_run::tree::{self, Form, Plan, Summary};
+use geowalk_run::learned::{Form, Grown};
+use geowalk_run::model::ModelError;
+use geowalk_run::tree::{self, Plan, Summary};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
-use super::{Batch, Data, Learned, Renamed};
-use crate::error::{config, model as model_error, run};
+use super::{Batch, Data, Renamed};
+use crate::error::{config, model as model_error};
 use crate::label::ClassLabel;
 
 /// A decision tree, grown where it lowers a permissible function most.
@@ -33,65 +32,7 @@ use crate::label::ClassLabel;
 /// Reference: Kearns and Mansour, On the boosting ability of top-down decision tree learning algorithms, 1999.
 #[pyclass(module = "geowalk._geowalk", extends = Batch)]
 pub(crate) struct Tree {
-    known: Arc<Known>,
-}
-
-/// A tree, and kappa of its probabilities.
-struct Known {
-    tree: Grown,
-    kappa: f64,
-}
-
-impl Known {
-    fn of(model: &Model) -> Result<Self, RunError> {
-        let (tree, kappa) = tree::load(model)?;
-        Ok(Self { tree, kappa })
-    }
-}
-
-impl Learned for Known {
-    fn columns(&self) -> usize {
-        self.tree.columns()
-    }
-
-    fn classes(&self, table: &Table) -> Result<Vec<usize>, RunError> {
-        let leaves = self.tree.leaves_of(table).into_iter();
-        Ok(leaves.map(|leaf| self.tree.class(leaf)).collect())
-    }
-
-    fn shares(&self, table: &Table) -> Result<Vec<f64>, RunError> {
-        Ok(tree::probabilities(&self.tree, table, self.kappa))
-    }
-
-    fn write(&self, batch: &Batch, names: &Renamed, form: Form) -> PyResult<String> {
-        let shown = tree::Shown::of(&batch.model).map_err(run)?;
-        let shown = shown.with_columns(names.headings(batch));
-        shown.write(form).map_err(pyo3::exceptions::PyValueError::new_err)
-    }
-
-    fn page(
-        &self,
-        batch: &Batch,
-        names: &Renamed,
-        judged: Option<Judged>,
-        how: &str,
-    ) -> PyResult<String> {
-        let model = &batch.model;
-        let missing = || model_error(&ModelError::Missing { what: "summary".to_owned() });
-        let coding = Coding::restore(model.settings.task, model.classes.clone());
-        let mut summary = Summary::of(model).ok_or_else(missing)?;
-        for (column, _) in &mut summary.importance {
-            *column = names.name(column);
-        }
-        let report = Report {
-            summary: &summary,
-            tree: &self.tree,
-            classes: &coding.texts(model.schema.labels()),
-            text: self.write(batch, names, Form::Text)?,
-            judged,
-        };
-        Ok(report.page(how).html())
-    }
+    grown: Arc<Grown>,
 }
 
 #[pymethods]
@@ -134,19 +75,50 @@ impl Tree {
             let (tree, summary, _) = tree::learn(&plan, examples, &mut |_| {})?;
             Ok(tree::model(&plan, &tree, examples, summary.record()))
         };
-        let (batch, known) = Batch::learn(py, data, &halt, work, Known::of)?;
-        Ok(PyClassInitializer::from(batch).add_subclass(Self { known }))
+        let (batch, grown) = Batch::learn(py, data, &halt, work, Grown::of)?;
+        Ok(PyClassInitializer::from(batch).add_subclass(Self { grown }))
+    }
+
+    /// The report of the fit as one HTML page; `how` it can be made again, and rows with the numbers of their
+    /// classes to judge probabilities by.
+    #[pyo3(signature = (how, columns=None, y=None, names=None))]
+    fn page(
+        slf: PyRef<'_, Self>,
+        how: &str,
+        columns: Option<Vec<Bound<'_, PyAny>>>,
+        y: Option<PyReadonlyArray1<'_, f64>>,
+        names: Option<Vec<String>>,
+    ) -> PyResult<String> {
+        let batch = slf.as_super();
+        let names = Renamed::new(batch, names)?;
+        let judged = batch.judged(columns, y)?;
+        let model = &batch.model;
+        let missing = || model_error(&ModelError::Missing { what: "summary".to_owned() });
+        let coding = Coding::restore(model.settings.task, model.classes.clone());
+        let mut summary = Summary::of(model).ok_or_else(missing)?;
+        for (column, _) in &mut summary.importance {
+            *column = names.name(column);
+        }
+        let report = Report {
+            summary: &summary,
+            tree: slf.grown.shown().tree(),
+            classes: &coding.texts(model.schema.labels()),
+            text: batch.written(Form::Text, &names)?,
+            judged,
+        };
+        Ok(report.page(how).html())
     }
 
     /// How many leaves, and how many tests on the longest way to one.
     #[getter]
     fn shape(&self) -> (usize, usize) {
-        (self.known.tree.leaves().count(), self.known.tree.depth())
+        let tree = self.grown.shown().tree();
+        (tree.leaves().count(), tree.depth())
     }
 
     /// What each column gained, as parts of 1.
     fn importance<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        PyArray1::from_vec(py, self.known.tree.importance())
+        PyArray1::from_vec(py, self.grown.shown().tree().importance())
     }
 
     /// What a model file's bytes hold; with the labels of the classes in an order of one's own.
@@ -157,7 +129,7 @@ impl Tree {
         bytes: &[u8],
         classes: Option<Vec<ClassLabel>>,
     ) -> PyResult<Py<Self>> {
-        let (batch, known) = Batch::read(bytes, classes, Known::of)?;
-        Py::new(py, PyClassInitializer::from(batch).add_subclass(Self { known }))
+        let (batch, grown) = Batch::read(bytes, classes, Grown::of)?;
+        Py::new(py, PyClassInitializer::from(batch).add_subclass(Self { grown }))
     }
 }

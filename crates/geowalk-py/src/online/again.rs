@@ -3,7 +3,7 @@
 
 use geowalk::row::Block;
 use geowalk_data::Task;
-use geowalk_run::model::{Model, Settings};
+use geowalk_run::model::Model;
 use geowalk_run::pump::ROWS;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -28,11 +28,11 @@ impl Online {
         if let Ok(rows) = x.cast::<PyList>() {
             lengths(rows.len(), y, weight)?;
             let session = self.session.as_ref().ok_or_else(unlearned)?;
-            let features = session.schema().features();
-            self.keys.learn_columns(session.schema());
+            let schema = session.schema();
+            self.keys.learn_columns(schema);
             let mut block = Block::new();
             for (i, row) in rows.iter().enumerate() {
-                self.keys.find(row.cast::<PyDict>()?, features, false, &mut block)?;
+                self.keys.find(row.cast::<PyDict>()?, schema, None, &mut block)?;
                 block.end(y[i], weigh(i));
                 if block.len() == ROWS {
                     blocks.push(std::mem::take(&mut block));
@@ -113,18 +113,14 @@ impl Online {
         let mut model = session.model();
         let seen = session.coding().classes();
         let classes = self.classes.iter().filter(|_| session.settings().task == Task::Multiclass);
-        let unseen: Vec<String> = classes
+        let unseen = classes
             .flat_map(|classes| classes.unseen(seen))
             .map(|label| match label {
                 ClassLabel::Number(number) => number.to_string(),
                 ClassLabel::Name(name) => name,
             })
             .collect();
-        model.settings.extras.remove(Settings::UNSEEN);
-        if !unseen.is_empty() {
-            let text = serde_json::json!(unseen).to_string();
-            model.settings.extras.insert(Settings::UNSEEN.to_owned(), text);
-        }
+        model.settings.stream.unseen = unseen;
         Ok(model)
     }
 

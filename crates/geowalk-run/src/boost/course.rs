@@ -1,14 +1,11 @@
 //! # The course of a training in a model file
 //! What a report tells besides what was learned. The numbers of the rounds are an array, `boost.k.rounds` of the k-th training; why it ended and the like are in the summary; certificates follow from the rounds.
 
-use geowalk::boost::line::Separable;
-use geowalk::boost::multiclass::Reduction;
-use geowalk::boost::rules::Search;
-use geowalk::boost::{Ended, Flavour, Leverage, Outcome, Round, Surrogate};
+use geowalk::boost::{Ended, Outcome, Round, Surrogate};
 use geowalk::certify::{Boosting, Certificate, Contradiction};
 use serde_json::Value;
 
-use super::{History, Kind, Plan};
+use super::History;
 use crate::model::Model;
 
 /// Numbers of a round.
@@ -141,36 +138,6 @@ impl History {
             forgotten: count("forgotten")?,
             ties: count("ties")?,
             capped: count("capped")?,
-        })
-    }
-}
-
-impl Plan {
-    /// What was asked for, as far as a model file tells.
-    pub fn of(model: &Model) -> Option<Self> {
-        let settings = &model.settings;
-        let extra = |key: &str| settings.extras.get(key).map(String::as_str);
-        let number = |key: &str| extra(key)?.parse().ok();
-        let number_of = |key: &str| extra(key)?.parse().ok();
-        let leverage = settings.rate.strip_prefix("leverage(")?.strip_suffix(')')?;
-        Some(Self {
-            loss: settings.loss.clone(),
-            adapt: Flavour::parse(extra("adapt")?).ok()?,
-            weak: Kind::parse(settings.walk.strip_prefix("boost:")?).ok()?,
-            literals: number("literals")?,
-            leaves: number("leaves")?,
-            search: Search::parse(extra("search")?).ok()?,
-            bins: number("bins"),
-            abstains: extra("abstains")? == "true",
-            leverage: Leverage::parse(leverage).ok()?,
-            rounds: number("rounds")?,
-            seed: settings.seed,
-            reduction: Reduction::parse(extra("reduction")?)?,
-            separable: extra("separable").and_then(Separable::parse).unwrap_or_default(),
-            bound: number_of("until"),
-            held_out: number_of("hold-out"),
-            patience: number("patience"),
-            ..Self::default()
         })
     }
 }

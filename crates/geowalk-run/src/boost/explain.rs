@@ -53,7 +53,7 @@ impl Boosted {
 }
 
 /// Why each row is of the class that was found for it.
-pub(super) fn explain(
+pub(crate) fn explain(
     boosted: &Boosted,
     names: &Names,
     table: &Table,

@@ -1,8 +1,6 @@
 //! # Boosters in model files
 //! The features of member k are the array `boost.k.features`, numbers one after the other, and their leverages `boost.k.alpha`; `docs/model-format.md` defines the numbers.
 
-use std::collections::BTreeMap;
-
 use geowalk::boost::Surrogate;
 use geowalk::boost::columns::Plain;
 use geowalk::boost::multiclass::Reduction;
@@ -15,52 +13,27 @@ use serde_json::Value;
 
 use super::{Boosted, History, Member, Plan, course};
 use crate::error::RunError;
-use crate::model::{Model, ModelError, Settings};
+use crate::label::Coding;
+use crate::model::{BoostSettings, LearnerSettings, Model, ModelError, Settings};
 use crate::table::Examples;
-
-/// How the walk of a booster begins in a model file.
-const WALK: &str = "boost:";
 
 impl Plan {
     /// What is written of the plan.
     fn settings(&self, task: Task, boosted: &Boosted) -> Settings {
-        let mut extras: BTreeMap<String, String> = [
-            ("adapt", self.adapt.name().to_owned()),
-            ("columns", boosted.columns.to_string()),
-            ("literals", self.literals.to_string()),
-            ("leaves", self.leaves.to_string()),
-            ("search", self.search.spec()),
-            ("bins", self.bins.map_or("exact".to_owned(), |bins| bins.to_string())),
-            ("abstains", self.abstains.to_string()),
-            ("rounds", self.rounds.to_string()),
-            ("separable", self.separable.name().to_owned()),
-            ("reduction", boosted.reduction.name().to_owned()),
-            ("members", boosted.members.len().to_string()),
-        ]
-        .into_iter()
-        .map(|(key, value)| (key.to_owned(), value))
-        .collect();
-        for (key, value) in [
-            ("until", self.bound.map(|bound| bound.to_string())),
-            ("hold-out", self.held_out.map(|share| share.to_string())),
-            ("patience", self.patience.map(|rounds| rounds.to_string())),
-        ] {
-            extras.extend(value.map(|value| (key.to_owned(), value)));
-        }
-        for (k, member) in boosted.members.iter().enumerate() {
-            extras.insert(format!("loss.{k}"), member.loss.spec());
-        }
-        Settings {
-            walk: format!("{WALK}{}", self.weak.name()),
-            loss: self.own.as_ref().map_or_else(|| self.loss.clone(), Surrogate::spec),
-            rate: format!("leverage({})", self.leverage.spec()),
-            task,
-            seed: self.seed,
-            intercept: false,
-            certificate: true,
-            y_range: None,
-            extras,
-        }
+        let learner = LearnerSettings::Boost(Box::new(BoostSettings {
+            plan: Self { reduction: boosted.reduction, ..self.clone() },
+            columns: boosted.columns,
+            losses: boosted.members.iter().map(|member| member.loss.spec()).collect(),
+        }));
+        let loss = self.own.as_ref().map_or_else(|| self.loss.clone(), Surrogate::spec);
+        Settings { seed: self.seed, intercept: false, ..Settings::new(learner, loss, task) }
+    }
+
+    /// What was asked for, of a model of boosting.
+    pub fn of(model: &Model) -> Option<Self> {
+        let LearnerSettings::Boost(own) = &model.settings.learner else { return None };
+        let Settings { loss, seed, .. } = &model.settings;
+        Some(Self { loss: loss.clone(), seed: *seed, ..own.plan.clone() })
     }
 
     /// The model file of what was learned.
@@ -92,9 +65,15 @@ impl Plan {
 }
 
 impl Boosted {
-    /// Is this the model of a booster?
-    pub fn is_model(model: &Model) -> bool {
-        model.settings.walk.starts_with(WALK)
+    /// What a model file holds.
+    pub fn of(model: &Model) -> Result<Self, RunError> {
+        Self::with(model, None)
+    }
+
+    /// The same where the loss may be a user's own, which no file holds.
+    pub fn with(model: &Model, own: Option<&Surrogate>) -> Result<Self, RunError> {
+        let coding = Coding::restore(model.settings.task, model.classes.clone());
+        Self::from_model(model, coding.texts(model.schema.labels()), own)
     }
 
     /// What a model file holds; the names of the classes are the reader's, and so is a loss that no name tells.
@@ -103,17 +82,12 @@ impl Boosted {
         classes: Vec<String>,
         own: Option<&Surrogate>,
     ) -> Result<Self, RunError> {
-        let extra = |key: &str| {
-            let found = model.settings.extras.get(key).map(String::as_str);
-            found.ok_or_else(|| ModelError::Missing { what: format!("settings.extras.{key}") })
-        };
         let missing = |what: &str| ModelError::Missing { what: what.to_owned() };
-        let number = |key: &str| -> Result<usize, RunError> {
-            Ok(extra(key)?.parse().map_err(|_| missing(key))?)
+        let LearnerSettings::Boost(settings) = &model.settings.learner else {
+            return Err(missing("boost").into());
         };
-        let reduction =
-            Reduction::parse(extra("reduction")?).ok_or_else(|| missing("reduction"))?;
-        let (count, columns) = (number("members")?, number("columns")?);
+        let (reduction, columns) = (settings.plan.reduction, settings.columns);
+        let count = settings.losses.len();
         let expected =
             if classes.len() == 2 || reduction == Reduction::Mh { 1 } else { classes.len() };
         if count != expected || classes.len() < 2 {
@@ -127,8 +101,8 @@ impl Boosted {
             let most = columns + usize::from(reduction == Reduction::Mh && classes.len() > 2);
             let hypotheses = read(&numbers, most).ok_or_else(|| missing(&name))?;
             let alpha = model.array(&format!("boost.{k}.alpha"), hypotheses.len())?.to_vec();
-            let name = extra(&format!("loss.{k}"))?;
-            let loss = match own.filter(|own| own.spec() == name) {
+            let name = &settings.losses[k];
+            let loss = match own.filter(|own| own.spec() == *name) {
                 Some(own) => own.clone(),
                 None => Surrogate::parse(name)?,
             };

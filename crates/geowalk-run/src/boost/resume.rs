@@ -24,12 +24,10 @@ impl Plan {
     /// A plan that continues the rounds of a model, up to as many as it was asked for.
     pub fn resumed(model: &Model) -> Result<Self, RunError> {
         let refused = |why| RunError::NotResumed { why };
-        if !Boosted::is_model(model) {
-            return Err(refused("the model was not made by geowalk boost"));
-        }
+        let other = || refused("the model was not made by geowalk boost");
+        let plan = Self::of(model).ok_or_else(other)?;
         let boosted = Boosted::of(model)?;
         let unknown = "the model file does not hold its rounds";
-        let plan = Self::of(model).ok_or_else(|| refused(unknown))?;
         let histories = History::of(model, None).ok_or_else(|| refused(unknown))?;
         if plan.adapt != Flavour::None {
             return Err(refused("runs with --adapt cannot be continued"));

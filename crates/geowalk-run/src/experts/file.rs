@@ -1,6 +1,5 @@
 //! # Experts in model files
-//! The walk is `experts:` and its name; the extras hold `experts` (how many), `share` and `loss` as they were asked for; the arrays are those of [`Experts::save`].
-//! An expert may have lost infinitely much (the probability 0 for what happened), and a file has finite numbers alone: array `a` has zeros in such places, and `a.odd` their places and kinds in turn
+//! The arrays are those of [`Experts::save`]. An expert may have lost infinitely much (the probability 0 for what happened), and a file has finite numbers alone: array `a` has zeros in such places, and `a.odd` their places and kinds in turn
 //! (1 NaN, 2 infinity, 3 its negative).
 
 use geowalk::experts::{Experts, Kind};
@@ -10,10 +9,7 @@ use serde_json::Value;
 
 use super::{Plan, settings};
 use crate::error::RunError;
-use crate::model::{Arrays, Model, ModelError, Settings};
-
-/// How the walk of experts begins in a model file.
-pub const KIND: &str = "experts:";
+use crate::model::{Arrays, ExpertSettings, LearnerSettings, Model, ModelError, Settings};
 
 /// What rows mean, by the loss of a plan: losses if it has none.
 pub fn kind(plan: &Plan) -> Result<Kind, RunError> {
@@ -37,22 +33,19 @@ pub fn model(plan: &Plan, experts: &Experts, summary: Value) -> Model {
             arrays.push((format!("{name}.odd"), odd));
         }
     });
-    let extras = [
-        ("experts", experts.weights().len().to_string()),
-        ("share", plan.share.to_string()),
-        ("loss", plan.loss.clone().unwrap_or_default()),
-    ];
+    let learner = LearnerSettings::Experts(ExpertSettings {
+        walk: plan.walk.clone(),
+        rate: plan.rate.clone(),
+        loss: plan.loss.clone(),
+        share: plan.share,
+        experts: experts.weights().len(),
+    });
+    let loss = plan.loss.as_deref().unwrap_or("given");
     Model {
         settings: Settings {
-            walk: format!("{KIND}{}", plan.walk.as_deref().unwrap_or_default()),
-            loss: plan.loss.clone().unwrap_or_else(|| "given".to_owned()),
-            rate: plan.rate.clone(),
-            task: Task::Regression,
-            seed: 0,
             intercept: false,
-            certificate: true,
             y_range: plan.range,
-            extras: extras.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
+            ..Settings::new(learner, loss, Task::Regression)
         },
         schema: Schema::from_parts(
             Features::Index(Index { base: 0, detected: false }),
@@ -68,22 +61,19 @@ pub fn model(plan: &Plan, experts: &Experts, summary: Value) -> Model {
 
 /// What a model file holds.
 pub fn load(model: &Model) -> Result<(Plan, Experts), RunError> {
-    let own = &model.settings;
-    let missing = |what: &str| ModelError::Missing { what: what.to_owned() };
-    let extra = |key: &str| own.extras.get(key).ok_or_else(|| missing(key));
-    let walk = own.walk.strip_prefix(KIND).ok_or_else(|| missing("settings.walk = experts:…"))?;
-    let named = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    let LearnerSettings::Experts(own) = &model.settings.learner else {
+        return Err(ModelError::Missing { what: "experts".to_owned() }.into());
+    };
     let plan = Plan {
-        walk: named(walk),
-        loss: named(extra("loss")?),
+        walk: own.walk.clone(),
+        loss: own.loss.clone(),
         rate: own.rate.clone(),
-        share: extra("share")?.parse().map_err(|_| missing("share"))?,
-        range: own.y_range,
+        share: own.share,
+        range: model.settings.y_range,
         ..Plan::default()
     };
-    let count: usize = extra("experts")?.parse().map_err(|_| missing("experts"))?;
     let settings = settings(&plan, kind(&plan)?)?;
-    let experts = Experts::load(count, settings, &mut |name| {
+    let experts = Experts::load(own.experts, settings, &mut |name| {
         let mut values = model.find(name)?;
         for pair in model.find(&format!("{name}.odd")).unwrap_or_default().chunks_exact(2) {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a place")]

@@ -1,20 +1,17 @@
 //! # What the header says
 //! The JSON text about the arrays, and back.
 
-use std::collections::BTreeMap;
-
-use geowalk_data::{Column, Dictionary, Features, Kind, Labels, Schema, Task};
+use geowalk_data::{Column, Dictionary, Features, Kind, Labels, Schema};
 use serde_json::{Value, json};
 
 use super::{FORMAT, Model, ModelError, Settings, features, finite};
+use crate::settings::version_1;
 
 /// What the header says.
 pub(super) struct About(Value);
 
 impl About {
     pub(super) fn of(model: &Model) -> Self {
-        let Settings { walk, loss, rate, task, seed, intercept, certificate, y_range, extras } =
-            &model.settings;
         let labels = match model.schema.labels() {
             Labels::Numbers => json!({ "kind": "numbers" }),
             Labels::Names(names) => {
@@ -26,17 +23,7 @@ impl About {
         Self(json!({
             "format": FORMAT,
             "geowalk": env!("CARGO_PKG_VERSION"),
-            "settings": {
-                "walk": walk,
-                "loss": loss,
-                "rate": rate,
-                "task": task.name(),
-                "seed": seed,
-                "intercept": intercept,
-                "certificate": certificate,
-                "y_range": y_range.map(|(low, high)| [low, high]),
-                "extras": extras,
-            },
+            "settings": model.settings,
             "schema": {
                 "features": features::describe(model.schema.features()),
                 "labels": labels,
@@ -54,7 +41,7 @@ impl About {
     pub(super) fn read(text: &str) -> Result<Self, ModelError> {
         let about = serde_json::from_str(text).map(Self).map_err(|_| missing("/geowalk"))?;
         match about.at("/format", Value::as_u64)? {
-            FORMAT => Ok(about),
+            1..=FORMAT => Ok(about),
             found => Err(ModelError::version(found)),
         }
     }
@@ -74,29 +61,11 @@ impl About {
     }
 
     pub(super) fn settings(&self) -> Result<Settings, ModelError> {
-        let string = |path| self.at(path, |v| v.as_str().map(str::to_owned));
-        Ok(Settings {
-            walk: string("/settings/walk")?,
-            loss: string("/settings/loss")?,
-            rate: string("/settings/rate")?,
-            task: self.at("/settings/task", |v| v.as_str().and_then(Task::named))?,
-            seed: self.at("/settings/seed", Value::as_u64)?,
-            intercept: self.at("/settings/intercept", Value::as_bool)?,
-            certificate: self.at("/settings/certificate", Value::as_bool)?,
-            y_range: self.at("/settings/y_range", |v| match v {
-                Value::Null => Some(None),
-                _ => match numbers(v)?.as_slice() {
-                    [low, high] => Some(Some((*low, *high))),
-                    _ => None,
-                },
-            })?,
-            extras: self.at("/settings/extras", |v| {
-                let pairs = v.as_object()?.iter();
-                let pairs =
-                    pairs.map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned())));
-                pairs.collect::<Option<BTreeMap<_, _>>>()
-            })?,
-        })
+        let settings = self.at("/settings", Some)?;
+        match self.at("/format", Value::as_u64)? {
+            1 => version_1::read(settings),
+            _ => Settings::read(settings),
+        }
     }
 
     /// The schema with these features.
@@ -151,10 +120,6 @@ pub(super) fn classes(classes: &[f64]) -> Result<(), ModelError> {
 
 fn missing(path: &str) -> ModelError {
     ModelError::Missing { what: path.trim_start_matches('/').replace('/', ".") }
-}
-
-fn numbers(value: &Value) -> Option<Vec<f64>> {
-    value.as_array()?.iter().map(Value::as_f64).collect()
 }
 
 fn strings(value: &Value) -> Option<Vec<String>> {

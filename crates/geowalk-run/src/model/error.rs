@@ -76,6 +76,12 @@ pub enum ModelError {
         /// Which part.
         what: String,
     },
+    /// Settings that this version does not understand.
+    #[error("the settings of the model cannot be read: {what}")]
+    Settings {
+        /// Which, and why.
+        what: String,
+    },
     /// An array of the wrong length.
     #[error("the array '{array}' of the model has {found} numbers; {expected} are needed")]
     Length {

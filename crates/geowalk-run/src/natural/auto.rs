@@ -13,6 +13,7 @@
 //! **Care** Not more than 1000 rows are looked at. A model says what was chosen and never chooses again.
 
 use geowalk::row::{Block, Row};
+use geowalk::spec::Spec;
 use geowalk_data::{Features, Kind, Schema};
 
 use super::text::ranges;
@@ -31,32 +32,22 @@ pub(crate) struct Choice {
     pub(crate) reason: String,
 }
 
-/// The walk that a text with `auto` stands for; `None` if it names its family.
+/// The walk that a text without a family, or with `auto`, stands for; `None` if it names its family.
 pub(crate) fn choose(walk: &str, schema: &Schema, block: &Block) -> Option<Choice> {
-    let (name, rest) = walk.split_at(walk.find('(').unwrap_or(walk.len()));
-    let (name, mut rest) = (name.trim(), rest.trim().to_owned());
-    let open = match name {
-        "natural" | "natural:auto" => true,
-        "dsngd" if !rest.contains("family") => true,
-        "dsngd" if rest.contains("family=auto") => {
-            rest = rest.replace("family=auto,", "").replace("family=auto", "");
-            true
-        }
-        _ => false,
-    };
-    if !open {
+    let spec = Spec::parse(walk).ok()?;
+    let named = spec.name().split_once(':').map(|(_, family)| family);
+    let asked = named.or_else(|| spec.args().text("family"));
+    if !crate::walks::chooses_family(&spec) || asked.is_some_and(|family| family != "auto") {
         return None;
     }
     let (family, reason) = look(schema, block);
-    // One pair of brackets: what is inside, a schedule, may have its own.
-    let rest = rest.strip_prefix('(').unwrap_or(&rest);
-    let rest = rest.strip_suffix(')').unwrap_or(rest).trim().trim_end_matches(',');
     let (family, own) = match family.split_once('(') {
         Some((family, own)) => (family.to_owned(), own.trim_end_matches(')').to_owned()),
         None => (family, String::new()),
     };
-    let inside: Vec<&str> =
-        [own.as_str(), rest].into_iter().filter(|part| !part.is_empty()).collect();
+    let mut inside = if own.is_empty() { Vec::new() } else { vec![own] };
+    let family_itself = |argument: &String| argument == "family=auto" || argument == "auto";
+    inside.extend(spec.arguments().into_iter().filter(|argument| !family_itself(argument)));
     let inside = if inside.is_empty() { String::new() } else { format!("({})", inside.join(", ")) };
     Some(Choice { walk: format!("natural:{family}{inside}"), reason })
 }

@@ -22,8 +22,12 @@ use crate::walks::{Built, Request};
 /// The families that need the name of the family alone.
 const MIXED: &str = "mixed";
 
-/// Builds the learner of a text whose name begins with `natural` or is `dsngd`.
-pub(crate) fn build(spec: &Spec, request: &Request) -> Result<Built, ConfigError> {
+/// Builds natural gradient, or a baseline by this method.
+pub(crate) fn build(
+    spec: &Spec,
+    method: Option<Method>,
+    request: &Request,
+) -> Result<Built, ConfigError> {
     if request.task == Task::Regression {
         return Err(ConfigError::Missing {
             name: "classes",
@@ -37,7 +41,7 @@ pub(crate) fn build(spec: &Spec, request: &Request) -> Result<Built, ConfigError
         });
     }
     let mut args = spec.args();
-    let (method, family) = named(spec, &mut args);
+    let family = named(spec, method, &mut args);
     let own = parameters(&mut args)?;
     let certificate = request.setting.certificate;
     let (walk, rate, linear) = if method.is_none() && family == MIXED {
@@ -66,20 +70,20 @@ pub(crate) fn build(spec: &Spec, request: &Request) -> Result<Built, ConfigError
         loss: AnyLoss::parse("logistic")?,
         rate,
         rated: true,
+        tuned: false,
     })
 }
 
-/// The method, `None` for the dual walk, and the name of the family.
-fn named<'a>(spec: &'a Spec, args: &mut Args<'a>) -> (Option<Method>, &'a str) {
-    let (walk, family) = spec.name().split_once(':').unwrap_or((spec.name(), ""));
-    let method = walk.strip_prefix("natural-").and_then(|name| Method::parse(name).ok());
-    let asked = if family.is_empty() { args.text("family") } else { Some(family) };
+/// The name of the family: behind the name of the walk, or as its argument.
+fn named<'a>(spec: &'a Spec, method: Option<Method>, args: &mut Args<'a>) -> &'a str {
+    let behind = spec.name().split_once(':').map(|(_, family)| family);
+    let asked = behind.or_else(|| args.text("family"));
     // Where there are no data to choose from: what fits any numbers, and what those two know.
     let usual = match method {
         Some(Method::Sngd | Method::Mirror) => "bernoulli",
         _ => "gaussian-shared",
     };
-    (method, asked.filter(|&family| family != "auto").unwrap_or(usual))
+    asked.filter(|&family| family != "auto" && !family.is_empty()).unwrap_or(usual)
 }
 
 /// What is said about the cap.

@@ -2,12 +2,12 @@
 //! One [`Study`] learns and measures. While only one of two classes has been seen, a second study learns with the other sign, silently: which of them is right is known when
 //! the other class comes, and the wrong one is dropped. So the sign depends on the two classes alone, and not on which came first, on blocks, or on interruptions.
 
-use geowalk::DomainError;
 use geowalk::loss::Loss;
 use geowalk::row::{Block, Row};
 use geowalk_data::{Inference, Labels, Places, Schema, Skipped, Task};
 
 use super::predictions::Predictions;
+use super::sample::Sample;
 use super::study::{Day, Study, fresh};
 use super::trace::{Point, Trace};
 use super::widen::with_task;
@@ -21,8 +21,10 @@ use crate::label::{Coding, LabelError};
 use crate::learner::{Diverged, Learner};
 use crate::link::{probability, threshold};
 use crate::metrics::{Metrics, Window};
-use crate::model::{Model, Settings};
+use crate::model::{LearnerSettings, Model, Settings};
 use crate::natural;
+use crate::team;
+use crate::theorem::Declared;
 use crate::walks::{self, Built};
 
 /// Where things go while training.
@@ -65,6 +67,8 @@ pub(super) struct Run {
     classes_at_mark: usize,
     /// Points for pictures, if they are wanted.
     trace: Option<Trace>,
+    /// Earlier rows, if the model is to be judged by them at the end.
+    sample: Option<Sample>,
 }
 
 impl Run {
@@ -88,18 +92,38 @@ impl Run {
                 let (mut settings, inferred) =
                     plan.decide(schema.labels(), block.labels(), said)?;
                 inference = inferred;
-                if let Some(choice) = natural::choose(&settings.walk, schema, block) {
-                    said(Said::Note(format!("family: {} ({})", choice.walk, choice.reason)));
-                    settings.extras.insert("family".to_owned(), choice.reason);
-                    settings.walk = choice.walk;
+                match &mut settings.learner {
+                    LearnerSettings::Natural(own) => {
+                        if let Some(choice) = natural::choose(&own.walk, schema, block) {
+                            said(Said::Note(format!(
+                                "family: {} ({})",
+                                choice.walk, choice.reason
+                            )));
+                            (own.walk, own.chosen) = (choice.walk, Some(choice.reason));
+                        }
+                    }
+                    LearnerSettings::Walk(own) => {
+                        let (task, intercept) = (settings.task, settings.intercept);
+                        let loss = &settings.loss;
+                        let team = team::stated(&own.walk, task, loss, intercept, schema, block)?;
+                        own.walk = match team {
+                            Some(team) => {
+                                said(Said::Note(format!("team: {team}")));
+                                team
+                            }
+                            None => walks::stated(&own.walk, schema, block, intercept)?,
+                        };
+                        if own.rate == "auto" && own.declared == Declared::default() {
+                            own.walk = walks::with_normalised_rows(&own.walk)?;
+                        }
+                    }
+                    _ => {}
                 }
-                let intercept = settings.intercept;
-                settings.walk = walks::stated(&settings.walk, schema, block, intercept)?;
                 settings
             }
-            Some(model) => continued(plan, model)?,
+            Some(model) => continued(plan, model),
         };
-        let changed = resumed.is_some_and(|model| model.settings.extras != settings.extras);
+        let changed = resumed.is_some_and(|model| model.settings.stream != settings.stream);
         let mut run = Self::begin(settings, width)?;
         match resumed {
             None => run.open(plan, said),
@@ -111,6 +135,9 @@ impl Run {
                 }
             }
         }
+        let threads = plan.threads;
+        let studies = run.other.iter_mut().chain([&mut run.study]);
+        studies.for_each(|study| study.built.learner.use_threads(threads));
         run.inference = inference;
         run.resumed_classes = run.coding.classes().len();
         run.classes_at_mark = run.resumed_classes;
@@ -145,7 +172,7 @@ impl Run {
             other: None,
             coding: Coding::new(settings.task),
             digest: settings.certificate.then(Digest::default),
-            holdout: settings.holdout()?,
+            holdout: settings.stream.holdout,
             width,
             rows: (0, 0),
             unlabelled: 0,
@@ -156,6 +183,7 @@ impl Run {
             resumed_classes: 0,
             classes_at_mark: 0,
             trace: None,
+            sample: None,
             settings,
         })
     }
@@ -182,6 +210,18 @@ impl Run {
     /// Keeps a few of them.
     pub(super) fn trace_sparsely(&mut self) {
         self.trace = Some(Trace::sparse(self.examples()));
+    }
+
+    /// Keeps a sample of rows from here on, by which [`Self::look_back`] judges the model.
+    pub(super) fn sample(&mut self) {
+        self.sample = Some(Sample::default());
+    }
+
+    /// Notes it if the model is worse on earlier rows than when it predicted them.
+    pub(super) fn look_back(&mut self) {
+        let sample = self.sample.take();
+        let learner = self.study.built.learner.as_mut();
+        self.notes.extend(sample.and_then(|sample| sample.note(learner)));
     }
 
     /// The points so far; the run goes on.
@@ -247,7 +287,7 @@ impl Run {
 
     /// Says what was decided, and notes flags without effect.
     fn open(&mut self, plan: &Plan, said: &mut dyn FnMut(Said<'_>)) {
-        let (walk, built) = (&self.settings.walk, &self.study.built);
+        let (walk, built) = (self.settings.walk(), &self.study.built);
         if !built.rated && plan.rate != "auto" {
             self.notes.push(format!(
                 "--rate {} has no effect: the rate of the walk '{walk}' is {}",
@@ -266,7 +306,7 @@ impl Run {
             (Task::Multiclass, false) => ", each class against the rest",
             _ => "",
         };
-        let average = if self.settings.average() { ", averaged" } else { "" };
+        let average = if self.settings.stream.average { ", averaged" } else { "" };
         said(Said::Note(format!("walk {walk}, loss {own}, rate {}{how}{average}", built.rate)));
     }
 
@@ -333,6 +373,7 @@ impl Run {
             && turned
         {
             self.study = other;
+            self.sample.iter_mut().for_each(Sample::flip);
             self.study.failed.take().map_or(Ok(()), Err)?;
         }
         Ok(())
@@ -386,6 +427,9 @@ impl Run {
             let learned = self.study.go(task, block, from..to, keep);
             self.print(block, from, labels, sink)?;
             learned.map_err(|cause| self.diverged(block, places, cause))?;
+            if let (Some(sample), false) = (&mut self.sample, keep) {
+                sample.see(block, from..to, &self.study.outcomes);
+            }
             let seen_now = self.examples();
             if let Some(mut trace) = self.trace.take_if(|trace| trace.next() == seen_now) {
                 trace.add(seen_now, self.point());
@@ -446,21 +490,16 @@ impl Run {
     fn diverged(&self, block: &Block, places: &Places, cause: Diverged) -> RunError {
         let place = places.get(cause.row);
         let row = self.rows.1 + cause.row as u64 + 1;
-        let fault = matches!(
-            cause.cause,
-            DomainError::Coordinate { what: "the row", .. }
-                | DomainError::Dimension { what: "the row", .. }
-                | DomainError::Scalar { what: "the importance weight", .. }
-        );
-        let tuned = Settings { rate: "auto".to_owned(), ..self.settings.clone() };
-        let tuned = (self.study.built.rated && !fault).then(|| walks::of(&tuned, self.width).ok());
+        let learner = self.settings.learner.clone().at_rate("auto");
+        let tuned = Settings { learner, ..self.settings.clone() };
+        let tuned = self.study.built.rated.then(|| walks::of(&tuned, self.width).ok());
         let suggested = tuned.flatten().and_then(|mut tuned| {
             let through = tuned.learner.learn(block, 0..cause.row + 1, &mut Vec::new());
             let rate = tuned.learner.rate();
             // Rounded down, as it is printed with two digits.
             (through.is_ok() && rate > 0.0 && rate < cause.rate).then_some(0.95 * rate)
         });
-        let walk = self.settings.walk.clone();
+        let walk = self.settings.walk();
         RunError::Diverged { row, place, walk, feature: None, suggested, cause: Box::new(cause) }
     }
 
@@ -611,12 +650,10 @@ impl Run {
             metrics: metrics.named(),
             intervals: metrics.intervals(),
         };
-        let rate = match built.rate.as_str() {
-            "auto" => format!("auto (last {:.3e})", built.learner.rate()),
-            rate if rate.starts_with("doubling") => {
-                format!("{rate} (last {:.3e})", built.learner.rate())
-            }
-            rate => rate.to_owned(),
+        let rate = if built.tuned {
+            format!("{} (last {:.3e})", built.rate, built.learner.rate())
+        } else {
+            built.rate.clone()
         };
         let (seen, learner) = (measured(metrics), built.learner.as_ref());
         let guarantee = match &certificate {
@@ -638,11 +675,12 @@ impl Run {
             }),
             task: self.settings.task,
             task_reason: self.inference.filter(Inference::is_a_guess).map(|one| one.explained()),
-            walk: self.settings.walk.clone(),
+            walk: self.settings.walk(),
             loss_name: built.loss.spec(),
             rate,
-            average: self.settings.average(),
-            fit: self.settings.passes(),
+            average: self.settings.stream.average,
+            members: built.learner.members(),
+            fit: self.settings.passes().cloned(),
             course: None,
             certificate,
             collisions: schema.features().collisions(),
@@ -665,9 +703,7 @@ impl Run {
             arrays.push((Model::DIGEST.to_owned(), digest.save().to_vec()));
         }
         let mut settings = self.settings.clone();
-        if summary.skipped > 0 {
-            settings.extras.insert(Settings::SKIPPED.to_owned(), "true".to_owned());
-        }
+        settings.stream.skipped |= summary.skipped > 0;
         Model {
             settings,
             schema: schema.clone(),
@@ -680,20 +716,17 @@ impl Run {
 }
 
 /// The settings of a model that is continued: its own, with rows held out from here on if that is asked for.
-fn continued(plan: &Plan, model: &Model) -> Result<Settings, RunError> {
+fn continued(plan: &Plan, model: &Model) -> Settings {
     let mut settings = model.settings.clone();
-    if let Some(holdout) = plan.holdout.as_ref()
-        && settings.extras.get(Settings::HOLDOUT) != Some(holdout)
-    {
-        Holdout::parse(holdout)?;
-        settings.extras.insert(Settings::HOLDOUT.to_owned(), holdout.clone());
+    if plan.holdout.is_some() && settings.stream.holdout != plan.holdout {
+        settings.stream.holdout = plan.holdout;
         settings.change("holdout");
     }
-    Ok(settings)
+    settings
 }
 
 /// A number with three significant digits.
-fn short(value: f64) -> String {
+pub(super) fn short(value: f64) -> String {
     let digits = format!("{value:.2e}");
     match digits.parse::<f64>() {
         Ok(rounded) if (1e-4..1e6).contains(&rounded.abs()) => rounded.to_string(),
@@ -702,7 +735,7 @@ fn short(value: f64) -> String {
 }
 
 /// The other sign for all labels.
-fn flip(block: &mut Block) {
+pub(super) fn flip(block: &mut Block) {
     for label in block.labels_mut() {
         *label = -*label;
     }

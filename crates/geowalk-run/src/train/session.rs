@@ -18,7 +18,7 @@ use crate::input::Rows;
 use crate::label::Coding;
 use crate::learner::{Learner, largest, softmax};
 use crate::link;
-use crate::model::{Model, Settings};
+use crate::model::{Model, ReadSettings, Settings, StreamSettings};
 use crate::predict;
 
 /// A run that is fed by hand.
@@ -113,9 +113,14 @@ impl Session {
         Self { run, schema, places: Places::default(), origin: 0, floor }
     }
 
-    /// Keeps something about the run in the model.
-    pub(crate) fn note(&mut self, key: &str, text: String) {
-        self.run.settings.extras.insert(key.to_owned(), text);
+    /// What the model says of its run.
+    pub(crate) fn stream_mut(&mut self) -> &mut StreamSettings {
+        &mut self.run.settings.stream
+    }
+
+    /// Keeps in the model how its rows were read.
+    pub(crate) fn read_with(&mut self, reading: ReadSettings) {
+        self.run.settings.reading = reading;
     }
 
     /// Both of two classes are known, the negative one first: labels as in the schema. Without this, learning begins with both signs and one is dropped when the second class comes;

@@ -12,6 +12,7 @@ use crate::learner::{Diverged, Outcome};
 use crate::link::{probability, threshold};
 use crate::metrics::{Metrics, Seen, Window, log_loss};
 use crate::model::{Arrays, Settings};
+use crate::settings::check_window;
 use crate::walks::{self, Built};
 
 /// A learner and all that is measured of it.
@@ -46,10 +47,11 @@ pub(super) fn fresh(settings: &Settings) -> Metrics {
 impl Day {
     /// At its beginning. The window is that of the model, unless another one is wanted.
     pub(super) fn new(settings: &Settings, window: Option<usize>) -> Result<Self, RunError> {
-        let size = window.map_or_else(|| settings.window(), |size| Ok(Some(size)))?;
+        let size = window.or(settings.stream.window);
+        check_window(size)?;
         Ok(Self {
             metrics: fresh(settings),
-            held: settings.holdout()?.map(|_| fresh(settings)),
+            held: settings.stream.holdout.map(|_| fresh(settings)),
             window: size.map(|size| Window::new(settings.task, size)),
         })
     }
@@ -58,11 +60,12 @@ impl Day {
 impl Study {
     /// At the beginning.
     pub(super) fn new(settings: &Settings, width: Option<usize>) -> Result<Self, RunError> {
+        check_window(settings.stream.window)?;
         Ok(Self {
             built: walks::of(settings, width)?,
             metrics: fresh(settings),
-            held: settings.holdout()?.map(|_| fresh(settings)),
-            window: settings.window()?.map(|size| Window::new(settings.task, size)),
+            held: settings.stream.holdout.map(|_| fresh(settings)),
+            window: settings.stream.window.map(|size| Window::new(settings.task, size)),
             day: None,
             outcomes: Vec::new(),
             rows: None,
@@ -93,7 +96,7 @@ impl Study {
         {
             *held = fresh(settings).load("holdout", &own)?;
         }
-        if let (Some(window), Some(size)) = (&mut study.window, settings.window()?) {
+        if let (Some(window), Some(size)) = (&mut study.window, settings.stream.window) {
             *window = Window::load(settings.task, size, &own)?;
         }
         Ok(study)

@@ -18,7 +18,7 @@ use crate::error::RunError;
 use crate::fit;
 use crate::input::Rows;
 use crate::learner::Learner;
-use crate::model::Model;
+use crate::model::{LearnerSettings, Model};
 use crate::predict;
 use crate::walks;
 
@@ -52,12 +52,12 @@ pub struct Verified {
 
 /// Makes the run of a model again, on what `open` opens (once per pass), and compares.
 pub fn verify(model: &Model, mut open: impl FnMut() -> Rows) -> Result<Verified, RunError> {
-    if predict::is_batch(model) {
-        return Err(RunError::NoReplay { kind: model.settings.walk.clone() });
+    if let LearnerSettings::Boost(_) | LearnerSettings::Tree(_) = model.settings.learner {
+        return Err(RunError::NoReplay { kind: model.settings.walk() });
     }
     predict::check_walk(model)?;
     model.settings.check_repeatable()?;
-    let (run, schema, source, passes) = if let Some(about) = model.settings.fit() {
+    let (run, schema, source, passes) = if let Some(about) = &model.settings.stream.fit {
         let fitted = fit::again(model, open())?.ok_or(RunError::Empty)?;
         let plan = Plan::default();
         let run = Run::new(&plan, Some(&fitted), &fitted.schema, &Block::new(), &mut |_| {})?;

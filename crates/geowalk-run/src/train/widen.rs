@@ -31,7 +31,7 @@ pub(super) fn with_task(
     if model.classes.iter().filter(|class| !class.is_nan()).count() < 2 {
         return Err(refuse("it has seen one class only"));
     }
-    if model.settings.average() {
+    if model.settings.stream.average {
         return Err(refuse("its averaged weights cannot be divided among classes"));
     }
     let two = restore(model)?;

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use crate::boost::words::threshold;
 use crate::error::RunError;
 use crate::label::Coding;
+use crate::learned::Form;
 use crate::model::Model;
 use crate::sql::{self, Inputs, Output, Target};
 use crate::table::{self, Examples, Heading, Origin};
@@ -23,21 +24,8 @@ use crate::table::{self, Examples, Heading, Origin};
 /// Where a missing value goes.
 const MISSING: &str = "a missing value goes to no, unless the test says 'or missing'";
 
-/// How a tree is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
-    /// For people.
-    Text,
-    /// A query.
-    Sql,
-    /// For programs.
-    Json,
-    /// For Graphviz.
-    Dot,
-}
-
 /// A tree with the names of its columns and classes.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Shown {
     tree: Tree,
     kappa: f64,
@@ -73,11 +61,21 @@ impl Shown {
         &self.tree
     }
 
-    /// Writes the tree. SQL is that of SQLite, and has a reason where it cannot be; see [`sql`](Self::sql) for others.
-    pub fn write(&self, form: Form) -> Result<String, String> {
+    /// The names of the classes.
+    pub fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    /// The probability of every class in a leaf.
+    pub(crate) fn shares(&self, leaf: usize) -> impl Iterator<Item = f64> + '_ {
+        (0..self.tree.classes()).map(move |class| self.tree.probability(leaf, class, self.kappa))
+    }
+
+    /// Writes the tree. SQL has a reason where it cannot be.
+    pub fn write(&self, form: Form, target: &Target) -> Result<String, String> {
         Ok(match form {
             Form::Text => self.text(),
-            Form::Sql => self.sql(&Target::default())?,
+            Form::Sql => self.sql(target)?,
             Form::Json => format!("{}\n", self.json()),
             Form::Dot => self.dot(),
         })

@@ -11,42 +11,30 @@
 //! | `tree.gain` | what the split gained |
 //! | `tree.masses` | the weight of each class, node by node |
 
-use std::io::Write;
-
 use geowalk::boost::split::{Split, Test};
 use geowalk::boost::tree::{Branch, Criterion, Node, Tree};
 use geowalk::loss::permissible::Permissible;
-use geowalk_data::Options;
 
-use super::{KIND, Plan, Shown};
+use super::Plan;
 use crate::error::RunError;
-use crate::label::Coding;
-use crate::model::{Arrays, Model, ModelError, Settings, array};
-use crate::predict::{Done, Sheet, Wanted};
-use crate::table::{Examples, Reader};
-
-/// Rows that are predicted together.
-const CHUNK: usize = 1 << 14;
+use crate::model::{Arrays, LearnerSettings, Model, ModelError, Settings, TreeSettings, array};
+use crate::table::Examples;
 
 /// The model of a tree, with what is [kept](super::Summary::record) of its summary.
 pub fn model(plan: &Plan, tree: &Tree, examples: &Examples, summary: serde_json::Value) -> Model {
-    let extras = [
-        ("columns", tree.columns().to_string()),
-        ("smoothing", plan.smoothing.to_string()),
-        ("unit", examples.weight_unit().to_string()),
-        ("bins", plan.bins.map_or_else(|| "exact".to_owned(), |bins| bins.to_string())),
-    ];
+    let learner = LearnerSettings::Tree(TreeSettings {
+        columns: tree.columns(),
+        smoothing: plan.smoothing,
+        unit: examples.weight_unit(),
+        bins: plan.bins,
+    });
+    let criterion = tree.criterion().phi().spec();
     Model {
         settings: Settings {
-            walk: KIND.to_owned(),
-            loss: tree.criterion().phi().spec(),
-            rate: "none".to_owned(),
-            task: examples.coding.task(),
             seed: plan.seed,
             intercept: false,
             certificate: false,
-            y_range: None,
-            extras: extras.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
+            ..Settings::new(learner, criterion, examples.coding.task())
         },
         schema: examples.schema.clone(),
         classes: examples.coding.classes().to_vec(),
@@ -91,12 +79,10 @@ fn arrays(tree: &Tree) -> Arrays {
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates; checked")]
 pub fn load(model: &Model) -> Result<(Tree, f64), RunError> {
     let missing = |what: &str| ModelError::Missing { what: what.to_owned() };
-    let extra = |key: &str| model.settings.extras.get(key).ok_or_else(|| missing(key));
-    let columns = extra("columns")?.parse().map_err(|_| missing("columns"))?;
-    let kappa: f64 = extra("smoothing")?.parse().map_err(|_| missing("smoothing"))?;
-    // Files of older versions smooth by weight.
-    let unit = model.settings.extras.get("unit").map_or(Ok(1.0), |unit| unit.parse());
-    let kappa = kappa * unit.map_err(|_| missing("unit"))?;
+    let LearnerSettings::Tree(settings) = &model.settings.learner else {
+        return Err(missing("tree").into());
+    };
+    let (columns, kappa) = (settings.columns, settings.smoothing * settings.unit);
     let rows = array(&model.arrays, "tree.rows", None)?;
     let count = rows.len();
     let part = |name: &str| array(&model.arrays, name, Some(count));
@@ -121,38 +107,4 @@ pub fn load(model: &Model) -> Result<(Tree, f64), RunError> {
     let masses = array(&model.arrays, "tree.masses", Some(count * classes))?.to_vec();
     let criterion = Criterion::parse(&model.settings.loss)?;
     Ok((Tree::from_parts(criterion, classes, columns, nodes, masses)?, kappa))
-}
-
-/// Predicts what `options` read with the tree of a model: a class per line, or the probabilities of all classes under their names.
-pub fn predict(
-    model: &Model,
-    options: Options,
-    wanted: &Wanted,
-    out: &mut dyn Write,
-) -> Result<Done, RunError> {
-    let (tree, kappa) = load(model)?;
-    let shown = Shown::of(model)?;
-    let coding = Coding::restore(model.settings.task, model.classes.clone());
-    let labels = model.schema.labels();
-    let mut reader = Reader::unlabelled(&model.schema, tree.columns(), options)?;
-    // The fields of each leaf, made once.
-    let fields = |leaf: usize| -> Vec<String> {
-        let mut fields = if wanted.proba {
-            (0..tree.classes()).map(|k| tree.probability(leaf, k, kappa).to_string()).collect()
-        } else {
-            vec![coding.text(tree.class(leaf), labels)]
-        };
-        fields.extend(wanted.explain.then(|| shown.explain(leaf)));
-        fields
-    };
-    let leaves: Vec<Vec<String>> = (0..tree.nodes().len()).map(fields).collect();
-    let answers = if wanted.proba { coding.texts(labels) } else { vec!["prediction".to_owned()] };
-    let mut sheet = Sheet::new(wanted, reader.source(), &answers, out)?;
-    while let Some(rows) = reader.read(CHUNK)? {
-        let found = tree.leaves_of(&rows.table);
-        sheet.rows(&rows.places, found.len(), |row, sheet| {
-            leaves[found[row]].iter().for_each(|field| sheet.field(field));
-        })?;
-    }
-    Ok(sheet.done(reader.source(), &reader.unseen()))
 }

@@ -11,15 +11,15 @@ use geowalk::row::Block;
 use geowalk::spec::{Args, Entry, Spec};
 use geowalk_data::Schema;
 
-use super::{BALL, Builder, Built, Construct, Named, TABLE, find, width};
+use super::{BALL, Builder, Built, Construct, Make, Named, TABLE, find, width};
 
 /// The walks at O(n): `explicit:` and `implicit:` of every manifold, `mirror:` and `implicit:` of every
 /// generator, as far as the table has no walk of that name.
 pub(super) fn rows() -> Vec<Named> {
     let mut rows: Vec<Named> = Vec::new();
-    let mut add = |update: &str, geometry: &Entry, what: &str, construct: Construct| {
+    let mut add = |update: &str, geometry: &Entry, what: &str, make: Make| {
         let name = format!("{update}:{}", geometry.name);
-        let known = |row: &Named| row.entry.name == name || row.aliases.contains(&name.as_str());
+        let known = |row: &Named| row.is_called(&name);
         if TABLE.iter().chain(&rows).any(known) {
             return;
         }
@@ -36,6 +36,7 @@ pub(super) fn rows() -> Vec<Named> {
             summary: kept(format!("{what}: {}", geometry.summary)),
             source: geometry.source,
         };
+        let construct = Construct::Walk(make);
         rows.push(Named { entry, aliases: &[], fixed_width: true, construct });
     };
     for manifold in manifolds::entries() {
@@ -55,7 +56,7 @@ pub(super) fn rows() -> Vec<Named> {
 
 /// A walk of fixed width with its number of features in its text, as a model file needs it. The number is that
 /// of `--bits`, of rows of numbers, or stated; without it the walk is refused.
-pub(crate) fn stated(
+pub(super) fn stated(
     text: &str,
     schema: &Schema,
     block: &Block,

@@ -1,0 +1,234 @@
+//! Walks and natural gradient.
+
+use geowalk::row::Block;
+use geowalk_data::Task;
+use serde_json::{Value, json};
+
+use super::{Answers, Ask, Form, Guarantees, Learned, Section, Wants};
+use crate::certificate::{Against, Report};
+use crate::certify::{self, Open, Which};
+use crate::error::RunError;
+use crate::label::{Coding, make_room};
+use crate::learner::{largest as likeliest, softmax};
+use crate::link::{Floor, probability, threshold};
+use crate::metrics::Interval;
+use crate::model::Model;
+use crate::predict::restore;
+use crate::sql::Target;
+use crate::table::Heading;
+use crate::team;
+use crate::walks::Built;
+
+/// A walk with the weights of a model.
+#[derive(Debug)]
+pub struct Walking {
+    built: Built,
+    task: Task,
+    walk: String,
+    /// Those that have come, then those that were declared and have not.
+    classes: Vec<String>,
+    /// How many have not come, and the number of examples.
+    room: (usize, u64),
+    floor: Floor,
+}
+
+impl Walking {
+    /// The walk of a model.
+    pub fn of(model: &Model) -> Result<Self, RunError> {
+        let coding = Coding::restore(model.settings.task, model.classes.clone());
+        let mut classes = coding.texts(model.schema.labels());
+        let mut declared = model.settings.stream.unseen.clone();
+        declared.retain(|class| !classes.contains(class));
+        let room = (declared.len(), model.examples);
+        classes.append(&mut declared);
+        Ok(Self {
+            built: restore(model)?,
+            task: model.settings.task,
+            walk: model.settings.walk(),
+            classes,
+            room,
+            floor: Floor::of_model(&model.settings),
+        })
+    }
+
+    /// The answer for a row with these scores.
+    fn answer(&self, scores: &mut [f64], ask: Ask, out: &mut Answers) {
+        let floor = if ask.fair { self.floor } else { Floor::new(0.0) };
+        let loss = &self.built.loss;
+        match self.task {
+            Task::Regression => out.found.push(scores[0]),
+            Task::Binary => {
+                out.found.push(f64::from(u8::from(scores[0] >= threshold(loss))));
+                out.scores.push(scores[0]);
+                let p = probability(loss, scores[0]).filter(|_| ask.shares);
+                let p = p.map(|p| floor.of(p, 2));
+                out.shares.extend(p.into_iter().flat_map(|p| [1.0 - p, p]));
+            }
+            Task::Multiclass => {
+                out.found.push(likeliest(scores));
+                if !ask.shares {
+                    return;
+                }
+                softmax(scores);
+                let seen = scores.len();
+                for p in scores.iter_mut() {
+                    *p = floor.of(*p, seen);
+                }
+                let (unseen, examples) = if ask.fair { self.room } else { (0, 0) };
+                let share = if unseen > 0 { make_room(scores, unseen, examples) } else { 0.0 };
+                out.shares.extend(scores.iter().copied());
+                out.shares.extend(std::iter::repeat_n(share, unseen));
+            }
+        }
+    }
+}
+
+impl Learned for Walking {
+    fn wants(&self) -> Result<Wants, RunError> {
+        Ok(Wants::Rows)
+    }
+
+    fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    fn answer_rows(&self, rows: &Block, ask: Ask, out: &mut Answers) -> Result<(), RunError> {
+        let (learner, mut scores) = (&self.built.learner, Vec::new());
+        if ask.shares {
+            learner.predict(rows, &mut scores);
+        } else {
+            learner.scores(rows, &mut scores);
+        }
+        for scores in scores.chunks_exact_mut(learner.outputs().max(1)) {
+            self.answer(scores, ask, out);
+        }
+        Ok(())
+    }
+
+    fn describe(&self, model: &Model, top: usize) -> Result<Vec<Section>, RunError> {
+        let s = &model.settings;
+        let fact = |name: &str, text: String| (name.to_owned(), text);
+        let mut facts = match s.fit_note(model.examples) {
+            Some(note) => vec![
+                fact("fit", note),
+                fact("loss", s.loss.clone()),
+                fact("more rows", format!("by the walk {}, rate {}", self.walk, s.rate())),
+            ],
+            None => vec![
+                fact("walk", self.walk.clone()),
+                fact("loss", s.loss.clone()),
+                fact("rate", s.rate()),
+            ],
+        };
+        facts.push(fact("task", s.task.name().to_owned()));
+        let coding = Coding::restore(s.task, model.classes.clone());
+        let classes = coding.texts(model.schema.labels());
+        if !classes.is_empty() {
+            facts.push(fact("classes", classes.join(", ")));
+        }
+        facts.push(fact("examples", model.examples.to_string()));
+        let metrics = model.summary["metrics"].as_object();
+        facts.extend(metrics.into_iter().flatten().map(|(name, v)| fact(name, v.to_string())));
+        let mut sections = vec![Section::Facts(facts)];
+        let members = self.built.learner.members();
+        let whose = if members.is_empty() { "" } else { " of the member that lost least" };
+        sections.push(Section::Lines(team::lines(&members, model.examples)));
+        let intervals = model.summary["intervals"].as_array();
+        let intervals = intervals.into_iter().flatten().filter_map(Interval::read);
+        sections.push(Section::Lines(intervals.map(|one| one.sentence()).collect()));
+        if let Some(report) = self.built.learner.report(&Against::Reach, None) {
+            let lines = report.lines().into_iter().chain(report.rounds_note(model.examples));
+            sections.push(Section::Lines(lines.collect()));
+        }
+        for (name, top) in weights(model, &self.built, top) {
+            let lines = top.iter().map(|(feature, weight)| format!("{weight:>14.6}  {feature}"));
+            sections
+                .push(Section::Titled(format!("{name}: largest weights{whose}"), lines.collect()));
+        }
+        Ok(sections)
+    }
+
+    fn json(&self, model: &Model, top: usize) -> Result<Value, RunError> {
+        let s = &model.settings;
+        let coding = Coding::restore(s.task, model.classes.clone());
+        let one = |(n, w): &(String, f64)| json!({"feature": n, "weight": w});
+        let output = |(name, top): (String, Vec<(String, f64)>)| json!({"output": name, "top": top.iter().map(one).collect::<Vec<_>>()});
+        let weights: Vec<Value> =
+            weights(model, &self.built, top).into_iter().map(output).collect();
+        Ok(json!({
+            "walk": self.walk, "loss": s.loss, "rate": s.rate(), "task": s.task.name(), "seed": s.seed,
+            "intercept": s.intercept, "examples": model.examples,
+            "classes": coding.texts(model.schema.labels()),
+            "summary": model.summary, "weights": weights,
+        }))
+    }
+
+    fn write(&self, form: Form, _: &Target, _: Option<Vec<Heading>>) -> Result<String, RunError> {
+        let why = format!(
+            "the model is a walk, '{}'; its weights can be shown as text or json",
+            self.walk
+        );
+        Err(RunError::NoForm { form: form.name(), why })
+    }
+
+    fn certify(
+        &self,
+        model: &Model,
+        which: Option<&Which>,
+        data: Option<Open<'_>>,
+    ) -> Result<Guarantees, RunError> {
+        let report = certify::certify(model, which, data)?;
+        Ok(Guarantees { lines: report.lines(), json: report.json() })
+    }
+
+    fn curve(&self, model: &Model) -> Result<Vec<(f64, Report)>, RunError> {
+        certify::curve(model)
+    }
+}
+
+/// An output, and weights by name.
+pub type Output = (String, Vec<(String, f64)>);
+
+/// The largest weights of every output of a walk, by name.
+pub fn largest(model: &Model, count: usize) -> Result<Vec<Output>, RunError> {
+    Ok(weights(model, &restore(model)?, count))
+}
+
+fn weights(model: &Model, built: &Built, count: usize) -> Vec<Output> {
+    let coding = Coding::restore(model.settings.task, model.classes.clone());
+    let labels = model.schema.labels();
+    let mut w = Vec::new();
+    let outputs = (0..built.learner.outputs()).map(|k| {
+        built.learner.weights(k, &mut w);
+        let name = match model.settings.task {
+            Task::Regression => "prediction".to_owned(),
+            Task::Binary => format!("score of {}", coding.text(1, labels)),
+            Task::Multiclass => coding.text(k, labels),
+        };
+        (name, top(model, &w, count))
+    });
+    outputs.collect()
+}
+
+/// The largest weights by name, in order of magnitude; zeros are left out.
+fn top(model: &Model, w: &[f64], count: usize) -> Vec<(String, f64)> {
+    let mut order: Vec<usize> = (0..w.len()).filter(|&i| w[i] != 0.0).collect();
+    order.sort_by(|&a, &b| w[b].abs().total_cmp(&w[a].abs()).then(a.cmp(&b)));
+    order.into_iter().take(count).map(|i| (name(model, i), w[i])).collect()
+}
+
+/// The name of a weight.
+fn name(model: &Model, i: usize) -> String {
+    let shift = usize::from(model.settings.intercept);
+    if i < shift {
+        return "(intercept)".to_owned();
+    }
+    let index = u32::try_from(i - shift).unwrap_or(u32::MAX);
+    let known = model.schema.features().name(index);
+    known.map_or_else(|| format!("#{index}"), std::borrow::Cow::into_owned)
+}
+
+/// The names of the first weights.
+pub fn weight_names(model: &Model, count: usize) -> Vec<String> {
+    (0..count).map(|i| name(model, i)).collect()
+}
