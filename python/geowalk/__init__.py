@@ -27,6 +27,7 @@ from ._base import NotFittedError
 from ._batch import BoostClassifier, BoostRegressor, TreeClassifier, TreeRegressor
 from ._certificate import Certificate
 from ._client import Client, ServiceError
+from ._compare import Comparison, compare
 from ._experts import Hedge, NullVector
 from ._files import Data, load, read, walks
 from ._geowalk import ConfigError, DataError, DomainError, __version__
@@ -39,6 +40,7 @@ __all__ = [
     "BoostRegressor",
     "Certificate",
     "Client",
+    "Comparison",
     "ConfigError",
     "Data",
     "DataError",
@@ -54,6 +56,7 @@ __all__ = [
     "TreeRegressor",
     "Winnow",
     "__version__",
+    "compare",
     "geometry",
     "laws",
     "load",

@@ -180,6 +180,31 @@ class Estimator:
         return json.loads(self._learned.summary())
 
     @property
+    def intervals_(self) -> list[dict[str, Any]]:
+        """Averages of losses on the way, each with the interval that its expectation is in with 95 %, at every row at
+        once: of classes the error and the log loss (probabilities cut at 1 %), of numbers the squared error, if their
+        range was given. Empty where rows had weights, or were all learned at once.
+
+        >>> import geowalk
+        >>> model = geowalk.OnlineClassifier(passes=1).fit([[0.0], [1.0]] * 200, [0, 1] * 200)
+        >>> error = model.intervals_[0]
+        >>> error["name"], error["low"] <= error["average"] <= error["high"] < 0.2
+        ('error', True)
+        """
+        return self.summary_.get("intervals") or []
+
+    @property
+    def guarantee_(self) -> list[str]:
+        """What the run is good for, in at most four sentences.
+
+        >>> import geowalk
+        >>> model = geowalk.OnlineClassifier(passes=1).fit([[0.0], [1.0]] * 200, [0, 1] * 200)
+        >>> "wrongly" in model.guarantee_[0]
+        True
+        """
+        return self.summary_.get("guarantee") or []
+
+    @property
     def certificate_(self) -> Certificate:
         """The certificate of what was learned: `certificate()`."""
         return self.certificate()

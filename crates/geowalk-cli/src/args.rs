@@ -27,6 +27,8 @@ pub(crate) enum Command {
     Predict(Predict),
     /// Measure a model on rows with labels: accuracy beside always guessing the same, confusion, recall, AUC.
     Evaluate(Evaluate),
+    /// Which of two predicts better on the same rows: model files as they are, or walks that learn on the way.
+    Compare(Compare),
     /// Write data in binary form: read several times faster, with the same result to the last bit.
     Convert(Convert),
     /// What is in a model: settings, metrics, certificate, largest weights by name, trees.
@@ -214,9 +216,10 @@ pub(crate) struct Train {
     /// No constant feature.
     #[arg(long)]
     pub(crate) no_intercept: bool,
-    /// Keep the sums of the certificates and the digest of the rows, or not (faster).
-    #[arg(long, value_enum, default_value_t = Switch::On)]
-    pub(crate) certificate: Switch,
+    /// Keep the sums of the certificates and the digest of the rows: off is faster; full keeps those of the
+    /// second-order certificate too (logistic or squared loss, at most 1024 features, O(nnz²) per row).
+    #[arg(long, value_enum, default_value_t = Sums::On)]
+    pub(crate) certificate: Sums,
     /// Progress table on standard error, and if that is a terminal a bar below it.
     #[arg(long, value_enum, default_value_t = Shown::Auto)]
     pub(crate) progress: Shown,
@@ -474,9 +477,10 @@ pub(crate) enum What {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Switch {
-    On,
+pub(crate) enum Sums {
     Off,
+    On,
+    Full,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -658,6 +662,31 @@ pub(crate) struct Evaluate {
     pub(crate) model: PathBuf,
     #[command(flatten)]
     pub(crate) data: Data,
+    /// The result as one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Compare {
+    /// A model file, or a walk with loss= and rate= behind it if they are not the usual ones: 'gd rate=0.1'.
+    pub(crate) a: String,
+    /// The other one.
+    pub(crate) b: String,
+    /// Files to read, or patterns (repeatable).
+    #[arg(long, required = true, value_name = "DATA")]
+    pub(crate) data: Vec<String>,
+    #[command(flatten)]
+    pub(crate) how: How,
+    /// What walks learn; otherwise told by the labels.
+    #[arg(long, value_enum)]
+    pub(crate) task: Option<What>,
+    /// Range of numbers to predict: errors are parts of it.
+    #[arg(long, value_name = "LO,HI", value_parser = range, allow_hyphen_values = true)]
+    pub(crate) y_range: Option<(f64, f64)>,
+    /// Seed of walks that begin at random.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
     /// The result as one JSON object.
     #[arg(long)]
     pub(crate) json: bool,

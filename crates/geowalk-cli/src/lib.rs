@@ -6,6 +6,7 @@
 mod args;
 mod boost;
 mod certify;
+mod compare;
 mod convert;
 mod data;
 mod doctor;
@@ -57,6 +58,7 @@ fn carry_out(args: &Args) -> u8 {
         Command::Tree(what) => tree::run(what, &mut out),
         Command::Predict(what) => predict::run(what, &mut out).map(|()| 0),
         Command::Evaluate(what) => evaluate::run(what, &mut out).map(|()| 0),
+        Command::Compare(what) => compare::run(what, &mut out).map(|()| 0),
         Command::Convert(what) => convert::run(what, &mut out).map(|()| 0),
         Command::Show(what) => show::run(what, &mut out).map(|()| 0),
         Command::Verify(what) => verify::run(what, &mut out),

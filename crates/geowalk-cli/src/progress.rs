@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use geowalk::certify::Status;
+use geowalk_run::metrics::Interval;
 use geowalk_run::train::{Progress, Said};
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -67,10 +68,31 @@ pub(crate) struct Table {
     lines: Lines,
 }
 
-const HEAD: [[&str; 8]; 2] = [
-    ["average", "since", "example", "current", "current", "current", "regret", "certificate"],
-    ["loss", "last", "counter", "label", "predict", "features", "bound", "status"],
+const HEAD: [[&str; 9]; 2] = [
+    [
+        "average",
+        "since",
+        "example",
+        "current",
+        "current",
+        "current",
+        "error",
+        "regret",
+        "certificate",
+    ],
+    ["loss", "last", "counter", "label", "predict", "features", "95 %", "bound", "status"],
 ];
+
+/// The error as percentages that its expectation is between, or squared errors.
+fn interval(of: Option<&Interval>) -> String {
+    match of {
+        None => "-".to_owned(),
+        Some(Interval { name: "error", low, high, .. }) => {
+            format!("{:.1}-{:.1}%", 100.0 * low, 100.0 * high)
+        }
+        Some(Interval { low, high, .. }) => format!("{low:.3}-{high:.3}"),
+    }
+}
 
 /// A bound in at most twelve characters.
 fn bound(value: f64) -> String {
@@ -105,10 +127,10 @@ impl Table {
         let window = |text: &str| row.window.map(|_| format!(" {text:>10}")).unwrap_or_default();
         if !self.headed {
             self.headed = true;
-            for ([a, b, c, d, e, f, g, h], extra) in HEAD.into_iter().zip(["window", "loss"]) {
+            for ([a, b, c, d, e, f, g, h, i], extra) in HEAD.into_iter().zip(["window", "loss"]) {
                 let extra = window(extra);
                 self.lines.line(&format!(
-                    "{a:>10} {b:>10} {c:>10} {d:>12} {e:>12} {f:>9}{extra} {g:>12}  {h}"
+                    "{a:>10} {b:>10} {c:>10} {d:>12} {e:>12} {f:>9}{extra} {g:>11} {h:>12}  {i}"
                 ));
             }
         }
@@ -120,7 +142,7 @@ impl Table {
         // As in Vowpal Wabbit, h marks the losses of examples that are kept from learning.
         let mark = if row.held { " h" } else { "" };
         self.lines.line(&format!(
-            "{:>10.6} {:>10.6} {:>10} {:>12.12} {:>12.12} {:>9}{} {regret:>12}  {status}{mark}",
+            "{:>10.6} {:>10.6} {:>10} {:>12.12} {:>12.12} {:>9}{} {:>11} {regret:>12}  {status}{mark}",
             row.average,
             row.since_last,
             row.examples,
@@ -128,6 +150,7 @@ impl Table {
             row.prediction,
             row.features,
             window(&format!("{:.6}", row.window.unwrap_or(f64::NAN))),
+            interval(row.interval.as_ref()),
         ));
     }
 }

@@ -13,7 +13,7 @@ use geowalk_run::pump::usual_threads;
 use geowalk_run::team;
 use geowalk_run::train::{Plan, Said, Summary, ThisRun, train};
 
-use crate::args::{Passes, Shown, Switch, Train, What};
+use crate::args::{Passes, Shown, Sums, Train, What};
 use crate::data::Reading;
 use crate::paths::Files;
 use crate::predict::Predictions;
@@ -51,7 +51,8 @@ pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
         seed: args.seed,
         threads: args.threads.unwrap_or_else(usual_threads),
         intercept: !args.no_intercept,
-        certificate: args.certificate == Switch::On,
+        certificate: args.certificate != Sums::Off,
+        second_order: args.certificate == Sums::Full,
         declared: args.declared.read(),
         comparator,
         y_range: args.y_range,
@@ -60,6 +61,7 @@ pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
         window: args.window.map(|size| size as usize),
         proba: args.proba,
         trace: args.report.is_some(),
+        rows: false,
         resume: args.resume.clone(),
     };
     plan.check()?;
@@ -200,14 +202,16 @@ fn print(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     for line in team::lines(&summary.members, summary.seen.examples) {
         writeln!(out, "{line}")?;
     }
-    match &summary.certificate {
-        None => writeln!(out, "certificate    none (off)")?,
-        Some(report) => {
-            for (line, text) in report.lines().iter().enumerate() {
-                let head = if line == 0 { "certificate" } else { "" };
-                writeln!(out, "{head:<14} {text}")?;
-            }
-        }
+    let block = summary.guarantee.iter().map(|text| ("guarantee", text.clone()));
+    let theorems = match &summary.certificate {
+        None => vec!["none (off)".to_owned()],
+        Some(report) => report.lines(),
+    };
+    let mut last = "";
+    for (head, text) in block.chain(theorems.into_iter().map(|text| ("certificate", text))) {
+        let shown = if head == last { "" } else { head };
+        writeln!(out, "{shown:<14} {text}")?;
+        last = head;
     }
     if let Some((bits, collisions)) = summary.collisions.filter(|(_, c)| c.shared > 0) {
         writeln!(out, "hash           {}", shared(bits, &collisions))?;

@@ -8,6 +8,7 @@
 
 mod batch;
 mod columns;
+mod compare;
 mod convert;
 mod doctor;
 mod error;
@@ -34,6 +35,8 @@ mod _geowalk {
 
     #[pymodule_export]
     use super::batch::{Batch, Boost, Tree, Trees};
+    #[pymodule_export]
+    use super::compare::{compare_losses, loss_interval};
     #[pymodule_export]
     use super::doctor::{Diagnosis, Verdict, examine};
     #[pymodule_export]

@@ -171,6 +171,15 @@ impl Report {
     }
 }
 
+/// What a bound asks of comparators besides, in words.
+pub(crate) fn condition(verdict: &Verdict) -> Option<&'static str> {
+    let of_odds = verdict.certificate.theorem == SECOND_ORDER && !verdict.declared.is_empty();
+    of_odds.then_some("for probabilities between 0.25 % and 99.75 % on these rows")
+}
+
+/// The name of the theorem that knows how losses curve.
+const SECOND_ORDER: &str = "second-order";
+
 /// A verdict in words.
 pub fn words(verdict: &Verdict) -> String {
     let c = &verdict.certificate;
@@ -184,6 +193,10 @@ pub fn words(verdict: &Verdict) -> String {
     };
     if verdict.epochs > 1 {
         let _ = write!(text, "; in {} epochs", verdict.epochs);
+    }
+    if let Some(condition) = condition(verdict) {
+        let _ = write!(text, "; {condition}");
+        return text;
     }
     for declared in &verdict.declared {
         // Writing to a string cannot fail.

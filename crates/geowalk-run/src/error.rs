@@ -164,6 +164,14 @@ pub enum RunError {
         /// How many rows there are.
         rows: u64,
     },
+    /// Two contenders that cannot be compared.
+    #[error("cannot compare: {why}; {fix}")]
+    Compare {
+        /// What is in the way.
+        why: String,
+        /// What can be done.
+        fix: &'static str,
+    },
     /// More values than fit in memory as columns.
     #[error(
         "{rows} rows and {columns} columns or more do not fit in memory (at most {most} values); use 'geowalk train', which takes sparse features as they are"

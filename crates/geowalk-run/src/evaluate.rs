@@ -30,18 +30,28 @@ pub struct Evaluated {
 
 /// Labels, weights and predictions, row by row.
 #[derive(Default)]
-struct Judged {
-    labels: Vec<f64>,
-    weights: Vec<f64>,
-    answers: Answers,
+pub(crate) struct Judged {
+    pub(crate) labels: Vec<f64>,
+    pub(crate) weights: Vec<f64>,
+    pub(crate) answers: Answers,
 }
 
 /// Evaluates a model on what `options` read, with so many threads.
 pub fn evaluate(model: &Model, options: Options, threads: usize) -> Result<Evaluated, RunError> {
-    let learned = model.learned()?;
-    let options = Options { optional: Some(Vec::new()), ..options };
+    let (judged, notes) = judge(model, options, threads)?;
     let coding = Coding::restore(model.settings.task, model.classes.clone());
     let classes = coding.texts(model.schema.labels());
+    finish(model, &coding, &classes, judged, notes)
+}
+
+/// Predicts every row, and says what was decided while reading.
+pub(crate) fn judge(
+    model: &Model,
+    options: Options,
+    threads: usize,
+) -> Result<(Judged, Vec<String>), RunError> {
+    let learned = model.learned()?;
+    let options = Options { optional: Some(Vec::new()), ..options };
     let mut judged = Judged::default();
     let ask = Ask { shares: true, ..Ask::default() };
     let mut feed = Feed::open(model, learned.as_ref(), options, threads, false)?;
@@ -51,7 +61,7 @@ pub fn evaluate(model: &Model, options: Options, threads: usize) -> Result<Evalu
         part.answer(learned.as_ref(), ask, &mut judged.answers)?;
     }
     let notes = feed.source().map(notes).unwrap_or_default();
-    finish(model, &coding, &classes, judged, notes)
+    Ok((judged, notes))
 }
 
 fn notes(source: &dyn Source) -> Vec<String> {

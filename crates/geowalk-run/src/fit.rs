@@ -113,7 +113,9 @@ pub fn train(
     if let Some((which, again)) = &plan.comparator {
         let mut open = || Rows::from(open());
         let open: Option<certify::Open<'_>> = if *again { Some(&mut open) } else { None };
-        summary.certificate = Some(certify::certify(&made, Some(which), open)?);
+        let report = certify::certify(&made, Some(which), open)?;
+        summary.guarantee = crate::guarantee::lines(&summary.seen, &report, &|_| None);
+        summary.certificate = Some(report);
     }
     summary.course = plan.trace.then(|| session.course());
     summary.seconds = start.elapsed().as_secs_f64();

@@ -17,7 +17,9 @@ mod single;
 
 use std::ops::Range;
 
-use geowalk::certify::{AnyBound, Bound, Certificate, Comparator, Epochs, FirstOrder, Verdict};
+use geowalk::certify::{
+    AnyBound, Bound, Certificate, Comparator, Curvature, Epochs, FirstOrder, SecondOrder, Verdict,
+};
 use geowalk::error::Allowed;
 use geowalk::loss::{AnyLoss, Facts};
 use geowalk::row::{Block, Norm, Row, Sparse};
@@ -174,6 +176,8 @@ pub struct Setting {
     pub intercept: bool,
     /// Keep the sums of the certificates.
     pub certificate: bool,
+    /// Keep those of the second-order certificate too.
+    pub second_order: bool,
     /// The theorems of the walk, as they are before the first round.
     pub theorems: Option<AnyBound>,
     /// Why there are none.
@@ -197,12 +201,22 @@ impl Setting {
             rate,
             intercept: false,
             certificate: true,
+            second_order: false,
             theorems: None,
             without: "",
             domain: Domain::Space,
             splits_weights: false,
             values: None,
             average: None,
+        }
+    }
+
+    /// How the loss curves, for comparators with log-odds within ±6, if a second-order certificate is known for it.
+    pub(crate) fn curvature(&self) -> Option<Curvature> {
+        match self.loss {
+            AnyLoss::Logistic(_) => Some(Curvature::Logistic { most: 6.0 }),
+            AnyLoss::Squared(_) => Some(Curvature::Squared),
+            _ => None,
         }
     }
 
@@ -367,6 +381,7 @@ struct Strand<W> {
     walk: W,
     bound: Option<FirstOrder>,
     theorems: Option<Epochs>,
+    second: Option<Box<SecondOrder>>,
     average: Option<Average>,
     /// The walk at its start, where a doubling scheme goes back to it.
     fresh: Option<Box<W>>,
@@ -391,8 +406,11 @@ impl<W: Walk + Clone> Strand<W> {
         let norm = scheme.map_or(Norm::L2, |scheme| scheme.norm());
         let theorems = setting.theorems.clone().filter(|_| setting.certificate);
         let theorems = theorems.map(|theorems| Epochs::new(theorems, norm));
+        let wanted = setting.certificate && setting.second_order;
+        let second = setting.curvature().filter(|_| wanted);
+        let second = second.map(|curvature| Box::new(SecondOrder::new(curvature)));
         let average = setting.average.map(Average::new);
-        Self { walk, bound, theorems, average, fresh, rate, keeps }
+        Self { walk, bound, theorems, second, average, fresh, rate, keeps }
     }
 
     /// A new epoch begins: from the start, or with the present weights.
@@ -451,6 +469,9 @@ impl<W: Walk> Strand<W> {
         if let Some(theorems) = &mut self.theorems {
             theorems.observe(round, x);
         }
+        if let Some(second) = &mut self.second {
+            second.observe(round, x);
+        }
     }
 
     /// The certificate against these comparators. `None` if it was not kept.
@@ -486,7 +507,12 @@ impl<W: Walk> Strand<W> {
             _ => None,
         };
         let theorems = self.theorems.as_ref();
-        theorems.map(|theorems| theorems.certify(comparators, loss, bets)).unwrap_or_default()
+        let mut all =
+            theorems.map(|theorems| theorems.certify(comparators, loss, bets)).unwrap_or_default();
+        // A matrix is factored: not for every line of a table of progress.
+        let second = self.second.as_ref().filter(|_| !live);
+        all.extend(second.map(|second| second.certify(comparators)));
+        all
     }
 
     fn save(&self, prefix: &str, put: &mut dyn FnMut(String, &[f64])) {
@@ -496,6 +522,9 @@ impl<W: Walk> Strand<W> {
         }
         if let Some(theorems) = &self.theorems {
             theorems.save(&mut |name, values| put(format!("{prefix}theorem.{name}"), values));
+        }
+        if let Some(second) = &self.second {
+            second.save(&mut |name, values| put(format!("{prefix}second.{name}"), values));
         }
         if let Some(average) = &self.average {
             average.save(&mut |name, values| put(format!("{prefix}{name}"), values));
@@ -513,6 +542,9 @@ impl<W: Walk> Strand<W> {
         }
         if let Some(theorems) = &mut self.theorems {
             theorems.load(&mut |name| get(&format!("{prefix}theorem.{name}")))?;
+        }
+        if let Some(second) = &mut self.second {
+            second.load(&mut |name| get(&format!("{prefix}second.{name}")))?;
         }
         if let Some(average) = &mut self.average {
             average.load(&mut |name| get(&format!("{prefix}{name}")))?;

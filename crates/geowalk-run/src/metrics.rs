@@ -5,6 +5,7 @@
 //! **AUC** is computed from two histograms of the score: exact up to ties within a bin, in constant memory. Scores between −7 and 7 have 6144 bins, each
 //! 1/1024 of an octave of 1 + |z|; beyond, a bin is a sixteenth of an octave. Octaves are in the exponent of a number: no logarithm is needed.
 
+mod interval;
 mod window;
 
 use geowalk::Real;
@@ -13,6 +14,8 @@ use geowalk_data::Task;
 
 use crate::model::{self, Arrays, ModelError};
 
+use interval::Intervals;
+pub use interval::{ALPHA, CUT, Interval};
 pub use window::Window;
 
 /// Octaves of 1 + |z| that have fine bins: |z| < 7.
@@ -50,7 +53,7 @@ fn bin(z: f64) -> usize {
 /// use geowalk_run::metrics::{Metrics, Seen};
 /// let mut metrics = Metrics::new(Task::Regression);
 /// metrics.see(&Seen { y: 1.0, prediction: 3.0, log_loss: f64::NAN, loss: 4.0, zero: 1.0, weight: 1.0 });
-/// let again = Metrics::load(Task::Regression, "metrics", &metrics.save("metrics"))?;
+/// let again = Metrics::new(Task::Regression).load("metrics", &metrics.save("metrics"))?;
 /// assert_eq!(again.named(), [("rmse", 2.0), ("mae", 2.0)]);
 /// # Ok::<(), geowalk_run::model::ModelError>(())
 /// ```
@@ -69,6 +72,7 @@ pub struct Metrics {
     absolutes: Sum,
     /// Positives and negatives by score, one after the other.
     bins: Vec<f64>,
+    intervals: Option<Intervals>,
 }
 
 /// One example, as the metrics see it.
@@ -90,7 +94,7 @@ pub struct Seen {
 
 impl Seen {
     /// Its weight if the prediction is right, of a regression its weighted squared error.
-    fn score(&self, task: Task) -> f64 {
+    pub(crate) fn score(&self, task: Task) -> f64 {
         let right = match task {
             Task::Regression => {
                 let error = self.prediction - self.y;
@@ -124,12 +128,45 @@ impl Metrics {
             squares: Sum::default(),
             absolutes: Sum::default(),
             bins: if task == Task::Binary { vec![0.0; 2 * BINS] } else { Vec::new() },
+            intervals: None,
         }
+    }
+
+    /// Nothing seen, of a run that predicts each row before it learns from it: with intervals where the losses have a
+    /// known range, numbers in this one.
+    pub fn progressive(task: Task, range: Option<(f64, f64)>) -> Self {
+        Self { intervals: Intervals::new(task, range), ..Self::new(task) }
+    }
+
+    /// Rows that come from now on were learned from before: the intervals stay as they are.
+    pub fn close_intervals(&mut self) {
+        self.intervals.iter_mut().for_each(Intervals::close);
+    }
+
+    /// This beginning, without intervals if these have none.
+    pub(crate) fn again(&self, mut fresh: Self) -> Self {
+        fresh.intervals.take_if(|_| self.intervals.is_none());
+        fresh
+    }
+
+    /// Without intervals from now on.
+    pub(crate) fn forget_intervals(&mut self) {
+        self.intervals = None;
+    }
+
+    /// Averages with the intervals that their expectations are in, which hold at every row at once.
+    pub fn intervals(&self) -> Vec<Interval> {
+        self.intervals.as_ref().map(|all| all.all(self.task)).unwrap_or_default()
     }
 
     /// Sees one example.
     #[inline]
     pub fn see(&mut self, seen: &Seen) {
+        if let Some(intervals) = &mut self.intervals
+            && !intervals.see(seen, self.task)
+        {
+            self.intervals = None;
+        }
         self.examples += 1;
         self.weight += seen.weight;
         self.last_weight += seen.weight;
@@ -218,16 +255,19 @@ impl Metrics {
         if self.task == Task::Binary {
             arrays.push((format!("{name}.bins"), self.bins.clone()));
         }
+        self.intervals.iter().for_each(|intervals| intervals.save(name, &mut arrays));
         arrays
     }
 
-    /// Continues, bit for bit, from what [`save`](Metrics::save) gave; other arrays are passed over.
+    /// Continues, bit for bit, from what [`save`](Metrics::save) gave; other arrays are passed over, and intervals come
+    /// back where they were kept.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "a count below 2^53"
     )]
-    pub fn load(task: Task, name: &str, arrays: &[(String, Vec<f64>)]) -> Result<Self, ModelError> {
+    pub fn load(self, name: &str, arrays: &[(String, Vec<f64>)]) -> Result<Self, ModelError> {
+        let task = self.task;
         let numbers = model::array(arrays, name, Some(4 + 6 * 4))?;
         let sum = |k: usize| Sum::load(std::array::from_fn(|i| numbers[4 + 4 * k + i]));
         let bins = match task {
@@ -247,6 +287,10 @@ impl Metrics {
             absolutes: sum(4),
             zero: sum(5),
             bins,
+            intervals: match self.intervals {
+                Some(intervals) => intervals.load(name, arrays)?,
+                None => None,
+            },
         })
     }
 
@@ -282,13 +326,54 @@ mod tests {
         (0..500).map(example).collect()
     }
 
+    fn fresh(task: Task) -> Metrics {
+        Metrics::progressive(task, Some((-2.0, 2.0)))
+    }
+
+    #[test]
+    fn intervals_surround_averages_of_unweighted_rows() {
+        for task in [Task::Regression, Task::Binary, Task::Multiclass] {
+            let mut metrics = fresh(task);
+            let mut plain = Metrics::new(task);
+            for (k, seen) in examples(task).iter().enumerate() {
+                let log_loss = seen.log_loss / seen.weight;
+                let seen = Seen { weight: 1.0, log_loss, ..*seen };
+                metrics.see(&seen);
+                plain.see(&seen);
+                if k % 7 == 0 {
+                    metrics = fresh(task).load("m", &metrics.save("m")).unwrap();
+                }
+            }
+            assert!(plain.intervals().is_empty());
+            let all = metrics.intervals();
+            assert_eq!(all.len(), if task == Task::Regression { 1 } else { 2 });
+            for interval in &all {
+                assert!(interval.low < interval.average && interval.average < interval.high);
+                assert_eq!(Interval::read(&interval.json()).as_ref(), Some(interval));
+            }
+            if task != Task::Regression {
+                let accuracy = metrics.named()[0].1;
+                assert!((all[0].average - (1.0 - accuracy)).abs() < 1e-12);
+            }
+            // What was learned from before says nothing new.
+            let before = metrics.intervals();
+            metrics.close_intervals();
+            examples(task).iter().for_each(|seen| metrics.see(seen));
+            assert_eq!(metrics.intervals(), before);
+            // Rows with weights have none.
+            let mut weighted = fresh(task);
+            examples(task).iter().for_each(|seen| weighted.see(seen));
+            assert!(weighted.intervals().is_empty());
+        }
+    }
+
     #[test]
     fn saved_metrics_continue_bit_for_bit() {
         for task in [Task::Regression, Task::Binary, Task::Multiclass] {
-            let (mut whole, mut cut) = (Metrics::new(task), Metrics::new(task));
+            let (mut whole, mut cut) = (fresh(task), fresh(task));
             for (k, seen) in examples(task).iter().enumerate() {
                 if k % 7 == 0 {
-                    cut = Metrics::load(task, "m", &cut.save("m")).unwrap();
+                    cut = fresh(task).load("m", &cut.save("m")).unwrap();
                 }
                 if k % 50 == 0 {
                     assert_eq!(whole.since_last().to_bits(), cut.since_last().to_bits());
@@ -384,10 +469,10 @@ mod tests {
     #[test]
     fn arrays_that_do_not_fit_are_refused() {
         let saved = Metrics::new(Task::Regression).save("metrics");
-        let error = Metrics::load(Task::Binary, "metrics", &saved).unwrap_err();
+        let error = Metrics::new(Task::Binary).load("metrics", &saved).unwrap_err();
         assert!(matches!(error, ModelError::Missing { what } if what == "metrics.bins"));
         let one = [("metrics".into(), vec![1.0])];
-        let error = Metrics::load(Task::Binary, "metrics", &one).unwrap_err();
+        let error = Metrics::new(Task::Binary).load("metrics", &one).unwrap_err();
         assert!(matches!(error, ModelError::Length { found: 1, expected: 28, .. }));
     }
 }

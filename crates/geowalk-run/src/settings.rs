@@ -195,6 +195,9 @@ pub struct StreamSettings {
     /// The model predicts with averaged weights.
     #[serde(skip_serializing_if = "is_default")]
     pub average: bool,
+    /// The sums of the second-order certificate are kept.
+    #[serde(skip_serializing_if = "is_default")]
+    pub second_order: bool,
     /// How many of the last examples are measured by themselves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<usize>,

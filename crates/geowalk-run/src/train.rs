@@ -30,9 +30,11 @@ pub use verify::{Mismatch, Verified, verify};
 use crate::certificate::Against;
 use crate::certify::{self, Which};
 use crate::error::RunError;
+use crate::guarantee;
 use crate::holdout::Holdout;
 use crate::input::{self, Rows};
 use crate::learner::Learner;
+use crate::metrics::Interval;
 use crate::model::{LearnerSettings, Model, ReadSettings, Settings, StreamSettings};
 use crate::predict;
 use crate::pump::{Filled, Pump, ROWS, usual_threads};
@@ -68,6 +70,8 @@ pub struct Plan {
     pub intercept: bool,
     /// Keep the sums of the certificates, and the digest of the examples.
     pub certificate: bool,
+    /// Keep the sums of the second-order certificate too.
+    pub second_order: bool,
     /// What the user vouches for: what theorems, and certified rates, are made of.
     pub declared: Declared,
     /// A comparator to answer about at the end, and whether the data can be read once more for what it loses.
@@ -84,6 +88,8 @@ pub struct Plan {
     pub proba: bool,
     /// Keep points for pictures.
     pub trace: bool,
+    /// Keep what was measured of every row, in the summary.
+    pub rows: bool,
     /// A model to continue.
     pub resume: Option<PathBuf>,
 }
@@ -100,6 +106,7 @@ impl Default for Plan {
             threads: usual_threads(),
             intercept: true,
             certificate: true,
+            second_order: false,
             declared: Declared::default(),
             comparator: None,
             y_range: None,
@@ -108,6 +115,7 @@ impl Default for Plan {
             window: None,
             proba: false,
             trace: false,
+            rows: false,
             resume: None,
         }
     }
@@ -166,6 +174,7 @@ impl Plan {
             stream: StreamSettings {
                 holdout: self.holdout,
                 average: self.average,
+                second_order: self.second_order,
                 window: self.window,
                 ..StreamSettings::default()
             },
@@ -181,6 +190,8 @@ pub struct Progress<'a> {
     pub average: f64,
     /// Average loss since the last row.
     pub since_last: f64,
+    /// The error, or for numbers in a declared range the squared error, with its interval.
+    pub interval: Option<Interval>,
     /// The losses are of examples that are kept from learning.
     pub held: bool,
     /// Average loss of the last examples, if they are measured.
@@ -301,7 +312,9 @@ pub fn train<'a>(
     if let Some((which, again)) = &plan.comparator {
         let mut open = || Rows::from(open());
         let open: Option<certify::Open<'_>> = if *again { Some(&mut open) } else { None };
-        summary.certificate = Some(certify::certify(&made, Some(which), open)?);
+        let report = certify::certify(&made, Some(which), open)?;
+        summary.guarantee = guarantee::lines(&summary.seen, &report, &|_| None);
+        summary.certificate = Some(report);
         summary.seconds = start.elapsed().as_secs_f64();
     }
     summary.course = run.points().map(|points| Course { points, model: made });
@@ -331,6 +344,9 @@ fn pass(
         }
         if plan.trace {
             new.trace();
+        }
+        if plan.rows {
+            new.keep_rows();
         }
         if plan.passes == 1 && resumed.is_none() {
             new.sample();

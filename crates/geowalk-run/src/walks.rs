@@ -424,6 +424,14 @@ pub fn width(schema: &Schema) -> Option<usize> {
     }
 }
 
+/// A run without a second-order certificate.
+fn no_second_order() -> ConfigError {
+    ConfigError::Missing {
+        name: "a run with a second-order certificate",
+        meaning: "it is known for one walk with the logistic loss of one score or the squared loss: use --certificate on",
+    }
+}
+
 /// Builds the learner of a run with these settings, on data with so many features.
 pub fn of(settings: &Settings, width: Option<usize>) -> Result<Built, ConfigError> {
     against(settings, width, None)
@@ -444,11 +452,17 @@ pub(crate) fn against(
     let setting = Setting {
         intercept: settings.intercept,
         certificate: settings.certificate,
+        second_order: settings.stream.second_order,
         average: settings.stream.average.then_some(settings.y_range.unwrap_or(everything)),
         ..Setting::new(AnyLoss::parse(&settings.loss)?, Rate::parse(rate)?)
     };
     let Settings { task, seed, y_range, .. } = *settings;
     let features = width;
+    let team = Spec::parse(walk)?.name() == team::NAME;
+    let one = matches!(settings.learner, LearnerSettings::Walk(_)) && !team;
+    if setting.certificate && setting.second_order && !one {
+        return Err(no_second_order());
+    }
     build(walk, Request { task, setting, seed, features, y_range, sigma, declared, comparator })
 }
 
@@ -829,6 +843,12 @@ impl Builder {
     ) -> Result<Built, ConfigError> {
         // The softmax is the logistic loss of several classes; other losses have no such form.
         let joint = joint && matches!(self.request.setting.loss, AnyLoss::Logistic(_));
+        let softmax = joint && self.request.task == Task::Multiclass;
+        let setting = &self.request.setting;
+        if setting.certificate && setting.second_order && (softmax || setting.curvature().is_none())
+        {
+            return Err(no_second_order());
+        }
         let rate = self.promise(&walk, joint)?;
         let Request { task, setting, .. } = self.request;
         let tuned = matches!(setting.rate, Rate::Auto | Rate::Doubling(_));

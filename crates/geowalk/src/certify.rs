@@ -9,6 +9,7 @@
 //! | theorem | for | bound on the regret against u |
 //! |---|---|---|
 //! | [`FirstOrder`] | every convex loss | A − ⟨u, Γ⟩, measured |
+//! | [`SecondOrder`] | the logistic and the squared loss | the same with curvature, measured |
 //! | [`Riemannian`], [`Proximal`] | explicit and implicit steps on a manifold | distances and lengths of steps |
 //! | [`NullVector`] | the sphere, rows orthogonal to u | ln(1/cos c₀)/(2η(1 − η)) |
 //! | [`Ledger`]: gradient descent, natural EG, mirror steps, EG | convex losses | D(u, w₀)/η + a sum over steps |
@@ -29,6 +30,7 @@ mod epochs;
 mod first_order;
 mod free_bets;
 mod hedge;
+mod interval;
 pub(crate) mod ledger;
 pub(crate) mod losses;
 mod metric;
@@ -41,6 +43,7 @@ pub(crate) mod proximal;
 mod reparam_hedge;
 mod riemannian;
 pub mod rules;
+mod second_order;
 pub(crate) mod theorem;
 mod winnow;
 
@@ -51,6 +54,7 @@ pub use epochs::Epochs;
 pub use first_order::FirstOrder;
 pub use free_bets::FreeBets;
 pub use hedge::Hedge;
+pub use interval::LossInterval;
 pub use ledger::{Divergence, Ledger, LedgerRule, Need, Prescription};
 pub use losses::Losses;
 pub(crate) use losses::{flat, sums};
@@ -62,6 +66,7 @@ pub use prod::Prod;
 pub use proximal::Proximal;
 pub use reparam_hedge::ReparamHedge;
 pub use riemannian::Riemannian;
+pub use second_order::{Curvature, SecondOrder};
 pub use theorem::{Declared, KNOWN, Premise, Theorem, entries};
 pub use winnow::Winnow;
 

@@ -60,7 +60,10 @@ fn facts(summary: &Summary) -> Vec<(&'static str, String)> {
 
 /// The certificates in words.
 fn promises(page: Page, summary: &Summary) -> Page {
-    let page = page.section("What is promised");
+    let mut page = page.section("Guarantees");
+    for line in &summary.guarantee {
+        page = page.prose(line);
+    }
     let Some(report) = &summary.certificate else {
         return page.prose("Nothing: certificates were switched off.");
     };

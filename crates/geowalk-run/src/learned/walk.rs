@@ -11,6 +11,7 @@ use crate::error::RunError;
 use crate::label::{Coding, make_room};
 use crate::learner::{largest as likeliest, softmax};
 use crate::link::{Floor, probability, threshold};
+use crate::metrics::Interval;
 use crate::model::Model;
 use crate::predict::restore;
 use crate::sql::Target;
@@ -132,6 +133,9 @@ impl Learned for Walking {
         let members = self.built.learner.members();
         let whose = if members.is_empty() { "" } else { " of the member that lost least" };
         sections.push(Section::Lines(team::lines(&members, model.examples)));
+        let intervals = model.summary["intervals"].as_array();
+        let intervals = intervals.into_iter().flatten().filter_map(Interval::read);
+        sections.push(Section::Lines(intervals.map(|one| one.sentence()).collect()));
         if let Some(report) = self.built.learner.report(&Against::Reach, None) {
             let lines = report.lines().into_iter().chain(report.rounds_note(model.examples));
             sections.push(Section::Lines(lines.collect()));

@@ -8,13 +8,14 @@ use geowalk_data::{Inference, Labels, Places, Schema, Skipped, Task};
 
 use super::predictions::Predictions;
 use super::sample::Sample;
-use super::study::{Day, Study};
+use super::study::{Day, Study, fresh};
 use super::trace::{Point, Trace};
 use super::widen::with_task;
 use super::{Measured, Plan, Progress, Said, Summary, ThisRun};
 use crate::certificate::{Against, Report};
 use crate::digest::Digest;
 use crate::error::RunError;
+use crate::guarantee;
 use crate::holdout::Holdout;
 use crate::label::{Coding, LabelError};
 use crate::learner::{Diverged, Learner};
@@ -129,7 +130,7 @@ impl Run {
             Some(model) => {
                 run.load(model)?;
                 if changed {
-                    run.study.held = Some(Metrics::new(run.settings.task));
+                    run.study.held = Some(fresh(&run.settings));
                     run.other.iter_mut().for_each(|other| other.held.clone_from(&run.study.held));
                 }
             }
@@ -317,7 +318,11 @@ impl Run {
         if self.pass > 1 {
             let held = self.study.held.iter_mut();
             let day = self.study.day.iter_mut().filter_map(|day| day.held.as_mut());
-            held.chain(day).for_each(|held| *held = Metrics::new(self.settings.task));
+            held.chain(day).for_each(|held| *held = held.again(fresh(&self.settings)));
+            let other = self.other.iter_mut().map(|other| &mut other.metrics);
+            let day = self.study.day.iter_mut().map(|day| &mut day.metrics);
+            let all = [&mut self.study.metrics].into_iter().chain(day).chain(other);
+            all.for_each(Metrics::close_intervals);
         }
     }
 
@@ -597,6 +602,7 @@ impl Run {
         let kept = held.is_some();
         let shown = held.unwrap_or(&mut self.study.metrics);
         let (average, since_last) = (shown.loss(), shown.since_last());
+        let interval = shown.intervals().first().copied();
         shown.mark();
         self.study.metrics.mark();
         // Which of two classes is which may not be known yet: the other reading has the same stretches.
@@ -606,6 +612,7 @@ impl Run {
         Progress {
             average,
             since_last,
+            interval,
             held: kept,
             examples: self.study.metrics.examples(),
             label,
@@ -614,6 +621,22 @@ impl Run {
             window: self.study.window.as_ref().map(Window::loss),
             learner: self.study.built.learner.as_ref(),
         }
+    }
+
+    /// As runs of earlier versions: without intervals.
+    pub(super) fn forget_intervals(&mut self) {
+        let Study { metrics, held, .. } = &mut self.study;
+        let other = self.other.iter_mut().flat_map(|other| {
+            [Some(&mut other.metrics), other.held.as_mut()].into_iter().flatten()
+        });
+        let all = [Some(metrics), held.as_mut()].into_iter().flatten();
+        all.chain(other).for_each(Metrics::forget_intervals);
+    }
+
+    /// Keeps what is measured of every row from now on.
+    pub(super) fn keep_rows(&mut self) {
+        self.study.rows = Some(Vec::new());
+        self.other.iter_mut().for_each(|other| other.rows = Some(Vec::new()));
     }
 
     /// What came out of it.
@@ -625,14 +648,22 @@ impl Run {
             examples: metrics.examples(),
             loss: metrics.loss(),
             metrics: metrics.named(),
+            intervals: metrics.intervals(),
         };
         let rate = if built.tuned {
             format!("{} (last {:.3e})", built.rate, built.learner.rate())
         } else {
             built.rate.clone()
         };
+        let (seen, learner) = (measured(metrics), built.learner.as_ref());
+        let guarantee = match &certificate {
+            Some(report) => guarantee::lines(&seen, report, &|k| guarantee::within(learner, k)),
+            None => guarantee::measured(&seen),
+        };
         Summary {
-            seen: measured(metrics),
+            seen,
+            rows: self.study.rows.clone().unwrap_or_default(),
+            guarantee,
             since_last: metrics.since_last(),
             holdout: held.as_ref().map(measured),
             holdout_passes: self.passes.clone(),

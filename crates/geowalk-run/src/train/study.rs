@@ -25,6 +25,8 @@ pub(super) struct Study {
     /// The same of this run alone, if it continues a model.
     pub(super) day: Option<Box<Day>>,
     pub(super) outcomes: Vec<Outcome>,
+    /// What was measured of every row learned from, if it is kept.
+    pub(super) rows: Option<Vec<Seen>>,
     /// Why it could not go on, if it is the silent one.
     pub(super) failed: Option<RunError>,
 }
@@ -37,14 +39,19 @@ pub(super) struct Day {
     pub(super) window: Option<Window>,
 }
 
+/// Measures of rows that are predicted before they are learned from.
+pub(super) fn fresh(settings: &Settings) -> Metrics {
+    Metrics::progressive(settings.task, settings.y_range)
+}
+
 impl Day {
     /// At its beginning. The window is that of the model, unless another one is wanted.
     pub(super) fn new(settings: &Settings, window: Option<usize>) -> Result<Self, RunError> {
         let size = window.or(settings.stream.window);
         check_window(size)?;
         Ok(Self {
-            metrics: Metrics::new(settings.task),
-            held: settings.stream.holdout.map(|_| Metrics::new(settings.task)),
+            metrics: fresh(settings),
+            held: settings.stream.holdout.map(|_| fresh(settings)),
             window: size.map(|size| Window::new(settings.task, size)),
         })
     }
@@ -56,11 +63,12 @@ impl Study {
         check_window(settings.stream.window)?;
         Ok(Self {
             built: walks::of(settings, width)?,
-            metrics: Metrics::new(settings.task),
-            held: settings.stream.holdout.map(|_| Metrics::new(settings.task)),
+            metrics: fresh(settings),
+            held: settings.stream.holdout.map(|_| fresh(settings)),
             window: settings.stream.window.map(|size| Window::new(settings.task, size)),
             day: None,
             outcomes: Vec::new(),
+            rows: None,
             failed: None,
         })
     }
@@ -81,12 +89,12 @@ impl Study {
         let mut study = Self::new(settings, width)?;
         let find = |name: &str| own.iter().find(|(own, _)| own == name).map(|(_, v)| v.clone());
         study.built.learner.load(&mut |name| find(name))?;
-        study.metrics = Metrics::load(settings.task, "metrics", &own)?;
+        study.metrics = study.metrics.load("metrics", &own)?;
         // Rows may be held out from this run on.
         if let Some(held) = &mut study.held
             && own.iter().any(|(name, _)| name == "holdout")
         {
-            *held = Metrics::load(settings.task, "holdout", &own)?;
+            *held = fresh(settings).load("holdout", &own)?;
         }
         if let (Some(window), Some(size)) = (&mut study.window, settings.stream.window) {
             *window = Window::load(settings.task, size, &own)?;
@@ -146,6 +154,7 @@ impl Study {
                 self.day.iter_mut().filter_map(|day| day.held.as_mut()).for_each(|m| m.see(&seen));
             } else {
                 self.metrics.see(&seen);
+                self.rows.iter_mut().for_each(|rows| rows.push(seen));
                 self.window.iter_mut().for_each(|window| window.see(&seen));
                 if let Some(day) = &mut self.day {
                     day.metrics.see(&seen);

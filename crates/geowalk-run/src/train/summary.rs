@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::trace::Course;
 use crate::certificate::{self, Report};
+use crate::metrics::{Interval, Seen};
 use crate::team::MemberResult;
 
 /// Measures of some examples.
@@ -17,12 +18,19 @@ pub struct Measured {
     pub loss: f64,
     /// Metrics of the task, by name.
     pub metrics: Vec<(&'static str, f64)>,
+    /// Averages with the intervals that their expectations are in.
+    pub intervals: Vec<Interval>,
 }
 
 impl Measured {
     fn json(&self) -> Value {
-        json!({"examples": self.examples, "loss": self.loss, "metrics": named(&self.metrics)})
+        json!({"examples": self.examples, "loss": self.loss, "metrics": named(&self.metrics),
+            "intervals": intervals(&self.intervals)})
     }
+}
+
+fn intervals(all: &[Interval]) -> Vec<Value> {
+    all.iter().map(Interval::json).collect()
 }
 
 fn named(metrics: &[(&'static str, f64)]) -> Map<String, Value> {
@@ -81,6 +89,10 @@ pub struct Summary {
     pub fit: Option<Value>,
     /// The course of the run, if it was asked for.
     pub course: Option<Course>,
+    /// What was measured of every row that was learned from, if it was asked for.
+    pub rows: Vec<Seen>,
+    /// What the run is good for, in sentences: at most four lines.
+    pub guarantee: Vec<String>,
     /// The certificates, if they were kept.
     pub certificate: Option<Report>,
     /// Bits of the hash of the features, and names that share a place; none if features are not hashed.
@@ -113,6 +125,7 @@ impl Summary {
             object["window"] = window_json(run.window.as_ref()).into();
             object
         });
+        object["guarantee"] = self.guarantee.clone().into();
         object["skipped"] = self.skipped.into();
         object["task_reason"] = self.task_reason.clone().into();
         object["notes"] = self.notes.clone().into();
@@ -131,6 +144,7 @@ impl Summary {
             "loss": self.seen.loss,
             "since_last": self.since_last,
             "metrics": named(&self.seen.metrics),
+            "intervals": intervals(&self.seen.intervals),
             "holdout": self.holdout.as_ref().map(Measured::json),
             "window": window,
             "task": self.task.name(),

@@ -65,7 +65,10 @@ pub fn verify(model: &Model, mut open: impl FnMut() -> Rows) -> Result<Verified,
         let run = Run::new(&plan, Some(&fitted), &fitted.schema, &Block::new(), &mut |_| {})?;
         (run, fitted.schema, None, about["passes"].as_u64().unwrap_or(0))
     } else {
-        let run = Run::begin(model.settings.clone(), walks::width(&model.schema))?;
+        let mut run = Run::begin(model.settings.clone(), walks::width(&model.schema))?;
+        if model.find("metrics.intervals").is_none() {
+            run.forget_intervals();
+        }
         let (run, source, passes) = repeat(model, run, &mut open)?;
         (run, source.schema().clone(), Some(source), passes)
     };
@@ -192,6 +195,10 @@ impl Verified {
                 keys.dedup();
                 let none = Value::Null;
                 for key in keys {
+                    // Files of earlier versions do not have them.
+                    if key == "intervals" && !old.contains_key(key) {
+                        continue;
+                    }
                     let of = |map: &'_ serde_json::Map<String, Value>| {
                         map.get(key).cloned().unwrap_or_else(|| none.clone())
                     };

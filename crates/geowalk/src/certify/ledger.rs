@@ -10,6 +10,7 @@
 //! | [`Formula::Root`] | f·A − √(LA) ≤ W²/4η |
 //!
 //! **Cost** O(nnz), or O(1) where a walk's own report of its steps is [trusted](Ledger::trusting_lengths).
+//! **Source** of each theorem: at the head of the file that its rule is in.
 
 use super::losses::NO_MORE;
 use super::origin::{Origin, Start};

@@ -82,6 +82,7 @@ pub fn entries() -> impl Iterator<Item = &'static Theorem> + Clone {
 
 const TABLE: &[&Theorem] = &[
     &FIRST_ORDER,
+    &super::second_order::THEOREM,
     &super::riemannian::THEOREM,
     &super::riemannian::DEFECT,
     &super::proximal::AFTER,

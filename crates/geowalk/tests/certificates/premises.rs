@@ -1,12 +1,12 @@
 //! Each premise of the theorems that see rounds alone has a stream that breaks it, at a known row.
 
 use geowalk::certify::{
-    AdaHedge, Bound, Certificate, Comparator, Divergence, FreeBets, Hedge, Ledger, Mixture, Prod,
-    ReparamHedge, Start, Status, Winnow,
+    AdaHedge, Bound, Certificate, Comparator, Curvature, Divergence, FreeBets, Hedge, Ledger,
+    Mixture, Prod, ReparamHedge, SecondOrder, Start, Status, Winnow,
 };
 use geowalk::geometry::Event;
 use geowalk::loss::{AnyLoss, Geodesic, Hinge, Logistic, Loss, Space, Squared};
-use geowalk::row::{Dense, Norm};
+use geowalk::row::{Dense, Norm, Sparse};
 use geowalk::update::Round;
 
 use super::support::void;
@@ -185,6 +185,20 @@ fn of_natural_eg_mirror_descent_ols_linear_eg_and_free() {
     );
     void(&FreeBets::new(1.0, 1.0, &not_convex).unwrap().certify(&u), 0, CONVEX);
     assert_eq!(free.declared()[0].value, 1.0);
+}
+
+#[test]
+fn of_the_second_order() {
+    let mut bound = SecondOrder::new(Curvature::Squared);
+    let round = squared(0.5, 1.0, 0.1, 1.0);
+    let u = Comparator::Given(&[1.0]);
+    bound.observe(&round, Dense(&[1.0]));
+    assert_eq!(bound.certify(&u).certificate.status, Status::Valid);
+    let mut many = bound.clone();
+    many.observe(&round, Sparse::new(&[3000], &[1.0]).unwrap());
+    void(&many.certify(&u).certificate, 2, "at most 1024 features");
+    bound.observe(&Round { loss: f64::NAN, ..round }, Dense(&[1.0]));
+    void(&bound.certify(&u).certificate, 2, FINITE);
 }
 
 #[test]
