@@ -1,5 +1,6 @@
 """Costs, manifolds of matrices, random points, batches with many axes, and the theorems of null vectors."""
 
+import doctest
 import pickle
 import warnings
 
@@ -51,6 +52,12 @@ def test_float32_points_are_mended(m):
 @pytest.mark.parametrize("m", [g.Stiefel(4, 2), g.Rotations(3), g.BuresWasserstein(2)], ids=str)
 def test_laws_are_callable(m):
     laws.check(m, seeds=10)
+
+
+@pytest.mark.parametrize("module", [geowalk.optimize, geowalk.laws], ids=lambda module: module.__name__)
+def test_documentation_examples(module):
+    found = doctest.testmod(module)
+    assert found.attempted > 3 and found.failed == 0
 
 
 def test_leading_axes_must_agree():

@@ -251,7 +251,15 @@ pub(crate) fn check_gradient<'py>(
     Ok((found.slope, found.errors))
 }
 
-/// A point that moves by the gradient of one example at a time; see geowalk.optimize.OnLine.
+/// A point that moves by the gradient of one example at a time; `geowalk.optimize.OnLine` is made of it.
+///
+/// >>> from geowalk._geowalk import Walker
+/// >>> from geowalk.geometry import Euclidean
+/// >>> walker = Walker(Euclidean(1), [1.0], "explicit", 0.25, None)
+/// >>> walker.step(lambda p: (p @ p, 2.0 * p), None), walker.point()
+/// ((1.0, 2.0, 0.25, 0.5), array([0.5]))
+///
+/// Reference: Krakowski, Mahony, Williamson, Warmuth 2007, eq. (10).
 #[pyclass(module = "geowalk._geowalk")]
 pub(crate) struct Walker {
     manifold: Py<Manifold>,

@@ -114,14 +114,21 @@ pub fn dimension<F: Real, M: Manifold<F> + ?Sized>(
     // A vector that depends on the others leaves rounding, times what the basis makes of it.
     let rest = F::EPSILON.f64().sqrt();
     for count in 0..=m.dim() {
-        let mut v = sampler.tangent(m, p, F::ONE);
-        for _ in 0..2 {
-            for b in &basis {
-                let along = m.inner(p, &v, b, &mut work);
-                v.iter_mut().zip(b).for_each(|(v, &b)| *v -= along * b);
+        // One random vector may by chance have little that is new, three have not.
+        let (mut v, mut size) = (Vec::new(), F::ZERO);
+        for _ in 0..3 {
+            let mut next = sampler.tangent(m, p, F::ONE);
+            for _ in 0..2 {
+                for b in &basis {
+                    let along = m.inner(p, &next, b, &mut work);
+                    next.iter_mut().zip(b).for_each(|(v, &b)| *v -= along * b);
+                }
+            }
+            let found = m.norm(p, &next, &mut work);
+            if v.is_empty() || found > size {
+                (v, size) = (next, found);
             }
         }
-        let size = m.norm(p, &v, &mut work);
         if count == m.dim() {
             return demand(
                 "no more tangent vectors are independent than `dim`",

@@ -80,6 +80,12 @@ impl Grassmann {
         turn.copy_from_slice(m);
         singular(turn, k, values, u).ok_or_else(failed)?;
         let least = values[k - 1];
+        if least <= frames::cut::<F>() {
+            // No basis of Y is nearest to X; the angles follow from their cosines alone.
+            let angle = |c: f64| Real::atan2(Real::max(1.0 - c * c, 0.0).sqrt(), c);
+            let size = values.iter().map(|&c| angle(c).square()).sum::<f64>().sqrt();
+            return Ok(Relative { x, log, turn, least, size, scratch: [a, b, c] });
+        }
         // U diag(1/σ) Uᵀ M, which is U Wᵀ.
         turn.fill(0.0);
         let inverse = &mut log[..k * k];

@@ -140,7 +140,17 @@ impl Stiefel {
             let s = &mut a[..p * k];
             gram(frame, units, m, s);
             add_product(-1.0, frame, m, s, units);
-            if orthogonal::polar(units, m).is_none() {
+            let mut tilt = f64::INFINITY;
+            if orthogonal::polar(units, m).is_some() {
+                // What is short before it gets its length has lost digits: once more off the frame.
+                for _ in 0..2 {
+                    gram(frame, units, m, s);
+                    tilt = Norm::LInf.of(s);
+                    add_product(-1.0, frame, m, s, units);
+                    polish(units, m, d, w);
+                }
+            }
+            if !(tilt <= 1e-6) {
                 // A column of the complement lies in the frame: any completion will do.
                 units.fill(0.0);
                 for j in 0..k {
