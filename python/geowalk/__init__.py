@@ -22,10 +22,11 @@ and `geowalk.NotFittedError`; all are ValueErrors, and the first three carry the
 
 import numpy as _numpy  # noqa: F401  first, so that its absence is an ImportError and not a panic later
 
-from . import geometry, losses
+from . import geometry, laws, losses, optimize
 from ._base import NotFittedError
 from ._batch import BoostClassifier, TreeClassifier
 from ._certificate import Certificate
+from ._client import Client, ServiceError
 from ._experts import Hedge, NullVector
 from ._files import Data, load, read, walks
 from ._geowalk import ConfigError, DataError, DomainError, __version__
@@ -36,6 +37,7 @@ from ._winnow import Winnow
 __all__ = [
     "BoostClassifier",
     "Certificate",
+    "Client",
     "ConfigError",
     "Data",
     "DataError",
@@ -46,12 +48,15 @@ __all__ = [
     "NullVector",
     "OnlineClassifier",
     "OnlineRegressor",
+    "ServiceError",
     "TreeClassifier",
     "Winnow",
     "__version__",
     "geometry",
+    "laws",
     "load",
     "losses",
+    "optimize",
     "read",
     "walks",
 ]

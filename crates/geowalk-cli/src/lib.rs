@@ -19,6 +19,7 @@ mod predict;
 mod progress;
 pub mod report;
 mod repro;
+mod serve;
 mod show;
 mod track;
 mod train;
@@ -62,6 +63,7 @@ fn carry_out(args: &Args) -> u8 {
         Command::List(what) => list::run(what, &mut out).map(|()| 0),
         Command::Track(what) => track::run(what, &mut out).map(|()| 0),
         Command::Repro(what) => repro::run(what, &mut out),
+        Command::Serve(what) => serve::run(what, &mut out),
         Command::Doctor(what) => doctor::run(what, &mut out),
         Command::Completions(what) => manual::completions(what, &mut out).map(|()| 0),
         Command::Man(what) => manual::man(what, &mut out).map(|()| 0),

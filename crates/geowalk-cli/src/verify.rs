@@ -12,13 +12,25 @@ use crate::Failure;
 use crate::args::Verify;
 use crate::data::Reading;
 use crate::paths::Files;
+use crate::serve::audit;
 
 /// How many differences are printed.
 const MOST: usize = 20;
 
 /// Replays, and prints what was found.
 pub(crate) fn run(args: &Verify, out: &mut dyn Write) -> Result<u8, Failure> {
-    Files::of(&args.data)?.input("MODEL", Some(&args.model)).check()?;
+    if args.model.join("models").is_dir() {
+        if !args.inputs.is_empty() {
+            return Err(Failure::Use(
+                "the folder of a service has its data in its logs: give no DATA".to_owned(),
+            ));
+        }
+        return audit(&args.model, args.json, out);
+    }
+    if args.inputs.is_empty() {
+        return Err(Failure::Use("DATA is missing: give the files that the model saw".to_owned()));
+    }
+    Files::new(&args.inputs, &args.how)?.input("MODEL", Some(&args.model)).check()?;
     let model = match Model::load(&args.model) {
         Ok(model) => model,
         // A file that is not what was written is what this command is there to find.
@@ -35,13 +47,13 @@ pub(crate) fn run(args: &Verify, out: &mut dyn Write) -> Result<u8, Failure> {
         }
         Err(error) => return Err(RunError::from(error).into()),
     };
-    if args.data.inputs.iter().any(|name| name == "-") {
+    if args.inputs.iter().any(|name| name == "-") {
         return Err(Failure::Use(
             "a replay may need the data more than once: give files instead of standard input"
                 .to_owned(),
         ));
     }
-    let mut data = Reading::of(&args.data)?.like_the_run_of(&model);
+    let mut data = Reading::new(&args.inputs, &args.how)?.like_the_run_of(&model);
     let found = verify(&model, || data.options().into())?;
     data.finish()?;
     let verified = found.mismatches.is_empty();

@@ -35,4 +35,5 @@ pub use plot::Plot;
 pub use sphere::SpherePath;
 pub use table::{Cell, Mark, Table};
 pub use text::{escape, number};
+pub use theme::page as style;
 pub use triangle::TrianglePath;

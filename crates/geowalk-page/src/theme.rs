@@ -62,7 +62,7 @@ pub(crate) fn alone() -> String {
 }
 
 /// The style sheet of a page.
-pub(crate) fn page() -> String {
+pub fn page() -> String {
     let mut css = String::from(":root{color-scheme:light dark;");
     for (name, light, ..) in COLOURS {
         let _ = write!(css, "--{name}:{light};");

@@ -42,7 +42,7 @@ pub(crate) fn decisions(source: &dyn Source) -> Vec<String> {
 }
 
 /// Opens the data. Where a schema is given, data that cannot be meant by it are refused.
-pub(crate) fn open(options: Options) -> Result<Box<dyn Source>, RunError> {
+pub fn open(options: Options) -> Result<Box<dyn Source>, RunError> {
     let known = options.schema.clone();
     let own = known.as_ref().and_then(|schema| schema.label());
     if let (Label::Named(asked), Some(own)) = (&options.label, own)

@@ -18,6 +18,7 @@ use std::time::Instant;
 use geowalk::certify::Certificate;
 use geowalk::loss::{AnyLoss, Loss};
 use geowalk::row::Block;
+use geowalk::spec::Spec;
 use geowalk_data::{Inference, Labels, Options, Skipped, Source, Task};
 
 pub use session::{Session, Wanted};
@@ -38,6 +39,7 @@ use crate::pump::{Filled, Pump, ROWS, usual_threads};
 use crate::rate::Rate;
 use crate::replace::target;
 use crate::settings::check_window;
+use crate::team;
 use crate::theorem::Declared;
 use crate::walks;
 use predictions::Predictions;
@@ -125,8 +127,9 @@ impl Plan {
     /// Is nothing inferred from the first rows? Then they can be predicted and learned from as they come.
     fn knows_task(&self) -> bool {
         let family = |walk: &String| {
+            let team = Spec::parse(walk).is_ok_and(|spec| spec.name() == team::NAME);
             let learner = LearnerSettings::parse(walk, &self.rate);
-            matches!(learner, Ok(LearnerSettings::Natural(_)))
+            team || matches!(learner, Ok(LearnerSettings::Natural(_)))
         };
         self.resume.is_some() || (self.task.is_some() && !self.walk.as_ref().is_some_and(family))
     }

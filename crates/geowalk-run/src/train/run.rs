@@ -22,6 +22,8 @@ use crate::link::{probability, threshold};
 use crate::metrics::{Metrics, Window};
 use crate::model::{LearnerSettings, Model, Settings};
 use crate::natural;
+use crate::team;
+use crate::theorem::Declared;
 use crate::walks::{self, Built};
 
 /// Where things go while training.
@@ -100,7 +102,19 @@ impl Run {
                         }
                     }
                     LearnerSettings::Walk(own) => {
-                        own.walk = walks::stated(&own.walk, schema, block, settings.intercept)?;
+                        let (task, intercept) = (settings.task, settings.intercept);
+                        let loss = &settings.loss;
+                        let team = team::stated(&own.walk, task, loss, intercept, schema, block)?;
+                        own.walk = match team {
+                            Some(team) => {
+                                said(Said::Note(format!("team: {team}")));
+                                team
+                            }
+                            None => walks::stated(&own.walk, schema, block, intercept)?,
+                        };
+                        if own.rate == "auto" && own.declared == Declared::default() {
+                            own.walk = walks::with_normalised_rows(&own.walk)?;
+                        }
                     }
                     _ => {}
                 }
@@ -120,6 +134,9 @@ impl Run {
                 }
             }
         }
+        let threads = plan.threads;
+        let studies = run.other.iter_mut().chain([&mut run.study]);
+        studies.for_each(|study| study.built.learner.use_threads(threads));
         run.inference = inference;
         run.resumed_classes = run.coding.classes().len();
         run.classes_at_mark = run.resumed_classes;
@@ -631,6 +648,7 @@ impl Run {
             loss_name: built.loss.spec(),
             rate,
             average: self.settings.stream.average,
+            members: built.learner.members(),
             fit: self.settings.passes().cloned(),
             course: None,
             certificate,
