@@ -382,6 +382,16 @@ def test_the_command_fits_with_the_same_bits(tmp_path, label, flags):
     assert (loaded.predict(read.drop(columns="class")) == new.predict(read.drop(columns="class"))).all()
 
 
+def test_a_pass_through_sorted_rows_names_the_flags_that_help(tmp_path):
+    table = pandas.DataFrame(X, columns=list("abcd")).assign(**{"class": np.where(TWO == 1, "yes", "no")})
+    table.to_csv(tmp_path / "mixed.csv", index=False)
+    table.sort_values("class").to_csv(tmp_path / "sorted.csv", index=False)
+    note = "their order carries a trend. To fit all rows alike: --passes auto --shuffle"
+    assert note in command("train", tmp_path / "sorted.csv").stdout
+    for data, flags in (("mixed.csv", []), ("sorted.csv", ["--passes", "auto", "--shuffle"])):
+        assert note not in command("train", tmp_path / data, *flags).stdout
+
+
 def test_flags_that_do_not_go_with_a_fit(tmp_path):
     pandas.DataFrame(X).assign(y=SCORE).to_csv(tmp_path / "data.csv", index=False)
     command("train", tmp_path / "data.csv", "--model", tmp_path / "m.gw")
