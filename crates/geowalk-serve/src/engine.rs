@@ -270,6 +270,11 @@ impl Engine {
             Some(spec) => spec.options(inputs)?,
             None => Options::new(inputs),
         };
+        options = match &self.state {
+            State::New => options,
+            State::Live(session) => session.settings().reading.again(options),
+            State::Fixed(model) => model.settings.reading.again(options),
+        };
         options.schema = self.schema().cloned();
         options.format = Some(format.to_owned());
         options.buffer = body.len() + 64;
@@ -287,7 +292,7 @@ impl Engine {
         if let State::Fixed(model) = &self.state {
             let detail = format!(
                 "a model of the kind '{}' learns from all data at once",
-                model.settings.walk
+                model.settings.walk()
             );
             return Err(Fault::new(409, detail, "train it anew with geowalk and upload the file"));
         }
@@ -575,7 +580,7 @@ impl Engine {
             State::Fixed(model) => {
                 let mut object = model.summary.clone();
                 object["examples"] = model.examples.into();
-                object["walk"] = model.settings.walk.clone().into();
+                object["walk"] = model.settings.walk().into();
                 object
             }
         };
