@@ -22,7 +22,7 @@ and `geowalk.NotFittedError`; all are ValueErrors, and the first three carry the
 
 import numpy as _numpy  # noqa: F401  first, so that its absence is an ImportError and not a panic later
 
-from . import geometry, losses
+from . import geometry, laws, losses, optimize
 from ._base import NotFittedError
 from ._batch import BoostClassifier, TreeClassifier
 from ._certificate import Certificate
@@ -53,8 +53,10 @@ __all__ = [
     "Winnow",
     "__version__",
     "geometry",
+    "laws",
     "load",
     "losses",
+    "optimize",
     "read",
     "walks",
 ]

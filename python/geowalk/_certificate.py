@@ -4,6 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
+_COMMANDS = (
+    ("geowalk certify MODEL --comparator FILE --data DATA", "certificate(comparator, X=X)"),
+    ("--comparator FILE", "comparator="),
+    ("--data DATA", "X="),
+    ("--rate ", "rate="),
+    ("--loss ", "loss="),
+    ("--walk ", "walk="),
+)
+
+
+def _of_python(value: Any) -> Any:
+    """A sentence of the command line with the names that Python has for its flags."""
+    if isinstance(value, dict):
+        return {key: _of_python(entry) if key in ("reason", "theorem", "first_order") else entry for key, entry in value.items()}
+    if isinstance(value, str):
+        for command, name in _COMMANDS:
+            value = value.replace(command, name)
+    return value
+
+
 _FIELDS = ("name", "theorem", "status", "reason", "loss", "comparator_loss", "regret", "bound")
 
 
@@ -33,7 +53,7 @@ class Certificate:
     """
 
     def __init__(self, fields: dict[str, Any]) -> None:
-        self._fields = {**dict.fromkeys(_FIELDS), **fields}
+        self._fields = {**dict.fromkeys(_FIELDS), **_of_python(fields)}
         theorem = self._fields["theorem"]
         if self._fields["name"] is None and theorem is not None:
             self._fields["name"] = theorem if isinstance(theorem, str) else theorem["name"]

@@ -231,16 +231,20 @@ class _Learner(Estimator):
 
     @property
     def members_(self) -> list[dict[str, float]]:
-        """What `fit` averaged: for each ridge the loss on rows that were left out, and the share of the model.
+        """What was averaged: of `fit` for each ridge the loss on rows that were left out, and the share of the model;
+        of a team, `walk='auto()'`, for each member what it lost in all, its weight, and what the team lost beyond it.
 
         >>> from geowalk import OnlineClassifier
         >>> members = OnlineClassifier().fit([[0.0], [1.0], [0.2], [0.9]], [0, 1, 0, 1]).members_
         >>> round(sum(member["share"] for member in members), 6)
         1.0
         """
-        fit = self.summary_["fit"]
+        summary = self.summary_
+        if summary["members"]:
+            return summary["members"]
+        fit = summary["fit"]
         if not fit or "members" not in fit:
-            raise AttributeError("members_ are there after fit with passes='auto' and walk='auto'")
+            raise AttributeError("members_ are there after fit with passes='auto' and walk='auto', and of teams")
         return fit["members"]
 
     @property

@@ -3,8 +3,8 @@
 Manifolds have a metric at every point; a step walks along a geodesic, exp_p(-rate * gradient). Generators are strictly
 convex functions ψ; a step is straight in the dual coordinates θ = ∇ψ(x).
 
-Points are float64 arrays of shape (n,), for `Spd` (n, n). An array with one more axis is a batch, answered row by row; a
-single point goes with every row of a batch. Other real arrays and nested lists are converted; contiguous float64 arrays
+Points are float64 arrays of shape (n,), of manifolds of matrices (n, n) or (n, p). An array with more axes in front is a
+batch, answered row by row; a single point goes with every row of a batch. Other real arrays and nested lists are converted; contiguous float64 arrays
 are read where they are.
 
 >>> from geowalk.geometry import Simplex
@@ -17,41 +17,55 @@ from __future__ import annotations
 
 from . import _geowalk
 from ._geowalk import (
+    BuresWasserstein,
     Euclidean,
     Generator,
+    Grassmann,
     Hyperboloid,
     ItakuraSaito,
     KullbackLeibler,
     Mahalanobis,
     Manifold,
+    Oblique,
     PNorm,
     PoincareBall,
     PositiveOrthant,
     Product,
+    Rotations,
     Simplex,
     SimplexEntropy,
     Spd,
+    SpdLogEuclidean,
     Sphere,
     SquaredEuclidean,
+    Stiefel,
+    Torus,
 )
 
 __all__ = [
+    "BuresWasserstein",
     "Euclidean",
     "Generator",
+    "Grassmann",
     "Hyperboloid",
     "ItakuraSaito",
     "KullbackLeibler",
     "Mahalanobis",
     "Manifold",
+    "Oblique",
     "PNorm",
     "PoincareBall",
     "PositiveOrthant",
     "Product",
+    "Rotations",
     "Simplex",
     "SimplexEntropy",
     "Spd",
+    "SpdLogEuclidean",
     "Sphere",
     "SquaredEuclidean",
+    "Stiefel",
+    "Torus",
     "get",
     "names",
 ]

@@ -11,6 +11,7 @@ from conftest import command, same_bits
 
 pandas = pytest.importorskip("pandas")
 linear = pytest.importorskip("sklearn.linear_model")
+selection = pytest.importorskip("sklearn.model_selection")
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.standard_normal((400, 4)) * [1.0, 10.0, 0.1, 3.0] + [0.0, 5.0, 1.0, -2.0]
@@ -248,42 +249,59 @@ def test_missing_numbers_count_as_the_mean_and_have_a_weight(model, y):
     assert np.isfinite(said(model, table)).all()
 
 
-@pytest.mark.parametrize("kind", ["pandas", "array", "loaded", "one", "csv", "jsonl", "parquet"])
-def test_a_new_gap_is_refused_at_every_door(kind, tmp_path):
+@pytest.mark.parametrize("kind", ["pandas", "array", "loaded", "one", "csv", "jsonl", "parquet", "binary"])
+def test_a_new_gap_counts_as_the_mean_at_every_door(kind, tmp_path):
     frame = pandas.DataFrame(X, columns=list("abcd"))
-    broken = frame.head(6).copy()
-    broken.loc[4, "c"] = np.nan
+    broken, filled = frame.head(6).copy(), frame.head(6).copy()
+    broken.loc[[2, 4], "c"], filled.loc[[2, 4], "c"] = np.nan, X[:, 2].mean()
+    word = "2 numbers are missing in column 'c', without gaps when the model was fitted: the mean of the column counts"
     if kind == "array":
-        with pytest.raises(geowalk.DataError, match="row 4: .*column '3' has no value here") as caught:
-            geowalk.OnlineClassifier().fit(X, TWO).predict(broken.to_numpy())
-        assert caught.value.row == 4
+        model = geowalk.OnlineClassifier().fit(X, TWO)
+        with pytest.warns(UserWarning, match="2 numbers are missing in column '3'"):
+            assert near(model.decision_function(filled.to_numpy()), model.decision_function(broken.to_numpy()))
         return
     model = geowalk.OnlineClassifier().fit(frame, TWO)
+    wanted = model.predict_proba(filled)[:, 1]
+    model.save(tmp_path / "m.gw")
     if kind in ("pandas", "loaded"):
-        model.save(tmp_path / "m.gw")
         model = geowalk.load(tmp_path / "m.gw") if kind == "loaded" else model
-        for ask in (model.predict, model.predict_proba, model.decision_function):
-            with pytest.raises(geowalk.DataError, match="row 4: .*column 'c' has no value here.*fill the gap") as caught:
-                ask(broken)
-            assert caught.value.row == 4
-        # Learning from such a row is possible, and then there is a weight for it.
+        with pytest.warns(UserWarning, match=word) as caught:
+            assert near(wanted, model.predict_proba(broken)[:, 1])
+        assert len(caught) == 1
+        model.predict(filled)  # no gap, no word
+        # A row with a gap that is learned from gives the gap a weight of its own.
         model.partial_fit(broken, TWO[:6])
         assert np.isfinite(model.decision_function(broken)).all()
     elif kind == "one":
-        with pytest.raises(geowalk.DataError, match="column 'c' has no value here"):
-            model.predict_one({"a": 1.0, "b": 2.0, "c": None, "d": 0.0})
+        with pytest.warns(UserWarning, match="1 number is missing in column 'c'"):
+            one = model.predict_proba_one({"a": X[4, 0], "b": X[4, 1], "c": None, "d": X[4, 3]})
+        assert one[1] == pytest.approx(wanted[4], rel=1e-12)
     else:
-        model.save(tmp_path / "m.gw")
-        path = tmp_path / f"data.{kind}"
-        if kind == "csv":
+        path = tmp_path / f"data.{'csv' if kind == 'binary' else kind}"
+        if kind == "binary":
+            broken.assign(**{"class": TWO[:6]}).to_csv(path, index=False)
+        elif kind == "csv":
             broken.to_csv(path, index=False)
         elif kind == "parquet":
             broken.to_parquet(path, index=False)
         else:
             rows = broken.astype(object).where(broken.notna(), None).to_dict("records")
             path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-        done = command("predict", tmp_path / "m.gw", path, check=False)
-        assert done.returncode == 2 and "column 'c' has no value here" in done.stderr and "data." in done.stderr
+        if kind == "binary":
+            command("convert", path, "--output", tmp_path / "data.gwb")
+            path = tmp_path / "data.gwb"
+        done = command("predict", tmp_path / "m.gw", path, "--proba")
+        assert near(wanted, np.array([float(line.split(",")[1]) for line in done.stdout.split()[1:]]))
+        assert word in done.stderr
+
+
+def test_cross_validation_meets_gaps_that_training_had_not():
+    """A column with a single gap: four of five folds train without one, and one of them is tested on it."""
+    frame = pandas.DataFrame(X, columns=list("abcd"))
+    frame.loc[7, "b"] = np.nan
+    with pytest.warns(UserWarning, match="1 number is missing in column 'b'"):
+        scores = selection.cross_val_score(geowalk.OnlineClassifier(), frame, TWO, cv=5, error_score="raise")
+    assert scores.min() > 0.7
 
 
 # After fit

@@ -655,6 +655,12 @@ pub(crate) struct Evaluate {
 pub(crate) struct Show {
     /// The model.
     pub(crate) model: PathBuf,
+    /// Show one member of a team by itself, counted from 1.
+    #[arg(long, value_name = "K")]
+    pub(crate) member: Option<usize>,
+    /// With --member: write it to a model file.
+    #[arg(long, value_name = "MODEL", requires = "member")]
+    pub(crate) export: Option<PathBuf>,
     /// How many of the largest weights to print, per class.
     #[arg(long, default_value_t = 10)]
     pub(crate) top: usize,

@@ -343,7 +343,8 @@ fn print(own: &History, out: &mut dyn Write) -> io::Result<()> {
     let rounds = own.rounds.len();
     write!(out, "rounds         {rounds}: {}", own.ended)?;
     if own.forgotten > 0 {
-        write!(out, " for {} rounds, which are forgotten", own.forgotten)?;
+        let rounds = if own.forgotten == 1 { "round" } else { "rounds" };
+        write!(out, "; {} {rounds} after the best on held-out rows left out", own.forgotten)?;
     }
     writeln!(out)?;
     if own.capped > 0 {

@@ -156,7 +156,7 @@ fn print(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             Some(standing) => against(standing, out)?,
             None => writeln!(
                 out,
-                "               no theorem compares {} at this rate with it; --share has one",
+                "               no theorem compares {} with it; one needs --share and a --rate that is a number",
                 summary.walk
             )?,
         }

@@ -6,6 +6,7 @@ use geowalk_run::error::RunError;
 use geowalk_run::learned::Form;
 use geowalk_run::model::Model;
 use geowalk_run::sql::{Dialect, Target};
+use geowalk_run::team;
 
 use crate::Failure;
 use crate::args::{Format, Show};
@@ -13,8 +14,17 @@ use crate::paths::Files;
 
 /// Prints a model.
 pub(crate) fn run(args: &Show, out: &mut dyn Write) -> Result<(), Failure> {
-    Files::none().input("MODEL", Some(&args.model)).check()?;
-    let model = Model::load(&args.model).map_err(RunError::from)?;
+    Files::none()
+        .input("MODEL", Some(&args.model))
+        .output("--export", args.export.as_deref())
+        .check()?;
+    let mut model = Model::load(&args.model).map_err(RunError::from)?;
+    if let Some(k) = args.member {
+        model = team::member(&model, k.checked_sub(1).unwrap_or(usize::MAX))?;
+        if let Some(path) = &args.export {
+            model.save(path).map_err(RunError::from)?;
+        }
+    }
     if args.format != Some(Format::Sql) && (args.table.is_some() || args.dialect.is_some()) {
         let flag = if args.table.is_some() { "--table" } else { "--dialect" };
         return Err(Failure::Use(format!("{flag} goes with --format sql")));

@@ -10,6 +10,7 @@ use geowalk_run::certify::Which;
 use geowalk_run::fit;
 use geowalk_run::holdout::Holdout;
 use geowalk_run::pump::usual_threads;
+use geowalk_run::team;
 use geowalk_run::train::{Plan, Said, Summary, ThisRun, train};
 
 use crate::args::{Passes, Shown, Switch, Train, What};
@@ -203,8 +204,15 @@ fn print(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     let task = summary.task_reason.as_deref().unwrap_or(summary.task.name());
     writeln!(out, "task           {task}")?;
     let averaged = if summary.average { ", averaged weights" } else { "" };
-    writeln!(out, "walk           {}{averaged}", summary.walk)?;
+    let walk = match summary.members.len() {
+        0 => summary.walk.clone(),
+        members => format!("auto, a team of {members}"),
+    };
+    writeln!(out, "walk           {walk}{averaged}")?;
     writeln!(out, "rate           {}", summary.rate)?;
+    for line in team::lines(&summary.members, summary.seen.examples) {
+        writeln!(out, "{line}")?;
+    }
     match &summary.certificate {
         None => writeln!(out, "certificate    none (off)")?,
         Some(report) => {

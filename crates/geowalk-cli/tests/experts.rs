@@ -115,7 +115,9 @@ fn experts_that_change() {
     let without = run("change.csv", &table, &["--rate", "0.5", "--switches", "3"]);
     let text = String::from_utf8_lossy(&without.stdout).into_owned();
     assert!(
-        text.contains("no theorem compares hedge at this rate with it; --share has one"),
+        text.contains(
+            "no theorem compares hedge with it; one needs --share and a --rate that is a number"
+        ),
         "{text}"
     );
 }

@@ -196,6 +196,9 @@ pub(crate) struct Bytes {
 }
 
 impl Bytes {
+    /// The longest line or record: a stream without line ends must not take all memory.
+    const LONGEST: usize = 1 << 28;
+
     /// So many bytes tell a binary format, or a byte order mark.
     const HEAD: usize = 8;
 
@@ -298,7 +301,7 @@ impl Bytes {
             }
             if self.exhausted {
                 if let Some(kind) = self.failure.take() {
-                    let error = self.error(Fault { offset: self.filled - self.start, kind });
+                    let error = self.failed(kind);
                     self.filled = self.next; // half a line is no line
                     return Err(error);
                 }
@@ -331,6 +334,11 @@ impl Bytes {
             if let Some(pin) = &mut self.pin {
                 pin.next -= keep;
             }
+        }
+        if self.filled - self.start > Self::LONGEST {
+            self.exhausted = true;
+            self.failure = Some(Box::new(ErrorKind::LongLine { limit: Self::LONGEST }));
+            return;
         }
         if self.filled + PADDING == self.buffer.len() {
             self.buffer.resize(2 * self.filled + PADDING, 0);
@@ -397,6 +405,13 @@ impl Bytes {
             byte: self.before + (self.start + offset) as u64,
             is_row: false,
         }
+    }
+
+    /// Why reading stopped, with the place: where the data end, or where the line that is too long begins.
+    #[cold]
+    fn failed(&self, kind: Box<ErrorKind>) -> DataError {
+        let whole = matches!(*kind, ErrorKind::LongLine { .. });
+        self.error(Fault { offset: if whole { 0 } else { self.filled - self.start }, kind })
     }
 
     /// A fault of the record as an error of the file.

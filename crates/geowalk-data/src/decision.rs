@@ -67,6 +67,15 @@ pub enum Decision {
         /// How many columns have such words.
         columns: usize,
     },
+    /// Numbers are missing in columns where none was missing when the model was fitted. Known at the end.
+    Filled {
+        /// How many.
+        fields: u64,
+        /// The first such column.
+        column: String,
+        /// How many columns there are with such gaps.
+        columns: usize,
+    },
     /// Indices are so large that features are numbered as they are met.
     Wide {
         /// The largest index of the first rows.
@@ -159,6 +168,21 @@ impl Decision {
                 write!(
                     f,
                     "separator: a semicolon, because the first line has no comma; otherwise say --separator ,"
+                )
+            }
+            Self::Filled { fields, column, columns } => {
+                let fields = match fields {
+                    1 => "1 number is".to_owned(),
+                    _ => format!("{fields} numbers are"),
+                };
+                let others = match columns {
+                    1 => String::new(),
+                    _ => format!(" and {} more columns", columns - 1),
+                };
+                write!(
+                    f,
+                    "missing: {fields} missing in column '{column}'{others}, without gaps when the model was \
+                     fitted: the mean of the column counts"
                 )
             }
             Self::Missing { fields, word, column, columns } => {

@@ -59,8 +59,20 @@ impl fmt::Display for DataError {
             Some(Position { line, column, .. }) => write!(f, ":{line}:{column}")?,
             None => {}
         }
-        write!(f, ": {}", visible(&self.kind.to_string()))
+        write!(f, ": {}", shortened(&visible(&self.kind.to_string())))
     }
+}
+
+/// A message without its middle if it quotes something endless.
+fn shortened(message: &str) -> Cow<'_, str> {
+    const BEGINNING: usize = 3000;
+    const END: usize = 500;
+    if message.len() <= BEGINNING + END {
+        return Cow::Borrowed(message);
+    }
+    let begin = message.floor_char_boundary(BEGINNING);
+    let end = message.ceil_char_boundary(message.len() - END);
+    Cow::Owned(format!("{} … {}", &message[..begin], &message[end..]))
 }
 
 impl std::error::Error for DataError {
@@ -154,6 +166,12 @@ pub enum ErrorKind {
     Io {
         /// Its answer.
         source: io::Error,
+    },
+    /// A line or record that does not end.
+    #[error("a line is longer than {} MiB; check that this is a text file with line ends", limit >> 20)]
+    LongLine {
+        /// The longest line that is read, in bytes.
+        limit: usize,
     },
     /// A compressed stream that stops early.
     #[error(
@@ -390,15 +408,6 @@ pub enum ErrorKind {
         found: String,
         /// What to do, if it looks like a number.
         advice: Option<&'static str>,
-    },
-    /// A number that is missing in a column where none was missing before.
-    #[error(
-        "column '{column}' has no value here, but had one in every row that the model was fitted to; \
-             fill the gap, or fit a model to rows with gaps"
-    )]
-    NewGap {
-        /// The column.
-        column: String,
     },
     /// A row without a label.
     #[error("no label; one expected; drop the row, or skip bad rows with --on-error skip")]

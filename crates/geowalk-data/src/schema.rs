@@ -11,12 +11,14 @@ mod shadow;
 mod task;
 
 use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
 
 pub use dictionary::Dictionary;
 pub use hashed::{Collisions, Hashed};
 pub(crate) use shadow::{Journal, Shadow};
 pub use task::{Inference, Reason, Task};
 
+use crate::decision::Decision;
 use crate::error::{Base, ErrorKind, excerpt};
 
 /// What the numbers of a block mean.
@@ -38,13 +40,22 @@ pub struct Schema {
     pub(crate) labels: Labels,
     pub(crate) columns: Vec<Column>,
     pub(crate) missing: Vec<String>,
-    pub(crate) no_new_gaps: bool,
+    filling: Option<Filling>,
+}
+
+/// Numbers for gaps in columns that had none when a model was fitted.
+#[derive(Debug, Clone)]
+struct Filling {
+    /// The mean of each feature that is such a column.
+    means: HashMap<u32, f64>,
+    /// How often each was used.
+    used: BTreeMap<u32, u64>,
 }
 
 impl Schema {
     /// A schema of the given parts.
     pub fn from_parts(features: Features, labels: Labels, columns: Vec<Column>) -> Self {
-        Self { features, labels, columns, missing: Vec::new(), no_new_gaps: false }
+        Self { features, labels, columns, missing: Vec::new(), filling: None }
     }
 
     /// The same, where these fields of a table count as missing too.
@@ -58,22 +69,41 @@ impl Schema {
         self
     }
 
-    /// The same, where a number that is missing is an error unless `column=missing` is a feature. A model that
-    /// was fitted to all rows at once needs this: a column whose numbers were never missing has no weight for a
-    /// gap.
+    /// The same, where a missing number of these columns counts as their mean. A model that was fitted to all
+    /// rows at once needs this: a column whose numbers were never missing has no weight for a gap.
     #[must_use]
-    pub fn refusing_new_gaps(mut self) -> Self {
-        self.no_new_gaps = true;
+    pub fn filling_gaps(mut self, means: &BTreeMap<String, f64>) -> Self {
+        let feature = |(name, mean): (&String, &f64)| {
+            let gap = self.features.find(name, Some("missing"));
+            self.features.find(name, None).filter(|_| gap.is_none()).map(|index| (index, *mean))
+        };
+        let means = means.iter().filter_map(feature).collect();
+        self.filling = Some(Filling { means, used: BTreeMap::new() });
         self
     }
 
-    /// May a number of this column be missing?
-    pub(crate) fn check_gap(&self, column: &str) -> Result<(), ErrorKind> {
-        let known = |value| self.features.find(column, value).is_some();
-        if self.no_new_gaps && known(None) && !known(Some("missing")) {
-            return Err(ErrorKind::NewGap { column: column.to_owned() });
-        }
-        Ok(())
+    pub(crate) fn is_filling(&self) -> bool {
+        self.filling.is_some()
+    }
+
+    /// The feature and value that stand for a missing number of this column, if it is one of
+    /// [`Self::filling_gaps`]. Each call counts.
+    pub fn fill(&mut self, column: &str) -> Option<(u32, f64)> {
+        let index = self.filling.as_ref().and_then(|_| self.features.find(column, None))?;
+        let filling = self.filling.as_mut()?;
+        let mean = *filling.means.get(&index)?;
+        *filling.used.entry(index).or_default() += 1;
+        Some((index, mean))
+    }
+
+    /// What was counted by [`Self::fill`], for people.
+    pub fn filled(&self) -> Option<Decision> {
+        let used = &self.filling.as_ref()?.used;
+        Some(Decision::Filled {
+            fields: used.values().sum(),
+            column: self.features.name(*used.first_key_value()?.0)?.into_owned(),
+            columns: used.len(),
+        })
     }
 
     /// Fields of a table that count as missing, besides the empty one.

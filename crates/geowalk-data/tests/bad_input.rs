@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "tests")]
 #![allow(clippy::format_push_string, clippy::format_collect, reason = "short beats fast here")]
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::sync::{Arc, Mutex};
 
 use geowalk::row::Block;
@@ -58,6 +58,29 @@ fn empty_files() {
         message("a.svm", "# only\n# comments\n"),
         "a.svm: the input is empty; at least one row expected; check the path or what writes to the pipe"
     );
+}
+
+#[test]
+fn a_line_without_end() {
+    // Rows before it are read; the message names its first byte and stays short.
+    let first = [
+        ("a.csv", "x,y\n1,2\n"),
+        ("a.svm", "1 1:1\n"),
+        ("a.vw", "1 | a\n"),
+        ("a.jsonl", "{\"label\": 1, \"a\": 2}\n"),
+    ];
+    for (name, first) in first {
+        let reader = Box::new(std::io::Cursor::new(first).chain(std::io::repeat(b'a')));
+        let input = Input::Reader { name: name.to_owned(), reader };
+        let message = run(Options::new([input])).unwrap_err().to_string();
+        let line = 1 + first.lines().count();
+        assert_eq!(
+            message,
+            format!(
+                "{name}:{line}:1: a line is longer than 256 MiB; check that this is a text file with line ends"
+            )
+        );
+    }
 }
 
 #[test]

@@ -80,8 +80,7 @@ impl<'py> Numbers<'py> {
     /// As points of the given shape, or a batch of them.
     pub(crate) fn points(&self, point: &[usize]) -> PyResult<Rows<'_>> {
         let found = self.shape();
-        let axes = found.len().wrapping_sub(point.len());
-        if axes > 1 {
+        let Some(axes) = found.len().checked_sub(point.len()) else {
             let text =
                 |axes: &[usize]| axes.iter().map(usize::to_string).collect::<Vec<_>>().join(" x ");
             let n = text(point);
@@ -91,7 +90,7 @@ impl<'py> Numbers<'py> {
                 found,
                 &format!("one of {n} numbers or a batch of such is needed"),
             ));
-        }
+        };
         let data = self.slice()?;
         for (&found, &expected) in found[axes..].iter().zip(point) {
             if found != expected {
@@ -104,7 +103,9 @@ impl<'py> Numbers<'py> {
             }
         }
         let size = point.iter().product();
-        Ok(Rows { what: self.what, data, size, count: (axes == 1).then(|| found[0]) })
+        let lead = &found[..axes];
+        let count = (axes > 0).then(|| lead.iter().product());
+        Ok(Rows { what: self.what, data, size, count, lead })
     }
 
     /// As vectors of any length, or a batch of them.
@@ -133,6 +134,8 @@ pub(crate) struct Rows<'a> {
     data: &'a [f64],
     size: usize,
     count: Option<usize>,
+    /// The axes before those of a point.
+    lead: &'a [usize],
 }
 
 impl<'a> Rows<'a> {
@@ -144,6 +147,11 @@ impl<'a> Rows<'a> {
     /// How many points a batch has.
     pub(crate) fn count(&self) -> Option<usize> {
         self.count
+    }
+
+    /// The axes before those of a point.
+    pub(crate) fn lead(&self) -> &'a [usize] {
+        self.lead
     }
 
     /// The numbers of all points, one after the other.
@@ -171,22 +179,30 @@ impl<'a> Rows<'a> {
 pub(crate) struct Batch<'a, const K: usize> {
     arguments: [Rows<'a>; K],
     count: Option<usize>,
+    lead: &'a [usize],
 }
 
 impl<'a, const K: usize> Batch<'a, K> {
     /// Batches must have equally many points.
     pub(crate) fn new(py: Python<'_>, arguments: [Rows<'a>; K]) -> PyResult<Self> {
-        let mut first: Option<(&'static str, usize)> = None;
+        let mut first: Option<&Rows<'a>> = None;
         for rows in &arguments {
             match (first, rows.count) {
-                (Some(first), Some(count)) if count != first.1 => {
-                    return Err(unequal(py, (rows.what, count), first));
+                (Some(first), Some(_)) if first.lead != rows.lead => {
+                    if let ([a], [b]) = (rows.lead, first.lead) {
+                        return Err(unequal(py, (rows.what, *a), (first.what, *b)));
+                    }
+                    let needed =
+                        format!("{} is a batch of shape {}", first.what, tuple(first.lead));
+                    return Err(shape(py, rows.what, rows.lead, &needed));
                 }
-                (None, Some(count)) => first = Some((rows.what, count)),
+                (None, Some(_)) => first = Some(rows),
                 _ => {}
             }
         }
-        Ok(Self { arguments, count: first.map(|(_, count)| count) })
+        let (count, lead) =
+            (first.and_then(|rows| rows.count), first.map_or(&[][..], |rows| rows.lead));
+        Ok(Self { arguments, count, lead })
     }
 
     /// One number for every row, by a loop without the interpreter's lock.
@@ -206,7 +222,7 @@ impl<'a, const K: usize> Batch<'a, K> {
                 Ok::<(), Fault>(())
             })
         })?;
-        Ok(PyArray1::from_vec(py, out).into_any())
+        array(py, out, self.lead)
     }
 
     /// A point of the given shape for every row, by a loop without the interpreter's lock.
@@ -224,7 +240,7 @@ impl<'a, const K: usize> Batch<'a, K> {
                 answer(self.rows(i), out).map_err(|error| Fault::at(error, at))
             })
         })?;
-        let shape: Vec<usize> = self.count.into_iter().chain(point.iter().copied()).collect();
+        let shape: Vec<usize> = self.lead.iter().chain(point).copied().collect();
         array(py, out, &shape)
     }
 

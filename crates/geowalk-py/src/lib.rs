@@ -20,6 +20,7 @@ mod listen;
 mod loss;
 mod manifold;
 mod online;
+mod optimize;
 mod permissible;
 mod rows;
 mod track;
@@ -52,11 +53,14 @@ mod _geowalk {
     use super::loss::{Custom, Facts, Loss, loss, loss_names};
     #[pymodule_export]
     use super::manifold::{
-        Euclidean, Hyperboloid, Manifold, PoincareBall, PositiveOrthant, Product, Simplex, Spd,
-        Sphere, geometry, geometry_names,
+        BuresWasserstein, Euclidean, Grassmann, Hyperboloid, Manifold, Oblique, PoincareBall,
+        PositiveOrthant, Product, Rotations, Simplex, Spd, SpdLogEuclidean, Sphere, Stiefel, Torus,
+        geometry, geometry_names,
     };
     #[pymodule_export]
     use super::online::Online;
+    #[pymodule_export]
+    use super::optimize::{Walker, check_gradient, check_laws, minimize};
     #[pymodule_export]
     use super::permissible::{Permissible, permissible_names};
     #[pymodule_export]

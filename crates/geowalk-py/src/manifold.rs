@@ -5,12 +5,14 @@
 mod classes;
 
 pub(crate) use classes::{
-    Euclidean, Hyperboloid, PoincareBall, PositiveOrthant, Product, Simplex, Spd, Sphere,
+    BuresWasserstein, Euclidean, Grassmann, Hyperboloid, Oblique, PoincareBall, PositiveOrthant,
+    Product, Rotations, Simplex, Spd, SpdLogEuclidean, Sphere, Stiefel, Torus,
 };
 
 use geowalk::error::{Allowed, DomainError};
 use geowalk::geometry::manifolds::{self, AnyManifold};
-use geowalk::geometry::{ExpLog, Manifold as _, Work, generators};
+use geowalk::geometry::{Event, ExpLog, Manifold as _, Work, generators};
+use geowalk::laws::Sampler;
 use geowalk::spec::{Entry, Spec as Specification, unknown};
 use pyo3::prelude::*;
 use pyo3::{PyClass, PyClassInitializer};
@@ -21,8 +23,8 @@ use crate::generator;
 
 /// A Riemannian manifold: points, tangent vectors, a metric, and walks along geodesics.
 ///
-/// A point is a float64 array of shape (n,), for `Spd` (n, n). An array with one more axis is a batch, answered row
-/// by row; a single point goes with every row of a batch. Points and tangent vectors are checked, and a
+/// A point is a float64 array of shape (n,), of manifolds of matrices (n, n) or (n, p). An array with more axes in front
+/// is a batch, answered row by row; a single point goes with every row of a batch. Points and tangent vectors are checked, and a
 /// `geowalk.DomainError` says by how much a condition fails. Batches run without the interpreter's lock.
 ///
 /// This is the base class of the manifolds in `geowalk.geometry`; `geowalk.geometry.get` makes one by name.
@@ -34,7 +36,7 @@ use crate::generator;
 /// Reference: Boumal, An Introduction to Optimization on Smooth Manifolds, 2023.
 #[pyclass(frozen, subclass, module = "geowalk.geometry")]
 pub(crate) struct Manifold {
-    manifold: AnyManifold,
+    pub(crate) manifold: AnyManifold,
 }
 
 impl Manifold {
@@ -47,11 +49,8 @@ impl Manifold {
     }
 
     /// The shape of a point.
-    fn shape(&self) -> Vec<usize> {
-        match self.manifold {
-            AnyManifold::Spd(_) => vec![self.manifold.size(); 2],
-            _ => vec![self.ambient()],
-        }
+    pub(crate) fn shape(&self) -> Vec<usize> {
+        self.manifold.shape()
     }
 
     fn key(&self) -> (String, usize) {
@@ -63,6 +62,38 @@ impl Manifold {
 fn tangent(m: &AnyManifold, p: &[f64], vectors: &[&[f64]]) -> Result<(), DomainError> {
     m.check(p)?;
     vectors.iter().try_for_each(|v| m.check_tangent(p, v))
+}
+
+/// Walks that ended elsewhere than the formula says, counted over a batch.
+#[derive(Default)]
+struct Ends {
+    folded: usize,
+    clamped: usize,
+}
+
+impl Ends {
+    fn see(&mut self, event: Event) {
+        match event {
+            Event::Folded { .. } => self.folded += 1,
+            Event::Clamped { .. } => self.clamped += 1,
+            _ => {}
+        }
+    }
+
+    /// A warning, if there is something to warn of.
+    fn warn(&self, py: Python<'_>) -> PyResult<()> {
+        let text = match (self.folded, self.clamped) {
+            (0, 0) => return Ok(()),
+            (folded, 0) => format!(
+                "{folded} walk(s) left the manifold and were folded back at its boundary; use shorter steps"
+            ),
+            (_, clamped) => format!(
+                "{clamped} walk(s) ended beyond the numbers and were put at the last one; use shorter steps"
+            ),
+        };
+        let text = std::ffi::CString::new(text).unwrap_or_default();
+        PyErr::warn(py, &py.get_type::<pyo3::exceptions::PyUserWarning>(), &text, 1)
+    }
 }
 
 /// v ← the gradient at `p`, all checked.
@@ -84,7 +115,7 @@ impl Manifold {
     /// The walk from p along the tangent vector v, for unit time: exp_p(v).
     ///
     /// A walk that leaves the Fisher simplex is folded back at the boundary, one that leaves the numbers is put at
-    /// the last that can be represented.
+    /// the last that can be represented; both with a warning.
     ///
     /// >>> import numpy as np
     /// >>> from geowalk.geometry import PositiveOrthant
@@ -99,11 +130,121 @@ impl Manifold {
         let shape = self.shape();
         let (p, v) = (Numbers::new("the point", p)?, Numbers::new("the tangent vector", v)?);
         let (m, mut work) = (&self.manifold, Work::new());
-        Batch::new(py, [p.points(&shape)?, v.points(&shape)?])?.points(py, &shape, |[p, v], q| {
+        let mut ends = Ends::default();
+        let batch = Batch::new(py, [p.points(&shape)?, v.points(&shape)?])?;
+        let found = batch.points(py, &shape, |[p, v], q| {
             tangent(m, p, &[v])?;
             q.copy_from_slice(p);
-            m.exp(q, v, 1.0, &mut work).map(drop)
+            ends.see(m.exp(q, v, 1.0, &mut work)?.event);
+            Ok(())
+        })?;
+        ends.warn(py)?;
+        Ok(found)
+    }
+
+    /// A walk from p along the tangent vector v for unit time, as optimizers make it: exp_p(v) on all manifolds here.
+    ///
+    /// >>> from geowalk.geometry import Euclidean
+    /// >>> Euclidean(2).retract([1.0, 1.0], [0.0, 2.0])
+    /// array([1., 3.])
+    fn retract<'py>(
+        &self,
+        py: Python<'py>,
+        p: &Bound<'py, PyAny>,
+        v: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.exp(py, p, v)
+    }
+
+    /// Random points: uniform where the manifold is compact, else a walk from the origin along a normal tangent vector.
+    ///
+    /// The same seed gives the same points. With `size`, an integer or a tuple, a batch of that shape.
+    ///
+    /// >>> from geowalk.geometry import Stiefel
+    /// >>> m = Stiefel(5, 2)
+    /// >>> m.random_point(seed=1, size=3).shape
+    /// (3, 5, 2)
+    /// >>> m.check(m.random_point(seed=1))
+    #[pyo3(signature = (seed=0, size=None))]
+    fn random_point<'py>(
+        &self,
+        py: Python<'py>,
+        seed: u64,
+        size: Option<Lead>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let lead = size.map_or(Vec::new(), Lead::axes);
+        let count = lead.iter().try_fold(1_usize, |all, axis| all.checked_mul(*axis));
+        let n = self.ambient();
+        let mut out = zeros(count.unwrap_or(usize::MAX).saturating_mul(n))?;
+        let (mut sampler, mut work) = (Sampler::new(seed), Work::new());
+        for p in out.chunks_exact_mut(n.max(1)) {
+            self.manifold.random(&mut || sampler.normal(), p, &mut work);
+        }
+        let shape: Vec<usize> = lead.into_iter().chain(self.shape()).collect();
+        array(py, out, &shape)
+    }
+
+    /// A random tangent vector at p of length 1, or one for each point of a batch.
+    ///
+    /// >>> from geowalk.geometry import Sphere
+    /// >>> m = Sphere(3)
+    /// >>> round(m.norm([1.0, 0.0, 0.0], m.random_tangent([1.0, 0.0, 0.0], seed=4)), 12)
+    /// 1.0
+    #[pyo3(signature = (p, seed=0))]
+    fn random_tangent<'py>(
+        &self,
+        py: Python<'py>,
+        p: &Bound<'py, PyAny>,
+        seed: u64,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let shape = self.shape();
+        let p = Numbers::new("the point", p)?;
+        let (m, mut sampler) = (&self.manifold, Sampler::new(seed));
+        Batch::new(py, [p.points(&shape)?])?.points(py, &shape, |[p], v| {
+            m.check(p)?;
+            v.copy_from_slice(&sampler.tangent(m, p, 1.0));
+            Ok(())
         })
+    }
+
+    /// The distances of all points of one batch from all of another, or from each other.
+    ///
+    /// >>> from geowalk.geometry import Euclidean
+    /// >>> Euclidean(1).pairwise([[0.0], [3.0]], [[1.0], [5.0]])
+    /// array([[1., 5.],
+    ///        [2., 2.]])
+    #[pyo3(signature = (p, q=None))]
+    fn pairwise<'py>(
+        &self,
+        py: Python<'py>,
+        p: &Bound<'py, PyAny>,
+        q: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let shape = self.shape();
+        let first = Numbers::new("the points", p)?;
+        let second = q.map(|q| Numbers::new("the second points", q)).transpose()?;
+        let a = first.points(&shape)?;
+        let b = second.as_ref().map(|q| q.points(&shape)).transpose()?;
+        let (m, mut work, n) = (&self.manifold, Work::new(), self.ambient().max(1));
+        for rows in [Some(a), b].into_iter().flatten() {
+            Batch::new(py, [rows])?.check(py, |[p]| m.check(p))?;
+        }
+        let (rows, columns) = (a.data().len() / n, b.unwrap_or(a).data().len() / n);
+        let mut out = zeros(rows.saturating_mul(columns))?;
+        py.detach(|| {
+            for (i, p) in a.data().chunks_exact(n).enumerate() {
+                for (j, q) in b.unwrap_or(a).data().chunks_exact(n).enumerate() {
+                    // Both halves of a table of one batch are the same.
+                    out[i * columns + j] = if b.is_none() && j <= i {
+                        if i == j { 0.0 } else { out[j * columns + i] }
+                    } else {
+                        m.distance(p, q, &mut work)
+                    };
+                }
+            }
+        });
+        let lead = a.lead().iter().chain(b.unwrap_or(a).lead()).copied().collect::<Vec<_>>();
+        array(py, out, &lead)
     }
 
     /// The tangent vector at p with exp_p(log_p(q)) = q, along the shortest geodesic.
@@ -266,32 +407,36 @@ impl Manifold {
             let (what, allowed) = ("the rate", Allowed::Finite);
             return Err(Fault::from(DomainError::Scalar { what, value: rate, allowed }).into());
         }
-        Batch::new(py, [p.points(&shape)?, egrad.points(&shape)?])?.points(
-            py,
-            &shape,
-            |[p, egrad], q| {
-                gradient(m, p, egrad, &mut v, &mut work)?;
-                q.copy_from_slice(p);
-                m.retract(q, &v, -rate, &mut work).map(drop)
-            },
-        )
+        let mut ends = Ends::default();
+        let batch = Batch::new(py, [p.points(&shape)?, egrad.points(&shape)?])?;
+        let found = batch.points(py, &shape, |[p, egrad], q| {
+            gradient(m, p, egrad, &mut v, &mut work)?;
+            q.copy_from_slice(p);
+            ends.see(m.retract(q, &v, -rate, &mut work)?.event);
+            Ok(())
+        })?;
+        ends.warn(py)?;
+        Ok(found)
     }
 
     /// The weighted Fréchet mean of a batch of points: the minimiser of the sum of weight * distance².
     ///
-    /// Weights are not negative and need not sum to one. An error if the iteration does not converge.
+    /// Weights are not negative and need not sum to one. An error if the iteration does not converge; a warning if it is
+    /// not known whether the mean found is the only one. With report=True the answer is (mean, report), a dictionary of
+    /// `unique`, `residual` (the length of the mean of log_p(x_i), 0 at a mean), `radius` and `iterations`.
     ///
     /// >>> from geowalk.geometry import PositiveOrthant
     /// >>> PositiveOrthant(1).mean([[1.0], [4.0]])
     /// array([2.])
     ///
     /// Reference: Karcher, Riemannian center of mass and mollifier smoothing, 1977.
-    #[pyo3(signature = (points, weights=None))]
+    #[pyo3(signature = (points, weights=None, report=false))]
     fn mean<'py>(
         &self,
         py: Python<'py>,
         points: &Bound<'py, PyAny>,
         weights: Option<&Bound<'py, PyAny>>,
+        report: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         let shape = self.shape();
         let points = Numbers::new("the list of points", points)?;
@@ -311,9 +456,23 @@ impl Manifold {
         Batch::new(py, [rows])?.check(py, |[p]| m.check(p))?;
         let weights = weights.as_ref().map(Numbers::slice).transpose()?;
         let mut p = zeros(self.ambient())?;
-        py.detach(|| m.mean(rows.data(), weights, &mut p, &mut Work::new()))
+        let found = py
+            .detach(|| m.mean(rows.data(), weights, &mut p, &mut Work::new()))
             .map_err(Fault::from)?;
-        array(py, p, &shape)
+        let p = array(py, p, &shape)?;
+        if report {
+            let report = pyo3::types::PyDict::new(py);
+            report.set_item("unique", found.unique)?;
+            report.set_item("residual", found.residual)?;
+            report.set_item("radius", found.radius)?;
+            report.set_item("iterations", found.iterations)?;
+            return Ok((p, report).into_pyobject(py)?.into_any());
+        }
+        if !found.unique {
+            let text = c"the points are far apart: this mean may not be the only one; report=True says more";
+            PyErr::warn(py, &py.get_type::<pyo3::exceptions::PyUserWarning>(), text, 1)?;
+        }
+        Ok(p)
     }
 
     /// Raises geowalk.DomainError unless p is a point of the manifold (to 1e-9).
@@ -330,20 +489,34 @@ impl Manifold {
         Ok(Batch::new(py, [p.points(&self.shape())?])?.check(py, |[p]| m.check(p))?)
     }
 
-    /// The tangent vector at p nearest to the ambient vector v.
+    /// The tangent vector at p that an ambient vector v becomes, orthogonal to what is taken away in the metric of the
+    /// ambient space (of the hyperboloid Lorentz's, so that it is not the nearest in coordinates). Without v: a point of
+    /// the manifold at or near p, which takes rounding out, as that of float32.
     ///
+    /// >>> import numpy as np
     /// >>> from geowalk.geometry import Sphere
     /// >>> Sphere(2).project([0.0, 1.0], [3.0, 4.0])
     /// array([3., 0.])
+    /// >>> Sphere(2).project(np.float32([0.6, 0.8])).round(12)
+    /// array([0.60000001, 0.79999999])
+    #[pyo3(signature = (p, v=None))]
     fn project<'py>(
         &self,
         py: Python<'py>,
         p: &Bound<'py, PyAny>,
-        v: &Bound<'py, PyAny>,
+        v: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let shape = self.shape();
-        let (p, v) = (Numbers::new("the point", p)?, Numbers::new("the vector", v)?);
+        let p = Numbers::new("the point", p)?;
         let m = &self.manifold;
+        let Some(v) = v else {
+            let mut work = Work::new();
+            return Batch::new(py, [p.points(&shape)?])?.points(py, &shape, |[p], out| {
+                out.copy_from_slice(p);
+                m.nearest(out, &mut work)
+            });
+        };
+        let v = Numbers::new("the vector", v)?;
         Batch::new(py, [p.points(&shape)?, v.points(&shape)?])?.points(py, &shape, |[p, v], out| {
             m.check(p)?;
             finite("the vector", v)?;
@@ -461,6 +634,22 @@ pub(crate) fn geometry<'py>(py: Python<'py>, spec: &str, n: Size) -> PyResult<Bo
         generator::parse(py, spec, n.0)
     } else {
         Err(config(unknown("geometry", parsed.name(), names())))
+    }
+}
+
+/// The axes of a batch: one number or a tuple.
+#[derive(FromPyObject)]
+enum Lead {
+    One(usize),
+    Several(Vec<usize>),
+}
+
+impl Lead {
+    fn axes(self) -> Vec<usize> {
+        match self {
+            Self::One(axis) => vec![axis],
+            Self::Several(axes) => axes,
+        }
     }
 }
 

@@ -15,7 +15,7 @@
 //! **Cost** O(nnz): the size of each row.
 
 use geowalk::Real;
-use geowalk::certify::{Eg, Egu};
+use geowalk::certify::rules;
 use geowalk::row::{Norm, Row};
 
 /// No rate is larger; while nothing has moved the rate does not matter, and the larger it is the less is paid for it.
@@ -75,9 +75,9 @@ impl Formula {
         match self {
             Self::Square(c) => c / (x * x),
             Self::LeastSquares(w, l) => least_squares(x, w, l),
-            Self::Eg(d, l) => Eg::rate(x, d, l),
+            Self::Eg(d, l) => rules::eg_rate(x, d, l),
             Self::Product(c, y) => c / (x * y),
-            Self::Egu(y, d, l) => Egu::rate(x, y, d, l),
+            Self::Egu(y, d, l) => rules::egu_rate(x, y, d, l),
         }
     }
 }

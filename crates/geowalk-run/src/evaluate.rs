@@ -56,6 +56,7 @@ pub fn evaluate(model: &Model, options: Options, threads: usize) -> Result<Evalu
 
 fn notes(source: &dyn Source) -> Vec<String> {
     let mut notes: Vec<String> = source.decisions().iter().map(ToString::to_string).collect();
+    notes.extend(source.schema().filled().map(|one| one.to_string()));
     let skipped = source.skipped().rows();
     if skipped > 0 {
         notes.push(format!("{skipped} rows could not be read or have no values, and are left out"));

@@ -8,6 +8,7 @@
 
 #![allow(clippy::needless_for_each)] // one line instead of three
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
@@ -175,7 +176,9 @@ pub(crate) fn fit(
         arrays.push((Model::DIGEST.to_owned(), digest.save().to_vec()));
     }
     let mut settings = settings.clone();
-    settings.stream.fit = Some(about(&fitted, examples));
+    let mut about = about(&fitted, examples);
+    about["means"] = json!(means(schema.features(), &blocks));
+    settings.stream.fit = Some(about);
     Ok(Some(Model {
         settings,
         schema: schema.clone(),
@@ -208,6 +211,24 @@ fn kinds(features: &Features) -> (Vec<(u32, u32)>, Vec<bool>) {
         named.push(name.contains('='));
     }
     (absent, named)
+}
+
+/// The mean of each column of numbers without gaps.
+fn means(features: &Features, blocks: &[Block]) -> BTreeMap<String, f64> {
+    let Features::Exact(dictionary) = features else { return BTreeMap::new() };
+    let mut sums = vec![0.0; dictionary.len()];
+    let mut total = 0.0;
+    for (block, i) in rows(blocks) {
+        total += block.weights()[i];
+    }
+    for (block, i) in rows(blocks) {
+        let share = block.weights()[i] / total;
+        each(block, i, false, |j, x| sums[j] += share * x);
+    }
+    let is_number =
+        |name: &&str| !name.contains('=') && dictionary.find(&format!("{name}=missing")).is_none();
+    let names = dictionary.names().zip(sums).filter(|(name, _)| is_number(name));
+    names.map(|(name, mean)| (name.to_owned(), mean)).collect()
 }
 
 /// What is kept of the search.
@@ -268,17 +289,19 @@ fn states(built: &Built, settings: &Settings, blocks: &[Block], fitted: &Fitted)
         state.scale.clone_from(&largest);
     }
     let mut total = geowalk::sum::Sum::default();
-    let mut slopes = vec![0.0; states.len()];
+    let (mut scores, mut slopes) = (vec![0.0; states.len()], vec![0.0; states.len()]);
+    let mut row: Vec<(usize, f64, f64)> = Vec::new();
     for (block, i) in rows(blocks) {
         let (y, weight) = (block.labels()[i], block.weights()[i]);
-        let mut square = 0.0;
-        let mut scores = vec![0.0; states.len()];
+        row.clear();
         each(block, i, settings.intercept, |j, x| {
-            square += x * x;
-            for (z, state) in scores.iter_mut().zip(&states) {
-                *z += state.weights[j] * x;
-            }
+            let scaled = if largest[j] > 0.0 { x / largest[j] } else { 0.0 };
+            row.push((j, x, scaled));
         });
+        let square: f64 = row.iter().map(|(_, x, _)| x * x).sum();
+        for (z, state) in scores.iter_mut().zip(&states) {
+            *z = row.iter().map(|(j, x, _)| state.weights[*j] * x).sum();
+        }
         let loss = judge(&built.loss, joint, y, &scores, &mut slopes);
         total.add(weight * loss);
         for ((state, z), slope) in states.iter_mut().zip(&scores).zip(&slopes) {
@@ -286,11 +309,10 @@ fn states(built: &Built, settings: &Settings, blocks: &[Block], fitted: &Fitted)
             let loss = if joint { slope * z } else { weight * loss };
             let round = Round { z: *z, loss, slope, rate: 0.0, length: 0.0, event: Event::Inside };
             state.bound.observe_gradient(&round, slope.abs() * square.sqrt());
-            each(block, i, settings.intercept, |j, x| {
-                state.gamma[j] += slope * x;
-                let gradient = if largest[j] > 0.0 { slope * (x / largest[j]) } else { 0.0 };
-                state.squares[j] += gradient * gradient;
-            });
+            for (j, x, scaled) in &row {
+                state.gamma[*j] += slope * x;
+                state.squares[*j] += (slope * scaled) * (slope * scaled);
+            }
         }
     }
     // What a learner keeps besides its walks is as at its beginning.
@@ -306,14 +328,14 @@ fn states(built: &Built, settings: &Settings, blocks: &[Block], fitted: &Fitted)
     }
     for (k, state) in states.into_iter().enumerate() {
         let scaled = state.weights.iter().zip(&state.scale).map(|(w, s)| w * s).collect();
-        let own = [
+        let saved = [
             ("w", scaled),
             ("scale", state.scale),
             ("squares", state.squares),
             ("gamma", state.gamma),
             ("linear", vec![1.0]),
         ];
-        arrays.extend(own.map(|(name, values)| (format!("walk.{k}.{name}"), values)));
+        arrays.extend(saved.map(|(name, values)| (format!("walk.{k}.{name}"), values)));
         if settings.certificate {
             state.bound.save(&mut |name, values| {
                 arrays.push((format!("walk.{k}.certificate.{name}"), values.to_vec()));

@@ -20,9 +20,9 @@ use std::ops::Range;
 use geowalk::certify::{AnyBound, Bound, Certificate, Comparator, Epochs, FirstOrder, Verdict};
 use geowalk::error::Allowed;
 use geowalk::loss::{AnyLoss, Facts};
-use geowalk::row::{Block, Norm, Row};
+use geowalk::row::{Block, Norm, Row, Sparse};
 use geowalk::update::{Round, Target};
-use geowalk::walk::Walk;
+use geowalk::walk::{Shape, Walk};
 use geowalk::{ConfigError, DomainError, Real};
 
 use average::Average;
@@ -35,6 +35,7 @@ use crate::certificate::{self, Against, Report};
 use crate::doubling::Doubling;
 use crate::hindsight::Domain;
 use crate::rate::{Rate, Schedule};
+use crate::team::MemberResult;
 
 /// What a learner said about an example before it learned from it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -79,6 +80,19 @@ pub trait Learner: Send + Sync {
         out: &mut Vec<Outcome>,
     ) -> Result<(), Diverged>;
 
+    /// The same for several classes, and appends of each row how many classes have a probability, and those
+    /// probabilities, as they were before the row was learned from.
+    fn learn_probabilities(
+        &mut self,
+        block: &Block,
+        rows: Range<usize>,
+        out: &mut Vec<Outcome>,
+        probabilities: &mut Vec<f64>,
+    ) -> Result<(), Diverged> {
+        let _ = probabilities;
+        self.learn(block, rows, out)
+    }
+
     /// Predicts rows that are not learned from, with the weights that the model predicts with: averaged ones if an average is kept.
     fn examine(&mut self, block: &Block, rows: Range<usize>, out: &mut Vec<Outcome>);
 
@@ -122,6 +136,19 @@ pub trait Learner: Send + Sync {
     /// The rate of the last step.
     fn rate(&self) -> f64;
 
+    /// The members of a [team](crate::team), and what became of them.
+    fn members(&self) -> Vec<MemberResult> {
+        Vec::new()
+    }
+
+    /// A member of a team.
+    fn member(&self, _k: usize) -> Option<&dyn Learner> {
+        None
+    }
+
+    /// Work may be spread over so many threads; nothing depends on it but time.
+    fn use_threads(&mut self, _threads: usize) {}
+
     /// What the user should know at the end of a run.
     fn notes(&self) -> Vec<String> {
         Vec::new()
@@ -148,7 +175,7 @@ pub struct Setting {
     /// Keep the sums of the certificates.
     pub certificate: bool,
     /// The theorems of the walk, as they are before the first round.
-    pub theorems: Vec<AnyBound>,
+    pub theorems: Option<AnyBound>,
     /// Why there are none.
     pub without: &'static str,
     /// Where the weights are.
@@ -170,7 +197,7 @@ impl Setting {
             rate,
             intercept: false,
             certificate: true,
-            theorems: Vec::new(),
+            theorems: None,
             without: "",
             domain: Domain::Space,
             splits_weights: false,
@@ -277,6 +304,17 @@ impl<X: Row<f64>> Row<f64> for Intercepted<X> {
     }
 }
 
+/// Walks on normalised rows see rows of a type that they are compiled for anyway.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Whole;
+
+impl Shape for Whole {
+    type Of<'a> = Intercepted<Sparse<'a, f64>>;
+    fn of(row: Sparse<'_, f64>) -> Intercepted<Sparse<'_, f64>> {
+        Intercepted { row, intercept: false }
+    }
+}
+
 /// Calls `$body` with each row of the block as its own type: dense or sparse.
 macro_rules! each_row {
     ($block:expr, $rows:expr, $intercept:expr, |$i:ident, $x:ident| $body:expr) => {{
@@ -328,7 +366,7 @@ fn learn<S: Step>(
 struct Strand<W> {
     walk: W,
     bound: Option<FirstOrder>,
-    theorems: Vec<Epochs>,
+    theorems: Option<Epochs>,
     average: Option<Average>,
     /// The walk at its start, where a doubling scheme goes back to it.
     fresh: Option<Box<W>>,
@@ -351,8 +389,8 @@ impl<W: Walk + Clone> Strand<W> {
         // A walk that begins again forgets what it has kept.
         let keeps = fresh.is_none() && walk.gamma(rate, &mut Vec::new()).is_some();
         let norm = scheme.map_or(Norm::L2, |scheme| scheme.norm());
-        let theorems = setting.theorems.iter().filter(|_| setting.certificate);
-        let theorems = theorems.map(|theorem| Epochs::new(theorem.clone(), norm)).collect();
+        let theorems = setting.theorems.clone().filter(|_| setting.certificate);
+        let theorems = theorems.map(|theorems| Epochs::new(theorems, norm));
         let average = setting.average.map(Average::new);
         Self { walk, bound, theorems, average, fresh, rate, keeps }
     }
@@ -368,8 +406,8 @@ impl<W: Walk + Clone> Strand<W> {
             self.walk.read(&mut w);
             norm.above(&w)
         };
-        for theorem in &mut self.theorems {
-            theorem.turn(away);
+        if let Some(theorems) = &mut self.theorems {
+            theorems.turn(away);
         }
     }
 }
@@ -410,8 +448,8 @@ impl<W: Walk> Strand<W> {
             Some(bound) => bound.observe(round, x),
             None => {}
         }
-        for theorem in &mut self.theorems {
-            theorem.observe(round, x);
+        if let Some(theorems) = &mut self.theorems {
+            theorems.observe(round, x);
         }
     }
 
@@ -447,7 +485,8 @@ impl<W: Walk> Strand<W> {
             }
             _ => None,
         };
-        self.theorems.iter().map(|theorem| theorem.certify(comparators, loss, bets)).collect()
+        let theorems = self.theorems.as_ref();
+        theorems.map(|theorems| theorems.certify(comparators, loss, bets)).unwrap_or_default()
     }
 
     fn save(&self, prefix: &str, put: &mut dyn FnMut(String, &[f64])) {
@@ -455,8 +494,8 @@ impl<W: Walk> Strand<W> {
         if let Some(bound) = &self.bound {
             bound.save(&mut |name, values| put(format!("{prefix}certificate.{name}"), values));
         }
-        for (j, theorem) in self.theorems.iter().enumerate() {
-            theorem.save(&mut |name, values| put(format!("{prefix}theorem.{j}.{name}"), values));
+        if let Some(theorems) = &self.theorems {
+            theorems.save(&mut |name, values| put(format!("{prefix}theorem.{name}"), values));
         }
         if let Some(average) = &self.average {
             average.save(&mut |name, values| put(format!("{prefix}{name}"), values));
@@ -472,8 +511,8 @@ impl<W: Walk> Strand<W> {
         if let Some(bound) = &mut self.bound {
             bound.load(&mut |name| get(&format!("{prefix}certificate.{name}")))?;
         }
-        for (j, theorem) in self.theorems.iter_mut().enumerate() {
-            theorem.load(&mut |name| get(&format!("{prefix}theorem.{j}.{name}")))?;
+        if let Some(theorems) = &mut self.theorems {
+            theorems.load(&mut |name| get(&format!("{prefix}theorem.{name}")))?;
         }
         if let Some(average) = &mut self.average {
             average.load(&mut |name| get(&format!("{prefix}{name}")))?;

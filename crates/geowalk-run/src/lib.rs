@@ -32,6 +32,7 @@ mod settings;
 mod sigma;
 pub mod sql;
 pub mod table;
+pub mod team;
 pub mod theorem;
 mod thinned;
 pub mod track;

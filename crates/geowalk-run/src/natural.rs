@@ -170,6 +170,41 @@ impl Learner for NaturalLearner {
         Ok(())
     }
 
+    fn learn_probabilities(
+        &mut self,
+        block: &Block,
+        rows: Range<usize>,
+        out: &mut Vec<Outcome>,
+        probabilities: &mut Vec<f64>,
+    ) -> Result<(), Diverged> {
+        let (mut scratch, mut before) = (Scratch::default(), Vec::new());
+        for i in rows {
+            let y = block.labels()[i];
+            before.clear();
+            if !y.is_nan() {
+                if block.columns().is_some() {
+                    either!(&self.walk, own => own.logits(block.dense(i), &mut scratch, &mut before));
+                } else {
+                    either!(&self.walk, own => own.logits(block.sparse(i), &mut scratch, &mut before));
+                }
+                softmax(&mut before);
+            }
+            self.learn(block, i..i + 1, out)?;
+            // A class that comes for the first time has the probability that learning found for it.
+            if let Some(outcome) =
+                out.last().filter(|_| !y.is_nan() && self.class(y) >= before.len())
+            {
+                before.iter_mut().for_each(|p| *p *= 1.0 - outcome.probability);
+                before.resize(self.class(y) + 1, 0.0);
+                let class = self.class(y);
+                before[class] = outcome.probability;
+            }
+            probabilities.push(before.len() as f64);
+            probabilities.extend_from_slice(&before);
+        }
+        Ok(())
+    }
+
     fn examine(&mut self, block: &Block, rows: Range<usize>, out: &mut Vec<Outcome>) {
         let mut scratch = Scratch::default();
         each_row!(block, rows, |i, x| {

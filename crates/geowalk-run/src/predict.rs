@@ -189,6 +189,7 @@ impl<'a> Sheet<'a> {
     /// What was predicted, and what the user should know.
     pub(crate) fn done(self, source: &dyn Source, unseen: &[Unseen]) -> Done {
         let mut notes: Vec<String> = source.decisions().iter().map(ToString::to_string).collect();
+        notes.extend(source.schema().filled().map(|one| one.to_string()));
         if let (count, Some(first)) = &self.left_out {
             let empty = source.skipped().empty();
             let rows = if *count == 1 { "row has" } else { "rows have" };
@@ -362,10 +363,7 @@ impl Feed {
                 feed.columns = Some(Reader::reopen(&model.schema, columns, options)?);
             }
             Wants::Rows => {
-                let mut schema = model.schema.clone();
-                if model.settings.stream.fit.is_some() && options.unlabelled {
-                    schema = schema.refusing_new_gaps();
-                }
+                let schema = model.settings.filling(&model.schema);
                 let live = options.unlabelled;
                 feed.rows = Some(input::open(Options { schema: Some(schema), live, ..options })?);
             }

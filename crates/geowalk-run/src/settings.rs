@@ -14,7 +14,7 @@ use geowalk::boost::rules::Search;
 use geowalk::boost::{Flavour, Leverage};
 use geowalk::error::Allowed;
 use geowalk::spec::Spec;
-use geowalk_data::Task;
+use geowalk_data::{Schema, Task};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -323,6 +323,14 @@ impl Settings {
                  metrics are of left-out rows and of rows predicted before they were learned"
             ),
         })
+    }
+
+    /// The schema to read rows with that are to be predicted: that of a fitted model fills new gaps with means.
+    pub fn filling(&self, schema: &Schema) -> Schema {
+        let means = self.stream.fit.as_ref().and_then(|fit| fit.get("means")?.as_object());
+        let Some(means) = means else { return schema.clone() };
+        let mean = |(name, mean): (&String, &Value)| Some((name.clone(), mean.as_f64()?));
+        schema.clone().filling_gaps(&means.iter().filter_map(mean).collect())
     }
 
     /// Notes that a setting is not what it was at the beginning of the run.

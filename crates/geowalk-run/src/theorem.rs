@@ -20,8 +20,8 @@
 //! seen. Where there is none, the certificate says why.
 
 use geowalk::certify::{
-    AnyBound, Divergence, Eg, Egu, FreeBets, GradientDescent, LeastSquares, LinearEg, Metric,
-    MirrorSteps, NaturalEg, NullVector, Ols, ReparamEg, Start, Theory, Winnow,
+    AnyBound, Divergence, FreeBets, Ledger, LedgerRule, Need, NullVector, Prescription, Start,
+    Winnow, rules,
 };
 use geowalk::error::Allowed;
 use geowalk::loss::{AnyLoss, Facts};
@@ -49,32 +49,18 @@ pub struct Declared {
 }
 
 /// What a walk is to the theorems.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(crate) enum Kind {
-    Free {
-        lipschitz: f64,
-    },
-    Descent,
-    Implicit,
-    PNorm {
-        q: f64,
-    },
-    Eg,
-    ReparamEg {
+    /// Steps of a geometry, whose theorems a ledger keeps.
+    Steps {
+        rules: &'static [&'static LedgerRule],
+        divergence: Divergence,
+        start: Start,
+        /// The middle of a centred twin.
         middle: f64,
     },
-    Entropy {
-        start: f64,
-    },
-    ReparamEntropy {
-        start: f64,
-    },
-    Burg {
-        start: f64,
-    },
-    Mahalanobis(Metric),
-    Orthant {
-        start: f64,
+    Free {
+        lipschitz: f64,
     },
     Winnow {
         margin: f64,
@@ -86,6 +72,30 @@ pub(crate) enum Kind {
     /// None, because.
     Without(&'static str),
 }
+
+impl Kind {
+    /// Steps from this start.
+    pub(crate) fn steps(
+        rules: &'static [&'static LedgerRule],
+        divergence: Divergence,
+        start: Start,
+    ) -> Self {
+        Self::Steps { rules, divergence, start, middle: 0.0 }
+    }
+
+    /// Steps in ℝⁿ from 0.
+    pub(crate) fn flat(rules: &'static [&'static LedgerRule]) -> Self {
+        Self::steps(rules, Divergence::Euclidean, Start::Given(Vec::new()))
+    }
+
+    /// The theorems of its steps.
+    fn rules(&self) -> &'static [&'static LedgerRule] {
+        if let Self::Steps { rules, .. } = self { rules } else { &[] }
+    }
+}
+
+const INVARIANT: &str = "its theorem speaks of the loss invariant, <w, x>^2";
+const KNOWN: &str = "its theorem speaks of one comparator, orthogonal to every row: geowalk certify MODEL --comparator FILE --data DATA";
 
 /// What is known of a run when it begins.
 #[derive(Debug)]
@@ -111,151 +121,102 @@ const SQUARED: &str = "its theorem speaks of the squared loss";
 const NONNEGATIVE: &str =
     "its theorem for the squared loss speaks of predictions clipped to [0, Y]: give --y-range 0,Y";
 
+const TWO_SIDED: &str = "its theorem has no two-sided form";
+const SMOOTH: &str = "its theorem speaks of losses of bounded curvature";
+
 impl Case<'_> {
     /// The theorems, or why there is none.
-    #[allow(clippy::too_many_lines)] // the table, an arm for each kind of walk
-    pub(crate) fn theorems(&self) -> Result<Result<Vec<AnyBound>, &'static str>, ConfigError> {
-        if let Kind::Without(reason) = self.kind {
-            return Ok(Err(reason));
-        }
-        let own = matches!(self.kind, Kind::Free { .. } | Kind::Winnow { .. });
+    pub(crate) fn theorems(&self) -> Result<(Option<AnyBound>, &'static str), ConfigError> {
+        let rated = matches!(self.kind, Kind::Steps { .. });
         let constant = matches!(self.rate, Rate::Constant(_) | Rate::Doubling(_));
-        if !own && !constant && *self.kind != Kind::Sphere {
-            return Ok(Err(VARIES));
+        match self.kind {
+            Kind::Without(reason) => return Ok((None, reason)),
+            _ if rated && !constant => return Ok((None, VARIES)),
+            _ if !rated && self.y_range.is_some() => return Ok((None, CLIPPED)),
+            _ if !rated && self.scale.is_some() => return Ok((None, TWO_SIDED)),
+            _ => {}
         }
-        let egu = matches!(self.kind, Kind::Entropy { .. } | Kind::ReparamEntropy { .. });
-        if self.y_range.is_some() && !egu {
-            return Ok(Err(CLIPPED));
-        }
-        let squared = self.squared();
-        let facts = &self.facts;
-        let mut list = Vec::new();
-        match *self.kind {
-            Kind::Free { lipschitz } => {
-                list.push(Theory::Free(FreeBets::new(1.0, lipschitz, facts)?));
-            }
-            Kind::Descent => {
-                let constants = self.slope().zip(self.x_norm()?);
-                let promised =
-                    self.declared.rounds.is_some() && !matches!(self.rate, Rate::Doubling(_));
-                let descent = match constants.filter(|_| promised) {
-                    Some((z, r)) => GradientDescent::promised(&[], facts, z, r)?,
-                    None => GradientDescent::new(&[], facts),
+        let bound = match *self.kind {
+            Kind::Steps { rules, ref divergence, ref start, middle } => {
+                let ledger = Ledger::new(divergence.clone(), start.clone())?.centred(middle);
+                let ledger = match self.scale {
+                    Some(scale) => ledger.signed(scale),
+                    None => ledger,
                 };
-                list.push(Theory::Descent(descent));
-                if squared {
-                    list.push(Theory::LeastSquares(LeastSquares::explicit(&[])));
+                let (ledger, reason) = self.ledger(ledger, rules)?;
+                if ledger.is_empty() {
+                    return Ok((None, reason));
                 }
+                AnyBound::Ledger(ledger)
             }
-            Kind::Implicit => {
-                list.push(Theory::Implicit(GradientDescent::implicit(&[], facts)));
-                if squared {
-                    list.push(Theory::After(LeastSquares::implicit(&[])));
-                }
-            }
-            Kind::PNorm { q } => {
-                let divergence = Divergence::PNorm { q };
-                let steps = MirrorSteps::new(divergence, Start::Each(0.0), facts)?;
-                list.push(Theory::Mirror(steps));
-                // Balanced and other smooth losses are ≥ 0; the slopes of a softmax come without theirs.
-                if !self.joint && facts.smooth.is_some_and(|s| s > 0.0) && q < 2.0 + 1e-12 {
-                    list.push(Theory::Ols(Ols::new(q / (q - 1.0), facts)?));
-                }
-            }
-            Kind::Eg => {
-                let steps = MirrorSteps::new(Divergence::Entropy, Start::Even, facts)?;
-                list.push(Theory::Mirror(steps));
-                list.push(Theory::LinearEg(LinearEg::new(&[1.0], facts)?.starting(Start::Even)));
-                if squared {
-                    let eg = Eg::new(&[1.0])?.starting(Start::Even);
-                    list.push(Theory::Eg(match self.width() {
-                        Some(width) => eg.declare(width)?,
-                        None => eg,
-                    }));
-                }
-            }
-            Kind::ReparamEg { .. } | Kind::ReparamEntropy { .. } if !squared => {
-                return Ok(Err(SQUARED));
-            }
-            Kind::ReparamEg { middle } => {
-                let eg = ReparamEg::new(&[1.0], middle)?.starting(Start::Even);
-                list.push(Theory::ReparamEg(match self.reach(middle) {
-                    Some(x) => eg.declare(x)?,
-                    None => eg,
-                }));
-            }
-            Kind::Entropy { start } => {
-                if self.y_range.is_none() {
-                    let each = Start::Each(start);
-                    let steps = MirrorSteps::new(Divergence::Entropy, each, facts)?;
-                    list.push(Theory::Mirror(steps));
-                }
-                if squared && self.scale.is_none() {
-                    list.extend(self.egu(Egu::new(&[start])?, start)?);
-                }
-                if list.is_empty() {
-                    return Ok(Err(CLIPPED));
-                }
-            }
-            Kind::ReparamEntropy { start } => {
-                list.extend(self.egu(Egu::twin(&[start])?, start)?);
-                if list.is_empty() {
-                    return Ok(Err(NONNEGATIVE));
-                }
-            }
-            Kind::Burg { start } => {
-                let each = Start::Each(start);
-                list.push(Theory::Mirror(MirrorSteps::new(Divergence::Burg, each, facts)?));
-            }
-            Kind::Mahalanobis(ref metric) => {
-                let divergence = Divergence::Mahalanobis(metric.clone());
-                let steps = MirrorSteps::new(divergence, Start::Each(0.0), facts)?;
-                list.push(Theory::Mirror(steps));
-            }
-            Kind::Orthant { start } => {
-                let neg = NaturalEg::new(&[start], facts)?.starting(Start::Each(start));
-                list.push(Theory::NaturalEg(neg));
-            }
+            Kind::Free { lipschitz } => AnyBound::Free(FreeBets::new(1.0, lipschitz, &self.facts)?),
             Kind::Winnow { margin, start, twin } => {
-                let own = if twin { Winnow::twin } else { Winnow::new };
-                let winnow = own(margin, &[start], &[])?.starting(Start::Each(start));
-                list.push(Theory::Winnow(winnow));
+                let new = if twin { Winnow::twin } else { Winnow::new };
+                AnyBound::Winnow(new(margin, &[start], &[])?.starting(Start::Each(start)))
             }
             Kind::Sphere => {
                 if !matches!(self.loss, AnyLoss::Invariant(_)) {
-                    return Ok(Err("its theorem speaks of the loss invariant, <w, x>^2"));
+                    return Ok((None, INVARIANT));
                 }
-                let Some((start, u)) = &self.known else {
-                    return Ok(Err(
-                        "its theorem speaks of one comparator, orthogonal to every row: geowalk certify MODEL --comparator FILE --data DATA",
-                    ));
-                };
-                list.push(Theory::NullVector(NullVector::new(start, u)?.growing()));
+                let Some((start, u)) = &self.known else { return Ok((None, KNOWN)) };
+                AnyBound::NullVector(NullVector::new(start, u)?.growing())
             }
-            Kind::Without(_) => {}
-        }
-        let signed = |theory: Theory| match self.scale {
-            Some(scale) => AnyBound::from(theory).signed(scale),
-            None => theory.into(),
+            Kind::Without(reason) => return Ok((None, reason)),
         };
-        if self.scale.is_some()
-            && !matches!(self.kind, Kind::Eg | Kind::ReparamEg { .. } | Kind::Entropy { .. })
-        {
-            return Ok(Err("its theorem has no two-sided form"));
-        }
-        Ok(Ok(list.into_iter().map(signed).collect()))
+        Ok((Some(bound), ""))
     }
 
-    /// The theorem of EGU or its twin, if predictions are clipped as it demands.
-    fn egu(&self, egu: Egu, start: f64) -> Result<Option<Theory>, ConfigError> {
-        let Some((_, y)) = self.y_range.filter(|(lo, y)| *lo == 0.0 && *y > 0.0) else {
-            return Ok(None);
-        };
-        let egu = egu.starting(Start::Each(start)).declare_labels(y)?;
-        Ok(Some(Theory::Egu(match self.reach(0.0) {
-            Some(x) => egu.declare(x, y)?,
-            None => egu,
-        })))
+    /// The ledger with those theorems that speak of this run, and why the first does not.
+    fn ledger(
+        &self,
+        mut ledger: Ledger,
+        rules: &[&'static LedgerRule],
+    ) -> Result<(Ledger, &'static str), ConfigError> {
+        let mut without = "";
+        // The walk reports steps of the length of gradient descent's own; what is declared is seen on the rows.
+        let mut trusting = rules.iter().all(|rule| rule.needs(Need::Lengths));
+        for rule in rules {
+            if let Err(reason) = self.suits(rule) {
+                without = if without.is_empty() { reason } else { without };
+                continue;
+            }
+            let declared = match (rule.prescription(), self.kind) {
+                (Prescription::Descent, _) if trusting => {
+                    let fixed =
+                        self.declared.rounds.is_some() && !matches!(self.rate, Rate::Doubling(_));
+                    if let Some((z, r)) = self.slope().zip(self.x_norm()?).filter(|_| fixed) {
+                        trusting = false;
+                        let promised = ledger.with(&rules::PROMISED_DESCENT, &self.facts);
+                        ledger = promised.declare([Some(z), Some(r)])?;
+                        continue;
+                    }
+                    [None; 2]
+                }
+                (Prescription::Eg, _) => [self.width(), None],
+                (Prescription::ReparamEg, Kind::Steps { middle, .. }) => {
+                    [self.reach(*middle), None]
+                }
+                (Prescription::Egu, _) => [self.reach(0.0), self.y_range.map(|(_, y)| y)],
+                _ => [None; 2],
+            };
+            ledger = ledger.with(rule, &self.facts).declare(declared)?;
+        }
+        Ok((if trusting { ledger.trusting_lengths() } else { ledger }, without))
+    }
+
+    /// Does a theorem speak of this run? If not, why.
+    fn suits(&self, rule: &LedgerRule) -> Result<(), &'static str> {
+        let clipped = self.y_range.is_some_and(|(lo, y)| lo == 0.0 && y > 0.0);
+        let smooth = !self.joint && self.facts.smooth.is_some_and(|s| s > 0.0);
+        match rule {
+            _ if self.y_range.is_some() && !rule.needs(Need::Clipped) => Err(CLIPPED),
+            _ if rule.needs(Need::Squared) && !self.squared() => Err(SQUARED),
+            // Balanced and other smooth losses are ≥ 0; the slopes of a softmax come without theirs.
+            _ if rule.needs(Need::Smooth) && !smooth => Err(SMOOTH),
+            _ if rule.needs(Need::Clipped) && !clipped => Err(NONNEGATIVE),
+            _ if rule.needs(Need::OneSided) && self.scale.is_some() => Err(TWO_SIDED),
+            _ => Ok(()),
+        }
     }
 
     fn squared(&self) -> bool {
@@ -295,106 +256,105 @@ impl Case<'_> {
 
     /// The rate that the theorem prescribes, and which one it is: constant where everything that it depends on is declared.
     pub(crate) fn rate(&self) -> Result<(Rate, &'static str), ConfigError> {
-        let Self { declared, facts, .. } = self;
-        let egu = matches!(self.kind, Kind::Entropy { .. } | Kind::ReparamEntropy { .. });
-        if self.y_range.is_some() && !egu {
+        let rules = self.kind.rules();
+        if self.y_range.is_some() && !rules.iter().any(|rule| rule.needs(Need::Clipped)) {
             return Err(refused(CLIPPED));
         }
-        let distance = within(declared.distance, "--distance U", Allowed::Positive)?;
-        let loss = within(declared.comparator_loss, "--comparator-loss L", Allowed::NonNegative)?;
-        let tuned = distance.zip(loss);
-        let rounds = declared.rounds.map(|k| k.max(1) as f64);
-        let slope = || {
-            self.slope().ok_or(refused(
-                "for this loss no theorem prescribes a rate beforehand: its slopes are not bounded",
-            ))
-        };
-        if !facts.convex && !matches!(self.kind, Kind::Without(_) | Kind::Sphere) {
+        if !self.facts.convex && !matches!(self.kind, Kind::Without(_) | Kind::Sphere) {
             return Err(refused("the loss is not convex in the prediction"));
         }
-        let l2 = Measure::Norm(Norm::L2);
-        Ok(match *self.kind {
-            Kind::Descent if self.squared() => {
+        let distance = within(self.declared.distance, "--distance U", Allowed::Positive)?;
+        match *self.kind {
+            Kind::Steps { ref divergence, middle, .. } => {
+                let prescribing =
+                    rules.iter().filter(|rule| rule.prescription() != Prescription::None);
+                // The theorem for the loss itself stands behind the one for any convex loss.
+                let suited = prescribing.clone().rfind(|rule| self.suits(rule).is_ok());
+                let Some(rule) = suited else {
+                    let reason = prescribing.last().and_then(|rule| self.suits(rule).err());
+                    return Err(refused(reason.unwrap_or(
+                        "the theorem of this walk bounds its regret by the steps it has made: it prescribes no rate beforehand",
+                    )));
+                };
+                let rate = self.prescribed(rule.prescription(), divergence, middle, distance)?;
+                Ok((rate, rule.theorem().name))
+            }
+            Kind::Sphere if matches!(self.loss, AnyLoss::Invariant(_)) => {
+                let measure = Measure::Norm(Norm::L2);
+                let rate = match self.x_norm()? {
+                    Some(x) => Rate::Constant(0.5 / (x * x)),
+                    None => Rate::Doubling(Doubling { measure, rule: Rule::Each { c: 0.5 } }),
+                };
+                Ok((rate, "null-vector"))
+            }
+            Kind::Sphere => Err(refused(INVARIANT)),
+            Kind::Without(reason) => Err(refused(reason)),
+            Kind::Free { .. } | Kind::Winnow { .. } => Ok((Rate::Constant(1.0), "free")),
+        }
+    }
+
+    /// The rate of a theorem, for comparators at this distance.
+    fn prescribed(
+        &self,
+        prescription: Prescription,
+        divergence: &Divergence,
+        middle: f64,
+        distance: Option<f64>,
+    ) -> Result<Rate, ConfigError> {
+        let loss = self.declared.comparator_loss;
+        let loss = within(loss, "--comparator-loss L", Allowed::NonNegative)?;
+        let tuned = distance.zip(loss);
+        let rounds = self.declared.rounds.map(|k| k.max(1) as f64);
+        let (size, q) = match divergence {
+            Divergence::PNorm { q } => (Norm::Lp(*q).dual(), *q),
+            _ => (Norm::L2, 2.0),
+        };
+        let norm = Measure::Norm(size);
+        Ok(match prescription {
+            Prescription::LeastSquares => {
                 let formula =
                     tuned.map_or(Formula::Square(0.5), |(w, l)| Formula::LeastSquares(w, l));
-                (sized(formula, self.x_norm()?, l2, false), "least-squares")
+                sized(formula, self.x_norm()?, norm, false)
             }
-            Kind::Descent | Kind::Implicit => {
-                let theorem =
-                    if *self.kind == Kind::Implicit { "proximal-flat" } else { "gradient-descent" };
-                (self.descent(distance, rounds, Norm::L2, 1.0)?, theorem)
+            Prescription::Descent => self.descent(distance, rounds, size, (q - 1.0).sqrt())?,
+            Prescription::Smooth => {
+                let smooth = self.facts.smooth.unwrap_or(f64::NAN);
+                let formula = Formula::Square(0.5 / ((q / (q - 1.0) - 1.0) * smooth));
+                sized(formula, self.x_norm()?, norm, false)
             }
-            Kind::PNorm { q } => {
-                let (p, size) = (q / (q - 1.0), Norm::Lp(q).dual());
-                if let Some(smooth) = facts.smooth.filter(|s| *s > 0.0 && !self.joint) {
-                    let formula = Formula::Square(0.5 / ((p - 1.0) * smooth));
-                    (sized(formula, self.x_norm()?, Measure::Norm(size), false), "ols")
+            Prescription::Eg => {
+                let formula = tuned.map_or(Formula::Square(2.0 / 3.0), |(d, l)| Formula::Eg(d, l));
+                sized(formula, self.width(), Measure::Span(self.scale), true)
+            }
+            Prescription::Entropy => {
+                // D/η + ηkZ²R²/8.
+                let slope = self.slope().ok_or(refused(
+                    "for this loss no theorem prescribes a rate beforehand: its slopes are not bounded",
+                ))?;
+                if let (Some(r), Some(d), Some(k)) = (self.width(), distance, rounds) {
+                    Rate::Constant((8.0 * d / k).sqrt() / (slope * r))
                 } else {
-                    (self.descent(distance, rounds, size, (q - 1.0).sqrt())?, "mirror-descent")
+                    let rule = Rule::Entropy { d: distance, slope };
+                    Rate::Doubling(Doubling { measure: Measure::Span(self.scale), rule })
                 }
             }
-            Kind::Eg if self.squared() => {
-                let formula = tuned.map_or(Formula::Square(2.0 / 3.0), |(d, l)| Formula::Eg(d, l));
-                (sized(formula, self.width(), Measure::Span(self.scale), true), "eg")
-            }
-            Kind::Eg => {
-                // D/η + ηkZ²R²/8.
-                let z = slope()?;
-                let constants = (self.width(), distance, rounds);
-                let rate = if let (Some(r), Some(d), Some(k)) = constants {
-                    Rate::Constant((8.0 * d / k).sqrt() / (z * r))
-                } else {
-                    let rule = Rule::Entropy { d: distance, slope: z };
-                    Rate::Doubling(Doubling { measure: Measure::Span(self.scale), rule })
-                };
-                (rate, "linear-eg")
-            }
-            Kind::ReparamEg { middle } if self.squared() => {
+            Prescription::ReparamEg => {
                 let x = self.reach(middle).ok_or(ConfigError::Missing {
                     name: "--x-range LO,HI",
                     meaning: "all features and labels lie between LO and HI: the certified rate depends on it, and a label is not known before it is predicted",
                 })?;
-                let rate = match tuned {
-                    Some((d, l)) => ReparamEg::rate(x, d, l),
-                    None => 1.0 / (6.0 * x * x),
-                };
-                (Rate::Constant(rate), "reparam-eg")
+                let rate = tuned.map(|(d, l)| rules::reparam_eg_rate(x, d, l));
+                Rate::Constant(rate.unwrap_or(1.0 / (6.0 * x * x)))
             }
-            Kind::Entropy { .. } | Kind::ReparamEntropy { .. }
-                if self.squared() && self.scale.is_none() =>
-            {
-                let Some((_, y)) = self.y_range.filter(|(lo, _)| *lo == 0.0) else {
-                    return Err(refused(NONNEGATIVE));
-                };
+            Prescription::Egu => {
+                let y = self.y_range.map_or(f64::NAN, |(_, y)| y);
                 let formula = match tuned {
                     Some((d, l)) => Formula::Egu(y, d, l),
                     None => Formula::Product(1.0 / 3.0, y),
                 };
-                let twin = matches!(self.kind, Kind::ReparamEntropy { .. });
-                let theorem = if twin { "reparam-egu" } else { "egu" };
-                (sized(formula, self.reach(0.0), Measure::Top, true), theorem)
+                sized(formula, self.reach(0.0), Measure::Top, true)
             }
-            Kind::Sphere if matches!(self.loss, AnyLoss::Invariant(_)) => {
-                let rate = match self.x_norm()? {
-                    Some(x) => Rate::Constant(0.5 / (x * x)),
-                    None => Rate::Doubling(Doubling { measure: l2, rule: Rule::Each { c: 0.5 } }),
-                };
-                (rate, "null-vector")
-            }
-            Kind::Sphere => {
-                return Err(refused("its theorem speaks of the loss invariant, <w, x>^2"));
-            }
-            Kind::ReparamEg { .. } | Kind::ReparamEntropy { .. } => return Err(refused(SQUARED)),
-            Kind::Without(reason) => return Err(refused(reason)),
-            Kind::Free { .. } | Kind::Winnow { .. } => (Rate::Constant(1.0), "free"),
-            Kind::Entropy { .. }
-            | Kind::Burg { .. }
-            | Kind::Orthant { .. }
-            | Kind::Mahalanobis(_) => {
-                return Err(refused(
-                    "the theorem of this walk bounds its regret by the steps it has made: it prescribes no rate beforehand",
-                ));
-            }
+            _ => return Err(refused(VARIES)),
         })
     }
 

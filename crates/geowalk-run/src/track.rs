@@ -161,15 +161,20 @@ pub struct Tracker {
     loss: Sum,
     rows: u64,
     left_out: u64,
-    walk: String,
+    plan: Plan,
 }
 
 impl Tracker {
     /// At the beginning.
     pub fn new(plan: &Plan) -> Result<Self, RunError> {
+        Self::against(plan, None)
+    }
+
+    /// The same, with a comparator that the theorems of the walk see in every round.
+    fn against(plan: &Plan, comparator: Option<Vec<f64>>) -> Result<Self, RunError> {
         let setting = Setting::new(AnyLoss::from(Invariant), Rate::parse(&plan.rate)?);
         let request = Request::new(Task::Regression, setting, plan.seed);
-        let built = walks::build(&plan.walk, request)?;
+        let built = walks::build(&plan.walk, Request { comparator, ..request })?;
         if built.learner.reach() != Reach::Sphere(1.0) {
             return Err(RunError::NotOnTheSphere { walk: plan.walk.clone() });
         }
@@ -182,7 +187,7 @@ impl Tracker {
             loss: Sum::default(),
             rows: 0,
             left_out: 0,
-            walk: plan.walk.clone(),
+            plan: plan.clone(),
         })
     }
 
@@ -240,7 +245,7 @@ impl Tracker {
         learned.map_err(|diverged| RunError::Diverged {
             row: before + diverged.row as u64 + 1,
             place: None,
-            walk: self.walk.clone(),
+            walk: self.plan.walk.clone(),
             feature: None,
             suggested: None,
             cause: Box::new(diverged),
@@ -308,9 +313,33 @@ impl Tracker {
         };
         let u = own.ok_or_else(none)?;
         let loss = known.as_ref().map(|known| known.loss);
-        let report = self.built.learner.report(&Against::Given(&[u]), loss);
+        // Theorems of the sphere see the comparator in every round: the rows are learned from once more.
+        let again = rows.map(|blocks| self.again(blocks, &u)).transpose()?;
+        let learner = again.as_ref().map_or(&self.built.learner, |again| &again.built.learner);
+        let report = learner.report(&Against::Given(&[u]), loss);
         let report = report.ok_or(RunError::NoCertificate { why: "they were off" })?;
         Ok(report.facing("the comparator".to_owned(), known)?)
+    }
+
+    /// The same run with a comparator.
+    fn again(&self, blocks: &[Block], u: &[f64]) -> Result<Self, RunError> {
+        let mut again = Self::against(&self.plan, Some(u.to_vec()))?.alone();
+        for block in blocks {
+            for i in 0..block.len() {
+                if block.columns().is_some() {
+                    let row = block.dense(i);
+                    again.row(row, Some(row.0))?;
+                } else {
+                    again.row(block.sparse(i), None)?;
+                }
+            }
+        }
+        again.learn()?;
+        if again.vector() != self.vector() {
+            let what = "the same rows in the same order lead to another vector than was learned";
+            return Err(RunError::OtherData { what: what.to_owned() });
+        }
+        Ok(again)
     }
 
     /// The certificates, against all unit vectors, as JSON.

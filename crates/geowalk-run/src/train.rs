@@ -4,6 +4,7 @@
 mod checkpoint;
 mod predictions;
 mod run;
+mod sample;
 mod session;
 mod study;
 mod summary;
@@ -18,6 +19,7 @@ use std::time::Instant;
 use geowalk::certify::Certificate;
 use geowalk::loss::{AnyLoss, Loss};
 use geowalk::row::Block;
+use geowalk::spec::Spec;
 use geowalk_data::{Inference, Labels, Options, Skipped, Source, Task};
 
 pub use session::{Session, Wanted};
@@ -38,6 +40,7 @@ use crate::pump::{Filled, Pump, ROWS, usual_threads};
 use crate::rate::Rate;
 use crate::replace::target;
 use crate::settings::check_window;
+use crate::team;
 use crate::theorem::Declared;
 use crate::walks;
 use checkpoint::Checkpoint;
@@ -130,8 +133,9 @@ impl Plan {
     /// Is nothing inferred from the first rows? Then they can be predicted and learned from as they come.
     fn knows_task(&self) -> bool {
         let family = |walk: &String| {
+            let team = Spec::parse(walk).is_ok_and(|spec| spec.name() == team::NAME);
             let learner = LearnerSettings::parse(walk, &self.rate);
-            matches!(learner, Ok(LearnerSettings::Natural(_)))
+            team || matches!(learner, Ok(LearnerSettings::Natural(_)))
         };
         self.resume.is_some() || (self.task.is_some() && !self.walk.as_ref().is_some_and(family))
     }
@@ -293,6 +297,7 @@ pub fn train<'a>(
         (None, Some(model)) => (&model.schema, &none),
         (None, None) => return Err(RunError::Empty),
     };
+    run.look_back();
     let mut summary = run.summary(schema, skipped, start.elapsed().as_secs_f64());
     let late = last.iter().flat_map(|source| source.decisions()).filter(|one| one.is_late());
     summary.notes.extend(late.map(ToString::to_string));
@@ -342,6 +347,9 @@ fn pass(
         }
         if plan.trace {
             new.trace();
+        }
+        if plan.passes == 1 && resumed.is_none() {
+            new.sample();
         }
         *run = Some(new);
     }

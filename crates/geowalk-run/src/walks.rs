@@ -6,26 +6,27 @@ mod generic;
 use std::sync::OnceLock;
 
 use geowalk::ConfigError;
-use geowalk::certify::Metric;
+use geowalk::certify::{Divergence, Metric, Start, rules};
 use geowalk::error::Allowed;
 use geowalk::loss::{AnyLoss, Loss, WinnowHinge};
 use geowalk::natural::Method;
-use geowalk::row::Norm;
+use geowalk::row::{Block, Norm};
 use geowalk::spec::{self, Args, Entry, Spec};
 use geowalk::walk::{
-    Adaptive, Burg, Clipped, Entropy, Euclidean, Free, Hyperbolic, Implicit, Mahalanobis, Orthant,
-    PNorm, ReparamEntropy, ReparamSimplex, Signed, Simplex, SimplexEntropy, Sphere, Walk, winnow,
+    Adaptive, Burg, Clipped, Entropy, Euclidean, Free, Hyperbolic, Implicit, Mahalanobis,
+    Normalised, Orthant, PNorm, ReparamEntropy, ReparamSimplex, Signed, Simplex, SimplexEntropy,
+    Sphere, Vaw, Walk, winnow,
 };
 use geowalk_data::{Features, Schema, Task};
 
 use crate::error::RunError;
 use crate::hindsight::Domain;
-use crate::learner::{Given, Learner, Reach, Setting, Several, Single};
+use crate::learner::{Given, Learner, Reach, Setting, Several, Single, Whole};
 use crate::model::{LearnerSettings, Settings};
 use crate::rate::Rate;
 use crate::sigma::Sigma;
+use crate::team;
 use crate::theorem::{Case, Declared, Kind};
-pub(crate) use generic::stated;
 
 /// A walk with its other names.
 #[derive(Debug, Clone, Copy)]
@@ -145,6 +146,13 @@ walks {
     };
     "prod"(SIGNED) [] "w(1 - rate g x) / sum" "CMS07"
         => Builder::prod;
+    "vaw"("ridge=1, most=512") [] "the Vovk-Azoury-Warmuth forecaster: ridge regression after every row, for the squared loss and few features; no rate" "Vovk01; AW01"
+        => Builder::vaw;
+    "auto"("members=, share=0.01") [] "a team of walks and the mixture of their predictions: never far from the best of them; members=\"free; adagrad(rate=0.1)\" names them" "Vovk90"
+        => |builder, args| {
+        args.take_all();
+        team::build(&builder.spec, &builder.request)
+    };
     "winnow"("margin=0.5, k=1, n=") [] "Winnow with its exact rate and threshold" "AW20, thm 2"
         => |builder, args| builder.winnow(false, args);
     "reparam-winnow"("margin=0.5, k=1, n=") [] "Winnow's gradient-descent twin with its exact rate and threshold" "AW20, thm 3"
@@ -229,6 +237,79 @@ pub(crate) fn chooses_family(spec: &Spec) -> bool {
 pub(crate) fn row(spec: &Spec) -> Result<&'static Named, ConfigError> {
     let known = || entries().flat_map(|w| w.aliases.iter().copied().chain([w.entry.name]));
     find(spec.name()).ok_or_else(|| spec::unknown("walk", spec.name(), known()))
+}
+
+/// Walks that do not take `normalise=`: they have scales or bounds of features in them, or rows of another kind.
+const RAW: [&str; 7] = [
+    "free:euclidean",
+    "explicit:adaptive",
+    "mirror:mahalanobis",
+    "vaw",
+    "auto",
+    "winnow",
+    "reparam-winnow",
+];
+
+/// Does the walk take `normalise=`?
+fn can_normalise(row: &Named, name: &str) -> bool {
+    !RAW.contains(&row.entry.name) && !row.is_natural() && name != "perceptron"
+}
+
+/// A text without `normalise=`, and what that said.
+fn split_normalise(text: &str) -> Result<(String, Option<bool>), ConfigError> {
+    let spec = Spec::parse(text)?;
+    let value = |argument: &str| {
+        let (key, value) = argument.split_once('=')?;
+        (key == "normalise").then(|| value.to_owned())
+    };
+    let arguments = spec.arguments();
+    let Some(found) = arguments.iter().find_map(|argument| value(argument)) else {
+        return Ok((text.to_owned(), None));
+    };
+    let normalise = match found.as_str() {
+        "true" => true,
+        "false" => false,
+        _ => {
+            let text = format!("normalise={found}");
+            return Err(ConfigError::Syntax { text, column: 11, expected: "true or false" });
+        }
+    };
+    if !can_normalise(row(&spec)?, spec.name()) {
+        return Err(ConfigError::Missing {
+            name: "a walk whose rows can be normalised",
+            meaning: "this one has units of its own; leave normalise= out",
+        });
+    }
+    let rest: Vec<String> = arguments.into_iter().filter(|a| value(a).is_none()).collect();
+    let inside = if rest.is_empty() { String::new() } else { format!("({})", rest.join(", ")) };
+    Ok((format!("{}{inside}", spec.name()), Some(normalise)))
+}
+
+/// The walk with `normalise=true` in its text, if it says nothing about that and can have it: what a new run at
+/// a self-tuned rate gets.
+pub(crate) fn with_normalised_rows(text: &str) -> Result<String, ConfigError> {
+    let (spec, said) = (Spec::parse(text)?, split_normalise(text)?.1);
+    // A declared range of features is one of rows as they are.
+    let ranged = text.contains("lo=") || text.contains("hi=");
+    if said.is_some() || ranged || !can_normalise(row(&spec)?, spec.name()) {
+        return Ok(text.to_owned());
+    }
+    Ok(team::with_argument(text, "normalise", "true"))
+}
+
+/// A walk with what follows from the schema and the first rows in its text, as a model file needs it.
+pub(crate) fn stated(
+    text: &str,
+    schema: &Schema,
+    block: &Block,
+    intercept: bool,
+) -> Result<String, ConfigError> {
+    let (text, normalise) = split_normalise(text)?;
+    let sized = generic::stated(&text, schema, block, intercept)?;
+    Ok(match normalise {
+        None => sized,
+        Some(normalise) => team::with_argument(&sized, "normalise", &normalise.to_string()),
+    })
 }
 
 /// The walk and loss to use where none is named: `free` for losses with bounded slope, `adagrad` for others.
@@ -373,7 +454,9 @@ pub(crate) fn against(
 
 /// Builds the learner that a text names. What a [`Setting`] says of reach, theorems, domain, split weights and values is decided here.
 pub fn build(text: &str, request: Request) -> Result<Built, ConfigError> {
-    let spec = Spec::parse(text)?;
+    let (text, normalise) = split_normalise(text)?;
+    let normalise = normalise == Some(true);
+    let spec = Spec::parse(&text)?;
     let make = match row(&spec)?.construct {
         Construct::Walk(make) => make,
         Construct::Natural(method) => return crate::natural::build(&spec, method, &request),
@@ -386,8 +469,8 @@ pub fn build(text: &str, request: Request) -> Result<Built, ConfigError> {
     }
     let kind = Kind::Without("no theorem of regret is known for this walk");
     let signed = spec.name() == "eg+-";
-    let text = text.to_owned();
-    let builder = Builder { text, spec: spec.clone(), request, signed, kind, scale: None };
+    let builder =
+        Builder { text, spec: spec.clone(), request, signed, kind, scale: None, normalise };
     let mut built = make(builder, &mut args)?;
     args.finish()?;
     // Its rate is fixed.
@@ -400,7 +483,8 @@ pub fn build(text: &str, request: Request) -> Result<Built, ConfigError> {
 pub fn of_walk<W: Walk + Clone + 'static>(walk: W, request: Request) -> Result<Built, ConfigError> {
     let kind = Kind::Without("no theorem of regret is known for this walk");
     let (text, spec) = (String::new(), Spec::parse("walk")?);
-    let builder = Builder { text, spec, request, signed: false, kind, scale: None };
+    let normalise = false;
+    let builder = Builder { text, spec, request, signed: false, kind, scale: None, normalise };
     builder.constrained(walk, BALL)
 }
 
@@ -414,6 +498,8 @@ struct Builder {
     kind: Kind,
     /// U of a two-sided walk.
     scale: Option<f64>,
+    /// Rows are in units of the largest magnitudes so far.
+    normalise: bool,
 }
 
 impl Builder {
@@ -435,6 +521,29 @@ impl Builder {
         Ok(Built { rated: false, ..built })
     }
 
+    /// Ridge regression after every row.
+    fn vaw(mut self, args: &mut Args<'_>) -> Result<Built, ConfigError> {
+        let ridge = args.number("ridge", Vaw::RIDGE)?;
+        let most = args.number("most", Vaw::MOST as f64)?;
+        let allowed = Allowed::Closed(1.0, Vaw::MOST as f64);
+        if !allowed.contains(most) {
+            return Err(ConfigError::OutOfRange { name: "most", value: most, allowed });
+        }
+        if !matches!(self.request.setting.loss, AnyLoss::Squared(_)) {
+            return Err(ConfigError::Missing {
+                name: "the squared loss",
+                meaning: "vaw is ridge regression; leave --loss out, or use another walk",
+            });
+        }
+        self.request.setting.rate = Rate::Constant(1.0);
+        self.kind =
+            Kind::Without("its theorem speaks of weights with a ridge, and is not printed yet");
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // just checked
+        let walk = Vaw::new(ridge, most as usize)?;
+        let built = self.plain(walk, "none needed", Reach::Box)?;
+        Ok(Built { rated: false, ..built })
+    }
+
     /// AdaGrad.
     fn adaptive(mut self, _: &mut Args<'_>) -> Result<Built, ConfigError> {
         let rate = match self.request.setting.rate {
@@ -450,7 +559,7 @@ impl Builder {
 
     /// Gradient descent.
     fn descent(mut self, _: &mut Args<'_>) -> Result<Built, ConfigError> {
-        self.kind = Kind::Descent;
+        self.kind = Kind::flat(rules::GRADIENT_STEPS);
         let rate = self.request.setting.rate.to_string();
         self.plain(Euclidean::new(), &rate, Reach::Ball(Norm::L2))
     }
@@ -477,14 +586,16 @@ impl Builder {
         let walk = self.in_norm(args)?;
         let rate = self.request.setting.rate.to_string();
         let norm = Norm::Lp(walk.q());
-        self.kind = Kind::PNorm { q: walk.q() };
+        let divergence = Divergence::PNorm { q: walk.q() };
+        self.kind = Kind::steps(rules::P_NORM_STEPS, divergence, Start::Each(0.0));
         self.plain(walk, &rate, Reach::Ball(norm))
     }
 
     /// Mirror steps in a constant metric.
     fn mahalanobis(mut self, args: &mut Args<'_>) -> Result<Built, ConfigError> {
         let (walk, metric) = self.in_metric(args)?;
-        self.kind = Kind::Mahalanobis(metric);
+        let divergence = Divergence::Mahalanobis(metric);
+        self.kind = Kind::steps(rules::METRIC_STEPS, divergence, Start::Each(0.0));
         let rate = self.request.setting.rate.to_string();
         self.plain(walk, &rate, Reach::Ball(Norm::L2))
     }
@@ -493,7 +604,8 @@ impl Builder {
     fn orthant(mut self, args: &mut Args<'_>) -> Result<Built, ConfigError> {
         let start = args.number("start", 0.1)?;
         let walk = Orthant::new(start)?;
-        self.kind = Kind::Orthant { start };
+        let from = Start::Each(start);
+        self.kind = Kind::steps(rules::ORTHANT_STEPS, Divergence::Logarithm, from);
         self.positive(walk, args, Reach::Positive)
     }
 
@@ -501,7 +613,7 @@ impl Builder {
     fn entropy(mut self, args: &mut Args<'_>) -> Result<Built, ConfigError> {
         let start = args.number("start", Entropy::START)?;
         let walk = Entropy::new(start)?;
-        self.kind = Kind::Entropy { start };
+        self.kind = Kind::steps(rules::EGU_STEPS, Divergence::Entropy, Start::Each(start));
         self.positive(walk, args, Reach::Positive)
     }
 
@@ -509,7 +621,7 @@ impl Builder {
     fn burg(mut self, args: &mut Args<'_>) -> Result<Built, ConfigError> {
         let start = args.number("start", 0.1)?;
         let walk = Burg::new(start)?;
-        self.kind = Kind::Burg { start };
+        self.kind = Kind::steps(rules::BURG_STEPS, Divergence::Burg, Start::Each(start));
         self.positive(walk, args, Reach::Positive)
     }
 
@@ -517,7 +629,8 @@ impl Builder {
     fn reparam_entropy(mut self, args: &mut Args<'_>) -> Result<Built, ConfigError> {
         let start = args.number("start", Entropy::START)?;
         let walk = ReparamEntropy::new(start)?;
-        self.kind = Kind::ReparamEntropy { start };
+        let from = Start::Each(start);
+        self.kind = Kind::steps(rules::REPARAM_EGU_STEPS, Divergence::Entropy, from);
         self.positive(walk, args, Reach::Positive)
     }
 
@@ -528,13 +641,14 @@ impl Builder {
             (Some(lo), Some(hi)) => (ReparamSimplex::centred(lo, hi)?, 0.5 * (lo + hi)),
             _ => (ReparamSimplex::new(), 0.0),
         };
-        self.kind = Kind::ReparamEg { middle };
+        let (rules, divergence) = (rules::REPARAM_EG_STEPS, Divergence::Entropy);
+        self.kind = Kind::Steps { rules, divergence, start: Start::Even, middle };
         self.positive(walk, args, Reach::Simplex)
     }
 
     /// EG.
     fn simplex_entropy(mut self, args: &mut Args<'_>) -> Result<Built, ConfigError> {
-        self.kind = Kind::Eg;
+        self.kind = Kind::steps(rules::EG_STEPS, Divergence::Entropy, Start::Even);
         self.positive(SimplexEntropy::new(), args, Reach::Simplex)
     }
 
@@ -547,7 +661,7 @@ impl Builder {
 
     /// Implicit gradient descent.
     fn implicit_descent(mut self, _: &mut Args<'_>) -> Result<Built, ConfigError> {
-        self.kind = Kind::Implicit;
+        self.kind = Kind::flat(rules::IMPLICIT_STEPS);
         self.constrained(Implicit::new(Euclidean::new()), BALL)
     }
 
@@ -681,14 +795,26 @@ impl Builder {
         Ok(Built { rated: false, ..built })
     }
 
-    fn finish<W: Walk + Clone + 'static>(self, walk: W, joint: bool) -> Result<Built, ConfigError> {
+    fn finish<W: Walk + Clone + 'static>(
+        mut self,
+        walk: W,
+        joint: bool,
+    ) -> Result<Built, ConfigError> {
+        if self.normalise {
+            // The weights of rows as they are can be anywhere.
+            (self.request.setting.reach, self.request.setting.domain) = (Reach::Box, Domain::Space);
+            self.kind = Kind::Without(
+                "rows are in units that change as the run goes, and theorems speak of rows as they are; normalise=false brings them back",
+            );
+        }
         if self.request.setting.average.is_some() && walk.local(0).is_none() {
             return Err(ConfigError::Missing {
                 name: "a walk that can be averaged",
                 meaning: "a step of this one changes each weight in its own way; --average goes with all walks but this one",
             });
         }
-        // One learner for both: compiling each walk twice would cost minutes, two comparisons per example cost nothing.
+        // One learner for all: compiling each walk twice would cost minutes, three comparisons per example cost nothing.
+        let walk = Normalised::<W, Whole>::shaped(walk, self.normalise);
         let walk = match self.request.y_range {
             Some((lo, hi)) => Clipped::new(walk, lo, hi)?,
             None => Clipped::unbounded(walk),
@@ -752,10 +878,7 @@ impl Builder {
             });
         }
         let rate = case.rate;
-        let (theorems, without) = match case.theorems()? {
-            Ok(theorems) => (theorems, ""),
-            Err(reason) => (Vec::new(), reason),
-        };
+        let (theorems, without) = case.theorems()?;
         let setting = &mut self.request.setting;
         (setting.theorems, setting.without, setting.rate) = (theorems, without, rate);
         Ok(text)

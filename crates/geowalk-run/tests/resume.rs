@@ -183,7 +183,7 @@ fn specs() -> Vec<(String, &'static str)> {
     let mut all = Vec::new();
     for walk in walks::entries() {
         let rates: &[&str] = match walk.entry.name {
-            "free:euclidean" | "winnow" | "reparam-winnow" => &["auto"],
+            "free:euclidean" | "winnow" | "reparam-winnow" | "auto" | "vaw" => &["auto"],
             name if name.starts_with("natural") => &["auto", "inv(1, 3)"],
             // One constant rate: the theorems go along.
             _ => &["auto", "power(0.02, 10, 0.5)", "0.02"],
@@ -215,6 +215,9 @@ fn specs() -> Vec<(String, &'static str)> {
     ));
     all.push(("natural:gaussian-shared(average=false, cap=1)".to_owned(), "auto"));
     all.push(("ols(q=1.2)".to_owned(), "inv(0.1, 5)"));
+    all.push(("gd(normalise=false)".to_owned(), "auto"));
+    all.push(("gd(normalise=true)".to_owned(), "0.1"));
+    all.push(("auto(members=\"adagrad; gd; vaw\")".to_owned(), "auto"));
     all
 }
 
@@ -223,6 +226,7 @@ fn loss(walk: &str, task: Task) -> Option<String> {
     match task {
         // Bounded slopes for `free`, and ones that positive weights survive.
         Task::Regression if walk.starts_with("free") => Some("absolute".to_owned()),
+        Task::Regression if walk.contains("vaw") => Some("squared".to_owned()),
         Task::Regression => Some("huber(delta=2)".to_owned()),
         Task::Binary | Task::Multiclass => None,
     }
@@ -278,6 +282,9 @@ fn fits(walk: &str, data: &Data) -> bool {
     if walks::entries().any(|walk| walk.fixed_width && walk.entry.name == name) {
         // Three columns of numbers and the intercept.
         return data.name == "b.csv";
+    }
+    if walk.contains("vaw") {
+        return data.task == Task::Regression;
     }
     if walk.contains("winnow") {
         return data.name.starts_with("positive");

@@ -11,70 +11,55 @@
 //! | [`FirstOrder`] | every convex loss | A − ⟨u, Γ⟩, measured |
 //! | [`Riemannian`], [`Proximal`] | explicit and implicit steps on a manifold | distances and lengths of steps |
 //! | [`NullVector`] | the sphere, rows orthogonal to u | ln(1/cos c₀)/(2η(1 − η)) |
-//! | [`GradientDescent`], [`LeastSquares`], [`NaturalEg`] | ℝⁿ and the orthant | ‖u − w₀‖²/2η + … |
-//! | [`MirrorDescent`], [`MirrorSteps`], [`Ols`], [`LinearEg`] | mirror steps | D(u‖w₀)/η + … |
+//! | [`Ledger`]: gradient descent, natural EG, mirror steps, EG | convex losses | D(u, w₀)/η + a sum over steps |
+//! | [`Ledger`]: least squares, p-norms, EG, EGU, twins | squared and smooth losses | L·c/(1 − c) + D/η |
 //! | [`Winnow`] | Winnow and its twin | mistakes ≤ c·D(u‖w₀) |
 //! | [`Hedge`], [`ReparamHedge`], [`Prod`], [`AdaHedge`], [`Mixture`] | experts | (ηL + D)/(1 − e^{−η}) − L and relatives |
-//! | [`Egu`], [`Eg`], [`ReparamEg`] | squared loss, positive weights | L·c/(1 − c) + D/η |
 //! | [`FreeBets`] | `free` | a sum over coordinates |
 //!
-//! [`AnyBound`] is one of those that a run can carry along, dispatched by `match`; [`Epochs`] is one of them over several stretches of a run, each with a rate of its own.
+//! A theorem that is a formula of running sums is a constant beside its geometry, listed in [`rules`], and a [`Ledger`]
+//! keeps it. [`AnyBound`] is what a run carries along; [`Epochs`] is the same over several stretches of a run, each with
+//! another rate.
 //! [`entries`] has them all, with premises and sources; `docs/corrections.md` says where a printed theorem had to be corrected.
 
 mod ada_hedge;
 mod any;
 mod boosting;
-mod eg;
-mod egu;
 mod epochs;
 mod first_order;
 mod free_bets;
-mod gradient_descent;
 mod hedge;
-mod least_squares;
-mod linear_eg;
-mod losses;
+pub(crate) mod ledger;
+pub(crate) mod losses;
 mod metric;
-mod mirror_descent;
-mod mirror_steps;
+pub(crate) mod mirror_steps;
 mod mixture;
-mod natural_eg;
 mod null_vector;
-mod ols;
 mod origin;
 mod prod;
-mod proximal;
-mod reparam_eg;
+pub(crate) mod proximal;
 mod reparam_hedge;
 mod riemannian;
-mod theorem;
+pub mod rules;
+pub(crate) mod theorem;
 mod winnow;
 
 pub use ada_hedge::AdaHedge;
-pub use any::{AnyBound, Quantity, Theory, Verdict};
+pub use any::{AnyBound, Quantity, Verdict};
 pub use boosting::Boosting;
-pub use eg::Eg;
-pub use egu::Egu;
 pub use epochs::Epochs;
 pub use first_order::FirstOrder;
 pub use free_bets::FreeBets;
-pub use gradient_descent::GradientDescent;
 pub use hedge::Hedge;
-pub use least_squares::LeastSquares;
-pub use linear_eg::LinearEg;
+pub use ledger::{Divergence, Ledger, LedgerRule, Need, Prescription};
 pub use losses::Losses;
 pub(crate) use losses::{flat, sums};
 pub use metric::Metric;
-pub use mirror_descent::MirrorDescent;
-pub use mirror_steps::{Divergence, MirrorSteps};
 pub use mixture::Mixture;
-pub use natural_eg::NaturalEg;
 pub use null_vector::NullVector;
-pub use ols::Ols;
 pub use origin::Start;
 pub use prod::Prod;
 pub use proximal::Proximal;
-pub use reparam_eg::ReparamEg;
 pub use reparam_hedge::ReparamHedge;
 pub use riemannian::Riemannian;
 pub use theorem::{Declared, KNOWN, Premise, Theorem, entries};

@@ -20,6 +20,7 @@ pub mod link;
 pub mod manifold;
 pub mod manifolds;
 pub mod mean;
+mod orthogonal;
 pub mod work;
 
 pub use checked::Checked;

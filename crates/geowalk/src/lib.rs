@@ -13,6 +13,7 @@
 //! * [`loss`]: losses of the prediction z = ⟨w, x⟩, permissible functions and their balanced convex losses, and a doctor for losses of your own.
 //! * [`update`]: rules that move weights, for any geometry: the definitions. [`walk`]: the same moves as learners make them, at O(nnz) per example.
 //! * [`natural`]: natural gradient for several classes, at the price of plain gradient descent.
+//! * [`optimize`]: any smooth cost on any manifold, of a batch or of a stream.
 //! * [`boost`]: batch learning on a table of columns: rules and trees.
 //! * [`ridge`]: the best linear model of a table, from all rows at once.
 //! * [`certify`]: theorems, evaluated on the run that was made. [`experts`]: whom to trust, with theorems whose comparators are tracked exactly.
@@ -59,11 +60,13 @@ pub mod laws;
 pub mod learn;
 pub mod loss;
 pub mod natural;
+pub mod optimize;
 mod real;
 pub mod ridge;
 pub mod row;
 pub mod spec;
 pub mod sum;
+pub mod team;
 pub mod track;
 pub mod update;
 pub mod walk;

@@ -39,7 +39,7 @@ use crate::loss::{AnyLoss, Loss};
 use crate::row::Block;
 use cholesky::Cholesky;
 use design::Design;
-use lbfgs::{Ended, Metric, minimise};
+use lbfgs::{Ended, Limit, Metric, minimise};
 use objective::{Kind, Kink, Objective};
 
 /// How far the kink of a loss is rounded, in standard deviations of residuals.
@@ -52,6 +52,10 @@ const EVERY: usize = 2_000;
 const SAMPLE: usize = 2_000;
 /// Where a member is only judged, a further step may still gain this part of what is lost.
 const LOOSE: f64 = 1e-5;
+/// The same for the logarithm of a probability, in nats: far less than what decides between members.
+const NATS: f64 = 0.02;
+/// The same for a member of the result, for each effective weight: a hundredth of what chance costs it.
+const FINISHED: f64 = 0.005;
 /// The most passes through the rows for one member.
 const MOST: u64 = 300;
 /// Smaller shares than this part of the largest are left out.
@@ -61,7 +65,7 @@ const EXPONENTS: [i32; 7] = [-3, -2, -1, 0, 1, 2, 3];
 /// The exponent to begin with.
 const FIRST: usize = 3;
 /// Members with a smaller share than this part of the largest are not worth their time.
-const NEGLIGIBLE: f64 = 7.0;
+const NEGLIGIBLE: f64 = 3.0;
 
 /// What is to be learned.
 #[derive(Debug, Clone)]
@@ -322,6 +326,8 @@ struct Candidate {
     loss: f64,
     score: f64,
     ended: Ended,
+    /// How many weights the rows could have told, where that is known.
+    effective: f64,
 }
 
 impl Search<'_> {
@@ -400,33 +406,40 @@ impl Search<'_> {
     fn finish(&self, kind: &Kind, candidate: &mut Candidate, few: &[u32], all: &[u32]) {
         let lambda = ridge(candidate.at);
         let objective = self.objective(kind, all);
-        // A millionth of the loss of many rows is far below what they can tell; predictions of few rows are to
-        // agree to many digits.
-        let accuracy = if all.len() <= EVERY {
-            (1e-12, 10 * MOST)
-        } else if kind.outputs() > 1 {
-            (1e-6, MOST)
-        } else {
-            (1e-8, MOST)
-        };
-        if !self.narrow {
-            let metric = Metric::Diagonal(objective.diagonal(&candidate.theta, lambda));
-            candidate.ended =
-                minimise(&objective, lambda, &metric, (LOOSE, MOST), &mut candidate.theta);
-            return;
-        }
         let scale = all.len() as f64 / few.len() as f64;
-        let metric = Metric::Full(objective.factors(&candidate.squares, lambda, scale));
-        candidate.ended = minimise(&objective, lambda, &metric, accuracy, &mut candidate.theta);
-        if all.len() > few.len() {
+        let metric = self.metric(&objective, &candidate.theta, &candidate.squares, (lambda, scale));
+        // Predictions of few rows are to agree to many digits. What many rows tell is known to half a nat for
+        // each effective weight.
+        let (part, passes) = if all.len() <= EVERY { (1e-12, 10 * MOST) } else { (1e-8, MOST) };
+        let limit = match kind.is_logarithmic() && all.len() > EVERY {
+            true => Limit { part, gain: FINISHED * candidate.effective, passes },
+            false => Limit { part, gain: 0.0, passes },
+        };
+        let limit = if self.narrow { limit } else { loose(kind) };
+        candidate.ended = minimise(&objective, lambda, metric, limit, &mut candidate.theta);
+        if all.len() > few.len() && self.narrow {
             let factors = objective.factors(&candidate.squares, lambda, scale);
             self.objective(kind, few).left_out(&candidate.theta, &factors, &mut candidate.left_out);
         }
     }
 
+    /// The metric of these sums of second derivatives times a scale.
+    fn metric(
+        &self,
+        objective: &Objective<'_>,
+        theta: &[f64],
+        squares: &[Vec<f64>],
+        (lambda, scale): (f64, f64),
+    ) -> Metric {
+        if self.narrow {
+            return Metric::Full(objective.factors(squares, lambda, scale));
+        }
+        objective.metric(true, theta, lambda)
+    }
+
     /// The sums of second derivatives, if they fit into matrices.
     fn near(&self, kind: &Kind, rows: &[u32], theta: &[f64]) -> Vec<Vec<f64>> {
-        if self.narrow { self.objective(kind, rows).curvature(theta, 1.0) } else { Vec::new() }
+        if self.narrow { self.objective(kind, rows).curvature(theta) } else { Vec::new() }
     }
 
     /// The loss with its curvature, where to begin, and the passes that took. The curvature of a loss with
@@ -473,17 +486,14 @@ impl Search<'_> {
     ) -> Candidate {
         let (lambda, mut theta) = (ridge(at), start.to_vec());
         let objective = self.objective(kind, learned);
-        let metric = if self.narrow {
-            Metric::Full(objective.factors(squares, lambda, 1.0))
-        } else {
-            Metric::Diagonal(objective.diagonal(&theta, lambda))
-        };
-        let ended = minimise(&objective, lambda, &metric, (LOOSE, MOST), &mut theta);
+        let metric = self.metric(&objective, &theta, squares, (lambda, 1.0));
+        let ended = minimise(&objective, lambda, metric, loose(kind), &mut theta);
         let squares = self.near(kind, learned, &theta);
         let mut left_out = Vec::new();
+        let mut effective = 0.0;
         if self.narrow {
             let factors = objective.factors(&squares, lambda, 1.0);
-            self.objective(kind, judged).left_out(&theta, &factors, &mut left_out);
+            effective = self.objective(kind, judged).left_out(&theta, &factors, &mut left_out);
         } else {
             let width = self.design.width().max(1);
             for &i in judged {
@@ -507,7 +517,7 @@ impl Search<'_> {
         };
         let away = (f64::from(EXPONENTS[at]) * std::f64::consts::LN_10 - 0.5) / scale;
         let score = part * weight * log + 0.5 * away * away;
-        Candidate { at, theta, squares, left_out, loss, score, ended }
+        Candidate { at, theta, squares, left_out, loss, score, ended, effective }
     }
 
     /// The mean loss of scores.
@@ -536,6 +546,11 @@ impl Search<'_> {
         }
         sum / total
     }
+}
+
+/// When a member that is only judged is near enough.
+fn loose(kind: &Kind) -> Limit {
+    Limit { part: LOOSE, gain: if kind.is_logarithmic() { NATS } else { 0.0 }, passes: MOST }
 }
 
 fn ridge(at: usize) -> f64 {

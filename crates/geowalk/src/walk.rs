@@ -18,9 +18,11 @@
 //! | [`ReparamEntropy`], [`ReparamSimplex`] | gradient descent on u with w = u² | 2 ln∣u∣ |
 //! | [`Adaptive`] | diagonal metric learned from the stream | w, scale and squared gradients of each feature |
 //! | [`Free`] | a bet on each coordinate; no rate | wealth and sums of each feature |
+//! | [`Vaw`] | ridge regression after every row; O(d²) | a triangular factor |
 //!
-//! [`Implicit`] makes implicit steps with the first nine but [`Mahalanobis`], in place of the table's. Two more wrappers take any of them: [`Signed`] makes signed weights of positive ones, [`Clipped`] clips predictions to a
-//! declared range. [`winnow`] has the constants of the Winnow algorithms.
+//! [`Implicit`] makes implicit steps with the first nine but [`Mahalanobis`], in place of the table's. Three more wrappers take any of them:
+//! [`Signed`] makes signed weights of positive ones, [`Normalised`] puts coordinates in units of the largest magnitude so
+//! far, [`Clipped`] clips predictions to a declared range. [`winnow`] has the constants of the Winnow algorithms.
 //!
 //! **What is common to all**
 //! * A step that cannot be made (a prediction, loss or slope that is not finite, a dual vector outside its domain) is an error,
@@ -36,9 +38,11 @@ mod adaptive;
 mod clipped;
 mod free;
 mod mahalanobis;
+mod normalised;
 mod signed;
 #[cfg(test)]
 mod tests;
+mod vaw;
 pub mod winnow;
 
 pub(crate) use crate::learn::base::*;
@@ -48,8 +52,10 @@ pub use adaptive::Adaptive;
 pub use clipped::Clipped;
 pub use free::Free;
 pub use mahalanobis::Mahalanobis;
+pub use normalised::{AsSparse, Normalised, Shape};
 pub(crate) use signed::Both;
 pub use signed::Signed;
+pub use vaw::Vaw;
 
 use crate::geometry::{generators, manifolds};
 

@@ -6,10 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use geowalk::certify::{
-    AdaHedge, AnyBound, Bound, Certificate, Comparator, Divergence, Eg, Egu, GradientDescent,
-    MirrorSteps, NaturalEg, Start, Theory,
-};
+use geowalk::certify::{AdaHedge, Bound, Certificate, Comparator, Divergence, Ledger, Start};
 use geowalk::geometry::Event;
 use geowalk::geometry::generators::AnyGenerator;
 use geowalk::geometry::manifolds::AnyManifold;
@@ -292,25 +289,22 @@ fn distance(case: &Case) -> Result<Certificate, String> {
     let (facts, given) = (Absolute.facts(), Comparator::Given(&u));
     let row = vec![0.0; u.len()];
     let steps = |divergence: Divergence, start: Start| {
-        MirrorSteps::new(divergence, start, &facts).map_err(words)
+        Ledger::mirror_steps(divergence, start, &facts).map_err(words)
     };
-    let eg = || Eg::new(&[1.0]).map(|eg| eg.starting(Start::Even)).map_err(words);
-    let egu = || Egu::new(&[each]).map(|egu| egu.starting(Start::Each(each))).map_err(words);
-    let theory = match case.text("divergence") {
-        "even" | "signed-even" => Theory::Eg(eg()?),
-        "each" | "signed-each" => Theory::Egu(egu()?),
-        "burg" => Theory::Mirror(steps(Divergence::Burg, Start::Each(each))?),
+    let eg = || Ledger::eg(&[1.0]).map(|eg| eg.starting(Start::Even)).map_err(words);
+    let egu = || Ledger::egu(&[each]).map(|egu| egu.starting(Start::Each(each))).map_err(words);
+    let mut bound = match case.text("divergence") {
+        "even" | "signed-even" => eg()?,
+        "each" | "signed-each" => egu()?,
+        "burg" => steps(Divergence::Burg, Start::Each(each))?,
         "p-norm" => {
             let q = case.vector("q")[0];
-            Theory::Mirror(steps(Divergence::PNorm { q }, Start::Each(0.0))?)
+            steps(Divergence::PNorm { q }, Start::Each(0.0))?
         }
-        "orthant" => {
-            Theory::NaturalEg(NaturalEg::new(&vec![each; u.len()], &facts).map_err(words)?)
-        }
-        "euclidean" => Theory::Implicit(GradientDescent::implicit(&w, &facts)),
+        "orthant" => Ledger::natural_eg(&vec![each; u.len()], &facts).map_err(words)?,
+        "euclidean" => Ledger::implicit_descent(&w, &facts),
         kind => return Err(format!("no divergence {kind}")),
     };
-    let mut bound = AnyBound::from(theory);
     if let Some(scale) = scale.first() {
         bound = bound.signed(*scale);
     }
@@ -318,7 +312,7 @@ fn distance(case: &Case) -> Result<Certificate, String> {
     let (loss, slope) = (1e304, -2e152);
     let round = Round { z: 0.0, loss, slope, rate: 1.0, length: 0.0, event: Event::Inside };
     bound.observe(&round, Dense(&row));
-    Ok(bound.certify(&given, Some(0.0), None).certificate)
+    Ok(bound.certify_all(&given, Some(0.0)).remove(0).certificate)
 }
 
 /// ½·length² of the last step of a stream.

@@ -4,10 +4,12 @@
 
 use geowalk::Real;
 use geowalk::certify::{Bound, Comparator, FirstOrder};
-use geowalk::error::Allowed;
+use geowalk::error::{Allowed, DomainError};
 use geowalk::geometry::generators::{self, AnyGenerator};
 use geowalk::geometry::manifolds::{self, AnyManifold, PositiveOrthant, Simplex, Sphere};
-use geowalk::geometry::{ExpLog, Generator, Hessian, Manifold, PullBack, Work, link};
+use geowalk::geometry::{
+    Curvature, Event, ExpLog, Generator, Hessian, Manifold, PullBack, Step, Work, link,
+};
 use geowalk::laws::{self, Broken, Sampler};
 use geowalk::learn::{Proximal, SparseForm};
 use geowalk::loss::permissible::{self, AnyPermissible};
@@ -38,9 +40,22 @@ fn all_manifolds() -> Vec<AnyManifold> {
             all.push(AnyManifold::parse(&spec, n).unwrap());
         }
     }
-    for spec in
-        ["sphere(radius=0.01)", "sphere(radius=50)", "product(euclidean(n=2), orthant(n=2))"]
-    {
+    for spec in [
+        "sphere(radius=0.01)",
+        "sphere(radius=50)",
+        "product(euclidean(n=2), orthant(n=2))",
+        "hyperbolic(curvature=-0.25)",
+        "poincare-ball(curvature=-1.5)",
+        "stiefel(columns=2)",
+        "stiefel(columns=3)",
+        "stiefel(n=5, columns=2)",
+        "stiefel(n=7, columns=4)",
+        "grassmann(columns=2)",
+        "grassmann(columns=3)",
+        "grassmann(n=6, columns=2)",
+        "rotations(n=5)",
+        "product(stiefel(n=3, columns=2), rotations(n=3), spd-bures-wasserstein(n=2))",
+    ] {
         all.push(AnyManifold::parse(spec, 4).unwrap());
     }
     all
@@ -495,4 +510,186 @@ fn a_form_of_another_geometry_is_refused() {
     assert!(broken(&|s| laws::steps::implicit_is_least_on_manifold("orthant", egu.clone(), s)));
     let burg = geowalk::walk::Burg::new(0.1).unwrap();
     assert!(broken(&|s| laws::steps::sparse_is_mirror("entropy", burg.clone(), s)));
+}
+
+/// A manifold with one thing wrong.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Fault {
+    Nothing,
+    Dimension,
+    Check,
+    CheckTangent,
+    CheckLength,
+    CheckNan,
+    LargeInjectivity,
+    NoInjectivity,
+    NoEvent,
+    FalseEvent,
+    WrongCutLocus,
+    NarrowLog,
+    Nearest,
+    Random,
+}
+
+#[derive(Debug)]
+struct Faulty(Sphere, Fault);
+
+impl Manifold<f64> for Faulty {
+    fn ambient(&self) -> usize {
+        Manifold::<f64>::ambient(&self.0)
+    }
+
+    fn dim(&self) -> usize {
+        Manifold::<f64>::dim(&self.0) + usize::from(self.1 == Fault::Dimension)
+    }
+
+    fn check(&self, p: &[f64]) -> Result<(), DomainError> {
+        match self.1 {
+            Fault::Check if p.len() == 3 && p.iter().all(|x| x.is_finite()) => Ok(()),
+            Fault::CheckLength if p.len() != 3 => Ok(()),
+            Fault::CheckNan if p.iter().any(|x| x.is_nan()) => Ok(()),
+            _ => self.0.check(p),
+        }
+    }
+
+    fn check_tangent(&self, p: &[f64], v: &[f64]) -> Result<(), DomainError> {
+        let lax = self.1 == Fault::CheckTangent && v.len() == 3 && v.iter().all(|x| x.is_finite());
+        if lax { Ok(()) } else { self.0.check_tangent(p, v) }
+    }
+
+    fn origin(&self, p: &mut [f64]) {
+        self.0.origin(p);
+    }
+
+    fn project(&self, p: &[f64], v: &mut [f64]) {
+        self.0.project(p, v);
+    }
+
+    fn nearest(&self, p: &mut [f64], work: &mut Work<f64>) -> Result<(), DomainError> {
+        if self.1 == Fault::Nearest {
+            self.0.origin(p);
+            return Ok(());
+        }
+        self.0.nearest(p, work)
+    }
+
+    fn random(&self, normal: &mut dyn FnMut() -> f64, p: &mut [f64], work: &mut Work<f64>) {
+        self.0.random(normal, p, work);
+        if self.1 == Fault::Random {
+            p[0] += 0.1;
+        }
+    }
+
+    fn inner(&self, p: &[f64], u: &[f64], v: &[f64], work: &mut Work<f64>) -> f64 {
+        self.0.inner(p, u, v, work)
+    }
+
+    fn gradient(&self, p: &[f64], covector: &[f64], v: &mut [f64], work: &mut Work<f64>) {
+        self.0.gradient(p, covector, v, work);
+    }
+
+    fn retract(
+        &self,
+        p: &mut [f64],
+        v: &[f64],
+        t: f64,
+        work: &mut Work<f64>,
+    ) -> Result<Step<f64>, DomainError> {
+        self.exp(p, v, t, work)
+    }
+}
+
+impl ExpLog<f64> for Faulty {
+    fn curvature(&self) -> Curvature {
+        ExpLog::<f64>::curvature(&self.0)
+    }
+
+    fn injectivity(&self, p: &[f64]) -> f64 {
+        match self.1 {
+            Fault::LargeInjectivity => 1.5 * self.0.injectivity(p),
+            Fault::NoInjectivity => 0.0,
+            _ => self.0.injectivity(p),
+        }
+    }
+
+    fn exp(
+        &self,
+        p: &mut [f64],
+        v: &[f64],
+        t: f64,
+        work: &mut Work<f64>,
+    ) -> Result<Step<f64>, DomainError> {
+        let step = self.0.exp(p, v, t, work)?;
+        let event = match self.1 {
+            Fault::NoEvent => Event::Inside,
+            Fault::FalseEvent => Event::Clamped { coordinates: 1 },
+            _ => step.event,
+        };
+        Ok(Step { event, ..step })
+    }
+
+    fn log(
+        &self,
+        p: &[f64],
+        q: &[f64],
+        v: &mut [f64],
+        work: &mut Work<f64>,
+    ) -> Result<(), DomainError> {
+        let distance = self.0.distance(p, q, work);
+        match self.1 {
+            // Some way that has the right length, but another end.
+            Fault::WrongCutLocus if distance > 3.1 => {
+                v.copy_from_slice(&Sampler::new(1).tangent(&self.0, p, distance));
+                v.iter_mut().for_each(|v| *v *= 0.5);
+                Ok(())
+            }
+            Fault::NarrowLog if distance > 1.5 => {
+                Err(DomainError::CutLocus { distance, limit: 1.5 })
+            }
+            _ => self.0.log(p, q, v, work),
+        }
+    }
+
+    fn distance(&self, p: &[f64], q: &[f64], work: &mut Work<f64>) -> f64 {
+        self.0.distance(p, q, work)
+    }
+
+    fn transport(
+        &self,
+        p: &[f64],
+        q: &[f64],
+        v: &mut [f64],
+        work: &mut Work<f64>,
+    ) -> Result<(), DomainError> {
+        self.0.transport(p, q, v, work)
+    }
+}
+
+/// Each law fails on a manifold that is wrong in that way alone.
+#[test]
+fn broken_manifolds_are_found() {
+    let run = |fault: Fault| {
+        let m = Faulty(Sphere::new(3, 1.0).unwrap(), fault);
+        (0..SEEDS).find_map(|seed| laws::manifold::all::<f64, _>(&m, &mut Sampler::new(seed)).err())
+    };
+    assert_eq!(run(Fault::Nothing), None);
+    for (fault, law) in [
+        (Fault::Dimension, "tangent vectors as `dim`"),
+        (Fault::Check, "a point off the manifold is refused"),
+        (Fault::CheckTangent, "a vector off the tangent space is refused"),
+        (Fault::CheckLength, "a point of another length is refused"),
+        (Fault::CheckNan, "a point that is not finite is refused"),
+        (Fault::LargeInjectivity, "injectivity"),
+        (Fault::NoInjectivity, "injectivity radius is positive"),
+        (Fault::NoEvent, "has an event"),
+        (Fault::FalseEvent, "have no event"),
+        (Fault::WrongCutLocus, "logarithm"),
+        (Fault::NarrowLog, "injectivity radius succeeds"),
+        (Fault::Nearest, "the nearest point of a point is itself"),
+        (Fault::Random, "random points pass the check"),
+    ] {
+        let found = run(fault);
+        let named = found.as_ref().is_some_and(|broken| broken.law.contains(law));
+        assert!(named, "{fault:?}: {found:?}");
+    }
 }

@@ -71,7 +71,8 @@ fn promises(page: Page, summary: &Summary) -> Page {
         match standing {
             Some(standing) => push(&mut table, &what, standing),
             None => silent.push(format!(
-                "What {what} loses is {}; no theorem compares {} at this rate with it; --share has one.",
+                "What {what} loses is {}; no theorem compares {} with it; one needs --share and a --rate that is a \
+                 number.",
                 short(*loss),
                 summary.walk
             )),

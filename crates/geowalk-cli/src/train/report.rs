@@ -25,6 +25,7 @@ pub fn page(summary: &Summary, course: &Course, how: &str) -> Result<Page, RunEr
     if !summary.is_fitted() {
         page = losses(page, summary, &course.points);
     }
+    page = team(page, summary, &course.points);
     page = path(page, course)?;
     page = weights(page, course)?;
     if !summary.notes.is_empty() {
@@ -132,6 +133,32 @@ fn losses(page: Page, summary: &Summary, points: &[Point]) -> Page {
 
 fn curve(points: &[Point], height: impl Fn(&Point) -> Option<f64>) -> Vec<(f64, f64)> {
     points.iter().filter_map(|p| Some((p.examples as f64, height(p)?))).collect()
+}
+
+/// Which member of a team had the weight when, and what each lost.
+fn team(page: Page, summary: &Summary, points: &[Point]) -> Page {
+    if summary.members.is_empty() {
+        return page;
+    }
+    let mut weights =
+        Plot::new("Weights of the members over time").x("examples").y("weight").log_x();
+    let mut table = Table::new(["member", "loss per row", "weight", "team less member", "bound"]);
+    for (k, member) in summary.members.iter().enumerate() {
+        let course = curve(points, |p| p.members.get(k).copied());
+        weights = weights.line(member.walk.clone(), course);
+        let examples = summary.seen.examples.max(1) as f64;
+        table.push([
+            member.walk.clone().into(),
+            (member.loss / examples).into(),
+            member.weight.into(),
+            member.overhead.into(),
+            member.bound.into(),
+        ]);
+    }
+    page.section("The team")
+        .prose("Several walks learned from the same rows, and the prediction is their mixture. Team less member: total loss of the team less that of the member, which the bound limits whatever the data.")
+        .figure(weights)
+        .table(table)
 }
 
 /// The walk itself, where it can be drawn.

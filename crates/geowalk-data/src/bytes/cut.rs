@@ -3,7 +3,7 @@
 use memchr::{memchr, memrchr};
 
 use super::{Bytes, PADDING, Pin};
-use crate::error::{DataError, Fault};
+use crate::error::DataError;
 
 impl Bytes {
     /// Bytes of a piece, unless the buffer is smaller or a line longer: enough to amortise handing it over, few enough to stay in the cache with the rows made of them.
@@ -28,7 +28,7 @@ impl Bytes {
                 self.shrink();
                 self.fill();
             } else if let Some(kind) = self.failure.take() {
-                let error = self.error(Fault { offset: waiting.len(), kind });
+                let error = self.failed(kind);
                 self.filled = self.next; // half a line is no line
                 return Err(error);
             } else if waiting.is_empty() {

@@ -333,8 +333,12 @@ impl Jsonl {
                     Token::Bool(value) => (f64::from(value), None),
                     Token::Text(text) => (1.0, Some(text)),
                     Token::Null => {
-                        let allowed = self.schema.check_gap(&String::from_utf8_lossy(&self.path));
-                        allowed.map_err(|kind| kind.at(at))?;
+                        if let Some((index, mean)) =
+                            self.schema.fill(&String::from_utf8_lossy(&self.path))
+                        {
+                            block.feature(index, mean);
+                            return Ok(());
+                        }
                         (1.0, Some(b"missing".into()))
                     }
                 };

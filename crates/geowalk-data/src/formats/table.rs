@@ -422,7 +422,14 @@ impl Table {
             role
         {
             let name = &self.schema.columns[column].name;
-            self.schema.check_gap(name)?;
+            if matches!(role, Role::Number { .. }) {
+                let name = name.clone();
+                if let Some((index, mean)) = self.schema.fill(&name) {
+                    block.feature(index, mean);
+                    return Ok(());
+                }
+            }
+            let name = &self.schema.columns[column].name;
             block.feature(self.schema.features.joined(name.as_bytes(), Some(b"missing"))?, 1.0);
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! EGU: the loss of clipped predictions.
 
 use geowalk::ConfigError;
-use geowalk::certify::{Bound, Comparator, Egu};
+use geowalk::certify::{Bound, Comparator, Ledger};
 use geowalk::loss::Squared;
 use geowalk::row::Dense;
 use geowalk::walk::{Clipped, Entropy, Walk};
@@ -19,7 +19,7 @@ fn run(_: &mut Run<'_>) -> Result<Outcome, ConfigError> {
     let mut outcome = Outcome::new();
     let rate = 1.0 / 3.0;
     let mut walk = Entropy::new(1000.0)?;
-    let mut bound = Egu::new(&[1000.0])?.declare(1.0, 1.0)?;
+    let mut bound = Ledger::egu(&[1000.0])?.declare([Some(1.0), Some(1.0)])?;
     let round = walk.step(Dense(&[1.0]), 0.0.into(), &Squared, rate)?;
     bound.observe(&round, Dense(&[1.0]));
     outcome.find(Finding::equal("not clipped: loss of the first round", round.loss, 1e6, 1e-6));
@@ -30,7 +30,7 @@ fn run(_: &mut Run<'_>) -> Result<Outcome, ConfigError> {
         "predictions clipped to [0, Y]",
     ));
     let mut walk = Clipped::new(Entropy::new(1000.0)?, 0.0, 1.0)?;
-    let mut bound = Egu::new(&[1000.0])?.declare(1.0, 1.0)?;
+    let mut bound = Ledger::egu(&[1000.0])?.declare([Some(1.0), Some(1.0)])?;
     let mut total = 0.0;
     for _ in 0..200 {
         let round = walk.step(Dense(&[1.0]), 0.0.into(), &Squared, rate)?;

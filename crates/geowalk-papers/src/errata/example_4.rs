@@ -1,7 +1,7 @@
 //! Least squares without a proviso.
 
 use geowalk::ConfigError;
-use geowalk::certify::{Bound, Comparator, LeastSquares};
+use geowalk::certify::{Bound, Comparator, Ledger};
 use geowalk::laws::Sampler;
 use geowalk::loss::{Loss, Squared};
 use geowalk::row::Dense;
@@ -31,7 +31,7 @@ struct Played {
 fn play(seed: u64, noise: f64) -> Result<Played, ConfigError> {
     let mut random = Sampler::new(seed);
     let mut walk = Euclidean::new();
-    let mut bound = LeastSquares::explicit(&[]);
+    let mut bound = Ledger::least_squares(&[]);
     let u: Vec<f64> = (0..3).map(|_| random.uniform(-0.5, 0.5)).collect();
     let (rate, mut most) = (random.uniform(0.02, 0.3), 0.0);
     let (mut own, mut comparator) = (0.0, 0.0);

@@ -1,10 +1,9 @@
 //! Implicit least squares.
 
 use geowalk::ConfigError;
-use geowalk::certify::{Bound, Comparator, LeastSquares};
+use geowalk::certify::{Bound, Comparator, Ledger};
 use geowalk::loss::Squared;
 use geowalk::row::Dense;
-use geowalk::update::Round;
 use geowalk::walk::{Euclidean, Implicit, Walk};
 use geowalk_page::{Plot, Table};
 
@@ -19,7 +18,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
 
 /// Loss after `steps` implicit steps, and the corrected bound on it.
 fn steps(rate: f64, steps: usize) -> Result<(f64, f64), ConfigError> {
-    let mut bound = LeastSquares::implicit(&[]);
+    let mut bound = Ledger::least_squares_after(&[]);
     let mut walk = Implicit::new(Euclidean::new());
     let mut total = 0.0;
     for _ in 0..steps {
@@ -28,10 +27,7 @@ fn steps(rate: f64, steps: usize) -> Result<(f64, f64), ConfigError> {
             name: "after",
             meaning: "the loss after an implicit step",
         })?;
-        bound.observe(
-            &Round { z: after.z, loss: after.loss, slope: after.slope, ..round },
-            Dense(&[1.0]),
-        );
+        bound.observe(&round, Dense(&[1.0]));
         total += after.loss;
     }
     Ok((total, bound.certify_known(&Comparator::Given(&[1.0]), 0.0).bound))

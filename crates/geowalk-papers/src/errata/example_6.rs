@@ -1,7 +1,7 @@
 //! Gradient descent: a bound on slopes must be known beforehand.
 
 use geowalk::ConfigError;
-use geowalk::certify::{Bound, Comparator, GradientDescent};
+use geowalk::certify::{Bound, Comparator, Ledger};
 use geowalk::loss::{Hinge, Loss, Squared};
 use geowalk::row::Dense;
 use geowalk::walk::{Euclidean, Walk};
@@ -22,10 +22,10 @@ fn play<L: Loss>(
     y: f64,
     u: f64,
     rate: f64,
-) -> Result<(f64, GradientDescent, GradientDescent), ConfigError> {
+) -> Result<(f64, Ledger, Ledger), ConfigError> {
     let mut walk = Euclidean::new();
-    let mut promised = GradientDescent::promised(&[], &loss.facts(), 1.0, 1.0)?;
-    let mut met = GradientDescent::new(&[], &loss.facts());
+    let mut promised = Ledger::promised_descent(&[], &loss.facts(), 1.0, 1.0)?;
+    let mut met = Ledger::gradient_descent(&[], &loss.facts());
     let mut regret = 0.0;
     for _ in 0..20 {
         let round = walk.step(Dense(&[1.0]), y.into(), loss, rate)?;

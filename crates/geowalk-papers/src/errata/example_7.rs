@@ -1,6 +1,6 @@
 //! Natural EG: convexity, and two norms under one letter.
 
-use geowalk::certify::{Bound, Comparator, NaturalEg, Riemannian};
+use geowalk::certify::{Bound, Comparator, Ledger, Riemannian};
 use geowalk::experts::Linear;
 use geowalk::geometry::manifolds::PositiveOrthant;
 use geowalk::geometry::{ExpLog, Work};
@@ -55,7 +55,7 @@ fn run(_: &mut Run<'_>) -> Result<Outcome, ConfigError> {
             round.loss,
             &bound.with_defect(),
         ));
-        let mut own = NaturalEg::new(&[1.0], &Squared.facts())?;
+        let mut own = Ledger::natural_eg(&[1.0], &Squared.facts())?;
         own.observe(&round, Dense(&[1.0]));
         outcome.find(Finding::void(
             format!("rate {rate}: certificate of natural EG"),
@@ -66,7 +66,7 @@ fn run(_: &mut Run<'_>) -> Result<Outcome, ConfigError> {
     // L = w, 100 rounds, w₀ = 1, u = e⁻¹⁰; printed: U² Z R √k = 10 with U = max ‖w‖ = 1 at the rate 1/√k.
     let u = [Real::exp(-10.0)];
     let mut walk = Orthant::new(1.0)?;
-    let mut bound = NaturalEg::new(&[1.0], &Linear.facts())?;
+    let mut bound = Ledger::natural_eg(&[1.0], &Linear.facts())?;
     let mut regret = 0.0;
     for _ in 0..100 {
         let round = walk.step(Dense(&[1.0]), 0.0.into(), &Linear, 0.1)?;

@@ -1,7 +1,7 @@
 //! On-line learning with p-norms: a bound on a divergence is none on the loss.
 
 use geowalk::ConfigError;
-use geowalk::certify::{Bound, Comparator, Ols};
+use geowalk::certify::{Bound, Comparator, Ledger};
 use geowalk::loss::permissible::{AnyPermissible, Permissible};
 use geowalk::loss::{AnyLoss, Loss};
 use geowalk::row::Dense;
@@ -18,10 +18,10 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-fn play(rate: f64, rounds: usize) -> Result<(f64, f64, Ols, Line), ConfigError> {
+fn play(rate: f64, rounds: usize) -> Result<(f64, f64, Ledger, Line), ConfigError> {
     let loss = AnyLoss::parse("gini")?;
     let mut walk = PNorm::new(2.0)?;
-    let mut bound = Ols::new(2.0, &loss.facts())?;
+    let mut bound = Ledger::ols(2.0, &loss.facts())?;
     let (mut total, mut zero, mut path) = (0.0, 0.0, Vec::new());
     for t in 0..rounds {
         let y = if t % 2 == 0 { -1.0 } else { 1.0 };

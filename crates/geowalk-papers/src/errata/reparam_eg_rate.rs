@@ -1,6 +1,6 @@
 //! The twin of EG: its rate, and the range of labels.
 
-use geowalk::certify::{Bound, Comparator, ReparamEg};
+use geowalk::certify::{Bound, Comparator, Ledger, rules};
 use geowalk::loss::Squared;
 use geowalk::row::Dense;
 use geowalk::walk::{ReparamSimplex, Walk};
@@ -40,8 +40,11 @@ fn run(_: &mut Run<'_>) -> Result<Outcome, ConfigError> {
     let own = -Real::ln(0.9);
     let promised = l + 2.0 * x * (2.0 * l * d).sqrt() + 2.0 * x * x * own;
     let end = |path: &[(f64, f64)]| path.last().map_or(f64::NAN, |p| p.1);
-    let (printed, corrected, labels) =
-        (play(printed_rate, 0.0), play(ReparamEg::rate(x, d, l), 0.0), play(1.0 / 3.0, -2.1));
+    let (printed, corrected, labels) = (
+        play(printed_rate, 0.0),
+        play(rules::reparam_eg_rate(x, d, l), 0.0),
+        play(1.0 / 3.0, -2.1),
+    );
     outcome.find(Finding::equal("the printed rate (22)", printed_rate, 1.1111, 1e-4));
     outcome.find(Finding::equal("the bound", promised, 6.21, 0.01));
     outcome.find(Finding::above("loss in 401 rounds at (22)", end(&printed), promised));
@@ -58,7 +61,7 @@ fn run(_: &mut Run<'_>) -> Result<Outcome, ConfigError> {
     outcome.find(Finding::equal("first label −2.1, rate 1/3: loss", end(&labels), 409.0, 1.0));
     let mut walk = ReparamSimplex::new();
     walk.grow(2);
-    let mut bound = ReparamEg::new(&[0.5, 0.5], 0.0)?.declare(1.0)?;
+    let mut bound = Ledger::reparam_eg(&[0.5, 0.5], 0.0)?.declare([Some(1.0), None])?;
     let round = walk.step(Dense(&[1.0, 0.0]), (-2.1).into(), &Squared, 1.0 / 3.0)?;
     bound.observe(&round, Dense(&[1.0, 0.0]));
     outcome.find(Finding::void(

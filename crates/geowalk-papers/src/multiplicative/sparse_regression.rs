@@ -1,6 +1,6 @@
 //! A sparse target among n features: loss that grows with ln n, and with n; tuned bounds, with and without noise.
 
-use geowalk::certify::{Bound, Certificate, Comparator, Eg, Egu, LeastSquares, ReparamEg};
+use geowalk::certify::{Bound, Certificate, Comparator, Ledger, rules};
 use geowalk::laws::Sampler;
 use geowalk::loss::Squared;
 use geowalk::row::Sparse;
@@ -85,46 +85,53 @@ fn all(n: usize, rounds: usize, noise: f64, seed: u64) -> Result<Played, ConfigE
     let d = Real::ln(n as f64 / 3.0);
     let start = 1.0 / n as f64;
     let weights = vec![start; n];
-    let (clip, egu) = (|walk| Clipped::new(walk, 0.0, 1.0), Egu::rate(1.0, 1.0, d, known));
+    let (clip, egu) = (|walk| Clipped::new(walk, 0.0, 1.0), rules::egu_rate(1.0, 1.0, d, known));
     let twin = Clipped::new(ReparamEntropy::new(start)?, 0.0, 1.0)?;
     let played = [
         play(
             clip(Entropy::new(start)?)?,
-            Egu::new(&weights)?.declare(1.0, 1.0)?,
+            Ledger::egu(&weights)?.declare([Some(1.0), Some(1.0)])?,
             &examples,
             egu,
             &u,
             own,
         )?,
-        play(twin, Egu::twin(&weights)?.declare(1.0, 1.0)?, &examples, egu, &u, own)?,
+        play(
+            twin,
+            Ledger::reparam_egu(&weights)?.declare([Some(1.0), Some(1.0)])?,
+            &examples,
+            egu,
+            &u,
+            own,
+        )?,
         play(
             SimplexEntropy::new(),
-            Eg::new(&weights)?.declare(1.0)?,
+            Ledger::eg(&weights)?.declare([Some(1.0), None])?,
             &examples,
-            Eg::rate(1.0, d, known),
+            rules::eg_rate(1.0, d, known),
             &u,
             own,
         )?,
         play(
             ReparamSimplex::new(),
-            ReparamEg::new(&weights, 0.0)?.declare(1.0)?,
+            Ledger::reparam_eg(&weights, 0.0)?.declare([Some(1.0), None])?,
             &examples,
-            ReparamEg::rate(1.0, d, known),
+            rules::reparam_eg_rate(1.0, d, known),
             &u,
             own,
         )?,
         play(
             ReparamSimplex::centred(0.0, 1.0)?,
-            ReparamEg::new(&weights, 0.5)?.declare(0.5)?,
+            Ledger::reparam_eg(&weights, 0.5)?.declare([Some(0.5), None])?,
             &examples,
-            ReparamEg::rate(0.5, d, known),
+            rules::reparam_eg_rate(0.5, d, known),
             &u,
             own,
         )?,
     ];
     let longest = examples.iter().map(|(x, _)| x.len()).max().unwrap_or(1) as f64;
     let (gd, _) =
-        play(Euclidean::new(), LeastSquares::explicit(&[]), &examples, 0.25 / longest, &u, own)?;
+        play(Euclidean::new(), Ledger::least_squares(&[]), &examples, 0.25 / longest, &u, own)?;
     let (mut losses, certificates): (Vec<f64>, Vec<Certificate>) = played.into_iter().unzip();
     losses.push(gd);
     Ok(Played { losses, certificates, own })

@@ -71,13 +71,103 @@ of_size! {
     /// Reference: Krakowski, Mahony, Williamson, Warmuth 2007, example 7.
     PositiveOrthant
 
+    /// The symmetric positive definite n×n matrices, with the affine-invariant metric.
+    ///
+    ///     ⟨U, V⟩_X = tr(X⁻¹UX⁻¹V)
+    ///     distance = ‖ln(X^(−1/2) Y X^(−1/2))‖_F
+    ///     gradient = X sym(G) X
+    ///
+    /// A point is an n×n array, a batch an m×n×n array. Curvature in [−1/2, 0].
+    ///
+    /// >>> import numpy as np
+    /// >>> from geowalk.geometry import Spd
+    /// >>> bool(np.isclose(Spd(2).distance(np.eye(2), np.diag([1.0, 9.0])), np.log(9.0)))
+    /// True
+    ///
+    /// Reference: Pennec, Fillard, Ayache, A Riemannian framework for tensor computing, 2006.
+    Spd
+
+    /// The symmetric positive definite n×n matrices, with the metric of their logarithms.
+    ///
+    ///     distance = ‖ln X − ln Y‖_F
+    ///
+    /// Flat: the mean is exp of the mean of the logarithms.
+    ///
+    /// >>> import numpy as np
+    /// >>> from geowalk.geometry import SpdLogEuclidean
+    /// >>> SpdLogEuclidean(2).mean([np.eye(2), np.diag([1.0, 16.0])]).round(12)
+    /// array([[1., 0.],
+    ///        [0., 4.]])
+    ///
+    /// Reference: Arsigny, Fillard, Pennec, Ayache, Geometric means in a novel vector space structure on SPD matrices, 2007.
+    SpdLogEuclidean
+
+    /// The symmetric positive definite n×n matrices, with the metric of optimal transport.
+    ///
+    ///     distance² = tr X + tr Y − 2 tr (XY)^(1/2)
+    ///     gradient  = 2(XG + GX)
+    ///
+    /// Not complete: singular matrices are at a finite distance. Curvature ≥ 0.
+    ///
+    /// >>> import numpy as np
+    /// >>> from geowalk.geometry import BuresWasserstein
+    /// >>> round(BuresWasserstein(2).distance(np.eye(2), np.diag([1.0, 9.0])), 12)
+    /// 2.0
+    ///
+    /// Reference: Bhatia, Jain, Lim, On the Bures-Wasserstein distance between positive definite matrices, 2019.
+    BuresWasserstein
+
+    /// The rotation matrices of n rows, SO(n), with the metric of their entries.
+    ///
+    ///     exp_R(V) = R e^(RᵀV)
+    ///     distance = ‖ln RᵀQ‖_F
+    ///
+    /// >>> import numpy as np
+    /// >>> from geowalk.geometry import Rotations
+    /// >>> quarter = np.array([[0.0, -1.0], [1.0, 0.0]])
+    /// >>> bool(np.isclose(Rotations(2).distance(np.eye(2), quarter), np.pi / np.sqrt(2.0)))
+    /// True
+    ///
+    /// Reference: Edelman, Arias, Smith, The geometry of algorithms with orthogonality constraints, 1998.
+    Rotations
+
+    /// n circles, each a pair of coordinates.
+    ///
+    /// >>> from geowalk.geometry import Torus
+    /// >>> Torus(2).dim
+    /// 2
+    ///
+    /// Reference: Boumal 2023, section 3.7.
+    Torus
+}
+
+/// A class of n and a curvature.
+macro_rules! of_curvature {
+    ($($(#[$doc:meta])* $name:ident)*) => {$(
+        $(#[$doc])*
+        #[pyclass(frozen, extends = Manifold, module = "geowalk.geometry")]
+        pub(crate) struct $name;
+
+        #[pymethods]
+        impl $name {
+            #[new]
+            #[pyo3(signature = (n, curvature=-1.0))]
+            fn new(n: Size, curvature: f64) -> PyResult<PyClassInitializer<Self>> {
+                let manifold = manifolds::$name::with_curvature(n.0, curvature).map_err(config)?;
+                Ok(Manifold { manifold: AnyManifold::$name(manifold) }.with(Self))
+            }
+        }
+    )*};
+}
+
+of_curvature! {
     /// Hyperbolic space, as the hyperboloid −p₀² + p₁² + … = −1, p₀ > 0 in n coordinates, time first.
     ///
     ///     ⟨u, v⟩   = −u₀v₀ + Σ uᵢvᵢ
     ///     exp_p(v) = cosh(t)p + sinh(t)v/t, t = ‖v‖
     ///     distance = arcosh(−⟨p, q⟩), computed without cancellation
     ///
-    /// Curvature −1, dimension n − 1. Accurate far out, where the ball is not.
+    /// Dimension n − 1. Accurate far out, where the ball is not. Another curvature k has ⟨p, p⟩ = 1/k.
     ///
     /// >>> import numpy as np
     /// >>> from geowalk.geometry import Hyperboloid
@@ -94,7 +184,7 @@ of_size! {
     ///     ⟨u, v⟩_p = λ²⟨u, v⟩, λ = 2/(1 − ‖p‖²)
     ///     distance = 2 arsinh(‖p − q‖/√((1 − ‖p‖²)(1 − ‖q‖²)))
     ///
-    /// Curvature −1. The ball ends at distance 35 from its center, in float64; use `Hyperboloid` to compute far out.
+    /// Another curvature k has a ball of radius 1/√−k. The ball ends at distance 35 from its center, in float64; use `Hyperboloid` to compute far out.
     ///
     /// >>> import numpy as np
     /// >>> from geowalk.geometry import PoincareBall
@@ -103,22 +193,68 @@ of_size! {
     ///
     /// Reference: Nickel and Kiela 2017, eq. (1); Ganea, Bécigneul, Hofmann 2018, section 2.
     PoincareBall
+}
 
-    /// The symmetric positive definite n×n matrices, with the affine-invariant metric.
+/// A class of two sizes.
+macro_rules! of_sizes {
+    ($($(#[$doc:meta])* $name:ident($rows:ident))*) => {$(
+        $(#[$doc])*
+        #[pyclass(frozen, extends = Manifold, module = "geowalk.geometry")]
+        pub(crate) struct $name;
+
+        #[pymethods]
+        impl $name {
+            #[new]
+            fn new($rows: Size, columns: Size) -> PyResult<PyClassInitializer<Self>> {
+                let manifold = manifolds::$name::new($rows.0, columns.0).map_err(config)?;
+                Ok(Manifold { manifold: AnyManifold::$name(manifold) }.with(Self))
+            }
+        }
+    )*};
+}
+
+of_sizes! {
+    /// The n×p matrices with orthonormal columns, p < n, with the canonical metric.
     ///
-    ///     ⟨U, V⟩_X = tr(X⁻¹UX⁻¹V)
-    ///     distance = ‖ln(X^(−1/2) Y X^(−1/2))‖_F
-    ///     gradient = X sym(G) X
+    ///     ⟨U, V⟩   = tr UᵀV − ½ tr UᵀX XᵀV
+    ///     gradient = G − X GᵀX
     ///
-    /// A point is an n×n array, a batch an m×n×n array. Curvature in [−1/2, 0].
+    /// A point is an (n, columns) array. Curvature in [0, 5/4]; logarithms are found by iteration.
     ///
     /// >>> import numpy as np
-    /// >>> from geowalk.geometry import Spd
-    /// >>> bool(np.isclose(Spd(2).distance(np.eye(2), np.diag([1.0, 9.0])), np.log(9.0)))
+    /// >>> from geowalk.geometry import Stiefel
+    /// >>> m = Stiefel(4, 2)
+    /// >>> p = m.random_point(seed=1)
+    /// >>> bool(np.allclose(p.T @ p, np.eye(2)))
     /// True
     ///
-    /// Reference: Pennec, Fillard, Ayache, A Riemannian framework for tensor computing, 2006.
-    Spd
+    /// Reference: Edelman, Arias, Smith 1998, section 2.4.
+    Stiefel(n)
+
+    /// The subspaces of dimension `columns` of n-space.
+    ///
+    ///     gradient = G − X XᵀG
+    ///     distance = ‖θ‖, the principal angles
+    ///
+    /// A point is an (n, columns) array of orthonormal columns; which basis of the subspace does not matter.
+    ///
+    /// >>> import numpy as np
+    /// >>> from geowalk.geometry import Grassmann
+    /// >>> lines = Grassmann(2, 1)
+    /// >>> bool(np.isclose(lines.distance([[1.0], [0.0]], [[-0.6], [-0.8]]), np.arccos(0.6)))
+    /// True
+    ///
+    /// Reference: Bendokat, Zimmermann, Absil, A Grassmann manifold handbook, 2024.
+    Grassmann(n)
+
+    /// The matrices whose columns are unit vectors; a point is a vector, column after column.
+    ///
+    /// >>> from geowalk.geometry import Oblique
+    /// >>> Oblique(3, 2).dim
+    /// 4
+    ///
+    /// Reference: Boumal 2023, section 7.2.
+    Oblique(rows)
 }
 
 /// The sphere of the vectors of norm `radius` in n coordinates.
@@ -226,5 +362,8 @@ pub(super) fn object(py: Python<'_>, manifold: AnyManifold) -> PyResult<Bound<'_
             }
         };
     }
-    Ok(variants! { Euclidean Sphere Simplex PositiveOrthant Hyperboloid PoincareBall Spd Product })
+    Ok(variants! {
+        Euclidean Sphere Simplex PositiveOrthant Hyperboloid PoincareBall Spd SpdLogEuclidean
+        BuresWasserstein Stiefel Grassmann Rotations Oblique Torus Product
+    })
 }

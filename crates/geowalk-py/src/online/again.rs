@@ -28,11 +28,11 @@ impl Online {
         if let Ok(rows) = x.cast::<PyList>() {
             lengths(rows.len(), y, weight)?;
             let session = self.session.as_ref().ok_or_else(unlearned)?;
-            let features = session.schema().features();
-            self.keys.learn_columns(session.schema());
+            let schema = session.schema();
+            self.keys.learn_columns(schema);
             let mut block = Block::new();
             for (i, row) in rows.iter().enumerate() {
-                self.keys.find(row.cast::<PyDict>()?, features, false, &mut block)?;
+                self.keys.find(row.cast::<PyDict>()?, schema, None, &mut block)?;
                 block.end(y[i], weigh(i));
                 if block.len() == ROWS {
                     blocks.push(std::mem::take(&mut block));

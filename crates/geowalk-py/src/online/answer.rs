@@ -1,11 +1,13 @@
 //! # What is asked of a learner
 //! Scores, probabilities and classes in the order of the labels that an estimator has: of tables, and of one row without any memory of its own.
 
+use std::ffi::CString;
+
 use geowalk::row::Block;
-use geowalk_data::Task;
+use geowalk_data::{Decision, Task};
 use geowalk_run::label::make_room;
 use geowalk_run::train::{Session, Wanted};
-use pyo3::exceptions::PyAttributeError;
+use pyo3::exceptions::{PyAttributeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -14,7 +16,8 @@ use crate::error::unlearned;
 use crate::frame::{Frame, FrameReader};
 use crate::rows::Rows;
 
-/// Calls `take` with the rows of a frame, block by block. Names that are new leave nothing behind.
+/// Calls `take` with the rows of a frame, block by block. Names that are new leave nothing behind. Gives what is
+/// to be noted.
 pub(super) fn each_block(
     session: &Session,
     frame: &Frame,
@@ -22,18 +25,22 @@ pub(super) fn each_block(
     weight: impl Fn(usize) -> f64,
     block: &mut Block,
     mut take: impl FnMut(&mut Block),
-) -> PyResult<()> {
-    let mut schema = session.schema().clone();
-    if session.settings().stream.fit.is_some() {
-        schema = schema.refusing_new_gaps();
-    }
+) -> PyResult<Option<Decision>> {
+    let mut schema = session.settings().filling(session.schema());
     let mut reader = FrameReader::new(frame, &mut schema, true)?;
     let mut from = 0;
     while from < frame.rows() {
         from = reader.fill(from, &mut schema, block, &label, &weight)?;
         take(block);
     }
-    Ok(())
+    Ok(schema.filled())
+}
+
+/// Warns of what a reader decided, where a user is to know it.
+fn warn(py: Python<'_>, decision: Option<Decision>) -> PyResult<()> {
+    let Some(decision) = decision else { return Ok(()) };
+    let message = CString::new(decision.to_string()).unwrap_or_default();
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &message, 3)
 }
 
 impl Online {
@@ -89,7 +96,7 @@ impl Online {
         let session = self.session()?;
         if let Ok(frame) = x.cast::<Frame>() {
             let (frame, mut block, mut answer) = (frame.get(), Block::new(), Vec::new());
-            py.detach(|| {
+            let noted = py.detach(|| {
                 each_block(
                     session,
                     frame,
@@ -101,6 +108,7 @@ impl Online {
                     },
                 )
             })?;
+            warn(py, noted)?;
             return self.arranged(answer, wanted);
         }
         let rows = Rows::new(x)?;
@@ -124,8 +132,9 @@ impl Online {
         let block = self.block.get_or_insert_default();
         block.clear();
         self.keys.learn_columns(session.schema());
-        let is_fitted = session.settings().stream.fit.is_some();
-        self.keys.find(x, session.schema().features(), is_fitted, block)?;
+        let settings = session.settings();
+        let filled = self.keys.find(x, session.schema(), Some(settings), block)?;
+        warn(x.py(), filled)?;
         block.end(f64::NAN, 1.0);
         self.answer.clear();
         session.answer_with(block, wanted, &mut self.scores, &mut self.answer);

@@ -12,7 +12,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use geowalk::row::Block;
-use geowalk_data::{Features, Kind, Schema, Words};
+use geowalk_data::{Decision, Features, Kind, Schema, Words};
+use geowalk_run::model::Settings;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyString};
 
@@ -238,15 +239,17 @@ impl Keys {
         Ok(())
     }
 
-    /// Adds the row to the block; unknown names are passed over, or refused if they are new gaps and the model
-    /// was fitted.
+    /// Adds the row to the block; unknown names are passed over. With the settings of a fitted model a missing
+    /// number of a column that had no gaps counts as its mean, which is noted.
     pub(super) fn find(
         &mut self,
         x: &Bound<'_, PyDict>,
-        features: &Features,
-        is_fitted: bool,
+        schema: &Schema,
+        settings: Option<&Settings>,
         block: &mut Block,
-    ) -> PyResult<()> {
+    ) -> PyResult<Option<Decision>> {
+        let features = schema.features();
+        let mut filling: Option<Schema> = None;
         if let Some(count) = self.repeat(x) {
             let (indices, numbers) = (&self.indices[..count], &self.numbers[..count]);
             if numbers.contains(&0.0) {
@@ -255,7 +258,7 @@ impl Keys {
             } else {
                 block.features(indices, numbers);
             }
-            return Ok(());
+            return Ok(None);
         }
         self.row.clear();
         self.counts.clear();
@@ -276,11 +279,12 @@ impl Keys {
                 Cell::Missing => {
                     let column = text(&key)?;
                     let index = features.find(&column, Some("missing"));
-                    if is_fitted && index.is_none() && features.find(&column, None).is_some() {
-                        let error = geowalk_data::ErrorKind::NewGap { column: column.into() };
-                        return Err(data(error.to_string(), None, None, None));
-                    }
-                    (index, 1.0)
+                    let settings =
+                        settings.filter(|own| index.is_none() && own.stream.fit.is_some());
+                    let filled = settings.and_then(|settings| {
+                        filling.get_or_insert_with(|| settings.filling(schema)).fill(&column)
+                    });
+                    filled.map_or((index, 1.0), |(index, mean)| (Some(index), mean))
                 }
                 Cell::Text(words) => {
                     let (name, counts) = (text(&key)?, &mut self.counts);
@@ -301,6 +305,6 @@ impl Keys {
         for (index, number) in self.row.iter().filter(|(_, number)| *number != 0.0) {
             block.feature(*index, *number);
         }
-        Ok(())
+        Ok(filling.and_then(|schema| schema.filled()))
     }
 }

@@ -15,6 +15,7 @@ use crate::model::Model;
 use crate::predict::restore;
 use crate::sql::Target;
 use crate::table::Heading;
+use crate::team;
 use crate::walks::Built;
 
 /// A walk with the weights of a model.
@@ -128,13 +129,17 @@ impl Learned for Walking {
         let metrics = model.summary["metrics"].as_object();
         facts.extend(metrics.into_iter().flatten().map(|(name, v)| fact(name, v.to_string())));
         let mut sections = vec![Section::Facts(facts)];
+        let members = self.built.learner.members();
+        let whose = if members.is_empty() { "" } else { " of the member that lost least" };
+        sections.push(Section::Lines(team::lines(&members, model.examples)));
         if let Some(report) = self.built.learner.report(&Against::Reach, None) {
             let lines = report.lines().into_iter().chain(report.rounds_note(model.examples));
             sections.push(Section::Lines(lines.collect()));
         }
         for (name, top) in weights(model, &self.built, top) {
             let lines = top.iter().map(|(feature, weight)| format!("{weight:>14.6}  {feature}"));
-            sections.push(Section::Titled(format!("{name}: largest weights"), lines.collect()));
+            sections
+                .push(Section::Titled(format!("{name}: largest weights{whose}"), lines.collect()));
         }
         Ok(sections)
     }

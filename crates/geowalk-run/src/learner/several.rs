@@ -80,6 +80,8 @@ pub struct Several<W> {
     /// What was lost, as reported: the strands of a joint softmax know only their slopes.
     loss: Sum,
     scores: Vec<f64>,
+    /// The probabilities of the last row before it was learned from, if they are wanted.
+    before: Option<Vec<f64>>,
 }
 
 impl<W: Walk + Clone> Several<W> {
@@ -94,6 +96,7 @@ impl<W: Walk + Clone> Several<W> {
             joint,
             loss: Sum::default(),
             scores: Vec::new(),
+            before: None,
         }
     }
 
@@ -276,6 +279,9 @@ impl<W: Walk + Clone> Step for Several<W> {
             strand.remember(x, target.weight);
         }
         let first = self.part(x, part, classes)?;
+        if let Some(before) = &mut self.before {
+            before.clone_from(&self.scores);
+        }
         let mut learned = 1.0;
         while learned < parts {
             self.part(x, part, classes)?;
@@ -294,6 +300,29 @@ impl<W: Walk + Clone> Learner for Several<W> {
         out: &mut Vec<Outcome>,
     ) -> Result<(), Diverged> {
         learn(self, self.setting.intercept, block, rows, out)
+    }
+
+    fn learn_probabilities(
+        &mut self,
+        block: &Block,
+        rows: Range<usize>,
+        out: &mut Vec<Outcome>,
+        probabilities: &mut Vec<f64>,
+    ) -> Result<(), Diverged> {
+        self.before = Some(Vec::new());
+        let mut learned = Ok(());
+        for i in rows {
+            learned = learn(self, self.setting.intercept, block, i..i + 1, out);
+            if learned.is_err() {
+                break;
+            }
+            let before = self.before.as_deref().filter(|_| !block.labels()[i].is_nan());
+            let before = before.unwrap_or_default();
+            probabilities.push(before.len() as f64);
+            probabilities.extend_from_slice(before);
+        }
+        self.before = None;
+        learned
     }
 
     fn examine(&mut self, block: &Block, rows: Range<usize>, out: &mut Vec<Outcome>) {

@@ -7,6 +7,7 @@ use geowalk::row::{Block, Row};
 use geowalk_data::{Inference, Labels, Places, Schema, Skipped, Task};
 
 use super::predictions::Predictions;
+use super::sample::Sample;
 use super::study::{Day, Study};
 use super::trace::{Point, Trace};
 use super::widen::with_task;
@@ -21,6 +22,8 @@ use crate::link::{probability, threshold};
 use crate::metrics::{Metrics, Window};
 use crate::model::{LearnerSettings, Model, Settings};
 use crate::natural;
+use crate::team;
+use crate::theorem::Declared;
 use crate::walks::{self, Built};
 
 /// Where things go while training.
@@ -63,6 +66,8 @@ pub(super) struct Run {
     classes_at_mark: usize,
     /// Points for pictures, if they are wanted.
     trace: Option<Trace>,
+    /// Earlier rows, if the model is to be judged by them at the end.
+    sample: Option<Sample>,
 }
 
 impl Run {
@@ -97,7 +102,19 @@ impl Run {
                         }
                     }
                     LearnerSettings::Walk(own) => {
-                        own.walk = walks::stated(&own.walk, schema, block, settings.intercept)?;
+                        let (task, intercept) = (settings.task, settings.intercept);
+                        let loss = &settings.loss;
+                        let team = team::stated(&own.walk, task, loss, intercept, schema, block)?;
+                        own.walk = match team {
+                            Some(team) => {
+                                said(Said::Note(format!("team: {team}")));
+                                team
+                            }
+                            None => walks::stated(&own.walk, schema, block, intercept)?,
+                        };
+                        if own.rate == "auto" && own.declared == Declared::default() {
+                            own.walk = walks::with_normalised_rows(&own.walk)?;
+                        }
                     }
                     _ => {}
                 }
@@ -117,6 +134,9 @@ impl Run {
                 }
             }
         }
+        let threads = plan.threads;
+        let studies = run.other.iter_mut().chain([&mut run.study]);
+        studies.for_each(|study| study.built.learner.use_threads(threads));
         run.inference = inference;
         run.resumed_classes = run.coding.classes().len();
         run.classes_at_mark = run.resumed_classes;
@@ -162,6 +182,7 @@ impl Run {
             resumed_classes: 0,
             classes_at_mark: 0,
             trace: None,
+            sample: None,
             settings,
         })
     }
@@ -188,6 +209,18 @@ impl Run {
     /// Keeps a few of them.
     pub(super) fn trace_sparsely(&mut self) {
         self.trace = Some(Trace::sparse(self.examples()));
+    }
+
+    /// Keeps a sample of rows from here on, by which [`Self::look_back`] judges the model.
+    pub(super) fn sample(&mut self) {
+        self.sample = Some(Sample::default());
+    }
+
+    /// Notes it if the model is worse on earlier rows than when it predicted them.
+    pub(super) fn look_back(&mut self) {
+        let sample = self.sample.take();
+        let learner = self.study.built.learner.as_mut();
+        self.notes.extend(sample.and_then(|sample| sample.note(learner)));
     }
 
     /// The points so far; the run goes on.
@@ -335,6 +368,7 @@ impl Run {
             && turned
         {
             self.study = other;
+            self.sample.iter_mut().for_each(Sample::flip);
             self.study.failed.take().map_or(Ok(()), Err)?;
         }
         Ok(())
@@ -388,6 +422,9 @@ impl Run {
             let learned = self.study.go(task, block, from..to, keep);
             self.print(block, from, labels, sink)?;
             learned.map_err(|cause| self.diverged(block, places, cause))?;
+            if let (Some(sample), false) = (&mut self.sample, keep) {
+                sample.see(block, from..to, &self.study.outcomes);
+            }
             let seen_now = self.examples();
             if let Some(mut trace) = self.trace.take_if(|trace| trace.next() == seen_now) {
                 trace.add(seen_now, self.point());
@@ -611,6 +648,7 @@ impl Run {
             loss_name: built.loss.spec(),
             rate,
             average: self.settings.stream.average,
+            members: built.learner.members(),
             fit: self.settings.passes().cloned(),
             course: None,
             certificate,
@@ -657,7 +695,7 @@ fn continued(plan: &Plan, model: &Model) -> Settings {
 }
 
 /// A number with three significant digits.
-fn short(value: f64) -> String {
+pub(super) fn short(value: f64) -> String {
     let digits = format!("{value:.2e}");
     match digits.parse::<f64>() {
         Ok(rounded) if (1e-4..1e6).contains(&rounded.abs()) => rounded.to_string(),
@@ -666,7 +704,7 @@ fn short(value: f64) -> String {
 }
 
 /// The other sign for all labels.
-fn flip(block: &mut Block) {
+pub(super) fn flip(block: &mut Block) {
     for label in block.labels_mut() {
         *label = -*label;
     }

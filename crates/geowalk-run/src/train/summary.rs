@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::trace::Course;
 use crate::certificate::{self, Report};
+use crate::team::MemberResult;
 
 /// Measures of some examples.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,6 +75,8 @@ pub struct Summary {
     pub rate: String,
     /// The model predicts with averaged weights.
     pub average: bool,
+    /// The members of a team, and what became of them.
+    pub members: Vec<MemberResult>,
     /// How the weights were fitted to all rows at once, if they were.
     pub fit: Option<Value>,
     /// The course of the run, if it was asked for.
@@ -135,6 +138,7 @@ impl Summary {
             "loss_name": self.loss_name,
             "rate": self.rate,
             "average": self.average,
+            "members": self.members.iter().map(MemberResult::json).collect::<Vec<_>>(),
             "fit": self.fit,
             "collisions": collisions,
             "certificate": self.certificate.as_ref().map_or_else(certificate::off, Report::json),

@@ -29,6 +29,8 @@ pub struct Point {
     pub bound: Option<f64>,
     /// The weights, if they can be drawn.
     pub weights: Vec<f64>,
+    /// The weights of the members of a team.
+    pub members: Vec<f64>,
 }
 
 /// The course of a run, and what it led to.
@@ -53,6 +55,7 @@ impl Run {
             average: metrics.loss(),
             bound,
             weights: drawn(learner),
+            members: learner.members().iter().map(|member| member.weight).collect(),
         }
     }
 }

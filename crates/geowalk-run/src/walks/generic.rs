@@ -56,7 +56,7 @@ pub(super) fn rows() -> Vec<Named> {
 
 /// A walk of fixed width with its number of features in its text, as a model file needs it. The number is that
 /// of `--bits`, of rows of numbers, or stated; without it the walk is refused.
-pub(crate) fn stated(
+pub(super) fn stated(
     text: &str,
     schema: &Schema,
     block: &Block,

@@ -13,16 +13,16 @@ use crate::error::ConfigError;
 use crate::row::{Norm, Row};
 use crate::update::Round;
 
-/// A theorem over epochs.
+/// The theorems of a run over epochs.
 ///
 /// ```
-/// use geowalk::certify::{AnyBound, Comparator, Epochs, GradientDescent, Theory};
+/// use geowalk::certify::{AnyBound, Comparator, Epochs, Ledger};
 /// use geowalk::loss::{Hinge, Loss};
 /// use geowalk::row::{Dense, Norm};
 /// use geowalk::walk::{Euclidean, Walk};
 ///
 /// let mut walk = Euclidean::new();
-/// let theorem = AnyBound::from(Theory::Descent(GradientDescent::new(&[], &Hinge.facts())));
+/// let theorem = AnyBound::Ledger(Ledger::gradient_descent(&[], &Hinge.facts()));
 /// let mut bound = Epochs::new(theorem, Norm::L2);
 /// for rate in [0.5, 0.25] {
 ///     let mut w = Vec::new();
@@ -31,7 +31,7 @@ use crate::update::Round;
 ///     let round = walk.step(Dense(&[1.0]), 1.0.into(), &Hinge, rate)?;
 ///     bound.observe(&round, Dense(&[1.0]));
 /// }
-/// let verdict = bound.certify(&Comparator::Given(&[1.0]), None, None);
+/// let verdict = &bound.certify(&Comparator::Given(&[1.0]), None, None)[0];
 /// // 1²/(2·½) + ½·½, and from the weight ½ on (1 + ½)²/(2·¼) + ¼·½.
 /// assert!((verdict.certificate.bound - (1.25 + 4.625)).abs() < 1e-12);
 /// assert_eq!((verdict.epochs, verdict.certificate.rounds), (2, 2));
@@ -45,7 +45,7 @@ pub struct Epochs {
     norm: Norm,
 }
 
-/// The theorem on the rounds of one epoch.
+/// The theorems on the rounds of one epoch.
 #[derive(Debug, Clone)]
 struct Epoch {
     bound: AnyBound,
@@ -70,38 +70,51 @@ impl Epochs {
     pub fn turn(&mut self, away: f64) {
         let next = Epoch { bound: self.fresh.clone(), away };
         let over = std::mem::replace(&mut self.now, next);
-        if over.certify(&Comparator::Given(&[]), self.norm, None, None).certificate.rounds > 0 {
+        let verdicts = over.certify(&Comparator::Given(&[]), self.norm, None, None);
+        if verdicts.first().is_some_and(|verdict| verdict.certificate.rounds > 0) {
             self.past.push(over);
         }
     }
 
-    /// What the theorem says of the comparators: the sum of what it says of the epochs, rounded up.
-    pub fn certify(&self, u: &Comparator<'_>, loss: Option<f64>, bets: Option<f64>) -> Verdict {
+    /// What each theorem says of the comparators: the sum of what it says of the epochs, rounded up.
+    pub fn certify(
+        &self,
+        u: &Comparator<'_>,
+        loss: Option<f64>,
+        bets: Option<f64>,
+    ) -> Vec<Verdict> {
         let epochs = self.past.len() + 1;
-        let mut sum: Option<Certificate> = None;
+        let mut sums: Vec<Option<Certificate>> = vec![None; self.fresh.count()];
         for epoch in &self.past {
-            let own = epoch.certify(u, self.norm, loss, bets).certificate;
-            sum = Some(follow(sum, own));
+            let verdicts = epoch.certify(u, self.norm, loss, bets);
+            for (sum, verdict) in sums.iter_mut().zip(verdicts) {
+                *sum = Some(follow(sum.take(), verdict.certificate));
+            }
         }
-        let last = self.now.certify(u, self.norm, loss, bets);
-        // An epoch that has only begun says nothing yet, except of a run without any.
-        let certificate = match sum {
-            Some(sum) if last.certificate.rounds == 0 => sum,
-            sum => follow(sum, last.certificate),
-        };
-        Verdict { certificate, epochs, ..last }
+        let last = self.now.certify(u, self.norm, loss, bets).into_iter().zip(sums);
+        last.map(|(last, sum)| {
+            // An epoch that has only begun says nothing yet, except of a run without any.
+            let certificate = match sum {
+                Some(sum) if last.certificate.rounds == 0 => sum,
+                sum => follow(sum, last.certificate),
+            };
+            Verdict { certificate, epochs, ..last }
+        })
+        .collect()
     }
 
-    /// Gives away everything that changes, as named arrays.
+    /// Gives away everything that changes, as arrays whose names begin with the number of the theorem.
     pub fn save(&self, put: &mut dyn FnMut(&str, &[f64])) {
-        self.now.bound.save(&mut |name, values| put(name, values));
+        self.now.bound.save(&mut |j, name, values| put(&format!("{j}.{name}"), values));
         if self.past.is_empty() && self.now.away == 0.0 {
             return;
         }
         let away: Vec<f64> = self.past.iter().chain([&self.now]).map(|epoch| epoch.away).collect();
-        put("epochs", &away);
+        for j in 0..self.fresh.count() {
+            put(&format!("{j}.epochs"), &away);
+        }
         for (e, epoch) in self.past.iter().enumerate() {
-            epoch.bound.save(&mut |name, values| put(&format!("{e}.{name}"), values));
+            epoch.bound.save(&mut |j, name, values| put(&format!("{j}.{e}.{name}"), values));
         }
     }
 
@@ -110,9 +123,9 @@ impl Epochs {
         &mut self,
         get: &mut dyn FnMut(&str) -> Option<Vec<f64>>,
     ) -> Result<(), ConfigError> {
-        self.now.bound.load(&mut |name| get(name))?;
+        self.now.bound.load(&mut |j, name| get(&format!("{j}.{name}")))?;
         self.past.clear();
-        let Some((now, past)) = get("epochs").and_then(|away| {
+        let Some((now, past)) = get("0.epochs").and_then(|away| {
             let (now, past) = away.split_last()?;
             Some((*now, past.to_vec()))
         }) else {
@@ -121,7 +134,7 @@ impl Epochs {
         self.now.away = now;
         for (e, away) in past.into_iter().enumerate() {
             let mut bound = self.fresh.clone();
-            bound.load(&mut |name| get(&format!("{e}.{name}")))?;
+            bound.load(&mut |j, name| get(&format!("{j}.{e}.{name}")))?;
             self.past.push(Epoch { bound, away });
         }
         Ok(())
@@ -135,7 +148,7 @@ impl Epoch {
         norm: Norm,
         loss: Option<f64>,
         bets: Option<f64>,
-    ) -> Verdict {
+    ) -> Vec<Verdict> {
         if self.away == 0.0 {
             return self.bound.certify(u, loss, bets);
         }
@@ -182,7 +195,7 @@ fn follow(sum: Option<Certificate>, next: Certificate) -> Certificate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::certify::{LeastSquares, Theory};
+    use crate::certify::Ledger;
     use crate::laws::Sampler;
     use crate::loss::{Loss, Squared};
     use crate::row::Dense;
@@ -192,7 +205,7 @@ mod tests {
     fn run(rounds: usize, breaks: Option<usize>) -> (Epochs, Vec<([f64; 2], f64)>) {
         let mut random = Sampler::new(3);
         let mut walk = Euclidean::new();
-        let theorem = AnyBound::from(Theory::LeastSquares(LeastSquares::explicit(&[])));
+        let theorem = AnyBound::Ledger(Ledger::least_squares(&[]));
         let mut bound = Epochs::new(theorem, Norm::L2);
         let (mut rate, mut rows) = (0.4, Vec::new());
         for t in 0..rounds {
@@ -223,26 +236,26 @@ mod tests {
             let lost = rows.iter().map(|(x, y)| Squared.value(u[0] * x[0] + u[1] * x[1], *y));
             let lost: f64 = lost.sum();
             for known in [None, Some(lost)] {
-                let verdict = bound.certify(&Comparator::Given(&u), known, None);
+                let verdict = &bound.certify(&Comparator::Given(&u), known, None)[0];
                 let c = &verdict.certificate;
                 assert_eq!((&c.status, c.rounds, verdict.epochs), (&Status::Valid, 90, 5));
                 assert!(c.loss - lost <= c.bound, "{} > {c}", c.loss - lost);
                 // No epoch alone is enough: the sum is larger than what the last one says.
                 let last = bound.now.certify(&Comparator::Given(&u), Norm::L2, known, None);
-                assert!(last.certificate.bound < c.bound);
+                assert!(last[0].certificate.bound < c.bound);
             }
         }
         // From weights that were kept a comparator counts as farther away than it is from 0.
         let u = Comparator::Given(&[0.1, 0.0]);
-        let kept = bound.now.certify(&u, Norm::L2, Some(0.0), None).certificate.bound;
-        let near = bound.now.bound.certify(&u, Some(0.0), None).certificate.bound;
+        let kept = bound.now.certify(&u, Norm::L2, Some(0.0), None)[0].certificate.bound;
+        let near = bound.now.bound.certify(&u, Some(0.0), None)[0].certificate.bound;
         assert!(bound.now.away > 0.5 && kept > near, "{kept} {near}");
     }
 
     #[test]
     fn a_premise_that_breaks_in_one_epoch_breaks_at_its_row() {
         let (bound, _) = run(90, Some(52));
-        let certificate = bound.certify(&Comparator::Given(&[1.0]), None, None).certificate;
+        let certificate = &bound.certify(&Comparator::Given(&[1.0]), None, None)[0].certificate;
         let Status::Void(broken) = &certificate.status else { panic!("{certificate}") };
         assert_eq!((broken.row, broken.premise), (53, "rate |x|^2 < 1"));
         assert!(certificate.bound.is_nan());
@@ -268,7 +281,7 @@ mod tests {
     fn comparators_that_a_norm_does_not_measure_have_no_bound() {
         let (bound, _) = run(30, None);
         let ball = Comparator::Ball { norm: Norm::LInf, radius: 1.0 };
-        let verdict = bound.certify(&ball, None, None);
+        let verdict = &bound.certify(&ball, None, None)[0];
         assert!(verdict.is_silent(), "{}", verdict.certificate);
     }
 }

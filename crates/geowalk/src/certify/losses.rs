@@ -12,7 +12,7 @@ use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::row::Row;
 use crate::sum::Sum;
 
-pub(super) const NO_MORE: &str = "no more features than the start has";
+pub(crate) const NO_MORE: &str = "no more features than the start has";
 pub(super) const UNIT: &str = "losses in [0, 1]";
 pub(super) const DOT: &str = "a loss no larger than the mean of the experts' losses";
 
@@ -185,7 +185,7 @@ fn times(factor: f64, x: f64) -> f64 {
 }
 
 /// Refuses what are no probabilities.
-pub(super) fn probabilities(start: &[f64]) -> Result<(), ConfigError> {
+pub(crate) fn probabilities(start: &[f64]) -> Result<(), ConfigError> {
     error::each("the start", start, Allowed::Closed(0.0, 1.0))?;
     let found: f64 = start.iter().sum();
     let tolerance = 1e-9;

@@ -1,5 +1,5 @@
 //! # The divergence of a constant metric
-//! $D(u \Vert 0) = u^\top \Sigma u$, over sets of comparators: what [`MirrorSteps`](super::MirrorSteps) needs of [`Mahalanobis`].
+//! $D(u \Vert 0) = u^\top \Sigma u$, over sets of comparators: what [`Ledger::mirror_steps`](super::Ledger::mirror_steps) needs of [`Mahalanobis`].
 //! **Care** The walk multiplies by a computed H ≈ ½Σ⁻¹, which is symmetric; what it does is exactly the mirror step of $\Sigma' = \tfrac12 H^{-1}$. With $R = 2\Sigma H - I$ and ρ ≥ ‖R‖,
 //! $\Vert\Sigma' - \Sigma\Vert \le \tfrac{\rho}{1 - \rho} \Vert\Sigma\Vert$, and that many times ‖u‖² is added: nothing for a diagonal, much for a matrix that is nearly singular.
 //! **Cost** O(n) for a diagonal, O(n²) for a full matrix, when a certificate is asked for; O(n³) once.
@@ -129,7 +129,7 @@ impl Metric {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::certify::{Bound, Divergence, MirrorSteps, Start, Status};
+    use crate::certify::{Bound, Divergence, Ledger, Start, Status};
     use crate::laws::Sampler;
     use crate::loss::{Logistic, Loss};
     use crate::row::Dense;
@@ -171,9 +171,12 @@ mod tests {
             let sigma = vec![1.0, corner, corner, 1.0];
             let mut walk = Mahalanobis::new(sigma.clone(), 2).unwrap();
             let metric = Metric::new(&sigma, &walk);
-            let mut bound =
-                MirrorSteps::new(Divergence::Mahalanobis(metric.clone()), Start::Each(0.0), &facts)
-                    .unwrap();
+            let mut bound = Ledger::mirror_steps(
+                Divergence::Mahalanobis(metric.clone()),
+                Start::Each(0.0),
+                &facts,
+            )
+            .unwrap();
             let mut random = Sampler::new(5);
             let mut rows = Vec::new();
             for _ in 0..200 {

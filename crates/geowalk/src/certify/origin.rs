@@ -7,25 +7,21 @@ use std::borrow::Cow;
 
 use super::Comparator;
 use super::losses::NO_MORE;
-use super::theorem::{
-    Get, Members, Watch, farthest_entropy, farthest_vertex, keep, restore, sum_of_gaps,
-};
+use super::theorem::{Members, Watch, farthest_entropy, farthest_vertex, sum_of_gaps};
 use crate::Real;
-use crate::error::ConfigError;
 use crate::geometry::generators::gap;
-use crate::row::Row;
 use crate::sum::Sum;
 
 /// The weights at the start.
 ///
 /// ```
-/// use geowalk::certify::{Bound, Comparator, LinearEg, Start, Status};
+/// use geowalk::certify::{Bound, Comparator, Ledger, Start, Status};
 /// use geowalk::loss::{Absolute, Loss};
 /// use geowalk::row::Dense;
 /// use geowalk::walk::{SimplexEntropy, Walk};
 ///
 /// let mut eg = SimplexEntropy::new();
-/// let mut bound = LinearEg::new(&[1.0], &Absolute.facts())?.starting(Start::Even);
+/// let mut bound = Ledger::linear_eg(&[1.0], &Absolute.facts())?.starting(Start::Even);
 /// for x in [&[1.0, 0.0][..], &[1.0]] {
 ///     let round = eg.step(Dense(x), 1.0.into(), &Absolute, 0.5)?;
 ///     bound.observe(&round, Dense(x));
@@ -52,14 +48,14 @@ pub enum Start {
 
 /// A start, and how many features have been seen.
 #[derive(Debug, Clone)]
-pub(super) struct Origin {
+pub(crate) struct Origin {
     start: Start,
     n: usize,
     members: Members,
 }
 
 impl Origin {
-    pub(super) fn new(start: Start) -> Self {
+    pub(crate) fn new(start: Start) -> Self {
         let (n, one) = match &start {
             Start::Even => (0, true),
             Start::Each(_) => (0, false),
@@ -69,44 +65,52 @@ impl Origin {
         Self { start, n, members }
     }
 
-    pub(super) fn given(w: &[f64]) -> Self {
+    pub(crate) fn given(w: &[f64]) -> Self {
         Self::new(Start::Given(w.to_vec()))
     }
 
     /// Equal probabilities?
-    pub(super) fn is_even(&self) -> bool {
+    pub(crate) fn is_even(&self) -> bool {
         self.start == Start::Even
     }
 
     /// The comparators of steps of relative entropy from here. Given weights that sum to 1 are taken for a
     /// start on the simplex.
-    pub(super) fn members(&self) -> Members {
+    pub(crate) fn members(&self) -> Members {
         self.members
     }
 
     /// How many features there are.
-    pub(super) fn features(&self) -> usize {
+    pub(crate) fn features(&self) -> usize {
         self.n
     }
 
+    /// Is there a place at the start for features below `bound`, in round `rounds`?
+    pub(crate) fn takes(&self, bound: usize, rounds: u64) -> bool {
+        bound <= self.n
+            || match self.start {
+                Start::Given(_) => false,
+                Start::Each(_) => true,
+                Start::Even => rounds <= 1,
+            }
+    }
+
+    /// There are features below `bound`.
+    pub(crate) fn extend(&mut self, bound: usize) {
+        self.n = self.n.max(bound);
+    }
+
     /// Sees a row with features below `bound`. A start that has no place for them breaks a premise.
-    pub(super) fn see(&mut self, bound: usize, watch: &mut Watch) {
-        if bound <= self.n {
-            return;
-        }
-        let place = match self.start {
-            Start::Given(_) => false,
-            Start::Each(_) => true,
-            Start::Even => watch.rounds <= 1,
-        };
+    pub(crate) fn see(&mut self, bound: usize, watch: &mut Watch) {
+        let place = self.takes(bound, watch.rounds);
         watch.demand(NO_MORE, place, bound as f64);
         if place {
-            self.n = bound;
+            self.extend(bound);
         }
     }
 
     /// The weights at the start: of all features, and where others change nothing of at least `n`.
-    pub(super) fn weights(&self, n: usize) -> Cow<'_, [f64]> {
+    pub(crate) fn weights(&self, n: usize) -> Cow<'_, [f64]> {
         match &self.start {
             Start::Given(w) => Cow::Borrowed(w),
             Start::Each(w) => Cow::Owned(vec![*w; n.max(self.n)]),
@@ -115,7 +119,7 @@ impl Origin {
     }
 
     /// sup D(u‖w) over the comparators for the weights w at the start. NaN where it is not known.
-    pub(super) fn farthest_entropy(&self, u: &Comparator<'_>) -> f64 {
+    pub(crate) fn farthest_entropy(&self, u: &Comparator<'_>) -> f64 {
         let (count, each) = match self.start {
             Start::Each(w) => (self.n.max(u.features()), w),
             Start::Even => (self.n, 1.0 / self.n as f64),
@@ -139,7 +143,7 @@ impl Origin {
     /// much of Σ w_i|ηg x_i| ≤ length·√Σw. On the simplex ‖p − w‖₁ is at most √(2D) and the lengths of the
     /// steps, and at most 2; elsewhere that many times √Σw, which itself grows by no more than a step is long,
     /// since D(w‖w′) ≥ Σ(√w − √w′)². The sum of k lengths is at most √(k·squares).
-    pub(super) fn rounding(&self, divergence: f64, squares: f64, rounds: u64) -> f64 {
+    pub(crate) fn rounding(&self, divergence: f64, squares: f64, rounds: u64) -> f64 {
         let (n, steps) = (self.n as f64, rounds as f64);
         let moved = (steps * squares).sqrt();
         let (log, mass) = match &self.start {
@@ -189,58 +193,12 @@ impl Origin {
         }))
     }
 
-    pub(super) fn save(&self) -> f64 {
+    pub(crate) fn save(&self) -> f64 {
         self.n as f64
     }
 
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a count below 2^53
-    pub(super) fn load(&mut self, n: f64) {
+    pub(crate) fn load(&mut self, n: f64) {
         self.n = n as usize;
-    }
-}
-
-/// The state of a theorem that sums squares of steps.
-pub(super) fn keep_steps(
-    watch: &Watch,
-    squares: &Sum,
-    start: &Origin,
-    put: &mut dyn FnMut(&'static str, &[f64]),
-) {
-    keep(watch, &[squares.save().as_slice(), &[start.save()]].concat(), put);
-}
-
-/// From what [`keep_steps`] gave.
-pub(super) fn restore_steps(
-    watch: &mut Watch,
-    squares: &mut Sum,
-    start: &mut Origin,
-    get: Get<'_>,
-) -> Result<(), ConfigError> {
-    let [a, b, c, d, n] = restore(watch, get)?;
-    *squares = Sum::load([a, b, c, d]);
-    start.load(n);
-    Ok(())
-}
-
-/// The least and the greatest value of a row.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Span {
-    pub(super) lo: f64,
-    pub(super) hi: f64,
-}
-
-impl Span {
-    /// Of all features of the start; those that the row leaves out are 0.
-    pub(super) fn of<F: Real, X: Row<F>>(x: X, origin: &mut Origin, watch: &mut Watch) -> Self {
-        origin.see(x.bound(), watch);
-        let (mut lo, mut hi, count) = x.span();
-        if count < origin.features() {
-            (lo, hi) = (Real::min(lo, 0.0), Real::max(hi, 0.0));
-        }
-        Self { lo, hi }
-    }
-
-    pub(super) fn width(self) -> f64 {
-        self.hi - self.lo
     }
 }

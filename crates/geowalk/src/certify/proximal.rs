@@ -52,7 +52,7 @@ pub(super) const BEFORE: Theorem = Theorem {
     correction: "new: no factor for the curvature",
 };
 
-pub(super) const FLAT: Theorem = Theorem {
+pub(crate) const FLAT: Theorem = Theorem {
     name: "proximal-flat",
     premises: &[
         declared(theorem::CONVEX),
@@ -134,6 +134,19 @@ impl<M: ExpLog<f64>> Proximal<M> {
         x: X,
         comparator: f64,
     ) -> Result<(), DomainError> {
+        self.observe_between(from, to, round, after, (x, x), comparator)
+    }
+
+    /// As [`observe`](Self::observe), of a loss whose slopes before and after the step are along different rows.
+    pub fn observe_between<X: Row<f64>>(
+        &mut self,
+        from: &[f64],
+        to: &[f64],
+        round: &Round,
+        after: &After,
+        (x, ahead): (X, X),
+        comparator: f64,
+    ) -> Result<(), DomainError> {
         let Self { manifold, u, log, covector, work, watch, .. } = self;
         watch.round(round);
         watch.demand(POSITIVE, round.rate > 0.0 && round.rate.is_finite(), round.rate);
@@ -144,7 +157,7 @@ impl<M: ExpLog<f64>> Proximal<M> {
         // Convexity from the weights after the step: towards the comparator, and back along the step.
         for (target, value, premise) in [(&**u, comparator, AHEAD), (from, round.loss, STEP)] {
             manifold.log(to, target, log, work)?;
-            let inner = after.slope * x.dot(log);
+            let inner = after.slope * ahead.dot(log);
             let half = 0.5 * near * near;
             let lambda = if premise == AHEAD { 2.0 * self.lambda * half } else { 0.0 };
             let defect = after.loss + inner + lambda - value;

@@ -2,7 +2,7 @@
 //! A [`Theorem`] is a row of the table that `geowalk list theorems` prints. [`Watch`] counts rounds, sums losses and remembers the first premise
 //! that broke.
 
-use super::{Broken, Certificate, Comparator, Status};
+use super::{Broken, Certificate, Comparator, Status, rules};
 use crate::Real;
 use crate::error::ConfigError;
 use crate::geometry::Event;
@@ -87,16 +87,16 @@ const TABLE: &[&Theorem] = &[
     &super::proximal::AFTER,
     &super::proximal::BEFORE,
     &super::proximal::FLAT,
-    &super::gradient_descent::THEOREM,
-    &super::least_squares::EXPLICIT,
-    &super::least_squares::IMPLICIT,
-    &super::natural_eg::THEOREM,
+    rules::GRADIENT_DESCENT.theorem,
+    rules::LEAST_SQUARES.theorem,
+    rules::LEAST_SQUARES_AFTER.theorem,
+    rules::NATURAL_EG.theorem,
     &super::null_vector::QUADRATIC,
     &super::null_vector::LOGARITHMIC,
-    &super::mirror_descent::THEOREM,
-    &super::mirror_steps::THEOREM,
-    &super::linear_eg::THEOREM,
-    &super::ols::THEOREM,
+    rules::MIRROR_DESCENT.theorem,
+    rules::MIRROR_ENTROPY.theorem,
+    rules::LINEAR_EG.theorem,
+    rules::OLS.theorem,
     &super::winnow::WINNOW,
     &super::winnow::TWIN,
     &super::hedge::THEOREM,
@@ -104,10 +104,10 @@ const TABLE: &[&Theorem] = &[
     &super::prod::THEOREM,
     &super::ada_hedge::THEOREM,
     &super::mixture::THEOREM,
-    &super::egu::EGU,
-    &super::egu::TWIN,
-    &super::eg::THEOREM,
-    &super::reparam_eg::THEOREM,
+    rules::EGU.theorem,
+    rules::REPARAM_EGU.theorem,
+    rules::EG.theorem,
+    rules::REPARAM_EG.theorem,
     &super::free_bets::THEOREM,
 ];
 
@@ -301,13 +301,24 @@ pub(crate) fn restore<const N: usize>(
     watch: &mut Watch,
     get: Get<'_>,
 ) -> Result<[f64; N], ConfigError> {
-    let missing = ConfigError::Missing { name: "theorem", meaning: "the sums of a certificate" };
-    let state = get("state").filter(|state| state.len() == Watch::NUMBERS + N).ok_or(missing)?;
-    let (mut first, mut rest) = ([0.0; Watch::NUMBERS], [0.0; N]);
-    first.copy_from_slice(&state[..Watch::NUMBERS]);
-    rest.copy_from_slice(&state[Watch::NUMBERS..]);
-    watch.load(first);
+    let mut rest = [0.0; N];
+    rest.copy_from_slice(&restore_all(watch, N, get)?);
     Ok(rest)
+}
+
+/// The watch and so many more numbers.
+pub(crate) fn restore_all(
+    watch: &mut Watch,
+    count: usize,
+    get: Get<'_>,
+) -> Result<Vec<f64>, ConfigError> {
+    let missing = ConfigError::Missing { name: "theorem", meaning: "the sums of a certificate" };
+    let expected = Watch::NUMBERS + count;
+    let state = get("state").filter(|state| state.len() == expected).ok_or(missing)?;
+    let mut first = [0.0; Watch::NUMBERS];
+    first.copy_from_slice(&state[..Watch::NUMBERS]);
+    watch.load(first);
+    Ok(state[Watch::NUMBERS..].to_vec())
 }
 
 /// The array `state`: the watch and more numbers.

@@ -4,12 +4,15 @@
 use super::{Rule, Settings, Tuning};
 use crate::Real;
 use crate::certify::{
-    Bound, Broken, Certificate, Comparator, Eg, Hedge, LinearEg, Losses, Mixture, Prod, ReparamEg,
-    ReparamHedge, Status,
+    Bound, Broken, Certificate, Comparator, Divergence, Hedge, Ledger, Losses, Mixture, Prod,
+    ReparamHedge, Start, Status, rules,
 };
 use crate::error::{Allowed, ConfigError, parameter};
 use crate::row::Dense;
 use crate::update::Round;
+
+/// What the names of saved arrays begin with, for the first and for the second theorem of a ledger.
+const SECOND: [&str; 2] = ["", "squared."];
 
 /// The bounds that watch a rule at a constant rate.
 #[derive(Debug, Clone)]
@@ -18,8 +21,8 @@ pub(super) enum Promise {
     ReparamHedge(ReparamHedge),
     Prod(Prod),
     Mixture(Mixture),
-    Eg(LinearEg, Eg),
-    ReparamEg(ReparamEg),
+    /// Rules on gradients.
+    Ledger(Ledger),
     /// No theorem is known, for this reason.
     None(&'static str),
 }
@@ -41,9 +44,10 @@ impl Promise {
             }
             Rule::Eg => {
                 let facts = settings.kind.loss().facts();
-                Self::Eg(LinearEg::new(&start, &facts)?, Eg::new(&start)?)
+                let ledger = Ledger::new(Divergence::Entropy, Start::Given(start))?;
+                Self::Ledger(ledger.with(&rules::LINEAR_EG, &facts).with(&rules::EG, &facts))
             }
-            Rule::ReparamEg => Self::ReparamEg(ReparamEg::new(&start, settings.middle())?),
+            Rule::ReparamEg => Self::Ledger(Ledger::reparam_eg(&start, settings.middle())?),
         })
     }
 
@@ -54,19 +58,15 @@ impl Promise {
             Self::ReparamHedge(bound) => bound.observe(scaled, Dense(losses)),
             Self::Prod(bound) => bound.observe(scaled, Dense(losses)),
             Self::Mixture(bound) => bound.observe(round, Dense(row)),
-            Self::Eg(linear, squared) => {
-                linear.observe(round, Dense(row));
-                squared.observe(round, Dense(row));
-            }
-            Self::ReparamEg(bound) => bound.observe(round, Dense(row)),
+            Self::Ledger(bound) => bound.observe(round, Dense(row)),
             Self::None(_) => {}
         }
     }
 
     /// In the round that was just seen an expert said x and lost `loss`: what a convex loss could not be.
     pub(super) fn compare(&mut self, round: &Round, x: f64, loss: f64) {
-        if let Self::Eg(linear, _) = self {
-            linear.compare(round, x, loss);
+        if let Self::Ledger(bound) = self {
+            bound.compare(round, x, loss);
         }
     }
 
@@ -89,11 +89,9 @@ impl Promise {
             Self::ReparamHedge(bound) => bound.save(&mut own),
             Self::Prod(bound) => bound.save(&mut own),
             Self::Mixture(bound) => bound.save(&mut own),
-            Self::Eg(linear, squared) => {
-                linear.save(&mut own);
-                squared.save(&mut |name, values| put(format!("promise.squared.{name}"), values));
-            }
-            Self::ReparamEg(bound) => bound.save(&mut own),
+            Self::Ledger(bound) => bound.save_all(&mut |j, name, values| {
+                put(format!("promise.{}{name}", SECOND[j.min(1)]), values);
+            }),
             Self::None(_) => {}
         }
     }
@@ -109,11 +107,9 @@ impl Promise {
             Self::ReparamHedge(bound) => bound.load(&mut own),
             Self::Prod(bound) => bound.load(&mut own),
             Self::Mixture(bound) => bound.load(&mut own),
-            Self::Eg(linear, squared) => {
-                linear.load(&mut own)?;
-                squared.load(&mut |name| get(&format!("promise.squared.{name}")))
+            Self::Ledger(bound) => {
+                bound.load_all(&mut |j, name| get(&format!("promise.{}{name}", SECOND[j.min(1)])))
             }
-            Self::ReparamEg(bound) => bound.load(&mut own),
             Self::None(_) => Ok(()),
         }
     }
@@ -136,13 +132,7 @@ impl Promise {
             Self::ReparamHedge(bound) => (bound.certify(u), true),
             Self::Prod(bound) => (bound.certify(u), true),
             Self::Mixture(bound) => (bound.certify(u), false),
-            Self::Eg(linear, squared) => {
-                let (linear, squared) = (linear.certify(u), squared.certify_known(u, loss));
-                let tighter = squared.status == Status::Valid
-                    && (linear.status != Status::Valid || squared.bound < linear.bound);
-                (if tighter { squared } else { linear }, false)
-            }
-            Self::ReparamEg(bound) => (bound.certify_known(u, loss), false),
+            Self::Ledger(bound) => (bound.certify_known(u, loss), false),
             Self::None(premise) => {
                 let status = Status::Void(Broken { premise, row: 0, found: f64::NAN });
                 let (theorem, rounds, bound) = ("none", 0, f64::NAN);
@@ -181,8 +171,8 @@ pub(super) fn rate(settings: &Settings, n: usize, l: f64) -> Result<f64, ConfigE
         Rule::Hedge => Hedge::rate(d, Real::max(l, 1e-300)),
         Rule::ReparamHedge => Real::min(ReparamHedge::rate(d, Real::max(l, 1e-300)), 1.0 - 1e-9),
         Rule::Prod => Prod::rate(d, Real::max(l, 1e-300)),
-        Rule::Eg => Eg::rate(settings.width()?, d, l),
-        Rule::ReparamEg => ReparamEg::rate(0.5 * settings.width()?, d, l),
+        Rule::Eg => rules::eg_rate(settings.width()?, d, l),
+        Rule::ReparamEg => rules::reparam_eg_rate(0.5 * settings.width()?, d, l),
     })
 }
 

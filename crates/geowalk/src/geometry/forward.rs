@@ -41,6 +41,14 @@ macro_rules! forward {
                 $dispatch!(self, m => m.project(p, v))
             }
 
+            fn nearest(&self, p: &mut [F], work: &mut Work<F>) -> Result<(), DomainError> {
+                $dispatch!(self, m => m.nearest(p, work))
+            }
+
+            fn random(&self, normal: &mut dyn FnMut() -> f64, p: &mut [F], work: &mut Work<F>) {
+                $dispatch!(self, m => m.random(normal, p, work))
+            }
+
             fn inner(&self, p: &[F], u: &[F], v: &[F], work: &mut Work<F>) -> F {
                 $dispatch!(self, m => m.inner(p, u, v, work))
             }
@@ -106,6 +114,16 @@ macro_rules! forward {
                 work: &mut Work<F>,
             ) -> Result<(), DomainError> {
                 $dispatch!(self, m => m.transport(p, q, v, work))
+            }
+
+            fn carry(
+                &self,
+                p: &[F],
+                q: &[F],
+                v: &mut [F],
+                work: &mut Work<F>,
+            ) -> Result<(), DomainError> {
+                $dispatch!(self, m => m.carry(p, q, v, work))
             }
 
             fn mean(

@@ -21,10 +21,10 @@
 
 pub(crate) mod gap;
 mod itakura_saito;
-mod kullback_leibler;
+pub(crate) mod kullback_leibler;
 mod mahalanobis;
-mod p_norm;
-mod simplex_entropy;
+pub(crate) mod p_norm;
+pub(crate) mod simplex_entropy;
 mod squared_euclidean;
 #[cfg(test)]
 #[allow(clippy::unreadable_literal)] // copied digit by digit

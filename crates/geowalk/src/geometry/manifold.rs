@@ -46,6 +46,23 @@ pub trait Manifold<F: Real> {
     /// tangent space). Tangent vectors stay what they are.
     fn project(&self, p: &[F], v: &mut [F]);
 
+    /// p ← the point of the manifold nearest to p among the coordinates, or one near it: takes out what rounding to
+    /// fewer digits has put in. An error where there is none. By default p is only checked.
+    fn nearest(&self, p: &mut [F], _work: &mut Work<F>) -> Result<(), DomainError> {
+        self.check(p)
+    }
+
+    /// p ← a random point, from numbers of the standard normal distribution: uniform on spheres, frames, subspaces,
+    /// rotations and the simplex; elsewhere a walk from the origin along a normal tangent vector.
+    fn random(&self, normal: &mut dyn FnMut() -> f64, p: &mut [F], work: &mut Work<F>) {
+        self.origin(p);
+        let ([covector, v], work) = work.nested(self.ambient());
+        covector.iter_mut().for_each(|g| *g = F::of(normal()));
+        self.gradient(p, covector, v, work);
+        // The gradient of a normal covector is normal in the metric. A step that cannot be made leaves the origin.
+        let _ = self.retract(p, v, F::ONE, work);
+    }
+
     /// ⟨u, v⟩_p.
     fn inner(&self, p: &[F], u: &[F], v: &[F], work: &mut Work<F>) -> F;
 
@@ -97,6 +114,12 @@ pub trait ExpLog<F: Real>: Manifold<F> {
         v: &mut [F],
         work: &mut Work<F>,
     ) -> Result<(), DomainError>;
+
+    /// v ← `v` carried from `p` to `q` as optimizers need it: parallel transport, or a cheaper map that agrees to first
+    /// order where that is dear.
+    fn carry(&self, p: &[F], q: &[F], v: &mut [F], work: &mut Work<F>) -> Result<(), DomainError> {
+        self.transport(p, q, v, work)
+    }
 
     /// p ← the weighted Fréchet mean of `points` (one after the other in one slice), the minimiser of Σ w_i d(p, x_i)².
     /// See the module [`mean`](mod@super::mean) for the iteration and for when it is unique.

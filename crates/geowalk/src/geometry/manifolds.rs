@@ -2,26 +2,38 @@
 //! One file each, and one table ([`entries`]) from which their names, [`AnyManifold`], its parser and the lists
 //! in the front ends come. To add one, write its file, its `mod` and `pub use` lines, and its row.
 
-mod euclidean;
+mod bures_wasserstein;
+mod dilated;
+pub(crate) mod euclidean;
+mod frames;
+mod grassmann;
 mod hyperboloid;
 mod oblique;
 mod poincare_ball;
-mod positive_orthant;
+pub(crate) mod positive_orthant;
 mod product;
+mod rotations;
 mod simplex;
 mod spd;
+mod spd_log_euclidean;
 mod sphere;
+mod stiefel;
 mod torus;
 
+pub use bures_wasserstein::BuresWasserstein;
 pub use euclidean::{Euclidean, EuclideanForm, Identity};
+pub use grassmann::Grassmann;
 pub use hyperboloid::{HyperbolicForm, Hyperboloid};
 pub use oblique::Oblique;
 pub use poincare_ball::{PoincareBall, push_to_ball, push_to_hyperboloid, to_ball, to_hyperboloid};
 pub use positive_orthant::{OrthantForm, PositiveOrthant, WeightedValue};
 pub use product::Product;
+pub use rotations::Rotations;
 pub use simplex::{Simplex, SimplexForm};
 pub use spd::Spd;
+pub use spd_log_euclidean::SpdLogEuclidean;
 pub use sphere::{Sphere, SphereForm};
+pub use stiefel::Stiefel;
 pub use torus::Torus;
 
 pub(in crate::geometry) use product::shifted;
@@ -114,9 +126,14 @@ table! { $
     Sphere(Sphere): "sphere", "radius=1", "The vectors of norm `radius`.", "KMWW07, ex. 2", sphere, scalars, |m| vec![format!("radius={}", m.radius())];
     Simplex(Simplex): "simplex", "", "The probability simplex with Fisher's metric.", "KMWW07, ex. 3", |args, n| Simplex::new(size(args, n)?), scalars, |_| Vec::new();
     PositiveOrthant(PositiveOrthant): "orthant", "", "The positive vectors with the metric of their logarithms.", "KMWW07, ex. 7", |args, n| PositiveOrthant::new(size(args, n)?), scalars, |_| Vec::new();
-    Hyperboloid(Hyperboloid): "hyperbolic", "", "Hyperbolic space, hyperboloid model, time first.", "NK17", |args, n| Hyperboloid::new(size(args, n)?), scalars, |_| Vec::new();
-    PoincareBall(PoincareBall): "poincare-ball", "", "Hyperbolic space, ball model.", "GHN18", |args, n| PoincareBall::new(size(args, n)?), scalars, |_| Vec::new();
+    Hyperboloid(Hyperboloid): "hyperbolic", "curvature=-1", "Hyperbolic space, hyperboloid model, time first.", "NK17", |args, n| Hyperboloid::with_curvature(size(args, n)?, args.number("curvature", -1.0)?), scalars, |m| curvature(m.parameter());
+    PoincareBall(PoincareBall): "poincare-ball", "curvature=-1", "Hyperbolic space, ball model.", "GHN18", |args, n| PoincareBall::with_curvature(size(args, n)?, args.number("curvature", -1.0)?), scalars, |m| curvature(m.parameter());
     Spd(Spd): "spd", "", "Symmetric positive definite n×n matrices, affine-invariant metric.", "PFA06", |args, n| Spd::new(size(args, n)?), |m| scalars(m).isqrt(), |_| Vec::new();
+    SpdLogEuclidean(SpdLogEuclidean): "spd-log-euclidean", "", "Symmetric positive definite n×n matrices, metric of their logarithms.", "AFPA07", |args, n| SpdLogEuclidean::new(size(args, n)?), |m| scalars(m).isqrt(), |_| Vec::new();
+    BuresWasserstein(BuresWasserstein): "spd-bures-wasserstein", "", "Symmetric positive definite n×n matrices, metric of optimal transport.", "BJL19", |args, n| BuresWasserstein::new(size(args, n)?), |m| scalars(m).isqrt(), |_| Vec::new();
+    Stiefel(Stiefel): "stiefel", "columns=1", "n×p matrices with orthonormal columns, canonical metric, row after row.", "EAS98", |args, n| Stiefel::new(size(args, n)?, columns(args)?), |m| m.rows(), |m| vec![format!("columns={}", m.columns())];
+    Grassmann(Grassmann): "grassmann", "columns=1", "Subspaces of R^n, as n×p matrices with orthonormal columns, row after row.", "EAS98", |args, n| Grassmann::new(size(args, n)?, columns(args)?), |m| m.rows(), |m| vec![format!("columns={}", m.columns())];
+    Rotations(Rotations): "rotations", "", "Rotation matrices of n rows, SO(n), row after row.", "EAS98", |args, n| Rotations::new(size(args, n)?), |m| m.rows(), |_| Vec::new();
     Oblique(Oblique): "oblique", "rows=2, columns=n", "Matrices whose columns are unit vectors, column after column.", "Boumal23, sec. 7.2", oblique, |m| m.columns(), |m| vec![format!("rows={}", m.rows())];
     Torus(Torus): "torus", "", "n circles, each a pair of coordinates.", "Boumal23, sec. 7.2", |args, n| Torus::new(size(args, n)?), |m| m.circles(), |_| Vec::new();
     Product(Product<AnyManifold>): "product", "factors", "The product of manifolds that each state their n.", "Boumal23, sec. 3.7", product, scalars, |m| m.factors().iter().map(AnyManifold::sized_spec).collect();
@@ -211,6 +228,19 @@ impl AnyManifold {
         Err(ConfigError::Width { spec, features, fits })
     }
 
+    /// The shape of a point as an array: matrices have two axes, everything else one.
+    pub fn shape(&self) -> Vec<usize> {
+        match self {
+            Self::Spd(_) | Self::SpdLogEuclidean(_) | Self::BuresWasserstein(_) => {
+                vec![self.size(); 2]
+            }
+            Self::Rotations(m) => vec![m.rows(); 2],
+            Self::Stiefel(m) => vec![m.rows(), m.columns()],
+            Self::Grassmann(m) => vec![m.rows(), m.columns()],
+            _ => vec![Manifold::<f64>::ambient(self)],
+        }
+    }
+
     /// How many features a point has weights for.
     pub fn features(&self) -> usize {
         let ambient = Manifold::<f64>::ambient(self);
@@ -260,6 +290,16 @@ fn size(args: &mut Args<'_>, n: Option<usize>) -> Result<usize, ConfigError> {
             Err(ConfigError::Missing { name: "n", meaning })
         }
     }
+}
+
+/// Columns of a matrix.
+fn columns(args: &mut Args<'_>) -> Result<usize, ConfigError> {
+    Ok(whole(args, "columns")?.unwrap_or(1))
+}
+
+/// A curvature that is not the usual one.
+fn curvature(k: f64) -> Vec<String> {
+    if k == -1.0 { Vec::new() } else { vec![format!("curvature={k}")] }
 }
 
 fn sphere(args: &mut Args<'_>, n: Option<usize>) -> Result<Sphere, ConfigError> {

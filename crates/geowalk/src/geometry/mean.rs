@@ -5,6 +5,9 @@
 //! $\tau = 1/\sum_i w_i \zeta(d_i)$, $\zeta(d) = \sqrt{-K}d \coth(\sqrt{-K}d)$ where the curvature is negative (the
 //! Hessian of $d^2/2$ is at most ζ there, so the step cannot overshoot) and $\tau = 1$ elsewhere.
 //!
+//! Where the mean may not be unique the iteration can end at a saddle: random directions are then tried, and if one
+//! leads lower it goes on from there.
+//!
 //! **Uniqueness** Always on Hadamard manifolds (K ≤ 0, simply connected). With K > 0, if all points lie in a ball of radius
 //! below a quarter of a great circle ($\pi/(2\sqrt{K})$) and half the injectivity radius; [`Mean::unique`] says whether that holds for the
 //! mean found.
@@ -99,6 +102,67 @@ pub(crate) fn arithmetic<F: Real>(
     Ok(Mean { iterations: 0, residual: 0.0, radius, unique: true })
 }
 
+/// How often the iteration may leave a point where the gradient is 0 and that is no minimum.
+const ESCAPES: u64 = 16;
+
+/// Σ w_i d(p, x_i)².
+fn spread<F: Real, M: ExpLog<F> + ?Sized>(
+    manifold: &M,
+    points: &[F],
+    weights: Option<&[F]>,
+    p: &[F],
+    work: &mut Work<F>,
+) -> f64 {
+    let each = points.chunks_exact(p.len()).enumerate();
+    each.map(|(i, x)| {
+        weights.map_or(1.0, |w| w[i].f64()) * manifold.distance(p, x, work).square().f64()
+    })
+    .sum()
+}
+
+/// Looks in a few random directions for a smaller sum of squares, and goes there: p was a saddle, or a maximum.
+fn escape<F: Real, M: ExpLog<F> + ?Sized>(
+    manifold: &M,
+    points: &[F],
+    weights: Option<&[F]>,
+    p: &mut [F],
+    [trial, direction]: [&mut [F]; 2],
+    work: &mut Work<F>,
+    seed: u64,
+) -> bool {
+    const DIRECTIONS: usize = 8;
+    let here = spread(manifold, points, weights, p, work);
+    let far = F::of(1e-2) * manifold.injectivity(p).min(F::ONE);
+    let mut state = seed;
+    for _ in 0..DIRECTIONS {
+        // Any covector off the symmetries of the points will do: Knuth's generator, its upper half.
+        for x in trial.iter_mut() {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            *x = F::of((state >> 33) as f64 / (1_u64 << 30) as f64 - 1.0);
+        }
+        manifold.gradient(p, trial, direction, work);
+        let size = manifold.norm(p, direction, work);
+        if !(size > F::ZERO && size.is_finite()) {
+            continue;
+        }
+        direction.iter_mut().for_each(|v| *v *= far / size);
+        for sign in [F::ONE, -F::ONE] {
+            trial.copy_from_slice(p);
+            if manifold.exp(trial, direction, sign, work).is_err() {
+                continue;
+            }
+            let there = spread(manifold, points, weights, trial, work);
+            if there < here - 1e3 * F::EPSILON.f64() * here {
+                p.copy_from_slice(trial);
+                return true;
+            }
+        }
+    }
+    false
+}
+
 /// Karcher's iteration from the point of largest weight.
 pub(crate) fn karcher<F: Real, M: ExpLog<F> + ?Sized>(
     manifold: &M,
@@ -130,6 +194,7 @@ pub(crate) fn karcher<F: Real, M: ExpLog<F> + ?Sized>(
     let mut best = F::INFINITY;
     let mut idle = 0;
     let mut made = 0;
+    let mut escapes = 0;
     for iterations in 1..=LIMIT {
         made = iterations;
         step.fill(F::ZERO);
@@ -169,12 +234,16 @@ pub(crate) fn karcher<F: Real, M: ExpLog<F> + ?Sized>(
             } else {
                 f64::INFINITY
             };
-            return Ok(Mean {
-                iterations,
-                residual: residual.f64(),
-                radius: radius.f64(),
-                unique: radius.f64() < quarter,
-            });
+            let unique = radius.f64() < quarter;
+            if !unique && escapes < ESCAPES {
+                escapes += 1;
+                if escape(manifold, points, weights, p, [step, direction], work, escapes) {
+                    (best, idle) = (F::INFINITY, 0);
+                    continue;
+                }
+            }
+            let (residual, radius) = (residual.f64(), radius.f64());
+            return Ok(Mean { iterations, residual, radius, unique });
         }
         if !residual.is_finite() {
             break;
@@ -186,4 +255,22 @@ pub(crate) fn karcher<F: Real, M: ExpLog<F> + ?Sized>(
         residual: best.f64(),
         iterations: made,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::geometry::manifolds::Sphere;
+    use crate::geometry::{ExpLog, Work};
+
+    #[test]
+    fn saddles_are_left() {
+        // Three points at 120° on a great circle: every one of them is a saddle, the poles are the minima.
+        let h = 0.75_f64.sqrt();
+        let points = [1.0, 0.0, 0.0, -0.5, h, 0.0, -0.5, -h, 0.0];
+        let sphere = Sphere::new(3, 1.0).unwrap();
+        let (mut p, mut work) = ([0.0; 3], Work::new());
+        let found = sphere.mean(&points, None, &mut p, &mut work).unwrap();
+        assert!(!found.unique && (p[2].abs() - 1.0).abs() < 1e-12, "{p:?}");
+        assert!((found.radius - std::f64::consts::FRAC_PI_2).abs() < 1e-9 && found.residual < 1e-9);
+    }
 }

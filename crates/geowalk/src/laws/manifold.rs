@@ -2,7 +2,7 @@
 
 use super::{Broken, Sampler, demand, gap, size, succeed};
 use crate::Real;
-use crate::geometry::{Curvature, ExpLog, Manifold, Work};
+use crate::geometry::{Curvature, Event, ExpLog, Manifold, Work};
 
 /// Rounding that a chain of a few operations may leave, relative to the size of the numbers.
 fn slack<F: Real>(scale: f64) -> f64 {
@@ -14,7 +14,10 @@ fn slack<F: Real>(scale: f64) -> f64 {
 pub fn all<F: Real, M: ExpLog<F> + ?Sized>(m: &M, sampler: &mut Sampler) -> Result<(), Broken> {
     let p = sampler.point(m);
     metric(m, &p, sampler)?;
+    dimension(m, &p, sampler)?;
+    checks(m, &p, sampler)?;
     geodesic(m, sampler)?;
+    reach(m, sampler)?;
     distance(m, sampler)?;
     transport(m, sampler)?;
     curvature(m, sampler)?;
@@ -94,6 +97,184 @@ pub fn metric<F: Real, M: Manifold<F> + ?Sized>(
     let found = error(t, &mut work)?;
     let allowed = 1e-3_f64.min(1e2 * F::EPSILON.f64().sqrt());
     demand("a short walk follows its vector", found, allowed + rounding, sampler)
+}
+
+/// As many random tangent vectors as the dimension are independent, and one more is not. Skipped above 64 coordinates,
+/// where it would take long.
+pub fn dimension<F: Real, M: Manifold<F> + ?Sized>(
+    m: &M,
+    p: &[F],
+    sampler: &mut Sampler,
+) -> Result<(), Broken> {
+    if m.ambient() > 64 {
+        return Ok(());
+    }
+    let mut work = Work::new();
+    let mut basis: Vec<Vec<F>> = Vec::new();
+    // A vector that depends on the others leaves rounding, times what the basis makes of it.
+    let rest = F::EPSILON.f64().sqrt();
+    for count in 0..=m.dim() {
+        let mut v = sampler.tangent(m, p, F::ONE);
+        for _ in 0..2 {
+            for b in &basis {
+                let along = m.inner(p, &v, b, &mut work);
+                v.iter_mut().zip(b).for_each(|(v, &b)| *v -= along * b);
+            }
+        }
+        let size = m.norm(p, &v, &mut work);
+        if count == m.dim() {
+            return demand(
+                "no more tangent vectors are independent than `dim`",
+                size.f64(),
+                rest,
+                sampler,
+            );
+        }
+        demand("as many tangent vectors as `dim` are independent", -size.f64(), -rest, sampler)?;
+        v.iter_mut().for_each(|v| *v /= size);
+        basis.push(v);
+    }
+    Ok(())
+}
+
+/// `check` and `check_tangent` refuse slices of another length, what is not finite, and what is moved off the manifold
+/// or the tangent space; what `check` lets pass has a distance; `nearest` and `random` give points, and `nearest` leaves
+/// points where they are.
+pub fn checks<F: Real, M: ExpLog<F> + ?Sized>(
+    m: &M,
+    p: &[F],
+    sampler: &mut Sampler,
+) -> Result<(), Broken> {
+    let mut work = Work::new();
+    let refuse = |law: &'static str, accepted: bool, sampler: &Sampler| {
+        demand(law, f64::from(u8::from(accepted)), 0.0, sampler)
+    };
+    let v = sampler.tangent(m, p, F::ONE);
+    let longer: Vec<F> = p.iter().copied().chain([F::ONE]).collect();
+    refuse("a point of another length is refused", m.check(&longer).is_ok(), sampler)?;
+    refuse("a shorter point is refused", m.check(&p[1..]).is_ok(), sampler)?;
+    refuse(
+        "a tangent vector of another length is refused",
+        m.check_tangent(p, &v[1..]).is_ok(),
+        sampler,
+    )?;
+    let at = sampler.below(p.len());
+    for bad in [F::NAN, F::INFINITY] {
+        let (mut q, mut w) = (p.to_vec(), v.clone());
+        (q[at], w[at]) = (bad, bad);
+        refuse("a point that is not finite is refused", m.check(&q).is_ok(), sampler)?;
+        refuse(
+            "a tangent vector that is not finite is refused",
+            m.check_tangent(p, &w).is_ok(),
+            sampler,
+        )?;
+    }
+    // What a projection takes away leads off the manifold, if anything is taken.
+    let ambient: Vec<F> = sampler.vector(m.ambient());
+    let mut inside = ambient.clone();
+    m.project(p, &mut inside);
+    let normal: Vec<F> = ambient.iter().zip(&inside).map(|(&a, &b)| a - b).collect();
+    let off = size(&normal);
+    if off > 1e-3 {
+        let scale = F::of(0.1 * (1.0 + size(p)) / off);
+        let with =
+            |x: &[F]| -> Vec<F> { x.iter().zip(&normal).map(|(&x, &n)| x + scale * n).collect() };
+        let large = with(&vec![F::ZERO; p.len()]);
+        refuse(
+            "a vector off the tangent space is refused",
+            m.check_tangent(p, &large).is_ok(),
+            sampler,
+        )?;
+        refuse("a point off the manifold is refused", m.check(&with(p)).is_ok(), sampler)?;
+    }
+    // Also where the manifold is open, and no direction leads off it at p.
+    let far: Vec<F> = ambient.iter().map(|&x| F::of(8.0) * x).collect();
+    if m.check(&far).is_ok() {
+        let d = m.distance(p, &far, &mut work).f64();
+        demand(
+            "points that pass the check have a distance",
+            if d.is_finite() { 0.0 } else { f64::NAN },
+            0.0,
+            sampler,
+        )?;
+    }
+    let mut same = p.to_vec();
+    succeed("a point has a nearest point", m.nearest(&mut same, &mut work), sampler)?;
+    demand("the nearest point of a point is itself", gap(&same, p), slack::<F>(size(p)), sampler)?;
+    let mut drawn = vec![F::ZERO; m.ambient()];
+    m.random(&mut || sampler.normal(), &mut drawn, &mut work);
+    succeed("random points pass the check", m.check(&drawn), sampler)
+}
+
+/// Up to the injectivity radius a walk is the shortest way and has no event; beyond, a walk that is not the shortest has
+/// one, and `log` answers with a way there that is as long as the distance, or not at all. Skipped where the radius is
+/// infinite.
+pub fn reach<F: Real, M: ExpLog<F> + ?Sized>(m: &M, sampler: &mut Sampler) -> Result<(), Broken> {
+    let mut work = Work::new();
+    let p: Vec<F> = sampler.point(m);
+    let radius = m.injectivity(&p);
+    demand("the injectivity radius is positive", -radius.f64(), -f64::MIN_POSITIVE, sampler)?;
+    if !radius.is_finite() {
+        return Ok(());
+    }
+    let unit = sampler.tangent(m, &p, F::ONE);
+    let allowed = 1e-6_f64.max(F::EPSILON.f64().sqrt()) * (1.0 + radius.f64());
+    for part in [sampler.uniform(0.5, 0.95), 1.0, sampler.uniform(1.05, 1.9)] {
+        let length = radius * F::of(part);
+        let mut q = p.clone();
+        let Ok(step) = m.exp(&mut q, &unit, length, &mut work) else {
+            demand(
+                "walks below the injectivity radius succeed",
+                f64::from(u8::from(part < 1.0)),
+                0.0,
+                sampler,
+            )?;
+            continue;
+        };
+        let d = m.distance(&p, &q, &mut work).f64();
+        let shorter = length.f64() - d;
+        if part < 1.0 {
+            demand(
+                "below the injectivity radius walks are shortest",
+                shorter.abs(),
+                allowed,
+                sampler,
+            )?;
+        }
+        // Walks that leave an open manifold end where it does: their distance says nothing.
+        match step.event {
+            Event::Inside => {
+                demand("a walk that is not the shortest has an event", shorter, allowed, sampler)?
+            }
+            _ => demand(
+                "walks below the injectivity radius have no event",
+                f64::from(u8::from(part < 1.0)),
+                0.0,
+                sampler,
+            )?,
+        }
+        let mut back = vec![F::ZERO; m.ambient()];
+        match m.log(&p, &q, &mut back, &mut work) {
+            Ok(()) => {
+                let found = m.norm(&p, &back, &mut work).f64();
+                demand(
+                    "a logarithm is as long as the distance",
+                    (found - d).abs(),
+                    allowed,
+                    sampler,
+                )?;
+                let mut end = p.clone();
+                let law = "a logarithm leads there, also across the cut locus";
+                succeed(law, m.exp(&mut end, &back, F::ONE, &mut work), sampler)?;
+                demand(law, m.distance(&end, &q, &mut work).f64(), allowed, sampler)?;
+            }
+            Err(error) if part < 1.0 => {
+                succeed("log below the injectivity radius succeeds", Err::<(), _>(error), sampler)?
+            }
+            Err(_) => {}
+        }
+    }
+    Ok(())
 }
 
 /// Geodesics: exp stays on the manifold; its length is t‖v‖; log inverts it; the distance to its end is its length;
@@ -197,6 +378,10 @@ pub fn transport<F: Real, M: ExpLog<F> + ?Sized>(
 
 /// The square of the side opposite to the angle γ between sides a and b, in the plane of curvature k; sin²(γ/2) is given.
 fn third_side_squared(a: f64, b: f64, sin2_half: f64, k: f64) -> f64 {
+    // A curvature without an upper bound says nothing about the third side.
+    if k == f64::INFINITY {
+        return 0.0;
+    }
     let root = k.abs().sqrt();
     // Haversines: no cancellation for short sides or small angles. s(x) = sin(√k x)/√k, and so on.
     if k > 0.0 {

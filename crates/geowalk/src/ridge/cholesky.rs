@@ -18,17 +18,19 @@ impl Cholesky {
         lanes::widely(
             #[inline(always)]
             || {
-                for i in 0..n {
-                    let (done, rest) = lower.split_at_mut(i * (i + 1) / 2);
-                    let row = &mut rest[..=i];
-                    for j in 0..i {
-                        let other = &done[j * (j + 1) / 2..][..=j];
-                        row[j] = (row[j] - dot(&row[..j], &other[..j])) / other[j];
-                    }
-                    let diagonal = row[i];
-                    let pivot = diagonal - dot(&row[..i], &row[..i]);
+                // Column by column: the products of its rows do not wait for each other.
+                for j in 0..n {
+                    let (done, mut rest) = lower.split_at_mut((j + 1) * (j + 2) / 2);
+                    let row = &mut done[j * (j + 1) / 2..];
+                    let diagonal = row[j];
+                    let pivot = diagonal - dot(&row[..j], &row[..j]);
                     let least = (1e-14 * diagonal).max(f64::MIN_POSITIVE);
-                    row[i] = if pivot > least { pivot } else { least }.sqrt();
+                    row[j] = if pivot > least { pivot } else { least }.sqrt();
+                    for i in j + 1..n {
+                        let (other, later) = rest.split_at_mut(i + 1);
+                        other[j] = (other[j] - dot(&other[..j], &row[..j])) / row[j];
+                        rest = later;
+                    }
                 }
             },
         );
@@ -62,11 +64,35 @@ impl Cholesky {
         self.backward(x);
     }
 
-    /// xᵀH⁻¹x; x is overwritten.
+    /// xᵀH⁻¹x of many x: coordinate i of x number r is at i·size + r of `panel`, which is overwritten.
     #[inline(always)]
-    pub(super) fn length(&self, x: &mut [f64]) -> f64 {
-        self.forward(x);
-        dot(x, x)
+    pub(super) fn lengths(&self, panel: &mut [f64], lengths: &mut [f64]) {
+        let size = lengths.len();
+        lengths.fill(0.0);
+        for i in 0..self.n {
+            let row = &self.lower[i * (i + 1) / 2..][..=i];
+            let (done, rest) = panel.split_at_mut(i * size);
+            let left = &mut rest[..size];
+            for (l, x) in row.chunks_exact(4).zip(done.chunks_exact(4 * size)) {
+                let (x0, x) = x.split_at(size);
+                let (x1, x) = x.split_at(size);
+                let (x2, x3) = x.split_at(size);
+                for ((((left, x0), x1), x2), x3) in left.iter_mut().zip(x0).zip(x1).zip(x2).zip(x3)
+                {
+                    *left -= (l[0] * x0 + l[1] * x1) + (l[2] * x2 + l[3] * x3);
+                }
+            }
+            let whole = i - i % 4;
+            for (l, x) in row[whole..i].iter().zip(done[whole * size..].chunks_exact(size)) {
+                for (left, x) in left.iter_mut().zip(x) {
+                    *left -= l * x;
+                }
+            }
+            for (left, length) in left.iter_mut().zip(lengths.iter_mut()) {
+                *left /= row[i];
+                *length += *left * *left;
+            }
+        }
     }
 
     /// Row i of L, with zeros behind the diagonal.
@@ -92,6 +118,8 @@ mod tests {
             assert!((sum - b).abs() < 1e-14);
         }
         let solved: f64 = [1.0, -2.0, 0.25].iter().zip(&x).map(|(b, x)| b * x).sum();
-        assert!((factor.length(&mut [1.0, -2.0, 0.25]) - solved).abs() < 1e-14);
+        let mut lengths = [0.0; 2];
+        factor.lengths(&mut [1.0, 2.0, -2.0, -4.0, 0.25, 0.5], &mut lengths);
+        assert!((lengths[0] - solved).abs() < 1e-14 && (lengths[1] - 4.0 * solved).abs() < 1e-13);
     }
 }

@@ -18,6 +18,10 @@ pub(super) enum Metric {
 }
 
 impl Metric {
+    fn is_diagonal(&self) -> bool {
+        matches!(self, Self::Diagonal(_))
+    }
+
     fn solve(&self, x: &mut [f64]) {
         match self {
             Self::Full(factors) => {
@@ -41,13 +45,22 @@ pub(super) struct Ended {
     pub(super) converged: bool,
 }
 
-/// Moves `theta` towards the minimum until a further step would gain less than the part `gain` of what is lost,
-/// or all rows were gone through `most` times.
+/// When a search ends: where a further step would gain less than this part of what is lost, or less than this
+/// much, or when all rows were gone through this often.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limit {
+    pub(super) part: f64,
+    pub(super) gain: f64,
+    pub(super) passes: u64,
+}
+
+/// Moves `theta` towards the minimum. Second derivatives are computed anew at the point reached after as many
+/// passes as that costs, then after twice as many, and so on.
 pub(super) fn minimise(
     objective: &Objective<'_>,
     lambda: f64,
-    metric: &Metric,
-    (gain, most): (f64, u64),
+    mut metric: Metric,
+    limit: Limit,
     theta: &mut Vec<f64>,
 ) -> Ended {
     let mut gradient = vec![0.0; theta.len()];
@@ -55,7 +68,14 @@ pub(super) fn minimise(
     let mut value = objective.evaluate(theta, lambda, &mut gradient);
     let mut ended = Ended { passes: 1, converged: false };
     let mut pairs: Vec<(Vec<f64>, Vec<f64>, f64)> = Vec::new();
-    while ended.passes <= most && value.is_finite() {
+    // A row's part of a matrix is d²/2 products, of a score and its gradient 2d.
+    let mut renewal = (objective.design.width() as u64 / 4).max(8);
+    while ended.passes <= limit.passes && value.is_finite() {
+        if ended.passes > renewal {
+            metric = objective.metric(metric.is_diagonal(), theta, lambda);
+            pairs.clear();
+            renewal = 2 * ended.passes;
+        }
         let mut direction: Vec<f64> = gradient.iter().map(|g| -g).collect();
         let mut alphas = Vec::with_capacity(pairs.len());
         for (s, y, rho) in pairs.iter().rev() {
@@ -70,8 +90,8 @@ pub(super) fn minimise(
         }
         // The gain of the step, to second order, is half of this.
         let descent = -dot(&gradient, &direction);
-        if descent.is_nan() || descent <= gain * value {
-            ended.converged = descent <= gain * value;
+        if descent.is_nan() || descent <= (limit.part * value).max(limit.gain) {
+            ended.converged = true;
             break;
         }
         let rounding = 1e-14 * value.abs();

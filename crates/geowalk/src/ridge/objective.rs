@@ -3,6 +3,7 @@
 
 use super::cholesky::Cholesky;
 use super::design::Design;
+use super::lbfgs::Metric;
 use crate::boost::Halt;
 use crate::loss::{AnyLoss, Loss};
 use crate::real::lanes;
@@ -43,6 +44,11 @@ pub(super) struct Kink {
 }
 
 impl Kind {
+    /// Is the loss the logarithm of a probability?
+    pub(super) fn is_logarithmic(&self) -> bool {
+        matches!(self, Self::Logistic | Self::Softmax(_))
+    }
+
     pub(super) fn outputs(&self) -> usize {
         if let Self::Softmax(classes) = self { *classes } else { 1 }
     }
@@ -239,8 +245,8 @@ impl Objective<'_> {
         value
     }
 
-    /// The sums over rows in the second derivatives of each score by itself, times `scale`: lower triangles.
-    pub(super) fn curvature(&self, theta: &[f64], scale: f64) -> Vec<Vec<f64>> {
+    /// The sums over rows in the second derivatives of each score by itself: lower triangles.
+    pub(super) fn curvature(&self, theta: &[f64]) -> Vec<Vec<f64>> {
         let (width, outputs) = (self.design.width(), self.kind.outputs());
         // At the beginning all classes are alike.
         let alike = theta.iter().all(|t| *t == 0.0);
@@ -257,7 +263,7 @@ impl Objective<'_> {
                     self.kind.judge(&piece.labels, &mut piece.z, Some(&mut piece.curvature));
                     for (curved, h) in piece.curvature.chunks_exact(PIECE).zip(&mut squares) {
                         for (r, &i) in rows.iter().enumerate() {
-                            let a = scale * piece.weights[r] * curved[r];
+                            let a = piece.weights[r] * curved[r];
                             self.design.add_square(i as usize, a, h);
                         }
                     }
@@ -268,7 +274,7 @@ impl Objective<'_> {
         squares
     }
 
-    /// The factors of second derivatives whose sums over rows are these.
+    /// The factors of second derivatives whose sums over rows are these, times `scale`.
     pub(super) fn factors(&self, squares: &[Vec<f64>], lambda: f64, scale: f64) -> Vec<Cholesky> {
         let factor = |h: &Vec<f64>| {
             let mut h: Vec<f64> = h.iter().map(|h| scale * h).collect();
@@ -280,8 +286,16 @@ impl Objective<'_> {
         squares.iter().map(factor).collect()
     }
 
+    /// The second derivatives there, or their diagonal.
+    pub(super) fn metric(&self, is_diagonal: bool, theta: &[f64], lambda: f64) -> Metric {
+        if is_diagonal {
+            return Metric::Diagonal(self.diagonal(theta, lambda));
+        }
+        Metric::Full(self.factors(&self.curvature(theta), lambda, 1.0))
+    }
+
     /// The diagonal of the second derivatives.
-    pub(super) fn diagonal(&self, theta: &[f64], lambda: f64) -> Vec<f64> {
+    fn diagonal(&self, theta: &[f64], lambda: f64) -> Vec<f64> {
         let width = self.design.width();
         let mut diagonal = vec![0.0; theta.len()];
         let mut piece = self.piece();
@@ -313,31 +327,42 @@ impl Objective<'_> {
     /// one row changes:
     /// $$z_i^{(-i)} \approx z_i + \frac{a_i g_i}{1 - a_i h_i}, \qquad a_i = x_i^\top H^{-1} x_i$$
     /// with slope g and curvature h of the row. Exact for the squared loss. Score k of row r is at r·outputs + k.
-    pub(super) fn left_out(&self, theta: &[f64], factors: &[Cholesky], out: &mut Vec<f64>) {
+    /// Gives the effective number of weights, Σ a_i h_i.
+    pub(super) fn left_out(&self, theta: &[f64], factors: &[Cholesky], out: &mut Vec<f64>) -> f64 {
         let (width, outputs) = (self.design.width(), self.kind.outputs());
+        let mut effective = 0.0;
         let mut piece = self.piece();
-        let (mut x, mut work) = (vec![0.0; width], vec![0.0; width]);
+        let (mut written, mut row) = (vec![0.0; width * PIECE], vec![0.0; width]);
+        let mut panel = written.clone();
+        let mut lengths = vec![0.0; PIECE * outputs];
         out.clear();
         for rows in self.rows.chunks(PIECE) {
             self.load(rows, theta, &mut piece);
             let scores = piece.z.clone();
             self.kind.judge(&piece.labels, &mut piece.z, Some(&mut piece.curvature));
             for (r, &i) in rows.iter().enumerate() {
-                self.design.write(i as usize, &mut x);
+                self.design.write(i as usize, &mut row);
+                for (column, x) in written.chunks_exact_mut(PIECE).zip(&row) {
+                    column[r] = *x;
+                }
+            }
+            for (factor, lengths) in factors.iter().zip(lengths.chunks_exact_mut(PIECE)) {
+                panel.copy_from_slice(&written);
+                lanes::widely(
+                    #[inline(always)]
+                    || factor.lengths(&mut panel, lengths),
+                );
+            }
+            for r in 0..rows.len() {
                 let unit = piece.weights[r].min(1.0);
-                for (k, factor) in factors.iter().enumerate().take(outputs) {
-                    let at = k * PIECE + r;
-                    let a = lanes::widely(
-                        #[inline(always)]
-                        || {
-                            work.copy_from_slice(&x);
-                            factor.length(&mut work)
-                        },
-                    );
-                    let kept = (1.0 - unit * a * piece.curvature[at]).max(1e-6);
-                    out.push(scores[at] + unit * a * piece.z[at] / kept);
+                for at in (r..PIECE * outputs).step_by(PIECE) {
+                    let moved = unit * lengths[at] * piece.curvature[at];
+                    effective += moved;
+                    let kept = (1.0 - moved).max(1e-6);
+                    out.push(scores[at] + unit * lengths[at] * piece.z[at] / kept);
                 }
             }
         }
+        effective
     }
 }

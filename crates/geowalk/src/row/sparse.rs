@@ -38,7 +38,7 @@ impl<'a, F: Real> Sparse<'a, F> {
 
     /// A row of indices that the caller knows to be distinct and below `bound`, in any order. A longer slice is cut to the shorter.
     #[inline]
-    pub(super) fn distinct(indices: &'a [u32], values: &'a [F], bound: usize) -> Self {
+    pub(crate) fn distinct(indices: &'a [u32], values: &'a [F], bound: usize) -> Self {
         Self { indices, values, bound }
     }
 }

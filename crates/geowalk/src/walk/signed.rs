@@ -5,6 +5,7 @@
 //! **Start** Both copies alike, so w = 0. **Cost** twice that of the walk. **Source** \[KW97\].
 
 use super::Walk;
+use crate::Real;
 use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::learn::gauge::Gauge;
 use crate::loss::Loss;
@@ -57,12 +58,13 @@ pub(crate) struct Both<X> {
     pub(crate) scale: f64,
 }
 
-impl<X: Row<f64>> Row<f64> for Both<X> {
+impl<F: Real, X: Row<F>> Row<F> for Both<X> {
     #[inline]
-    fn each(self, mut f: impl FnMut(usize, f64)) {
+    fn each(self, mut f: impl FnMut(usize, F)) {
+        let scale = F::of(self.scale);
         self.x.each(|i, x| {
-            f(2 * i, self.scale * x);
-            f(2 * i + 1, -self.scale * x);
+            f(2 * i, scale * x);
+            f(2 * i + 1, -scale * x);
         });
     }
 

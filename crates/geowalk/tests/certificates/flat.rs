@@ -1,10 +1,6 @@
 //! Gradient descent, least squares, natural EG, mirror descent, OLS, linear EG, free: regret ≤ bound.
 
-use geowalk::certify::{
-    Bound, Comparator, FirstOrder, FreeBets, GradientDescent, LeastSquares, LinearEg,
-    MirrorDescent, NaturalEg, Ols,
-};
-use geowalk::geometry::generators;
+use geowalk::certify::{Bound, Comparator, Divergence, FirstOrder, FreeBets, Ledger, Start};
 use geowalk::laws::Sampler;
 use geowalk::loss::{Absolute, AnyLoss, Hinge, Logistic, Loss, Squared};
 use geowalk::row::{Dense, Norm};
@@ -26,7 +22,7 @@ fn gradient_descent() {
             move || (cube(&mut random, N, -1.0, 1.0), random.sign())
         };
         let facts = Hinge.facts();
-        let mut measured = GradientDescent::new(&[], &facts);
+        let mut measured = Ledger::gradient_descent(&[], &facts);
         let game = play(
             &mut Euclidean::new(),
             &mut measured,
@@ -37,7 +33,7 @@ fn gradient_descent() {
             adversarial,
             &mut draw,
         );
-        let mut promised = GradientDescent::promised(&[], &facts, z, r).unwrap();
+        let mut promised = Ledger::promised_descent(&[], &facts, z, r).unwrap();
         for (round, (x, _)) in game.rounds.iter().zip(&game.rows) {
             promised.observe(round, Dense(x));
         }
@@ -76,7 +72,7 @@ fn least_squares_explicit_and_implicit() {
         };
         let adversarial = seed % 2 == 0;
         let rate = random.uniform(0.01, 0.24);
-        let mut bound = LeastSquares::explicit(&[]);
+        let mut bound = Ledger::least_squares(&[]);
         let game = play(
             &mut Euclidean::new(),
             &mut bound,
@@ -96,14 +92,13 @@ fn least_squares_explicit_and_implicit() {
         // Implicit steps: the loss after them, at any rate.
         let rate = random.uniform(0.1, 30.0);
         let mut walk = Implicit::new(Euclidean::new());
-        let mut after = LeastSquares::implicit(&[]);
+        let mut after = Ledger::least_squares_after(&[]);
         let (mut later, mut comparator) = (0.0, 0.0);
         for _ in 0..200 {
             let (x, y) = draw();
             let round = walk.step(Dense(&x), y.into(), &Squared, rate).unwrap();
             let end = walk.after().unwrap();
-            let seen = Round { z: end.z, loss: end.loss, slope: end.slope, ..round };
-            after.observe(&seen, Dense(&x));
+            after.observe(&round, Dense(&x));
             later += end.loss;
             comparator += Squared.value(dot(&u, &x), y);
         }
@@ -117,7 +112,7 @@ fn implicit_least_squares_is_explicit_at_a_smaller_rate_on_rows_of_equal_norm() 
     let (u, rate) = ([0.7, -1.1], 5.0);
     let mut random = Sampler::new(5);
     let mut walk = Implicit::new(Euclidean::new());
-    let mut bound = LeastSquares::explicit(&[]);
+    let mut bound = Ledger::least_squares(&[]);
     let mut regret = 0.0;
     for _ in 0..300 {
         let (sin, cos) = random.uniform(0.0, 6.3).sin_cos();
@@ -137,7 +132,7 @@ fn natural_eg_where_slopes_and_features_have_one_sign() {
         let u = cube(&mut random, N, 1e-6, 3.0);
         let start = [1.0; N];
         let rate = random.uniform(0.01, 0.5);
-        let mut bound = NaturalEg::new(&start, &Logistic.facts()).unwrap();
+        let mut bound = Ledger::natural_eg(&start, &Logistic.facts()).unwrap();
         let mut draw = Sampler::new(seed + 1000);
         let game = play(
             &mut Orthant::new(1.0).unwrap(),
@@ -154,7 +149,7 @@ fn natural_eg_where_slopes_and_features_have_one_sign() {
 }
 
 #[test]
-fn mirror_descent_with_strongly_convex_generators() {
+fn mirror_steps_of_p_norms_and_entropy() {
     for seed in 0..40 {
         let mut random = Sampler::new(seed);
         let (rate, adversarial) = (random.uniform(0.02, 1.0), seed % 2 == 0);
@@ -164,8 +159,8 @@ fn mirror_descent_with_strongly_convex_generators() {
         };
         let u = cube(&mut random, N, -1.0, 1.0);
         let q = random.uniform(1.1, 2.0);
-        let generator = generators::PNorm::new(q).unwrap();
-        let mut bound = MirrorDescent::new(generator, &[0.0; N], &Logistic.facts()).unwrap();
+        let (divergence, start) = (Divergence::PNorm { q }, Start::Each(0.0));
+        let mut bound = Ledger::mirror_steps(divergence, start, &Logistic.facts()).unwrap();
         let mut walk = PNorm::new(q).unwrap();
         let game = play(&mut walk, &mut bound, &Logistic, rate, 150, &u, adversarial, &mut draw);
         let given = bound.certify(&Comparator::Given(&u));
@@ -174,36 +169,34 @@ fn mirror_descent_with_strongly_convex_generators() {
         let ball = bound.certify(&Comparator::Ball { norm, radius: norm.of(&u) });
         assert!((ball.bound - given.bound).abs() <= 1e-9 * given.bound, "{ball} {given}");
 
-        // EG: the entropy is 1-strongly convex in the sum of magnitudes.
+        // EG: the range of the rows bounds every step, and the steps as they were made are shorter.
         let u = simplex(&mut random, N);
         let start = [1.0 / N as f64; N];
-        let entropy = generators::SimplexEntropy;
-        let mut bound = MirrorDescent::new(entropy, &start, &Logistic.facts()).unwrap();
+        let mut bound = Ledger::linear_eg(&start, &Logistic.facts()).unwrap();
         let mut walk = SimplexEntropy::new();
         walk.grow(N);
         let game = play(&mut walk, &mut bound, &Logistic, rate, 150, &u, adversarial, &mut draw);
         let given = bound.certify(&Comparator::Given(&u));
         holds(&given, game.regret(&u, &Logistic));
         assert!(bound.certify(&Comparator::Simplex { n: N }).bound >= given.bound);
-        let mut linear = LinearEg::new(&start, &Logistic.facts()).unwrap();
+        let (divergence, start) = (Divergence::Entropy, Start::Given(start.to_vec()));
+        let mut steps = Ledger::mirror_steps(divergence, start, &Logistic.facts()).unwrap();
         for (round, (x, _)) in game.rounds.iter().zip(&game.rows) {
-            linear.observe(round, Dense(x));
+            steps.observe(round, Dense(x));
         }
-        let sharper = linear.certify(&Comparator::Given(&u));
+        let sharper = steps.certify(&Comparator::Given(&u));
         holds(&sharper, game.regret(&u, &Logistic));
         assert!(sharper.bound <= given.bound * (1.0 + 1e-12), "{sharper} {given}");
     }
 }
 
 #[test]
-fn unnormalised_entropy_within_a_declared_radius() {
+fn unnormalised_entropy() {
     for seed in 0..30 {
         let mut random = Sampler::new(seed);
         let u = cube(&mut random, N, 0.0, 0.5);
-        let start = [0.25; N];
-        let kl = generators::KullbackLeibler;
-        let mut bound = MirrorDescent::within(kl, &start, &Absolute.facts(), 4.0).unwrap();
-        assert_eq!(bound.declared()[0].value, 4.0);
+        let (start, facts) = (Start::Each(0.25), Absolute.facts());
+        let mut bound = Ledger::mirror_steps(Divergence::Entropy, start, &facts).unwrap();
         let mut draw = Sampler::new(seed + 1000);
         let game = play(
             &mut Entropy::new(0.25).unwrap(),
@@ -232,9 +225,11 @@ fn ols_for_balanced_and_other_smooth_losses() {
         let u = cube(&mut random, N, -1.5, 1.5);
         let p = random.uniform(2.0, 8.0);
         let facts = loss.facts();
-        let mut bound = Ols::new(p, &facts).unwrap();
+        let mut bound = Ledger::ols(p, &facts).unwrap();
         // ‖x‖_p of rows in the cube is at most N^(1/p).
-        let rate = bound.rate(random.uniform(0.05, 0.95), (N as f64).powf(1.0 / p));
+        let most = (N as f64).powf(1.0 / p);
+        let smooth = facts.smooth.unwrap();
+        let rate = random.uniform(0.05, 0.95) / ((p - 1.0) * most * most * smooth);
         let mut draw = Sampler::new(seed + 1000);
         let mut walk = PNorm::new(p / (p - 1.0)).unwrap();
         let game = play(&mut walk, &mut bound, &loss, rate, 200, &u, seed % 2 == 0, || {
@@ -253,7 +248,7 @@ fn ols_for_balanced_and_other_smooth_losses() {
             assert!(round.length * round.length <= most * (1.0 + 1e-9) + 1e-15);
         }
         let divergence = first.certify(&Comparator::Given(&u)).bound - regret;
-        let most = bound.divergence(&Comparator::Given(&u), comparator);
+        let most = comparator + 0.5 * Norm::Lp(p / (p - 1.0)).of(&u).powi(2) / rate + 1e-9;
         assert!(divergence >= -1e-9 && divergence <= most, "{divergence} > {most}");
     }
 }

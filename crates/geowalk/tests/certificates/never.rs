@@ -1,13 +1,11 @@
 //! Certificates that were once `valid` and false, each with the input that showed it.
 
 use geowalk::certify::{
-    AdaHedge, AnyBound, Bound, Comparator, Divergence, Eg, Egu, FirstOrder, GradientDescent, Hedge,
-    LeastSquares, LinearEg, MirrorDescent, MirrorSteps, Mixture, NaturalEg, Prod, ReparamEg,
-    ReparamHedge, Start, Status, Theory, Winnow,
+    AdaHedge, AnyBound, Bound, Comparator, Divergence, FirstOrder, Hedge, Ledger, Mixture, Prod,
+    ReparamHedge, Start, Status, Winnow, rules,
 };
 use geowalk::error::Allowed;
 use geowalk::experts::{Experts, Kind, Linear, Rule, Settings};
-use geowalk::geometry::generators::SimplexEntropy as SimplexGenerator;
 use geowalk::laws::Sampler;
 use geowalk::loss::{Absolute, AnyLoss, Facts, Logistic, Loss, Squared};
 use geowalk::row::{Dense, Norm};
@@ -25,7 +23,7 @@ const WITHIN_SCALE: &str = "a comparator whose magnitudes sum to at most the sca
 /// F1: predictions clipped at 1, labels of 1.3.
 #[test]
 fn label_above_the_clip_voids_egu() {
-    fn run(mut walk: impl Walk, mut bound: Egu) {
+    fn run(mut walk: impl Walk, mut bound: Ledger) {
         let mut loss = 0.0;
         for _ in 0..50 {
             let round = walk.step(Dense(&[1.0]), 1.3.into(), &Squared, 0.3).unwrap();
@@ -36,23 +34,23 @@ fn label_above_the_clip_voids_egu() {
         void(&bound.certify_known(&Comparator::Given(&[1.3]), 0.0), 1, "labels in [0, Y]");
     }
     let entropy = Clipped::new(Entropy::new(2.0).unwrap(), 0.0, 1.0).unwrap();
-    run(entropy, Egu::new(&[2.0]).unwrap().declare_labels(1.0).unwrap());
+    run(entropy, Ledger::egu(&[2.0]).unwrap().declare([None, Some(1.0)]).unwrap());
     let twin = Clipped::new(ReparamEntropy::new(2.0).unwrap(), 0.0, 1.0).unwrap();
-    run(twin, Egu::twin(&[2.0]).unwrap().declare_labels(1.0).unwrap());
+    run(twin, Ledger::reparam_egu(&[2.0]).unwrap().declare([None, Some(1.0)]).unwrap());
 }
 
 /// Constants that were declared are checked where the step is 0, too.
 #[test]
 fn declared_constants_are_checked_on_every_row() {
     let facts = Absolute.facts();
-    let promised = GradientDescent::promised(&[], &facts, 1.0, 1.0).unwrap();
-    let mut bound = AnyBound::from(Theory::Descent(promised));
+    let promised = Ledger::promised_descent(&[], &facts, 1.0, 1.0).unwrap();
+    let mut bound = AnyBound::Ledger(promised);
     let mut walk = Euclidean::new();
     for x in [1.0, 5.0] {
         let round = walk.step(Dense(&[x]), 0.0.into(), &Absolute, 0.5).unwrap();
         bound.observe(&round, Dense(&[x]));
     }
-    let verdict = bound.certify(&Comparator::Given(&[1.0]), None, None);
+    let verdict = &bound.certify(&Comparator::Given(&[1.0]), None, None)[0];
     void(&verdict.certificate, 2, "|x| <= R");
 }
 
@@ -117,8 +115,8 @@ fn small_games_have_weights_and_bounds() {
 fn collapsed_weights_have_the_length_of_their_step() {
     let (rate, x, u) = (6.5624, [1.6507, 1.6507], [-10.0, 0.0]);
     let mut walk = Signed::new(SimplexEntropy::new(), 10.0).unwrap();
-    let steps = MirrorSteps::new(Divergence::Entropy, Start::Even, &Absolute.facts()).unwrap();
-    let mut bound = AnyBound::from(Theory::Mirror(steps)).signed(10.0);
+    let steps = Ledger::mirror_steps(Divergence::Entropy, Start::Even, &Absolute.facts()).unwrap();
+    let mut bound = AnyBound::Ledger(steps.signed(10.0));
     let (mut loss, mut lengths) = (0.0, Vec::new());
     for _ in 0..2 {
         let round = walk.step(Dense(&x), (-1.0).into(), &Absolute, rate).unwrap();
@@ -131,7 +129,7 @@ fn collapsed_weights_have_the_length_of_their_step() {
     assert!((lengths[1] - std::f64::consts::LN_2).abs() < 1e-9, "{lengths:?}");
     for u in [u, [-0.3, -0.3], [-0.6058, 0.0]] {
         let own = (dot(&u, &x) + 1.0).abs();
-        let verdict = bound.certify(&Comparator::Given(&u), None, None);
+        let verdict = &bound.certify(&Comparator::Given(&u), None, None)[0];
         holds(&verdict.certificate, loss - 2.0 * own);
     }
 }
@@ -144,8 +142,8 @@ fn comparators_next_to_the_start_have_their_distance() {
         let u = [0.5 + near, 0.5 - near];
         let facts = Absolute.facts();
         let mut walk = SimplexEntropy::new();
-        let mut steps = MirrorSteps::new(Divergence::Entropy, Start::Even, &facts).unwrap();
-        let mut linear = LinearEg::new(&[0.5, 0.5], &facts).unwrap();
+        let mut steps = Ledger::mirror_steps(Divergence::Entropy, Start::Even, &facts).unwrap();
+        let mut linear = Ledger::linear_eg(&[0.5, 0.5], &facts).unwrap();
         let (mut loss, mut own) = (0.0, 0.0);
         for _ in 0..5 {
             let y = 5e9 + 20.0;
@@ -162,16 +160,17 @@ fn comparators_next_to_the_start_have_their_distance() {
     // Two-sided walks begin at 0: a comparator as near to it as 1e-15.
     for (scale, near) in [(1.0, 1e-15), (10.0, 1e-9)] {
         let mut walk = Signed::new(SimplexEntropy::new(), scale).unwrap();
-        let steps = MirrorSteps::new(Divergence::Entropy, Start::Even, &Absolute.facts()).unwrap();
-        let mut bound = AnyBound::from(Theory::Mirror(steps)).signed(scale);
+        let steps =
+            Ledger::mirror_steps(Divergence::Entropy, Start::Even, &Absolute.facts()).unwrap();
+        let mut bound = AnyBound::Ledger(steps.signed(scale));
         let round = walk.step(Dense(&[1e10]), 1.0.into(), &Absolute, 1e-30).unwrap();
         bound.observe(&round, Dense(&[1e10]));
-        let verdict = bound.certify(&Comparator::Given(&[near]), None, None);
+        let verdict = &bound.certify(&Comparator::Given(&[near]), None, None)[0];
         holds(&verdict.certificate, 1.0 - (near * 1e10 - 1.0).abs());
     }
     // And on the orthant, where the distance is that of logarithms.
     let mut walk = Orthant::new(1.0).unwrap();
-    let mut bound = NaturalEg::new(&[1.0], &Absolute.facts()).unwrap();
+    let mut bound = Ledger::natural_eg(&[1.0], &Absolute.facts()).unwrap();
     let round = walk.step(Dense(&[1e10]), 0.0.into(), &Absolute, 1e-40).unwrap();
     bound.observe(&round, Dense(&[1e10]));
     let u = [1.0 - f64::EPSILON];
@@ -185,18 +184,16 @@ fn comparators_off_the_simplex_are_refused() {
     let start = [0.5, 0.5];
     let facts = Squared.facts();
     let (mut walk, mut twin) = (SimplexEntropy::new(), ReparamSimplex::new());
-    let mut steps = MirrorSteps::new(Divergence::Entropy, Start::Even, &facts).unwrap();
+    let mut steps = Ledger::mirror_steps(Divergence::Entropy, Start::Even, &facts).unwrap();
     let given = Start::Given(start.to_vec());
-    let mut from = MirrorSteps::new(Divergence::Entropy, given, &facts).unwrap();
-    let mut descent = MirrorDescent::new(SimplexGenerator, &start, &facts).unwrap();
-    let mut linear = LinearEg::new(&start, &facts).unwrap();
-    let mut eg = Eg::new(&start).unwrap();
-    let mut reparam = ReparamEg::new(&start, 0.0).unwrap();
+    let mut from = Ledger::mirror_steps(Divergence::Entropy, given, &facts).unwrap();
+    let mut linear = Ledger::linear_eg(&start, &facts).unwrap();
+    let mut eg = Ledger::eg(&start).unwrap();
+    let mut reparam = Ledger::reparam_eg(&start, 0.0).unwrap();
     for x in rows.repeat(500) {
         let round = walk.step(Dense(&x), 2.0.into(), &Squared, 0.1).unwrap();
         steps.observe(&round, Dense(&x));
         from.observe(&round, Dense(&x));
-        descent.observe(&round, Dense(&x));
         linear.observe(&round, Dense(&x));
         eg.observe(&round, Dense(&x));
         let round = twin.step(Dense(&x), 2.0.into(), &Squared, 0.1).unwrap();
@@ -215,7 +212,6 @@ fn comparators_off_the_simplex_are_refused() {
     for u in outside {
         void(&steps.certify(&u), 0, PROBABILITIES);
         void(&from.certify(&u), 0, PROBABILITIES);
-        void(&descent.certify(&u), 0, PROBABILITIES);
         void(&linear.certify(&u), 0, PROBABILITIES);
         for c in [eg.certify(&u), eg.certify_known(&u, 0.0)] {
             void(&c, 0, PROBABILITIES);
@@ -239,8 +235,8 @@ fn comparators_outside_other_sets_are_refused() {
     let x = [1.0, 0.5];
     let facts = Logistic.facts();
     let mut walk = Entropy::new(0.25).unwrap();
-    let mut steps = MirrorSteps::new(Divergence::Entropy, Start::Each(0.25), &facts).unwrap();
-    let mut egu = Egu::new(&[0.25, 0.25]).unwrap();
+    let mut steps = Ledger::mirror_steps(Divergence::Entropy, Start::Each(0.25), &facts).unwrap();
+    let mut egu = Ledger::egu(&[0.25, 0.25]).unwrap();
     let winnow = Winnow::new(0.5, &[0.25, 0.25], &[0.5, 0.0]).unwrap();
     let round = walk.step(Dense(&x), 1.0.into(), &Logistic, 0.1).unwrap();
     steps.observe(&round, Dense(&x));
@@ -280,12 +276,9 @@ fn comparators_outside_other_sets_are_refused() {
 fn comparators_beyond_the_scale_are_told_so() {
     let facts = Squared.facts();
     let mut walk = Signed::new(SimplexEntropy::new(), 2.0).unwrap();
-    let theories = [
-        Theory::LinearEg(LinearEg::new(&[1.0], &facts).unwrap().starting(Start::Even)),
-        Theory::Eg(Eg::new(&[1.0]).unwrap().starting(Start::Even)),
-        Theory::Mirror(MirrorSteps::new(Divergence::Entropy, Start::Even, &facts).unwrap()),
-    ];
-    let mut bounds = theories.map(|theory| AnyBound::from(theory).signed(2.0));
+    let even = || Ledger::new(Divergence::Entropy, Start::Even).unwrap().signed(2.0);
+    let mut bounds: Vec<Ledger> =
+        rules::EG_STEPS.iter().map(|rule| even().with(rule, &facts)).collect();
     for _ in 0..20 {
         let round = walk.step(Dense(&[1.0, -0.5]), 3.0.into(), &Squared, 0.01).unwrap();
         for bound in &mut bounds {
@@ -293,7 +286,7 @@ fn comparators_beyond_the_scale_are_told_so() {
         }
     }
     for bound in &bounds {
-        let ask = |u: &Comparator<'_>| bound.certify(u, None, None);
+        let ask = |u: &Comparator<'_>| bound.certify_all(u, None).remove(0);
         void(&ask(&Comparator::Given(&[2.0, -1.0])).certificate, 0, WITHIN_SCALE);
         let ball = |radius| Comparator::Ball { norm: Norm::L1, radius };
         void(&ask(&ball(2.5)).certificate, 0, WITHIN_SCALE);
@@ -341,7 +334,7 @@ impl Loss for Liar {
 fn declared_convexity_is_tested_where_losses_are_known() {
     let mut walk = Euclidean::new();
     let mut first = FirstOrder::new(&Liar.facts());
-    let mut descent = GradientDescent::new(&[], &Liar.facts());
+    let mut descent = Ledger::gradient_descent(&[], &Liar.facts());
     let (u, mut regret) = ([2.0], 0.0);
     for t in 0..100 {
         let y = if t == 0 { 0.1 } else { 2.0 };
@@ -407,9 +400,9 @@ fn convex_losses_pass_the_test_of_convexity() {
 #[test]
 fn rates_next_to_the_limit_have_no_negative_bound() {
     let below = 1.0 - f64::EPSILON / 2.0;
-    let mut eg = Eg::new(&[0.5, 0.5]).unwrap();
-    let mut egu = Egu::new(&[0.5, 0.5]).unwrap();
-    let mut squares = LeastSquares::explicit(&[]);
+    let mut eg = Ledger::eg(&[0.5, 0.5]).unwrap();
+    let mut egu = Ledger::egu(&[0.5, 0.5]).unwrap();
+    let mut squares = Ledger::least_squares(&[]);
     let mut walk = SimplexEntropy::new();
     let round = walk.step(Dense(&[1.0, 0.0]), 0.0.into(), &Squared, 2.0 * below).unwrap();
     eg.observe(&round, Dense(&[1.0, 0.0]));

@@ -1,11 +1,10 @@
 //! For the theorems proved through the linearised regret: theorem's bound ≥ first-order bound ≥ regret, on every stream.
 
 use geowalk::certify::{
-    Bound, Comparator, Divergence, FirstOrder, FreeBets, GradientDescent, Hedge, LinearEg,
-    MirrorDescent, MirrorSteps, Prod, ReparamHedge, Start, Status,
+    Bound, Comparator, Divergence, FirstOrder, FreeBets, Hedge, Ledger, Prod, ReparamHedge, Start,
+    Status,
 };
 use geowalk::experts::Linear;
-use geowalk::geometry::generators;
 use geowalk::laws::Sampler;
 use geowalk::loss::{AnyLoss, Loss};
 use geowalk::walk::{Burg, Entropy, Euclidean, Free, PNorm, ReparamSimplex, SimplexEntropy, Walk};
@@ -69,7 +68,7 @@ fn theorem_then_first_order_then_regret() {
         };
         ordered(
             Euclidean::new(),
-            GradientDescent::new(&[], &facts),
+            Ledger::gradient_descent(&[], &facts),
             &loss,
             rate,
             &u,
@@ -77,23 +76,21 @@ fn theorem_then_first_order_then_regret() {
             draw(100),
         );
         let q = random.uniform(1.2, 2.0);
-        let generator = generators::PNorm::new(q).unwrap();
-        let mirror = MirrorDescent::new(generator, &[0.0; N], &facts).unwrap();
+        let divergence = Divergence::PNorm { q };
+        let mirror = Ledger::mirror_steps(divergence, Start::Each(0.0), &facts).unwrap();
         ordered(PNorm::new(q).unwrap(), mirror, &loss, rate, &u, seed, draw(200));
         let free = FreeBets::new(1.0, 1.0, &facts).unwrap();
         ordered(Free::new(1.0, 0.0, 1.0).unwrap(), free, &loss, 0.0, &u, seed, draw(300));
         let start = [1.0 / N as f64; N];
         let u = simplex(&mut random, N);
-        let linear = LinearEg::new(&start, &facts).unwrap();
+        let linear = Ledger::linear_eg(&start, &facts).unwrap();
         ordered(SimplexEntropy::new(), linear, &loss, rate, &u, seed, draw(400));
-        let entropy = MirrorDescent::new(generators::SimplexEntropy, &start, &facts).unwrap();
-        ordered(SimplexEntropy::new(), entropy, &loss, rate, &u, seed, draw(500));
-        let even = MirrorSteps::new(Divergence::Entropy, Start::Even, &facts).unwrap();
+        let even = Ledger::mirror_steps(Divergence::Entropy, Start::Even, &facts).unwrap();
         ordered(SimplexEntropy::new(), even, &loss, rate, &u, seed, draw(510));
         let each = Start::Each(0.3);
-        let positive = MirrorSteps::new(Divergence::Entropy, each.clone(), &facts).unwrap();
+        let positive = Ledger::mirror_steps(Divergence::Entropy, each.clone(), &facts).unwrap();
         ordered(Entropy::new(0.3).unwrap(), positive, &loss, rate, &u, seed, draw(520));
-        let burg = MirrorSteps::new(Divergence::Burg, each, &facts).unwrap();
+        let burg = Ledger::mirror_steps(Divergence::Burg, each, &facts).unwrap();
         let inside: Vec<f64> = u.iter().map(|u| u + 0.01).collect();
         ordered(Burg::new(0.3).unwrap(), burg, &loss, 0.1 * rate, &inside, seed, draw(530));
         // Experts: the loss is linear, so first order is the regret itself.

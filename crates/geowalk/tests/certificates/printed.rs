@@ -1,8 +1,7 @@
 //! The printed statements that are wrong, on their counterexamples: the printed bound is broken, the corrected one holds or is void.
 
 use geowalk::certify::{
-    Bound, Comparator, Egu, Hedge, LeastSquares, NaturalEg, NullVector, Proximal, ReparamEg,
-    ReparamHedge, Riemannian,
+    Bound, Comparator, Hedge, Ledger, NullVector, Proximal, ReparamHedge, Riemannian, rules,
 };
 use geowalk::experts::Linear;
 use geowalk::geometry::manifolds::{Euclidean, PositiveOrthant, Simplex, Sphere};
@@ -10,7 +9,7 @@ use geowalk::geometry::{Event, ExpLog, Link, PullBack, Work, link};
 use geowalk::loss::permissible::{AnyPermissible, Permissible};
 use geowalk::loss::{AnyLoss, Invariant, Loss, Squared, WinnowHinge};
 use geowalk::row::Dense;
-use geowalk::update::{Explicit, Round, Update};
+use geowalk::update::{Explicit, Update};
 use geowalk::walk::{
     self, Clipped, Entropy, Implicit, Orthant, PNorm, ReparamEntropy, ReparamSimplex,
     SimplexEntropy, Walk, winnow,
@@ -52,12 +51,11 @@ fn paper_1_theorem_8() {
 
 #[test]
 fn paper_1_example_5() {
-    let mut bound = LeastSquares::implicit(&[]);
+    let mut bound = Ledger::least_squares_after(&[]);
     let mut walk = Implicit::new(walk::Euclidean::new());
     let round = walk.step(Dense(&[1.0]), 1.0.into(), &Squared, 1.0).unwrap();
     let after = walk.after().unwrap();
-    let seen = Round { z: after.z, loss: after.loss, slope: after.slope, ..round };
-    bound.observe(&seen, Dense(&[1.0]));
+    bound.observe(&round, Dense(&[1.0]));
     // Printed, for the loss after the steps of a comparator without loss: ‖u‖²/(4η(1 + 3ηX²)).
     let printed: f64 = 1.0 / (4.0 * (1.0 + 3.0));
     assert!((printed - 0.0625).abs() < 1e-15);
@@ -97,14 +95,14 @@ fn paper_1_example_7() {
         bound.observe(&[1.0], &round, Dense(&[1.0]), 0.0);
         void(&bound.certificate(), 1, "convexity of the loss along the geodesic to the comparator");
         holds(&bound.with_defect(), 81.0);
-        let mut own = NaturalEg::new(&[1.0], &Squared.facts()).unwrap();
+        let mut own = Ledger::natural_eg(&[1.0], &Squared.facts()).unwrap();
         own.observe(&round, Dense(&[1.0]));
         void(&own.certify(&Comparator::Given(&[10.0])), 1, "slope x_i >= 0 for every feature");
     }
     // A convex one, L = w, k = 100, w₀ = 1, u = e⁻¹⁰: printed U² Z R √k = 10 with U = max ‖w‖ = 1 at η = 1/√k.
     let u = [(-10.0_f64).exp()];
     let mut walk = Orthant::new(1.0).unwrap();
-    let mut bound = NaturalEg::new(&[1.0], &Linear.facts()).unwrap();
+    let mut bound = Ledger::natural_eg(&[1.0], &Linear.facts()).unwrap();
     let mut regret = 0.0;
     for _ in 0..100 {
         let round = walk.step(Dense(&[1.0]), 0.0.into(), &Linear, 0.1).unwrap();
@@ -229,7 +227,7 @@ fn paper_3_theorem_3_bounds_no_loss() {
     let mut walk = PNorm::new(2.0).unwrap();
     let rate = phi.curvature_floor();
     assert_eq!(rate, 2.0);
-    let mut bound = geowalk::certify::Ols::new(2.0, &loss.facts()).unwrap();
+    let mut bound = Ledger::ols(2.0, &loss.facts()).unwrap();
     let (mut total, mut zero) = (0.0, 0.0);
     for t in 0..200 {
         let y = if t % 2 == 0 { -1.0 } else { 1.0 };
@@ -324,14 +322,14 @@ fn paper_5_theorems_4_and_5_need_the_loss_of_the_comparator() {
 fn paper_5_theorem_6_is_about_clipped_predictions() {
     // n = 1, X = Y = 1, w₁ = 1000, x = 1, y = 0, u = 0.
     let mut walk = Entropy::new(1000.0).unwrap();
-    let mut bound = Egu::new(&[1000.0]).unwrap().declare(1.0, 1.0).unwrap();
+    let mut bound = Ledger::egu(&[1000.0]).unwrap().declare([Some(1.0), Some(1.0)]).unwrap();
     let round = walk.step(Dense(&[1.0]), 0.0.into(), &Squared, 1.0 / 3.0).unwrap();
     bound.observe(&round, Dense(&[1.0]));
     let printed = 3.0 * 1000.0;
     assert!((round.loss - 1e6).abs() < 1e-6 && round.loss > printed);
     void(&bound.certify(&Comparator::Given(&[0.0])), 1, "predictions clipped to [0, Y]");
     let mut walk = Clipped::new(Entropy::new(1000.0).unwrap(), 0.0, 1.0).unwrap();
-    let mut bound = Egu::new(&[1000.0]).unwrap().declare(1.0, 1.0).unwrap();
+    let mut bound = Ledger::egu(&[1000.0]).unwrap().declare([Some(1.0), Some(1.0)]).unwrap();
     let mut total = 0.0;
     for _ in 0..50 {
         let round = walk.step(Dense(&[1.0]), 0.0.into(), &Squared, 1.0 / 3.0).unwrap();
@@ -365,7 +363,7 @@ fn paper_5_theorem_9_has_another_rate_and_needs_labels_in_range() {
     let promised = l + 2.0 * x * (2.0 * l * d).sqrt() + 2.0 * x * x * divergence;
     let lost = twin_of_eg(printed_rate, 0.0, 401);
     assert!((lost - 400.8).abs() < 0.1 && (promised - 6.21).abs() < 0.01, "{lost} {promised}");
-    let lost = twin_of_eg(ReparamEg::rate(x, d, l), 0.0, 401);
+    let lost = twin_of_eg(rules::reparam_eg_rate(x, d, l), 0.0, 401);
     assert!((lost - 1.12).abs() < 0.01 && lost < promised, "{lost}");
     // Labels: y = −2.1 at η = ⅓.
     let lost = twin_of_eg(1.0 / 3.0, -2.1, 401);
@@ -373,7 +371,8 @@ fn paper_5_theorem_9_has_another_rate_and_needs_labels_in_range() {
     assert!((lost - 409.0).abs() < 1.0 && (promised - 29.1).abs() < 0.1, "{lost} {promised}");
     let mut walk = ReparamSimplex::new();
     walk.grow(2);
-    let mut bound = ReparamEg::new(&[0.5, 0.5], 0.0).unwrap().declare(1.0).unwrap();
+    let mut bound =
+        Ledger::reparam_eg(&[0.5, 0.5], 0.0).unwrap().declare([Some(1.0), None]).unwrap();
     let round = walk.step(Dense(&[1.0, 0.0]), (-2.1).into(), &Squared, 1.0 / 3.0).unwrap();
     bound.observe(&round, Dense(&[1.0, 0.0]));
     void(&bound.certify(&Comparator::Given(&[1.0, 0.0])), 1, "labels within X of the middle");

@@ -1,6 +1,6 @@
 //! EGU, EG and their twins for the squared loss.
 
-use geowalk::certify::{Bound, Comparator, Eg, Egu, ReparamEg};
+use geowalk::certify::{Bound, Comparator, Ledger, rules};
 use geowalk::laws::Sampler;
 use geowalk::loss::Squared;
 use geowalk::row::Dense;
@@ -27,7 +27,7 @@ fn egu_and_its_twin() {
         };
         let weights = [start; N];
         let adversarial = seed % 2 == 0;
-        let mut egu = Egu::new(&weights).unwrap();
+        let mut egu = Ledger::egu(&weights).unwrap();
         let mut walk = Clipped::new(Entropy::new(start).unwrap(), 0.0, y).unwrap();
         let game = play(&mut walk, &mut egu, &Squared, rate, 200, &u, adversarial, &mut draw);
         let comparator = game.comparator(&u, &Squared);
@@ -35,7 +35,7 @@ fn egu_and_its_twin() {
         let known = egu.certify_known(&Comparator::Given(&u), comparator);
         holds(&known, regret);
         holds(&egu.certify(&Comparator::Given(&u)), regret);
-        let mut declared = Egu::new(&weights).unwrap().declare(x, y).unwrap();
+        let mut declared = Ledger::egu(&weights).unwrap().declare([Some(x), Some(y)]).unwrap();
         for (round, (x, _)) in game.rounds.iter().zip(&game.rows) {
             declared.observe(round, Dense(x));
         }
@@ -43,7 +43,7 @@ fn egu_and_its_twin() {
         holds(&certificate, regret);
         assert!(certificate.bound >= known.bound && declared.declared().len() == 2);
 
-        let mut twin = Egu::twin(&weights).unwrap();
+        let mut twin = Ledger::reparam_egu(&weights).unwrap();
         let mut walk = Clipped::new(ReparamEntropy::new(start).unwrap(), 0.0, y).unwrap();
         let game = play(&mut walk, &mut twin, &Squared, rate, 200, &u, adversarial, &mut draw);
         let comparator = game.comparator(&u, &Squared);
@@ -79,7 +79,7 @@ fn eg_its_twin_and_the_centred_twin() {
         let rate = random.uniform(0.02, 0.98) * 2.0 / (range * range);
 
         let middle = random.uniform(-3.0, 3.0);
-        let mut eg = Eg::new(&start).unwrap();
+        let mut eg = Ledger::eg(&start).unwrap();
         let mut walk = SimplexEntropy::new();
         walk.grow(N);
         let game = play(&mut walk, &mut eg, &Squared, rate, 200, &u, adversarial, || draw(middle));
@@ -91,7 +91,7 @@ fn eg_its_twin_and_the_centred_twin() {
 
         // The centred twin: EG's own bound at EG's own rate.
         let (lo, hi) = (middle - 0.5 * range, middle + 0.5 * range);
-        let mut centred = ReparamEg::new(&start, middle).unwrap();
+        let mut centred = Ledger::reparam_eg(&start, middle).unwrap();
         let mut walk = ReparamSimplex::centred(lo, hi).unwrap();
         walk.grow(N);
         let game =
@@ -102,7 +102,7 @@ fn eg_its_twin_and_the_centred_twin() {
         holds(&centred.certify(&given), regret);
 
         // The twin itself, features of both signs.
-        let mut twin = ReparamEg::new(&start, 0.0).unwrap();
+        let mut twin = Ledger::reparam_eg(&start, 0.0).unwrap();
         let mut walk = ReparamSimplex::new();
         walk.grow(N);
         let game = play(&mut walk, &mut twin, &Squared, rate, 200, &u, adversarial, || draw(0.0));
@@ -118,16 +118,16 @@ fn the_tuned_rates_give_the_tuned_bounds() {
     let (d, l) = (1.7, 3.0);
     let (x, y): (f64, f64) = (2.0, 0.7);
     let bound = |c: f64, eta: f64| l / (1.0 - c) + d / eta;
-    let eta = Egu::rate(x, y, d, l);
+    let eta = rules::egu_rate(x, y, d, l);
     let expected = l + 2.0 * (2.0 * l * x * y * d).sqrt() + 2.0 * x * y * d;
     assert!((bound(2.0 * x * y * eta, eta) - expected).abs() < 1e-12);
     let r: f64 = 1.3;
-    let eta = Eg::rate(r, d, l);
+    let eta = rules::eg_rate(r, d, l);
     let expected = l + r * (2.0 * l * d).sqrt() + 0.5 * r * r * d;
     assert!((bound(0.5 * r * r * eta, eta) - expected).abs() < 1e-12);
-    let eta = ReparamEg::rate(x, d, l);
+    let eta = rules::reparam_eg_rate(x, d, l);
     let expected = l + 2.0 * x * (2.0 * l * d).sqrt() + 2.0 * x * x * d;
     assert!((bound(2.0 * x * x * eta, eta) - expected).abs() < 1e-12);
     // The centred twin at X = R/2 has EG's rate.
-    assert!((ReparamEg::rate(0.5 * r, d, l) - Eg::rate(r, d, l)).abs() < 1e-15);
+    assert!((rules::reparam_eg_rate(0.5 * r, d, l) - rules::eg_rate(r, d, l)).abs() < 1e-15);
 }

@@ -263,6 +263,223 @@ class Spd(Geometry):
         return mp.sqrt(self.inner(p, v, v))
 
 
+class Frames(Geometry):
+    """Matrices with orthonormal columns, row after row. A point is replaced by its polar factor; a tangent vector loses
+    what no frame has. Walks are matrix exponentials of a skew generator of all n rows."""
+
+    def __init__(self, p):
+        self.p = p
+
+    def matrix(self, x):
+        return mp.matrix([x[i:i + self.p] for i in range(0, len(x), self.p)])
+
+    @staticmethod
+    def entries(m):
+        return [m[i, j] for i in range(m.rows) for j in range(m.cols)]
+
+    def point(self, x):
+        m = self.matrix(x)
+        return self.entries(m * mp.inverse(Spd.function(m.T * m, mp.sqrt)))
+
+    def tangent(self, p, v):
+        x, v = self.matrix(p), self.matrix(v)
+        s = x.T * v
+        return self.entries(v - x * (s + s.T) / 2)
+
+    def basis(self, p):
+        """Gram and Schmidt on the projections of the unit vectors."""
+        kept = []
+        for b in super().basis(p):
+            v = self.tangent(p, b)
+            for k in kept:
+                v = add(v, k, -dot(v, k))
+            if norm(v) > mpf("1e-6"):
+                kept.append(scale(1 / norm(v), v))
+        return kept
+
+    def exp(self, p, v):
+        return self.entries(mp.expm(self.generator(p, v)) * self.matrix(p))
+
+    def log(self, p, q):
+        """Newton's method on exp(p, v) = q, with difference quotients along a basis; q - p is the first guess."""
+        v, basis = self.tangent(p, add(q, p, -1)), self.basis(p)
+        for _ in range(60):
+            off = self.miss(p, v, q)
+            if norm(off) < mpf("1e-70"):
+                return v
+            h = mpf("1e-40")
+            jacobian = mp.matrix(len(off), len(basis))
+            for j, b in enumerate(basis):
+                column = scale(1 / h, add(self.miss(p, add(v, b, h), q), off, -1))
+                for i, c in enumerate(column):
+                    jacobian[i, j] = c
+            step = mp.lu_solve(jacobian.T * jacobian, -(jacobian.T * mp.matrix(off)))
+            for c, b in zip(step, basis):
+                v = add(v, b, c)
+        raise ValueError("no logarithm")
+
+    def miss(self, p, v, q):
+        return add(self.exp(p, v), q, -1)
+
+    def distance(self, p, q):
+        v = self.log(p, q)
+        return mp.sqrt(self.inner(p, v, v))
+
+
+class Rotations(Frames):
+    def generator(self, p, v):
+        return self.matrix(v) * self.matrix(p).T
+
+
+class Stiefel(Frames):
+    """The canonical metric: tr U'(1 - XX'/2)V; its walks are those of V X' - X V' + X V'X X'."""
+
+    def inner(self, p, u, v):
+        x, u, v = (self.matrix(a) for a in (p, u, v))
+        m = u.T * v - (u.T * x) * (x.T * v) / 2
+        return mp.fsum(m[i, i] for i in range(m.rows))
+
+    def generator(self, p, v):
+        x, v = self.matrix(p), self.matrix(v)
+        return v * x.T - x * v.T - x * (x.T * v) * x.T
+
+    # Naturally reductive, not symmetric: the reflection in a midpoint is no isometry. In the frame that the walk of
+    # the generator carries along, what is parallel solves a linear equation with constant coefficients.
+    def transport(self, p, q, v):
+        x, w = self.matrix(p), self.matrix(v)
+        n = x.rows
+        projector = mp.eye(n) - x * x.T
+        xi = self.generator(p, self.log(p, q))
+        eta = self.generator(p, v)
+        total, term = eta, eta
+        for k in range(1, 200):
+            bracket = xi * term - term * xi
+            # The part that moves the frame.
+            bracket = bracket - projector * bracket * projector
+            term = -bracket / (2 * k)
+            total = total + term
+            if max(abs(a) for a in term) < mpf("1e-80"):
+                break
+        return self.entries(mp.expm(xi) * total * x)
+
+
+class Grassmann(Frames):
+    """Subspaces: the tangent vectors of frames that have no part in the subspace."""
+
+    def tangent(self, p, v):
+        x, v = self.matrix(p), self.matrix(v)
+        return self.entries(v - x * (x.T * v))
+
+    def generator(self, p, v):
+        x, v = self.matrix(p), self.matrix(v)
+        return v * x.T - x * v.T
+
+    def miss(self, p, v, q):
+        """The difference of the projectors."""
+        a, b = self.matrix(self.exp(p, v)), self.matrix(q)
+        return self.entries(a * a.T - b * b.T)
+
+    def transport(self, p, q, v):
+        """The walk of the generator carries frames and vectors along; at its end the frame is turned to that of q."""
+        walk = mp.expm(self.generator(p, self.log(p, q)))
+        turn = (walk * self.matrix(p)).T * self.matrix(q)
+        return self.entries(walk * self.matrix(v) * turn)
+
+
+class LogEuclidean(Carried):
+    """The logarithm of matrices is flat; its differential is a difference quotient."""
+
+    model = Euclidean()
+    point, tangent, basis = Spd.point, Spd.tangent, Spd.basis
+    matrix, entries, function = map(staticmethod, (Spd.matrix, Spd.entries, Spd.function))
+    h = mpf("1e-40")
+
+    def to(self, p):
+        return self.entries(self.function(self.matrix(p), mp.log))
+
+    def back(self, x):
+        return self.entries(self.function(self.matrix(x), mp.exp))
+
+    def push(self, p, v):
+        return scale(1 / (2 * self.h), add(self.to(add(p, v, self.h)), self.to(add(p, v, -self.h)), -1))
+
+    def pull(self, x, v):
+        return scale(1 / (2 * self.h), add(self.back(add(x, v, self.h)), self.back(add(x, v, -self.h)), -1))
+
+
+class BuresWasserstein(Geometry):
+    """Covariances of normal distributions: roots of matrices, and a linear equation for tangent vectors."""
+
+    point, tangent, basis = Spd.point, Spd.tangent, Spd.basis
+    matrix, entries, function = map(staticmethod, (Spd.matrix, Spd.entries, Spd.function))
+
+    def solve(self, p, v):
+        """S with XS + SX = V, by its linear system."""
+        x, n = self.matrix(p), math.isqrt(len(p))
+        system = mp.matrix(n * n, n * n)
+        for i in range(n):
+            for j in range(n):
+                for k in range(n):
+                    system[i + j * n, k + j * n] += x[i, k]
+                    system[i + j * n, i + k * n] += x[k, j]
+        return self.matrix(list(mp.lu_solve(system, mp.matrix(v))))
+
+    def inner(self, p, u, v):
+        m = self.solve(p, u) * self.matrix(v)
+        return mp.fsum(m[i, i] for i in range(m.rows)) / 2
+
+    def exp(self, p, v):
+        step = mp.eye(math.isqrt(len(p))) + self.solve(p, v)
+        return self.entries(step * self.matrix(p) * step)
+
+    def log(self, p, q):
+        x, y = self.matrix(p), self.matrix(q)
+        root = self.function(x, mp.sqrt)
+        inverse = mp.inverse(root)
+        mixed = root * self.function(root * y * root, mp.sqrt) * inverse
+        return self.entries(mixed + mixed.T - 2 * x)
+
+    def distance(self, p, q):
+        x, y = self.matrix(p), self.matrix(q)
+        root = self.function(x, mp.sqrt)
+        mixed = self.function(root * y * root, mp.sqrt)
+        return mp.sqrt(mp.fsum(x[i, i] + y[i, i] - 2 * mixed[i, i] for i in range(x.rows)))
+
+
+class Times(Carried):
+    """A model times a length."""
+
+    def __init__(self, model, radius):
+        self.model, self.r = model, mpf(radius)
+
+    def point(self, p):
+        return self.back(self.model.point(self.to(p)))
+
+    def tangent(self, p, v):
+        return self.model.tangent(self.to(p), v)
+
+    def basis(self, p):
+        return self.model.basis(self.to(p))
+
+    def to(self, p):
+        return scale(1 / self.r, p)
+
+    def back(self, x):
+        return scale(self.r, x)
+
+    def push(self, p, v):
+        return scale(1 / self.r, v)
+
+    def pull(self, x, v):
+        return scale(self.r, v)
+
+    def inner(self, p, u, v):
+        return self.r**2 * super().inner(p, u, v)
+
+    def distance(self, p, q):
+        return self.r * super().distance(p, q)
+
+
 class Product(Geometry):
     """The factors, each with its number of coordinates, one after the other."""
 
@@ -515,6 +732,30 @@ def manifold_cases():
     put("spd", 2, g, HUGE, every, p=p, q=q, u=u, v=v, covector=[0.3, -0.7, 0.2, 0.5])
     p, q = [1e8, 0.0, 0.0, 1.0], [2e8, 1e3, 1e3, 0.5]
     put("spd", 2, g, HUGE, every, p=p, q=q, u=[1e7, 2e3, 2e3, 0.5], v=[-5e7, 1e3, 1e3, 0.25], covector=[0.3e-8, -0.7e-4, 0.2e-4, 0.5])
+    for n, (a, b) in square.items():
+        size = n * (n + 1) // 2
+        for name, g, which in (("spd-log-euclidean", LogEuclidean(), every),
+                               ("spd-bures-wasserstein", BuresWasserstein(), every.replace(" transport", ""))):
+            put(name, n, g, INTERIOR, which, p=positive(a), q=positive(b), u=symmetric(quasi(3, size), n),
+                v=symmetric([0.25 * c for c in quasi(4, size)], n), covector=quasi(5, n * n), t=1.0)
+    # Frames, subspaces and rotations: near the first columns of the identity, so that logarithms are unique.
+    for name, n, p, g in (("stiefel(columns=2)", 4, 2, Stiefel(2)), ("stiefel(columns=2)", 3, 2, Stiefel(2)),
+                          ("grassmann(columns=2)", 4, 2, Grassmann(2)), ("grassmann(columns=1)", 3, 1, Grassmann(1)),
+                          ("rotations", 3, 3, Rotations(3)), ("rotations", 4, 4, Rotations(4))):
+        def frame(x):
+            return double_point(g, [0.4 * c + (k // p == k % p) for k, c in enumerate(x)])
+
+        size = n * p
+        at, to = frame(quasi(0, size)), frame(quasi(1, size))
+        u, v = (double_tangent(g, at, [0.4 * c for c in quasi(k, size)]) for k in (2, 3))
+        put(name, n, g, INTERIOR, every, p=at, q=to, u=u, v=v, covector=quasi(4, size), t=1.0)
+    for name, n, g, make in (
+        ("hyperbolic(curvature=-0.25)", 3, Times(Hyperboloid(), 2), lambda g, x: double_point(g, [0.0] + [2 * c for c in x[1:]])),
+        ("poincare-ball(curvature=-0.25)", 2, Times(Ball(), 2), lambda g, x: [round(0.9 * c, 4) for c in x]),
+    ):
+        at, to = make(g, quasi(0, n)), make(g, quasi(1, n))
+        u, v = (double_tangent(g, at, [0.5 * c for c in quasi(k, n)]) for k in (2, 3))
+        put(name, n, g, INTERIOR, every, p=at, q=to, u=u, v=v, covector=quasi(4, n), t=1.0)
     # Products of spheres and of others.
     for name, n, g in (
         ("oblique(rows=3)", 2, Product((Sphere(), 3), (Sphere(), 3))),

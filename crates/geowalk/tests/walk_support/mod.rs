@@ -9,8 +9,9 @@ use geowalk::Real;
 pub(crate) use geowalk::laws::Sampler as Random;
 use geowalk::loss::{Facts, Loss, Squared};
 use geowalk::walk::{
-    Adaptive, Burg, Clipped, Entropy, Euclidean, Free, Hyperbolic, Implicit, Mahalanobis, Orthant,
-    PNorm, ReparamEntropy, ReparamSimplex, Signed, Simplex, SimplexEntropy, Sphere, Walk,
+    Adaptive, Burg, Clipped, Entropy, Euclidean, Free, Hyperbolic, Implicit, Mahalanobis,
+    Normalised, Orthant, PNorm, ReparamEntropy, ReparamSimplex, Signed, Simplex, SimplexEntropy,
+    Sphere, Walk,
 };
 
 /// A stream of sparse rows: about `nonzeros` of `n` coordinates, values in (−1, 1), labels of a sparse linear target with noise.
@@ -172,7 +173,20 @@ pub(crate) fn all(visitor: &mut impl Visit) {
     visitor.visit("simplex+-", Signed::new(Simplex::new(), 2.0).unwrap(), 0.2);
     let clipped = Clipped::new(Entropy::new(0.01).unwrap(), -0.5, 0.5).unwrap();
     visitor.visit("clipped egu", clipped, 0.1);
+    normalised(visitor);
     implicit(visitor);
+}
+
+/// Walks on normalised rows.
+pub(crate) fn normalised(visitor: &mut impl Visit) {
+    visitor.visit("normalised gd", Normalised::new(Euclidean::new()), 0.1);
+    visitor.visit("normalised sphere", Normalised::new(Sphere::new(1.0, 1).unwrap()), 0.2);
+    visitor.visit("normalised p-norm", Normalised::new(PNorm::new(1.2).unwrap()), 0.1);
+    visitor.visit("normalised simplex", Normalised::new(Simplex::new()), 0.5);
+    let signed = Signed::new(Entropy::new(0.01).unwrap(), 1.0).unwrap();
+    visitor.visit("normalised egu+-", Normalised::new(signed), 0.1);
+    let implicit = Implicit::new(Hyperbolic::new());
+    visitor.visit("normalised implicit hyperbolic", Normalised::new(implicit), 0.1);
 }
 
 /// 1 on the diagonal, ¼ beside it.

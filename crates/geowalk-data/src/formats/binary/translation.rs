@@ -1,5 +1,7 @@
 //! From what a file knows to what the reader knows. Features and classes are the same if they have the same name, whatever their numbers.
 
+use std::collections::HashMap;
+
 use geowalk::row::{Block, Row};
 
 use super::broken;
@@ -25,6 +27,8 @@ pub(super) struct Translation {
 #[derive(Debug, Default)]
 struct Numbers {
     new: Vec<u32>,
+    /// Gaps that count as a number, with the column.
+    gaps: HashMap<usize, String>,
     /// None of them differs.
     same: bool,
 }
@@ -32,6 +36,7 @@ struct Numbers {
 impl Numbers {
     fn clear(&mut self) {
         self.new.clear();
+        self.gaps.clear();
         self.same = true;
     }
 
@@ -178,15 +183,16 @@ impl Translation {
             (Labels::Numbers, Some(_)) => return Err(other("names as labels", "numbers")),
             (Labels::Names(_), None) => return Err(other("numbers as labels", "names")),
         }
-        let refusing = schema.no_new_gaps;
+        let is_filling = schema.is_filling();
         match (&mut schema.features, news.features) {
             (Features::Exact(own), Kinds::Exact(names)) => {
                 for name in names {
-                    let column = name.strip_suffix("=missing").filter(|_| refusing);
-                    if let Some(column) = column.filter(|column| own.find(column).is_some())
+                    if is_filling
+                        && let Some(column) = name.strip_suffix("=missing")
+                        && own.find(column).is_some()
                         && own.find(name).is_none()
                     {
-                        return Err(ErrorKind::NewGap { column: column.to_owned() });
+                        self.features.gaps.insert(self.features.new.len(), column.to_owned());
                     }
                     self.features.add(own.insert(name.as_bytes())?);
                 }
@@ -211,7 +217,7 @@ impl Translation {
     }
 
     /// Gives a block the numbers of the schema.
-    pub(super) fn apply(&self, block: &mut Block) -> Result<(), ErrorKind> {
+    pub(super) fn apply(&mut self, block: &mut Block) -> Result<(), ErrorKind> {
         let unknown = || broken("a feature or class without a name");
         if !self.labels.new.is_empty() {
             for label in block.labels_mut() {
@@ -226,8 +232,8 @@ impl Translation {
                 }
             }
         }
-        let Some(Schema { features, .. }) = &self.schema else { return Ok(()) };
-        let limit = match features {
+        let Some(schema) = &mut self.schema else { return Ok(()) };
+        let limit = match &schema.features {
             Features::Exact(_) => self.features.new.len(),
             Features::Hashed(hashed) => 1 << hashed.bits(),
             Features::Index(_) => usize::MAX,
@@ -235,13 +241,19 @@ impl Translation {
         if block.bound() > limit {
             return Err(unknown());
         }
-        if self.features.same {
+        if self.features.same && self.features.gaps.is_empty() {
             return Ok(());
         }
         let old = std::mem::take(block);
         for row in 0..old.len() {
             // Within the limit, so there is a new number for each.
-            let mut put = |index: usize, value| block.feature(self.features.new[index], value);
+            let mut put = |index: usize, value| {
+                let column = self.features.gaps.get(&index).filter(|_| value != 0.0);
+                match column.and_then(|column| schema.fill(column)) {
+                    Some((index, mean)) => block.feature(index, mean),
+                    None => block.feature(self.features.new[index], value),
+                }
+            };
             if old.columns().is_some() {
                 old.dense(row).each(&mut put);
             } else {

@@ -14,6 +14,8 @@
 //!
 //! **Source** \[NN09, table 1\]; \[AW20, eq. (5)\].
 
+pub(crate) mod theorems;
+
 use super::gap;
 use crate::Real;
 use crate::error::ConfigError;

@@ -20,6 +20,8 @@
 //!
 //! **Source** \[NN09, table 1 and sec. 5.2\]; \[GLS01\].
 
+pub(crate) mod theorems;
+
 use super::gap;
 use crate::Real;
 use crate::error::{self, Allowed, ConfigError, DomainError};

@@ -16,6 +16,8 @@
 //!
 //! **Source** \[AW20, sec. 2\]; Fisher metric \[AN00, sec. 2.2\].
 
+pub(crate) mod theorems;
+
 use super::gap;
 use crate::Real;
 use crate::error::ConfigError;

@@ -2,6 +2,8 @@
 //! $$\exp_p(v) = p + v, \qquad d(p, q) = \Vert p - q \Vert_2$$
 //! **Cost** O(n). **Care** none. **Source** \[KMWW07, sec. 2\]; curvature 0.
 
+pub(crate) mod theorems;
+
 use crate::Real;
 use crate::error::Allowed;
 use crate::error::{self, ConfigError, DomainError};

@@ -17,8 +17,11 @@
 
 mod implicit;
 
+use super::dilated::{Dilated, radius};
 use crate::Real;
 use crate::error::{self, Allowed, ConfigError, DomainError};
+use crate::geometry::forward::forward;
+use crate::geometry::mean::Mean;
 use crate::geometry::{Curvature, ExpLog, Manifold, Step, Work};
 use crate::learn::base;
 use crate::learn::gauge::Gauge;
@@ -27,7 +30,8 @@ use crate::row::Norm;
 use crate::row::Row;
 use crate::update::Round;
 
-/// Hyperbolic space of dimension n − 1 in n ambient coordinates, time first.
+/// Hyperbolic space of dimension n − 1 in n ambient coordinates, time first. A curvature k = −1/r² other than −1 has
+/// the points r·p of the formulas.
 ///
 /// ```
 /// use geowalk::geometry::{ExpLog, Work, manifolds::Hyperboloid};
@@ -41,15 +45,43 @@ use crate::update::Round;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hyperboloid {
-    n: usize,
+    unit: Dilated<Unit>,
+    curvature: f64,
 }
 
 impl Hyperboloid {
-    /// The hyperboloid in n ambient coordinates, n ≥ 2.
+    /// The hyperboloid of curvature −1 in n ambient coordinates, n ≥ 2.
     pub fn new(n: usize) -> Result<Self, ConfigError> {
-        error::parameter("n", n as f64, Allowed::Whole(2))?;
-        Ok(Self { n })
+        Self::with_curvature(n, -1.0)
     }
+
+    /// The hyperboloid of curvature k from −1e12 to −1e-12: its points have ⟨p, p⟩_L = 1/k.
+    pub fn with_curvature(n: usize, curvature: f64) -> Result<Self, ConfigError> {
+        error::parameter("n", n as f64, Allowed::Whole(2))?;
+        let radius = radius(curvature)?;
+        Ok(Self { unit: Dilated { model: Unit { n }, radius }, curvature })
+    }
+
+    /// The curvature parameter, also where n = 2 leaves no plane.
+    pub fn parameter(&self) -> f64 {
+        self.curvature
+    }
+}
+
+macro_rules! unit {
+    ($this:ident, $m:ident => $body:expr) => {{
+        let $m = &$this.unit;
+        $body
+    }};
+}
+
+forward!([] Manifold for Hyperboloid, unit);
+forward!([] ExpLog for Hyperboloid, unit);
+
+/// Curvature −1.
+#[derive(Debug, Clone, PartialEq)]
+struct Unit {
+    n: usize,
 }
 
 fn dot<F: Real>(u: &[F], v: &[F]) -> F {
@@ -141,7 +173,7 @@ fn pairing<F: Real>(p: &[F], q: &[F], rise: F, v: &[F]) -> F {
     both + v0 / slope * meets
 }
 
-impl<F: Real> Manifold<F> for Hyperboloid {
+impl<F: Real> Manifold<F> for Unit {
     fn ambient(&self) -> usize {
         self.n
     }
@@ -206,6 +238,15 @@ impl<F: Real> Manifold<F> for Hyperboloid {
         *v0 = tangent_time(p0, ps, vs);
     }
 
+    /// The point with the same space coordinates.
+    fn nearest(&self, p: &mut [F], _: &mut Work<F>) -> Result<(), DomainError> {
+        error::finite("the point", p, self.n)?;
+        if let Some((p0, ps)) = p.split_first_mut() {
+            *p0 = time(ps);
+        }
+        Manifold::<F>::check(self, p)
+    }
+
     fn inner(&self, p: &[F], u: &[F], v: &[F], _: &mut Work<F>) -> F {
         let (Some((_, ps)), Some((&u0, us)), Some((&v0, vs))) =
             (p.split_first(), u.split_first(), v.split_first())
@@ -262,7 +303,7 @@ impl<F: Real> Manifold<F> for Hyperboloid {
     }
 }
 
-impl<F: Real> ExpLog<F> for Hyperboloid {
+impl<F: Real> ExpLog<F> for Unit {
     fn curvature(&self) -> Curvature {
         // A curve has no planes.
         if self.n == 2 { Curvature::FLAT } else { Curvature::constant(-1.0) }

@@ -10,8 +10,11 @@
 //! come here, by [`to_ball`], to show the result.
 //! **Source** \[NK17, eq. (1)\]; \[GHN18, sec. 2\]; curvature −1.
 
+use super::dilated::{Dilated, radius};
 use crate::Real;
 use crate::error::{self, Allowed, ConfigError, DomainError};
+use crate::geometry::forward::forward;
+use crate::geometry::mean::Mean;
 use crate::geometry::{Curvature, Event, ExpLog, Manifold, Step, Work};
 use crate::row::Norm;
 
@@ -26,15 +29,43 @@ use crate::row::Norm;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct PoincareBall {
-    n: usize,
+    unit: Dilated<Unit>,
+    curvature: f64,
 }
 
 impl PoincareBall {
-    /// The ball of dimension n ≥ 1.
+    /// The ball of dimension n ≥ 1, of radius 1 and curvature −1.
     pub fn new(n: usize) -> Result<Self, ConfigError> {
-        error::parameter("n", n as f64, Allowed::Whole(1))?;
-        Ok(Self { n })
+        Self::with_curvature(n, -1.0)
     }
+
+    /// The ball of curvature k from −1e12 to −1e-12; its radius is 1/√−k.
+    pub fn with_curvature(n: usize, curvature: f64) -> Result<Self, ConfigError> {
+        error::parameter("n", n as f64, Allowed::Whole(1))?;
+        let radius = radius(curvature)?;
+        Ok(Self { unit: Dilated { model: Unit { n }, radius }, curvature })
+    }
+
+    /// The curvature parameter, also where n = 1 leaves no plane.
+    pub fn parameter(&self) -> f64 {
+        self.curvature
+    }
+}
+
+macro_rules! unit {
+    ($this:ident, $m:ident => $body:expr) => {{
+        let $m = &$this.unit;
+        $body
+    }};
+}
+
+forward!([] Manifold for PoincareBall, unit);
+forward!([] ExpLog for PoincareBall, unit);
+
+/// Curvature −1.
+#[derive(Debug, Clone, PartialEq)]
+struct Unit {
+    n: usize,
 }
 
 fn dot<F: Real>(u: &[F], v: &[F]) -> F {
@@ -110,7 +141,7 @@ pub fn push_to_ball<F: Real>(point: &[F], v: &[F], out: &mut [F]) {
     }
 }
 
-impl<F: Real> Manifold<F> for PoincareBall {
+impl<F: Real> Manifold<F> for Unit {
     fn ambient(&self) -> usize {
         self.n
     }
@@ -142,6 +173,15 @@ impl<F: Real> Manifold<F> for PoincareBall {
 
     fn project(&self, _: &[F], _: &mut [F]) {}
 
+    fn nearest(&self, p: &mut [F], _: &mut Work<F>) -> Result<(), DomainError> {
+        error::finite("the point", p, self.n)?;
+        let (norm, limit) = (Norm::L2.of(p), F::ONE - F::of(4.5) * F::EPSILON);
+        if norm > limit {
+            p.iter_mut().for_each(|p| *p *= limit / norm);
+        }
+        Ok(())
+    }
+
     fn inner(&self, p: &[F], u: &[F], v: &[F], _: &mut Work<F>) -> F {
         dot(u, v) * (F::TWO / gap(p)).square()
     }
@@ -168,7 +208,7 @@ impl<F: Real> Manifold<F> for PoincareBall {
     }
 }
 
-impl<F: Real> ExpLog<F> for PoincareBall {
+impl<F: Real> ExpLog<F> for Unit {
     fn curvature(&self) -> Curvature {
         // A curve has no planes.
         if self.n == 1 { Curvature::FLAT } else { Curvature::constant(-1.0) }

@@ -12,6 +12,8 @@
 
 mod implicit;
 
+pub(crate) mod theorems;
+
 use super::norm;
 use crate::Real;
 use crate::error::{self, Allowed, ConfigError, DomainError};

@@ -119,6 +119,23 @@ impl<F: Real, M: ExpLog<F>> Manifold<F> for Product<M> {
         }
     }
 
+    fn nearest(&self, mut p: &mut [F], work: &mut Work<F>) -> Result<(), DomainError> {
+        length("the point", p.len(), Manifold::<F>::ambient(self))?;
+        let whole = p.len();
+        for factor in &self.factors {
+            let offset = whole - p.len();
+            let part = front_mut(&mut p, factor.ambient());
+            factor.nearest(part, work).map_err(|error| shifted(error, offset))?;
+        }
+        Ok(())
+    }
+
+    fn random(&self, normal: &mut dyn FnMut() -> f64, mut p: &mut [F], work: &mut Work<F>) {
+        for factor in &self.factors {
+            factor.random(normal, front_mut(&mut p, factor.ambient()), work);
+        }
+    }
+
     fn inner(&self, mut p: &[F], mut u: &[F], mut v: &[F], work: &mut Work<F>) -> F {
         let mut sum = F::ZERO;
         for factor in &self.factors {
@@ -224,6 +241,20 @@ impl<F: Real, M: ExpLog<F>> ExpLog<F> for Product<M> {
             distance = distance.hypot(factor.distance(front(&mut p, n), front(&mut q, n), work));
         }
         distance
+    }
+
+    fn carry(
+        &self,
+        mut p: &[F],
+        mut q: &[F],
+        mut v: &mut [F],
+        work: &mut Work<F>,
+    ) -> Result<(), DomainError> {
+        for factor in &self.factors {
+            let n = factor.ambient();
+            factor.carry(front(&mut p, n), front(&mut q, n), front_mut(&mut v, n), work)?;
+        }
+        Ok(())
     }
 
     fn transport(

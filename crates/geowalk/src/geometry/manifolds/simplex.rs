@@ -158,6 +158,36 @@ impl<F: Real> Manifold<F> for Simplex {
         }
     }
 
+    fn nearest(&self, p: &mut [F], work: &mut Work<F>) -> Result<(), DomainError> {
+        error::finite("the point", p, self.n)?;
+        let [sorted] = work.take(self.n);
+        sorted.copy_from_slice(p);
+        sorted.sort_unstable_by(|a, b| b.f64().total_cmp(&a.f64()));
+        // What is taken off every coordinate so that the positive ones sum to 1.
+        let (mut sum, mut excess) = (0.0, 0.0);
+        for (k, x) in sorted.iter().enumerate() {
+            sum += x.f64();
+            let candidate = (sum - 1.0) / (k + 1) as f64;
+            if x.f64() > candidate {
+                excess = candidate;
+            }
+        }
+        p.iter_mut().for_each(|p| *p = F::of(Real::max(p.f64() - excess, 0.0)));
+        Ok(())
+    }
+
+    fn random(&self, normal: &mut dyn FnMut() -> f64, p: &mut [F], _: &mut Work<F>) {
+        // Half the sum of two squares is exponential; exponentials over their sum are uniform.
+        let mut total = 0.0;
+        for p in p.iter_mut() {
+            let (a, b) = (normal(), normal());
+            let x = 0.5 * (a * a + b * b) + f64::MIN_POSITIVE;
+            total += x;
+            *p = F::of(x);
+        }
+        p.iter_mut().for_each(|p| *p = F::of(p.f64() / total));
+    }
+
     fn inner(&self, p: &[F], u: &[F], v: &[F], _: &mut Work<F>) -> F {
         p.iter().zip(u).zip(v).map(|((&p, &u), &v)| over_root(u, p) * over_root(v, p)).sum()
     }

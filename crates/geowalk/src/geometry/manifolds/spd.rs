@@ -91,21 +91,21 @@ impl Spd {
 }
 
 /// out ← the entries as f64, NaN where there are too few.
-fn widen<F: Real>(a: &[F], out: &mut [f64]) {
+pub(super) fn widen<F: Real>(a: &[F], out: &mut [f64]) {
     out.fill(f64::NAN);
     for (out, a) in out.iter_mut().zip(a) {
         *out = a.f64();
     }
 }
 
-fn narrow<F: Real>(a: &[f64], out: &mut [F]) {
+pub(super) fn narrow<F: Real>(a: &[f64], out: &mut [F]) {
     for (out, &a) in out.iter_mut().zip(a) {
         *out = F::of(a);
     }
 }
 
 /// The error for a matrix without a Cholesky factor.
-fn not_definite<F: Real>(matrix: &[F], n: usize) -> DomainError {
+pub(super) fn not_definite<F: Real>(matrix: &[F], n: usize) -> DomainError {
     let entries: Vec<f64> = matrix.iter().map(|x| x.f64()).collect();
     let smallest = linalg::smallest_eigenvalue(&entries, n).unwrap_or(f64::NAN);
     DomainError::NotDefinite { smallest }
@@ -113,7 +113,7 @@ fn not_definite<F: Real>(matrix: &[F], n: usize) -> DomainError {
 
 /// Refuses what is not n×n finite numbers, before scratch memory of that size is taken. (Cholesky sees the lower triangle only, and
 /// would not notice a NaN above it.)
-fn entries<F: Real>(matrix: &[F], n: usize) -> Result<(), DomainError> {
+pub(super) fn entries<F: Real>(matrix: &[F], n: usize) -> Result<(), DomainError> {
     error::finite("the matrix", matrix, n * n)
 }
 
@@ -189,6 +189,27 @@ fn asymmetry<F: Real>(
 }
 
 impl<F: Real> Manifold<F> for Spd {
+    /// The eigenvalues are kept above rounding of the largest.
+    fn nearest(&self, p: &mut [F], work: &mut Work<F>) -> Result<(), DomainError> {
+        let n = self.n;
+        entries(p, n)?;
+        let [a, vectors, values] = work.matrices().take(n * n);
+        widen(p, a);
+        linalg::symmetrize(a, n);
+        narrow(a, p);
+        linalg::eigen(a, n, values, vectors).ok_or_else(|| not_definite(p, n))?;
+        let floor = n as f64 * F::TOLERANCE.f64() * values[n - 1];
+        if !(floor > 0.0) {
+            return Err(DomainError::NotDefinite { smallest: values[0] });
+        }
+        if values[0] < floor {
+            linalg::sandwich(vectors, |k| Real::max(values[k], floor), vectors, n, a);
+            linalg::symmetrize(a, n);
+            narrow(a, p);
+        }
+        Ok(())
+    }
+
     fn ambient(&self) -> usize {
         self.n * self.n
     }

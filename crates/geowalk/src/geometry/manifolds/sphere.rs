@@ -145,6 +145,21 @@ impl<F: Real> Manifold<F> for Sphere {
         self.flatten(p, v);
     }
 
+    fn nearest(&self, p: &mut [F], _: &mut Work<F>) -> Result<(), DomainError> {
+        error::finite("the point", p, self.n)?;
+        let value = norm(p.iter().map(|p| p.f64()));
+        if value == 0.0 {
+            let (what, allowed) = ("the norm of the point", Allowed::Positive);
+            return Err(DomainError::Scalar { what, value, allowed });
+        }
+        p.iter_mut().for_each(|p| *p = F::of(p.f64() / value * self.radius));
+        Ok(())
+    }
+
+    fn random(&self, normal: &mut dyn FnMut() -> f64, p: &mut [F], work: &mut Work<F>) {
+        super::frames::random(self, normal, p, work);
+    }
+
     fn inner(&self, _: &[F], u: &[F], v: &[F], _: &mut Work<F>) -> F {
         u.iter().zip(v).map(|(&u, &v)| u * v).sum()
     }

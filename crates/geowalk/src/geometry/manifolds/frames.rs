@@ -1,0 +1,128 @@
+//! What matrices with orthonormal columns have in common, row after row in a point.
+
+use crate::Real;
+use crate::error::{self, Allowed, DomainError};
+use crate::geometry::orthogonal::{self, columns, flatten, gram, rows};
+use crate::geometry::{Manifold, Work};
+
+/// Matrices of n rows and p columns.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Layout {
+    pub(super) n: usize,
+    pub(super) p: usize,
+}
+
+impl Layout {
+    pub(super) fn len(self) -> usize {
+        self.n * self.p
+    }
+
+    /// Refuses what is not so many numbers, before scratch memory of that size is taken.
+    pub(super) fn sized<F: Real>(self, what: &'static str, x: &[F]) -> Result<(), DomainError> {
+        error::finite(what, x, self.len())
+    }
+}
+
+/// The error for a matrix whose columns are no basis.
+pub(super) fn dependent(value: f64) -> DomainError {
+    let what = "the least singular value of the matrix, relative to the largest,";
+    DomainError::Scalar { what, value, allowed: Allowed::Positive }
+}
+
+/// Refuses vectors with a part that no frame near X has.
+pub(super) fn check_tangent<F: Real>(at: Layout, p: &[F], v: &[F]) -> Result<(), DomainError> {
+    at.sized("the tangent vector", v)?;
+    at.sized("the point", p)?;
+    let (mut x, mut w, mut s) = (vec![0.0; at.len()], vec![0.0; at.len()], vec![0.0; at.p * at.p]);
+    columns(p, at.n, &mut x);
+    columns(v, at.n, &mut w);
+    gram(&x, &w, at.n, &mut s);
+    crate::geometry::linalg::symmetrize(&mut s, at.p);
+    residue::<F>("the symmetric part of the point's transpose times the tangent vector", &s, &w)
+}
+
+/// Refuses a part of v that is not rounding.
+pub(super) fn residue<F: Real>(
+    quantity: &'static str,
+    part: &[f64],
+    v: &[f64],
+) -> Result<(), DomainError> {
+    let found = crate::row::Norm::LInf.of(part);
+    // Below the normal numbers rounding is absolute.
+    let tolerance = F::TOLERANCE.f64() * crate::row::Norm::L2.of(v) + F::TINY.f64();
+    if tolerance.is_finite() && found <= tolerance {
+        return Ok(());
+    }
+    Err(DomainError::Constraint { quantity, found, expected: 0.0, tolerance })
+}
+
+/// The first columns of the identity.
+pub(super) fn origin<F: Real>(at: Layout, p: &mut [F]) {
+    p.fill(F::ZERO);
+    for one in p.iter_mut().step_by(at.p + 1).take(at.p) {
+        *one = F::ONE;
+    }
+}
+
+/// v ← v − X sym(XᵀV).
+pub(super) fn project<F: Real>(at: Layout, p: &[F], v: &mut [F]) {
+    if p.len() != at.len() || v.len() != at.len() {
+        return;
+    }
+    let (mut x, mut w, mut s) = (vec![0.0; at.len()], vec![0.0; at.len()], vec![0.0; at.p * at.p]);
+    columns(p, at.n, &mut x);
+    columns(v, at.n, &mut w);
+    flatten(&x, at.n, &mut w, &mut s);
+    rows(&w, at.n, v);
+}
+
+/// v ← the part of the covector that is tangent, without an allocation.
+pub(super) fn flattened<F: Real>(
+    at: Layout,
+    p: &[F],
+    covector: &[F],
+    v: &mut [F],
+    work: &mut Work<F>,
+) {
+    if p.len() != at.len() || covector.len() != at.len() {
+        return v.fill(F::NAN);
+    }
+    let [x, w, s] = work.matrices().take(at.len());
+    columns(p, at.n, x);
+    columns(covector, at.n, w);
+    flatten(x, at.n, w, s);
+    rows(w, at.n, v);
+}
+
+/// p ← the frame nearest to it.
+pub(super) fn nearest<F: Real>(at: Layout, p: &mut [F]) -> Result<(), DomainError> {
+    at.sized("the point", p)?;
+    let mut x = vec![0.0; at.len()];
+    columns(p, at.n, &mut x);
+    orthogonal::polar(&mut x, at.n).ok_or_else(|| dependent(0.0))?;
+    rows(&x, at.n, p);
+    Ok(())
+}
+
+/// p ← the point nearest to a matrix of normal numbers, which is uniform among the frames.
+pub(super) fn random<F: Real, M: Manifold<F>>(
+    manifold: &M,
+    normal: &mut dyn FnMut() -> f64,
+    p: &mut [F],
+    work: &mut Work<F>,
+) {
+    loop {
+        for x in p.iter_mut() {
+            *x = F::of(normal());
+        }
+        // A matrix whose columns depend on each other has probability 0, and is drawn again.
+        if manifold.nearest(p, work).is_ok() {
+            return;
+        }
+    }
+}
+
+/// Cosines of half angles, or of principal angles, below this are rounding: there is no telling which way is shortest.
+pub(super) fn cut<F: Real>() -> f64 {
+    8.0 * F::EPSILON.f64().sqrt()
+}

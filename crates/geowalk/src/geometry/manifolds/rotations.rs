@@ -1,0 +1,258 @@
+use super::frames::{self, Layout};
+use crate::Real;
+use crate::error::{self, Allowed, ConfigError, DomainError};
+use crate::geometry::orthogonal::{
+    self, Angles, add_product, check_frame, columns, gram, orientation, polish, rows, skew,
+};
+use crate::geometry::{Curvature, Event, ExpLog, Manifold, Step, Work};
+
+/// # Rotations
+/// SO(n), the rotation matrices of n rows, row after row in a point: RᵀR = 1, det R = 1. The metric is that of the
+/// entries, Σ u_ij v_ij.
+/// ```text
+/// exp_R(V) = R e^(R'V)      log_R(Q) = R ln(R'Q)      grad = (G - R G'R)/2
+/// transport = R E (R'V) E,  E = e^(ln(R'Q)/2)         d(R, Q) = |ln(R'Q)|_F
+/// ```
+/// **Cost** O(n³), in f64 also for f32 matrices. **Care** a turn of one plane by an angle φ has length φ√2, so the
+/// injectivity radius is π√2; where some plane is turned by π, within 1e-7 (f32: 3e-3), `log` answers
+/// [`DomainError::CutLocus`]. Rounding is taken out of R after every walk. **Source** \[EAS98\]; curvature 0 for
+/// n = 2, 1/8 for n = 3, else in [0, 1/4].
+///
+/// ```
+/// use geowalk::geometry::{ExpLog, Work, manifolds::Rotations};
+/// let turns = Rotations::new(2)?;
+/// let quarter = [0.0, -1.0, 1.0, 0.0];
+/// let d: f64 = turns.distance(&[1.0, 0.0, 0.0, 1.0], &quarter, &mut Work::new());
+/// assert!((d - std::f64::consts::FRAC_PI_2 * 2.0_f64.sqrt()).abs() < 1e-15);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rotations {
+    n: usize,
+}
+
+impl Rotations {
+    /// Rotations of ℝⁿ, 2 ≤ n ≤ 4096.
+    pub fn new(n: usize) -> Result<Self, ConfigError> {
+        error::parameter("n", n as f64, Allowed::Closed(2.0, 4096.0))?;
+        Ok(Self { n })
+    }
+
+    /// Rows of a matrix.
+    pub fn rows(&self) -> usize {
+        self.n
+    }
+
+    fn layout(&self) -> Layout {
+        Layout { n: self.n, p: self.n }
+    }
+
+    /// The rotation from p to q: its logarithm in the second matrix, p in the first; one more of scratch.
+    fn between<'a, F: Real>(
+        &self,
+        p: &[F],
+        q: &[F],
+        work: &'a mut Work<F>,
+    ) -> Result<([&'a mut [f64]; 7], Angles), DomainError> {
+        let n = self.n;
+        self.layout().sized("the point", p)?;
+        self.layout().sized("the second point", q)?;
+        let mut buffers = work.matrices().take(n * n);
+        let [x, log, d, a, b, c, _] = &mut buffers;
+        columns(p, n, x);
+        columns(q, n, a);
+        // R'(Q − R): exact where the points are near.
+        for (a, x) in a.iter_mut().zip(x.iter()) {
+            *a -= x;
+        }
+        gram(x, a, n, d);
+        let angles = orthogonal::turned(d, n, log, [a, b, c]).ok_or(DomainError::NotConverged {
+            what: "ln R",
+            residual: f64::NAN,
+            iterations: 60,
+        })?;
+        Ok((buffers, angles))
+    }
+
+    fn cut<F: Real>(angles: &Angles) -> Result<(), DomainError> {
+        if angles.least > frames::cut::<F>() {
+            return Ok(());
+        }
+        let limit = std::f64::consts::PI * std::f64::consts::SQRT_2;
+        Err(DomainError::CutLocus { distance: angles.size, limit })
+    }
+}
+
+impl<F: Real> Manifold<F> for Rotations {
+    fn ambient(&self) -> usize {
+        self.n * self.n
+    }
+
+    fn dim(&self) -> usize {
+        self.n * (self.n - 1) / 2
+    }
+
+    fn check(&self, p: &[F]) -> Result<(), DomainError> {
+        let n = self.n;
+        error::finite("the point", p, n * n)?;
+        let mut x = vec![0.0; n * n];
+        columns(p, n, &mut x);
+        check_frame::<F>(&x, n)?;
+        let found = orientation(&mut x, n);
+        if found > 0.0 {
+            return Ok(());
+        }
+        let (quantity, tolerance) = ("the determinant of the matrix", F::TOLERANCE.f64());
+        Err(DomainError::Constraint { quantity, found, expected: 1.0, tolerance })
+    }
+
+    fn check_tangent(&self, p: &[F], v: &[F]) -> Result<(), DomainError> {
+        frames::check_tangent(self.layout(), p, v)
+    }
+
+    fn origin(&self, p: &mut [F]) {
+        frames::origin(self.layout(), p);
+    }
+
+    fn project(&self, p: &[F], v: &mut [F]) {
+        frames::project(self.layout(), p, v);
+    }
+
+    fn nearest(&self, p: &mut [F], _: &mut Work<F>) -> Result<(), DomainError> {
+        let n = self.n;
+        error::finite("the point", p, n * n)?;
+        let mut x = vec![0.0; n * n];
+        columns(p, n, &mut x);
+        let mut spoilt = x.clone();
+        if orientation(&mut spoilt, n) < 0.0 {
+            // Of the rotations the nearest has the weakest direction of the polar factor turned round.
+            let (mut s, mut u, mut values) = (vec![0.0; n * n], vec![0.0; n * n], vec![0.0; n]);
+            let none = || frames::dependent(0.0);
+            gram(&x, &x, n, &mut s);
+            crate::geometry::linalg::eigen(&mut s, n, &mut values, &mut u).ok_or_else(none)?;
+            let mut image = vec![0.0; n];
+            add_product(1.0, &x, n, &u[..n], &mut image);
+            for (column, u) in x.chunks_exact_mut(n).zip(&u[..n]) {
+                for (x, image) in column.iter_mut().zip(&image) {
+                    *x -= 2.0 * u * image;
+                }
+            }
+        }
+        orthogonal::polar(&mut x, n).ok_or_else(|| frames::dependent(0.0))?;
+        rows(&x, n, p);
+        Ok(())
+    }
+
+    fn random(&self, normal: &mut dyn FnMut() -> f64, p: &mut [F], work: &mut Work<F>) {
+        frames::random(self, normal, p, work);
+    }
+
+    fn inner(&self, _: &[F], u: &[F], v: &[F], _: &mut Work<F>) -> F {
+        u.iter().zip(v).map(|(&u, &v)| u * v).sum()
+    }
+
+    fn norm(&self, _: &[F], v: &[F], _: &mut Work<F>) -> F {
+        super::norm(v.iter().copied())
+    }
+
+    fn gradient(&self, p: &[F], covector: &[F], v: &mut [F], work: &mut Work<F>) {
+        frames::flattened(self.layout(), p, covector, v, work);
+    }
+
+    fn retract(
+        &self,
+        p: &mut [F],
+        v: &[F],
+        t: F,
+        work: &mut Work<F>,
+    ) -> Result<Step<F>, DomainError> {
+        self.exp(p, v, t, work)
+    }
+}
+
+impl<F: Real> ExpLog<F> for Rotations {
+    fn curvature(&self) -> Curvature {
+        match self.n {
+            2 => Curvature::FLAT,
+            3 => Curvature::constant(0.125),
+            _ => Curvature { min: 0.0, max: 0.25 },
+        }
+    }
+
+    fn injectivity(&self, _: &[F]) -> F {
+        F::PI * F::TWO.sqrt()
+    }
+
+    fn exp(&self, p: &mut [F], v: &[F], t: F, work: &mut Work<F>) -> Result<Step<F>, DomainError> {
+        let n = self.n;
+        self.layout().sized("the point", p)?;
+        self.layout().sized("the tangent vector", v)?;
+        let length = t.abs() * Manifold::<F>::norm(self, p, v, &mut Work::new());
+        let overflow = DomainError::Overflow { length: length.f64(), limit: 1e150 };
+        if !(length.f64() <= 1e150) {
+            return Err(overflow);
+        }
+        if length == F::ZERO {
+            return Ok(Step::inside(length));
+        }
+        let [x, omega, e, a, b, c] = work.matrices().take(n * n);
+        columns(p, n, x);
+        columns(v, n, a);
+        gram(x, a, n, omega);
+        skew(omega, n);
+        omega.iter_mut().for_each(|entry| *entry *= t.f64());
+        orthogonal::turn(omega, n, e, [a, b, c]).ok_or(overflow)?;
+        a.copy_from_slice(x);
+        add_product(1.0, x, n, e, a);
+        polish(a, n, b, c);
+        rows(a, n, p);
+        let limit = ExpLog::<F>::injectivity(self, p);
+        let event = if length > limit { Event::PastInjectivity } else { Event::Inside };
+        Ok(Step { length, event })
+    }
+
+    fn log(&self, p: &[F], q: &[F], v: &mut [F], work: &mut Work<F>) -> Result<(), DomainError> {
+        let n = self.n;
+        let ([x, log, out, ..], angles) = self.between(p, q, work)?;
+        Self::cut::<F>(&angles)?;
+        out.fill(0.0);
+        add_product(1.0, x, n, log, out);
+        rows(out, n, v);
+        Ok(())
+    }
+
+    fn distance(&self, p: &[F], q: &[F], work: &mut Work<F>) -> F {
+        self.between(p, q, work).map_or(F::NAN, |(_, angles)| F::of(angles.size))
+    }
+
+    fn transport(
+        &self,
+        p: &[F],
+        q: &[F],
+        v: &mut [F],
+        work: &mut Work<F>,
+    ) -> Result<(), DomainError> {
+        let n = self.n;
+        self.layout().sized("the tangent vector", v)?;
+        let ([x, log, e, a, b, c, d], angles) = self.between(p, q, work)?;
+        Self::cut::<F>(&angles)?;
+        log.iter_mut().for_each(|entry| *entry *= 0.5);
+        orthogonal::turn(log, n, e, [a, b, c]).ok_or_else(|| frames::dependent(0.0))?;
+        e.iter_mut().step_by(n + 1).for_each(|one| *one += 1.0);
+        // R E A E with A = R'V.
+        columns(v, n, a);
+        gram(x, a, n, b);
+        skew(b, n);
+        for (c, a, b) in [(&mut *c, &*e, &*b)] {
+            c.fill(0.0);
+            add_product(1.0, a, n, b, c);
+        }
+        a.fill(0.0);
+        add_product(1.0, c, n, e, a);
+        d.fill(0.0);
+        add_product(1.0, x, n, a, d);
+        rows(d, n, v);
+        self.project(q, v);
+        Ok(())
+    }
+}

@@ -1,0 +1,350 @@
+//! # Orthonormal frames and rotations
+//! Matrices of n rows, column after column in `f64`, as in [`linalg`]. What the manifolds of frames share: products,
+//! the nearest frame, an orthonormal complement, exponential and logarithm of rotations.
+//!
+//! **Rotations** With $S = \Omega^\top\Omega$ for a skew Ω, $e^\Omega = \cos\sqrt S + \Omega\,\mathrm{sinc}\sqrt S$,
+//! and for a rotation R with skew part K, $\ln R = K f(\theta)$, $f = \theta/\sin\theta$. The eigenvectors u are those of
+//! $R + R^\top$, and θ follows from |Ru − u| and |Ru + u|, which are exact near 0 and near π.
+//! **Cost** O(n³). **Source** \[EAS98\]; the formulas follow from the eigenvalues of a skew matrix.
+
+use super::linalg::{self, eigen, sandwich};
+use crate::Real;
+use crate::error::DomainError;
+
+/// out ← AᵀB.
+pub(super) fn gram(a: &[f64], b: &[f64], n: usize, out: &mut [f64]) {
+    let rows = a.len() / n;
+    for (out, b) in out.chunks_exact_mut(rows).zip(b.chunks_exact(n)) {
+        for (out, a) in out.iter_mut().zip(a.chunks_exact(n)) {
+            *out = a.iter().zip(b).map(|(a, b)| a * b).sum();
+        }
+    }
+}
+
+/// out ← out + c·A S.
+pub(super) fn add_product(c: f64, a: &[f64], n: usize, s: &[f64], out: &mut [f64]) {
+    let columns = a.len() / n;
+    for (out, s) in out.chunks_exact_mut(n).zip(s.chunks_exact(columns)) {
+        for (a, s) in a.chunks_exact(n).zip(s) {
+            let factor = c * s;
+            for (out, a) in out.iter_mut().zip(a) {
+                *out += factor * a;
+            }
+        }
+    }
+}
+
+/// a ← (A − Aᵀ)/2.
+pub(super) fn skew(a: &mut [f64], n: usize) {
+    for j in 0..n {
+        a[j + j * n] = 0.0;
+        for i in 0..j {
+            let half = 0.5 * (a[i + j * n] - a[j + i * n]);
+            a[i + j * n] = half;
+            a[j + i * n] = -half;
+        }
+    }
+}
+
+/// The rows of `from`, one after the other, as columns of `to`.
+pub(super) fn columns<F: Real>(from: &[F], n: usize, to: &mut [f64]) {
+    let p = to.len() / n;
+    to.fill(f64::NAN);
+    for (i, row) in from.chunks_exact(p).enumerate().take(n) {
+        for (j, x) in row.iter().enumerate() {
+            to[i + j * n] = x.f64();
+        }
+    }
+}
+
+/// The inverse of [`columns`].
+pub(super) fn rows<F: Real>(from: &[f64], n: usize, to: &mut [F]) {
+    let p = from.len() / n;
+    for (i, row) in to.chunks_exact_mut(p).enumerate().take(n) {
+        for (j, x) in row.iter_mut().enumerate() {
+            *x = F::of(from[i + j * n]);
+        }
+    }
+}
+
+/// The largest |XᵀX − 1|, and where.
+pub(super) fn defect(x: &[f64], n: usize) -> (f64, usize, usize) {
+    let mut worst = (0.0, 0, 0);
+    for (j, b) in x.chunks_exact(n).enumerate() {
+        for (i, a) in x.chunks_exact(n).enumerate().take(j + 1) {
+            let product: f64 = a.iter().zip(b).map(|(a, b)| a * b).sum();
+            let off = (product - f64::from(i == j)).abs();
+            if off > worst.0 || off.is_nan() {
+                worst = (off, i, j);
+            }
+        }
+    }
+    worst
+}
+
+/// Refuses what is no frame of orthonormal columns.
+pub(super) fn check_frame<F: Real>(x: &[f64], n: usize) -> Result<(), DomainError> {
+    let (found, i, j) = defect(x, n);
+    let tolerance = F::TOLERANCE.f64();
+    if found <= tolerance {
+        return Ok(());
+    }
+    let quantity = if i == j {
+        "the squared norm of a column less 1"
+    } else {
+        "the inner product of two columns"
+    };
+    Err(DomainError::Constraint { quantity, found, expected: 0.0, tolerance })
+}
+
+/// X ← X(3 − XᵀX)/2: takes rounding out of a frame. `gap` has room for XᵀX, `copy` for X.
+pub(super) fn polish(x: &mut [f64], n: usize, gap: &mut [f64], copy: &mut [f64]) {
+    let p = x.len() / n;
+    let (gap, copy) = (&mut gap[..p * p], &mut copy[..p * n]);
+    copy.copy_from_slice(x);
+    gram(copy, copy, n, gap);
+    for one in gap.iter_mut().step_by(p + 1) {
+        *one -= 1.0;
+    }
+    add_product(-0.5, copy, n, gap, x);
+}
+
+/// X ← the frame nearest to X, its polar factor. `None` if a column depends on the others.
+pub(super) fn polar(x: &mut [f64], n: usize) -> Option<()> {
+    let p = x.len() / n;
+    let (mut s, mut u, mut values) = (vec![0.0; p * p], vec![0.0; p * p], vec![0.0; p]);
+    let mut copy = x.to_vec();
+    gram(x, x, n, &mut s);
+    eigen(&mut s, p, &mut values, &mut u)?;
+    if values[0] <= 1e-13 * values[p - 1] || values[p - 1] == 0.0 {
+        return None;
+    }
+    sandwich(&u, |k| values[k].sqrt().recip(), &u, p, &mut s);
+    x.fill(0.0);
+    add_product(1.0, &copy, n, &s, x);
+    for _ in 0..4 {
+        polish(x, n, &mut s, &mut copy);
+    }
+    Some(())
+}
+
+/// q ← orthonormal columns that are orthogonal to the frame X and span what the columns of W have outside it. W is
+/// spoilt. q has min(p, n − p) columns; those that W does not need are unit vectors made orthogonal.
+pub(super) fn complement(x: &[f64], w: &mut [f64], n: usize, q: &mut [f64]) {
+    fn remove(from: &mut [f64], by: &[f64]) {
+        let along: f64 = from.iter().zip(by).map(|(a, b)| a * b).sum();
+        for (a, b) in from.iter_mut().zip(by) {
+            *a -= along * b;
+        }
+    }
+    let size = |a: &[f64]| crate::row::Norm::L2.of(a);
+    let whole = w.chunks_exact(n).map(size).fold(0.0, Real::max);
+    let count = q.len() / n;
+    for done in 0..count {
+        let (before, rest) = q.split_at_mut(done * n);
+        let column = &mut rest[..n];
+        let mut widest = (0.0, 0);
+        for (j, w) in w.chunks_exact(n).enumerate() {
+            let size = size(w);
+            if size > widest.0 {
+                widest = (size, j);
+            }
+        }
+        if widest.0 > 4.0 * f64::EPSILON * whole {
+            column.copy_from_slice(&w[widest.1 * n..(widest.1 + 1) * n]);
+            let scale = size(column);
+            column.iter_mut().for_each(|x| *x /= scale);
+        } else {
+            // The unit vector with most outside all columns so far.
+            let outside = |i: usize| {
+                let part = |m: &[f64]| -> f64 { m.chunks_exact(n).map(|c| c[i] * c[i]).sum() };
+                1.0 - part(x) - part(before)
+            };
+            let mut most = (f64::NEG_INFINITY, 0);
+            for i in 0..n {
+                let outside = outside(i);
+                if outside > most.0 {
+                    most = (outside, i);
+                }
+            }
+            column.fill(0.0);
+            column[most.1] = 1.0;
+        }
+        for _ in 0..3 {
+            x.chunks_exact(n).chain(before.chunks_exact(n)).for_each(|by| remove(column, by));
+            let scale = size(column);
+            column.iter_mut().for_each(|x| *x /= scale);
+        }
+        for w in w.chunks_exact_mut(n) {
+            remove(w, column);
+            remove(w, column);
+        }
+    }
+}
+
+/// out ← e^Ω − 1 of a skew Ω of m rows. Three matrices of scratch.
+pub(super) fn turn(
+    omega: &[f64],
+    m: usize,
+    out: &mut [f64],
+    scratch: [&mut [f64]; 3],
+) -> Option<()> {
+    let [s, u, values] = scratch;
+    let (s, u, values) = (&mut s[..m * m], &mut u[..m * m], &mut values[..m]);
+    gram(omega, omega, m, s);
+    eigen(s, m, values, u)?;
+    for value in values.iter_mut() {
+        *value = Real::max(*value, 0.0).sqrt();
+    }
+    sandwich(u, |k| -2.0 * Real::sin(0.5 * values[k]).square(), u, m, out);
+    sandwich(u, |k| values[k].sinc(), u, m, s);
+    add_product(1.0, omega, m, s, out);
+    Some(())
+}
+
+/// The size of a logarithm, and how far from the cut locus it is.
+pub(super) struct Angles {
+    /// The root of the sum of the squares of all angles: ‖ln R‖_F.
+    pub(super) size: f64,
+    /// The least 2 cos(θ/2): 0 where a plane is turned by π.
+    pub(super) least: f64,
+}
+
+/// out ← ln(1 + D) of a rotation 1 + D; D is spoilt. `None` if there are numbers that are not finite. Where an angle is
+/// π, out means nothing.
+pub(super) fn turned(
+    d: &mut [f64],
+    m: usize,
+    out: &mut [f64],
+    scratch: [&mut [f64]; 3],
+) -> Option<Angles> {
+    let [s, u, values] = scratch;
+    let (s, u, values) = (&mut s[..m * m], &mut u[..m * m], &mut values[..m]);
+    // D + Dᵀ, whose eigenvectors are those of R + 1; an eigenvalue is −σ².
+    for j in 0..m {
+        for i in 0..m {
+            s[i + j * m] = d[i + j * m] + d[j + i * m];
+        }
+    }
+    eigen(s, m, values, u)?;
+    let (mut square, mut least) = (0.0, f64::INFINITY);
+    for (value, u) in values.iter_mut().zip(u.chunks_exact(m)) {
+        let image = &mut s[..m];
+        image.fill(0.0);
+        add_product(1.0, d, m, u, image);
+        let sigma = crate::row::Norm::L2.of(image);
+        image.iter_mut().zip(u).for_each(|(image, u)| *image += 2.0 * u);
+        let tau = crate::row::Norm::L2.of(image);
+        let theta = 2.0 * Real::atan2(sigma, tau);
+        square += theta * theta;
+        least = Real::min(least, tau);
+        *value = if tau == 0.0 {
+            0.0
+        } else if theta < 1e-3 {
+            1.0 + theta * theta / 6.0 * (1.0 + theta * theta * (7.0 / 60.0))
+        } else {
+            2.0 * theta / (sigma * tau)
+        };
+    }
+    skew(d, m);
+    sandwich(u, |k| values[k], u, m, s);
+    out.fill(0.0);
+    add_product(1.0, d, m, s, out);
+    skew(out, m);
+    Some(Angles { size: square.sqrt(), least })
+}
+
+/// The sign of a determinant, by elimination. `a` is spoilt.
+pub(super) fn orientation(a: &mut [f64], n: usize) -> f64 {
+    let mut sign = 1.0;
+    for j in 0..n {
+        let mut pivot = j;
+        for i in j + 1..n {
+            if a[i + j * n].abs() > a[pivot + j * n].abs() {
+                pivot = i;
+            }
+        }
+        if a[pivot + j * n] == 0.0 {
+            return 0.0;
+        }
+        if pivot != j {
+            sign = -sign;
+            for k in 0..n {
+                a.swap(pivot + k * n, j + k * n);
+            }
+        }
+        if a[j + j * n] < 0.0 {
+            sign = -sign;
+        }
+        for i in j + 1..n {
+            let factor = a[i + j * n] / a[j + j * n];
+            for k in j..n {
+                a[i + k * n] -= factor * a[j + k * n];
+            }
+        }
+    }
+    sign
+}
+
+/// v ← v − X sym(XᵀV), twice: what is tangent to the frames at X.
+pub(super) fn flatten(x: &[f64], n: usize, v: &mut [f64], s: &mut [f64]) {
+    let p = x.len() / n;
+    let s = &mut s[..p * p];
+    for _ in 0..2 {
+        gram(x, v, n, s);
+        linalg::symmetrize(s, p);
+        add_product(-1.0, x, n, s, v);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geometry::linalg::singular;
+    use crate::laws::Sampler;
+
+    #[test]
+    fn logarithms_invert_exponentials() {
+        let sampler = &mut Sampler::new(3);
+        for m in [2, 3, 4, 5, 8] {
+            for size in [1e-9, 0.1, 2.0, 3.1] {
+                let mut omega = sampler.vector::<f64>(m * m);
+                skew(&mut omega, m);
+                let [mut e, mut back, mut a, mut b, mut c] =
+                    std::array::from_fn(|_| vec![0.0; m * m]);
+                turn(&omega, m, &mut e, [&mut a, &mut b, &mut c]).unwrap();
+                // Scaled so that the largest angle is `size`.
+                let mut d = omega.clone();
+                let (mut values, mut u) = (vec![0.0; m], vec![0.0; m * m]);
+                singular(&mut d, m, &mut values, &mut u).unwrap();
+                omega.iter_mut().for_each(|x| *x *= size / values[0]);
+                turn(&omega, m, &mut e, [&mut a, &mut b, &mut c]).unwrap();
+                let mut whole = e.clone();
+                whole.iter_mut().step_by(m + 1).for_each(|x| *x += 1.0);
+                assert!(defect(&whole, m).0 < 1e-14 && orientation(&mut whole, m) == 1.0);
+                let angles = turned(&mut e, m, &mut back, [&mut a, &mut b, &mut c]).unwrap();
+                let off = omega.iter().zip(&back).map(|(a, b)| (a - b).abs()).fold(0.0, Real::max);
+                assert!(off < 2e-13 * size / angles.least.min(1.0), "{m} {size} {off}");
+                let norm = crate::row::Norm::L2.of(&omega);
+                assert!((angles.size / norm - 1.0).abs() < 1e-13, "{m} {size}");
+            }
+        }
+    }
+
+    #[test]
+    fn complements_are_orthonormal_also_where_nothing_is_outside() {
+        let sampler = &mut Sampler::new(5);
+        for (n, p) in [(4, 2), (5, 3), (7, 2), (3, 2)] {
+            for scale in [1.0, 1e-13, 0.0] {
+                let mut x = sampler.vector::<f64>(n * p);
+                polar(&mut x, n).unwrap();
+                let mut w: Vec<f64> = sampler.vector::<f64>(n * p);
+                w[..n].iter_mut().for_each(|w| *w *= scale);
+                let k = p.min(n - p);
+                let mut q = vec![0.0; n * k];
+                complement(&x, &mut w, n, &mut q);
+                assert!(defect(&[x, q].concat(), n).0 < 1e-15 * 8.0, "{n} {p} {scale}");
+            }
+        }
+    }
+}

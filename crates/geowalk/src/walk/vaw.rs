@@ -1,0 +1,367 @@
+//! # The Vovk–Azoury–Warmuth forecaster
+//! $$A_t = D + \sum_{s \le t} x_s x_s^\top, \qquad b_t = \sum_{s \le t} y_s x_s, \qquad
+//!   z_t = b_{t-1}^\top A_t^{-1} x_t = \frac{\langle w_{t-1}, x_t\rangle}{1 + h_t}, \qquad
+//!   h_t = x_t^\top A_{t-1}^{-1} x_t$$
+//! Ridge regression after every row, whose prediction counts the row it is for: for the squared loss and few
+//! features. D is diagonal, with a·x² for the first value x of a feature that is not 0, so that neither units nor late
+//! features matter. There is no rate.
+//!
+//! **Promise** For every u the regret is at most $\sum_i D_{ii} u_i^2 + \sum_t y_t^2 x_t^\top A_t^{-1} x_t$, which grows
+//! with ln t ([`Vaw::promise`]). An importance w counts as √w·(x, y).
+//! **Start** w = 0. **Cost** O(d²) for d features: the triangular factor R of A is turned by Givens rotations, which
+//! keep it exact to rounding. **Care** at most [`Vaw::MOST`] features; a finished model predicts ⟨w, x⟩, without the
+//! divisor 1 + h. The length of a step is not defined, and 0.
+//! **Source** \[Vovk01\]; \[AW01\].
+
+use super::Walk;
+use crate::error::{self, Allowed, ConfigError, DomainError};
+use crate::loss::Loss;
+use crate::row::Row;
+use crate::sum::Sum;
+use crate::update::{Round, Target};
+use crate::walk;
+
+/// Ridge regression, row by row.
+///
+/// ```
+/// use geowalk::loss::Squared;
+/// use geowalk::row::Dense;
+/// use geowalk::walk::{Vaw, Walk};
+///
+/// let mut walk = Vaw::new(0.1, 8)?;
+/// for t in 0..100 {
+///     let x = [1.0, f64::from(t % 7)];
+///     walk.step(Dense(&x), (3.0 - 2.0 * x[1]).into(), &Squared, 0.0)?;
+/// }
+/// let mut w = Vec::new();
+/// walk.read(&mut w);
+/// assert!((w[0] - 3.0).abs() < 0.1 && (w[1] + 2.0).abs() < 0.1, "{w:?}");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Vaw {
+    a: f64,
+    most: usize,
+    /// The rows of R from the diagonal on.
+    rows: Vec<Vec<f64>>,
+    /// R⁻ᵀb.
+    rhs: Vec<f64>,
+    /// The diagonal of D.
+    ridge: Vec<f64>,
+    w: Vec<f64>,
+    /// Σ y² xᵀA⁻¹x.
+    spent: Sum,
+    /// The row, and R⁻ᵀx.
+    x: Vec<f64>,
+    q: Vec<f64>,
+}
+
+/// Equal factors and sums; what is left over from the last row does not count.
+impl PartialEq for Vaw {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.rows, &self.rhs, &self.ridge) == (&other.rows, &other.rhs, &other.ridge)
+    }
+}
+
+impl Vaw {
+    /// The most features.
+    pub const MOST: usize = 512;
+
+    /// The usual a.
+    pub const RIDGE: f64 = 1.0;
+
+    /// With D = a·x², for at most so many features.
+    pub fn new(a: f64, most: usize) -> Result<Self, ConfigError> {
+        error::parameter("ridge", a, Allowed::Closed(1e-100, 1e100))?;
+        error::parameter("most", most as f64, Allowed::Closed(1.0, Self::MOST as f64))?;
+        let (rows, rhs, ridge, w) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (x, q) = (Vec::new(), Vec::new());
+        Ok(Self { a, most, rows, rhs, ridge, w, spent: Sum::default(), x, q })
+    }
+
+    /// The bound on the regret against all u with |u_i| ≤ size(i).
+    pub fn promise(&self, size: &dyn Fn(usize) -> f64) -> f64 {
+        let mut sum = Sum::default();
+        for (i, ridge) in self.ridge.iter().enumerate() {
+            sum.add(ridge * size(i) * size(i));
+        }
+        sum.add(self.spent.upper());
+        (sum.upper() + 1e-12 * sum.magnitude()).next_up()
+    }
+
+    /// x ← the row; features that come with their first value get their part of D.
+    fn take<X: Row<f64>>(&mut self, row: X) {
+        let Self { a, rows, ridge, x, .. } = self;
+        x.clear();
+        x.resize(rows.len(), 0.0);
+        row.each(|i, value| {
+            let (Some(place), Some(ridge), Some(own)) =
+                (x.get_mut(i), ridge.get_mut(i), rows.get_mut(i).and_then(|row| row.first_mut()))
+            else {
+                return;
+            };
+            if value == 0.0 || !walk::present(value) {
+                return;
+            }
+            *place = value;
+            if *ridge == 0.0 {
+                *ridge = *a * value * value;
+                *own = ridge.sqrt();
+            }
+        });
+    }
+
+    /// q ← R⁻ᵀx; gives ⟨w, x⟩ and h.
+    fn solve(&mut self) -> (f64, f64) {
+        let Self { rows, rhs, x, q, .. } = self;
+        q.clone_from(x);
+        let (mut z, mut h) = (0.0, 0.0);
+        for (i, row) in rows.iter().enumerate() {
+            let (Some(diagonal), Some((own, later))) = (row.first(), q[i..].split_first_mut())
+            else {
+                continue;
+            };
+            if *own == 0.0 || *diagonal == 0.0 {
+                continue;
+            }
+            *own /= diagonal;
+            for (later, r) in later.iter_mut().zip(&row[1..]) {
+                *later -= r * *own;
+            }
+            z += rhs[i] * *own;
+            h += *own * *own;
+        }
+        (z, h)
+    }
+
+    /// Adds √w·(x, y) to the factor.
+    fn add(&mut self, root: f64, y: f64) {
+        let Self { rows, rhs, x, w, .. } = self;
+        let mut y = root * y;
+        x.iter_mut().for_each(|x| *x *= root);
+        for (i, row) in rows.iter_mut().enumerate() {
+            let own = x[i];
+            if own == 0.0 {
+                continue;
+            }
+            let Some(diagonal) = row.first().copied() else { continue };
+            let length = (diagonal * diagonal + own * own).sqrt();
+            let (c, s) = (diagonal / length, own / length);
+            for (r, x) in row.iter_mut().zip(&mut x[i..]) {
+                (*r, *x) = (c * *r + s * *x, c * *x - s * *r);
+            }
+            (rhs[i], y) = (c * rhs[i] + s * y, c * y - s * rhs[i]);
+        }
+        w.clone_from(rhs);
+        for (i, row) in rows.iter().enumerate().rev() {
+            let (before, after) = w.split_at_mut(i + 1);
+            let known: f64 = row[1..].iter().zip(after.iter()).map(|(r, w)| r * w).sum();
+            if let (Some(own), Some(diagonal)) = (before.last_mut(), row.first()) {
+                *own = if *diagonal > 0.0 { (*own - known) / diagonal } else { 0.0 };
+            }
+        }
+    }
+}
+
+impl Walk for Vaw {
+    fn features(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn grow(&mut self, n: usize) {
+        let (old, n) = (self.rows.len(), n.min(self.most));
+        if n > old {
+            for (i, row) in self.rows.iter_mut().enumerate() {
+                row.resize(n - i, 0.0);
+            }
+            self.rows.extend((old..n).map(|i| vec![0.0; n - i]));
+            self.rhs.resize(n, 0.0);
+            self.ridge.resize(n, 0.0);
+            self.w.resize(n, 0.0);
+        }
+    }
+
+    fn predict<X: Row<f64>>(&self, x: X) -> f64 {
+        x.dot(&self.w)
+    }
+
+    fn step<X: Row<f64>, L: Loss + ?Sized>(
+        &mut self,
+        x: X,
+        target: Target,
+        loss: &L,
+        rate: f64,
+    ) -> Result<Round, DomainError> {
+        let (found, expected) = (x.bound(), self.most);
+        if found > expected {
+            return Err(DomainError::Dimension { what: "the row", found, expected });
+        }
+        walk::in_range(x)?;
+        self.grow(found);
+        self.take(x);
+        let (z, h) = self.solve();
+        let h = target.weight * h;
+        let round = walk::judge(z / (1.0 + h), target, loss, rate)?;
+        if target.weight > 0.0 {
+            self.add(target.weight.sqrt(), target.y);
+            self.spent.add(target.weight * target.y * target.y * h / (1.0 + h));
+        }
+        Ok(round)
+    }
+
+    fn read(&self, w: &mut Vec<f64>) {
+        w.clone_from(&self.w);
+    }
+
+    fn bets(&self, size: &dyn Fn(usize) -> f64) -> Option<f64> {
+        Some(self.promise(size))
+    }
+
+    fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
+        let factor: Vec<f64> = self.rows.iter().flatten().copied().collect();
+        put("factor", &factor);
+        put("rhs", &self.rhs);
+        put("ridge", &self.ridge);
+        put("w", &self.w);
+        put("spent", &self.spent.save());
+    }
+
+    fn load(
+        &mut self,
+        get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
+    ) -> Result<(), ConfigError> {
+        let rhs = walk::array(get, "rhs", Allowed::Finite)?;
+        let n = rhs.len();
+        error::parameter("features", n as f64, Allowed::Closed(0.0, self.most as f64))?;
+        let factor = walk::array_of(get, "factor", Allowed::Finite, n * (n + 1) / 2)?;
+        let ridge = walk::array_of(get, "ridge", Allowed::NonNegative, n)?;
+        let w = walk::array_of(get, "w", Allowed::Finite, n)?;
+        let spent = walk::numbers(get, "spent", Allowed::Finite)?;
+        let mut rest = factor.as_slice();
+        self.rows = (0..n)
+            .map(|i| {
+                let (row, after) = rest.split_at(n - i);
+                rest = after;
+                row.to_vec()
+            })
+            .collect();
+        (self.rhs, self.ridge, self.w, self.spent) = (rhs, ridge, w, Sum::load(spent));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::laws::Sampler;
+    use crate::loss::Squared;
+    use crate::row::{Dense, Sparse};
+
+    /// The solution of a small symmetric system by elimination.
+    fn solved(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
+        let n = b.len();
+        for i in 0..n {
+            for j in i + 1..n {
+                let f = a[j][i] / a[i][i];
+                for k in i..n {
+                    a[j][k] -= f * a[i][k];
+                }
+                b[j] -= f * b[i];
+            }
+        }
+        for i in (0..n).rev() {
+            for j in i + 1..n {
+                b[i] -= a[i][j] * b[j];
+            }
+            b[i] /= a[i][i];
+        }
+        b
+    }
+
+    #[test]
+    fn it_is_ridge_regression_that_counts_the_row() {
+        let mut random = Sampler::new(4);
+        let mut walk = Vaw::new(0.5, 10).unwrap();
+        let mut a = vec![vec![0.0; 4]; 4];
+        let (mut b, mut seen) = (vec![0.0; 4], [false; 4]);
+        let (mut loss, mut spent) = (0.0, 0.0);
+        let (mut rows, mut w) = (Vec::new(), Vec::new());
+        for t in 0..80_u32 {
+            // The last feature comes late, and is large.
+            let x: Vec<f64> = (0..4)
+                .map(|i| {
+                    if i == 3 {
+                        if t < 20 { 0.0 } else { 1e3 * random.normal() }
+                    } else {
+                        random.normal()
+                    }
+                })
+                .collect();
+            let weight = [1.0, 0.5, 3.0][t as usize % 3];
+            let y = x[0] - 2.0 * x[1] + 1e-3 * x[3] + 0.1 * random.normal();
+            for i in 0..4 {
+                if !seen[i] && x[i] != 0.0 {
+                    (seen[i], a[i][i]) = (true, 0.5 * x[i] * x[i]);
+                }
+            }
+            for i in 0..4 {
+                for j in 0..4 {
+                    a[i][j] += weight * x[i] * x[j];
+                }
+            }
+            let n = if t < 20 { 3 } else { 4 };
+            let small: Vec<Vec<f64>> = a[..n].iter().map(|row| row[..n].to_vec()).collect();
+            let v = solved(small.clone(), x[..n].to_vec());
+            let z: f64 = v.iter().zip(&b).map(|(v, b)| v * b).sum();
+            let round = walk.step(Dense(&x), Target { y, weight }, &Squared, 0.0).unwrap();
+            assert!((round.z - z).abs() < 1e-9 * (1.0 + z.abs()), "{t}: {} {z}", round.z);
+            loss += round.loss;
+            let leverage: f64 = v.iter().zip(&x).map(|(v, x)| v * x).sum();
+            spent += weight * y * y * weight * leverage;
+            for i in 0..4 {
+                b[i] += weight * y * x[i];
+            }
+            walk.read(&mut w);
+            let exact = solved(small, b[..n].to_vec());
+            for (i, exact) in exact.iter().enumerate() {
+                assert!((w[i] - exact).abs() < 1e-8 * (1.0 + exact.abs()));
+            }
+            rows.push((x, y, weight));
+        }
+        // The promise, against the best weights and a few others.
+        for u in [w.clone(), vec![1.0, -2.0, 0.0, 1e-3], vec![0.0; 4]] {
+            let of = |x: &[f64]| x.iter().zip(&u).map(|(x, u)| x * u).sum::<f64>();
+            let theirs: f64 = rows.iter().map(|(x, y, w)| w * (of(x) - y) * (of(x) - y)).sum();
+            let bound = walk.promise(&|i| u[i].abs());
+            assert!(loss - theirs <= bound, "{} {bound}", loss - theirs);
+        }
+        assert!((walk.spent.total() - spent).abs() < 1e-9 * spent);
+    }
+
+    #[test]
+    fn sparse_rows_and_saved_states_have_the_same_bits() {
+        let mut random = Sampler::new(9);
+        let (mut dense, mut sparse) = (Vaw::new(1.0, 8).unwrap(), Vaw::new(1.0, 8).unwrap());
+        for t in 0..60 {
+            let (i, j) = (t % 3, 3 + t % 4);
+            let (a, b, y) = (random.normal(), random.normal(), random.normal());
+            let mut x = vec![0.0; 7];
+            (x[i as usize], x[j as usize]) = (a, b);
+            let one = dense.step(Dense(&x), y.into(), &Squared, 0.0).unwrap();
+            let indices = [i, j];
+            let values = [a, b];
+            let row = Sparse::new(&indices, &values).unwrap();
+            let two = sparse.step(row, y.into(), &Squared, 0.0).unwrap();
+            assert_eq!(one.z.to_bits(), two.z.to_bits());
+            let mut arrays = std::collections::BTreeMap::new();
+            sparse.save(&mut |name, values| {
+                arrays.insert(name, values.to_vec());
+            });
+            sparse = Vaw::new(1.0, 8).unwrap();
+            sparse.load(&mut |name| arrays.get(name).cloned()).unwrap();
+        }
+        let wide = [0.0; 9];
+        assert!(dense.step(Dense(&wide), 1.0.into(), &Squared, 0.0).is_err());
+        assert!(Vaw::new(0.0, 8).is_err() && Vaw::new(1.0, 513).is_err());
+    }
+}
