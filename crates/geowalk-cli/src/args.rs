@@ -194,6 +194,12 @@ pub(crate) struct Train {
         ["walk", "loss", "rate", "seed", "y_range", "no_intercept", "certificate", "bits", "exact",
         "average", "x_norm", "x_range", "distance", "comparator_loss", "rounds"])]
     pub(crate) resume: Option<PathBuf>,
+    /// Write a model file here while the run goes on, each 60 seconds or so many; the same command goes on from it.
+    #[arg(long, value_name = "FILE[:SECONDS]", value_parser = checkpoint)]
+    pub(crate) checkpoint: Option<(PathBuf, u64)>,
+    /// Read a file as it grows, until Ctrl-C or SIGTERM.
+    #[arg(long)]
+    pub(crate) follow: bool,
     /// Write a report with pictures here: one HTML file.
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
@@ -311,6 +317,15 @@ pub(crate) struct Serve {
     /// Write the accepted rows of this model as they were sent, and end; --dir may be in use.
     #[arg(long, value_name = "NAME")]
     pub(crate) rows: Option<String>,
+}
+
+/// FILE, or FILE:SECONDS.
+fn checkpoint(text: &str) -> Result<(PathBuf, u64), String> {
+    match text.rsplit_once(':').map(|(file, seconds)| (file, seconds.parse())) {
+        Some((file, Ok(seconds))) if !file.is_empty() => Ok((PathBuf::from(file), seconds)),
+        _ if text.is_empty() => Err("give a file".to_owned()),
+        _ => Ok((PathBuf::from(text), geowalk_run::train::SECONDS)),
+    }
 }
 
 /// NAME=VALUE.

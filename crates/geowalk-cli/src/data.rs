@@ -1,9 +1,13 @@
 //! From flags to what a reader is told.
 
-use std::io::{self, Write};
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
 
+use geowalk::boost::Halt;
 use geowalk_data::{Duplicates, Indexing, Input, Label, OnError, Options};
 use geowalk_run::convert::{Cache, cache};
 use geowalk_run::model::{Model, ReadSettings};
@@ -25,6 +29,8 @@ pub(crate) struct Reading<'a> {
     skips: bool,
     /// How that run read its rows.
     known: ReadSettings,
+    /// The file is read as it grows, until this is called.
+    follow: Option<Halt>,
 }
 
 impl<'a> Reading<'a> {
@@ -43,6 +49,7 @@ impl<'a> Reading<'a> {
             begun: false,
             skips: false,
             known: ReadSettings::default(),
+            follow: None,
         };
         match how.on_error.split_once('=') {
             None if how.on_error == "fail" || how.on_error == "skip" => {}
@@ -85,9 +92,7 @@ impl<'a> Reading<'a> {
     pub(crate) fn options(&mut self) -> Options {
         let how = self.how;
         let (format, inputs) = match &self.cached {
-            None => {
-                (how.format.clone(), self.inputs.iter().map(|name| name.as_str().into()).collect())
-            }
+            None => (how.format.clone(), self.inputs.iter().map(|name| self.input(name)).collect()),
             Some(path) => (None, vec![Input::Path(path.to_string_lossy().into_owned())]),
         };
         let again = std::mem::replace(&mut self.begun, true);
@@ -125,9 +130,81 @@ impl<'a> Reading<'a> {
         })
     }
 
+    fn input(&self, name: &str) -> Input {
+        match &self.follow {
+            Some(halt) => Input::Reader {
+                name: name.to_owned(),
+                reader: Box::new(Follow {
+                    path: PathBuf::from(name),
+                    file: None,
+                    at: 0,
+                    rest: Vec::new(),
+                    whole: 0,
+                    halt: halt.clone(),
+                }),
+            },
+            None => name.into(),
+        }
+    }
+
+    /// Reads the only file as it grows, until the halt is called.
+    pub(crate) fn follow(&mut self, halt: Halt) -> Result<(), Failure> {
+        match self.inputs {
+            [name] if Path::new(name).is_file() => {
+                self.follow = Some(halt);
+                Ok(())
+            }
+            _ => Err(Failure::Use("--follow needs one file that is there".to_owned())),
+        }
+    }
+
     /// Puts the rows that could not be read in their file. Without this call the file is as it was.
     pub(crate) fn finish(self) -> Result<(), Failure> {
         self.quarantine.map_or(Ok(()), Quarantine::finish)
+    }
+}
+
+/// A file that grows, line by line. One that was made shorter, or replaced by a shorter one, is read from its beginning.
+/// A last line without its end is not read.
+struct Follow {
+    path: PathBuf,
+    file: Option<File>,
+    /// Bytes read of the file.
+    at: u64,
+    /// Bytes that were not handed on: so many at the beginning are whole lines.
+    rest: Vec<u8>,
+    whole: usize,
+    halt: Halt,
+}
+
+impl Read for Follow {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        while self.whole == 0 {
+            let file = match &mut self.file {
+                Some(file) => file,
+                none => none.insert(File::open(&self.path)?),
+            };
+            let before = self.rest.len();
+            let read = file.take(1 << 16).read_to_end(&mut self.rest)? as u64;
+            self.at += read;
+            let end = self.rest[before..].iter().rposition(|byte| *byte == b'\n');
+            self.whole = end.map_or(0, |end| before + end + 1);
+            if read == 0 {
+                if self.halt.is_called() {
+                    return Ok(0);
+                }
+                if fs::metadata(&self.path).is_ok_and(|found| found.len() < self.at) {
+                    (self.file, self.at) = (None, 0);
+                    self.rest.clear();
+                }
+                thread::sleep(Duration::from_millis(100));
+            }
+        }
+        let count = bytes.len().min(self.whole);
+        bytes[..count].copy_from_slice(&self.rest[..count]);
+        self.rest.drain(..count);
+        self.whole -= count;
+        Ok(count)
     }
 }
 

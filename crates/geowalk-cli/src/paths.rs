@@ -125,6 +125,11 @@ impl Files {
         self.written("--model", path, Kind::Model)
     }
 
+    /// The checkpoint that is written.
+    pub(crate) fn checkpoint(self, path: Option<&Path>) -> Self {
+        self.written("--checkpoint", path, Kind::Model)
+    }
+
     /// Any other file that is written.
     pub(crate) fn output(self, option: &str, path: Option<&Path>) -> Self {
         self.written(option, path, Kind::Other)

@@ -18,7 +18,7 @@ use crate::data::Reading;
 use crate::paths::Files;
 use crate::predict::Predictions;
 use crate::progress::Table;
-use crate::{Failure, report as reports};
+use crate::{Failure, interrupt, report as reports};
 
 /// Trains, and prints the summary.
 pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
@@ -27,6 +27,7 @@ pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
         .walk(args.walk.as_deref())
         .resume(args.resume.as_deref())
         .model(args.model.as_deref())
+        .checkpoint(args.checkpoint.as_ref().map(|(path, _)| path.as_path()))
         .output("--report", args.report.as_deref())
         .output("--predictions", args.predictions.as_deref())
         .check()?;
@@ -63,6 +64,7 @@ pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
         trace: args.report.is_some(),
         rows: false,
         resume: args.resume.clone(),
+        checkpoint: args.checkpoint.clone(),
     };
     plan.check()?;
     check_passes(args)?;
@@ -72,6 +74,9 @@ pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
         ));
     }
     let mut data = Reading::of(&args.data)?;
+    if args.follow {
+        data.follow(interrupt::halt_or_end())?;
+    }
     let mut predictions = Predictions::create(args.predictions.as_deref())?;
     let mut table = Table::new(args.progress == Shown::Auto);
     let model = args.model.as_deref();
@@ -119,6 +124,14 @@ fn check_passes(args: &Train) -> Result<(), Failure> {
     ];
     if let Some((_, flag, why)) = wrong.iter().find(|(given, ..)| auto && *given) {
         return Err(Failure::Use(format!("{flag} does not go with --passes auto: {why}")));
+    }
+    if args.checkpoint.is_some() && args.passes != Passes::Number(1) {
+        return Err(Failure::Use("--checkpoint goes with one pass: leave --passes out".to_owned()));
+    }
+    if args.follow && (args.passes != Passes::Number(1) || args.data.how.cache) {
+        return Err(Failure::Use(
+            "--follow reads a file once, as it grows: leave --passes and --cache out".to_owned(),
+        ));
     }
     if args.shuffle && !auto {
         return Err(Failure::Use("--shuffle needs --passes auto".to_owned()));

@@ -50,6 +50,14 @@ pub enum RunError {
         /// What happened.
         cause: Box<Diverged>,
     },
+    /// A checkpoint from which a run cannot go on.
+    #[error("{}: {why}; remove the file to begin again", path.display())]
+    Checkpoint {
+        /// The file.
+        path: std::path::PathBuf,
+        /// Why not.
+        why: &'static str,
+    },
     /// A file that cannot be converted, or the result not written.
     #[error("{}: {source}", path.display())]
     Convert {

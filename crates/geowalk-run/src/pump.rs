@@ -101,6 +101,14 @@ impl Pump {
         }
     }
 
+    /// The source, where it is read by the thread that asks.
+    pub(crate) fn source(&self) -> Option<&dyn Source> {
+        match &self.0 {
+            How::Alone { source, .. } => Some(source.as_ref()),
+            _ => None,
+        }
+    }
+
     /// Stops reading and gives the source back, with what it knows. `None` if the other thread died.
     pub fn stop(self) -> Option<Box<dyn Source>> {
         match self.0 {

@@ -1,6 +1,7 @@
 //! # The loop
 //! Examples from a source, through a learner, to a model: predict, learn, measure, say. The same loop serves every front end.
 
+mod checkpoint;
 mod predictions;
 mod run;
 mod sample;
@@ -44,6 +45,8 @@ use crate::settings::check_window;
 use crate::team;
 use crate::theorem::Declared;
 use crate::walks;
+use checkpoint::Checkpoint;
+pub use checkpoint::SECONDS;
 use predictions::Predictions;
 pub(crate) use predictions::end_line;
 use run::{Run, Sink};
@@ -92,6 +95,8 @@ pub struct Plan {
     pub rows: bool,
     /// A model to continue.
     pub resume: Option<PathBuf>,
+    /// A file that is written while the run goes on, and the seconds between; if it is there, the run goes on from it.
+    pub checkpoint: Option<(PathBuf, u64)>,
 }
 
 impl Default for Plan {
@@ -117,6 +122,7 @@ impl Default for Plan {
             trace: false,
             rows: false,
             resume: None,
+            checkpoint: None,
         }
     }
 }
@@ -255,8 +261,13 @@ pub fn train<'a>(
     let (resumed, stamp) = resumed.unzip();
     resumed.as_ref().map(predict::check_walk).transpose()?;
     model.map(Model::check_path).transpose()?;
+    let (mut checkpoint, found) = Checkpoint::open(plan, resumed.as_ref())?.unzip();
+    let resumed = found.flatten().or(resumed);
     let predictions = predictions.map(|out| Predictions::new(out, plan.proba));
     let mut sink = Sink { said, predictions };
+    if let Some(at) = checkpoint.as_ref().filter(|at| at.skipped() > 0) {
+        (sink.said)(Said::Note(at.note()));
+    }
     let mut run: Option<Run> = None;
     let mut schema = resumed.as_ref().map(|model| model.schema.clone());
     let mut last: Option<Box<dyn Source>> = None;
@@ -272,7 +283,8 @@ pub fn train<'a>(
             Err(RunError::Data(error)) if resumed.is_some() && error.is_no_rows() => break,
             source => source?,
         };
-        let source = pass(plan, resumed.as_ref(), source, &mut run, &mut sink)?;
+        let source =
+            pass(plan, resumed.as_ref(), source, &mut run, checkpoint.as_mut(), &mut sink)?;
         if number == 0 {
             for remark in source.remarks() {
                 (sink.said)(Said::Note(remark.to_string()));
@@ -281,6 +293,7 @@ pub fn train<'a>(
         schema = Some(source.schema().clone());
         last = Some(source);
     }
+    checkpoint.as_ref().map(Checkpoint::check_end).transpose()?;
     let mut run = match (run, &resumed) {
         (Some(run), _) => run,
         (None, Some(model)) => Run::quiet(plan, model, sink.said)?,
@@ -300,6 +313,7 @@ pub fn train<'a>(
     let late = last.iter().flat_map(|source| source.decisions()).filter(|one| one.is_late());
     summary.notes.extend(late.map(ToString::to_string));
     if model.is_none() && plan.comparator.is_none() && !plan.trace {
+        checkpoint.iter().for_each(Checkpoint::end);
         return Ok(summary);
     }
     let made = run.model(schema, &summary);
@@ -309,6 +323,7 @@ pub fn train<'a>(
             _ => made.save(path),
         }?;
     }
+    checkpoint.iter().for_each(Checkpoint::end);
     if let Some((which, again)) = &plan.comparator {
         let mut open = || Rows::from(open());
         let open: Option<certify::Open<'_>> = if *again { Some(&mut open) } else { None };
@@ -327,6 +342,7 @@ fn pass(
     resumed: Option<&Model>,
     mut source: Box<dyn Source>,
     run: &mut Option<Run>,
+    mut checkpoint: Option<&mut Checkpoint>,
     sink: &mut Sink<'_>,
 ) -> Result<Box<dyn Source>, RunError> {
     let mut block = Block::new();
@@ -339,7 +355,7 @@ fn pass(
             (sink.said)(Said::Note(decision.to_string()));
         }
         let mut new = Run::new(plan, resumed, source.schema(), &block, sink.said)?;
-        if resumed.is_some() {
+        if plan.resume.is_some() {
             new.measure_apart(plan)?;
         }
         if plan.trace {
@@ -356,9 +372,17 @@ fn pass(
     let Some(run) = run else { return Err(RunError::Empty) };
     let intercept = run.settings.intercept;
     run.begin_pass();
+    if let Some(checkpoint) = &mut checkpoint {
+        checkpoint.pass_over(&mut block, source.places())?;
+    }
     run.block(&mut block, source.places(), &labels, sink)
         .map_err(|error| error.named(source.schema().features(), intercept))?;
-    let (mut pump, mut filled) = (Pump::start(source, plan.threads), Filled::default());
+    if let Some(checkpoint) = &mut checkpoint {
+        checkpoint.learned(block.len(), run, source.as_ref())?;
+    }
+    // A checkpoint needs the names of the features, which only the reading thread has.
+    let threads = if checkpoint.is_some() { 1 } else { plan.threads };
+    let (mut pump, mut filled) = (Pump::start(source, threads), Filled::default());
     let outcome = loop {
         match pump.next(&mut filled) {
             Ok(false) => break Ok(()),
@@ -366,7 +390,17 @@ fn pass(
             Ok(true) => {
                 labels = filled.labels.take().unwrap_or(labels);
                 let Filled { block, places, .. } = &mut filled;
+                if let Some(checkpoint) = &mut checkpoint
+                    && let Err(error) = checkpoint.pass_over(block, places)
+                {
+                    break Err(error);
+                }
                 if let Err(error) = run.block(block, places, &labels, sink) {
+                    break Err(error);
+                }
+                if let (Some(checkpoint), Some(source)) = (&mut checkpoint, pump.source())
+                    && let Err(error) = checkpoint.learned(block.len(), run, source)
+                {
                     break Err(error);
                 }
             }

@@ -104,7 +104,8 @@ impl Tokens {
             let same = token.hash == hash; // in constant time
             known |= same;
             let right = token.rights.contains(&right) || token.rights.contains(&Right::Admin);
-            allowed |= same & right & (token.model == "*" || token.model == model);
+            let model = token.model == "*" || token.model == model;
+            allowed |= same && right && model; // after the comparison
         }
         match (known, allowed) {
             (_, true) => Ok(()),

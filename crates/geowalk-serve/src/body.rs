@@ -1,6 +1,8 @@
 //! # Bodies
 //! Which reader takes a body, and JSON as lines.
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 
 use crate::engine::Engine;
@@ -130,7 +132,7 @@ pub fn inference(engine: &Engine, body: &[u8]) -> Result<(&'static str, Vec<u8>,
         if numbers {
             text.push('0');
             for (name, values) in &columns {
-                text.push_str(&format!(" {name}:{}", values[row]));
+                let _ = write!(text, " {name}:{}", values[row]);
             }
         } else {
             let object = columns.iter().map(|(name, values)| (name.clone(), values[row].clone()));

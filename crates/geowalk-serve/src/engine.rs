@@ -270,6 +270,11 @@ impl Engine {
             Some(spec) => spec.options(inputs)?,
             None => Options::new(inputs),
         };
+        options = match &self.state {
+            State::New => options,
+            State::Live(session) => session.settings().reading.again(options),
+            State::Fixed(model) => model.settings.reading.again(options),
+        };
         options.schema = self.schema().cloned();
         options.format = Some(format.to_owned());
         options.buffer = body.len() + 64;
@@ -432,7 +437,7 @@ impl Engine {
         };
         let batch = self.read(format, body, false, most_features)?;
         let task = session.settings().task;
-        let classes = self.classes(session);
+        let classes = Self::classes(session);
         let (mut out, mut second) = (String::from("\"predictions\":["), String::new());
         let (mut scores, mut values, mut memory) = (Vec::new(), Vec::new(), Vec::new());
         let proba = proba && task != Task::Regression && session.has_probabilities();
@@ -447,7 +452,7 @@ impl Engine {
                     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
                     // a class number
                     Task::Multiclass => {
-                        out.push_str(classes.get(*value as usize).map_or("null", |c| c))
+                        out.push_str(classes.get(*value as usize).map_or("null", |c| c));
                     }
                 }
                 out.push(',');
@@ -480,7 +485,7 @@ impl Engine {
     }
 
     /// The classes as JSON values.
-    fn classes(&self, session: &Session) -> Vec<String> {
+    fn classes(session: &Session) -> Vec<String> {
         let labels = session.schema().labels();
         let texts = session.coding().texts(labels).into_iter();
         let quote = |text: String| match labels {

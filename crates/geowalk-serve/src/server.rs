@@ -77,7 +77,7 @@ pub fn serve(config: &Config, say: &mut dyn FnMut(&str)) -> Result<(), String> {
         dir: config.dir.clone(),
         limits: config.limits.clone(),
         tokens,
-        models: Default::default(),
+        models: std::sync::RwLock::default(),
         changing: tokio::sync::Mutex::new(()),
         draining: AtomicBool::new(false),
         answers: std::array::from_fn(|_| AtomicU64::new(0)),

@@ -358,7 +358,9 @@ impl Trail {
         let mut ranges = vec![(0, u64::MAX)];
         for (at, to) in rollbacks {
             ranges.retain(|(from, _)| from < to || *from == 0);
-            ranges.iter_mut().for_each(|(_, end)| *end = (*end).min(*to));
+            for (_, end) in &mut ranges {
+                *end = (*end).min(*to);
+            }
             ranges.push((at + 1, u64::MAX));
         }
         Self(ranges)

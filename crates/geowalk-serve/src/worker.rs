@@ -7,6 +7,7 @@
 //! The steps are deterministic, so both copies have the same bits. This costs each step twice, and no copy of weights.
 
 use std::collections::{HashMap, VecDeque};
+use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
@@ -260,11 +261,12 @@ impl Host {
             begun.elapsed().as_secs_f64()
         );
         if let Some(Cut { path, bytes, kept }) = cut {
-            note.push_str(&format!(
+            let _ = write!(
+                note,
                 "; {bytes} bytes of an unfinished write at the end of {} were moved to {}",
                 path.display(),
                 kept.display()
-            ));
+            );
         }
         let counts = Arc::new(Counts::default());
         counts.sequence.store(log.next(), Ordering::Relaxed);
@@ -476,7 +478,7 @@ impl Worker {
         for (job, reply) in jobs {
             let answer = match self.one(&mut side, job, &mut done) {
                 // Some of its rows may have been learned: begin again from the published copy.
-                Err((fault, true)) => match self.again(&sides, live, &done) {
+                Err((fault, true)) => match Self::again(&sides, live, &done) {
                     Ok(engine) => {
                         *side = engine;
                         Err(fault)
@@ -489,13 +491,15 @@ impl Worker {
             replies.push((reply, answer));
         }
         if let Err(error) = self.log.commit() {
-            if let Ok(engine) = self.again(&sides, live, &[]) {
+            if let Ok(engine) = Self::again(&sides, live, &[]) {
                 *side = engine;
             }
             let fault = Fault::from(error);
             for Done { record, waiting, .. } in done {
                 lock(&self.beside).ids.remove(&record.id);
-                waiting.into_iter().for_each(|row| lock(&self.pending).put(record.id.clone(), row));
+                if let Some(row) = waiting {
+                    lock(&self.pending).put(record.id.clone(), row);
+                }
             }
             for (reply, answer) in replies {
                 let _ = reply.send(match answer {
@@ -529,7 +533,7 @@ impl Worker {
     }
 
     /// The published copy, with these requests learned again.
-    fn again(&self, sides: &Sides, live: usize, done: &[Done]) -> Result<Engine, Fault> {
+    fn again(sides: &Sides, live: usize, done: &[Done]) -> Result<Engine, Fault> {
         let live = sides.sides[live].read().unwrap_or_else(PoisonError::into_inner);
         let mut engine = live.copy()?;
         for Done { record, batch, .. } in done {
@@ -591,8 +595,9 @@ impl Worker {
         let batch = match learned {
             Ok(batch) => batch,
             Err(fault) => {
-                let row = waiting.map(|(row, _)| row);
-                row.into_iter().for_each(|row| lock(&self.pending).put(id.clone(), row));
+                if let Some((row, _)) = waiting {
+                    lock(&self.pending).put(id, row);
+                }
                 return Err(fault);
             }
         };

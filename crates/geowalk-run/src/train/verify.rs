@@ -110,7 +110,7 @@ fn repeat(
     loop {
         let source = open().open(&model.schema)?;
         let before = run.as_ref().map_or(0, Run::examples);
-        let source = pass(&plan, None, source, &mut run, &mut sink)?;
+        let source = pass(&plan, None, source, &mut run, None, &mut sink)?;
         passes += 1;
         let Some(own) = &run else { return Err(RunError::Empty) };
         let enough = match (rows, &own.digest) {
