@@ -61,7 +61,7 @@ impl Shown {
         let used = self.trees.model.used();
         let headings = used.iter().filter_map(|at| self.columns.get(*at));
         let source = |heading: &Heading| match &heading.origin {
-            Origin::Word { column, .. } => column.clone(),
+            Origin::Word { column, .. } | Origin::Date { column } => column.clone(),
             Origin::Cell | Origin::Entry => heading.name.clone(),
         };
         headings.map(source).collect()

@@ -36,6 +36,10 @@ impl Ask {
             (Self::AtMost { theta, missing }, Values::Numeric(values)) => {
                 values.get(row).map_or(*missing, |x| if x.is_nan() { *missing } else { x <= theta })
             }
+            (Self::AtMost { theta, missing }, Values::Sparse(values)) => {
+                let x = values.get(row);
+                if x.is_nan() { *missing } else { x <= *theta }
+            }
             (Self::Among { names, left }, Values::Nominal { codes, .. }) => {
                 codes.get(row).is_some_and(|code| names.binary_search(code).is_ok()) == *left
             }
@@ -172,7 +176,7 @@ impl Ready {
                 let place = used.binary_search(column).unwrap_or(0) as u32;
                 let numeric = matches!(
                     table.columns().get(*column).map(Column::values),
-                    Some(Values::Numeric(_))
+                    Some(Values::Numeric(_) | Values::Sparse(_))
                 );
                 steps.push(match ask {
                     Ask::AtMost { theta, missing } if numeric => Step {
@@ -221,6 +225,14 @@ impl Ready {
             match table.columns().get(*column).map(Column::values) {
                 Some(Values::Numeric(own)) => {
                     into.zip(&own[first..]).for_each(|(into, x)| *into = *x);
+                }
+                Some(Values::Sparse(sparse)) => {
+                    into.for_each(|into| *into = 0.0);
+                    let begin = sparse.rows().partition_point(|row| (*row as usize) < first);
+                    let stored = sparse.rows().iter().zip(sparse.values()).skip(begin);
+                    for (row, x) in stored.take_while(|(row, _)| (**row as usize) < first + rows) {
+                        values[(*row as usize - first) * width + place] = *x;
+                    }
                 }
                 Some(Values::Nominal { codes, .. }) => {
                     into.zip(&codes[first..]).for_each(|(into, code)| *into = f64::from(*code));
