@@ -15,7 +15,7 @@ use geowalk::row::{Block, Column, Columns, MISSING, Row, SparseValues, TableErro
 
 use crate::date::PARTS;
 use crate::error::{DataError, ErrorKind};
-use crate::schema::{Dictionary, FeatureKey, Features, Kind, Schema};
+use crate::schema::{ColumnKinds, Dictionary, FeatureKey, Features, Kind, Schema};
 use crate::sink::Typed;
 use crate::source::Source;
 
@@ -537,10 +537,11 @@ impl ColumnBuffer {
 
     /// Finds the columns of all features below this index.
     fn extend_slots(&mut self, schema: &Schema, count: usize) -> Result<(), ErrorKind> {
+        let kinds = ColumnKinds::new(schema.columns());
         while self.slots.len() < count && self.columns.len() <= Self::MOST {
             let index = u32::try_from(self.slots.len()).unwrap_or(u32::MAX);
             let text = schema.features().name(index).unwrap_or_default();
-            let slot = match FeatureKey::parse(&text, schema.columns()) {
+            let slot = match FeatureKey::parse(&text, &kinds) {
                 FeatureKey::Number(name) => self.number_column(name.as_bytes())?.map(Slot::Number),
                 FeatureKey::Word(column, word) => {
                     debug_assert_eq!(text.len(), column.len() + 1 + word.len());

@@ -72,8 +72,8 @@ pub use looks::Looks;
 pub use piece::{Helper, Piece};
 pub use place::{LeftOut, Place, Places};
 pub use schema::{
-    Collisions, Column, Dictionary, FeatureKey, Features, Hashed, Index, Inference, Kind, Labels,
-    Reason, Schema, Task,
+    Collisions, Column, ColumnKinds, Dictionary, FeatureKey, Features, Hashed, Index, Inference,
+    Kind, Labels, Reason, Schema, Task,
 };
 pub use source::{OnError, SAMPLE_BYTES, SAMPLE_ROWS, Skipped, Source};
 pub use text::Text;

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, HashMap};
 
 pub use dictionary::Dictionary;
 pub use hashed::{Collisions, Hashed};
-pub use key::FeatureKey;
+pub use key::{ColumnKinds, FeatureKey};
 pub(crate) use key::{GAP, needs_quotes};
 pub(crate) use shadow::{Journal, Shadow};
 pub use task::{Inference, Reason, Task};

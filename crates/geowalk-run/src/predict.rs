@@ -7,7 +7,8 @@ use std::fmt::Write as _;
 use std::io::Write;
 
 use geowalk_data::{
-    Carry, FeatureKey, Features, Kind, Label, LeftOut, OnError, Options, Places, Schema, Source,
+    Carry, ColumnKinds, FeatureKey, Features, Kind, Label, LeftOut, OnError, Options, Places,
+    Schema, Source,
 };
 
 use crate::error::RunError;
@@ -478,7 +479,8 @@ fn unseen(known: &Features, schema: &Schema) -> Vec<Unseen> {
     let (Features::Exact(known), Features::Exact(names)) = (known, schema.features()) else {
         return Vec::new();
     };
-    let key = |name| FeatureKey::parse(name, schema.columns());
+    let kinds = ColumnKinds::new(schema.columns());
+    let key = |name| FeatureKey::parse(name, &kinds);
     let new: Vec<FeatureKey<'_>> = names.names().skip(known.len()).map(key).collect();
     let of = |column: &str| {
         let of_column = |key: &FeatureKey<'_>| match *key {

@@ -4,6 +4,9 @@
 //! `missing` is a name like any other: its text is `column="missing"`, so that the two are never the same feature;
 //! one more pair of quotes goes around names that are written like this already.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
+
 use super::{Column, Kind};
 use crate::date::PARTS;
 
@@ -44,18 +47,27 @@ pub(crate) fn needs_quotes(name: &[u8]) -> bool {
     inner == GAP.as_bytes()
 }
 
+/// What is in the columns that are known, by name; the parts of dates are columns of names and numbers.
+#[derive(Debug)]
+pub struct ColumnKinds<'a>(HashMap<Cow<'a, str>, Kind>);
+
+impl<'a> ColumnKinds<'a> {
+    /// Those of these columns.
+    pub fn new(columns: &'a [Column]) -> Self {
+        let own = columns.iter().map(|column| (Cow::from(column.name.as_str()), column.kind));
+        let dates = columns.iter().filter(|column| column.kind == Kind::Date);
+        let part = |name: &str, part: &str| (Cow::from(format!("{name}.{part}")), Kind::Date);
+        let parts = dates.flat_map(|column| PARTS.map(|name| part(&column.name, name)));
+        Self(own.chain(parts).collect())
+    }
+}
+
 impl<'a> FeatureKey<'a> {
     /// The feature of this text, as files keep it, among columns that are known. The column with the longest name
     /// counts; where no column is known by name, as in JSON, it ends at the first `=`.
-    pub fn parse(text: &'a str, columns: &[Column]) -> Self {
-        let part = |column: &Column, name: &str| {
-            let part =
-                name.strip_prefix(column.name.as_str()).and_then(|part| part.strip_prefix('.'));
-            column.kind == Kind::Date && part.is_some_and(|part| PARTS.contains(&part))
-        };
-        let is = |column: &&Column, name: &str| column.name == name || part(column, name);
-        let kind = |name: &str| columns.iter().find(|column| is(column, name)).map(|c| c.kind);
-        if columns.is_empty() || kind(text).is_some_and(|kind| kind != Kind::Text) {
+    pub fn parse(text: &'a str, kinds: &ColumnKinds<'_>) -> Self {
+        let kind = |name: &str| kinds.0.get(name).copied();
+        if kinds.0.is_empty() || kind(text).is_some_and(|kind| kind != Kind::Text) {
             return Self::Number(text);
         }
         let parts = |at: usize| (&text[..at], &text[at + 1..]);
@@ -100,6 +112,7 @@ mod tests {
             column("b=c", Kind::Date),
         ];
         use FeatureKey::{Is, Missing, Number, Word};
+        let kinds = ColumnKinds::new(&columns);
         for key in [
             Number("size"),
             Number("other"),
@@ -124,9 +137,9 @@ mod tests {
             Missing("b=c.days"),
         ] {
             let text = key.text();
-            assert_eq!(FeatureKey::parse(&text, &columns), key, "{text}");
+            assert_eq!(FeatureKey::parse(&text, &kinds), key, "{text}");
         }
-        assert_eq!(FeatureKey::parse("f^c=d", &[]), Number("f^c=d"));
+        assert_eq!(FeatureKey::parse("f^c=d", &ColumnKinds::new(&[])), Number("f^c=d"));
         assert_eq!(Is("color", "missing").text(), "color=\"missing\"");
         assert_eq!(Missing("color").text(), "color=missing");
     }
