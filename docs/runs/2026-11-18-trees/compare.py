@@ -113,7 +113,7 @@ def control(X, y, V, classes):
         bagging_freq=1,
         feature_fraction_bynode=0.7 if two else 0.8,
         max_bin=254,
-        metric="None",
+        metric="binary_logloss" if two else "multi_logloss",
     )
     if not two:
         settings["num_class"] = k
@@ -121,32 +121,27 @@ def control(X, y, V, classes):
     if (two and n < 2500) or (not two and n < 1000):
         folds = list(StratifiedKFold(5 if two else 3, shuffle=True, random_state=1).split(y, y))
     else:
-        folds = [train_test_split(np.arange(n), test_size=0.2, stratify=y, random_state=1)]
+        # A class with one row cannot be divided.
+        groups = y if np.bincount(y).min() > 1 else None
+        folds = [train_test_split(np.arange(n), test_size=0.2, stratify=groups, random_state=1)]
     runs = []
     for train, held in folds:
-        data = lgb.Dataset(X.iloc[train], y[train], free_raw_data=False, params=settings)
-        valid = data.create_valid(X.iloc[held], y[held])
+        data = lgb.Dataset(X.iloc[train], y[train], params=settings)
         run = lgb.Booster(settings, data)
-        run.add_valid(valid, "held")
+        run.add_valid(lgb.Dataset(X.iloc[held], y[held], reference=data, params=settings), "held")
         runs.append((run, held))
-
-    def raw(run):
-        scores = run._Booster__inner_predict(1)
-        return scores if two else scores.reshape(k, -1).T
-
-    best, kept, least = 0, None, math.inf
-    for round_ in range(1, most + 1):
+    truth = np.concatenate([y[held] for _, held in runs])
+    best, least = 0, math.inf
+    for made in range(1, most + 1):
         for run, _ in runs:
             run.update()
-        # The inner scores are probabilities of the objective.
-        found = np.concatenate([raw(run) for run, _ in runs])
-        truth = np.concatenate([y[held] for _, held in runs])
-        loss = log_loss(truth, found, labels=list(range(k)))
+        loss = sum(run.eval_valid()[0][2] * len(held) for run, held in runs) / len(truth)
         if loss < least - 1e-6:
-            best, kept, least = round_, found.copy(), loss
-        if round_ - best >= patience:
+            best, least = made, loss
+        if made - best >= patience:
             break
-    logits = np.log(np.clip(kept, 1e-300, 1)) - (np.log(np.clip(1 - kept, 1e-300, 1)) if two else 0)
+    raw = [run.predict(X.iloc[held], num_iteration=best, raw_score=True) for run, held in runs]
+    logits = np.concatenate(raw)
 
     def calibrated(z, s):
         if two:
