@@ -24,7 +24,8 @@
 //! | more columns than rows, up to 1,024 rows | the same in the span of the rows |
 //! | more of both | L-BFGS in the metric of the diagonal; members are judged on every fifth row, held out |
 //!
-//! **Cost** for n rows of d columns O(n d²) up to 20,000 rows, O(n d) beyond. **Care** values of 1e±150 are
+//! **Cost** for n rows of d columns and K scores O(m K d²) for m = max(2,000, 5 d) of the rows, then O(n K d) for
+//! each pass through all. **Care** values of 1e±150 are
 //! fine; a column whose values differ by rounding only is left out.
 //! **Source** leaving out to second order: \[RM20\]; averages instead of choices: \[Breiman96\].
 
@@ -411,11 +412,9 @@ impl Search<'_> {
         // Predictions of few rows are to agree to many digits. What many rows tell is known to half a nat for
         // each effective weight.
         let (part, passes) = if all.len() <= EVERY { (1e-12, 10 * MOST) } else { (1e-8, MOST) };
-        let limit = match kind.is_logarithmic() && all.len() > EVERY {
-            true => Limit { part, gain: FINISHED * candidate.effective, passes },
-            false => Limit { part, gain: 0.0, passes },
-        };
-        let limit = if self.narrow { limit } else { loose(kind) };
+        let many = kind.is_logarithmic() && all.len() > EVERY;
+        let gain = if many { FINISHED * candidate.effective } else { 0.0 };
+        let limit = if self.narrow { Limit { part, gain, passes } } else { loose(kind) };
         candidate.ended = minimise(&objective, lambda, metric, limit, &mut candidate.theta);
         if all.len() > few.len() && self.narrow {
             let factors = objective.factors(&candidate.squares, lambda, scale);

@@ -353,8 +353,8 @@ impl Objective<'_> {
                     || factor.lengths(&mut panel, lengths),
                 );
             }
-            for r in 0..rows.len() {
-                let unit = piece.weights[r].min(1.0);
+            for (r, weight) in piece.weights.iter().enumerate().take(rows.len()) {
+                let unit = weight.min(1.0);
                 for at in (r..PIECE * outputs).step_by(PIECE) {
                     let moved = unit * lengths[at] * piece.curvature[at];
                     effective += moved;
