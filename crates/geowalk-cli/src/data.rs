@@ -164,7 +164,8 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// A file that grows, line by line. One that was made shorter, or replaced by a shorter one, is read from its beginning.
+/// A file that grows, line by line. One that was made shorter, or replaced by a shorter one, is read from its
+/// beginning.
 /// A last line without its end is not read.
 struct Follow {
     path: PathBuf,

@@ -79,7 +79,7 @@ fn learns_predicts_and_restarts_to_the_same_bits() {
     assert!(service.notes[0].contains("0 requests replayed"), "{:?}", service.notes);
     let mut client = service.client();
     assert!(client.bytes("/v1/models/m/model") == model);
-    // The model file that was downloaded is a model of its own elsewhere.
+    // The model file that was downloaded is another model.
     let (status, _) =
         client.ask("POST", "/v1/models/copy", "application/octet-stream", &model).unwrap();
     assert_eq!(status, 201);
@@ -371,7 +371,7 @@ fn damaged_log_stops_the_start_with_its_place() {
     let notes = Service::try_start(command()).err().unwrap().join("\n");
     assert!(notes.contains("damaged at byte") && notes.contains("restore the file"), "{notes}");
     assert!(place.run(&["verify", "state"]).status.code() == Some(1));
-    // An unfinished write is moved aside, and said.
+    // An unfinished write is moved aside, and reported.
     place.write(log, [&bytes[..], b"gwr1half a record"].concat());
     let service = Service::start(command());
     assert!(service.notes[0].contains("17 bytes of an unfinished write"), "{:?}", service.notes);
@@ -421,7 +421,7 @@ fn full_disk_and_read_only_folder_are_said() {
     let service = start(&place, &[]);
     assert!(service.client().bytes("/v1/models/m/model") == model);
     drop(service);
-    // /proc can be written to by nobody.
+    // Nothing can be written to /proc.
     let command = place.command(&["serve", "--dir", "/proc/geowalk", "--listen", "127.0.0.1:0"]);
     let notes = Service::try_start(command).err().unwrap().join("\n");
     assert!(notes.contains("cannot create /proc/geowalk/models"), "{notes}");

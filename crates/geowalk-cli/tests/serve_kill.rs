@@ -1,4 +1,5 @@
-//! The process is killed at random moments under load: every acknowledged row is there, none twice, the same bits.
+//! The process is killed at random moments under load: every acknowledged row is there, none twice, the same
+//! bits.
 //! `GEOWALK_KILLS=1000 cargo test --release -p geowalk-cli --test serve_kill` kills it a thousand times.
 
 #![allow(clippy::unwrap_used)] // test code

@@ -46,7 +46,8 @@ pub fn rows(
     }
 }
 
-/// Makes one line of each object of a JSON array, or of one object, in place. Text that is no JSON stays wrong.
+/// Makes one line of each object of a JSON array, or of one object, in place. Text that is no JSON stays
+/// wrong.
 ///
 /// ```
 /// let mut text = b"[{\"a\": [1,\n2]},\n {\"b\": \"x,]\"}]".to_vec();
@@ -118,8 +119,8 @@ pub fn inference(engine: &Engine, body: &[u8]) -> Result<(&'static str, Vec<u8>,
                     names.len()
                 )));
             }
-            let own = |k: usize| names.get(k).cloned().unwrap_or_else(|| (k + 1).to_string());
-            columns.extend((0..width).map(|k| (own(k), column(k))));
+            let name_of = |k: usize| names.get(k).cloned().unwrap_or_else(|| (k + 1).to_string());
+            columns.extend((0..width).map(|k| (name_of(k), column(k))));
         }
     }
     let rows = columns.first().map_or(0, |(_, values)| values.len());

@@ -1,5 +1,6 @@
 //! # One model
-//! All that the service asks of learning is here: read rows, learn, predict, describe, write and read a snapshot.
+//! All that the service asks of learning is here: read rows, learn, predict, describe, write and read a
+//! snapshot.
 //! The steps are those of `geowalk train`, so the bits are too.
 
 use std::fmt::Write as _;
@@ -71,7 +72,8 @@ impl Spec {
                 remedy,
             ));
         }
-        // Tries it without rows, so that a wrong name is refused now. What depends on rows is refused with them.
+        // Tries it without rows, so that a wrong name is refused now. What depends on rows is refused with
+        // them.
         let trial = Plan { task: plan.task.or(Some(Task::Binary)), ..plan };
         let (none, labels) = (Features::Exact(Dictionary::default()), Labels::Numbers);
         match Session::new(&trial, Schema::from_parts(none, labels, Vec::new()), &Block::new()) {
@@ -416,7 +418,8 @@ impl Engine {
         }
     }
 
-    /// Predictions as a JSON array, with probabilities as a second one if they are wanted; and what was served for the
+    /// Predictions as a JSON array, with probabilities as a second one if they are wanted; and what was
+    /// served for the
     /// only row.
     pub fn predict(
         &self,
@@ -548,7 +551,8 @@ impl Engine {
         })
     }
 
-    /// The loss of a prediction that was served, and whether the class was wrong, once the label is known and coded.
+    /// The loss of a prediction that was served, and whether the class was wrong, once the label is known and
+    /// coded.
     /// `None` where that is not defined: the loss of several classes.
     pub fn served_loss(&self, served: Served, label: &Value) -> (Option<f64>, Option<bool>) {
         let State::Live(session) = &self.state else { return (None, None) };
@@ -616,7 +620,8 @@ impl Engine {
         named.or_else(|| self.spec.as_ref()?.text("label").ok()?)
     }
 
-    /// Names of the columns or features, and whether rows are read as a table: for the Open Inference Protocol.
+    /// Names of the columns or features, and whether rows are read as a table: for the Open Inference
+    /// Protocol.
     pub fn columns(&self) -> (Vec<String>, bool) {
         let Some(schema) = self.schema() else { return (Vec::new(), false) };
         let kinds = [Kind::Numeric, Kind::Nominal, Kind::Text, Kind::Undecided];

@@ -1,5 +1,6 @@
 //! # Faults
-//! What a client did that cannot be done, or what the machine refuses: a status, a sentence, a place, a remedy.
+//! What a client did that cannot be done, or what the machine refuses: a status, a sentence, a place, a
+//! remedy.
 
 use geowalk_run::error::RunError;
 use serde_json::{Value, json};

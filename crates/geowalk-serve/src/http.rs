@@ -298,7 +298,7 @@ async fn apart<T: Send + 'static>(
 }
 
 async fn ask(host: &Host, job: Job) -> Result<Answer, Fault> {
-    let told = host.ask(job)?.await;
+    let answered = host.ask(job)?.await;
     let lost = || {
         Fault::new(
             503,
@@ -306,7 +306,7 @@ async fn ask(host: &Host, job: Job) -> Result<Answer, Fault> {
             "send the request again with the same id",
         )
     };
-    let (done, repeated) = told.map_err(|_| lost())??;
+    let (done, repeated) = answered.map_err(|_| lost())??;
     let text = format!(
         "{{\"model\":\"{}\",\"rows\":{},\"sequence\":{},\"repeated\":{repeated}}}",
         host.name, done.rows, done.sequence

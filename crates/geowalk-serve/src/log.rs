@@ -7,12 +7,16 @@
 //!
 //! with little-endian numbers. A segment begins with [`HEADER`] and is named after its first sequence number.
 //!
-//! **Durability** [`Log::commit`] writes all records that were appended since the last commit, then synchronises the
-//! file: one `fsync` for the whole group. A write that fails is cut off again. A failed `fsync` breaks the log until
+//! **Durability** [`Log::commit`] writes all records that were appended since the last commit, then
+//! synchronises the
+//! file: one `fsync` for the whole group. A write that fails is cut off again. A failed `fsync` breaks the
+//! log until
 //! the next start, because the system may have dropped the data.
 //!
-//! **Damage** An unfinished write at the end of the newest segment is what a crash leaves: [`Log::open`] moves it to
-//! a file beside the segment. Anything else that does not fit is an error with file, byte and sequence number.
+//! **Damage** An unfinished write at the end of the newest segment is what a crash leaves: [`Log::open`]
+//! moves it to
+//! a file beside the segment. Anything else that does not fit is an error with file, byte and sequence
+//! number.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -145,7 +149,8 @@ impl Record {
         out[start + 8..start + 12].copy_from_slice(&crc.to_le_bytes());
     }
 
-    /// The record that bytes begin with, and its length. `None` if there is no whole one with the right checksum.
+    /// The record that bytes begin with, and its length. `None` if there is no whole one with the right
+    /// checksum.
     fn read(bytes: &[u8]) -> Option<(Self, usize)> {
         let (head, rest) = bytes.split_at_checked(HEAD)?;
         let length = u32::from_le_bytes(head[4..8].try_into().ok()?) as usize;
@@ -328,7 +333,8 @@ impl Log {
         self.bytes
     }
 
-    /// Numbers a record and puts it behind the others. Nothing is on disk until [`commit`](Self::commit). A clock that
+    /// Numbers a record and puts it behind the others. Nothing is on disk until [`commit`](Self::commit). A
+    /// clock that
     /// went back does not make the record older than the one before it.
     pub fn append(&mut self, record: &mut Record) {
         self.millis = self.millis.max(record.millis);

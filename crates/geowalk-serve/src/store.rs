@@ -4,9 +4,11 @@
 //! models/00000001/log/00000000000000000000.log    accepted requests
 //! models/00000001/snapshot-00000000000000001000.json, .gw, .shadow.gw
 //! ```
-//! State is a snapshot and the log behind it. A snapshot counts when its `.json` is there, which is written last.
+//! State is a snapshot and the log behind it. A snapshot counts when its `.json` is there, which is written
+//! last.
 //!
-//! **Rollback** A record says to which number the model went back. The records between that number and the record are
+//! **Rollback** A record says to which number the model went back. The records between that number and the
+//! record are
 //! on no path from the beginning to now, and neither are snapshots taken among them.
 
 use std::collections::{HashMap, VecDeque};
@@ -138,7 +140,8 @@ pub fn print(format: &str, body: &[u8]) -> u64 {
     hash.finalize().as_bytes()[..8].iter().fold(0, |sum, byte| (sum << 8) | u64::from(*byte))
 }
 
-/// The note of a record of feedback: the label, and the loss of the prediction that was served. `model` has learned
+/// The note of a record of feedback: the label, and the loss of the prediction that was served. `model` has
+/// learned
 /// from the row.
 pub fn feedback_note(model: &Engine, label: &Value, served: Option<Served>) -> String {
     let (loss, wrong) = served.map_or((None, None), |served| model.served_loss(served, label));
@@ -176,7 +179,8 @@ impl Fold {
 }
 
 impl Beside {
-    /// What a record changes beside the weights of the model, which have changed already. Gives the model that takes
+    /// What a record changes beside the weights of the model, which have changed already. Gives the model
+    /// that takes
     /// its place, if one does.
     pub fn apply(&mut self, record: &Record, model: &Engine) -> Result<Option<Engine>, Fault> {
         let note = || -> Value { serde_json::from_str(&record.note).unwrap_or_default() };
@@ -400,7 +404,8 @@ fn rollbacks(folder: &Path, from: u64) -> Result<Vec<(u64, u64)>, LogError> {
     Ok(found)
 }
 
-/// The snapshots that lead to now, and the way. Unless the way is wanted `whole`, only what is behind the newest
+/// The snapshots that lead to now, and the way. Unless the way is wanted `whole`, only what is behind the
+/// newest
 /// snapshot that leads to now is looked at.
 fn trail(folder: &Path, whole: bool) -> Result<(Trail, Vec<u64>), LogError> {
     let mut all = snapshots(folder)?;
@@ -414,7 +419,8 @@ fn trail(folder: &Path, whole: bool) -> Result<(Trail, Vec<u64>), LogError> {
     Ok((trail, all))
 }
 
-/// The state after the last record; or the state at a number, which must be the end of a record that is still there.
+/// The state after the last record; or the state at a number, which must be the end of a record that is still
+/// there.
 /// Rows are replayed from the newest snapshot before it, or from the one given.
 pub fn replay(folder: &Path, until: Option<u64>, from: Option<u64>) -> Result<Loaded, Fault> {
     let (trail, all) = trail(folder, until.is_some())?;
@@ -506,7 +512,8 @@ pub fn audit(folder: &Path) -> Result<Audit, Fault> {
     Ok(audit)
 }
 
-/// Writes the accepted rows that led to now, as they were sent. Labels that came later stand in their JSON rows.
+/// Writes the accepted rows that led to now, as they were sent. Labels that came later stand in their JSON
+/// rows.
 pub fn rows(folder: &Path, out: &mut dyn Write) -> Result<u64, Fault> {
     let (trail, _) = trail(folder, true)?;
     let (mut count, mut failed) = (0, None);
@@ -598,7 +605,8 @@ pub fn remove(folder: &Path) -> Result<(), LogError> {
     fs::remove_dir_all(&gone).map_err(LogError::io("remove", folder))
 }
 
-/// Removes all snapshots but the newest two and the log before them; with `keep_log` only snapshots that are neither
+/// Removes all snapshots but the newest two and the log before them; with `keep_log` only snapshots that are
+/// neither
 /// the first nor among the newest two. Also those that no way leads through.
 pub fn tidy(folder: &Path, log: &log::Log, keep_log: bool) -> Result<(), LogError> {
     let (trail, all) = trail(folder, false)?;

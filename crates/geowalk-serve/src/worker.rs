@@ -1,10 +1,14 @@
 //! # The learner thread of a model
-//! Requests that change a model wait in a bounded queue. One thread takes all that wait, learns from them, writes them
+//! Requests that change a model wait in a bounded queue. One thread takes all that wait, learns from them,
+//! writes them
 //! to the log with one `fsync`, publishes the new weights, and answers.
 //!
-//! **Predictions never wait.** There are two copies of the model, [`Sides`]. Readers use one while the thread changes the
-//! other; after the `fsync` they trade places, and the thread learns the same rows again on the copy that is now free.
-//! The steps are deterministic, so both copies have the same bits. This costs each step twice, and no copy of weights.
+//! **Predictions never wait.** There are two copies of the model, [`Sides`]. Readers use one while the thread
+//! changes the
+//! other; after the `fsync` they trade places, and the thread learns the same rows again on the copy that is
+//! now free.
+//! The steps are deterministic, so both copies have the same bits. This costs each step twice, and no copy of
+//! weights.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt::Write as _;
@@ -286,6 +290,10 @@ impl Host {
             snapshot: (Instant::now(), loaded.snapshot),
             log,
         };
+        // So that a service that is killed again and again does not replay more each time.
+        if worker.log.next() - loaded.snapshot >= limits.snapshot_rows {
+            worker.save();
+        }
         let thread = thread::Builder::new()
             .name(format!("learn {name}"))
             .spawn(move || worker.run(&receiver));

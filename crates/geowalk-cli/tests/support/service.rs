@@ -1,4 +1,4 @@
-//! A service in a process, and a client that speaks just enough HTTP.
+//! A service in a process, and a client with just enough HTTP.
 
 #![allow(dead_code)] // each test file uses a part
 #![allow(clippy::unwrap_used)] // test code
@@ -30,12 +30,13 @@ impl Service {
             reader.lines().map_while(Result::ok).try_for_each(|line| send.send(line))
         });
         let mut notes = Vec::new();
-        while let Ok(line) = lines.recv_timeout(Duration::from_secs(60)) {
+        while let Ok(line) = lines.recv_timeout(Duration::from_secs(300)) {
             if let Some(address) = line.strip_prefix("geowalk serves http://") {
                 return Ok(Self { child, address: address.to_owned(), notes, lines });
             }
             notes.push(line);
         }
+        let _ = child.kill();
         let _ = child.wait();
         Err(notes)
     }
@@ -76,7 +77,7 @@ impl Client {
     pub(crate) fn connect(address: &str) -> std::io::Result<Self> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(Duration::from_secs(60)))?;
+        stream.set_read_timeout(Some(Duration::from_secs(300)))?;
         Ok(Self { stream: BufReader::new(stream), token: None, headers: Vec::new() })
     }
 

@@ -1,6 +1,8 @@
 //! # Checkpoints
-//! A model file that is written while a run goes on, so that a run that was killed loses seconds. The same command
-//! goes on where the file stands: the rows it has seen are read again and passed over, and their digest must be that
+//! A model file that is written while a run goes on, so that a run that was killed loses seconds. The same
+//! command
+//! goes on where the file stands: the rows it has seen are read again and passed over, and their digest must
+//! be that
 //! of the file. The result has the same bits as a run that was never killed.
 
 use std::fs;
@@ -44,7 +46,8 @@ fn digest(model: &Model) -> Option<Digest> {
 }
 
 impl Checkpoint {
-    /// Begins, or goes on: then with the model that was written. `resumed` is the model that the whole run continues.
+    /// Begins, or goes on: then with the model that was written. `resumed` is the model that the whole run
+    /// continues.
     pub(super) fn open(
         plan: &Plan,
         resumed: Option<&Model>,
