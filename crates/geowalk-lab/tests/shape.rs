@@ -82,3 +82,23 @@ fn nothing_of_one_machine_is_in_the_repository() {
         assert!(root().join(name).is_file(), "{name} is missing");
     }
 }
+
+#[test]
+fn the_life_of_a_row_names_functions_that_exist() {
+    let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let mut seen = 0;
+    for line in text.lines() {
+        let Some((_, place)) = line.split_once(" | `geowalk") else { continue };
+        let mut parts = place.split('`').step_by(2);
+        let (Some(path), Some(function)) = (parts.next(), parts.next()) else { continue };
+        if !place.contains(".rs`: `") {
+            continue;
+        }
+        let path = root().join(format!("crates/geowalk{path}"));
+        let source = std::fs::read_to_string(&path).unwrap_or_default();
+        let found = ["(", "<"].iter().any(|end| source.contains(&format!("fn {function}{end}")));
+        assert!(found, "{}: there is no function '{function}'", shown(&path));
+        seen += 1;
+    }
+    assert!(seen > 10, "only {seen} functions are named: has the table moved?");
+}
