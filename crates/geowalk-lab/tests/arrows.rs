@@ -57,11 +57,9 @@ fn modules_use_only_what_stands_before_them() {
         let module = inside.split(['/', '.']).next().unwrap_or_default().to_owned();
         let of_one = ["geometry/manifolds/", "geometry/generators/"];
         let form = of_one.iter().any(|folder| inside.starts_with(folder));
-        let module = match form {
-            true if inside.ends_with("/theorems.rs") => "certify".to_owned(),
-            true => "learn".to_owned(),
-            false => module,
-        };
+        let theorems = inside.ends_with("/theorems.rs");
+        let form = form.then_some(if theorems { "certify" } else { "learn" });
+        let module = form.map_or(module, str::to_owned);
         // Tests, below the code or in a file of their own, may use anything.
         if module == "lib" || inside.ends_with("tests.rs") {
             continue;

@@ -72,8 +72,11 @@ impl Interval {
     }
 }
 
+/// Numbers of one interval in a file.
+const N: usize = LossInterval::NUMBERS;
+
 /// With one decimal.
-pub(crate) fn percent(share: f64) -> String {
+fn percent(share: f64) -> String {
     format!("{:.1}", 100.0 * share)
 }
 
@@ -160,7 +163,6 @@ impl Intervals {
         if !arrays.iter().any(|(own, _)| *own == name) {
             return Ok(None);
         }
-        const N: usize = LossInterval::NUMBERS;
         let numbers = model::array(arrays, &name, Some(2 * N))?;
         let read = |from: usize| {
             let saved: [f64; N] = std::array::from_fn(|i| numbers[from + i]);

@@ -497,9 +497,9 @@ impl Ledger {
             let (ledger, smooth, row) = (&self.terms, *smooth, &row);
             let mut view = View { round, row, ledger, smooth, sizes: *sizes };
             let met = (rule.sizes)(&view);
-            for i in 0..2 {
-                if !declared[i] {
-                    sizes[i] = met[i];
+            for ((size, met), declared) in sizes.iter_mut().zip(met).zip(declared) {
+                if !*declared {
+                    *size = met;
                 }
             }
             view.sizes = *sizes;

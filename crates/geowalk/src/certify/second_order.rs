@@ -232,7 +232,7 @@ impl SecondOrder {
             }
             if let Curvature::Logistic { most: z } = self.curvature {
                 let reach: f64 = u.iter().zip(&self.most).map(|(u, x)| u.abs() * x).sum();
-                if !(reach * (1.0 + 1e-12) <= z) {
+                if reach.is_nan() || reach * (1.0 + 1e-12) > z {
                     return self.watch.refuse(WITHIN, reach);
                 }
             }
@@ -298,7 +298,7 @@ impl SecondOrder {
         };
         // uᵀ(M − M′)u is at most slip·(Σ|u|√D)², at most slip·n·ΣDu².
         let safe = lambda - 2.0 * self.slip() * n as f64;
-        if !(safe > 0.5 * lambda) || spread.is_nan() {
+        if safe.is_nan() || safe <= 0.5 * lambda || spread.is_nan() {
             return f64::NAN;
         }
         // In units of √D, so that the matrix is well scaled; a feature without curvature has none of Γ′ either, or
