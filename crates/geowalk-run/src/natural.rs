@@ -194,7 +194,9 @@ impl Learner for NaturalLearner {
             if let Some(outcome) =
                 out.last().filter(|_| !y.is_nan() && self.class(y) >= before.len())
             {
-                before.iter_mut().for_each(|p| *p *= 1.0 - outcome.probability);
+                for p in &mut before {
+                    *p *= 1.0 - outcome.probability;
+                }
                 before.resize(self.class(y) + 1, 0.0);
                 let class = self.class(y);
                 before[class] = outcome.probability;

@@ -1,7 +1,7 @@
 //! # A team of walks: `auto`
-//! `auto`, or `auto(members="free; adagrad(rate=0.1); egu(signed=true)")`: several walks learn from the same rows, and
-//! the prediction is their mixture. Who is best need not be known: the team loses at most a few nats more than its best
-//! member ([`geowalk::team`]), and it says what each member lost.
+//! `auto`, or `auto(members="free; adagrad(rate=0.1); egu(signed=true)")`: several walks learn from the same
+//! rows, and the prediction is their mixture. Which is best need not be known: the team loses at most a few
+//! nats more than its best member ([`geowalk::team`]), and it says what each member lost.
 //!
 //! | task and loss | mixture |
 //! |---|---|
@@ -9,8 +9,8 @@
 //! | numbers, squared | aggregating algorithm, and ridge regression on the members' predictions |
 //! | one score, other convex losses | AdaHedge |
 //!
-//! **The walk of a model** names all members with all that was decided, so that a model file says how to go on:
-//! normalised rows where they are usual, and the family of natural gradient.
+//! **The walk of a model** names all members with all that was decided, so that a model file says how to go
+//! on: normalised rows where they are usual, and the family of natural gradient.
 //! **A member that cannot go on** stops there, with a note, and counts as one that knows nothing.
 //! **Threads** Members learn whole blocks, one after the other or side by side: the bits are the same.
 
@@ -49,8 +49,8 @@ const FEW: usize = 64;
 /// Blocks of fewer rows are not worth a second thread.
 const LONG: usize = 128;
 
-/// The members that a walk named `auto` stands for, with all that was decided from the schema and the first rows;
-/// other walks are none. `None` for those.
+/// The members that a walk named `auto` stands for, with all that was decided from the schema and the first
+/// rows; other walks are none. `None` for those.
 pub(crate) fn stated(
     walk: &str,
     task: Task,
@@ -275,8 +275,8 @@ impl Member {
     }
 }
 
-/// A member of a team, counted from 0, as a model by itself: it predicts, is shown, certified and goes on learning. Its
-/// metrics begin with the next row.
+/// A member of a team, counted from 0, as a model by itself: it predicts, is shown, certified and goes on
+/// learning. Its metrics begin with the next row.
 pub fn member(model: &Model, k: usize) -> Result<Model, RunError> {
     let spec = Spec::parse(&model.settings.walk())?;
     let names = if spec.name() == NAME { read(&spec)?.0.unwrap_or_default() } else { Vec::new() };
@@ -481,7 +481,7 @@ impl Team {
         for i in rows {
             let mut bad = None;
             let mut look = |j: usize, x: f64| {
-                if !(x.abs() <= 1e150) {
+                if x.is_nan() || x.abs() > 1e150 {
                     bad = Some((j, x));
                 }
             };
@@ -571,7 +571,7 @@ impl Team {
                 Outcome { prediction, probability, loss: lost, zero }
             }
             Rule::Squared(_) | Rule::Convex(_) => {
-                speak(members, r, scores);
+                predicted(members, r, scores);
                 if y.is_nan() {
                     return unlabelled(rule.answer(scores));
                 }
@@ -599,14 +599,14 @@ impl Team {
         let member = self.members.get(k).filter(|member| member.stopped == 0)?;
         let mut report = member.learner.report(against, loss)?;
         report.theorems.retain(|verdict| verdict.quantity == Quantity::Regret);
-        let own = self.total.total();
+        let total = self.total.total();
         // What the team lost beyond the member, each sum rounded once more than its terms.
         let beyond = self.total.less(&member.loss)
             + 4.0 * f64::EPSILON * (self.total.magnitude() + member.loss.magnitude());
         let raise = |certificate: &mut Certificate| {
             let beyond = beyond + (member.loss.total() - certificate.loss);
             certificate.bound = (certificate.bound + beyond).next_up();
-            certificate.loss = own;
+            certificate.loss = total;
         };
         raise(&mut report.first_order);
         report.theorems.iter_mut().for_each(|Verdict { certificate, .. }| raise(certificate));
@@ -622,15 +622,15 @@ impl Team {
 }
 
 /// What members say of a row; a member that stopped says what the others say on average.
-fn speak(members: &[Member], r: usize, scores: &mut Vec<f64>) {
+fn predicted(members: &[Member], r: usize, scores: &mut Vec<f64>) {
     let (mut sum, mut count) = (0.0, 0.0);
     for outcome in members.iter().filter_map(|member| member.outcomes.get(r)) {
         sum += outcome.prediction;
         count += 1.0;
     }
     let mean = if count > 0.0 { sum / count } else { 0.0 };
-    let said = |member: &Member| member.outcomes.get(r).map_or(mean, |outcome| outcome.prediction);
-    scores.extend(members.iter().map(said));
+    let of = |member: &Member| member.outcomes.get(r).map_or(mean, |outcome| outcome.prediction);
+    scores.extend(members.iter().map(of));
 }
 
 impl Rule {
@@ -744,9 +744,11 @@ impl Learner for Team {
         for i in 0..block.len() {
             row.clear();
             if let (Rule::Classes(mixture), Task::Multiclass) = (&self.rule, self.task) {
-                for (own, scores) in &each {
+                for (count, scores) in &each {
                     part.clear();
-                    part.extend_from_slice(scores.get(i * own..(i + 1) * own).unwrap_or_default());
+                    part.extend_from_slice(
+                        scores.get(i * count..(i + 1) * count).unwrap_or_default(),
+                    );
                     softmax(&mut part);
                     part.resize(outputs, 0.0);
                     row.extend_from_slice(&part);
@@ -822,25 +824,25 @@ impl Learner for Team {
             (weighed.w[k], self.total.total() - loss, bound)
         };
         let each = self.members.iter().enumerate().map(|(k, member)| {
-            let own = member.loss.total();
+            let lost = member.loss.total();
             let beyond = self.total.less(&member.loss);
             let (weight, overhead, bound) = match &self.rule {
                 Rule::Classes(mixture) => {
                     let found = mixture.against(k);
                     // Losses of members are those before the floor of the mixture.
-                    (mixture.weights()[k], beyond, found.bound + (found.member_loss - own))
+                    (mixture.weights()[k], beyond, found.bound + (found.member_loss - lost))
                 }
                 Rule::Squared(forecasts) => {
                     let found = forecasts.members.against(k);
                     let upper = forecasts.upper.against(0);
                     (forecasts.members.weights()[k], beyond, found.bound + upper.bound)
                 }
-                Rule::Convex(weighed) => convex(weighed, k, own),
+                Rule::Convex(weighed) => convex(weighed, k, lost),
             };
             MemberResult {
                 walk: member.text.clone(),
                 rate: member.rate.clone(),
-                loss: own,
+                loss: lost,
                 weight,
                 overhead,
                 bound,

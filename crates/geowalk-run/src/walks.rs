@@ -255,7 +255,7 @@ fn can_normalise(row: &Named, name: &str) -> bool {
     !RAW.contains(&row.entry.name) && !row.is_natural() && name != "perceptron"
 }
 
-/// A text without `normalise=`, and what that said.
+/// A text without `normalise=`, and what that was.
 fn split_normalise(text: &str) -> Result<(String, Option<bool>), ConfigError> {
     let spec = Spec::parse(text)?;
     let value = |argument: &str| {
@@ -277,7 +277,7 @@ fn split_normalise(text: &str) -> Result<(String, Option<bool>), ConfigError> {
     if !can_normalise(row(&spec)?, spec.name()) {
         return Err(ConfigError::Missing {
             name: "a walk whose rows can be normalised",
-            meaning: "this one has units of its own; leave normalise= out",
+            meaning: "this one has units already; leave normalise= out",
         });
     }
     let rest: Vec<String> = arguments.into_iter().filter(|a| value(a).is_none()).collect();
@@ -288,10 +288,10 @@ fn split_normalise(text: &str) -> Result<(String, Option<bool>), ConfigError> {
 /// The walk with `normalise=true` in its text, if it says nothing about that and can have it: what a new run at
 /// a self-tuned rate gets.
 pub(crate) fn with_normalised_rows(text: &str) -> Result<String, ConfigError> {
-    let (spec, said) = (Spec::parse(text)?, split_normalise(text)?.1);
+    let (spec, asked) = (Spec::parse(text)?, split_normalise(text)?.1);
     // A declared range of features is one of rows as they are.
     let ranged = text.contains("lo=") || text.contains("hi=");
-    if said.is_some() || ranged || !can_normalise(row(&spec)?, spec.name()) {
+    if asked.is_some() || ranged || !can_normalise(row(&spec)?, spec.name()) {
         return Ok(text.to_owned());
     }
     Ok(team::with_argument(text, "normalise", "true"))
@@ -550,8 +550,9 @@ impl Builder {
             });
         }
         self.request.setting.rate = Rate::Constant(1.0);
-        self.kind =
-            Kind::Without("its theorem speaks of weights with a ridge, and is not printed yet");
+        self.kind = Kind::Without(
+            "its theorem bounds the regret and a ridge together, and is not evaluated here",
+        );
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // just checked
         let walk = Vaw::new(ridge, most as usize)?;
         let built = self.plain(walk, "none needed", Reach::Box)?;
@@ -818,7 +819,7 @@ impl Builder {
             // The weights of rows as they are can be anywhere.
             (self.request.setting.reach, self.request.setting.domain) = (Reach::Box, Domain::Space);
             self.kind = Kind::Without(
-                "rows are in units that change as the run goes, and theorems speak of rows as they are; normalise=false brings them back",
+                "rows are in units that change during the run, and theorems are about rows as they are: use normalise=false",
             );
         }
         if self.request.setting.average.is_some() && walk.local(0).is_none() {

@@ -1,4 +1,5 @@
-//! Teams of walks and normalised rows as a user has them: through the loop, in any pieces, saved, resumed, verified.
+//! Teams of walks and normalised rows as a user has them: through the loop, in any pieces, saved, resumed,
+//! verified.
 
 #![allow(clippy::unwrap_used, clippy::panic)] // test code
 
@@ -92,11 +93,11 @@ fn the_team_owes_its_best_member_little() {
         assert!((weights - 1.0).abs() < 1e-9);
         // What a member loses in the team it loses alone.
         for walk in ["adagrad", "gd(normalise=true)"] {
-            let Some(own) = summary.members.iter().find(|member| member.walk == walk) else {
+            let Some(member) = summary.members.iter().find(|member| member.walk == walk) else {
                 continue;
             };
             let alone = run(&plan(walk, task), &text, &file("alone.gw"));
-            assert!((alone.seen.loss * 2000.0 - own.loss).abs() < 1e-9 * own.loss, "{walk}");
+            assert!((alone.seen.loss * 2000.0 - member.loss).abs() < 1e-9 * member.loss, "{walk}");
         }
     }
 }

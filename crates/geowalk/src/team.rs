@@ -1,6 +1,6 @@
 //! # Teams: several learners, one prediction
-//! No learner is the best on every stream. A team runs K members on the same rows, predicts with their mixture, and
-//! loses at most a few nats more than its best member over the whole run, whatever the data.
+//! No learner is the best on every stream. A team runs K members on the same rows, predicts with their
+//! mixture, and loses at most a few nats more than its best member over the whole run, whatever the data.
 //!
 //! | loss | rule | overhead against member k |
 //! |---|---|---|

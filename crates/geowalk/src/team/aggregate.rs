@@ -1,15 +1,17 @@
 //! # The aggregating algorithm for the squared loss
-//! Labels and predictions within [a, b]. With $\eta = 2/(b-a)^2$, $v_k \propto \pi_k e^{-\eta L_k}$ and the generalised
-//! prediction $G(y) = -\tfrac1\eta \ln \sum_k v_k e^{-\eta (p_k - y)^2}$,
+//! Labels and predictions within [a, b]. With $\eta = 2/(b-a)^2$, $v_k \propto \pi_k e^{-\eta L_k}$ and the
+//! generalised prediction $G(y) = -\tfrac1\eta \ln \sum_k v_k e^{-\eta (p_k - y)^2}$,
 //! $$\hat y = \frac{a+b}2 - \frac{G(b) - G(a)}{2(b-a)}, \qquad (\hat y - y)^2 \le G(y) \text{ for all } y \in [a, b]$$
-//! so the overhead against member k is at most $\ln(1/\pi_k)/\eta$: for K equal members $(b-a)^2 \ln K/2$. Importances
-//! divide η by the largest of them.
+//! so the overhead against member k is at most $\ln(1/\pi_k)/\eta$: for K equal members $(b-a)^2 \ln K/2$.
+//! Importances divide η by the largest of them.
 //!
-//! **The range** is declared, or grows: a label outside makes it at least twice as wide, and η smaller, which costs
-//! nothing but the larger $1/\eta$. In the round of such a label nothing is promised, nor in one heavier than all
-//! before: what was lost there beyond the member is added to the bound as it is (the price of the range).
+//! **The range** is declared, or grows: a label outside makes it at least twice as wide, and η smaller, which
+//! costs nothing but the larger $1/\eta$. In the round of such a label nothing is promised, nor in one
+//! heavier than all before: what was lost there beyond the member is added to the bound as it is (the price
+//! of the range).
 //! **Members** outside the range are clipped to it, which no label inside can hold against them.
-//! **Start** Without a range, the mean of the members. **Cost** O(K): two exponentials per member, one of them kept.
+//! **Start** Without a range, the mean of the members. **Cost** O(K): two exponentials per member, one of
+//! them kept.
 //! **Source** \[Vovk90\].
 
 use super::Overhead;
@@ -118,13 +120,13 @@ impl Aggregate {
         let inside = within.filter(|_| weight <= self.heaviest);
         self.heaviest = Real::max(self.heaviest, weight);
         for (k, p) in self.p.iter().enumerate() {
-            let own = weight * (p - y) * (p - y);
-            self.sums[k].add(own);
+            let lost = weight * (p - y) * (p - y);
+            self.sums[k].add(lost);
             if let Some((a, b)) = inside {
                 let p = Real::clamp(*p, a, b);
                 self.clipped[k].add(weight * (p - y) * (p - y));
             } else {
-                self.price[k].add(loss - own);
+                self.price[k].add(loss - lost);
             }
         }
         if within.is_none() {

@@ -1,21 +1,23 @@
 //! # Mixtures under the logarithmic loss
 //! Member k gives what happens the probability $p_{t,k}$ and loses $L_k = -\sum_t w_t \ln p_{t,k}$, $w_t$ the
-//! importance of the row. With the prior π the posterior is $v_k \propto \pi_k e^{-\eta L_k}$, and the mixture
-//! predicts $\sum_k v_k p_k$. For importances of 1 and η = 1
+//! importance of the row. With the prior π the posterior is $v_k \propto \pi_k e^{-\eta L_k}$, and the
+//! mixture predicts $\sum_k v_k p_k$. For importances of 1 and η = 1
 //! $$L_{mix} = -\ln \sum_k \pi_k e^{-L_k} \;\le\; \min_k \bigl( L_k + \ln 1/\pi_k \bigr)$$
 //! is an identity. With other importances $\eta = 1/\max(1, \max_s w_s)$, and the overhead is at most
 //! $\ln(1/\pi_k)/\eta$ and what was lost in rounds that were heavier than all before them.
 //!
-//! **Shares** After a round $v \leftarrow (1-\alpha_t) v + \alpha_t \pi$: the mixture over all *sequences* of members
-//! whose every round is a new choice with probability $\alpha_t$.
+//! **Shares** After a round $v \leftarrow (1-\alpha_t) v + \alpha_t \pi$: the mixture over all *sequences* of
+//! members whose every round is a new choice with probability $\alpha_t$.
 //! **Stacks** Two learners of scores, on the members' log-odds: see `stack.rs`. They find sums of members
 //! that no mixture can.
-//! **The upper mixture** mixes the plain mixture, the shared ones and the stacks, from a uniform prior: ln J more.
+//! **The upper mixture** mixes the plain mixture, the shared ones and the stacks, from a uniform prior: ln J
+//! more.
 //!
-//! **Floor** Log-odds are clipped to ±40 ln 2, and probabilities of several classes are kept above 2⁻⁴⁰: a member that
-//! gave 0 to what happened would be lost for good. What the floor costs counts as the member's loss.
-//! **Care** Weights are products of probabilities, which are made anew from the compensated sums $L_k$ before their
-//! rounding shows, so that no weight dies and the identity holds to 1e-12.
+//! **Floor** Log-odds are clipped to ±40 ln 2, and probabilities of several classes are kept above 2⁻⁴⁰: a
+//! member that gave 0 to what happened would be lost for good. What the floor costs counts as the member's
+//! loss.
+//! **Care** Weights are products of probabilities, which are made anew from the compensated sums $L_k$ before
+//! their rounding shows, so that no weight dies and the identity holds to 1e-12.
 //! **Cost** O(K) per round of two classes, O(KC) for C classes. **Source** \[Vovk90\]; \[HW98\].
 
 use super::Overhead;
@@ -169,7 +171,7 @@ pub struct LogMixture {
     /// What the predictors of the upper mixture lost.
     upper_sums: Vec<Sum>,
     loss: Sum,
-    /// What was lost in rounds heavier than all before them, of which the theorem does not speak.
+    /// What was lost in rounds heavier than all before them, which the theorem does not cover.
     price: Sum,
     rate: f64,
     rounds: u64,
@@ -317,8 +319,12 @@ impl LogMixture {
         out.resize(from + classes, 0.0);
         for (k, row) in scratch.p.chunks_exact(classes.max(1)).enumerate() {
             // The weight of the member in all mixtures together.
-            let v: f64 =
-                self.posteriors.iter().zip(&self.upper.v).map(|(own, u)| u * own.v[k]).sum();
+            let v: f64 = self
+                .posteriors
+                .iter()
+                .zip(&self.upper.v)
+                .map(|(posterior, u)| u * posterior.v[k])
+                .sum();
             for (out, p) in out[from..].iter_mut().zip(row) {
                 *out += v * p;
             }
@@ -352,8 +358,8 @@ impl LogMixture {
         }
     }
 
-    /// Learns that the row that was predicted last is of the second of two classes (y > 0) or of the first, and
-    /// of this importance. What the team lost.
+    /// Learns that the row that was predicted last is of the second of two classes (y > 0) or of the first,
+    /// and of this importance. What the team lost.
     pub fn learn_two(&mut self, y: f64, weight: f64) -> f64 {
         let loss = self.learn_several(usize::from(y > 0.0), weight);
         for stack in self.stacks.iter_mut().flatten() {
@@ -362,8 +368,8 @@ impl LogMixture {
         loss
     }
 
-    /// Learns which of several classes the row that was predicted last is of, and of what importance. What the team
-    /// lost.
+    /// Learns which of several classes the row that was predicted last is of, and of what importance. What
+    /// the team lost.
     pub fn learn_several(&mut self, class: usize, weight: f64) -> f64 {
         if weight == 0.0 {
             return 0.0;
@@ -405,7 +411,8 @@ impl LogMixture {
         &self.posteriors[0].v
     }
 
-    /// The weights of the upper mixture: of the mixture, the two shared ones, and the two stacks if there are any.
+    /// The weights of the upper mixture: of the mixture, the two shared ones, and the two stacks if there are
+    /// any.
     pub fn upper_weights(&self) -> &[f64] {
         &self.upper.v
     }
@@ -445,8 +452,8 @@ impl LogMixture {
         Overhead { member_loss: sum.total(), overhead: self.loss.less(sum), bound }
     }
 
-    /// The most that the team can have lost beyond any sequence of members with so many switches: by the mixture
-    /// with the falling share.
+    /// The most that the team can have lost beyond any sequence of members with so many switches: by the
+    /// mixture with the falling share.
     pub fn against_sequences(&self, switches: u64) -> f64 {
         if self.rate < 1.0 || switches >= self.rounds.max(1) {
             return f64::INFINITY;
@@ -465,8 +472,8 @@ impl LogMixture {
         (bound + slack).next_up()
     }
 
-    /// $L_{mix} + \ln\sum_k \pi_k e^{-L_k}$ of the mixture without shares: 0, but for rounding, if all importances
-    /// are 1; `None` otherwise.
+    /// $L_{mix} + \ln\sum_k \pi_k e^{-L_k}$ of the mixture without shares: 0, but for rounding, if all
+    /// importances are 1; `None` otherwise.
     pub fn identity(&self) -> Option<f64> {
         let best = self.sums.get(self.best()).filter(|_| self.plain)?;
         let total: f64 = self.sums.iter().map(|sum| Real::exp(-sum.less(best))).sum();

@@ -1,8 +1,8 @@
 //! # Stacks
 //! $$z = \frac1m \sum_{k \in S} z_k + \langle w, (z_k)_{k \in S}\rangle$$
-//! The mean of the log-odds of the members in S, corrected by a learner without a rate ([`Free`]) whose features they
-//! are: it begins with equal weights that sum to one, and can go anywhere from there. S is all members, or the m that
-//! have lost least so far.
+//! The mean of the log-odds of the members in S, corrected by a learner without a rate ([`Free`]) whose
+//! features they are: it begins with equal weights that sum to one, and can go anywhere from there. S is all
+//! members, or the m that have lost least so far.
 
 use super::log::Offset;
 use crate::Real;

@@ -1,13 +1,14 @@
 //! # Normalised rows
 //! $$s_i = \max_{s \le t} |x_{s,i}|, \qquad \tilde x_i = x_i/s_i, \qquad z = \langle\tilde w, \tilde x\rangle, \qquad
 //!   w_i = \tilde w_i/s_i$$
-//! Any walk on rows whose coordinates are in units of the largest magnitude so far, the present row included. The weights
-//! are those of the rows as they are, so predictions, averages and the first-order certificate are too. A larger value
-//! makes its weight smaller, in proportion; $\tilde w$ stays.
+//! Any walk on rows whose coordinates are in units of the largest magnitude so far, the present row included.
+//! The weights are those of the rows as they are, so predictions, averages and the first-order certificate
+//! are too. A larger value makes its weight smaller, in proportion; $\tilde w$ stays.
 //!
 //! **Start** that of the walk; a feature that has not been seen has weight 0. **Cost** O(nnz), a division per
-//! coordinate of the row. **Care** values below 1e-150 count as 0; values above 1e150 are refused. A row with a value
-//! beyond all that were learned from is predicted as [`step`](Walk::step) would predict it: that value counts as ±1.
+//! coordinate of the row. **Care** values below 1e-150 count as 0; values above 1e150 are refused. A row with
+//! a value beyond all that were learned from is predicted as [`step`](Walk::step) would predict it: that
+//! value counts as ±1.
 
 use std::marker::PhantomData;
 
@@ -20,13 +21,13 @@ use crate::row::{Row, Sparse};
 use crate::update::{Round, Target};
 use crate::walk::{self, LARGEST};
 
-/// The type of row that the walk inside sees when it moves. Programs whose rows are of a type of their own give it one
-/// that the walk is compiled for already.
+/// The type of row that the walk inside sees when it moves. Programs with another type of row
+/// give it one that the walk is compiled for already.
 pub trait Shape: Send + Sync + 'static {
     /// The row.
     type Of<'a>: Row<f64>;
     /// The row of these coordinates.
-    fn of<'a>(row: Sparse<'a, f64>) -> Self::Of<'a>;
+    fn of(row: Sparse<'_, f64>) -> Self::Of<'_>;
 }
 
 /// Sparse rows as they are.
@@ -40,16 +41,16 @@ impl Shape for AsSparse {
     }
 }
 
-/// A walk on normalised rows, or on rows as they are: one type for both, for programs that would otherwise be compiled
-/// for either.
+/// A walk on normalised rows, or on rows as they are: one type for both, for programs that would otherwise be
+/// compiled for either.
 ///
 /// ```
 /// use geowalk::loss::Squared;
 /// use geowalk::row::Dense;
 /// use geowalk::walk::{Euclidean, Normalised, Walk};
 ///
-/// let (mut metres, mut millimetres) = (Normalised::new(Euclidean::new()), Normalised::new(Euclidean::new()));
-/// for (x, y) in [(1.0, 2.0), (3.0, 5.0), (-2.0, -4.5)] {
+/// let (mut metres, mut millimetres) = (Normalised::new(Euclidean::new()),
+/// Normalised::new(Euclidean::new())); for (x, y) in [(1.0, 2.0), (3.0, 5.0), (-2.0, -4.5)] {
 ///     let a = metres.step(Dense(&[1.0, x]), f64::into(y), &Squared, 0.25)?;
 ///     let b = millimetres.step(Dense(&[1.0, 1000.0 * x]), f64::into(y), &Squared, 0.25)?;
 ///     assert!((a.z - b.z).abs() < 1e-12);
@@ -89,7 +90,8 @@ impl<W> Normalised<W> {
 }
 
 impl<W, S> Normalised<W, S> {
-    /// `walk` on rows that are normalised or as they are; when it moves it sees rows of the type that S names.
+    /// `walk` on rows that are normalised or as they are; when it moves it sees rows of the type that S
+    /// names.
     pub fn shaped(walk: W, normalise: bool) -> Self {
         Self::made(walk, normalise.then(Vec::new))
     }

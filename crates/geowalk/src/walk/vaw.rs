@@ -3,14 +3,14 @@
 //!   z_t = b_{t-1}^\top A_t^{-1} x_t = \frac{\langle w_{t-1}, x_t\rangle}{1 + h_t}, \qquad
 //!   h_t = x_t^\top A_{t-1}^{-1} x_t$$
 //! Ridge regression after every row, whose prediction counts the row it is for: for the squared loss and few
-//! features. D is diagonal, with a·x² for the first value x of a feature that is not 0, so that neither units nor late
-//! features matter. There is no rate.
+//! features. D is diagonal, with a·x² for the first value x of a feature that is not 0, so that neither units
+//! nor late features matter. There is no rate.
 //!
-//! **Promise** For every u the regret is at most $\sum_i D_{ii} u_i^2 + \sum_t y_t^2 x_t^\top A_t^{-1} x_t$, which grows
-//! with ln t ([`Vaw::promise`]). An importance w counts as √w·(x, y).
-//! **Start** w = 0. **Cost** O(d²) for d features: the triangular factor R of A is turned by Givens rotations, which
-//! keep it exact to rounding. **Care** at most [`Vaw::MOST`] features; a finished model predicts ⟨w, x⟩, without the
-//! divisor 1 + h. The length of a step is not defined, and 0.
+//! **Promise** For every u the regret is at most $\sum_i D_{ii} u_i^2 + \sum_t y_t^2 x_t^\top A_t^{-1} x_t$,
+//! which grows with ln t ([`Vaw::promise`]). An importance w counts as √w·(x, y).
+//! **Start** w = 0. **Cost** O(d²) for d features: the triangular factor R of A is turned by Givens
+//! rotations, which keep it exact to rounding. **Care** at most [`Vaw::MOST`] features; a finished model
+//! predicts ⟨w, x⟩, without the divisor 1 + h. The length of a step is not defined, and 0.
 //! **Source** \[Vovk01\]; \[AW01\].
 
 use super::Walk;
@@ -95,7 +95,7 @@ impl Vaw {
         x.clear();
         x.resize(rows.len(), 0.0);
         row.each(|i, value| {
-            let (Some(place), Some(ridge), Some(own)) =
+            let (Some(place), Some(ridge), Some(x_i)) =
                 (x.get_mut(i), ridge.get_mut(i), rows.get_mut(i).and_then(|row| row.first_mut()))
             else {
                 return;
@@ -106,7 +106,7 @@ impl Vaw {
             *place = value;
             if *ridge == 0.0 {
                 *ridge = *a * value * value;
-                *own = ridge.sqrt();
+                *x_i = ridge.sqrt();
             }
         });
     }
@@ -117,19 +117,19 @@ impl Vaw {
         q.clone_from(x);
         let (mut z, mut h) = (0.0, 0.0);
         for (i, row) in rows.iter().enumerate() {
-            let (Some(diagonal), Some((own, later))) = (row.first(), q[i..].split_first_mut())
+            let (Some(diagonal), Some((x_i, later))) = (row.first(), q[i..].split_first_mut())
             else {
                 continue;
             };
-            if *own == 0.0 || *diagonal == 0.0 {
+            if *x_i == 0.0 || *diagonal == 0.0 {
                 continue;
             }
-            *own /= diagonal;
+            *x_i /= diagonal;
             for (later, r) in later.iter_mut().zip(&row[1..]) {
-                *later -= r * *own;
+                *later -= r * *x_i;
             }
-            z += rhs[i] * *own;
-            h += *own * *own;
+            z += rhs[i] * *x_i;
+            h += *x_i * *x_i;
         }
         (z, h)
     }
@@ -138,15 +138,17 @@ impl Vaw {
     fn add(&mut self, root: f64, y: f64) {
         let Self { rows, rhs, x, w, .. } = self;
         let mut y = root * y;
-        x.iter_mut().for_each(|x| *x *= root);
+        for x in x.iter_mut() {
+            *x *= root;
+        }
         for (i, row) in rows.iter_mut().enumerate() {
-            let own = x[i];
-            if own == 0.0 {
+            let x_i = x[i];
+            if x_i == 0.0 {
                 continue;
             }
             let Some(diagonal) = row.first().copied() else { continue };
-            let length = (diagonal * diagonal + own * own).sqrt();
-            let (c, s) = (diagonal / length, own / length);
+            let length = (diagonal * diagonal + x_i * x_i).sqrt();
+            let (c, s) = (diagonal / length, x_i / length);
             for (r, x) in row.iter_mut().zip(&mut x[i..]) {
                 (*r, *x) = (c * *r + s * *x, c * *x - s * *r);
             }
@@ -156,8 +158,8 @@ impl Vaw {
         for (i, row) in rows.iter().enumerate().rev() {
             let (before, after) = w.split_at_mut(i + 1);
             let known: f64 = row[1..].iter().zip(after.iter()).map(|(r, w)| r * w).sum();
-            if let (Some(own), Some(diagonal)) = (before.last_mut(), row.first()) {
-                *own = if *diagonal > 0.0 { (*own - known) / diagonal } else { 0.0 };
+            if let (Some(x_i), Some(diagonal)) = (before.last_mut(), row.first()) {
+                *x_i = if *diagonal > 0.0 { (*x_i - known) / diagonal } else { 0.0 };
             }
         }
     }
@@ -263,9 +265,8 @@ mod tests {
         for i in 0..n {
             for j in i + 1..n {
                 let f = a[j][i] / a[i][i];
-                for k in i..n {
-                    a[j][k] -= f * a[i][k];
-                }
+                let above = a[i].clone();
+                a[j].iter_mut().zip(&above).for_each(|(below, above)| *below -= f * above);
                 b[j] -= f * b[i];
             }
         }
