@@ -86,7 +86,7 @@ impl Rule {
             "momentum" => Self::Momentum,
             "adam" => Self::Adam,
             "conjugate-gradient" => Self::ConjugateGradient,
-            _ => return Err(crate::spec::unknown("update", name, Self::NAMES.into_iter())),
+            _ => return Err(crate::spec::unknown("update", name, Self::NAMES)),
         })
     }
 }

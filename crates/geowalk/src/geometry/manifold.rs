@@ -57,7 +57,9 @@ pub trait Manifold<F: Real> {
     fn random(&self, normal: &mut dyn FnMut() -> f64, p: &mut [F], work: &mut Work<F>) {
         self.origin(p);
         let ([covector, v], work) = work.nested(self.ambient());
-        covector.iter_mut().for_each(|g| *g = F::of(normal()));
+        for g in covector.iter_mut() {
+            *g = F::of(normal());
+        }
         self.gradient(p, covector, v, work);
         // The gradient of a normal covector is normal in the metric. A step that cannot be made leaves the origin.
         let _ = self.retract(p, v, F::ONE, work);

@@ -147,7 +147,9 @@ fn escape<F: Real, M: ExpLog<F> + ?Sized>(
         if !(size > F::ZERO && size.is_finite()) {
             continue;
         }
-        direction.iter_mut().for_each(|v| *v *= far / size);
+        for v in direction.iter_mut() {
+            *v *= far / size;
+        }
         for sign in [F::ONE, -F::ONE] {
             trial.copy_from_slice(p);
             if manifold.exp(trial, direction, sign, work).is_err() {

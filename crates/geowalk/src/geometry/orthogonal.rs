@@ -153,7 +153,9 @@ pub(super) fn complement(x: &[f64], w: &mut [f64], n: usize, q: &mut [f64]) {
         if widest.0 > 4.0 * f64::EPSILON * whole {
             column.copy_from_slice(&w[widest.1 * n..(widest.1 + 1) * n]);
             let scale = size(column);
-            column.iter_mut().for_each(|x| *x /= scale);
+            for x in column.iter_mut() {
+                *x /= scale;
+            }
         } else {
             // The unit vector with most outside all columns so far.
             let outside = |i: usize| {
@@ -173,7 +175,9 @@ pub(super) fn complement(x: &[f64], w: &mut [f64], n: usize, q: &mut [f64]) {
         for _ in 0..3 {
             x.chunks_exact(n).chain(before.chunks_exact(n)).for_each(|by| remove(column, by));
             let scale = size(column);
-            column.iter_mut().for_each(|x| *x /= scale);
+            for x in column.iter_mut() {
+                *x /= scale;
+            }
         }
         for w in w.chunks_exact_mut(n) {
             remove(w, column);

@@ -138,7 +138,9 @@ pub fn dimension<F: Real, M: Manifold<F> + ?Sized>(
             );
         }
         demand("as many tangent vectors as `dim` are independent", -size.f64(), -rest, sampler)?;
-        v.iter_mut().for_each(|v| *v /= size);
+        for v in &mut v {
+            *v /= size;
+        }
         basis.push(v);
     }
     Ok(())
@@ -251,7 +253,7 @@ pub fn reach<F: Real, M: ExpLog<F> + ?Sized>(m: &M, sampler: &mut Sampler) -> Re
         // Walks that leave an open manifold end where it does: their distance says nothing.
         match step.event {
             Event::Inside => {
-                demand("a walk that is not the shortest has an event", shorter, allowed, sampler)?
+                demand("a walk that is not the shortest has an event", shorter, allowed, sampler)?;
             }
             _ => demand(
                 "walks below the injectivity radius have no event",
@@ -276,7 +278,7 @@ pub fn reach<F: Real, M: ExpLog<F> + ?Sized>(m: &M, sampler: &mut Sampler) -> Re
                 demand(law, m.distance(&end, &q, &mut work).f64(), allowed, sampler)?;
             }
             Err(error) if part < 1.0 => {
-                succeed("log below the injectivity radius succeeds", Err::<(), _>(error), sampler)?
+                succeed("log below the injectivity radius succeeds", Err::<(), _>(error), sampler)?;
             }
             Err(_) => {}
         }

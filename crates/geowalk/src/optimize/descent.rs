@@ -1,5 +1,7 @@
 //! Steps on one example or one batch after the other.
 
+#![allow(clippy::too_many_lines)] // one step, rule by rule
+
 use super::search::{self, Limits};
 use super::{Cost, OptimizeError, Reason, Rule, StepRate};
 use crate::Real;
@@ -259,7 +261,7 @@ impl<M: ExpLog<f64>> Descent<M> {
             }
             if let Some(bound) = &mut theorems.implicit {
                 let end = After { z: 0.0, loss: later_value, slope: 1.0, evaluations: 0 };
-                let rows = (Dense(&*covector), Dense(&*later));
+                let rows = (Dense(&*covector), Dense(&later));
                 bound.observe_between(point, after, &round, &end, rows, known)?;
             }
         }
@@ -271,7 +273,9 @@ impl<M: ExpLog<f64>> Descent<M> {
                 memory.fill(0.0);
             } else if now > before {
                 // A cheap map may stretch, and what is remembered would grow without end.
-                memory.iter_mut().for_each(|m| *m *= before / now);
+                for m in memory.iter_mut() {
+                    *m *= before / now;
+                }
             }
         }
         point.copy_from_slice(after);

@@ -1,5 +1,7 @@
 //! Line searches along geodesics: steepest descent and conjugate gradients.
 
+#![allow(clippy::too_many_lines, clippy::neg_cmp_op_on_partial_ord)] // one loop; NaN is refused too
+
 use super::{Interrupted, Progress, Reason};
 use crate::geometry::{ExpLog, Work};
 

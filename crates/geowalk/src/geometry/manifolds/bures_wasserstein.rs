@@ -1,3 +1,5 @@
+#![allow(clippy::neg_cmp_op_on_partial_ord)] // what is no number is refused too
+
 use super::Spd;
 use super::spd::{entries, narrow, not_definite, widen};
 use crate::Real;
@@ -143,6 +145,7 @@ fn carry(l: &[f64], b: &[f64], n: usize, w: &mut [f64]) -> Option<()> {
             }
             // table[j] holds the j-th extrapolation of the level before.
             let mut fresh = now.clone();
+            #[allow(clippy::needless_range_loop)] // j is in the ratio too
             for j in 0..level {
                 let ratio = ((level + 1) as f64 / (level - j) as f64).square() - 1.0;
                 let refined: Vec<f64> =

@@ -23,11 +23,15 @@ impl<M> Dilated<M> {
     }
 
     fn shrink<F: Real>(&self, x: &mut [F]) {
-        x.iter_mut().for_each(|x| *x /= F::of(self.radius));
+        for x in x.iter_mut() {
+            *x /= F::of(self.radius);
+        }
     }
 
     fn grow<F: Real>(&self, x: &mut [F]) {
-        x.iter_mut().for_each(|x| *x *= F::of(self.radius));
+        for x in x.iter_mut() {
+            *x *= F::of(self.radius);
+        }
     }
 
     /// Copies of the arguments on the model.

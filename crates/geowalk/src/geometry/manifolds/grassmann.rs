@@ -1,3 +1,5 @@
+#![allow(clippy::neg_cmp_op_on_partial_ord)] // what is no number is refused too
+
 use super::frames::{self, Layout};
 use crate::Real;
 use crate::error::{self, Allowed, ConfigError, DomainError};
@@ -278,7 +280,9 @@ impl<F: Real> ExpLog<F> for Grassmann {
             (&mut s[..k * k], &mut u[..k * k], &mut values[..k], &mut f[..k * k]);
         columns(p, n, x);
         columns(v, n, w);
-        w.iter_mut().for_each(|w| *w *= t.f64());
+        for w in w.iter_mut() {
+            *w *= t.f64();
+        }
         gram(w, w, n, s);
         eigen(s, k, values, u).ok_or(overflow)?;
         for value in values.iter_mut() {

@@ -177,7 +177,9 @@ impl<F: Real> Manifold<F> for Unit {
         error::finite("the point", p, self.n)?;
         let (norm, limit) = (Norm::L2.of(p), F::ONE - F::of(4.5) * F::EPSILON);
         if norm > limit {
-            p.iter_mut().for_each(|p| *p *= limit / norm);
+            for p in p.iter_mut() {
+                *p *= limit / norm;
+            }
         }
         Ok(())
     }

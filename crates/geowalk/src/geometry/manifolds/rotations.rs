@@ -1,3 +1,5 @@
+#![allow(clippy::neg_cmp_op_on_partial_ord)] // what is no number is refused too
+
 use super::frames::{self, Layout};
 use crate::Real;
 use crate::error::{self, Allowed, ConfigError, DomainError};
@@ -200,7 +202,9 @@ impl<F: Real> ExpLog<F> for Rotations {
         columns(v, n, a);
         gram(x, a, n, omega);
         skew(omega, n);
-        omega.iter_mut().for_each(|entry| *entry *= t.f64());
+        for entry in omega.iter_mut() {
+            *entry *= t.f64();
+        }
         orthogonal::turn(omega, n, e, [a, b, c]).ok_or(overflow)?;
         a.copy_from_slice(x);
         add_product(1.0, x, n, e, a);
@@ -236,14 +240,17 @@ impl<F: Real> ExpLog<F> for Rotations {
         self.layout().sized("the tangent vector", v)?;
         let ([x, log, e, a, b, c, d], angles) = self.between(p, q, work)?;
         Self::cut::<F>(&angles)?;
-        log.iter_mut().for_each(|entry| *entry *= 0.5);
+        for entry in log.iter_mut() {
+            *entry *= 0.5;
+        }
         orthogonal::turn(log, n, e, [a, b, c]).ok_or_else(|| frames::dependent(0.0))?;
         e.iter_mut().step_by(n + 1).for_each(|one| *one += 1.0);
         // R E A E with A = R'V.
         columns(v, n, a);
         gram(x, a, n, b);
         skew(b, n);
-        for (c, a, b) in [(&mut *c, &*e, &*b)] {
+        {
+            let (c, a, b) = (&mut *c, &*e, &*b);
             c.fill(0.0);
             add_product(1.0, a, n, b, c);
         }

@@ -172,7 +172,9 @@ impl<F: Real> Manifold<F> for Simplex {
                 excess = candidate;
             }
         }
-        p.iter_mut().for_each(|p| *p = F::of(Real::max(p.f64() - excess, 0.0)));
+        for p in p.iter_mut() {
+            *p = F::of(Real::max(p.f64() - excess, 0.0));
+        }
         Ok(())
     }
 
@@ -185,7 +187,9 @@ impl<F: Real> Manifold<F> for Simplex {
             total += x;
             *p = F::of(x);
         }
-        p.iter_mut().for_each(|p| *p = F::of(p.f64() / total));
+        for p in p.iter_mut() {
+            *p = F::of(p.f64() / total);
+        }
     }
 
     fn inner(&self, p: &[F], u: &[F], v: &[F], _: &mut Work<F>) -> F {

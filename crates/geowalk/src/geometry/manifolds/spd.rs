@@ -199,7 +199,7 @@ impl<F: Real> Manifold<F> for Spd {
         narrow(a, p);
         linalg::eigen(a, n, values, vectors).ok_or_else(|| not_definite(p, n))?;
         let floor = n as f64 * F::TOLERANCE.f64() * values[n - 1];
-        if !(floor > 0.0) {
+        if floor.is_nan() || floor <= 0.0 {
             return Err(DomainError::NotDefinite { smallest: values[0] });
         }
         if values[0] < floor {

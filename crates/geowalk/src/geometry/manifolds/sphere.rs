@@ -152,7 +152,9 @@ impl<F: Real> Manifold<F> for Sphere {
             let (what, allowed) = ("the norm of the point", Allowed::Positive);
             return Err(DomainError::Scalar { what, value, allowed });
         }
-        p.iter_mut().for_each(|p| *p = F::of(p.f64() / value * self.radius));
+        for p in p.iter_mut() {
+            *p = F::of(p.f64() / value * self.radius);
+        }
         Ok(())
     }
 

@@ -1,3 +1,6 @@
+#![allow(clippy::neg_cmp_op_on_partial_ord)] // what is no number is refused too
+#![allow(clippy::too_many_lines)] // one algorithm, step by step
+
 use super::frames::{self, Layout};
 use crate::Real;
 use crate::error::{self, Allowed, ConfigError, DomainError};
@@ -336,7 +339,9 @@ impl<F: Real> Manifold<F> for Stiefel {
         columns(p, self.n, x);
         columns(v, self.n, a);
         // Squares neither overflow nor vanish.
-        a.iter_mut().for_each(|a| *a /= size);
+        for a in a.iter_mut() {
+            *a /= size;
+        }
         F::of(size * Real::max(self.product(x, a, a, s, t), 0.0).sqrt())
     }
 
@@ -400,7 +405,9 @@ impl<F: Real> ExpLog<F> for Stiefel {
         let (x, w, q) = (&mut x[..len], &mut w[..len], &mut q[..n * k]);
         columns(p, n, x);
         columns(v, n, w);
-        w.iter_mut().for_each(|w| *w *= t.f64());
+        for w in w.iter_mut() {
+            *w *= t.f64();
+        }
         let along = &mut s[..cols * cols];
         gram(x, w, n, along);
         let first = &mut c[..cols * cols];
