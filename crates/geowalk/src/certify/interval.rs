@@ -171,7 +171,7 @@ mod tests {
     fn coverage_holds_at_every_look() {
         const RUNS: u64 = 200;
         let falling = |at: f64| 0.05 + 0.45 / (1.0 + 20.0 * at);
-        let drifting = |at: f64| if (at * 6.0) as u32 % 2 == 0 { 0.1 } else { 0.4 };
+        let drifting = |at: f64| if ((at * 6.0) as u32).is_multiple_of(2) { 0.1 } else { 0.4 };
         let constant = |_: f64| 0.12;
         let found = [
             misses(RUNS, 3000, falling, 0.6),

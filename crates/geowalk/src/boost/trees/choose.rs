@@ -153,12 +153,9 @@ impl TreeBooster {
                 break;
             }
         }
-        let scale = match self.loss {
-            TreeLoss::Number(_) => 1.0,
-            _ => {
-                let of: Vec<usize> = rows.iter().flatten().copied().collect();
-                self.scale(data, &of, &scores)
-            }
+        let scale = if let TreeLoss::Number(_) = self.loss { 1.0 } else {
+            let of: Vec<usize> = rows.iter().flatten().copied().collect();
+            self.scale(data, &of, &scores)
         };
         let held_rows = rows.iter().map(Vec::len).sum();
         let mut chosen =
