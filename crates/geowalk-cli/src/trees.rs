@@ -63,6 +63,7 @@ fn plan(args: &Boost) -> Result<TreesPlan, Failure> {
 }
 
 /// Boosts trees, and prints the summary.
+#[expect(clippy::too_many_lines, reason = "one step after the other")]
 pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<u8, Failure> {
     let start = Instant::now();
     let plan = plan(args)?;
@@ -121,8 +122,13 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<u8, Failure> {
             }
             Predicted::Numbers(_) => None,
         };
-        let page =
-            page(&summary, &learned.classes, target.profile.as_ref(), judged, &report::typed());
+        let page = page(
+            &summary,
+            &learned.classes,
+            target.profile.as_ref(),
+            judged.as_ref(),
+            &report::typed(),
+        );
         report::write(path, &page)?;
     }
     summary["seconds"] = json!(start.elapsed().as_secs_f64());
@@ -210,7 +216,7 @@ pub fn page(
     summary: &Value,
     classes: &[String],
     profile: Option<&Profile>,
-    judged: Option<Judged>,
+    judged: Option<&Judged>,
     how: &str,
 ) -> Page {
     let text = |key: &str| summary[key].as_str().unwrap_or_default().to_owned();
@@ -247,7 +253,7 @@ pub fn page(
         .figure(plot)
         .section("Columns")
         .figure(bars);
-    if let Some(judged) = &judged {
+    if let Some(judged) = judged {
         let two = (classes.len() == 2).then(|| classes[1].as_str());
         page = report::probabilities(page, judged, two);
     } else if let Ok(Judgement::Numbers(numbers)) = judgement(summary) {

@@ -1,6 +1,6 @@
 //! `geowalk serve` as its users meet it: over HTTP.
 
-#![allow(clippy::unwrap_used)] // test code
+#![allow(clippy::unwrap_used, clippy::panic, clippy::too_many_lines, clippy::format_collect)] // test code
 
 #[path = "support/service.rs"]
 mod service;
@@ -529,7 +529,7 @@ fn random_requests_never_crash_it() {
         }
         .into_bytes();
         if random(3) == 0 && !body.is_empty() {
-            for _ in 0..1 + random(4) {
+            for _ in 0..=random(4) {
                 let at = usize::try_from(random(body.len() as u64)).unwrap();
                 body[at] = u8::try_from(random(256)).unwrap();
             }

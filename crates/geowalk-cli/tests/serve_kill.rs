@@ -2,7 +2,7 @@
 //! bits.
 //! `GEOWALK_KILLS=1000 cargo test --release -p geowalk-cli --test serve_kill` kills it a thousand times.
 
-#![allow(clippy::unwrap_used)] // test code
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // test code
 
 #[path = "support/service.rs"]
 mod service;
@@ -29,7 +29,7 @@ fn row(k: u64) -> String {
 
 /// Rows of request `j`: one to five.
 fn request(j: u64) -> String {
-    (0..1 + j % 5).map(|i| row(5 * j + i)).collect()
+    (0..=(j % 5)).map(|i| row(5 * j + i)).collect()
 }
 
 const SPEC: &str = r#"m={"task":"binary","label":"label","ignore":["n"]}"#;
@@ -138,7 +138,7 @@ fn finish(
     let distinct: BTreeSet<u64> = numbers.iter().copied().collect();
     assert_eq!(distinct.len(), numbers.len(), "a row is there twice");
     for j in acknowledged.keys() {
-        assert!((0..1 + j % 5).all(|i| distinct.contains(&(5 * j + i))), "request {j} is lost");
+        assert!((0..=(j % 5)).all(|i| distinct.contains(&(5 * j + i))), "request {j} is lost");
     }
     let sent: u64 = acknowledged.keys().map(|j| 1 + j % 5).sum();
     assert_eq!(sent, numbers.len() as u64, "every row belongs to an acknowledged request");

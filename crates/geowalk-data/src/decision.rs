@@ -130,6 +130,7 @@ impl fmt::Display for Decision {
 }
 
 impl Decision {
+    #[expect(clippy::too_many_lines, reason = "one sentence for each decision")]
     fn describe(&self, f: &mut String) -> fmt::Result {
         match self {
             Self::Text { column, values, distinct, words } => {

@@ -71,8 +71,9 @@ fn shortened(message: &str) -> Cow<'_, str> {
     if message.len() <= BEGINNING + END {
         return Cow::Borrowed(message);
     }
-    let begin = message.floor_char_boundary(BEGINNING);
-    let end = message.ceil_char_boundary(message.len() - END);
+    let whole = |at: &usize| message.is_char_boundary(*at);
+    let begin = (0..=BEGINNING).rev().find(whole).unwrap_or(0);
+    let end = (message.len() - END..=message.len()).find(whole).unwrap_or(message.len());
     Cow::Owned(format!("{} … {}", &message[..begin], &message[end..]))
 }
 

@@ -165,6 +165,7 @@ pub trait Learner: Send + Sync {
 
 /// How to run a walk.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting by itself")]
 pub struct Setting {
     /// The comparators of the certificate.
     pub reach: Reach,

@@ -266,12 +266,12 @@ impl Case<'_> {
         let distance = within(self.declared.distance, "--distance U", Allowed::Positive)?;
         match *self.kind {
             Kind::Steps { ref divergence, middle, .. } => {
-                let prescribing =
+                let mut prescribing =
                     rules.iter().filter(|rule| rule.prescription() != Prescription::None);
                 // The theorem for the loss itself stands behind the one for any convex loss.
                 let suited = prescribing.clone().rfind(|rule| self.suits(rule).is_ok());
                 let Some(rule) = suited else {
-                    let reason = prescribing.last().and_then(|rule| self.suits(rule).err());
+                    let reason = prescribing.next_back().and_then(|rule| self.suits(rule).err());
                     return Err(refused(reason.unwrap_or(
                         "the theorem of this walk bounds its regret by the steps it has made: it prescribes no rate beforehand",
                     )));

@@ -25,7 +25,14 @@ fn text(kind: &str, rows: u32) -> String {
         let label = match kind {
             "y" => format!("{:.2}", score + f64::from(k % 3) / 10.0),
             "class" => (if score > 2.5 { "yes" } else { "no" }).to_owned(),
-            _ => ["low", "middle", "high"][((score / 2.0) as usize).min(2)].to_owned(),
+            _ => (if score < 2.0 {
+                "low"
+            } else if score < 4.0 {
+                "middle"
+            } else {
+                "high"
+            })
+            .to_owned(),
         };
         writeln!(text, "{size},{color},{note},{label}").unwrap();
     }

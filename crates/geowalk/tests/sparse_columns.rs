@@ -1,5 +1,7 @@
 //! Sparse columns give what the same columns written out give: every learner, every kind of search.
 
+#![allow(clippy::unwrap_used, clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a test may stop
+
 mod table_support;
 
 use geowalk::boost::binned::Binned;

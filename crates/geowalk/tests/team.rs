@@ -44,7 +44,8 @@ fn the_mixture_is_an_identity() {
         assert!((found.member_loss - least).abs() < 1e-9);
         assert!(found.overhead <= found.bound);
         // ln K for the members, ln 5 for the mixtures and stacks; a single member has no stacks.
-        let nats = (members as f64).ln() + if members > 1 { 5.0_f64.ln() } else { 3.0_f64.ln() };
+        let nats = Real::ln(members as f64)
+            + if members > 1 { Real::ln(5.0_f64) } else { Real::ln(3.0_f64) };
         assert!((found.bound - nats).abs() < 1e-8, "{} {nats}", found.bound);
     }
 }
@@ -107,7 +108,7 @@ fn stacks_find_sums_of_members() {
     let mut team = LogMixture::new(2).unwrap();
     for _ in 0..4000 {
         let (a, b) = (1.5 * random.normal(), 1.5 * random.normal());
-        let y = if random.unit() < 1.0 / (1.0 + (-(a + b)).exp()) { 1.0 } else { -1.0 };
+        let y = if random.unit() < 1.0 / (1.0 + Real::exp(-(a + b))) { 1.0 } else { -1.0 };
         team.predict_two(&[a, b]);
         team.learn_two(y, 1.0);
     }
@@ -127,7 +128,7 @@ fn members_that_are_certain_and_wrong_recover() {
     }
     // What the floor lets it lose: 40 ln 2 in each of 50 rows.
     let found = team.against(0);
-    assert!((found.member_loss - 50.0 * 40.0 * 2.0_f64.ln()).abs() < 10.0, "{found:?}");
+    assert!((found.member_loss - 50.0 * 40.0 * Real::ln(2.0_f64)).abs() < 10.0, "{found:?}");
     assert!(team.weights()[1] > 0.99 && found.overhead <= found.bound);
     let mut team = LogMixture::new(2).unwrap().without_stacks();
     for _ in 0..100 {
@@ -136,7 +137,7 @@ fn members_that_are_certain_and_wrong_recover() {
         team.learn_several(0, 1.0);
     }
     let found = team.against(0);
-    assert!((found.member_loss + 100.0 * FLOOR.ln()).abs() < 1e-6, "{found:?}");
+    assert!((found.member_loss + 100.0 * Real::ln(FLOOR)).abs() < 1e-6, "{found:?}");
     assert!(team.weights()[1] > 0.999);
 }
 
@@ -181,7 +182,7 @@ fn aggregated_forecasts_stay_below_the_bound() {
         for k in 0..5 {
             let found = team.against(k);
             assert!(found.overhead <= found.bound, "seed {seed}: {found:?}");
-            assert!((found.bound - 5.0_f64.ln() / 2.0).abs() < 1e-9);
+            assert!((found.bound - Real::ln(5.0_f64) / 2.0).abs() < 1e-9);
             worst = worst.max(found.overhead);
         }
     }
@@ -194,14 +195,14 @@ fn the_price_of_an_unknown_range_is_counted() {
     for seed in 0..60 {
         let mut random = Sampler::new(seed);
         let mut team = Aggregate::new(4, None).unwrap();
-        for t in 0..300 {
-            let scale = Real::exp(f64::from(t) / 60.0 * f64::from(u32::from(seed % 2 == 0)));
+        for t in 0..300_usize {
+            let scale = Real::exp(t as f64 / 60.0 * f64::from(u32::from(seed % 2 == 0)));
             let target = 100.0 * scale * random.normal();
             let p: Vec<f64> =
                 (0..4).map(|k| target + scale * 50.0 * f64::from(k) * random.normal()).collect();
             let z = team.predict(&p);
             let y = if seed % 3 == 0 { 2.0 * target - z } else { target };
-            let weight = if seed % 5 == 0 { [1.0, 0.5, 4.0][t as usize % 3] } else { 1.0 };
+            let weight = if seed % 5 == 0 { [1.0, 0.5, 4.0][t % 3] } else { 1.0 };
             team.learn(y, weight);
         }
         for k in 0..4 {

@@ -1,7 +1,7 @@
 //! A service in a process, and a client with just enough HTTP.
 
 #![allow(dead_code)] // each test file uses a part
-#![allow(clippy::unwrap_used)] // test code
+#![allow(clippy::unwrap_used, clippy::panic)] // test code
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

@@ -99,6 +99,7 @@ impl<'a> FeatureKey<'a> {
 
 #[cfg(test)]
 mod tests {
+    use super::FeatureKey::{Is, Missing, Number, Word};
     use super::*;
 
     #[test]
@@ -111,7 +112,6 @@ mod tests {
             column("size", Kind::Numeric),
             column("b=c", Kind::Date),
         ];
-        use FeatureKey::{Is, Missing, Number, Word};
         let kinds = ColumnKinds::new(&columns);
         for key in [
             Number("size"),

@@ -242,7 +242,7 @@ impl Trees {
         }
         let profile = Profile::of(&batch.model);
         let page = geowalk_cli::report::boosted_trees;
-        Ok(page(&summary, slf.learned.classes(), profile.as_ref(), judged, how).html())
+        Ok(page(&summary, slf.learned.classes(), profile.as_ref(), judged.as_ref(), how).html())
     }
 
     /// What each column gained, as parts of 1.

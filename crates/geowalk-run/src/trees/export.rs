@@ -271,8 +271,8 @@ impl Shown {
                 };
                 let largest = |answer: &dyn Fn(usize) -> String| {
                     let mut cases = format!("CASE WHEN {} IS NULL THEN NULL", scores.join(" + "));
-                    for at in 0..classes.len() {
-                        let wins = |other: &str| format!("{} >= {other}", scores[at]);
+                    for (at, score) in scores.iter().enumerate() {
+                        let wins = |other: &str| format!("{score} >= {other}");
                         let wins = others(at, &wins, " AND ");
                         let _ = write!(cases, "\n    WHEN {wins} THEN {}", answer(at));
                     }

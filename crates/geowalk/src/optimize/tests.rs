@@ -97,8 +97,8 @@ fn the_same_seed_gives_the_same_bits_and_batches_cover_all_examples() {
             self.1.extend(batch.unwrap_or(&[]));
             let off = |i: usize| [p[0] - self.0[i][0], p[1] - self.0[i][1]];
             if let Some(gradient) = gradient {
-                for k in 0..2 {
-                    gradient[k] = rows.iter().map(|&i| off(i)[k]).sum::<f64>() / rows.len() as f64;
+                for (k, gradient) in gradient.iter_mut().enumerate() {
+                    *gradient = rows.iter().map(|&i| off(i)[k]).sum::<f64>() / rows.len() as f64;
                 }
             }
             let square = |i: usize| off(i).iter().map(|x| 0.5 * x * x).sum::<f64>();

@@ -153,7 +153,9 @@ impl TreeBooster {
                 break;
             }
         }
-        let scale = if let TreeLoss::Number(_) = self.loss { 1.0 } else {
+        let scale = if let TreeLoss::Number(_) = self.loss {
+            1.0
+        } else {
             let of: Vec<usize> = rows.iter().flatten().copied().collect();
             self.scale(data, &of, &scores)
         };

@@ -167,6 +167,7 @@ impl<'a> Grower<'a> {
         if self.histograms.len() >= most.min(limits.leaves + 2) {
             return None;
         }
+        #[expect(clippy::large_stack_arrays, reason = "the compiler fills the heap with it")]
         self.histograms.push(vec![[[Cell::default(); CODES]; 8]; self.panels.blocks()]);
         Some(self.histograms.len() - 1)
     }

@@ -68,13 +68,11 @@ pub(super) struct Units {
 
 /// 2^k.
 fn power(k: i32) -> f64 {
-    #[expect(clippy::cast_sign_loss, reason = "within the exponents of a number")]
-    f64::from_bits(((k.clamp(-1000, 1000) + 1023) as u64) << 52)
+    f64::from_bits(u64::from((k.clamp(-1000, 1000) + 1023).unsigned_abs()) << 52)
 }
 
 /// The k with 2^(k − 1) <= x < 2^k; of 0 and numbers near it, −1000.
 fn exponent(x: f64) -> i32 {
-    #[expect(clippy::cast_possible_truncation, reason = "11 bits")]
     let k = (x.to_bits() >> 52 & 0x7ff) as i32 - 1022;
     k.max(-900)
 }
@@ -93,7 +91,6 @@ impl Units {
     /// A row with its slope, its curvature >= 0 and the number of rows that it stands for.
     #[inline(always)]
     pub(super) fn cell(self, g: f64, h: f64, count: u32) -> Cell {
-        #[expect(clippy::cast_possible_truncation, reason = "scaled to fit")]
         let (g, h) = (round(g * self.g), round(h * self.h));
         Cell([g, (h << self.count) + i64::from(count)])
     }
@@ -210,11 +207,12 @@ mod tests {
         let (g, h): (Vec<f64>, Vec<f64>) =
             (0..rows).map(|_| (s.normal() * 1e-7, s.unit() * 1e-9)).unzip();
         let most = g.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
-        let units = Units::new(most, 1e-9, rows as u64);
+        let units = Units::new(most, 1e-9, g.len() as u64);
         let cells: Vec<Cell> = g.iter().zip(&h).map(|(g, h)| units.cell(*g, *h, 1)).collect();
         let all: Vec<u32> = (0..3000).collect();
         let (left, right): (Vec<u32>, Vec<u32>) = all.iter().partition(|row| *row % 3 == 1);
         let count = |rows: &[u32]| {
+            #[expect(clippy::large_stack_arrays, reason = "the compiler fills the heap with it")]
             let mut blocks = vec![[[Cell::default(); CODES]; WIDE]; panels.blocks()];
             panels.count(rows, &cells, &mut blocks);
             blocks

@@ -102,6 +102,7 @@ fn sign(r: f64) -> f64 {
 
 /// What the trees minimise.
 #[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "there is one per model")]
 pub enum TreeLoss {
     /// Of two classes: a convex loss of the margin.
     Margin(Surrogate),
