@@ -45,7 +45,9 @@ pub(crate) fn compare_losses(
 #[pyo3(signature = (losses, alpha=0.05))]
 pub(crate) fn loss_interval(losses: Vec<f64>, alpha: f64) -> PyResult<(f64, f64, f64)> {
     let mut interval = LossInterval::default();
-    losses.into_iter().for_each(|loss| interval.see(loss));
+    for loss in losses {
+        interval.see(loss);
+    }
     let (low, high) = interval.bounds(alpha).map_err(config)?;
     Ok((interval.average(), low, high))
 }

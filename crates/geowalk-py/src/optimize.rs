@@ -47,17 +47,16 @@ impl<'py> Functions<'py> {
             None => f.call1((&point,)),
         };
         let answer = call(&self.cost)?;
-        let (value, pair) = match &self.gradient {
-            Some(_) => (number(&answer)?, None),
-            None => {
-                let Ok((value, slope)) = answer.extract::<(Bound<'py, PyAny>, Bound<'py, PyAny>)>()
-                else {
-                    return Err(PyTypeError::new_err(
-                        "without gradient= the cost returns (value, Euclidean gradient); give gradient=, or return both",
-                    ));
-                };
-                (number(&value)?, Some(slope))
-            }
+        let (value, pair) = if self.gradient.is_some() {
+            (number(&answer)?, None)
+        } else {
+            let pair = answer.extract::<(Bound<'py, PyAny>, Bound<'py, PyAny>)>();
+            let (value, slope) = pair.map_err(|_| {
+                PyTypeError::new_err(
+                    "without gradient= the cost returns (value, Euclidean gradient); give gradient=, or return both",
+                )
+            })?;
+            (number(&value)?, Some(slope))
         };
         if let Some(out) = gradient {
             let slope = match (pair, &self.gradient) {
