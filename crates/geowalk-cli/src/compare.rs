@@ -30,7 +30,11 @@ pub(crate) fn run(args: &Compare, out: &mut dyn Write) -> Result<(), Failure> {
     let plan = Plan { task, seed: args.seed, ..Plan::default() };
     let of = |text: &str| -> Result<Contender, Failure> {
         if !Path::new(text).is_file() {
-            return Ok(Contender::parse(text, &plan));
+            let contender = Contender::parse(text, &plan);
+            if let Contender::Run(plan) = &contender {
+                plan.check()?;
+            }
+            return Ok(contender);
         }
         let model = Model::load(Path::new(text)).map_err(RunError::from)?;
         Ok(Contender::Model(Box::new(model)))

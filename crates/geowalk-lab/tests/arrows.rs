@@ -5,9 +5,9 @@ use geowalk_lab::{files, shown};
 /// Modules of `geowalk`, each allowed to use those before it (and itself). A geometry has its O(nnz) form in
 /// its own file, so the files of the geometries stand with `learn`, the traits of `geometry` before it; its
 /// theorems are in a file beside it, which stands with `certify`.
-const MODULES: [&str; 19] = [
-    "real", "error", "spec", "sum", "row", "geometry", "loss", "update", "learn", "walk", "track",
-    "natural", "boost", "ridge", "certify", "experts", "team", "laws", "optimize",
+const MODULES: [&str; 20] = [
+    "real", "error", "spec", "sum", "row", "geometry", "sampler", "loss", "update", "learn",
+    "walk", "track", "natural", "boost", "ridge", "certify", "experts", "team", "laws", "optimize",
 ];
 
 /// Crates, each allowed to depend on those before it.

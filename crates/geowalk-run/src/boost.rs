@@ -68,7 +68,8 @@ impl Kind {
     /// The kind of that name.
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
         let found = Self::ALL.into_iter().find(|kind| kind.name() == text);
-        let names = Self::ALL.map(Self::name);
+        // Boosted trees are models of another kind, which `boost` also makes.
+        let names = Self::ALL.map(Self::name).into_iter().chain(["trees"]);
         found.ok_or_else(|| geowalk::spec::unknown("weak learner", text, names))
     }
 }

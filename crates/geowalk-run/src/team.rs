@@ -14,6 +14,9 @@
 //! **A member that cannot go on** stops there, with a note, and counts as one that knows nothing.
 //! **Threads** Members learn whole blocks, one after the other or side by side: the bits are the same.
 
+mod names;
+mod result;
+
 use std::ops::Range;
 
 use geowalk::certify::{AdaHedge, Bound, Certificate, Comparator, Quantity, Status, Verdict};
@@ -27,8 +30,7 @@ use geowalk::team::{Aggregate, LogMixture, Scratch};
 use geowalk::update::{Round, Target};
 use geowalk::walk::{Vaw, Walk};
 use geowalk::{ConfigError, DomainError, Real};
-use geowalk_data::{Features, Kind, Schema, Task};
-use serde_json::{Value, json};
+use geowalk_data::{Features, Schema, Task};
 
 use crate::certificate::{Against, Report};
 use crate::error::RunError;
@@ -36,128 +38,17 @@ use crate::hindsight::Domain;
 use crate::learner::{Diverged, Learner, Outcome, Reach, largest, softmax};
 use crate::metrics::Metrics;
 use crate::model::{LearnerSettings, Model, Settings};
-use crate::natural;
 use crate::rate::Rate;
 use crate::walks::{self, Built, Request};
+use names::{read, usual, without_rate};
+pub(crate) use names::{stated, with_argument};
+pub use result::{MemberResult, lines};
 
 /// The name of the walk.
 pub const NAME: &str = "auto";
 
-/// The most features of a table for which a team has a member whose steps are O(d²).
-const FEW: usize = 64;
-
 /// Blocks of fewer rows are not worth a second thread.
 const LONG: usize = 128;
-
-/// The members that a walk named `auto` stands for, with all that was decided from the schema and the first
-/// rows; other walks are none. `None` for those.
-pub(crate) fn stated(
-    walk: &str,
-    task: Task,
-    loss: &str,
-    intercept: bool,
-    schema: &Schema,
-    block: &Block,
-) -> Result<Option<String>, ConfigError> {
-    let spec = Spec::parse(walk)?;
-    if spec.name() != NAME {
-        return Ok(None);
-    }
-    let loss = AnyLoss::parse(loss)?;
-    let (members, share) = read(&spec)?;
-    let members = members.unwrap_or_else(|| usual(task, &loss, schema));
-    let all = members.iter().map(|member| {
-        let (walk, rate) = without_rate(member)?;
-        let walk = natural::choose(&walk, schema, block).map_or(walk, |choice| choice.walk);
-        let walk = walks::stated(&walk, schema, block, intercept)?;
-        let walk = if rate.is_none() { walks::with_normalised_rows(&walk)? } else { walk };
-        Ok::<_, ConfigError>(rate.map_or(walk.clone(), |rate| with_argument(&walk, "rate", &rate)))
-    });
-    let all = all.collect::<Result<Vec<_>, _>>()?.join("; ");
-    let share = share.map_or_else(String::new, |share| format!(", share={share}"));
-    Ok(Some(format!("{NAME}(members=\"{all}\"{share})")))
-}
-
-/// A text with one more argument.
-pub(crate) fn with_argument(text: &str, name: &str, value: &str) -> String {
-    match text.trim().strip_suffix(')') {
-        Some(open) => format!("{open}, {name}={value})"),
-        None => format!("{text}({name}={value})"),
-    }
-}
-
-/// The members that are named, and the constant share.
-fn read(spec: &Spec) -> Result<(Option<Vec<String>>, Option<f64>), ConfigError> {
-    let mut args = spec.args();
-    let members = args.text("members").map(|text| {
-        let text = text.trim().trim_matches('"');
-        text.split(';').map(|one| one.trim().to_owned()).filter(|one| !one.is_empty()).collect()
-    });
-    let share = args.optional_number("share")?;
-    args.finish()?;
-    let none = ConfigError::Missing {
-        name: "members",
-        meaning: "walks with semicolons between them: auto(members=\"free; adagrad\")",
-    };
-    if members.as_ref().is_some_and(Vec::is_empty) {
-        return Err(none);
-    }
-    Ok((members, share))
-}
-
-/// A member without its rate, and the rate if there is one.
-fn without_rate(member: &str) -> Result<(String, Option<String>), ConfigError> {
-    let spec = Spec::parse(member)?;
-    let is_rate = |argument: &String| argument.split('=').next().map(str::trim) == Some("rate");
-    let arguments = spec.arguments();
-    let rate = arguments.iter().find(|a| is_rate(a) && a.contains('='));
-    let Some(rate) = rate.and_then(|a| a.split_once('=')).map(|(_, rate)| rate.to_owned()) else {
-        return Ok((member.to_owned(), None));
-    };
-    let rest: Vec<String> = arguments.into_iter().filter(|a| !is_rate(a)).collect();
-    let inside = if rest.is_empty() { String::new() } else { format!("({})", rest.join(", ")) };
-    Ok((format!("{}{inside}", spec.name()), Some(rate)))
-}
-
-/// The usual team.
-fn usual(task: Task, loss: &AnyLoss, schema: &Schema) -> Vec<String> {
-    let bounded = loss.facts().lipschitz.is_some();
-    let logistic = matches!(loss, AnyLoss::Logistic(_));
-    let mut members: Vec<&str> = Vec::new();
-    if task == Task::Regression && !bounded {
-        // Beside normalised rows those as they are: there the constant has less weight among large features.
-        members.extend(["adagrad", "gd", "gd(normalise=false)"]);
-        members.extend(["implicit:euclidean", "implicit:euclidean(normalise=false)"]);
-        if matches!(loss, AnyLoss::Squared(_)) && few(schema) {
-            members.push("vaw");
-        }
-    } else if bounded && logistic {
-        members.extend(["free", "adagrad(rate=0.1)", "adagrad"]);
-        members.push(if tabular(schema) { "natural" } else { "natural:gaussian-sparse" });
-        members.push("explicit:hyperbolic");
-    } else if bounded {
-        members.extend(["free", "adagrad", "gd", "implicit:euclidean"]);
-    } else {
-        members.extend(["adagrad", "adagrad(rate=0.1)", "gd"]);
-    }
-    members.into_iter().map(str::to_owned).collect()
-}
-
-/// Does the schema know columns?
-fn tabular(schema: &Schema) -> bool {
-    let kinds = [Kind::Numeric, Kind::Nominal];
-    schema.columns().iter().any(|column| kinds.contains(&column.kind))
-        && !matches!(schema.features(), Features::Hashed(_))
-}
-
-/// Is it a table of few columns of numbers?
-fn few(schema: &Schema) -> bool {
-    let numeric = schema.columns().iter().filter(|column| column.kind == Kind::Numeric).count();
-    let others = [Kind::Nominal, Kind::Text, Kind::Undecided];
-    numeric > 0
-        && numeric <= FEW
-        && !schema.columns().iter().any(|column| others.contains(&column.kind))
-}
 
 /// Builds the team that a text names.
 pub(crate) fn build(spec: &Spec, request: &Request) -> Result<Built, ConfigError> {
@@ -411,56 +302,6 @@ struct Team {
     total: Sum,
     /// What the members say of a row.
     scores: Vec<f64>,
-}
-
-/// What became of a member.
-#[derive(Debug, Clone, PartialEq)]
-pub struct MemberResult {
-    /// The walk.
-    pub walk: String,
-    /// Its rate.
-    pub rate: String,
-    /// What it lost in all.
-    pub loss: f64,
-    /// Its weight in the mixture.
-    pub weight: f64,
-    /// What the team lost less that.
-    pub overhead: f64,
-    /// No less than the overhead, by the theorem of the mixture.
-    pub bound: f64,
-    /// The row at which it stopped.
-    pub stopped: Option<u64>,
-}
-
-impl MemberResult {
-    /// As JSON.
-    pub fn json(&self) -> Value {
-        let Self { walk, rate, loss, weight, overhead, bound, stopped } = self;
-        let bound = bound.is_finite().then_some(*bound);
-        json!({"walk": walk, "rate": rate, "loss": loss, "weight": weight, "overhead": overhead,
-            "overhead_bound": bound, "stopped": stopped})
-    }
-}
-
-/// A table of the members of a team that has learned from so many rows; no lines without a team.
-pub fn lines(members: &[MemberResult], examples: u64) -> Vec<String> {
-    if members.is_empty() {
-        return Vec::new();
-    }
-    let row = |(k, member): (usize, &MemberResult)| {
-        let MemberResult { walk, loss, weight, overhead, bound, stopped, .. } = member;
-        let average = loss / examples.max(1) as f64;
-        let bound = if bound.is_finite() { format!("{bound:.1}") } else { "none".to_owned() };
-        let stopped = stopped.map_or_else(String::new, |row| format!(" (stopped at row {row})"));
-        format!(
-            "{:>3} {average:>10.4} {weight:>7.4} {overhead:>11.1} {bound:>9}  {walk}{stopped}",
-            k + 1
-        )
-    };
-    let head =
-        "    loss/row  weight  team less  at most  member  (team less: total loss of the team";
-    let head = [head.to_owned(), format!("{:>49}", "less that of the member)")];
-    head.into_iter().chain(members.iter().enumerate().map(row)).collect()
 }
 
 /// The log-odds that a probability of the true class of two stands for.

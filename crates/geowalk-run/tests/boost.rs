@@ -288,7 +288,7 @@ fn bad_input_is_named() {
         Kind::parse("forest")
             .unwrap_err()
             .to_string()
-            .contains("known: rules, stumps, trees, columns")
+            .contains("known: rules, stumps, small-trees, columns, trees")
     );
 }
 

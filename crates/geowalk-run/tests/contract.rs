@@ -138,7 +138,7 @@ fn rows(name: &str) -> String {
 fn sized(name: &str) -> String {
     let geometry = name.split(':').nth(1).unwrap_or(name);
     let arguments = match geometry {
-        "spd" | "torus" => "n=2",
+        "spd" | "spd-log-euclidean" | "spd-bures-wasserstein" | "rotations" | "torus" => "n=2",
         "oblique" => "rows=2, columns=2",
         "product" => "sphere(n=2), euclidean(n=2)",
         "mahalanobis" => "n=4, sigma=2 0 0 0; 0 3 1 0; 0 1 2 0; 0 0 0 1",

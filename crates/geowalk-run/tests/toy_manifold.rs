@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used)] // test code
 
-use geowalk::error::DomainError;
+use geowalk::error::{Allowed, DomainError};
 use geowalk::geometry::{Curvature, ExpLog, Manifold, Step, Work};
 use geowalk::laws::{self, Sampler};
 use geowalk::learn::OnManifold;
@@ -35,10 +35,14 @@ impl<F: Real> Manifold<F> for Toy {
 
     fn check(&self, p: &[F]) -> Result<(), DomainError> {
         let (what, found, expected) = ("the point", p.len(), self.0);
-        if found == expected {
-            Ok(())
-        } else {
-            Err(DomainError::Dimension { what, found, expected })
+        if found != expected {
+            return Err(DomainError::Dimension { what, found, expected });
+        }
+        match p.iter().find(|x| !x.is_finite()) {
+            None => Ok(()),
+            Some(bad) => {
+                Err(DomainError::Scalar { what, value: bad.f64(), allowed: Allowed::Finite })
+            }
         }
     }
 

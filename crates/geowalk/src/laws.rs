@@ -20,11 +20,10 @@ pub mod generator;
 pub mod loss;
 pub mod manifold;
 pub mod permissible;
-mod sampler;
 pub mod steps;
 pub mod update;
 
-pub use sampler::Sampler;
+pub use crate::sampler::Sampler;
 
 use crate::Real;
 

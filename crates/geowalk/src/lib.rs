@@ -64,6 +64,7 @@ pub mod optimize;
 mod real;
 pub mod ridge;
 pub mod row;
+mod sampler;
 pub mod spec;
 pub mod sum;
 pub mod team;

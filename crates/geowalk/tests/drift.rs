@@ -13,7 +13,19 @@ fn drift(m: &AnyManifold, p: &[f64]) -> f64 {
         AnyManifold::Sphere(sphere) => (square(p).sqrt() / sphere.radius() - 1.0).abs(),
         AnyManifold::Simplex(_) => (p.iter().sum::<f64>() - 1.0).abs(),
         AnyManifold::Hyperboloid(_) => ((1.0 + square(&p[1..])).sqrt() / p[0] - 1.0).abs(),
-        AnyManifold::Spd(_) => (p[1] - p[2]).abs(),
+        AnyManifold::Spd(_) | AnyManifold::SpdLogEuclidean(_) | AnyManifold::BuresWasserstein(_) => {
+            (p[1] - p[2]).abs()
+        }
+        AnyManifold::Stiefel(_) | AnyManifold::Grassmann(_) | AnyManifold::Rotations(_) => {
+            let columns = m.shape()[1];
+            let product = |i: usize, j: usize| -> f64 {
+                p.chunks_exact(columns).map(|row| row[i] * row[j]).sum()
+            };
+            let off = |i: usize, j: usize| (product(i, j) - f64::from(i == j)).abs();
+            (0..columns).flat_map(|i| (0..=i).map(move |j| (i, j))).fold(0.0, |worst, (i, j)| {
+                f64::max(worst, off(i, j))
+            })
+        }
         AnyManifold::Product(product) => {
             let mut rest = p;
             product.factors().iter().fold(0.0, |worst, factor| {
@@ -41,7 +53,12 @@ fn million_steps(spec: &str) {
             *g = sampler.uniform(-1.0, 1.0);
         }
         m.gradient(&p, &covector, &mut v, &mut work);
-        let scale = 0.2 / m.norm(&p, &v, &mut work);
+        // The metric of optimal transport is not complete: a walk of the length of the radius may meet the boundary.
+        let length = match &m {
+            AnyManifold::BuresWasserstein(_) => f64::min(0.2, 0.5 * m.injectivity(&p)),
+            _ => 0.2,
+        };
+        let scale = length / m.norm(&p, &v, &mut work);
         // Opposite to home there is no way back; any way will do.
         if m.log(&p, &home, &mut back, &mut work).is_err() {
             back.fill(0.0);
@@ -84,6 +101,11 @@ million! {
     a_million_steps_on_the_hyperboloid: "hyperbolic",
     a_million_steps_in_the_ball: "poincare-ball",
     a_million_steps_among_matrices: "spd(n=2)",
+    a_million_steps_among_logarithms_of_matrices: "spd-log-euclidean(n=2)",
+    a_million_steps_among_covariances: "spd-bures-wasserstein(n=2)",
+    a_million_steps_among_frames: "stiefel(n=4, columns=2)",
+    a_million_steps_among_subspaces: "grassmann(n=4, columns=2)",
+    a_million_steps_among_rotations: "rotations(n=3)",
     a_million_steps_on_oblique_matrices: "oblique(rows=2, columns=3)",
     a_million_steps_on_the_torus: "torus",
     a_million_steps_in_a_product: "product(sphere(n=3), simplex(n=3), hyperbolic(n=3))",

@@ -76,7 +76,8 @@ impl<F: FnMut(OnManifold<AnyManifold>), G: FnMut(WithGenerator<AnyGenerator>)> R
     }
 }
 
-/// Labels of weights that every geometry comes near to: positive, of sum 1.
+/// Labels of weights that every geometry comes near to: positive, of sum 1. Of all rotations that nearest to them is the
+/// one where walks begin.
 fn example(sampler: &mut Sampler) -> (Vec<f64>, f64) {
     let x: Vec<f64> = sampler.vector(N);
     let y = 0.1 * x[0] + 0.4 * x[1] + 0.4 * x[2] + 0.1 * x[3];
@@ -93,7 +94,10 @@ fn learns<W: Walk>(name: &str, mut walk: W) {
     let mut sampler = Sampler::new(3);
     let mut losses = Vec::new();
     for _ in 0..500 {
-        let (x, y) = example(&mut sampler);
+        let (x, mut y) = example(&mut sampler);
+        if name.starts_with("rotations") {
+            y = 0.6 * x[0] - 0.8 * x[1] + 0.8 * x[2] + 0.6 * x[3];
+        }
         losses.push(walk.step(Dense(&x), y.into(), &Squared, 0.03).unwrap().loss);
     }
     let part = |from: usize| losses[from..from + 100].iter().sum::<f64>();

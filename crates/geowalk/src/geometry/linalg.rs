@@ -9,6 +9,8 @@
 //! their price, a factor of about 10 in time, is paid only by matrix manifolds, and matters above n ≈ 100.
 //! **Source** \[GV13, algorithms 3.1.1, 4.2.1, 8.5.3 and section 8.6.3\]; accuracy \[DV92\].
 
+use std::cell::RefCell;
+
 /// Scratch memory of the matrix operations.
 #[derive(Debug, Default)]
 pub(crate) struct Matrices {
@@ -259,10 +261,21 @@ pub(crate) fn solve_lower(l: &[f64], n: usize, x: &mut [f64]) {
 }
 
 /// The smallest eigenvalue of the symmetric matrix whose lower triangle `a` holds.
-pub(crate) fn smallest_eigenvalue(a: &[f64], n: usize) -> Option<f64> {
-    let (mut values, mut vectors) = (vec![0.0; n], vec![0.0; n * n]);
-    eigen(&mut a.to_vec(), n, &mut values, &mut vectors)?;
-    values.first().copied()
+pub(crate) fn smallest_eigenvalue<F: crate::Real>(a: &[F], n: usize) -> Option<f64> {
+    thread_local! {
+        // Who asks has no scratch memory at hand, and may ask at every step.
+        static SCRATCH: RefCell<Matrices> = const { RefCell::new(Matrices { pool: Vec::new() }) };
+    }
+    let a = a.get(..n * n)?;
+    SCRATCH.with(|scratch| {
+        let mut scratch = scratch.try_borrow_mut().ok()?;
+        let [copy, values, vectors] = scratch.take(n * n);
+        for (copy, a) in copy.iter_mut().zip(a) {
+            *copy = a.f64();
+        }
+        eigen(copy, n, values, vectors)?;
+        values.first().copied()
+    })
 }
 
 /// a ← S with S = L⁻¹ A L⁻ᵀ, exactly symmetric, for a symmetric A.

@@ -109,21 +109,41 @@ pub(super) fn polish(x: &mut [f64], n: usize, gap: &mut [f64], copy: &mut [f64])
     add_product(-0.5, copy, n, gap, x);
 }
 
-/// X ← the frame nearest to X, its polar factor. `None` if a column depends on the others.
-pub(super) fn polar(x: &mut [f64], n: usize) -> Option<()> {
+/// As [`polish`], again and again until X is a frame. `false` if X is too far from one: the turn that led to it was so
+/// long that rounding is not small beside a turn of 1.
+pub(super) fn settle(x: &mut [f64], n: usize, gap: &mut [f64], copy: &mut [f64]) -> bool {
     let p = x.len() / n;
-    let (mut s, mut u, mut values) = (vec![0.0; p * p], vec![0.0; p * p], vec![0.0; p]);
-    let mut copy = x.to_vec();
-    gram(x, x, n, &mut s);
-    eigen(&mut s, p, &mut values, &mut u)?;
+    loop {
+        let off = defect(x, n).0;
+        // Singular values between 0.7 and 1.3 come nearer to 1, twice as many digits at a time.
+        if off.is_nan() || off * p as f64 > 0.5 {
+            return false;
+        }
+        polish(x, n, gap, copy);
+        if off < 1e-7 {
+            return true;
+        }
+    }
+}
+
+/// X ← the frame nearest to X, its polar factor. `None` if a column depends on the others. Scratch: three matrices with
+/// room for XᵀX, one with room for X.
+pub(super) fn polar(x: &mut [f64], n: usize, scratch: [&mut [f64]; 4]) -> Option<()> {
+    let p = x.len() / n;
+    let [s, u, values, copy] = scratch;
+    let (s, u, values) = (&mut s[..p * p], &mut u[..p * p], &mut values[..p]);
+    let copy = &mut copy[..p * n];
+    copy.copy_from_slice(x);
+    gram(x, x, n, s);
+    eigen(s, p, values, u)?;
     if values[0] <= 1e-13 * values[p - 1] || values[p - 1] == 0.0 {
         return None;
     }
-    sandwich(&u, |k| values[k].sqrt().recip(), &u, p, &mut s);
+    sandwich(u, |k| values[k].sqrt().recip(), u, p, s);
     x.fill(0.0);
-    add_product(1.0, &copy, n, &s, x);
+    add_product(1.0, copy, n, s, x);
     for _ in 0..4 {
-        polish(x, n, &mut s, &mut copy);
+        polish(x, n, s, copy);
     }
     Some(())
 }
@@ -186,6 +206,9 @@ pub(super) fn complement(x: &[f64], w: &mut [f64], n: usize, q: &mut [f64]) {
     }
 }
 
+/// Turns longer than this are refused: rounding leaves their angles no digits.
+pub(super) const LONGEST: f64 = 1e15;
+
 /// out ← e^Ω − 1 of a skew Ω of m rows. Three matrices of scratch.
 pub(super) fn turn(
     omega: &[f64],
@@ -197,8 +220,12 @@ pub(super) fn turn(
     let (s, u, values) = (&mut s[..m * m], &mut u[..m * m], &mut values[..m]);
     gram(omega, omega, m, s);
     eigen(s, m, values, u)?;
-    for value in values.iter_mut() {
-        *value = Real::max(*value, 0.0).sqrt();
+    for (value, u) in values.iter_mut().zip(u.chunks_exact(m)) {
+        // The root of an eigenvalue would lose the small angles beside large ones.
+        let image = &mut out[..m];
+        image.fill(0.0);
+        add_product(1.0, omega, m, u, image);
+        *value = crate::row::Norm::L2.of(image);
     }
     sandwich(u, |k| -2.0 * Real::sin(0.5 * values[k]).square(), u, m, out);
     sandwich(u, |k| values[k].sinc(), u, m, s);
@@ -290,6 +317,42 @@ pub(super) fn orientation(a: &mut [f64], n: usize) -> f64 {
     sign
 }
 
+/// v ← v − X sym(XᵀV), row after row and without scratch memory: the columns are orthonormal, so that one pair after the
+/// other is as good as all at once.
+pub(super) fn flatten_rows<F: Real>(x: &[F], p: usize, v: &mut [F]) {
+    let along = |i: usize, j: usize, v: &[F]| -> f64 {
+        x.chunks_exact(p).zip(v.chunks_exact(p)).map(|(x, v)| x[i].f64() * v[j].f64()).sum()
+    };
+    for _ in 0..2 {
+        for j in 0..p {
+            for i in 0..=j {
+                let half = 0.5 * (along(i, j, v) + along(j, i, v));
+                for (x, v) in x.chunks_exact(p).zip(v.chunks_exact_mut(p)) {
+                    v[j] = F::of(v[j].f64() - half * x[i].f64());
+                    if i != j {
+                        v[i] = F::of(v[i].f64() - half * x[j].f64());
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// v ← v − X XᵀV, likewise.
+pub(super) fn outside_rows<F: Real>(x: &[F], p: usize, v: &mut [F]) {
+    for _ in 0..2 {
+        for j in 0..p {
+            for i in 0..p {
+                let rows = x.chunks_exact(p).zip(v.chunks_exact(p));
+                let along: f64 = rows.map(|(x, v)| x[i].f64() * v[j].f64()).sum();
+                for (x, v) in x.chunks_exact(p).zip(v.chunks_exact_mut(p)) {
+                    v[j] = F::of(v[j].f64() - along * x[i].f64());
+                }
+            }
+        }
+    }
+}
+
 /// v ← v − X sym(XᵀV), twice: what is tangent to the frames at X.
 pub(super) fn flatten(x: &[f64], n: usize, v: &mut [f64], s: &mut [f64]) {
     let p = x.len() / n;
@@ -341,7 +404,8 @@ mod tests {
         for (n, p) in [(4, 2), (5, 3), (7, 2), (3, 2)] {
             for scale in [1.0, 1e-13, 0.0] {
                 let mut x = sampler.vector::<f64>(n * p);
-                polar(&mut x, n).unwrap();
+                let mut scratch: [_; 4] = std::array::from_fn(|_| vec![0.0; n * n]);
+                polar(&mut x, n, scratch.each_mut().map(Vec::as_mut_slice)).unwrap();
                 let mut w: Vec<f64> = sampler.vector::<f64>(n * p);
                 w[..n].iter_mut().for_each(|w| *w *= scale);
                 let k = p.min(n - p);

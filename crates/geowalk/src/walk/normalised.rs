@@ -224,8 +224,8 @@ impl<W: Walk, S: Shape> Walk for Normalised<W, S> {
         let bound = self.rescale(x)?;
         let row = S::of(Sparse::distinct(&self.indices, &self.values, bound));
         let made = self.walk.step(row, target, loss, rate);
-        if made.is_err() {
-            self.undo();
+        if made.is_err() || target.weight == 0.0 {
+            self.undo(); // a row without weight is no example
         }
         made
     }

@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use super::histogram::{Block, CODES, Cell, Panels, Sums, Units, column, subtract};
 use super::model::{Ask, Branch};
 use crate::boost::binned::{Bin, Binned, BinnedColumn};
-use crate::laws::Sampler;
+use crate::sampler::Sampler;
 
 /// Histograms that are kept need at most this many bytes; of the nodes beyond both children are counted.
 const MOST_BYTES: usize = 1 << 28;

@@ -192,7 +192,7 @@ pub(super) fn subtract(parent: &mut [Block], child: &[Block]) {
 mod tests {
     use super::*;
     use crate::boost::table::{Column, Table};
-    use crate::laws::Sampler;
+    use crate::sampler::Sampler;
 
     #[test]
     fn subtraction_equals_counting() {

@@ -299,8 +299,9 @@ impl Ready {
 
 /// A missing number goes where the step says; against a threshold that is NaN all are missing.
 #[inline(always)]
+#[expect(clippy::needless_bitwise_bool, reason = "without branches")]
 fn goes_right(step: &Step, x: f64) -> bool {
-    (x > step.theta) | (x.is_nan() | step.theta.is_nan()) && !step.missing
+    (x > step.theta) | ((x.is_nan() | step.theta.is_nan()) & !step.missing)
 }
 
 impl AdditiveTrees {

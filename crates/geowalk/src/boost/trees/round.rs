@@ -11,7 +11,7 @@ use super::model::{AdditiveTrees, ScoreTree, TreeNode};
 use super::{LeafStep, TreeBooster, TreeData};
 use crate::Real;
 use crate::boost::chunks::{ROWS, fold};
-use crate::laws::Sampler;
+use crate::sampler::Sampler;
 
 /// What a round did.
 #[derive(Debug, Clone, Copy, PartialEq)]

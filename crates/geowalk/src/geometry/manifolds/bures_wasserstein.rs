@@ -59,18 +59,20 @@ impl BuresWasserstein {
         if values[0] > 0.0 { Ok(()) } else { Err(DomainError::NotDefinite { smallest: values[0] }) }
     }
 
-    /// The lifts of two points, L and KO − L.
-    fn lifts<'a, F: Real>(
+    /// The lifts of two points, L and KO − L, the first of N ≥ 6 matrices.
+    fn lifts<'a, F: Real, const N: usize>(
         &self,
         p: &[F],
         q: &[F],
         work: &'a mut Work<F>,
-    ) -> Result<[&'a mut [f64]; 6], DomainError> {
+    ) -> Result<[&'a mut [f64]; N], DomainError> {
         let n = self.n;
         entries(p, n)?;
         entries(q, n)?;
-        let mut buffers = work.matrices().take(n * n);
-        let [l, b, k, m, u, values] = &mut buffers;
+        let mut buffers = work.matrices().take::<N>(n * n);
+        let mut parts = buffers.iter_mut();
+        let [l, b, k, m, u, values] =
+            std::array::from_fn(|_| parts.next().map_or(&mut [][..], |part| &mut **part));
         widen(p, l);
         linalg::cholesky_in_place(l, n).ok_or_else(|| not_definite(p, n))?;
         widen(q, k);
@@ -94,67 +96,74 @@ impl BuresWasserstein {
     }
 }
 
+/// Midpoint rules that are extrapolated.
+const LEVELS: usize = 8;
+
 /// W ← what is parallel to it at the end of the lift L + tB, t from 0 to 1. Gragg's midpoint steps with Richardson's
 /// extrapolation, in panels.
-fn carry(l: &[f64], b: &[f64], n: usize, w: &mut [f64]) -> Option<()> {
+fn carry(
+    l: &[f64],
+    b: &[f64],
+    n: usize,
+    w: &mut [f64],
+    scratch: [&mut [f64]; 6],
+    states: [&mut [f64]; 4],
+    mut table: [&mut [f64]; LEVELS],
+) -> Option<()> {
     const PANELS: usize = 8;
-    const LEVELS: usize = 8;
-    let len = n * n;
-    let [mut a, mut g, mut u, mut s, mut spare] = std::array::from_fn(|_| vec![0.0; len]);
-    let mut values = vec![0.0; n];
+    let [a, g, u, s, spare, values] = scratch;
+    let values = &mut values[..n];
     // out ← W° = AK, where GK + KG = −(B'W − W'B) and G = A'A.
     let mut speed = |t: f64, w: &[f64], out: &mut [f64]| -> Option<()> {
         a.copy_from_slice(l);
         a.iter_mut().zip(b).for_each(|(a, b)| *a += t * b);
-        gram(&a, &a, n, &mut g);
-        eigen(&mut g, n, &mut values, &mut u)?;
-        gram(b, w, n, &mut s);
-        skew(&mut s, n);
+        gram(a, a, n, g);
+        eigen(g, n, values, u)?;
+        gram(b, w, n, s);
+        skew(s, n);
         spare.fill(0.0);
-        add_product(1.0, &s, n, &u, &mut spare);
-        gram(&u, &spare, n, &mut s);
-        for (column, &y) in s.chunks_exact_mut(n).zip(&values) {
-            for (s, &x) in column.iter_mut().zip(&values) {
+        add_product(1.0, s, n, u, spare);
+        gram(u, spare, n, s);
+        for (column, &y) in s.chunks_exact_mut(n).zip(&*values) {
+            for (s, &x) in column.iter_mut().zip(&*values) {
                 *s *= -2.0 / (x + y);
             }
         }
         spare.fill(0.0);
-        add_product(1.0, &u, n, &s, &mut spare);
-        sandwich(&spare, |_| 1.0, &u, n, &mut s);
+        add_product(1.0, u, n, s, spare);
+        sandwich(spare, |_| 1.0, u, n, s);
         out.fill(0.0);
-        add_product(1.0, &a, n, &s, out);
+        add_product(1.0, a, n, s, out);
         Some(())
     };
-    let [mut before, mut now, mut next, mut rate] = std::array::from_fn(|_| vec![0.0; len]);
-    let mut table = vec![vec![0.0; len]; LEVELS];
+    let [mut before, mut now, mut next, rate] = states;
     for panel in 0..PANELS {
         let start = panel as f64 / PANELS as f64;
         for level in 0..LEVELS {
             let steps = 2 * (level + 1);
             let h = 1.0 / (PANELS * steps) as f64;
             before.copy_from_slice(w);
-            speed(start, w, &mut rate)?;
+            speed(start, w, rate)?;
             now.copy_from_slice(w);
-            now.iter_mut().zip(&rate).for_each(|(x, r)| *x += h * r);
+            now.iter_mut().zip(&*rate).for_each(|(x, r)| *x += h * r);
             for step in 1..steps {
-                speed(start + step as f64 * h, &now, &mut rate)?;
-                next.copy_from_slice(&before);
-                next.iter_mut().zip(&rate).for_each(|(x, r)| *x += 2.0 * h * r);
+                speed(start + step as f64 * h, now, rate)?;
+                next.copy_from_slice(before);
+                next.iter_mut().zip(&*rate).for_each(|(x, r)| *x += 2.0 * h * r);
                 std::mem::swap(&mut before, &mut now);
                 std::mem::swap(&mut now, &mut next);
             }
-            // table[j] holds the j-th extrapolation of the level before.
-            let mut fresh = now.clone();
-            #[allow(clippy::needless_range_loop)] // j is in the ratio too
-            for j in 0..level {
+            // table[j] holds the j-th extrapolation of the level before; what is now is refined in place.
+            for (j, old) in table[..level].iter_mut().enumerate() {
                 let ratio = ((level + 1) as f64 / (level - j) as f64).square() - 1.0;
-                let refined: Vec<f64> =
-                    fresh.iter().zip(&table[j]).map(|(x, y)| x + (x - y) / ratio).collect();
-                table[j] = std::mem::replace(&mut fresh, refined);
+                for (x, y) in now.iter_mut().zip(old.iter_mut()) {
+                    let refined = *x + (*x - *y) / ratio;
+                    *y = std::mem::replace(x, refined);
+                }
             }
-            table[level] = fresh;
+            table[level].copy_from_slice(now);
         }
-        w.copy_from_slice(&table[LEVELS - 1]);
+        w.copy_from_slice(table[LEVELS - 1]);
     }
     Some(())
 }
@@ -256,8 +265,7 @@ impl<F: Real> ExpLog<F> for BuresWasserstein {
 
     /// The distance to the singular matrices, √λ of the least eigenvalue.
     fn injectivity(&self, p: &[F]) -> F {
-        let entries: Vec<f64> = p.iter().map(|x| x.f64()).collect();
-        let least = linalg::smallest_eigenvalue(&entries, self.n).unwrap_or(f64::NAN);
+        let least = linalg::smallest_eigenvalue(p, self.n).unwrap_or(f64::NAN);
         F::of(Real::max(least, 0.0).sqrt())
     }
 
@@ -316,7 +324,7 @@ impl<F: Real> ExpLog<F> for BuresWasserstein {
     }
 
     fn log(&self, p: &[F], q: &[F], v: &mut [F], work: &mut Work<F>) -> Result<(), DomainError> {
-        let [l, b, out, ..] = self.lifts(p, q, work)?;
+        let [l, b, out, ..] = self.lifts::<F, 6>(p, q, work)?;
         outer(b, l, self.n, out);
         narrow(out, v);
         Ok(())
@@ -326,7 +334,7 @@ impl<F: Real> ExpLog<F> for BuresWasserstein {
         if p == q && self.check(p).is_ok() {
             return F::ZERO;
         }
-        self.lifts(p, q, work).map_or(F::NAN, |[_, b, ..]| F::of(Norm::L2.of(b)))
+        self.lifts::<F, 6>(p, q, work).map_or(F::NAN, |[_, b, ..]| F::of(Norm::L2.of(b)))
     }
 
     /// Projection: transport takes far longer.
@@ -344,28 +352,28 @@ impl<F: Real> ExpLog<F> for BuresWasserstein {
     ) -> Result<(), DomainError> {
         let n = self.n;
         entries(v, n)?;
-        let mut vectors = vec![0.0; n * n];
-        let mut values = vec![0.0; n];
-        let mut w = vec![0.0; n * n];
-        let [l, b, a, c, ..] = self.lifts(p, q, work)?;
-        self.decompose(p, &mut values, &mut vectors, a)?;
+        let [l, b, a, c, vectors, values, w, d, e, f, g, h, k, table @ ..] =
+            self.lifts::<F, 21>(p, q, work)?;
+        self.decompose(p, values, vectors, a)?;
         // The horizontal lift of V at L is S(V)L.
         widen(v, a);
         c.fill(0.0);
-        add_product(1.0, a, n, &vectors, c);
-        gram(&vectors, c, n, a);
+        add_product(1.0, a, n, vectors, c);
+        gram(vectors, c, n, a);
         for j in 0..n {
             for i in 0..n {
                 a[i + j * n] /= values[i] + values[j];
             }
         }
         c.fill(0.0);
-        add_product(1.0, &vectors, n, a, c);
-        sandwich(c, |_| 1.0, &vectors, n, a);
-        add_product(1.0, a, n, l, &mut w);
-        carry(l, b, n, &mut w).ok_or_else(|| not_definite(q, n))?;
+        add_product(1.0, vectors, n, a, c);
+        sandwich(c, |_| 1.0, vectors, n, a);
+        w.fill(0.0);
+        add_product(1.0, a, n, l, w);
+        let scratch = [&mut *a, c, vectors, values, d, e];
+        carry(l, b, n, w, scratch, [f, g, h, k], table).ok_or_else(|| not_definite(q, n))?;
         l.iter_mut().zip(&*b).for_each(|(l, b)| *l += b);
-        outer(&w, l, n, a);
+        outer(w, l, n, a);
         narrow(a, v);
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use crate::Real;
 use crate::error::{self, Allowed, DomainError};
-use crate::geometry::orthogonal::{self, columns, flatten, gram, rows};
+use crate::geometry::orthogonal::{self, columns, flatten, flatten_rows, gram, rows};
 use crate::geometry::{Manifold, Work};
 
 /// Matrices of n rows and p columns.
@@ -69,11 +69,7 @@ pub(super) fn project<F: Real>(at: Layout, p: &[F], v: &mut [F]) {
     if p.len() != at.len() || v.len() != at.len() {
         return;
     }
-    let (mut x, mut w, mut s) = (vec![0.0; at.len()], vec![0.0; at.len()], vec![0.0; at.p * at.p]);
-    columns(p, at.n, &mut x);
-    columns(v, at.n, &mut w);
-    flatten(&x, at.n, &mut w, &mut s);
-    rows(&w, at.n, v);
+    flatten_rows(p, at.p, v);
 }
 
 /// v ← the part of the covector that is tangent, without an allocation.
@@ -95,12 +91,16 @@ pub(super) fn flattened<F: Real>(
 }
 
 /// p ← the frame nearest to it.
-pub(super) fn nearest<F: Real>(at: Layout, p: &mut [F]) -> Result<(), DomainError> {
+pub(super) fn nearest<F: Real>(
+    at: Layout,
+    p: &mut [F],
+    work: &mut Work<F>,
+) -> Result<(), DomainError> {
     at.sized("the point", p)?;
-    let mut x = vec![0.0; at.len()];
-    columns(p, at.n, &mut x);
-    orthogonal::polar(&mut x, at.n).ok_or_else(|| dependent(0.0))?;
-    rows(&x, at.n, p);
+    let [x, s, u, values, copy] = work.matrices().take(at.len());
+    columns(p, at.n, x);
+    orthogonal::polar(x, at.n, [s, u, values, copy]).ok_or_else(|| dependent(0.0))?;
+    rows(x, at.n, p);
     Ok(())
 }
 

@@ -4,7 +4,9 @@ use super::frames::{self, Layout};
 use crate::Real;
 use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::geometry::linalg::{eigen, sandwich, singular};
-use crate::geometry::orthogonal::{add_product, check_frame, columns, gram, polish, rows};
+use crate::geometry::orthogonal::{
+    self, add_product, check_frame, columns, gram, outside_rows, rows, settle,
+};
 use crate::geometry::{Curvature, Event, ExpLog, Manifold, Step, Work};
 use crate::row::Norm;
 
@@ -67,7 +69,7 @@ impl Grassmann {
         let (n, k) = (self.n, self.p);
         self.layout().sized("the point", p)?;
         self.layout().sized("the second point", q)?;
-        let [x, log, turn, values, a, b, c, m] = work.matrices().take(n * k);
+        let [x, log, turn, values, a, b, c, m, d, e, f] = work.matrices().take(n * k);
         let (turn, values) = (&mut turn[..k * k], &mut values[..k]);
         let failed = || DomainError::NotConverged {
             what: "the principal angles",
@@ -86,7 +88,7 @@ impl Grassmann {
             // No basis of Y is nearest to X; the angles follow from their cosines alone.
             let angle = |c: f64| Real::atan2(Real::max(1.0 - c * c, 0.0).sqrt(), c);
             let size = values.iter().map(|&c| angle(c).square()).sum::<f64>().sqrt();
-            return Ok(Relative { x, log, turn, least, size, scratch: [a, b, c] });
+            return Ok(Relative { x, log, turn, least, size, scratch: [a, b, c, d, e, f] });
         }
         // U diag(1/σ) Uᵀ M, which is U Wᵀ.
         turn.fill(0.0);
@@ -131,7 +133,8 @@ impl Grassmann {
         sandwich(u, |i| values[i], u, k, s);
         log.fill(0.0);
         add_product(1.0, a, n, s, log);
-        Ok(Relative { x, log, turn, least, size: square.sqrt(), scratch: [a, b, c] })
+        let scratch = [a, b, c, d, e, f];
+        Ok(Relative { x, log, turn, least, size: square.sqrt(), scratch })
     }
 }
 
@@ -147,7 +150,7 @@ struct Relative<'a> {
     least: f64,
     /// The distance.
     size: f64,
-    scratch: [&'a mut [f64]; 3],
+    scratch: [&'a mut [f64]; 6],
 }
 
 impl Relative<'_> {
@@ -205,15 +208,11 @@ impl<F: Real> Manifold<F> for Grassmann {
         if p.len() != self.layout().len() || v.len() != p.len() {
             return;
         }
-        let (mut x, mut w) = (vec![0.0; p.len()], vec![0.0; p.len()]);
-        columns(p, self.n, &mut x);
-        columns(v, self.n, &mut w);
-        outside(&x, self.n, &mut w, &mut vec![0.0; self.p * self.p]);
-        rows(&w, self.n, v);
+        outside_rows(p, self.p, v);
     }
 
-    fn nearest(&self, p: &mut [F], _: &mut Work<F>) -> Result<(), DomainError> {
-        frames::nearest(self.layout(), p)
+    fn nearest(&self, p: &mut [F], work: &mut Work<F>) -> Result<(), DomainError> {
+        frames::nearest(self.layout(), p, work)
     }
 
     fn random(&self, normal: &mut dyn FnMut() -> f64, p: &mut [F], work: &mut Work<F>) {
@@ -268,8 +267,9 @@ impl<F: Real> ExpLog<F> for Grassmann {
         self.layout().sized("the point", p)?;
         self.layout().sized("the tangent vector", v)?;
         let length = t.abs() * super::norm(v.iter().copied());
-        let overflow = DomainError::Overflow { length: length.f64(), limit: 1e150 };
-        if !(length.f64() <= 1e150) {
+        let limit = orthogonal::LONGEST;
+        let overflow = DomainError::Overflow { length: length.f64(), limit };
+        if !(length.f64() <= limit) {
             return Err(overflow);
         }
         if length == F::ZERO {
@@ -284,9 +284,13 @@ impl<F: Real> ExpLog<F> for Grassmann {
             *w *= t.f64();
         }
         gram(w, w, n, s);
-        eigen(s, k, values, u).ok_or(overflow)?;
-        for value in values.iter_mut() {
-            *value = Real::max(*value, 0.0).sqrt();
+        eigen(s, k, values, u).ok_or_else(|| overflow.clone())?;
+        for (value, u) in values.iter_mut().zip(u.chunks_exact(k)) {
+            // The root of an eigenvalue would lose the small angles beside large ones.
+            let image = &mut y[..n];
+            image.fill(0.0);
+            add_product(1.0, w, n, u, image);
+            *value = Norm::L2.of(image);
         }
         // X + X(cos − 1) + V sinc: a short step moves X by its own rounding error only.
         y.copy_from_slice(x);
@@ -294,7 +298,9 @@ impl<F: Real> ExpLog<F> for Grassmann {
         add_product(1.0, x, n, f, y);
         sandwich(u, |i| values[i].sinc(), u, k, f);
         add_product(1.0, w, n, f, y);
-        polish(y, n, s, x);
+        if !settle(y, n, s, x) {
+            return Err(overflow);
+        }
         rows(y, n, p);
         let limit = ExpLog::<F>::injectivity(self, p);
         let event = if length > limit { Event::PastInjectivity } else { Event::Inside };
@@ -323,29 +329,29 @@ impl<F: Real> ExpLog<F> for Grassmann {
         self.layout().sized("the tangent vector", v)?;
         let found = self.between(p, q, work)?;
         found.cut::<F>()?;
-        let Relative { x, log, turn, scratch: [w, s, u], .. } = found;
+        let Relative { x, log, turn, scratch: [w, s, u, along, values, f], .. } = found;
         columns(v, n, w);
         // The part of V along the motion turns with it.
-        let (mut along, mut values, mut f) = (vec![0.0; k * k], vec![0.0; k], vec![0.0; k * k]);
+        let (along, values, f) = (&mut along[..k * k], &mut values[..k], &mut f[..k * k]);
         gram(log, log, n, &mut s[..k * k]);
-        eigen(&mut s[..k * k], k, &mut values, u).ok_or(DomainError::NotConverged {
+        eigen(&mut s[..k * k], k, values, u).ok_or(DomainError::NotConverged {
             what: "the angles",
             residual: f64::NAN,
             iterations: 60,
         })?;
-        for value in &mut values {
+        for value in values.iter_mut() {
             *value = Real::max(*value, 0.0).sqrt();
         }
-        gram(log, w, n, &mut along);
+        gram(log, w, n, along);
         let u = &u[..k * k];
-        sandwich(u, |i| values[i].sinc(), u, k, &mut f);
+        sandwich(u, |i| values[i].sinc(), u, k, f);
         let part = &mut s[..k * k];
         part.fill(0.0);
-        add_product(-1.0, &f, k, &along, part);
+        add_product(-1.0, f, k, along, part);
         add_product(1.0, x, n, part, w);
-        sandwich(u, |i| -0.5 * (0.5 * values[i]).sinc().square(), u, k, &mut f);
+        sandwich(u, |i| -0.5 * (0.5 * values[i]).sinc().square(), u, k, f);
         part.fill(0.0);
-        add_product(1.0, &f, k, &along, part);
+        add_product(1.0, f, k, along, part);
         add_product(1.0, log, n, part, w);
         // In the basis of q: times the transposed turn.
         crate::geometry::linalg::transpose(turn, k);

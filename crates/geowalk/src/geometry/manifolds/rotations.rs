@@ -4,7 +4,7 @@ use super::frames::{self, Layout};
 use crate::Real;
 use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::geometry::orthogonal::{
-    self, Angles, add_product, check_frame, columns, gram, orientation, polish, rows, skew,
+    self, Angles, add_product, check_frame, columns, gram, orientation, rows, settle, skew,
 };
 use crate::geometry::{Curvature, Event, ExpLog, Manifold, Step, Work};
 
@@ -120,28 +120,28 @@ impl<F: Real> Manifold<F> for Rotations {
         frames::project(self.layout(), p, v);
     }
 
-    fn nearest(&self, p: &mut [F], _: &mut Work<F>) -> Result<(), DomainError> {
+    fn nearest(&self, p: &mut [F], work: &mut Work<F>) -> Result<(), DomainError> {
         let n = self.n;
         error::finite("the point", p, n * n)?;
-        let mut x = vec![0.0; n * n];
-        columns(p, n, &mut x);
-        let mut spoilt = x.clone();
-        if orientation(&mut spoilt, n) < 0.0 {
+        let [x, s, u, values, copy] = work.matrices().take(n * n);
+        columns(p, n, x);
+        copy.copy_from_slice(x);
+        if orientation(copy, n) < 0.0 {
             // Of the rotations the nearest has the weakest direction of the polar factor turned round.
-            let (mut s, mut u, mut values) = (vec![0.0; n * n], vec![0.0; n * n], vec![0.0; n]);
             let none = || frames::dependent(0.0);
-            gram(&x, &x, n, &mut s);
-            crate::geometry::linalg::eigen(&mut s, n, &mut values, &mut u).ok_or_else(none)?;
-            let mut image = vec![0.0; n];
-            add_product(1.0, &x, n, &u[..n], &mut image);
+            gram(x, x, n, s);
+            crate::geometry::linalg::eigen(s, n, values, u).ok_or_else(none)?;
+            let image = &mut copy[..n];
+            image.fill(0.0);
+            add_product(1.0, x, n, &u[..n], image);
             for (column, u) in x.chunks_exact_mut(n).zip(&u[..n]) {
-                for (x, image) in column.iter_mut().zip(&image) {
+                for (x, image) in column.iter_mut().zip(&*image) {
                     *x -= 2.0 * u * image;
                 }
             }
         }
-        orthogonal::polar(&mut x, n).ok_or_else(|| frames::dependent(0.0))?;
-        rows(&x, n, p);
+        orthogonal::polar(x, n, [s, u, values, copy]).ok_or_else(|| frames::dependent(0.0))?;
+        rows(x, n, p);
         Ok(())
     }
 
@@ -190,8 +190,9 @@ impl<F: Real> ExpLog<F> for Rotations {
         self.layout().sized("the point", p)?;
         self.layout().sized("the tangent vector", v)?;
         let length = t.abs() * Manifold::<F>::norm(self, p, v, &mut Work::new());
-        let overflow = DomainError::Overflow { length: length.f64(), limit: 1e150 };
-        if !(length.f64() <= 1e150) {
+        let limit = orthogonal::LONGEST;
+        let overflow = DomainError::Overflow { length: length.f64(), limit };
+        if !(length.f64() <= limit) {
             return Err(overflow);
         }
         if length == F::ZERO {
@@ -205,10 +206,12 @@ impl<F: Real> ExpLog<F> for Rotations {
         for entry in omega.iter_mut() {
             *entry *= t.f64();
         }
-        orthogonal::turn(omega, n, e, [a, b, c]).ok_or(overflow)?;
+        orthogonal::turn(omega, n, e, [a, b, c]).ok_or_else(|| overflow.clone())?;
         a.copy_from_slice(x);
         add_product(1.0, x, n, e, a);
-        polish(a, n, b, c);
+        if !settle(a, n, b, c) {
+            return Err(overflow);
+        }
         rows(a, n, p);
         let limit = ExpLog::<F>::injectivity(self, p);
         let event = if length > limit { Event::PastInjectivity } else { Event::Inside };

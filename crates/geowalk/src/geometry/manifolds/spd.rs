@@ -106,8 +106,7 @@ pub(super) fn narrow<F: Real>(a: &[f64], out: &mut [F]) {
 
 /// The error for a matrix without a Cholesky factor.
 pub(super) fn not_definite<F: Real>(matrix: &[F], n: usize) -> DomainError {
-    let entries: Vec<f64> = matrix.iter().map(|x| x.f64()).collect();
-    let smallest = linalg::smallest_eigenvalue(&entries, n).unwrap_or(f64::NAN);
+    let smallest = linalg::smallest_eigenvalue(matrix, n).unwrap_or(f64::NAN);
     DomainError::NotDefinite { smallest }
 }
 

@@ -6,7 +6,8 @@ use crate::Real;
 use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::geometry::linalg::{eigen, sandwich};
 use crate::geometry::orthogonal::{
-    self, add_product, check_frame, columns, complement, gram, orientation, polish, rows, skew,
+    self, add_product, check_frame, columns, complement, gram, orientation, polish, rows, settle,
+    skew,
 };
 use crate::geometry::{Curvature, Event, ExpLog, Manifold, Step, Work};
 use crate::row::Norm;
@@ -144,7 +145,8 @@ impl Stiefel {
             gram(frame, units, m, s);
             add_product(-1.0, frame, m, s, units);
             let mut tilt = f64::INFINITY;
-            if orthogonal::polar(units, m).is_some() {
+            let scratch = [&mut *d, &mut *b, &mut *log, &mut *w];
+            if orthogonal::polar(units, m, scratch).is_some() {
                 // What is short before it gets its length has lost digits: once more off the frame.
                 for _ in 0..2 {
                     gram(frame, units, m, s);
@@ -159,7 +161,9 @@ impl Stiefel {
                 for j in 0..k {
                     units[j * m + p + j] = 1.0;
                 }
-                complement(frame, &mut units.to_vec(), m, units);
+                let spare = &mut w[..k * m];
+                spare.copy_from_slice(units);
+                complement(frame, spare, m, units);
             }
             rest.copy_from_slice(units);
         }
@@ -257,24 +261,26 @@ impl Stiefel {
         (0.5 * inner + outer).sqrt()
     }
 
-    /// Both points by columns, and the logarithm: x, y, v, and scratch that is free again.
-    #[allow(clippy::type_complexity)] // slices of one memory
-    fn between<'a, F: Real>(
+    /// Both points by columns, and the logarithm, in as many matrices as are asked for: x, v, the distance, and scratch
+    /// that is free again. N is at least 11.
+    fn between<'a, F: Real, const N: usize>(
         &self,
         p: &[F],
         q: &[F],
         work: &'a mut Work<F>,
-    ) -> Result<(&'a mut [f64], &'a mut [f64], f64, [&'a mut [f64]; 8]), DomainError> {
+    ) -> Result<([&'a mut [f64]; N], f64), DomainError> {
         self.layout().sized("the point", p)?;
         self.layout().sized("the second point", q)?;
-        let [x, y, v, a, b, c, d, e, f, g, h] = work.matrices().take(self.room());
+        let mut buffers = work.matrices().take::<N>(self.room());
+        let mut parts = buffers.iter_mut();
+        let [x, v, y, a, b, c, d, e, f, g, h] =
+            std::array::from_fn(|_| parts.next().map_or(&mut [][..], |part| &mut **part));
         let len = self.layout().len();
         let (x, y, v) = (&mut x[..len], &mut y[..len], &mut v[..len]);
         columns(p, self.n, x);
         columns(q, self.n, y);
-        let scratch = [&mut *a, &mut *b, &mut *c, &mut *d, &mut *e, &mut *f, &mut *g, &mut *h];
-        let size = self.logarithm::<F>(x, y, v, scratch)?;
-        Ok((x, v, size, [a, b, c, d, e, f, g, h]))
+        let size = self.logarithm::<F>(x, y, v, [a, b, c, d, e, f, g, h])?;
+        Ok((buffers, size))
     }
 }
 
@@ -306,8 +312,8 @@ impl<F: Real> Manifold<F> for Stiefel {
         frames::project(self.layout(), p, v);
     }
 
-    fn nearest(&self, p: &mut [F], _: &mut Work<F>) -> Result<(), DomainError> {
-        frames::nearest(self.layout(), p)
+    fn nearest(&self, p: &mut [F], work: &mut Work<F>) -> Result<(), DomainError> {
+        frames::nearest(self.layout(), p, work)
     }
 
     fn random(&self, normal: &mut dyn FnMut() -> f64, p: &mut [F], work: &mut Work<F>) {
@@ -393,8 +399,9 @@ impl<F: Real> ExpLog<F> for Stiefel {
         self.layout().sized("the point", p)?;
         self.layout().sized("the tangent vector", v)?;
         let length = t.abs() * self.norm(p, v, work);
-        let overflow = DomainError::Overflow { length: length.f64(), limit: 1e150 };
-        if !(length.f64() <= 1e150) {
+        let limit = orthogonal::LONGEST;
+        let overflow = DomainError::Overflow { length: length.f64(), limit };
+        if !(length.f64() <= limit) {
             return Err(overflow);
         }
         if length == F::ZERO {
@@ -435,14 +442,16 @@ impl<F: Real> ExpLog<F> for Stiefel {
             }
         }
         let e = &mut e[..m * m];
-        orthogonal::turn(omega, m, e, [a, b, c]).ok_or(overflow)?;
+        orthogonal::turn(omega, m, e, [a, b, c]).ok_or_else(|| overflow.clone())?;
         let y = &mut w[..];
         y.copy_from_slice(x);
         for (y, e) in y.chunks_exact_mut(n).zip(e.chunks_exact(m)) {
             add_product(1.0, x, n, &e[..cols], y);
             add_product(1.0, q, n, &e[cols..], y);
         }
-        polish(y, n, a, b);
+        if !settle(y, n, a, b) {
+            return Err(overflow);
+        }
         rows(y, n, p);
         let limit = ExpLog::<F>::injectivity(self, p);
         let event = if length > limit { Event::PastInjectivity } else { Event::Inside };
@@ -450,15 +459,15 @@ impl<F: Real> ExpLog<F> for Stiefel {
     }
 
     fn log(&self, p: &[F], q: &[F], v: &mut [F], work: &mut Work<F>) -> Result<(), DomainError> {
-        let (_, log, ..) = self.between(p, q, work)?;
-        rows(log, self.n, v);
+        let ([_, log, ..], _) = self.between::<F, 11>(p, q, work)?;
+        rows(&log[..self.layout().len()], self.n, v);
         self.project(p, v);
         Ok(())
     }
 
     fn distance(&self, p: &[F], q: &[F], work: &mut Work<F>) -> F {
-        match self.between(p, q, work) {
-            Ok((_, _, size, _)) => F::of(size),
+        match self.between::<F, 11>(p, q, work) {
+            Ok((_, size)) => F::of(size),
             Err(DomainError::CutLocus { distance, .. }) => F::of(distance),
             Err(_) => F::NAN,
         }
@@ -480,40 +489,44 @@ impl<F: Real> ExpLog<F> for Stiefel {
         let (n, cols, k) = (self.n, self.p, self.outside());
         let (m, len) = (cols + k, self.layout().len());
         self.layout().sized("the tangent vector", v)?;
-        let (x, w, _, [basis, omega, s, moved, e, f, g, h]) = self.between(p, q, work)?;
+        let (buffers, _) = self.between::<F, 17>(p, q, work)?;
+        let [x, w, basis, omega, s, moved, e, f, g, h, a, big_a, next, sum_a, big_w, next_w, sum_w] =
+            buffers;
+        let (x, w) = (&mut x[..len], &mut w[..len]);
         // The velocity as xa + w, the vector as XA + W.
-        let [mut a, mut big_a, mut next, mut sum_a] =
-            std::array::from_fn(|_| vec![0.0; cols * cols]);
-        let [mut big_w, mut next_w, mut sum_w] = std::array::from_fn(|_| vec![0.0; len]);
+        let (a, sum_a) = (&mut a[..cols * cols], &mut sum_a[..cols * cols]);
+        let (mut big_a, mut next) = (&mut big_a[..cols * cols], &mut next[..cols * cols]);
+        let sum_w = &mut sum_w[..len];
+        let (mut big_w, mut next_w) = (&mut big_w[..len], &mut next_w[..len]);
         let split = |x: &[f64], v: &mut [f64], a: &mut [f64]| {
             gram(x, v, n, a);
             add_product(-1.0, x, n, a, v);
             skew(a, cols);
         };
-        split(x, w, &mut a);
-        columns(v, n, &mut big_w);
-        split(x, &mut big_w, &mut big_a);
-        sum_a.copy_from_slice(&big_a);
-        sum_w.copy_from_slice(&big_w);
-        let start = Norm::L2.of(&big_a).max(Norm::L2.of(&big_w));
+        split(x, w, a);
+        columns(v, n, big_w);
+        split(x, big_w, big_a);
+        sum_a.copy_from_slice(big_a);
+        sum_w.copy_from_slice(big_w);
+        let start = Norm::L2.of(big_a).max(Norm::L2.of(big_w));
         for term in 1..200 {
             let c = -0.5 / f64::from(term);
             next.fill(0.0);
-            add_product(c, &a, cols, &big_a, &mut next);
-            add_product(-c, &big_a, cols, &a, &mut next);
+            add_product(c, a, cols, big_a, next);
+            add_product(-c, big_a, cols, a, next);
             let s = &mut s[..cols * cols];
-            gram(w, &big_w, n, s);
+            gram(w, big_w, n, s);
             // −w'W + W'w is −2 times the skew part of w'W.
             skew(s, cols);
             next.iter_mut().zip(&*s).for_each(|(next, s)| *next -= 2.0 * c * s);
             next_w.fill(0.0);
-            add_product(c, w, n, &big_a, &mut next_w);
-            add_product(-c, &big_w, n, &a, &mut next_w);
+            add_product(c, w, n, big_a, next_w);
+            add_product(-c, big_w, n, a, next_w);
             std::mem::swap(&mut next, &mut big_a);
             std::mem::swap(&mut next_w, &mut big_w);
-            sum_a.iter_mut().zip(&big_a).for_each(|(sum, x)| *sum += x);
-            sum_w.iter_mut().zip(&big_w).for_each(|(sum, x)| *sum += x);
-            let size = Norm::L2.of(&big_a).max(Norm::L2.of(&big_w));
+            sum_a.iter_mut().zip(&*big_a).for_each(|(sum, x)| *sum += x);
+            sum_w.iter_mut().zip(&*big_w).for_each(|(sum, x)| *sum += x);
+            let size = Norm::L2.of(big_a).max(Norm::L2.of(big_w));
             if !(size > 1e-18 * start) {
                 break;
             }
@@ -538,9 +551,9 @@ impl<F: Real> ExpLog<F> for Stiefel {
         let e = &mut e[..m * m];
         orthogonal::turn(omega, m, e, [f, g, h]).ok_or_else(|| frames::dependent(0.0))?;
         e.iter_mut().step_by(m + 1).for_each(|one| *one += 1.0);
-        gram(basis, &sum_w, n, below);
+        gram(basis, sum_w, n, below);
         let out = &mut moved[..len];
-        out.copy_from_slice(&sum_w);
+        out.copy_from_slice(sum_w);
         add_product(-1.0, basis, n, below, out);
         let image = &mut f[..m];
         let inside = &mut g[..m];

@@ -1,3 +1,6 @@
+//! # Random numbers, points and vectors
+//! One seeded source for tests, laws, sampled rows and starts.
+
 use crate::Real;
 use crate::geometry::{ExpLog, Generator, Manifold, Work};
 
