@@ -1,5 +1,5 @@
 //! # Evaluation
-//! A model on rows with labels that it was not trained on: the [verdict] is the same for all learners.
+//! A model on rows with labels that it was not trained on: the [verdict](crate::verdict) is the same for all learners.
 
 use geowalk_data::{Options, Source, Task};
 
