@@ -232,7 +232,6 @@ class _BoostedTrees(_Batch):
     def _trees(self, names: list[str], columns: list[Any], y: np.ndarray, classes: list[Any], w: Any, **table: Any) -> Any:
         if self.bins is None:
             raise ConfigError("bins = None; trees need bins, 2 to 254 of them")
-        own = {name: getattr(self, name) for name in self._TREES}
         return Trees(
             names,
             columns,
@@ -240,13 +239,15 @@ class _BoostedTrees(_Batch):
             classes,
             w,
             loss=self.loss,
-            rounds=self.rounds,
-            leaves=self.leaves,
             bins=min(int(self.bins), 254),
             seed=self._seed(),
-            **own,
+            **self._settings(),
             **table,
         )
+
+    def _settings(self) -> dict[str, Any]:
+        """What the parameters say of the trees."""
+        return {name: getattr(self, name) for name in ("rounds", "leaves", *self._TREES)}
 
     def _fit_with(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> Any:
         """Learns; with other rows that choose the number of rounds."""
@@ -327,6 +328,7 @@ class _Regressor(_BoostedTrees):
 
     @property
     def predict_proba(self) -> Any:
+        """Numbers have no probabilities: there is no such method."""
         raise AttributeError("numbers have no probabilities")
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -627,16 +629,21 @@ class TreeRegressor(_Regressor):
 
     _whole = {"max_leaves": 2, "max_depth": 1, "min_leaf": 1, "bins": 2, "seed": 0}
     _optional = ("max_leaves", "max_depth")
-    rounds, rate, ridge, row_share, column_share = 1, 1.0, 0.0, 1.0, 1.0
-    effective_rows, leaf_step, patience, hold_out, random_state = None, "newton", None, None, None
 
-    @property
-    def leaves(self) -> int:
-        return 65535 if self.max_leaves is None else self.max_leaves
+    def _seed(self) -> int:
+        return int(self.seed)
 
-    @property
-    def depth(self) -> int:
-        return 1 << 20 if self.max_depth is None else self.max_depth
+    def _settings(self) -> dict[str, Any]:
+        return {
+            "rounds": 1,
+            "rate": 1.0,
+            "ridge": 0.0,
+            "row_share": 1.0,
+            "column_share": 1.0,
+            "leaves": 65535 if self.max_leaves is None else self.max_leaves,
+            "depth": 1 << 20 if self.max_depth is None else self.max_depth,
+            "min_leaf": self.min_leaf,
+        }
 
 
 class TreeClassifier(_Batch):

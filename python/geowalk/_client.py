@@ -18,6 +18,12 @@ class ServiceError(Exception):
 
     `status` is the HTTP status (0 without an answer), `detail` what happened, `remedy` what to do, and `line` and
     `column` the place in the rows, or None.
+
+    >>> from geowalk import ServiceError
+    >>> str(ServiceError(404, {"detail": "there is no model 'no'", "remedy": "GET /v1/models lists them"}))
+    "there is no model 'no'; GET /v1/models lists them"
+
+    Reference: RFC 9457, Problem details for HTTP APIs, 2023.
     """
 
     def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
@@ -49,6 +55,8 @@ class Client:
     'leaves'
 
     A client is not for several threads at once: give each thread one.
+
+    Reference: RFC 9110, HTTP semantics, 2022.
     """
 
     def __init__(self, url: str, token: str | None = None, *, timeout: float = 30.0, retries: int = 5) -> None:
@@ -79,6 +87,9 @@ class Client:
         if body is not None and not isinstance(body, bytes):
             data = json.dumps(body, default=_plain, allow_nan=False).encode()
         headers = {**self._headers, **({"Content-Type": kind} if data is not None else {})}
+        if not again:
+            # The service may have closed an idle connection; this request cannot be sent twice.
+            self._connection.close()
         for attempt in range(self._retries + 1):
             last = attempt == self._retries
             try:
@@ -92,6 +103,8 @@ class Client:
             else:
                 if answer.status < 400:
                     return content
+                # A refusal may come before the request was read; the service then closes the connection.
+                self._connection.close()
                 if answer.status != 429 or last:
                     try:
                         problem = json.loads(content)

@@ -25,6 +25,8 @@ class Comparison:
     >>> from geowalk import Comparison
     >>> Comparison({"rows": 9, "differences": [{"name": "error", "better": "b"}]}).better
     'b'
+
+    Reference: Waudby-Smith and Ramdas, Estimating means of bounded random variables by betting, 2024.
     """
 
     def __init__(self, fields: dict[str, Any]) -> None:
@@ -33,6 +35,12 @@ class Comparison:
 
     @property
     def better(self) -> str | None:
+        """'a', 'b' or None, by the first measure.
+
+        >>> from geowalk import Comparison
+        >>> Comparison({"rows": 9, "differences": [{"name": "error", "better": None}]}).better is None
+        True
+        """
         return self.differences[0]["better"] if self.differences else None
 
     def __repr__(self) -> str:

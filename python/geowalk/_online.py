@@ -266,10 +266,9 @@ class _Learner(Estimator):
         regressor `predict(X)`. Of classifiers one row, or one of each class if there are several; of regressors one
         number per feature.
 
-        The walks `free` and `adagrad` without `average` make a feature count less where its magnitude exceeds every
-        one that was learned
-        from; for such rows the scores are nearer to 0 than these weights say. Models that are not linear have no
-        `coef_`.
+        The walks `free` and `adagrad`, and walks on normalised rows (geometric ones with rate='auto'), make a feature
+        count less where its magnitude exceeds every one that was learned from, except with `average`; for such rows
+        the scores are nearer to 0 than these weights say. Models that are not linear have no `coef_`.
         """
         return self._weights()[1]
 

@@ -87,7 +87,7 @@ def get(spec: str, n: int) -> Manifold | Generator:
     >>> get("spher", 3)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    geowalk.ConfigError: unknown geometry 'spher' (did you mean 'sphere'?); known: euclidean, sphere, ...
+    geowalk.ConfigError: unknown geometry 'spher' (did you mean 'sphere'?)
     """
     return _geowalk.geometry(spec, n)
 

@@ -29,8 +29,14 @@ def test_arrays_that_are_no_numbers(estimator, dtype, message):
 def test_columns_of_dates(estimator):
     pandas = pytest.importorskip("pandas")
     table = pandas.DataFrame({"a": X[:, 0], "day": pandas.date_range("2020-01-01", periods=60)})
-    with pytest.raises(ValueError, match="column 'day' holds dates or times .datetime64"):
-        estimator().fit(table, Y)
+    model = estimator().fit(table, Y)
+    parts = {name.split("=")[0] for name in model.get_feature_names_out()}
+    assert {"a", "day.year", "day.month", "day.days"} <= parts and parts & {"day", "day.weekday"}
+    times = table.assign(day=pandas.to_timedelta(range(60), unit="h"))
+    with pytest.raises(ValueError, match="column 'day' holds times .timedelta64.*; replace it by numbers"):
+        estimator().fit(times, Y)
+    with pytest.raises(ValueError, match="column 'day' held dates when the model was fitted, and holds numbers now"):
+        model.predict(table.assign(day=1.0))
 
 
 @pytest.mark.parametrize("estimator", ALL)

@@ -15,7 +15,7 @@ COMMAND = [sys.executable, "-m", "geowalk._command"]
 
 @pytest.fixture
 def service(tmp_path):
-    started = []
+    started, readers = [], []
 
     def start(*flags):
         arguments = ["serve", "--dir", str(tmp_path / "state"), "--listen", "127.0.0.1:0", *flags]
@@ -23,7 +23,8 @@ def service(tmp_path):
         started.append(process)
         for line in process.stderr:
             if line.startswith("geowalk serves "):
-                threading.Thread(target=process.stderr.read, daemon=True).start()
+                readers.append(threading.Thread(target=process.stderr.read))
+                readers[-1].start()
                 return line.split()[-1], process
         raise AssertionError("the service did not start")
 
@@ -31,6 +32,10 @@ def service(tmp_path):
     for process in started:
         process.kill()
         process.wait()
+    for reader in readers:
+        reader.join()
+    for process in started:
+        process.stderr.close()
 
 
 def rows(count, begin=0):

@@ -93,7 +93,7 @@ CONFIG = [
     (lambda: g.PNorm(3.0), "q = 3; it must be in (1, 2]", {"name": "q", "value": 3.0}),
     (lambda: g.PNorm("auto"), "n is missing: how many coordinates", {"kind": "missing"}),
     (lambda: g.PNorm("automatic", 3), "'q=automatic': a number or 'auto' expected at column 3", {"column": 3}),
-    (lambda: g.get("spher", 3), "unknown geometry 'spher' (did you mean 'sphere'?); known: euclidean, sphere",
+    (lambda: g.get("spher", 3), "unknown geometry 'spher' (did you mean 'sphere'?)",
      {"kind": "unknown", "name": "spher", "nearest": "sphere", "known": g.names()}),
     (lambda: g.get("sphere(r=1)", 3), "unknown parameter 'r'", {"name": "r"}),
     (lambda: g.get("sphere(", 3), "'sphere(': a value expected at column 8", {"kind": "syntax", "column": 8}),
@@ -164,7 +164,7 @@ def test_every_argument_is_checked(manifold):
     ]
     for name, arguments in calls:
         for place in range(len(arguments)):
-            for wrong in (bad, far, p[:-1], np.zeros(()), np.stack([p] * 4)[None]):
+            for wrong in (bad, far, p[:-1], np.zeros(()), np.stack([p, bad])[None]):
                 broken = [*arguments[:place], wrong, *arguments[place + 1 :]]
                 with pytest.raises(geowalk.DomainError):
                     getattr(manifold, name)(*broken)

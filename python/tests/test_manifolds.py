@@ -212,6 +212,7 @@ def test_other_numbers_are_converted():
     "geometry",
     ["euclidean", "sphere", "sphere(radius=2)", "simplex", "orthant", "hyperbolic", "poincare-ball", "spd"],
 )
+@pytest.mark.filterwarnings("ignore:.* folded back at its boundary:UserWarning")
 def test_golden_values(geometry):
     names = {
         "exp": ["p", "v"],

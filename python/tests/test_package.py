@@ -147,7 +147,7 @@ def test_all_is_all():
     exported = set(geometry.__all__) | set(losses.__all__) | set(geowalk.__all__)
     internal = {"examine", "geometry", "geometry_names", "loss", "loss_names", "command", "load_bytes", "walk_list"}
     internal |= {"Batch", "Boost", "Frame", "Online", "Tracker", "Tree", "Weigher", "probabilistic"}
-    internal |= {"Walker", "check_gradient", "check_laws", "minimize"}
+    internal |= {"Trees", "compare_losses", "loss_interval", "Walker", "check_gradient", "check_laws", "minimize"}
     assert public(vars(_geowalk)) - internal <= exported
 
 

@@ -15,7 +15,7 @@ WAYS = [
     ["boost", "--rounds", "12", "--literals", "3", "--abstain"],
     ["boost", "--weak", "stumps", "--rounds", "20", "--loss", "exponential"],
     ["boost", "--weak", "small-trees", "--rounds", "8", "--loss", "gini"],
-    ["boost", "--weak", "trees", "--rounds", "8"],
+    ["boost", "--weak", "trees", "--rounds", "8", "--rate", "0.5"],
     ["boost", "--weak", "columns", "--rounds", "15", "--loss", "logistic"],
     ["boost", "--reduction", "mh", "--literals", "3", "--rounds", "20", "--loss", "mu(mu=0.3)"],
     ["boost", "--reduction", "mh", "--weak", "small-trees"],

@@ -91,7 +91,7 @@ def test_parameters_that_are_wrong():
         ({"walk": "fre"}, "unknown walk 'fre'.*free"),
         ({"loss": "logistik"}, "logistic"),
         ({"rate": "fast"}, "rate"),
-        ({"walk": "free", "loss": "squared"}, "free bets against it; use walk=adagrad"),
+        ({"walk": "free", "loss": "squared"}, "free bets against it; use the walk adagrad"),
     ):
         with pytest.raises(geowalk.ConfigError, match=message):
             geowalk.OnlineClassifier(**parameters).fit(X, Y)

@@ -406,7 +406,7 @@ fn a_report_shows_the_run() {
     // To watch a run does not change it.
     place.ok(&["train", &data, "--model", "without", "--holdout", "9"]);
     assert!(place.read("with") == place.read("without"));
-    // Three weights are drawn where they live.
+    // Three weights are drawn where they live; those of normalised rows live nowhere in particular.
     let lines: Vec<String> = fs::read_to_string(&data)
         .unwrap()
         .lines()
@@ -416,7 +416,10 @@ fn a_report_shows_the_run() {
         })
         .collect();
     place.write("two.csv", lines.concat());
-    for (walk, says) in [("sphere", "on their sphere"), ("eg", "on their simplex")] {
+    for (walk, says) in [
+        ("sphere(normalise=false)", "on their sphere"),
+        ("eg(normalise=false)", "on their simplex"),
+    ] {
         place.ok(&["train", "two.csv", "--walk", walk, "--report", "w.html"]);
         assert!(text(&place.read("w.html")).contains(says), "{walk}");
     }

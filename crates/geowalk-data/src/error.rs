@@ -297,7 +297,8 @@ pub enum ErrorKind {
     Config(#[from] geowalk::ConfigError),
     /// A mark in numbers that cannot be one.
     #[error(
-        "{option} '{found}' is not possible; use one punctuation character or a blank, and two different ones"
+        "{} is not possible; use one punctuation character or a blank, and two different ones",
+        option.with(format_args!("'{found}'"))
     )]
     Mark {
         /// The option.

@@ -252,9 +252,10 @@ fn refusal(fault: &Fault) -> Answer {
         429 => add(header::RETRY_AFTER, "1"),
         503 | 507 => add(header::RETRY_AFTER, "10"),
         401 => add(header::WWW_AUTHENTICATE, "Bearer"),
-        // The rest of the body has not been read.
-        408 | 413 => add(header::CONNECTION, "close"),
         _ => {}
+    }
+    if matches!(fault.status, 401..=408 | 413 | 415) {
+        add(header::CONNECTION, "close"); // the body may not have been read
     }
     answer
 }

@@ -224,7 +224,11 @@ pub enum ConfigError {
     #[error(
         "unknown {kind} '{name}'{}{}",
         nearest.as_ref().map(|n| format!(" (did you mean '{n}'?)")).unwrap_or_default(),
-        if known.is_empty() { String::new() } else { format!("; known: {known}") }
+        if nearest.is_some() && known.split(", ").count() > 20 {
+            String::new() // too many to read, where one of them is near
+        } else {
+            format!("; known: {known}")
+        }
     )]
     Unknown {
         /// What was looked up: `"geometry"`, `"loss"`, …

@@ -235,7 +235,6 @@ pub fn unknown<'a>(
     let nearest = known.iter().filter_map(near).min().map(|(_, k)| k.to_owned());
     let known = match known.len() {
         0 => "none".to_owned(),
-        21.. if nearest.is_some() => String::new(),
         _ => known.join(", "),
     };
     ConfigError::Unknown { kind, name: name.to_owned(), nearest, known }

@@ -13,18 +13,18 @@ fn drift(m: &AnyManifold, p: &[f64]) -> f64 {
         AnyManifold::Sphere(sphere) => (square(p).sqrt() / sphere.radius() - 1.0).abs(),
         AnyManifold::Simplex(_) => (p.iter().sum::<f64>() - 1.0).abs(),
         AnyManifold::Hyperboloid(_) => ((1.0 + square(&p[1..])).sqrt() / p[0] - 1.0).abs(),
-        AnyManifold::Spd(_) | AnyManifold::SpdLogEuclidean(_) | AnyManifold::BuresWasserstein(_) => {
-            (p[1] - p[2]).abs()
-        }
+        AnyManifold::Spd(_)
+        | AnyManifold::SpdLogEuclidean(_)
+        | AnyManifold::BuresWasserstein(_) => (p[1] - p[2]).abs(),
         AnyManifold::Stiefel(_) | AnyManifold::Grassmann(_) | AnyManifold::Rotations(_) => {
             let columns = m.shape()[1];
             let product = |i: usize, j: usize| -> f64 {
                 p.chunks_exact(columns).map(|row| row[i] * row[j]).sum()
             };
             let off = |i: usize, j: usize| (product(i, j) - f64::from(i == j)).abs();
-            (0..columns).flat_map(|i| (0..=i).map(move |j| (i, j))).fold(0.0, |worst, (i, j)| {
-                f64::max(worst, off(i, j))
-            })
+            (0..columns)
+                .flat_map(|i| (0..=i).map(move |j| (i, j)))
+                .fold(0.0, |worst, (i, j)| f64::max(worst, off(i, j)))
         }
         AnyManifold::Product(product) => {
             let mut rest = p;

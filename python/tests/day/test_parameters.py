@@ -40,6 +40,17 @@ SETTINGS = {
         {"leverage": "all", "weak": "stumps", "bins": 17},
         {"loss": geowalk.losses.get("logistic")},
         {"nominal": ["1"], "text": ("2",)},
+        {"weak": "trees", "rounds": 3, "rate": 0.3, "depth": 2, "ridge": 0.5, "row_share": 0.9, "column_share": 0.8, "min_leaf": 2},
+        {"weak": "trees", "effective_rows": True, "leaf_step": "exact", "patience": 3, "hold_out": 0.25, "random_state": 4, "rate": 0.5},
+    ],
+    geowalk.BoostRegressor: [
+        {"loss": "huber(delta=2)", "rounds": 3, "leaves": 3, "bins": 20, "seed": 5, "rate": 0.3, "depth": 2, "ridge": 0.5},
+        {"rounds": 4, "row_share": 0.9, "column_share": 0.8, "min_leaf": 2, "nominal": ["1"], "text": ("2",)},
+        {"weak": "trees", "effective_rows": True, "leaf_step": "newton", "patience": 3, "hold_out": 0.25, "random_state": 4, "rate": 0.5},
+    ],
+    geowalk.TreeRegressor: [
+        {"loss": "absolute", "max_leaves": 5, "max_depth": 3, "min_leaf": 4, "bins": 20, "seed": 9},
+        {"max_leaves": 2, "nominal": ("1",), "text": ["3"]},
     ],
     geowalk.TreeClassifier: [
         {"loss": "gini", "max_leaves": 5, "max_depth": 3, "min_leaf": 4, "prune": 0.2, "bins": 20, "smoothing": 0.5, "seed": 9},
@@ -51,6 +62,7 @@ SETTINGS = {
     ],
     geowalk.NullVector: [{"walk": "projected-sphere", "rate": "inv(0.5, 10)", "seed": 4}, {"rate": 0.125}],
 }
+NUMBERS = (geowalk.OnlineRegressor, geowalk.BoostRegressor, geowalk.TreeRegressor)
 CASES = [pytest.param(cls, own, id=f"{cls.__name__}-{k}") for cls, all in SETTINGS.items() for k, own in enumerate(all)]
 
 
@@ -62,10 +74,10 @@ def learned(model):
         table = np.array([[round(5 * a), b, c] for a, b, c in X], dtype=object)
         for name in model.text:
             table[:, int(name) - 1] = [f"word{k % 3} other{k % 5}" for k in range(len(table))]
-        return model.fit(table, X[:, 0] if isinstance(model, geowalk.OnlineRegressor) else Y)
+        return model.fit(table, X[:, 0] if isinstance(model, NUMBERS) else Y)
     if isinstance(model, geowalk.NullVector):
         return model.fit(X)
-    return model.fit(X, X[:, 0] if isinstance(model, geowalk.OnlineRegressor) else Y)
+    return model.fit(X, X[:, 0] if isinstance(model, NUMBERS) else Y)
 
 
 def state(model):

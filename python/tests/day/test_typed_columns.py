@@ -88,7 +88,8 @@ def test_dates_are_the_same_parts_at_every_door(tmp_path):
     tree = geowalk.load(tmp_path / "tree.gw")
     line = geowalk.load(tmp_path / "line.gw")
     assert list(tree.get_feature_names_out()) == ["day.year", "day.month", "day.weekday", "day.days"]
-    weights = np.asarray(line.decision_function(geowalk.read(path).X))
+    with pytest.warns(UserWarning, match="X does not have valid feature names"):
+        weights = np.asarray(line.decision_function(geowalk.read(path).X))
     for kind, X in tables.items():
         found = geowalk.TreeClassifier(max_leaves=4).fit(X, WEEKEND)
         assert found.score(X, WEEKEND) == 1.0, kind

@@ -46,21 +46,28 @@ def test_decimals_of_arrow_and_polars(new):
     "values, error, message",
     [
         ([f"{x:.2f}" for x in N], ValueError, "column 'a' holds numbers written as text .'.*nominal=.'a'"),
-        (pandas.period_range("2020-01", periods=500, freq="D"), ValueError, "column 'a' holds dates or times .Period"),
-        (pandas.date_range("2020-01-01", periods=500), ValueError, "column 'a' holds dates or times .datetime64"),
-        (pandas.date_range("2020-01-01", periods=500, tz="UTC"), ValueError, "column 'a' holds dates or times"),
-        ([datetime.date(2020, 1, 1)] * 500, ValueError, "column 'a' holds dates or times .date"),
-        (pandas.to_timedelta(np.arange(500), unit="h"), ValueError, "column 'a' holds dates or times .timedelta64"),
+        (pandas.period_range("2020-01", periods=500, freq="D"), ValueError, "column 'a' holds times .Period.; replace it by numbers"),
+        ([datetime.time(7, 30)] * 500, ValueError, "column 'a' holds times .time.; replace it by numbers"),
+        (pandas.to_timedelta(np.arange(500), unit="h"), ValueError, "column 'a' holds times .timedelta64"),
         ([1.0] * 499 + [[1, 2]], TypeError, "row 499, column 'a' of X holds a list"),
         (["x"] * 7 + [{"k": 1}] + ["x"] * 492, TypeError, "row 7, column 'a' of X holds a dict"),
         ([b"x"] * 500, TypeError, "row 0, column 'a' of X holds a bytes"),
     ],
-    ids=["numeric-text", "period", "date", "date-tz", "datetime.date", "timedelta", "list", "dict", "bytes"],
+    ids=["numeric-text", "period", "datetime.time", "timedelta", "list", "dict", "bytes"],
 )
 def test_what_is_no_number_and_no_name_is_refused_with_its_column(new, values, error, message):
     column = pandas.Series(values) if isinstance(values, (pandas.PeriodIndex, pandas.DatetimeIndex, pandas.TimedeltaIndex)) else pandas.Series(values, dtype=object)
     with pytest.raises(error, match=message):
         new().fit(TABLE.assign(a=column), Y)
+
+
+@pytest.mark.parametrize("new", ALL)
+def test_dates_of_every_type_are_the_same_dates(new):
+    days = pandas.date_range("2020-01-01", periods=500)
+    expected = new().fit(TABLE.assign(a=days), Y).predict(TABLE.assign(a=days))
+    for same in (days.tz_localize("UTC"), pandas.Series([day.date() for day in days], dtype=object), days.astype(str)):
+        table = TABLE.assign(a=same)
+        assert (new().fit(table, Y).predict(table) == expected).all()
 
 
 @pytest.mark.parametrize("new", [geowalk.OnlineClassifier, geowalk.NaturalClassifier])

@@ -35,9 +35,12 @@ type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>, Vec<ClassLabel>, O
 /// of numbers, or pairs of codes and names; `classes` is empty for numbers. Rows for which `held` is true
 /// choose the number of rounds.
 ///
-/// >>> import numpy as np >>> from geowalk._geowalk import Trees >>> x = np.arange(60.0) >>> trees =
-/// Trees(["x"], [x], (x > 27).astype(float), [0.0, 1.0], rounds=20) >>> trees.predict([x[26:30]]) array([0,
-/// 0, 1, 1])
+/// >>> import numpy as np
+/// >>> from geowalk._geowalk import Trees
+/// >>> x = np.arange(60.0)
+/// >>> trees = Trees(["x"], [x], (x > 27).astype(float), [0.0, 1.0], rounds=20)
+/// >>> trees.predict([x[26:30]])
+/// array([0, 0, 1, 1])
 ///
 /// Reference: Nock and Nielsen, Intrinsic geometries in learning, 2009.
 #[pyclass(module = "geowalk._geowalk", extends = Batch)]

@@ -151,7 +151,7 @@ macro_rules! of_curvature {
         #[pymethods]
         impl $name {
             #[new]
-            #[pyo3(signature = (n, curvature=-1.0))]
+            #[pyo3(signature = (n, curvature=-1.0), text_signature = "(n, curvature=-1.0)")]
             fn new(n: Size, curvature: f64) -> PyResult<PyClassInitializer<Self>> {
                 let manifold = manifolds::$name::with_curvature(n.0, curvature).map_err(config)?;
                 Ok(Manifold { manifold: AnyManifold::$name(manifold) }.with(Self))

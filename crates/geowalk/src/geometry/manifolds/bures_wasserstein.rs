@@ -1,3 +1,18 @@
+//! # Symmetric positive definite matrices, Bures–Wasserstein metric
+//! The metric of optimal transport between normal distributions of mean 0. With S(V) the solution of XS + SX = V,
+//! L and K the Cholesky factors of X and Y, and O the orthogonal matrix that brings KO nearest to L:
+//! ```text
+//! <U, V> = tr(S(U) V)/2       grad = 2(XG + GX)         exp_X(V) = (1 + S) X (1 + S),  S = S(V)
+//! log_X(Y) = BL' + LB',  B = KO - L                     d = |KO - L|_F,  d² = tr X + tr Y - 2 tr (XY)^(1/2)
+//! ```
+//! Transport has no closed form: the equation of horizontal lifts, W° = (L + tB)K with K skew, is solved by
+//! extrapolated midpoint steps.
+//! **Cost** O(n³), transport some hundred times that; in f64 also for f32 matrices. **Care** not complete: a walk past
+//! the injectivity radius, √λ of the least eigenvalue, may meet the boundary, which is reported as
+//! [`Event::PastInjectivity`]. Where rounding leaves an end that is not definite, eigenvalues are raised to rounding of
+//! the largest ([`Event::Clamped`] if the walk was inside). The curvature is ≥ 0 without an upper bound; the mean is
+//! unique all the same. **Source** \[BJL19\]; \[MMP18\]; transport \[TP23\].
+
 #![allow(clippy::neg_cmp_op_on_partial_ord)] // what is no number is refused too
 
 use super::Spd;
@@ -10,19 +25,7 @@ use crate::geometry::orthogonal::{add_product, gram, skew};
 use crate::geometry::{Curvature, Event, ExpLog, Manifold, Step, Work};
 use crate::row::Norm;
 
-/// # Symmetric positive definite matrices, Bures–Wasserstein metric
-/// The metric of optimal transport between normal distributions of mean 0. With S(V) the solution of XS + SX = V,
-/// L and K the Cholesky factors of X and Y, and O the orthogonal matrix that brings KO nearest to L:
-/// ```text
-/// <U, V> = tr(S(U) V)/2       grad = 2(XG + GX)         exp_X(V) = (1 + S) X (1 + S),  S = S(V)
-/// log_X(Y) = BL' + LB',  B = KO - L                     d = |KO - L|_F,  d² = tr X + tr Y - 2 tr (XY)^(1/2)
-/// ```
-/// Transport has no closed form: the equation of horizontal lifts, W° = (L + tB)K with K skew, is solved by
-/// extrapolated midpoint steps.
-/// **Cost** O(n³), transport some hundred times that; in f64 also for f32 matrices. **Care** not complete: a walk past
-/// the injectivity radius, √λ of the least eigenvalue, may meet the boundary, where it is reported as
-/// [`Event::PastInjectivity`] or refused as not definite. The curvature is ≥ 0 without an upper bound; the mean is
-/// unique all the same. **Source** \[BJL19\]; \[MMP18\]; transport \[TP23\].
+/// n×n symmetric positive definite matrices with the metric of optimal transport, column-major.
 ///
 /// ```
 /// use geowalk::geometry::{ExpLog, Work, manifolds::BuresWasserstein};
@@ -312,14 +315,31 @@ impl<F: Real> ExpLog<F> for BuresWasserstein {
         if x.iter().any(|x| !x.is_finite()) {
             return Err(DomainError::Overflow { length: length.f64(), limit: F::MAX.f64() });
         }
-        linalg::cholesky_in_place(a, n).ok_or_else(|| not_definite(x, n))?;
+        let mut raised = 0;
+        if linalg::cholesky_in_place(a, n).is_none() {
+            // (1 + tS)X(1 + tS) has no negative eigenvalue: what is not above rounding of the largest is put there.
+            a.copy_from_slice(x);
+            let values = &mut values[..n];
+            eigen(a, n, values, vectors).ok_or_else(|| not_definite(x, n))?;
+            let floor = 16.0 * n as f64 * F::EPSILON.f64() * values[n - 1];
+            raised = values.iter().filter(|&&value| value < floor).count();
+            sandwich(vectors, |k| Real::max(values[k], floor), vectors, n, x);
+            linalg::symmetrize(x, n);
+            x.iter_mut().for_each(|x| *x = F::of(*x).f64());
+            a.copy_from_slice(x);
+            linalg::cholesky_in_place(a, n).ok_or_else(|| not_definite(x, n))?;
+        }
         // 1 + tS loses definiteness where the geodesic meets the singular matrices.
         for (i, s) in solved.iter_mut().enumerate() {
             *s = t * *s + f64::from(i % (n + 1) == 0);
         }
         let inside = linalg::cholesky_in_place(solved, n).is_some();
         narrow(x, p);
-        let event = if inside { Event::Inside } else { Event::PastInjectivity };
+        let event = match raised {
+            _ if !inside => Event::PastInjectivity,
+            0 => Event::Inside,
+            coordinates => Event::Clamped { coordinates },
+        };
         Ok(Step { length, event })
     }
 

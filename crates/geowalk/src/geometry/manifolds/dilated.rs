@@ -1,4 +1,6 @@
+//! # Dilated manifolds
 //! A manifold times a length: p = r·x, with x on the model. Curvatures are divided by r², lengths multiplied by r.
+//! **Source** follows from multiplying the metric by r².
 
 use crate::Real;
 use crate::error::DomainError;

@@ -1,3 +1,16 @@
+//! # Grassmann manifold
+//! The subspaces of dimension p of ℝⁿ. A point is a matrix X of n rows and p orthonormal columns that span the
+//! subspace, row after row; X and XQ, with Q orthogonal, are the same point, and a cost must not tell them apart.
+//! A tangent vector has X'V = 0. With S = V'V, and Y turned to the basis Y' nearest to X:
+//! ```text
+//! exp_X(V) = X cos(√S) + V sinc(√S)            grad = G - X X'G
+//! log_X(Y) = L f(θ),  L = Y' - X X'Y',  f = θ/sin θ of the principal angles θ
+//! d(X, Y)  = |θ|                               transport turns V by the angles θ
+//! ```
+//! **Cost** O(np²), in f64 also for f32 matrices. **Care** the angle between two lines is at most π/2, which is the
+//! injectivity radius; where a principal angle is π/2 `log` answers [`DomainError::CutLocus`]. Rounding is taken out
+//! of X after every walk. **Source** \[EAS98\]; \[BZA24\]; curvature 1 if p or n − p is 1, else in [0, 2].
+
 #![allow(clippy::neg_cmp_op_on_partial_ord)] // what is no number is refused too
 
 use super::frames::{self, Layout};
@@ -10,18 +23,7 @@ use crate::geometry::orthogonal::{
 use crate::geometry::{Curvature, Event, ExpLog, Manifold, Step, Work};
 use crate::row::Norm;
 
-/// # Grassmann manifold
-/// The subspaces of dimension p of ℝⁿ. A point is a matrix X of n rows and p orthonormal columns that span the
-/// subspace, row after row; X and XQ, with Q orthogonal, are the same point, and a cost must not tell them apart.
-/// A tangent vector has X'V = 0. With S = V'V, and Y turned to the basis Y' nearest to X:
-/// ```text
-/// exp_X(V) = X cos(√S) + V sinc(√S)            grad = G - X X'G
-/// log_X(Y) = L f(θ),  L = Y' - X X'Y',  f = θ/sin θ of the principal angles θ
-/// d(X, Y)  = |θ|                               transport turns V by the angles θ
-/// ```
-/// **Cost** O(np²), in f64 also for f32 matrices. **Care** the angle between two lines is at most π/2, which is the
-/// injectivity radius; where a principal angle is π/2 `log` answers [`DomainError::CutLocus`]. Rounding is taken out
-/// of X after every walk. **Source** \[EAS98\]; \[BZA24\]; curvature 1 if p or n − p is 1, else in [0, 2].
+/// The subspaces of dimension p of ℝⁿ, as matrices with orthonormal columns, row after row.
 ///
 /// ```
 /// use geowalk::geometry::{ExpLog, Work, manifolds::Grassmann};

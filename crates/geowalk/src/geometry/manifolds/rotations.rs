@@ -1,3 +1,15 @@
+//! # Rotations
+//! SO(n), the rotation matrices of n rows, row after row in a point: RᵀR = 1, det R = 1. The metric is that of the
+//! entries, Σ u_ij v_ij.
+//! ```text
+//! exp_R(V) = R e^(R'V)      log_R(Q) = R ln(R'Q)      grad = (G - R G'R)/2
+//! transport = R E (R'V) E,  E = e^(ln(R'Q)/2)         d(R, Q) = |ln(R'Q)|_F
+//! ```
+//! **Cost** O(n³), in f64 also for f32 matrices. **Care** a turn of one plane by an angle φ has length φ√2, so the
+//! injectivity radius is π√2; where some plane is turned by π, within 1e-7 (f32: 3e-3), `log` answers
+//! [`DomainError::CutLocus`]. Rounding is taken out of R after every walk. **Source** \[EAS98\]; curvature 0 for
+//! n = 2, 1/8 for n = 3, else in [0, 1/4].
+
 #![allow(clippy::neg_cmp_op_on_partial_ord)] // what is no number is refused too
 
 use super::frames::{self, Layout};
@@ -8,17 +20,7 @@ use crate::geometry::orthogonal::{
 };
 use crate::geometry::{Curvature, Event, ExpLog, Manifold, Step, Work};
 
-/// # Rotations
-/// SO(n), the rotation matrices of n rows, row after row in a point: RᵀR = 1, det R = 1. The metric is that of the
-/// entries, Σ u_ij v_ij.
-/// ```text
-/// exp_R(V) = R e^(R'V)      log_R(Q) = R ln(R'Q)      grad = (G - R G'R)/2
-/// transport = R E (R'V) E,  E = e^(ln(R'Q)/2)         d(R, Q) = |ln(R'Q)|_F
-/// ```
-/// **Cost** O(n³), in f64 also for f32 matrices. **Care** a turn of one plane by an angle φ has length φ√2, so the
-/// injectivity radius is π√2; where some plane is turned by π, within 1e-7 (f32: 3e-3), `log` answers
-/// [`DomainError::CutLocus`]. Rounding is taken out of R after every walk. **Source** \[EAS98\]; curvature 0 for
-/// n = 2, 1/8 for n = 3, else in [0, 1/4].
+/// The rotation matrices of n rows, row after row.
 ///
 /// ```
 /// use geowalk::geometry::{ExpLog, Work, manifolds::Rotations};

@@ -1,3 +1,14 @@
+//! # Symmetric positive definite matrices, log-Euclidean metric
+//! The logarithm of matrices takes them to the symmetric ones, where the metric is that of the entries: flat, and
+//! the Fréchet mean of X_i is exp of the mean of ln X_i.
+//! ```text
+//! exp_X(V) = exp(ln X + D ln_X V)        log_X(Y) = D exp_{ln X}(ln Y - ln X)       d = |ln X - ln Y|_F
+//! grad = D exp_{ln X} D exp_{ln X} G     transport = D exp_{ln Y} D ln_X V
+//! ```
+//! Derivatives are quotients of differences in the eigenvectors of X: (ln a − ln b)/(a − b).
+//! **Cost** O(n³), in f64 also for f32 matrices. **Care** distances are absolute: an error of 1e-16 times the largest
+//! |ln λ|, also between near points. **Source** \[AFPA07\]; curvature 0.
+
 use super::spd::{entries, narrow, not_definite, widen};
 use super::{Spd, norm};
 use crate::Real;
@@ -7,16 +18,7 @@ use crate::geometry::orthogonal::{add_product, gram};
 use crate::geometry::{Curvature, ExpLog, Manifold, Step, Work};
 use crate::row::Norm;
 
-/// # Symmetric positive definite matrices, log-Euclidean metric
-/// The logarithm of matrices takes them to the symmetric ones, where the metric is that of the entries: flat, and
-/// the Fréchet mean of X_i is exp of the mean of ln X_i.
-/// ```text
-/// exp_X(V) = exp(ln X + D ln_X V)        log_X(Y) = D exp_{ln X}(ln Y - ln X)       d = |ln X - ln Y|_F
-/// grad = D exp_{ln X} D exp_{ln X} G     transport = D exp_{ln Y} D ln_X V
-/// ```
-/// Derivatives are quotients of differences in the eigenvectors of X: (ln a − ln b)/(a − b).
-/// **Cost** O(n³), in f64 also for f32 matrices. **Care** distances are absolute: an error of 1e-16 times the largest
-/// |ln λ|, also between near points. **Source** \[AFPA07\]; curvature 0.
+/// n×n symmetric positive definite matrices with the metric of their logarithms, column-major.
 ///
 /// ```
 /// use geowalk::geometry::{ExpLog, Work, manifolds::SpdLogEuclidean};

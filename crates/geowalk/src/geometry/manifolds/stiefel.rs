@@ -1,3 +1,18 @@
+//! # Stiefel manifold
+//! The matrices X of n rows and p < n orthonormal columns, row after row in a point, with the canonical metric. For
+//! V = XA + W, with A skew and X'W = 0, W = QB:
+//! ```text
+//! <U, V> = tr(U'V) - tr(U'X X'V)/2           grad = G - X G'X
+//! exp_X(V) = [X Q] e^[A -B'; B 0] [1; 0]     transport solves A° = -([a, A] - w'W + W'w)/2, W° = -(wA - Wa)/2
+//! ```
+//! **Logarithm** has no closed form: with an orthonormal completion [X Q] of both points, the rotation between them
+//! is turned within the complement until its logarithm has no part there.
+//! **Cost** O(np² + p³), a logarithm some 10 times that, in f64 also for f32 matrices. **Care** the injectivity radius
+//! is at least π√(4/5), which is what is stated (π for p = 1); where no logarithm is found the answer is
+//! [`DomainError::NotConverged`]. Distances of nearly equal points are absolute, to 1e-15. For p = n use
+//! [`Rotations`](super::Rotations). **Source** \[EAS98, sec. 2.4\]; \[Zimmermann17\]; \[ZH22\]; curvature in [0, 5/4],
+//! \[ZS24\]; transport because the metric is naturally reductive.
+
 #![allow(clippy::neg_cmp_op_on_partial_ord)] // what is no number is refused too
 #![allow(clippy::too_many_lines)] // one algorithm, step by step
 
@@ -12,21 +27,7 @@ use crate::geometry::orthogonal::{
 use crate::geometry::{Curvature, Event, ExpLog, Manifold, Step, Work};
 use crate::row::Norm;
 
-/// # Stiefel manifold
-/// The matrices X of n rows and p < n orthonormal columns, row after row in a point, with the canonical metric. For
-/// V = XA + W, with A skew and X'W = 0, W = QB:
-/// ```text
-/// <U, V> = tr(U'V) - tr(U'X X'V)/2           grad = G - X G'X
-/// exp_X(V) = [X Q] e^[A -B'; B 0] [1; 0]     transport solves A° = -([a, A] - w'W + W'w)/2, W° = -(wA - Wa)/2
-/// ```
-/// **Logarithm** has no closed form: with an orthonormal completion [X Q] of both points, the rotation between them
-/// is turned within the complement until its logarithm has no part there. Up to 0.9 of the injectivity radius this
-/// took at most 31 turns in 8,000 random cases; the error is 1e-12 at worst.
-/// **Cost** O(np² + p³), a logarithm some 10 times that, in f64 also for f32 matrices. **Care** the injectivity radius
-/// is at least π√(4/5), which is what is stated (π for p = 1); where no logarithm is found the answer is
-/// [`DomainError::NotConverged`]. Distances of nearly equal points are absolute, to 1e-15. For p = n use
-/// [`Rotations`](super::Rotations). **Source** \[EAS98, sec. 2.4\]; \[Zimmermann17\]; \[ZH22\]; curvature in [0, 5/4],
-/// \[ZS24\]; transport because the metric is naturally reductive.
+/// Matrices of n rows and p < n orthonormal columns, row after row.
 ///
 /// ```
 /// use geowalk::geometry::{ExpLog, Work, manifolds::Stiefel};
