@@ -138,7 +138,7 @@ impl<'a> Grower<'a> {
             let mut best: Option<(usize, f64)> = None;
             for (at, leaf) in self.leaves.iter().enumerate() {
                 if let Some(cut) = &leaf.cut
-                    && best.is_none_or(|(_, gain)| cut.gain > gain)
+                    && best.is_none_or(|(_, gain)| beats(cut.gain, gain))
                 {
                     best = Some((at, cut.gain));
                 }
@@ -331,7 +331,13 @@ impl<'a> Grower<'a> {
 }
 
 fn better(a: Cut, b: Cut) -> Cut {
-    if b.gain > a.gain { b } else { a }
+    if beats(b.gain, a.gain) { b } else { a }
+}
+
+/// Is this gain larger by more than rounding? Splits that part the rows alike tie, and the first one is taken,
+/// also where a row stands for several.
+fn beats(gain: f64, most: f64) -> bool {
+    gain > most * (1.0 + 1e-9)
 }
 
 /// Puts the rows that go left first, in their order; how many there are.
@@ -440,7 +446,7 @@ fn best_of(
                 left += missing;
             }
             if let Some(gain) = gains.of(left)
-                && best.is_none_or(|(most, ..)| gain > most)
+                && best.is_none_or(|(most, ..)| beats(gain, most))
             {
                 best = Some((gain, place, with));
             }
