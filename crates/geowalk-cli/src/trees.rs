@@ -97,7 +97,7 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<u8, Failure> {
         _ => None,
     };
     lines.end();
-    let found = learned.predict(&target.table);
+    let found = learned.predict_training(&target.table);
     let judged = found.judge(&target);
     let (seen, shown) = match &validated {
         Some(validated) => {

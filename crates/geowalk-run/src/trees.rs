@@ -14,8 +14,8 @@ mod target;
 
 use geowalk::boost::table::Table;
 use geowalk::boost::trees::{
-    AdditiveTrees, Chosen, Held, LeafStep, NumberLoss, Progress, TreeBooster, TreeData, TreeLoss,
-    TreeRound,
+    AdditiveTrees, Chosen, Held, LeafStep, Learned, NumberLoss, Progress, TreeBooster, TreeData,
+    TreeLoss, TreeRound,
 };
 use geowalk::boost::{Halt, Surrogate};
 use geowalk::certify::{Certificate, Status};
@@ -88,6 +88,8 @@ pub struct BoostedTrees {
     pub rounds: Vec<TreeRound>,
     /// How their number was chosen.
     pub chosen: Option<Chosen>,
+    /// The scores of the rows it has learned from, if these are all rows; none after loading.
+    scores: Option<Vec<f64>>,
 }
 
 /// Predictions of rows.
@@ -221,8 +223,7 @@ impl TreesPlan {
         let classes = target.classes.clone();
         let rounds = self.rounds.or((held.is_none() && target.count() < FEW).then_some(FEW_ROUNDS));
         if let Some(rounds) = rounds.filter(|_| held.is_none()) {
-            let (model, rounds) = booster.fit(&data, rounds, watch)?;
-            return Ok(BoostedTrees { model, classes, rounds, chosen: None });
+            return Ok(BoostedTrees::new(booster.fit(&data, rounds, watch)?, classes));
         }
         let parts;
         let held = if let Some(rows) = held {
@@ -233,8 +234,7 @@ impl TreesPlan {
             Held::Folds(&parts, count)
         };
         let learned = booster.learn(&data, held, watch)?.ok_or(RunError::Halted)?;
-        let (model, rounds) = (learned.model, learned.rounds);
-        Ok(BoostedTrees { model, classes, rounds, chosen: learned.chosen })
+        Ok(BoostedTrees::new(learned, classes))
     }
 
     /// The fold of each row, and how many folds are held out in turn.
@@ -321,9 +321,22 @@ impl Predicted {
 }
 
 impl BoostedTrees {
+    fn new(learned: Learned, classes: Vec<String>) -> Self {
+        let Learned { model, rounds, chosen, scores } = learned;
+        Self { model, classes, rounds, chosen, scores }
+    }
+
     /// Predictions of the rows of a table.
     pub fn predict(&self, table: &Table) -> Predicted {
-        let scores = self.model.scores(table);
+        self.predicted(self.model.scores(table))
+    }
+
+    /// The same of the table it was fitted to, whose scores are mostly known from the last round.
+    pub fn predict_training(&self, table: &Table) -> Predicted {
+        self.predicted(self.scores.clone().unwrap_or_else(|| self.model.scores(table)))
+    }
+
+    fn predicted(&self, scores: Vec<f64>) -> Predicted {
         if self.classes.is_empty() {
             return Predicted::Numbers(self.model.numbers(scores));
         }
@@ -338,12 +351,7 @@ impl BoostedTrees {
         for trees in self.model.trees.chunks(k) {
             let round = AdditiveTrees { trees: trees.to_vec(), ..self.model.first(0) };
             round.add(table, &mut scores);
-            say(if self.classes.is_empty() {
-                Predicted::Numbers(self.model.numbers(scores.clone()))
-            } else {
-                let all = self.model.probabilities(&scores);
-                Predicted::Classes(likeliest(&all, self.classes.len()), all)
-            });
+            say(self.predicted(scores.clone()));
         }
     }
 

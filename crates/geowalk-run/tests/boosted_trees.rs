@@ -62,6 +62,7 @@ fn models_come_back_and_predict_the_same() {
         let again = BoostedTrees::of(&model, None).unwrap();
         assert_eq!(again.model.trees, learned.model.trees);
         assert_eq!(again.predict(&target.table), learned.predict(&target.table));
+        assert_eq!(learned.predict_training(&target.table), learned.predict(&target.table));
         assert!(learned.chosen.as_ref().is_some_and(|chosen| chosen.refitted && chosen.best > 0));
         match learned.predict(&target.table).judge(&target) {
             Judgement::Classes(verdict) => assert!(verdict.accuracy() > 0.95, "{kind} {verdict:?}"),

@@ -77,7 +77,7 @@ fn numbers(own: Data<'_>) -> PyResult<Target> {
 
 fn learn(plan: &TreesPlan, target: &Target, held: Option<&[bool]>) -> Result<Model, RunError> {
     let learned = plan.fit_on(target, held, &mut |_| {})?;
-    let judged = learned.predict(&target.table).judge(target);
+    let judged = learned.predict_training(&target.table).judge(target);
     let summary = learned.summary(plan, target, &judged);
     plan.model(target, &learned, summary)
 }

@@ -175,6 +175,6 @@ impl BoostedTrees {
             rows: settings.rows,
         };
         own.check().map_err(|what| missing(&format!("trees ({what})")))?;
-        Ok(Self { model: own, classes, rounds: Vec::new(), chosen: None })
+        Ok(Self { model: own, classes, rounds: Vec::new(), chosen: None, scores: None })
     }
 }

@@ -81,9 +81,9 @@ impl LeafStep {
 /// let y: Vec<f64> = (0..100).map(|k| if k < 40 { -1.0 } else { 1.0 }).collect();
 /// let booster = TreeBooster::new(TreeLoss::Margin(Surrogate::parse("logistic")?));
 /// let data = TreeData::new(&table, &y, None, None, &booster)?;
-/// let (model, rounds) = booster.fit(&data, 20, &mut |_| {})?;
-/// assert!(rounds.windows(2).all(|two| two[1].risk <= two[0].risk));
-/// let scores = model.scores(&table);
+/// let learned = booster.fit(&data, 20, &mut |_| {})?;
+/// assert!(learned.rounds.windows(2).all(|two| two[1].risk <= two[0].risk));
+/// let scores = learned.model.scores(&table);
 /// assert!(scores.iter().zip(&y).all(|(score, y)| score * y > 0.0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -60,6 +60,8 @@ pub struct Learned {
     pub rounds: Vec<TreeRound>,
     /// What held-out rows have chosen; none if there were none.
     pub chosen: Option<Chosen>,
+    /// The scores of all rows under the model, row by row, if it has learned from all rows.
+    pub scores: Option<Vec<f64>>,
 }
 
 /// An improvement is at least this part of the loss at the start.
@@ -75,7 +77,7 @@ impl TreeBooster {
         data: &TreeData<'_>,
         rounds: usize,
         watch: &mut dyn FnMut(Progress<'_>),
-    ) -> Result<(AdditiveTrees, Vec<TreeRound>), crate::boost::BoostError> {
+    ) -> Result<Learned, crate::boost::BoostError> {
         self.check()?;
         let mut run = Run::new(self, data, &|_| false);
         let mut all = Vec::with_capacity(rounds);
@@ -84,7 +86,7 @@ impl TreeBooster {
             watch(Progress::Round(&round));
             all.push(round);
         }
-        Ok((run.model, all))
+        Ok(Learned { model: run.model, rounds: all, chosen: None, scores: Some(run.scores) })
     }
 
     /// As many rounds as held-out rows want. `None` if it was halted before their number was known.
@@ -162,7 +164,7 @@ impl TreeBooster {
         let held_rows = rows.iter().map(Vec::len).sum();
         let mut chosen =
             Chosen { best, folds, held: held_rows, scale, curve, rounds: best, refitted: false };
-        let (mut model, rounds) = if let Held::Folds(..) = held {
+        let mut learned = if let Held::Folds(..) = held {
             drop(runs);
             chosen.refitted = true;
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few")]
@@ -172,10 +174,11 @@ impl TreeBooster {
         } else {
             records.truncate(best);
             let Some(run) = runs.pop() else { return Ok(None) };
-            (run.model.first(best), records)
+            Learned { model: run.model.first(best), rounds: records, chosen: None, scores: None }
         };
-        model.scale = scale;
-        Ok(Some(Learned { model, rounds, chosen: Some(chosen) }))
+        learned.model.scale = scale;
+        learned.chosen = Some(chosen);
+        Ok(Some(learned))
     }
 
     /// The s of least Σ −ln P + 2 (ln s)² over held-out rows, by golden section on ln s.

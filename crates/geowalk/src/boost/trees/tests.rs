@@ -53,7 +53,7 @@ fn risk_never_rises_and_is_that_of_the_model() {
                 let mut booster = TreeBooster::new(margin(name));
                 (booster.rate, booster.lambda, booster.leaf) = (rate, lambda, leaf);
                 let data = TreeData::new(&table, &y, None, None, &booster).unwrap();
-                let (model, rounds) = booster.fit(&data, 40, &mut |_| {}).unwrap();
+                let Learned { model, rounds, .. } = booster.fit(&data, 40, &mut |_| {}).unwrap();
                 for round in &rounds {
                     let allowed = 1e-11 * round.before;
                     assert!(round.risk <= round.before + allowed, "{name} {leaf:?} {round:?}");
@@ -105,7 +105,7 @@ fn exact_leaves_solve_their_equations_and_satisfy_the_identity() {
         let TreeLoss::Margin(loss) = &booster.loss else { unreachable!() };
         let data = TreeData::new(&table, &y, None, None, &booster).unwrap();
         let mut scores = vec![0.0; y.len()];
-        let (model, rounds) = booster.fit(&data, 5, &mut |_| {}).unwrap();
+        let Learned { model, rounds, .. } = booster.fit(&data, 5, &mut |_| {}).unwrap();
         scores.fill(model.start[0]);
         for (tree, round) in model.trees.iter().zip(&rounds) {
             let only =
@@ -160,7 +160,7 @@ fn first_tree_is_that_of_the_criterion() {
     let coarse = Table::new(vec![Column::numeric("b", ranks)]).unwrap();
     let udt = Tree::exact(&coarse, &classes, None, &growth).unwrap();
     let data = TreeData::new(&coarse, &y, None, None, &booster).unwrap();
-    let (model, _) = booster.fit(&data, 1, &mut |_| {}).unwrap();
+    let Learned { model, .. } = booster.fit(&data, 1, &mut |_| {}).unwrap();
     let own = udt.nodes()[0].branch.unwrap();
     let found = model.trees[0].nodes[0].branch.clone().unwrap();
     let crate::boost::split::Test::AtMost { theta, .. } = own.split.test else { panic!() };
@@ -201,7 +201,7 @@ fn kl_step_falls_by_its_bound() {
     let mut booster = TreeBooster::new(margin("logistic"));
     (booster.leaf, booster.rate) = (LeafStep::Kl, 1.0);
     let data = TreeData::new(&table, &y, None, None, &booster).unwrap();
-    let (_, rounds) = booster.fit(&data, 20, &mut |_| {}).unwrap();
+    let Learned { rounds, .. } = booster.fit(&data, 20, &mut |_| {}).unwrap();
     assert!(rounds.iter().all(|round| round.halved == 0 && round.risk <= round.before));
 }
 
@@ -214,7 +214,7 @@ fn several_classes_fall_together() {
         let mut booster = TreeBooster::new(TreeLoss::Softmax(3));
         (booster.rate, booster.leaf, booster.least_rows) = (rate, leaf, 2);
         let data = TreeData::new(&table, &y, None, None, &booster).unwrap();
-        let (model, rounds) = booster.fit(&data, 30, &mut |_| {}).unwrap();
+        let Learned { model, rounds, .. } = booster.fit(&data, 30, &mut |_| {}).unwrap();
         assert!(rounds.iter().all(|round| round.risk <= round.before * (1.0 + 1e-11)));
         let scores = model.scores(&table);
         let risk = loss_of(&booster.loss, &scores, &y);
@@ -237,7 +237,7 @@ fn numbers_have_the_closed_forms() {
         let mut booster = TreeBooster::new(TreeLoss::Number(loss));
         (booster.rate, booster.lambda) = (1.0, 0.0);
         let data = TreeData::new(&table, &y, None, None, &booster).unwrap();
-        let (model, rounds) = booster.fit(&data, 3, &mut |_| {}).unwrap();
+        let Learned { model, rounds, .. } = booster.fit(&data, 3, &mut |_| {}).unwrap();
         // One leaf: the constant of least loss, compared with a fine grid.
         let at = model.scores(&table)[0];
         let risk = |h: f64| loss_of(&booster.loss, &vec![h; 101], &y);
@@ -250,7 +250,7 @@ fn numbers_have_the_closed_forms() {
     for name in ["squared", "absolute", "quantile(tau=0.9)", "huber", "poisson"] {
         let booster = TreeBooster::new(TreeLoss::Number(NumberLoss::parse(name).unwrap()));
         let data = TreeData::new(&table, &y, None, None, &booster).unwrap();
-        let (_, rounds) = booster.fit(&data, 30, &mut |_| {}).unwrap();
+        let Learned { rounds, .. } = booster.fit(&data, 30, &mut |_| {}).unwrap();
         let fine = |round: &TreeRound| round.risk <= round.before + 1e-11 * round.before.abs();
         assert!(rounds.iter().all(fine), "{name}");
     }
@@ -329,7 +329,7 @@ fn unique_names_are_never_asked() {
     let table = Table::new(columns).unwrap();
     let booster = TreeBooster::new(margin("logistic"));
     let data = TreeData::new(&table, &y, None, None, &booster).unwrap();
-    let (model, _) = booster.fit(&data, 30, &mut |_| {}).unwrap();
+    let Learned { model, .. } = booster.fit(&data, 30, &mut |_| {}).unwrap();
     assert!(!model.used().contains(&3) && model.used().contains(&2));
 }
 
@@ -344,11 +344,11 @@ fn weights_are_repeated_rows() {
     let mut booster = TreeBooster::new(margin("logistic"));
     booster.rows = 1.0;
     let data = TreeData::new(&table, &y, Some(&weights), Some(2.5), &booster).unwrap();
-    let (weighted, _) = booster.fit(&data, 20, &mut |_| {}).unwrap();
+    let Learned { model: weighted, .. } = booster.fit(&data, 20, &mut |_| {}).unwrap();
     let repeated = table.select(&rows).unwrap();
     let labels: Vec<f64> = rows.iter().map(|row| y[*row as usize]).collect();
     let data = TreeData::new(&repeated, &labels, None, None, &booster).unwrap();
-    let (plain, _) = booster.fit(&data, 20, &mut |_| {}).unwrap();
+    let Learned { model: plain, .. } = booster.fit(&data, 20, &mut |_| {}).unwrap();
     for (a, b) in weighted.scores(&table).iter().zip(plain.scores(&table)) {
         assert!((a - b).abs() < 1e-9, "{a} {b}");
     }
