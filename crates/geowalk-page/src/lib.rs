@@ -4,6 +4,7 @@
 //!
 //! * [`Plot`]: lines, steps, dots, bars, and the shaded band below a bound, on linear or logarithmic axes.
 //! * [`Bars`]: named values, such as the largest weights.
+//! * [`TreePicture`]: questions and where their answers lead.
 //! * [`SpherePath`], [`TrianglePath`]: a walk on the 2-sphere, and on the simplex of three probabilities.
 //!
 //! Nothing here fails, and nothing is hidden: a value that has no place in a picture (not finite, or not positive on a logarithmic axis) is left out and counted in
@@ -26,6 +27,7 @@ mod sphere;
 mod table;
 mod text;
 mod theme;
+mod tree;
 mod triangle;
 
 pub use bars::Bars;
@@ -36,4 +38,5 @@ pub use sphere::SpherePath;
 pub use table::{Cell, Mark, Table};
 pub use text::{escape, number};
 pub use theme::page as style;
+pub use tree::{TreeNode, TreePicture};
 pub use triangle::TrianglePath;

@@ -18,6 +18,8 @@ pub struct Page {
     figures: usize,
     /// Is the `<div>` that holds neighbouring figures open?
     open: bool,
+    /// Is the `<details>` of a folded section open?
+    folded: bool,
     contents: bool,
 }
 
@@ -31,6 +33,7 @@ impl Page {
             sections: Vec::new(),
             figures: 0,
             open: false,
+            folded: false,
             contents: false,
         }
     }
@@ -55,12 +58,53 @@ impl Page {
         self
     }
 
+    fn begin(mut self, heading: &str) -> (Self, String) {
+        self.close();
+        if std::mem::take(&mut self.folded) {
+            self.body.push_str("</details>\n");
+        }
+        self.sections.push(heading.to_owned());
+        let markup = format!("<h2 id=\"s{}\">{}</h2>", self.sections.len(), escape(heading));
+        (self, markup)
+    }
+
     /// A new section.
     #[must_use]
-    pub fn section(mut self, heading: &str) -> Self {
-        self.sections.push(heading.to_owned());
-        let id = self.sections.len();
-        self.add(&format!("<h2 id=\"s{id}\">{}</h2>\n", escape(heading)))
+    pub fn section(self, heading: &str) -> Self {
+        let (page, markup) = self.begin(heading);
+        page.add(&(markup + "\n"))
+    }
+
+    /// A new section that is shut until its heading is clicked: for what few readers need.
+    #[must_use]
+    pub fn folded(self, heading: &str) -> Self {
+        let (mut page, markup) = self.begin(heading);
+        page.folded = true;
+        page.add(&format!("<details>\n<summary>{markup}</summary>\n"))
+    }
+
+    /// The sentence that the page is about, in larger letters; and what it speaks of, below.
+    #[must_use]
+    pub fn lead(self, sentence: &str, under: &str) -> Self {
+        self.add(&format!(
+            "<p class=\"lead\">{}</p>\n<p class=\"under\">{}</p>\n",
+            escape(sentence),
+            escape(under)
+        ))
+    }
+
+    /// Figures that matter most: each a value and what it is.
+    #[must_use]
+    pub fn tiles<K: AsRef<str>, V: AsRef<str>>(
+        self,
+        tiles: impl IntoIterator<Item = (K, V)>,
+    ) -> Self {
+        let tile = |(name, value): (K, V)| {
+            let (name, value) = (escape(name.as_ref()), escape(value.as_ref()));
+            format!("<li><b>{value}</b><span>{name}</span></li>\n")
+        };
+        let all: String = tiles.into_iter().map(tile).collect();
+        self.add(&format!("<ul class=\"tiles\">\n{all}</ul>\n"))
     }
 
     /// A heading inside a section.
@@ -117,11 +161,15 @@ impl Page {
         }
         self.figures += 1;
         let drawing = picture.inline(&format!("f{}", self.figures));
-        let _ = write!(
-            self.body,
-            "<figure>\n<figcaption>{}</figcaption>\n{drawing}</figure>\n",
-            escape(picture.title())
-        );
+        let title = escape(picture.title());
+        let _ = if picture.is_wide() {
+            write!(
+                self.body,
+                "<figure class=\"wide\">\n<figcaption>{title}</figcaption>\n<div class=\"scroll\" tabindex=\"0\">{drawing}</div></figure>\n"
+            )
+        } else {
+            write!(self.body, "<figure>\n<figcaption>{title}</figcaption>\n{drawing}</figure>\n")
+        };
         self
     }
 
@@ -135,7 +183,8 @@ impl Page {
             }
             nav.push_str("</ul></nav>\n");
         }
-        let end = if self.open { "</div>\n" } else { "" };
+        let end = [(self.open, "</div>\n"), (self.folded, "</details>\n")];
+        let end: String = end.iter().filter(|(open, _)| *open).map(|(_, tag)| *tag).collect();
         let title = escape(&self.title);
         format!(
             "<!doctype html>\n<html lang=\"{}\">\n<head>\n<meta charset=\"utf-8\"/>\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>{title}</title>\n<style>\n{}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n{nav}{}{end}</main>\n</body>\n</html>\n",

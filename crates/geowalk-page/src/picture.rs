@@ -10,6 +10,7 @@ use crate::theme;
 pub struct Picture {
     title: String,
     description: String,
+    width: f64,
     height: f64,
     body: String,
 }
@@ -50,7 +51,17 @@ pub(crate) fn fitted(text: &str, room: f64) -> String {
 
 impl Picture {
     pub(crate) fn new(title: &str, description: String, height: f64, body: String) -> Self {
-        Self { title: title.to_owned(), description, height, body }
+        Self { title: title.to_owned(), description, width: WIDTH, height, body }
+    }
+
+    /// One of another width: a page shows it across, and scrolls it where there is no room.
+    pub(crate) fn of_width(self, width: f64) -> Self {
+        Self { width, ..self }
+    }
+
+    /// Does it need the whole width of a page?
+    pub(crate) fn is_wide(&self) -> bool {
+        self.width > WIDTH
     }
 
     /// Title, description, height and drawing: for keeping a picture. The drawing is markup.
@@ -60,7 +71,7 @@ impl Picture {
 
     /// A picture that was kept.
     pub fn from_parts(title: String, description: String, height: f64, drawing: String) -> Self {
-        Self { title, description, height, body: drawing }
+        Self { title, description, width: WIDTH, height, body: drawing }
     }
 
     /// What it shows, in a few words.
@@ -76,8 +87,9 @@ impl Picture {
     /// The `<svg>` element, with room for `head` above the picture; `id` is unique in the page.
     fn element(&self, id: &str, extra: &str, head: f64, style: &str) -> String {
         format!(
-            "<svg{extra} viewBox=\"0 {} {WIDTH} {}\" role=\"img\" aria-labelledby=\"{id}-title {id}-desc\">\n<title id=\"{id}-title\">{}</title>\n<desc id=\"{id}-desc\">{}</desc>\n{style}{}</svg>\n",
+            "<svg{extra} viewBox=\"0 {} {} {}\" role=\"img\" aria-labelledby=\"{id}-title {id}-desc\">\n<title id=\"{id}-title\">{}</title>\n<desc id=\"{id}-desc\">{}</desc>\n{style}{}</svg>\n",
             At(-head),
+            At(self.width),
             At(self.height + head),
             escape(&self.title),
             escape(&self.description),
@@ -87,7 +99,12 @@ impl Picture {
 
     /// Markup for a page whose style sheet has the colours.
     pub(crate) fn inline(&self, id: &str) -> String {
-        self.element(id, "", 0.0, "")
+        let size = if self.is_wide() {
+            format!(" style=\"min-width:{}px\"", At(self.width))
+        } else {
+            String::new()
+        };
+        self.element(id, &size, 0.0, "")
     }
 
     /// The text of a stand-alone `.svg` file, its colours inside, legible on light and dark ground.
@@ -95,11 +112,17 @@ impl Picture {
         let head = 26.0;
         let size = format!(
             " xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\"",
-            At(WIDTH * 1.5),
+            At(self.width * 1.5),
             At((self.height + head) * 1.5)
         );
         let mut title = Canvas::default();
-        title.text("", Anchor::Middle, WIDTH / 2.0, -8.0, &fitted(&self.title, WIDTH - 8.0));
+        title.text(
+            "",
+            Anchor::Middle,
+            self.width / 2.0,
+            -8.0,
+            &fitted(&self.title, self.width - 8.0),
+        );
         self.element(
             "picture",
             &size,
@@ -151,6 +174,18 @@ impl Canvas {
         );
     }
 
+    /// A place that says something when the pointer rests on it.
+    pub(crate) fn hint(&mut self, x: f64, y: f64, r: f64, words: &str) {
+        let _ = writeln!(
+            self.body,
+            "<circle class=\"hint\" cx=\"{}\" cy=\"{}\" r=\"{}\"><title>{}</title></circle>",
+            At(x),
+            At(y),
+            At(r),
+            escape(words)
+        );
+    }
+
     pub(crate) fn text(&mut self, class: &str, anchor: Anchor, x: f64, y: f64, text: &str) {
         let anchor = match anchor {
             Anchor::Start => "",
@@ -185,6 +220,7 @@ pub(crate) enum Look {
     Area,
     Bar,
     Dashed,
+    Ring,
 }
 
 /// The classes of series number `i`: a colour, and dashes after the colours have been used up.
@@ -213,6 +249,7 @@ pub(crate) fn legend(canvas: &mut Canvas, mut y: f64, entries: &[(usize, Look, &
                 &format!("M{} {}h18", At(x), At(middle)),
             ),
             Look::Dot => canvas.circle(&classes("fill", *series), x + 9.0, middle, 3.5),
+            Look::Ring => canvas.circle(&classes("ring", *series), x + 9.0, middle, 3.5),
             Look::Bar => {
                 canvas.rect(
                     &format!("bar {}", classes("fill", *series)),

@@ -14,6 +14,8 @@ enum Kind {
     Dashed,
     Steps,
     Dots,
+    /// Dots that are empty inside, for what is known less well.
+    Rings,
     /// Filled between the two heights.
     Band,
     /// A dashed line, everything below it shaded: what a theorem allows.
@@ -155,6 +157,16 @@ impl Plot {
         points: impl IntoIterator<Item = (f64, f64)>,
     ) -> Self {
         self.simple(Kind::Dots, name, points)
+    }
+
+    /// Points that are known less well: rings.
+    #[must_use]
+    pub fn rings(
+        self,
+        name: impl Into<String>,
+        points: impl IntoIterator<Item = (f64, f64)>,
+    ) -> Self {
+        self.simple(Kind::Rings, name, points)
     }
 
     /// A bound: dashed, and shaded below.

@@ -45,6 +45,8 @@ fn picture_rules(scope: &str, colour: impl Fn(&str) -> String) -> String {
     rule(".far", "stroke-dasharray:2 4;stroke-width:1.5".to_owned());
     rule(".band", "fill-opacity:.16;stroke:none".to_owned());
     rule(".bar", "fill-opacity:.75;stroke:none".to_owned());
+    rule(".hint", "fill:transparent;stroke:none".to_owned());
+    rule(".box", format!("fill:{};stroke:{}", colour("wash"), colour("rule")));
     for i in 0..SERIES {
         let c = colour(&format!("c{i}"));
         rule(&format!(".line.s{i}"), format!("stroke:{c}"));
@@ -96,7 +98,17 @@ dd{margin:0;min-width:0}
 figure{margin:0;max-width:33rem;min-width:0}
 figcaption{color:var(--muted);font-size:.9rem}
 svg{display:block;width:100%;height:auto}
-.scroll{overflow-x:auto;margin:.8rem 0;max-width:100%}
+.wide{grid-column:1/-1;max-width:none}
+.scroll{overflow-x:auto;margin:.8rem 0;max-width:100%;background:linear-gradient(90deg,var(--paper) 30%,transparent) 0 0/3rem 100%,linear-gradient(270deg,var(--paper) 30%,transparent) 100% 0/3rem 100%,linear-gradient(90deg,var(--rule),transparent) 0 0/.8rem 100%,linear-gradient(270deg,var(--rule),transparent) 100% 0/.8rem 100%;background-repeat:no-repeat;background-attachment:local,local,scroll,scroll}
+.lead{font-size:1.2rem;line-height:1.45;max-width:44rem;margin:.4rem 0 1rem}
+.under{color:var(--muted);margin:-.6rem 0 .8rem}
+.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(9rem,1fr));gap:.6rem;margin:1rem 0;padding:0;list-style:none}
+.tiles li{background:var(--wash);border-radius:6px;padding:.6rem .8rem;min-width:0}
+.tiles b{display:block;font-size:1.45rem;line-height:1.25;font-variant-numeric:tabular-nums}
+.tiles span{color:var(--muted);font-size:.9rem}
+details{margin:2.2rem 0 .6rem;padding-top:.6rem;border-top:1px solid var(--rule)}
+summary{cursor:pointer}
+summary h2{display:inline;border:0;margin:0;padding:0}
 table{border-collapse:collapse;font-size:.92rem}
 caption{text-align:left;color:var(--muted);padding-bottom:.3rem}
 th,td{padding:.25rem .6rem;text-align:left;vertical-align:top;border-bottom:1px solid var(--rule)}
@@ -105,7 +117,7 @@ th{font-weight:600;border-bottom-color:var(--muted)}
 .good{color:var(--good);font-weight:600;white-space:nowrap}
 .bad{color:var(--bad);font-weight:600;white-space:nowrap}
 nav ul{padding-left:1.2rem;margin:.4rem 0}
-@media print{body{max-width:none}}
+@media print{body{max-width:none}.scroll{overflow:visible}nav{display:none}figure,table,.tiles{break-inside:avoid}h2{break-after:avoid}}
 ";
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! Pages and pictures are well-formed, escape what they are given, and hide nothing.
 
-use geowalk_page::{Bars, Cell, Mark, Page, Picture, Plot, SpherePath, Table, TrianglePath};
+use geowalk_page::{
+    Bars, Cell, Mark, Page, Picture, Plot, SpherePath, Table, TreeNode, TreePicture, TrianglePath,
+};
 
 /// Fails unless `text` is well-formed: tags nest, attributes are quoted and occur once, entities are known, text has no stray markup.
 fn well_formed(text: &str) {
@@ -102,7 +104,23 @@ fn everything(name: &str) -> Vec<Picture> {
             .path(name, [[1.0, 0.0, 0.0], [0.2, 0.3, 0.5]])
             .point(name, [0.0, 0.0, 1.0])
             .into(),
+        Plot::new(name).rings(name, curve(2.0)).into(),
+        tree(name, 3).into(),
+        tree(name, 8).into(),
     ]
+}
+
+/// A tree of 2^depth leaves.
+fn tree(name: &str, depth: u32) -> TreePicture {
+    let inner = (1_usize << depth) - 1;
+    let node = |at: usize| TreeNode {
+        text: name.to_owned(),
+        note: format!("{at} rows, {name}"),
+        share: (at % 3 > 0).then_some((0.25, at)),
+        mass: 1.0 / (at as f64 + 1.0),
+        children: (at < inner).then_some((2 * at + 1, 2 * at + 2)),
+    };
+    TreePicture::new(name, (0..2 * inner + 1).map(node).collect())
 }
 
 fn page(name: &str) -> String {
@@ -122,7 +140,16 @@ fn page(name: &str) -> String {
         .row([name.into(), 1.5.into()])
         .row([Cell::Verdict(Mark::Bad, name.into()), Cell::Figures(name.into())])
         .row([Cell::Section(name.into(), 1)]);
-    page.table(table).section("empty").table(Table::new(["nothing"])).html()
+    page.table(table)
+        .lead(name, name)
+        .tiles([(name, name), ("rows", "7")])
+        .folded(name)
+        .prose(name)
+        .section("empty")
+        .table(Table::new(["nothing"]))
+        .folded("last")
+        .figure(Plot::new(name))
+        .html()
 }
 
 #[test]
@@ -198,7 +225,8 @@ fn what_cannot_be_drawn_is_counted() {
 #[test]
 fn pictures_without_data_say_so() {
     let nothing: [(f64, f64); 0] = [];
-    let pictures: [Picture; 5] = [
+    let pictures: [Picture; 6] = [
+        TreePicture::new("t", Vec::new()).into(),
         Plot::new("p").into(),
         Plot::new("p").line("a", nothing).into(),
         Bars::new("b").into(),
@@ -209,6 +237,33 @@ fn pictures_without_data_say_so() {
         assert!(picture.svg().contains(">no data<"), "{}", picture.title());
         well_formed(&picture.svg());
     }
+}
+
+#[test]
+fn large_trees_are_cut_where_little_goes() {
+    let small = Picture::from(tree("t", 3)).svg();
+    assert_eq!(small.matches("class=\"box\"").count(), 15);
+    assert!(!small.contains("cut"));
+    let large = Picture::from(tree("t", 8));
+    assert_eq!(large.svg().matches("class=\"box\"").count(), 47);
+    assert!(large.svg().contains("branches are cut"), "{}", large.svg());
+    assert!(large.description().contains("256 leaves"));
+    // Boxes that lead back are not followed.
+    let again = TreeNode { children: Some((0, 0)), ..node_of("a") };
+    well_formed(&Picture::from(TreePicture::new("t", vec![again])).svg());
+}
+
+fn node_of(text: &str) -> TreeNode {
+    let (text, note) = (text.to_owned(), String::new());
+    TreeNode { text, note, share: None, mass: 1.0, children: None }
+}
+
+#[test]
+fn values_are_shown_where_the_pointer_rests() {
+    let plot = Plot::new("p").x("row").line("loss", (0..500).map(|i| (f64::from(i), 0.5)));
+    let svg = Picture::from(plot).svg();
+    assert!(svg.contains("<title>loss, row 499: 0.5</title>"), "{svg}");
+    assert!(svg.matches("class=\"hint\"").count() <= 50);
 }
 
 #[test]

@@ -3,12 +3,15 @@
 use super::axis::{Axis, Scale};
 use super::{Kind, Plot, Point, Series};
 use crate::picture::{Anchor, Canvas, Look, Picture, WIDTH, classes, legend, width_of};
-use crate::text::{At, Pen};
+use crate::text::{At, Pen, number};
 
 /// The place of the axes, in the units of a picture.
 const TOP: f64 = 24.0;
 const HEIGHT: f64 = 210.0;
 const RIGHT: f64 = 12.0;
+
+/// Points of a series that show their values, at most.
+const HINTS: usize = 50;
 
 /// Where the data of a plot stand on paper.
 struct Frame {
@@ -123,9 +126,10 @@ impl Frame {
                 &format!("{} dash", classes("line", i)),
                 &self.line(plot, &series.points, false, false).d,
             ),
-            Kind::Dots => {
+            Kind::Dots | Kind::Rings => {
+                let kind = if series.kind == Kind::Dots { "fill" } else { "ring" };
                 for p in &shown {
-                    canvas.circle(&classes("fill", i), self.across(p.x), self.up(p.y), 2.6);
+                    canvas.circle(&classes(kind, i), self.across(p.x), self.up(p.y), 2.6);
                 }
             }
             Kind::Bound | Kind::Band => {
@@ -170,6 +174,27 @@ impl Frame {
             canvas.circle(&classes("fill", i), self.across(p.x), self.up(p.y), 3.0);
         }
     }
+
+    /// The values of a series, shown where the pointer rests; of a long one, of some points.
+    fn hints(&self, canvas: &mut Canvas, plot: &Plot, series: &Series) {
+        let shown: Vec<&Point> = series.points.iter().filter(|p| plot.shows(p)).collect();
+        let step = shown.len().div_ceil(HINTS).max(1);
+        for p in shown.iter().rev().step_by(step) {
+            let (x, y) = (number(p.x, 4), number(p.y, 4));
+            let (words, middle) = match series.kind {
+                Kind::Bars => {
+                    (format!("{x} to {}: {y}", number(p.x2, 4)), f64::midpoint(p.x, p.x2))
+                }
+                _ if plot.x.is_empty() => (format!("{x}: {y}"), p.x),
+                _ => (format!("{} {x}: {y}", plot.x), p.x),
+            };
+            let words = match series.name.as_str() {
+                "" => words,
+                name => format!("{name}, {words}"),
+            };
+            canvas.hint(self.across(middle), self.up(p.y), 5.0, &words);
+        }
+    }
 }
 
 impl From<Plot> for Picture {
@@ -185,6 +210,9 @@ impl From<Plot> for Picture {
             for (i, series) in plot.series.iter().enumerate() {
                 frame.series(&mut canvas, &plot, i, series);
             }
+            for series in &plot.series {
+                frame.hints(&mut canvas, &plot, series);
+            }
         } else {
             canvas.rect("wash", 4.0, TOP, WIDTH - RIGHT, HEIGHT);
             canvas.text("", Anchor::Middle, WIDTH / 2.0, TOP + HEIGHT / 2.0, "no data");
@@ -199,6 +227,7 @@ impl From<Plot> for Picture {
                     Kind::Line | Kind::Steps => Look::Line,
                     Kind::Dashed | Kind::Bound => Look::Dashed,
                     Kind::Dots => Look::Dot,
+                    Kind::Rings => Look::Ring,
                     Kind::Band => Look::Area,
                     Kind::Bars => Look::Bar,
                 };
