@@ -98,6 +98,78 @@ class Estimator:
             input_tags=InputTags(sparse=self._sparse, allow_nan=self._allow_nan, positive_only=self._positive_only),
         )
 
+    # What scikit-learn's pipelines and searches route to methods
+
+    _routed: dict[str, tuple[str, ...]] = {
+        "fit": ("sample_weight",),
+        "partial_fit": ("sample_weight",),
+        "score": ("sample_weight",),
+    }
+    """What each method takes besides X and y."""
+
+    def get_metadata_routing(self) -> Any:
+        """What pipelines and searches pass on to `fit`, `partial_fit` and `score`, as scikit-learn asks for it.
+
+        >>> import geowalk
+        >>> geowalk.TreeClassifier().set_fit_request(sample_weight=True).get_metadata_routing().fit.requests
+        {'sample_weight': True}
+        """
+        from sklearn.utils.metadata_routing import MetadataRequest, get_routing_for_object
+
+        own = self.__dict__.get("_metadata_request")
+        if own is not None:
+            return get_routing_for_object(own)
+        request = MetadataRequest(owner=type(self).__name__)
+        for method, names in self._routed.items():
+            if hasattr(self, method):
+                for name in names:
+                    getattr(request, method).add_request(param=name, alias=None)
+        return request
+
+    def _request(self, method: str, wanted: dict[str, Any]) -> Any:
+        known = self._routed.get(method, ())
+        unknown = [name for name in wanted if name not in known]
+        if unknown:
+            raise TypeError(f"set_{method}_request() got {unknown[0]!r}; {method} takes {', '.join(known) or 'nothing else'}")
+        request = self.get_metadata_routing()
+        for name, alias in wanted.items():
+            getattr(request, method).add_request(param=name, alias=alias)
+        self._metadata_request = request
+        return self
+
+    def set_fit_request(self, **wanted: bool | str | None) -> Any:
+        """Says whether pipelines and searches pass `sample_weight` to `fit`: True, False, None (an error if it comes) or another name for it."""
+        return self._request("fit", wanted)
+
+    def set_partial_fit_request(self, **wanted: bool | str | None) -> Any:
+        """The same for `partial_fit`."""
+        return self._request("partial_fit", wanted)
+
+    def set_score_request(self, **wanted: bool | str | None) -> Any:
+        """The same for `score`."""
+        return self._request("score", wanted)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the estimator, what it has learned in a sentence, and its guarantee."""
+        from html import escape
+
+        lines = [f"<b>{escape(repr(self))}</b>"]
+        if self.__sklearn_is_fitted__():
+            lines += [escape(line) for line in self._in_words()]
+        else:
+            lines.append("not fitted")
+        return f"<div>{'<br/>'.join(lines)}</div>"
+
+    def _in_words(self) -> list[str]:
+        """What was learned, in a few lines."""
+        summary = self.summary_ if hasattr(self._model, "summary") else {}
+        examples = summary.get("examples")
+        known = {"accuracy": "accuracy", "auc": "AUC", "log_loss": "log loss", "rmse": "RMSE", "training_error": "training error"}
+        metrics = summary.get("metrics") or {}
+        figures = [f"{words} {metrics[name]:.4g}" for name, words in known.items() if isinstance(metrics.get(name), float)]
+        lines = [] if examples is None else [f"{examples} rows" + "".join(f", {figure}" for figure in figures)]
+        return lines + list(summary.get("guarantee") or [])
+
     # What comes in
 
     _whole: dict[str, int] = {}

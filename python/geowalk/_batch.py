@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,7 +13,27 @@ from . import _validate as v
 from ._base import Estimator, write_page
 from ._geowalk import Boost, ConfigError, Loss, Tree, Trees
 
-__all__ = ["BoostClassifier", "BoostRegressor", "TreeClassifier", "TreeRegressor"]
+__all__ = ["BoostClassifier", "BoostRegressor", "Rule", "TreeClassifier", "TreeRegressor"]
+
+
+class Rule(NamedTuple):
+    """A rule of a booster, or another feature that it adds."""
+
+    condition: str
+    """When it is true."""
+    votes_for: str
+    """The class that it votes for where it is true; it votes for the other one where it is not."""
+    weight: float
+    """How much."""
+    rows: int | None
+    """Of how many training rows it is true; None in models of older versions."""
+    share: float | None
+    """The share of these rows that is of the class it votes for."""
+    text: str
+    """All of it as a sentence."""
+
+    def __str__(self) -> str:
+        return self.text
 
 
 class _Batch(Estimator):
@@ -85,6 +106,9 @@ class _Batch(Estimator):
             y, w = y[kept], w[kept]
             held = None if held is None else held[kept]
         classes, codes, labels = self._coded(y)
+        w = w if classes is None else v.class_weighted(self, y, w, classes)
+        if w is not None and not (w > 0).all():
+            raise ValueError("class_weight gives a class the weight 0; leave its rows out instead")
         numbered = names if names is not None else [str(k) for k in range(1, len(columns) + 1)]
         nominal, text = c.declared(self, numbered, columns)
         table = {} if held is None else {"held": held.tolist()}
@@ -144,6 +168,26 @@ class _Batch(Estimator):
         """
         model = self._learned
         return model.probabilities(self._columns(X, False)[1])
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """The logarithms of `predict_proba`.
+
+        >>> from geowalk import TreeClassifier
+        >>> TreeClassifier().fit([[0.0], [1.0]], [0, 1]).predict_log_proba([[0.2]]).shape
+        (1, 2)
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def explain(self, X: Any) -> list[str]:
+        """Why each row is predicted to be what it is, in one sentence each.
+
+        >>> from geowalk import TreeClassifier
+        >>> TreeClassifier().fit([[0.0], [1.0]], ["no", "yes"]).explain([[0.2]])
+        ['no because x0 <= 0.5: 1 of 1 in training']
+        """
+        model = self._learned
+        return model.explain(self._columns(X, False)[1], self._shown(None))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows whose class is predicted.
@@ -247,7 +291,12 @@ class _BoostedTrees(_Batch):
 
     def _settings(self) -> dict[str, Any]:
         """What the parameters say of the trees."""
-        return {name: getattr(self, name) for name in ("rounds", "leaves", *self._TREES)}
+        own = {name: getattr(self, name) for name in ("rounds", "leaves", *self._TREES)}
+        if self.learning_rate is not None:
+            if self.rate is not None and self.rate != self.learning_rate:
+                raise ConfigError(f"rate = {self.rate} and learning_rate = {self.learning_rate} are one parameter; give one of them")
+            own["rate"] = self.learning_rate
+        return own
 
     def _fit_with(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> Any:
         """Learns; with other rows that choose the number of rounds."""
@@ -290,17 +339,15 @@ class _BoostedTrees(_Batch):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """What each column gained, as parts of 1; of trees.
+        """What each column matters, as parts of 1: of trees what its splits gained, of rules how much they move the
+        score.
 
         >>> from geowalk import BoostRegressor
         >>> X = [[k, 0.0] for k in range(20)]
         >>> BoostRegressor(rounds=3, min_leaf=1).fit(X, range(20)).feature_importances_
         array([1., 0.])
         """
-        model = self._learned
-        if not isinstance(model, Trees):
-            raise AttributeError("importances are of weak='trees'; rules are read with rules_")
-        return model.importance()
+        return self._learned.importance()
 
 
 class _Regressor(_BoostedTrees):
@@ -329,6 +376,11 @@ class _Regressor(_BoostedTrees):
     @property
     def predict_proba(self) -> Any:
         """Numbers have no probabilities: there is no such method."""
+        raise AttributeError("numbers have no probabilities")
+
+    @property
+    def predict_log_proba(self) -> Any:
+        """Nor is there this one."""
         raise AttributeError("numbers have no probabilities")
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -392,6 +444,9 @@ class BoostClassifier(_BoostedTrees):
     patience      rounds without improvement on held-out rows
     hold_out      the share of rows that is held out to choose the rounds, instead of folds
     random_state  another name of the seed, as scikit-learn has it
+    learning_rate  another name of the rate
+    class_weight  None, 'balanced' (each class counts as much as any other) or a dictionary of weights by class: they
+                  multiply those of the rows
 
     >>> import numpy as np
     >>> from geowalk import BoostClassifier
@@ -430,7 +485,10 @@ class BoostClassifier(_BoostedTrees):
         patience: int | None = None,
         hold_out: float | None = None,
         random_state: int | None = None,
+        learning_rate: float | None = None,
+        class_weight: Any = None,
     ) -> None:
+        self.learning_rate, self.class_weight = learning_rate, class_weight
         self.loss, self.weak, self.literals, self.rounds = loss, weak, literals, rounds
         self.leverage, self.adapt, self.leaves, self.bins, self.seed = leverage, adapt, leaves, bins, seed
         self.nominal, self.text = nominal, text
@@ -443,7 +501,7 @@ class BoostClassifier(_BoostedTrees):
     def _learn(self, names: list[str], columns: list[Any], y: np.ndarray, classes: list[Any], w: Any, **table: Any) -> Any:
         if self.weak == "trees":
             return self._trees(names, columns, y, classes, w, **table)
-        given = [name for name in self._TREES if getattr(self, name) not in (None, "newton")]
+        given = [name for name in (*self._TREES, "learning_rate") if getattr(self, name) not in (None, "newton")]
         if given:
             raise ConfigError(f"{given[0]} = {getattr(self, given[0])!r} goes with weak='trees'")
         return Boost(
@@ -476,9 +534,28 @@ class BoostClassifier(_BoostedTrees):
         return self._fit_with(X, y, sample_weight, eval_set)
 
     @property
-    def rules_(self) -> list[str]:
-        """The rules as sentences."""
-        return [line for line in self.write().splitlines() if line and not line.endswith(":")]
+    def rules_(self) -> list[Rule]:
+        """The rules: when each is true, for which class it votes and how much, and of how many training rows it is true.
+
+        >>> from geowalk import BoostClassifier
+        >>> (rule,) = BoostClassifier(rounds=1, literals=1).fit([[0.0], [1.0]] * 20, ["no", "yes"] * 20).rules_
+        >>> rule.condition, rule.votes_for, rule.rows, rule.share
+        ('x0 > 0.5', 'yes', 20, 1.0)
+        """
+        if isinstance(self._learned, Trees):
+            raise AttributeError("rules_ goes with weak='rules', 'stumps' or 'columns'; trees have feature_importances_ and explain")
+        members = json.loads(self.write("json"))["members"]
+        return [
+            Rule(own["condition"], own["votes_for"], abs(own["leverage"]), own["rows"], self._share(own), own["words"])
+            for member in members
+            for own in member["features"]
+            if own["leverage"] != 0
+        ]
+
+    @staticmethod
+    def _share(own: dict[str, Any]) -> float | None:
+        share = own["share"]
+        return share if share is None or own["leverage"] >= 0 else 1.0 - share
 
     def decision_function(self, X: Any) -> np.ndarray:
         """The score of the second of two classes, or one of every class.
@@ -529,6 +606,7 @@ class BoostRegressor(_Regressor):
     patience      rounds without improvement on held-out rows; None: 80
     hold_out      the share of rows that is held out to choose the rounds, instead of folds
     random_state  another name of the seed, as scikit-learn has it
+    learning_rate  another name of the rate
 
     >>> import numpy as np
     >>> from geowalk import BoostRegressor
@@ -561,7 +639,9 @@ class BoostRegressor(_Regressor):
         patience: int | None = None,
         hold_out: float | None = None,
         random_state: int | None = None,
+        learning_rate: float | None = None,
     ) -> None:
+        self.learning_rate = learning_rate
         self.loss, self.weak, self.rounds, self.leaves, self.bins, self.seed = loss, weak, rounds, leaves, bins, seed
         self.nominal, self.text = nominal, text
         self.rate, self.depth, self.ridge, self.row_share, self.column_share = rate, depth, ridge, row_share, column_share
@@ -653,7 +733,9 @@ class TreeClassifier(_Batch):
     max_leaves  at most so many leaves
     max_depth   at most so many tests on the way to a leaf
     min_leaf    at least so many rows in a leaf
-    prune       the part of the data that is kept aside to prune by
+    prune       how the tree is made smaller: 'length' takes back questions that tell less about the classes than it takes
+                to ask them; a number is the part of the rows that is kept aside, and errors there decide; None keeps the
+                tree as it was grown; 'auto' is 'length' unless leaves, depth or rows of a leaf are limited
     bins        thresholds between so many quantiles; None: between all values
     smoothing   kappa of the probabilities (m + kappa) / (n + classes * kappa), m and n in rows, whatever the scale of
                 their weights
@@ -661,6 +743,9 @@ class TreeClassifier(_Batch):
     nominal     columns whose numbers are names
     text        columns of free text, split into words; a column of several words whose values mostly differ is split
                 anyway
+    random_state  another name of the seed, as scikit-learn has it
+    class_weight  None, 'balanced' (each class counts as much as any other) or a dictionary of weights by class: they
+                  multiply those of the rows
 
     >>> import numpy as np
     >>> from geowalk import TreeClassifier
@@ -678,13 +763,16 @@ class TreeClassifier(_Batch):
         max_leaves: int | None = None,
         max_depth: int | None = None,
         min_leaf: int = 1,
-        prune: float | None = None,
+        prune: str | float | None = "auto",
         bins: int | None = None,
         smoothing: float = 1.0,
         seed: int = 0,
         nominal: Sequence[str] = (),
         text: Sequence[str] = (),
+        random_state: int | None = None,
+        class_weight: Any = None,
     ) -> None:
+        self.random_state, self.class_weight = random_state, class_weight
         self.loss, self.max_leaves, self.max_depth, self.min_leaf = loss, max_leaves, max_depth, min_leaf
         self.prune, self.bins, self.smoothing, self.seed = prune, bins, smoothing, seed
         self.nominal, self.text = nominal, text
@@ -693,7 +781,12 @@ class TreeClassifier(_Batch):
     _optional = ("max_leaves", "max_depth", "bins")
 
     def _learn(self, names: list[str], columns: list[Any], y: np.ndarray, classes: list[Any], w: Any, **table: Any) -> Any:
-        return Tree(names, columns, y, classes, w, **{**self.get_params(), **table})
+        own = self.get_params()
+        del own["class_weight"]
+        given = own.pop("random_state")
+        own["seed"] = self.seed if given is None else int(given)
+        own["prune"] = "off" if self.prune is None else str(self.prune)
+        return Tree(names, columns, y, classes, w, **{**own, **table})
 
     @property
     def feature_importances_(self) -> np.ndarray:

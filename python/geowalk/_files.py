@@ -29,8 +29,8 @@ class Data(NamedTuple):
     names   of the columns of X, or None where they have none
 
     >>> from geowalk import Data
-    >>> Data([[1.0]], [2.0]).weight is None
-    True
+    >>> Data([[1.0], [2.0]], [0, 1])
+    Data: 2 rows, 1 columns, labels 0 (1), 1 (1)
 
     Reference: the formats are those of `geowalk list formats`.
     """
@@ -39,6 +39,19 @@ class Data(NamedTuple):
     y: Any
     weight: Any = None
     names: Any = None
+
+    def __repr__(self) -> str:
+        shape = np.shape(self.X)
+        width = shape[1] if len(shape) > 1 else 0
+        parts = [f"{shape[0] if shape else 0} rows", f"{width} columns"]
+        if self.names is not None:
+            parts[-1] += f" ({', '.join(self.names[:3])}{', ...' if len(self.names) > 3 else ''})"
+        labels, counts = np.unique(np.asarray(self.y), return_counts=True)
+        if np.asarray(self.y).dtype.kind == "f" and len(labels) > 10:
+            parts.append(f"labels {labels[0]:g} to {labels[-1]:g}")
+        else:
+            parts.append("labels " + ", ".join(f"{label} ({n})" for label, n in zip(labels[:5], counts)) + (", ..." if len(labels) > 5 else ""))
+        return f"Data: {', '.join(parts)}{'' if self.weight is None else ', with weights'}"
 
 
 def read(

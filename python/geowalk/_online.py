@@ -756,25 +756,7 @@ class OnlineClassifier(_Learner):
         if len(weighty) < 2:
             raise v.one_class(weighty, count if w is None else int((w > 0).sum()))
         classes = np.unique(y)
-        return self._go(X, rows, y, self._balanced(y, w, classes), self.passes, classes, label)
-
-    def _balanced(self, y: np.ndarray, w: np.ndarray | None, classes: np.ndarray) -> np.ndarray | None:
-        """Weights of rows times those of their classes."""
-        wanted = getattr(self, "class_weight", None)
-        if wanted is None:
-            return w
-        one = np.ones(len(y)) if w is None else w
-        if isinstance(wanted, str):
-            if wanted != "balanced":
-                raise ConfigError(f"class_weight = {wanted!r}; known: None, 'balanced', a dictionary of weights by class")
-            counts = {label: one[y == label].sum() for label in classes.tolist()}
-            by_class = {label: one.sum() / (len(counts) * count) if count > 0 else 0.0 for label, count in counts.items()}
-        else:
-            unknown = [label for label in wanted if label not in classes.tolist()]
-            if unknown:
-                raise ValueError(f"class_weight has the classes {unknown[:5]}, which y does not have")
-            by_class = {label: float(wanted.get(label, 1.0)) for label in classes.tolist()}
-        return v.weights(one * np.array([by_class[label] for label in y.tolist()]), len(y))
+        return self._go(X, rows, y, v.class_weighted(self, y, w, classes), self.passes, classes, label)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> OnlineClassifier:
         """Goes on learning. `classes` of the first call are all there will be; without them classes are taken as they come, and a third one is too late after 1024 rows

@@ -288,6 +288,25 @@ def weights(sample_weight: Any, rows: int) -> np.ndarray | None:
     return np.ascontiguousarray(w)
 
 
+def class_weighted(estimator: Any, y: np.ndarray, w: np.ndarray | None, classes: np.ndarray) -> np.ndarray | None:
+    """Weights of rows times those of their classes, as the parameter `class_weight` of an estimator says."""
+    wanted = getattr(estimator, "class_weight", None)
+    if wanted is None:
+        return w
+    one = np.ones(len(y)) if w is None else w
+    if isinstance(wanted, str):
+        if wanted != "balanced":
+            raise ConfigError(f"class_weight = {wanted!r}; known: None, 'balanced', a dictionary of weights by class")
+        counts = {label: one[y == label].sum() for label in classes.tolist()}
+        by_class = {label: one.sum() / (len(counts) * count) if count > 0 else 0.0 for label, count in counts.items()}
+    else:
+        unknown = [label for label in wanted if label not in classes.tolist()]
+        if unknown:
+            raise ValueError(f"class_weight has the classes {unknown[:5]}, which y does not have")
+        by_class = {label: float(wanted.get(label, 1.0)) for label in classes.tolist()}
+    return weights(one * np.array([by_class[label] for label in y.tolist()]), len(y))
+
+
 def whole(name: str, value: Any, least: int) -> None:
     """Refuses a parameter that is not a whole number, or too small."""
     if not isinstance(value, (int, np.integer)):

@@ -368,9 +368,9 @@ pub(crate) struct Tree {
     /// Bins of a column, 2 to 255, between which thresholds are sought, which is faster; or exact: thresholds between all values.
     #[arg(long, default_value = "exact")]
     pub(crate) bins: String,
-    /// Keep this part of the data aside (at most 0.5) and prune the tree by its errors there.
-    #[arg(long, value_name = "PART", allow_negative_numbers = true)]
-    pub(crate) prune: Option<f64>,
+    /// How the tree is made smaller: length takes back questions that tell less than it takes to ask them; a part of the data (at most 0.5) is kept aside, and errors there decide; off; auto is length unless --leaves, --depth or --min-leaf limit the tree.
+    #[arg(long, value_name = "HOW", default_value = "auto", allow_negative_numbers = true)]
+    pub(crate) prune: String,
     /// Added to the weight of each class in a leaf when it gives probabilities.
     #[arg(long, value_name = "K", default_value_t = 1.0, allow_negative_numbers = true)]
     pub(crate) smoothing: f64,

@@ -14,7 +14,6 @@ use geowalk_data::Task;
 use geowalk_run::boost::validate::{self, Checked};
 use geowalk_run::boost::words::Names;
 use geowalk_run::boost::{Boosted, History, Kind, Plan, Said, summary};
-use geowalk_run::calibration::Calibration;
 use geowalk_run::error::RunError;
 use geowalk_run::learned::promise;
 use geowalk_run::model::Model;
@@ -28,7 +27,7 @@ use crate::args::{Boost, Shown, What};
 use crate::data::Reading;
 use crate::paths::Files;
 use crate::progress::Lines;
-use crate::report::Judged;
+use crate::report::{Judged, Judges};
 
 fn plan(args: &Boost) -> Result<Plan, Failure> {
     if let Some(path) = &args.resume {
@@ -107,6 +106,7 @@ pub(crate) fn task(what: Option<What>, who: &str) -> Result<Option<Task>, Failur
 }
 
 /// Boosts, and prints the summary.
+#[expect(clippy::too_many_lines, reason = "one step after the other")]
 pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<u8, Failure> {
     if args.weak == "trees" && args.resume.is_none() {
         return crate::trees::run(args, out);
@@ -151,12 +151,16 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<u8, Failure> {
     let (boosted, histories, validation) = learned?;
     let weights = examples.weights.as_deref();
     let errors = plan.errors(&boosted, &examples.table, &examples.classes, weights)?;
-    let (probabilities, seen) = held_out(&boosted, &examples, validation.as_ref())?;
+    let probabilities = match &validation {
+        Some(own) => own.probabilities.clone(),
+        None => boosted.predict(&examples.table)?.1,
+    };
+    let judges = Judges::of(validation.as_ref().map(|own| own.errors.len()));
     let (class_names, codes) = (examples.classes.names(), examples.classes.codes());
-    let verdict = Verdict::of_probabilities(class_names, codes, weights, &probabilities);
+    let judged = Judged::new(class_names, codes, weights, &probabilities, judges);
+    let mut summary = summary(&plan, &examples, &boosted, &histories, errors);
+    let verdict = judged.verdict.clone();
     if let (Some(path), Some(names)) = (&args.report, &log.names) {
-        let classes = boosted.classes.len();
-        let found = Calibration::new(&probabilities, classes, examples.classes.codes());
         let profile = Profile::new(&examples);
         let report = report::Report {
             plan: &plan,
@@ -165,13 +169,13 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<u8, Failure> {
             boosted: &boosted,
             histories: &histories,
             validation: validation.as_ref(),
-            judged: Some(Judged { found, seen: seen.clone() }),
+            judged: Some(judged),
             names,
+            supports: &geowalk_run::boost::support::read(&summary),
             error: errors.0,
         };
-        crate::report::write(path, &report.page(&crate::report::typed()))?;
+        crate::report::write(path, &report.page(&crate::report::typed(&args.data.inputs)))?;
     }
-    let mut summary = summary(&plan, &examples, &boosted, &histories, errors);
     if let Some(validation) = &validation {
         summary["cross_validation"] = validated(validation, &verdict, plan.seed);
     }
@@ -197,7 +201,7 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<u8, Failure> {
             plan.seed
         )?;
     }
-    crate::report::verdict(&verdict, &format!("on {seen}"), out)?;
+    crate::report::verdict(&verdict, judges, out)?;
     if let Some(path) = &args.model {
         writeln!(out, "model          {}", path.display())?;
     }
@@ -206,21 +210,6 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<u8, Failure> {
     }
     writeln!(out, "seconds        {:.3}", start.elapsed().as_secs_f64())?;
     Ok(code)
-}
-
-/// The probabilities of all rows, by folds that have not seen them if there are folds; and which rows they are,
-/// in words.
-fn held_out(
-    boosted: &Boosted,
-    examples: &Examples,
-    validation: Option<&validate::Validation>,
-) -> Result<(Vec<f64>, String), RunError> {
-    if let Some(own) = validation {
-        let seen = format!("rows held out by {} folds", own.errors.len());
-        return Ok((own.probabilities.clone(), seen));
-    }
-    let all = boosted.predict(&examples.table)?.1;
-    Ok((all, "the training rows (--folds K holds rows out)".to_owned()))
 }
 
 /// What cross-validation found, for programs.

@@ -93,7 +93,7 @@ pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
     predictions.finish()?;
     data.finish()?;
     if let (Some(path), Some(course)) = (&args.report, &summary.course) {
-        reports::write(path, &report::page(&summary, course, &reports::typed())?)?;
+        reports::write(path, &report::page(&summary, course, &reports::typed(&args.data.inputs))?)?;
     }
     if args.json {
         writeln!(out, "{}", summary.json())?;

@@ -5,9 +5,8 @@ pub(crate) mod report;
 use std::io::{self, Write};
 
 use geowalk::boost::tree::{Criterion, Growth};
-use geowalk_run::calibration::Calibration;
 use geowalk_run::table;
-use geowalk_run::tree::{Plan, Said, Summary, fit};
+use geowalk_run::tree::{Plan, Prune, Said, Summary, fit};
 
 use crate::Failure;
 use crate::args::{Order, Shown, Tree};
@@ -15,7 +14,7 @@ use crate::boost::{bins, task};
 use crate::data::Reading;
 use crate::paths::Files;
 use crate::progress::Lines;
-use crate::report::Judged;
+use crate::report::{Judged, Judges};
 use crate::train::number;
 
 /// Grows a tree and says what came out.
@@ -37,7 +36,7 @@ pub(crate) fn run(args: &Tree, out: &mut dyn Write) -> Result<u8, Failure> {
         growth,
         bins: bins(&args.bins)?,
         folds: args.folds,
-        prune: args.prune,
+        prune: Prune::parse(&args.prune)?,
         smoothing: args.smoothing,
         seed: args.seed,
         task: task(args.task, "a tree")?,
@@ -64,21 +63,21 @@ pub(crate) fn run(args: &Tree, out: &mut dyn Write) -> Result<u8, Failure> {
     data.finish()?;
     let summary = &grown.summary;
     if let Some(path) = &args.report {
-        let classes = &grown.examples.classes;
-        let seen = match summary.folds.len() {
-            0 => "the rows that it was grown on (--folds K holds them out)".to_owned(),
-            folds => format!("rows held out by {folds} folds"),
-        };
-        let count = classes.names().len();
-        let found = Calibration::new(&grown.probabilities, count, classes.codes());
+        let examples = &grown.examples;
+        let classes = &examples.classes;
+        let folds = Judges::of(Some(summary.folds.len()));
+        let (names, weights) = (classes.names(), examples.weights.as_deref());
+        let judged = Judged::new(names, classes.codes(), weights, &grown.probabilities, folds);
+        let shown = grown.shown(&plan);
         let report = report::Report {
             summary,
             tree: &grown.tree,
-            classes: classes.names(),
-            text: grown.shown(&plan).text(),
-            judged: Some(Judged { found, seen }),
+            classes: names,
+            text: shown.text(),
+            captions: shown.captions(),
+            judged: Some(judged),
         };
-        crate::report::write(path, &report.page(&crate::report::typed()))?;
+        crate::report::write(path, &report.page(&crate::report::typed(&args.data.inputs)))?;
     }
     if args.json {
         writeln!(out, "{}", summary.json())?;
@@ -127,11 +126,7 @@ fn print(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out)?;
     }
     if let Some(verdict) = &summary.verdict {
-        let seen = match folds {
-            0 => "on the training rows (--folds K holds rows out)".to_owned(),
-            _ => format!("on rows held out by {folds} folds"),
-        };
-        crate::report::verdict(verdict, &seen, out)?;
+        crate::report::verdict(verdict, Judges::of(Some(folds)), out)?;
     }
     for (at, (column, part)) in summary.importance.iter().take(COLUMNS).enumerate() {
         let head = if at == 0 { "importance" } else { "" };

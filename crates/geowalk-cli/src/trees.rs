@@ -6,7 +6,6 @@ use std::time::Instant;
 use geowalk::boost::trees::{LeafStep, Progress};
 use geowalk_data::Task;
 use geowalk_page::{Bars, Page, Plot};
-use geowalk_run::calibration::Calibration;
 use geowalk_run::error::RunError;
 use geowalk_run::model::Model;
 use geowalk_run::profile::Profile;
@@ -18,7 +17,7 @@ use crate::args::{Boost, Shown, What};
 use crate::data::Reading;
 use crate::paths::Files;
 use crate::progress::Lines;
-use crate::report::{self, Judged};
+use crate::report::{self, Judged, Judges, Origin};
 
 /// Columns in the list of importance.
 const COLUMNS: usize = 10;
@@ -63,7 +62,6 @@ fn plan(args: &Boost) -> Result<TreesPlan, Failure> {
 }
 
 /// Boosts trees, and prints the summary.
-#[expect(clippy::too_many_lines, reason = "one step after the other")]
 pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<u8, Failure> {
     let start = Instant::now();
     let plan = plan(args)?;
@@ -99,13 +97,8 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<u8, Failure> {
     lines.end();
     let found = learned.predict_training(&target.table);
     let judged = found.judge(&target);
-    let (seen, shown) = match &validated {
-        Some(validated) => {
-            let count = args.folds.unwrap_or(0);
-            (format!("rows held out by {count} folds"), validated)
-        }
-        None => ("the training rows (--folds K holds rows out)".to_owned(), &found),
-    };
+    let judges = Judges::of(args.folds.filter(|_| validated.is_some()));
+    let shown = validated.as_ref().unwrap_or(&found);
     let mut summary = learned.summary(&plan, &target, &judged);
     if let Some(validated) = &validated {
         summary["cross_validation"] = json!({"folds": args.folds, "seed": plan.seed,
@@ -117,18 +110,14 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<u8, Failure> {
     if let Some(path) = &args.report {
         let judged = match shown {
             Predicted::Classes(_, all) => {
-                let found = Calibration::new(all, learned.classes.len(), &target.codes);
-                Some(Judged { found, seen: seen.clone() })
+                let weights = target.weights.as_deref();
+                Some(Judged::new(&learned.classes, &target.codes, weights, all, judges))
             }
             Predicted::Numbers(_) => None,
         };
-        let page = page(
-            &summary,
-            &learned.classes,
-            target.profile.as_ref(),
-            judged.as_ref(),
-            &report::typed(),
-        );
+        let from = report::typed(&args.data.inputs);
+        let page =
+            page(&summary, &learned.classes, target.profile.as_ref(), judged.as_ref(), &from);
         report::write(path, &page)?;
     }
     summary["seconds"] = json!(start.elapsed().as_secs_f64());
@@ -160,7 +149,7 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<u8, Failure> {
         let head = if at == 0 { "importance" } else { "" };
         writeln!(out, "{head:<14} {part:.3}  {column}")?;
     }
-    writeln!(out, "\non {seen}")?;
+    writeln!(out, "\n{}", judges.heading())?;
     report::lines(&shown.judge(&target).lines(), out)?;
     writeln!(out)?;
     if let Some(path) = &args.model {
@@ -211,17 +200,16 @@ fn interrupted(plan: &TreesPlan, learned: &BoostedTrees, args: &Boost) -> u8 {
     crate::interrupt::INTERRUPTED
 }
 
-/// The report, from the summary of a fit; `how` it can be made again.
+/// The report, from the summary of a fit, and where it comes from.
 pub fn page(
     summary: &Value,
     classes: &[String],
     profile: Option<&Profile>,
     judged: Option<&Judged>,
-    how: &str,
+    from: &Origin,
 ) -> Page {
     let text = |key: &str| summary[key].as_str().unwrap_or_default().to_owned();
     let mut facts = vec![
-        ("examples".to_owned(), summary["examples"].to_string()),
         ("columns".to_owned(), summary["columns"].to_string()),
         ("loss".to_owned(), text("loss")),
         ("rounds".to_owned(), text("choice")),
@@ -239,27 +227,39 @@ pub fn page(
         let held = (0..).map(f64::from).zip(chosen).filter_map(|(at, x)| Some((at, x.as_f64()?)));
         plot = plot.line("held-out loss, of the models that chose the rounds", held);
     }
-    let mut bars = Bars::new("What each column gained, as parts of 1");
+    let mut bars = Bars::new("What each column gained, in percent of all");
     for one in summary["importance"].as_array().into_iter().flatten().take(COLUMNS) {
         let name = one["column"].as_str().unwrap_or_default().to_owned();
-        bars = bars.bar(name, one["part"].as_f64().unwrap_or(0.0));
+        let part = one["part"].as_f64().unwrap_or(0.0);
+        bars = bars.bar(name, (1000.0 * part).round() / 10.0);
     }
-    let mut page = Page::new("Boosted trees")
-        .contents()
-        .facts(facts)
-        .section("Guarantees")
-        .prose(&format!("{}. {}.", guarantee(summary), text("descent")))
-        .section("Loss over rounds")
-        .figure(plot)
-        .section("Columns")
-        .figure(bars);
+    let label = profile.and_then(|profile| profile.label.as_deref());
+    let about = (summary["examples"].as_u64().unwrap_or(0), from);
+    let known = format!("{} trees: {}.", rounds.len(), text("choice"));
+    let mut page = if let Ok(Judgement::Numbers(numbers)) = judgement(summary) {
+        let own = "Boosted trees for numbers";
+        report::opening(label, own, about, &numbers.sentence(), numbers.tiles())
+    } else {
+        report::of_classes(label, "Boosted trees", about, judged, &known)
+    };
+    for warning in profile.iter().flat_map(|profile| &profile.warnings) {
+        page = page.prose(&format!("Please check: {warning}."));
+    }
+    page = page.section("What decides").figure(bars);
     if let Some(judged) = judged {
-        let two = (classes.len() == 2).then(|| classes[1].as_str());
-        page = report::probabilities(page, judged, two);
-    } else if let Ok(Judgement::Numbers(numbers)) = judgement(summary) {
-        page = page.section("Predictions").facts(Judgement::Numbers(numbers).lines());
+        page = report::quality(page, judged);
     }
-    report::repeat(report::reading(page, profile), how)
+    page = report::reading(page, profile);
+    if let Some(judged) = judged {
+        page = report::margins(page, judged);
+    }
+    page = page.folded("How it was learned").facts(facts).figure(plot);
+    page = page.folded("What is proved").prose(&format!(
+        "{}. {}.",
+        guarantee(summary),
+        text("descent")
+    ));
+    report::repeat(page, from)
 }
 
 /// The figures of a regression in a summary.

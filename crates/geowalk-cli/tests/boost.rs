@@ -188,7 +188,10 @@ fn a_report_says_what_was_learned_and_how_sure_it_is() {
         "Surrogate and training error",
         "no more rows are misclassified than this share",
         "6 rounds were kept",
-        "then malignant, else benign",
+        "of them in that class",
+        "<b>",
+        "if always &#39;benign&#39; is answered",
+        "this model",
         "--report r.html",
     ] {
         assert!(page.contains(part), "{part}");

@@ -134,7 +134,10 @@ fn limits_do_what_they_say() {
     let tree = |flags: &[&str]| place.parsed(&[&["tree", &data, "--json"], flags].concat());
     assert_eq!(tree(&["--depth", "2"])["depth"], 2);
     assert_eq!(tree(&["--leaves", "5", "--order", "depth"])["leaves"], 5);
-    let full = tree(&[])["leaves"].as_u64().unwrap();
+    let full = tree(&["--prune", "off"])["leaves"].as_u64().unwrap();
+    let pruned = tree(&[]);
+    assert!(pruned["leaves"].as_u64().unwrap() < full / 2, "{pruned}");
+    assert!(pruned["notes"].to_string().contains("prune: off"), "{pruned}");
     assert!(tree(&["--min-leaf", "20"])["leaves"].as_u64().unwrap() < full);
     assert!(tree(&["--prune", "0.3"])["leaves"].as_u64().unwrap() < full);
 }
@@ -146,6 +149,7 @@ fn bad_input_is_said_clearly() {
     for (flags, says) in [
         (&["--leaves", "0"][..], "max_leaves = 0; it must be a whole number >= 1"),
         (&["--min-leaf", "0"], "min_leaf = 0"),
+        (&["--prune", "of"], "unknown pruning 'of'"),
         (&["--folds", "1"], "folds = 1; it must be a whole number >= 2"),
         (&["--folds", "9"], "folds = 9; it must be in [2, 8]"),
         (&["--bins", "1"], "bins = 1; it must be in [2, 255]"),
@@ -197,7 +201,7 @@ fn a_report_shows_the_tree() {
     assert!(place.ok(&args).contains("report         r.html"));
     let page = String::from_utf8(place.read("r.html")).unwrap();
     for part in
-        ["the rows that it was grown on", "Loss and training error", "Reliability", "malignant"]
+        ["training rows", "Loss and training error", "Reliability", "malignant", "class=\"box\""]
     {
         assert!(page.contains(part), "{part}");
     }

@@ -75,7 +75,7 @@ impl Date {
     }
 
     /// As `2024-01-31`, or `2024-01-31 14:30:15` if it has a time, to the second.
-    pub(crate) fn text(self) -> String {
+    pub fn text(self) -> String {
         let Self { year, month, day, days, .. } = self;
         let seconds = ((days - days.floor()) * 86_400.0).round();
         let text = format!("{year:04}-{month:02}-{day:02}");

@@ -116,7 +116,7 @@ th{font-weight:600;border-bottom-color:var(--muted)}
 .n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 .good{color:var(--good);font-weight:600;white-space:nowrap}
 .bad{color:var(--bad);font-weight:600;white-space:nowrap}
-nav ul{padding-left:1.2rem;margin:.4rem 0}
+nav ul{display:flex;flex-wrap:wrap;gap:.2rem 1.2rem;padding:0;margin:.4rem 0 1rem;list-style:none;font-size:.92rem}
 @media print{body{max-width:none}.scroll{overflow:visible}nav{display:none}figure,table,.tiles{break-inside:avoid}h2{break-after:avoid}}
 ";
 

@@ -8,7 +8,7 @@ const BOX: (f64, f64) = (176.0, 46.0);
 const GAP: (f64, f64) = (44.0, 10.0);
 
 /// Boxes that are drawn at most.
-const MOST: usize = 47;
+const MOST: usize = 31;
 
 /// One box of a [`TreePicture`].
 #[derive(Debug, Clone, PartialEq)]

@@ -245,7 +245,7 @@ fn large_trees_are_cut_where_little_goes() {
     assert_eq!(small.matches("class=\"box\"").count(), 15);
     assert!(!small.contains("cut"));
     let large = Picture::from(tree("t", 8));
-    assert_eq!(large.svg().matches("class=\"box\"").count(), 47);
+    assert_eq!(large.svg().matches("class=\"box\"").count(), 31);
     assert!(large.svg().contains("branches are cut"), "{}", large.svg());
     assert!(large.description().contains("256 leaves"));
     // Boxes that lead back are not followed.

@@ -16,9 +16,8 @@ use std::sync::Arc;
 
 use geowalk::boost::Halt;
 use geowalk::boost::table::Table;
-use geowalk_cli::report::Judged;
+use geowalk_cli::report::{Judged, Judges};
 use geowalk_data::{Column, Kind, Source};
-use geowalk_run::calibration::Calibration;
 use geowalk_run::error::RunError;
 use geowalk_run::label::Coding;
 use geowalk_run::learned::{Answers, Ask, Form, Learned, Wants};
@@ -225,8 +224,7 @@ impl Batch {
             place.and_then(|place| u32::try_from(place).ok()).unwrap_or(u32::MAX)
         };
         let codes: Vec<u32> = codes.iter().map(own).collect();
-        let found = Calibration::new(probabilities, self.places.len(), &codes);
-        Ok(Judged { found, seen: format!("the {} rows that were given", codes.len()) })
+        Ok(Judged::new(self.learned.classes(), &codes, None, probabilities, Judges::Given))
     }
 
     /// Columns of a table in the order of labels.
@@ -273,6 +271,24 @@ impl Batch {
         let table = self.table(&columns)?;
         let shares = py.detach(|| self.answers(&table, true)).map_err(run)?.shares;
         self.arranged(py, &shares)
+    }
+
+    /// Why each row is predicted to be what it is, a sentence each; with other names of the columns.
+    #[pyo3(signature = (columns, names=None))]
+    fn explain(
+        &self,
+        py: Python<'_>,
+        columns: Vec<Bound<'_, PyAny>>,
+        names: Option<Vec<String>>,
+    ) -> PyResult<Vec<String>> {
+        let table = self.table(&columns)?;
+        let names = Renamed::new(self, names)?.headings(self);
+        let ask = Ask { why: true, ..Ask::default() };
+        let mut answers = Answers::default();
+        let renamed = self.learned.renamed(names);
+        let learned = renamed.as_deref().unwrap_or(self.learned.as_ref());
+        py.detach(|| learned.answer_table(&table, ask, &mut answers)).map_err(run)?;
+        Ok(answers.why)
     }
 
     /// What was learned, for people or for programs: text, json, sql or dot; with other names of the columns.

@@ -713,7 +713,7 @@ impl Online {
     /// The report of the run as one HTML page; `how` it can be made again.
     fn page(&self, how: &str) -> PyResult<String> {
         let session = self.session()?;
-        let page = geowalk_cli::report::online(&session.summary(), &session.course(), how);
+        let page = geowalk_cli::report::online(&session.summary(), &session.course(), &how.into());
         Ok(page.map_err(run)?.html())
     }
 

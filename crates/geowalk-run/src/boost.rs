@@ -11,6 +11,7 @@ mod explain;
 mod file;
 mod resume;
 mod summary;
+pub mod support;
 pub mod validate;
 pub mod words;
 

@@ -163,6 +163,11 @@ pub trait Learned: Send + Sync {
         false
     }
 
+    /// The same with other names of its columns, if it [explains](Self::explains).
+    fn renamed(&self, _columns: Vec<Heading>) -> Option<Box<dyn Learned>> {
+        None
+    }
+
     /// Adds the answers for all rows of a block, if it [wants](Self::wants) rows.
     fn answer_rows(&self, _rows: &Block, _ask: Ask, _out: &mut Answers) -> Result<(), RunError> {
         self.wants().map(|_| ())

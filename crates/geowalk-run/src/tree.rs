@@ -27,6 +27,38 @@ use crate::profile::Profile;
 use crate::table::{self, Examples};
 use crate::verdict::Verdict;
 
+/// How a tree is made smaller after it was grown.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Prune {
+    /// By length, unless leaves, depth or the rows of a leaf are limited.
+    #[default]
+    Auto,
+    /// Not at all.
+    Off,
+    /// By its length: a question stays if it tells more about the classes than it takes to ask it.
+    Length,
+    /// By this part of the data, which the tree is not grown on.
+    Part(f64),
+}
+
+impl Prune {
+    /// What a text says: `auto`, `off`, `length`, or a part of the data.
+    pub fn parse(text: &str) -> Result<Self, ConfigError> {
+        Ok(match text {
+            "auto" => Self::Auto,
+            "off" => Self::Off,
+            "length" => Self::Length,
+            part => Self::Part(part.parse().map_err(|_| {
+                geowalk::spec::unknown(
+                    "pruning",
+                    part,
+                    ["auto", "off", "length", "a part of the data such as 0.25"],
+                )
+            })?),
+        })
+    }
+}
+
 /// What to grow, and how.
 #[derive(Debug, Clone)]
 pub struct Plan {
@@ -36,8 +68,8 @@ pub struct Plan {
     pub bins: Option<usize>,
     /// Cross-validation with so many folds.
     pub folds: Option<usize>,
-    /// Prune by this part of the data, which the tree is not grown on.
-    pub prune: Option<f64>,
+    /// How the tree is made smaller after it was grown.
+    pub prune: Prune,
     /// κ of the probabilities (m + κ)/(n + Cκ), where m and n count rows; rows with weights count as many as
     /// their weights have
     /// [units](Examples::weight_unit).
@@ -54,7 +86,7 @@ impl Default for Plan {
             growth: Growth::new(Criterion::default()),
             bins: None,
             folds: None,
-            prune: None,
+            prune: Prune::Auto,
             smoothing: 1.0,
             seed: 0,
             task: None,
@@ -70,8 +102,17 @@ impl Plan {
             if allowed.contains(value) { Ok(()) } else { Err(bad) }
         };
         self.folds.map_or(Ok(()), |k| range("folds", k as f64, Allowed::Whole(2)))?;
-        self.prune.map_or(Ok(()), |part| range("prune", part, Allowed::OpenClosed(0.0, 0.5)))?;
+        if let Prune::Part(part) = self.prune {
+            range("prune", part, Allowed::OpenClosed(0.0, 0.5))?;
+        }
         range("smoothing", self.smoothing, Allowed::NonNegative)
+    }
+
+    /// Is the tree pruned by its length?
+    fn shortens(&self) -> bool {
+        let Growth { max_leaves, max_depth, min_leaf, .. } = &self.growth;
+        let free = max_leaves.is_none() && max_depth.is_none() && *min_leaf <= 1;
+        self.prune == Prune::Length || self.prune == Prune::Auto && free
     }
 
     /// κ in the unit of the weights.
@@ -86,7 +127,13 @@ impl Plan {
         classes: &Classes,
         weights: Option<&[f64]>,
     ) -> Result<Tree, RunError> {
-        let Some(part) = self.prune else { return self.grow_whole(table, classes, weights) };
+        let Prune::Part(part) = self.prune else {
+            let mut tree = self.grow_whole(table, classes, weights)?;
+            if self.shortens() {
+                tree.shorten(table, weights.map_or(1.0, table::weight_unit));
+            }
+            return Ok(tree);
+        };
         let (own, held) = folds::hold_out(classes.codes(), part, self.seed);
         if held.is_empty() {
             let allowed = Allowed::OpenClosed(folds::none_below(classes.codes()), 0.5);
@@ -408,6 +455,12 @@ pub fn learn(
     }
     if tree.nodes().len() == 1 {
         notes.push("no split gains anything: the tree is one leaf".to_owned());
+    }
+    if plan.shortens() {
+        notes.push(
+            "questions that tell less about the classes than it takes to ask them were taken back (prune: off keeps them)"
+                .to_owned(),
+        );
     }
     notes.extend(examples.skipped.1.clone());
     let mut summary = Summary {

@@ -79,7 +79,8 @@ impl Verdict {
         Self::new(classes, codes, &found, weights, Some(probabilities), None)
     }
 
-    fn cell(&self, class: usize, found: usize) -> f64 {
+    /// The weight of a class that was predicted as another, or as itself.
+    pub fn cell(&self, class: usize, found: usize) -> f64 {
         self.confusion[class * self.classes.len() + found]
     }
 
@@ -87,7 +88,8 @@ impl Verdict {
         self.confusion.iter().sum()
     }
 
-    fn of_class(&self, class: usize) -> f64 {
+    /// The weight of a class.
+    pub fn of_class(&self, class: usize) -> f64 {
         (0..self.classes.len()).map(|found| self.cell(class, found)).sum()
     }
 
@@ -192,7 +194,7 @@ impl Verdict {
 }
 
 /// A share in percent.
-fn percent(share: Option<f64>) -> String {
+pub fn percent(share: Option<f64>) -> String {
     share.map_or("-".to_owned(), |share| format!("{:.1} %", 100.0 * share))
 }
 
@@ -216,6 +218,45 @@ fn auc(scores: &[f64], codes: &[u32], weight: &dyn Fn(usize) -> f64) -> Option<f
         positive += yes;
     }
     (below > 0.0 && positive > 0.0).then(|| pairs / (below * positive))
+}
+
+/// What is found when rows whose score is at least some threshold are taken for the second of two classes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Threshold {
+    /// The share of the first class that is taken for the second.
+    pub false_alarms: f64,
+    /// The share of the second class that is found.
+    pub recall: f64,
+    /// The share of the second class among those that are taken for it.
+    pub precision: f64,
+}
+
+/// Every threshold between scores that differ, from the strictest to that which takes all rows; none unless both
+/// classes occur.
+pub fn thresholds(scores: &[f64], codes: &[u32], weights: Option<&[f64]>) -> Vec<Threshold> {
+    let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
+    let all = |class: u32| -> f64 {
+        (0..codes.len()).filter(|row| codes[*row] == class).map(weight).sum()
+    };
+    let (no, yes) = (all(0), all(1));
+    if !(no > 0.0 && yes > 0.0) {
+        return Vec::new();
+    }
+    let mut order: Vec<usize> = (0..scores.len()).collect();
+    order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
+    let (mut alarms, mut found) = (0.0, 0.0);
+    let mut out = Vec::new();
+    for run in order.chunk_by(|a, b| scores[*a] == scores[*b]) {
+        for row in run {
+            if codes[*row] == 1 { found += weight(*row) } else { alarms += weight(*row) }
+        }
+        out.push(Threshold {
+            false_alarms: alarms / no,
+            recall: found / yes,
+            precision: found / (found + alarms),
+        });
+    }
+    out
 }
 
 /// How good predictions of numbers are.
@@ -256,6 +297,30 @@ impl Numbers {
         vec![("RMSE".to_owned(), rmse), ("MAE".to_owned(), format!("{mae:.4}"))]
     }
 
+    /// What it comes to, in one sentence.
+    pub fn sentence(&self) -> String {
+        let Self { rows, rmse, mae, baseline } = self;
+        format!(
+            "On {rows} training rows predictions are off by {mae:.4} on average; the root of the mean squared error is {rmse:.4}, where always guessing the mean has {baseline:.4}."
+        )
+    }
+
+    /// The figures that matter most, each with its name.
+    pub fn tiles(&self) -> Vec<(String, String)> {
+        let Self { rmse, mae, baseline, .. } = self;
+        let explained = 1.0 - (rmse / baseline) * (rmse / baseline);
+        [
+            ("root of the mean squared error", format!("{rmse:.4}")),
+            ("the same of always guessing the mean", format!("{baseline:.4}")),
+            ("mean absolute error", format!("{mae:.4}")),
+            ("of the variance explained (R²)", percent(Some(explained))),
+        ]
+        .into_iter()
+        .filter(|(_, text)| !text.contains("NaN"))
+        .map(|(name, text)| (name.to_owned(), text))
+        .collect()
+    }
+
     /// For programs.
     pub fn json(&self) -> Value {
         json!({"rows": self.rows, "rmse": self.rmse, "mae": self.mae, "baseline": {"rmse": self.baseline}})
@@ -277,6 +342,18 @@ mod tests {
         assert_eq!((verdict.recall(1), verdict.precision(0)), (Some(0.5), Some(0.75)));
         // Of 6 pairs one is wrong and one is equal.
         assert_eq!(verdict.auc, Some(4.5 / 6.0));
+        let curve = thresholds(&p, &[0, 0, 1, 1, 0], None);
+        assert_eq!(curve.len(), 4);
+        let area: f64 = [(0.0, 0.0)]
+            .into_iter()
+            .chain(curve.iter().map(|t| (t.false_alarms, t.recall)))
+            .collect::<Vec<_>>()
+            .windows(2)
+            .map(|two| (two[1].0 - two[0].0) * f64::midpoint(two[0].1, two[1].1))
+            .sum();
+        assert!((area - 4.5 / 6.0).abs() < 1e-12, "the area below the curve is the AUC");
+        assert_eq!((curve[0].precision, curve[3].recall), (1.0, 1.0));
+        assert!(thresholds(&p, &[0; 5], None).is_empty());
         let loss = -[0.9f64, 0.6, 0.35, 0.8, 0.65].iter().map(|p| Real::ln(*p)).sum::<f64>() / 5.0;
         assert!((verdict.log_loss.unwrap() - loss).abs() < 1e-12);
         assert_eq!(verdict.sentence(), "80.0 % of 5 rows; always 'bad' has 60.0 %");

@@ -467,6 +467,50 @@ fn pruning_counts_weights_and_takes_rows_of_one_class() {
     assert_eq!(left(&[0, 0, 1, 1], Some(&[0.0, 0.0, 1.0, 1.0])), 1);
 }
 
+#[test]
+fn pruning_by_length_keeps_questions_that_pay() {
+    let mut s = Sampler::new(5);
+    let noise = table(&mut s, 400, 5000);
+    let codes: Vec<u32> = (0..400).map(|_| u32::from(s.unit() < 0.3)).collect();
+    let grown = |table: &Table, codes: &[u32], weights: Option<&[f64]>| {
+        let classes = Classes::new(codes.to_vec(), ["no", "yes"]).unwrap();
+        Tree::exact(table, &classes, weights, &growth("entropy")).unwrap()
+    };
+    // Classes that have nothing to do with the columns: one leaf is left.
+    let mut tree = grown(&noise, &codes, None);
+    let full = tree.leaves().count();
+    assert!(full > 30);
+    assert_eq!(tree.shorten(&noise, 1.0), full - 1);
+    // A question that the classes follow stays, though one row in ten is against it.
+    let values: Vec<f64> = (0..400).map(|_| s.unit()).collect();
+    let follow = |x: &f64| u32::from((*x > 0.6) != (s.unit() < 0.1));
+    let codes: Vec<u32> = values.iter().map(follow).collect();
+    let column = Table::new(vec![Column::numeric("x", values.clone())]).unwrap();
+    let mut tree = grown(&column, &codes, None);
+    tree.shorten(&column, 1.0);
+    let branch = tree.nodes()[0].branch.unwrap();
+    assert_eq!(tree.leaves().count(), 2);
+    let geowalk::boost::split::Test::AtMost { theta, .. } = branch.split.test else { panic!() };
+    assert!((theta - 0.6).abs() < 0.05, "{theta}");
+    check_shape(&tree);
+    let again = tree.clone();
+    assert_eq!(tree.shorten(&column, 1.0), 0);
+    assert!(tree == again);
+    // Whole weights are rows that come again, in whatever unit.
+    let weights: Vec<f64> = (0..400).map(|k| f64::from(1 + k % 3)).collect();
+    let rows: Vec<u32> = (0..400_u32).flat_map(|k| vec![k; 1 + k as usize % 3]).collect();
+    let repeated: Vec<u32> = rows.iter().map(|row| codes[*row as usize]).collect();
+    let mut one = grown(&column, &codes, Some(&weights));
+    let mut other = grown(&column.select(&rows).unwrap(), &repeated, None);
+    one.shorten(&column, 1.0);
+    other.shorten(&column.select(&rows).unwrap(), 1.0);
+    assert_eq!(one.leaves_of(&column), other.leaves_of(&column));
+    let tripled: Vec<f64> = weights.iter().map(|weight| 3.0 * weight).collect();
+    let mut third = grown(&column, &codes, Some(&tripled));
+    third.shorten(&column, 3.0);
+    assert_eq!(one.leaves_of(&column), third.leaves_of(&column));
+}
+
 fn check_shape(tree: &Tree) {
     let parts = (tree.criterion().clone(), tree.classes(), tree.columns(), tree.nodes().to_vec());
     let masses = (0..tree.nodes().len()).flat_map(|node| tree.masses(node).to_vec()).collect();

@@ -74,4 +74,4 @@ def test_columns_without_names(tmp_path):
         assert "worst_" in (tmp_path / "r.html").read_text(encoding="utf-8")
         with pytest.raises(ValueError, match="1 names for 30 columns"):
             model.write(feature_names=["a"])
-    assert all("x2" in rule for rule in boost.rules_)
+    assert all("x2" in rule.text for rule in boost.rules_)

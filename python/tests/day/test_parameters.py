@@ -41,12 +41,14 @@ SETTINGS = {
         {"loss": geowalk.losses.get("logistic")},
         {"nominal": ["1"], "text": ("2",)},
         {"weak": "trees", "rounds": 3, "rate": 0.3, "depth": 2, "ridge": 0.5, "row_share": 0.9, "column_share": 0.8, "min_leaf": 2},
-        {"weak": "trees", "effective_rows": True, "leaf_step": "exact", "patience": 3, "hold_out": 0.25, "random_state": 4, "rate": 0.5},
+        {"weak": "trees", "effective_rows": True, "leaf_step": "exact", "patience": 3, "hold_out": 0.25, "random_state": 4, "learning_rate": 0.5},
+        {"class_weight": {"up": 2.0, "down": 0.5}},
+        {"class_weight": "balanced", "rate": None},
     ],
     geowalk.BoostRegressor: [
         {"loss": "huber(delta=2)", "rounds": 3, "leaves": 3, "bins": 20, "seed": 5, "rate": 0.3, "depth": 2, "ridge": 0.5},
         {"rounds": 4, "row_share": 0.9, "column_share": 0.8, "min_leaf": 2, "nominal": ["1"], "text": ("2",)},
-        {"weak": "trees", "effective_rows": True, "leaf_step": "newton", "patience": 3, "hold_out": 0.25, "random_state": 4, "rate": 0.5},
+        {"weak": "trees", "effective_rows": True, "leaf_step": "newton", "patience": 3, "hold_out": 0.25, "random_state": 4, "learning_rate": 0.5},
     ],
     geowalk.TreeRegressor: [
         {"loss": "absolute", "max_leaves": 5, "max_depth": 3, "min_leaf": 4, "bins": 20, "seed": 9},
@@ -55,6 +57,8 @@ SETTINGS = {
     geowalk.TreeClassifier: [
         {"loss": "gini", "max_leaves": 5, "max_depth": 3, "min_leaf": 4, "prune": 0.2, "bins": 20, "smoothing": 0.5, "seed": 9},
         {"max_leaves": 2, "nominal": ("1",), "text": ["3"]},
+        {"prune": None, "random_state": 3, "class_weight": "balanced"},
+        {"prune": "length", "max_depth": 4, "class_weight": {"up": 2.0}},
     ],
     geowalk.Hedge: [
         {"walk": "hedge", "rate": 0.3, "loss": None, "share": 0.1, "range": (0.0, 2.0)},

@@ -2,15 +2,18 @@
 
 use geowalk::boost::multiclass::Reduction;
 use geowalk::certify::{Certificate, Status};
-use geowalk_page::{Page, Plot, Table};
+use geowalk_page::{Bars, Cell, Page, Plot, Table};
+use geowalk_run::boost::support::Support;
 use geowalk_run::boost::validate::Validation;
 use geowalk_run::boost::words::{Names, about_missing, spoken};
-use geowalk_run::boost::{Boosted, History, Plan};
+use geowalk_run::boost::{Boosted, History, Kind, Plan};
 use geowalk_run::learned::promise;
 use geowalk_run::profile::Profile;
 
 use super::{about_loss, about_weak};
-use crate::report::{self, Judged};
+use geowalk_run::verdict::percent;
+
+use crate::report::{self, Judged, Origin};
 
 /// Everything that the report speaks of.
 #[derive(Debug)]
@@ -31,37 +34,56 @@ pub struct Report<'a> {
     pub judged: Option<Judged>,
     /// The names of columns and values.
     pub names: &'a Names,
+    /// The training rows of which each rule is true, member by member; empty if that is not known.
+    pub supports: &'a [Vec<Support>],
     /// The training error.
     pub error: f64,
 }
 
 impl Report<'_> {
-    /// The page; `how` the run can be made again.
-    pub fn page(&self, how: &str) -> Page {
-        let mut page = Page::new("A boosted classifier").contents().facts(self.facts());
-        page = self.promises(page);
-        page = self.rounds(page);
-        let two = (self.boosted.classes.len() == 2).then(|| self.boosted.classes[1].as_str());
-        if let Some(judged) = &self.judged {
-            page = report::probabilities(page, judged, two);
+    /// The page, and where it comes from.
+    pub fn page(&self, from: &Origin) -> Page {
+        let label = self.profile.and_then(|profile| profile.label.as_deref());
+        let known = format!(
+            "Of {} training rows {} are predicted wrongly.",
+            self.rows,
+            percent(Some(self.error))
+        );
+        let what = match self.plan.weak {
+            Kind::Rules => "Boosted rules",
+            Kind::Stumps => "Boosted stumps",
+            _ => "A boosted classifier",
+        };
+        let rows = self.rows as u64;
+        let mut page = report::of_classes(label, what, (rows, from), self.judged.as_ref(), &known);
+        for warning in self.profile.iter().flat_map(|profile| &profile.warnings) {
+            page = page.prose(&format!("Please check: {warning}."));
         }
-        report::repeat(report::reading(self.features(page), self.profile), how)
+        page = self.features(page);
+        if let Some(judged) = &self.judged {
+            page = report::quality(page, judged);
+        }
+        page = report::reading(page, self.profile);
+        if let Some(judged) = &self.judged {
+            page = report::margins(page, judged);
+        }
+        page = self.rounds(page);
+        report::repeat(self.promises(page), from)
     }
 
     fn facts(&self) -> Vec<(&'static str, String)> {
         let mut facts = vec![
-            ("examples", self.rows.to_string()),
             ("columns", self.boosted.columns.to_string()),
             ("classes", self.boosted.classes.join(", ")),
             ("loss", about_loss(self.plan, self.histories)),
             ("weak learner", about_weak(self.plan)),
-            ("training error", format!("{:.6}", self.error)),
+            ("training error", percent(Some(self.error))),
         ];
         if let Some(own) = self.validation {
             let text = format!(
-                "{:.6} ± {:.6}, mean and deviation of {} folds, seed {}",
-                own.mean(),
-                own.deviation(),
+                "{} ± {}, mean and deviation of {} folds, seed {}",
+                percent(Some(own.mean())),
+                percent(Some(own.deviation())),
                 own.errors.len(),
                 self.plan.seed
             );
@@ -91,14 +113,14 @@ impl Report<'_> {
                 ]);
             }
         }
-        page.section("What is promised")
+        page.folded("What is proved")
             .prose("Theorems about the training data, evaluated on this run. They hold whatever the data are; a premise that broke is said, and then nothing is promised.")
             .table(table)
     }
 
     /// Surrogate and error round by round, with what the theorem promises of each.
     fn rounds(&self, mut page: Page) -> Page {
-        page = page.section("Rounds").prose("The average normalised surrogate is 1 at the start and never below the training error. Each round must take at least what the theorem promises off it: the dashed line is where the round had to end, from where it began.");
+        page = page.folded("How it was learned").facts(self.facts()).prose("The average normalised surrogate is 1 at the start and never below the training error. Each round must take at least what the theorem promises off it: the dashed line is where the round had to end, from where it began.");
         for own in self.histories {
             let title = match &own.class {
                 Some(class) => format!("{class} against the rest"),
@@ -134,24 +156,42 @@ impl Report<'_> {
         page
     }
 
-    /// What was learned, sentence by sentence.
-    fn features(&self, mut page: Page) -> Page {
+    /// What decides: the columns, then rule by rule.
+    fn features(&self, page: Page) -> Page {
         let missing = about_missing(self.boosted);
-        page = page.section("What was learned").prose(&format!("Missing values: {missing}."));
-        for (name, all) in spoken(self.boosted, self.names) {
-            // A class without weight has no rounds.
-            let of = |own: &&History| own.class.as_ref().is_none_or(|class| *class == name);
-            let own = self.histories.iter().find(of);
-            let rounds = own.map(|own| own.rounds.as_slice()).unwrap_or_default();
-            let mut table = Table::new(["round", "edge", "leverage", "sentence"])
-                .caption(format!("What speaks for {name}, and how loud"));
+        let mut page = page.section("What decides").prose(&format!(
+            "Each rule adds its weight to the class that it votes for where it is true, and to the other class where it is not; the class with more weight is predicted. Missing values: {missing}."
+        ));
+        let gained = self.boosted.importance(self.supports);
+        let mut order: Vec<usize> =
+            (0..gained.len()).filter(|column| gained[*column] > 0.0).collect();
+        order.sort_by(|a, b| gained[*b].total_cmp(&gained[*a]).then(a.cmp(b)));
+        if !order.is_empty() {
+            let bars = Bars::new("How much each column moves the score, in percent of all");
+            let bar = |bars: Bars, column: &usize| {
+                bars.bar(self.names.column(*column), (1000.0 * gained[*column]).round() / 10.0)
+            };
+            page = page.figure(order.iter().take(COLUMNS).fold(bars, bar));
+        }
+        for (name, mut all) in spoken(self.boosted, self.names, self.supports) {
+            // The loudest first.
+            all.sort_by(|a, b| {
+                b.alpha.abs().total_cmp(&a.alpha.abs()).then(a.feature.cmp(&b.feature))
+            });
+            let head = ["rule", "votes for", "weight", "true of rows", "of them in that class"];
+            let mut table = Table::new(head).stacked();
+            if self.boosted.classes.len() > 2 {
+                table = table.caption(format!("What speaks for {name}"));
+            }
             for own in all {
-                let first = rounds.iter().find(|round| round.feature == own.feature);
+                let share = own.support.and_then(|support| support.share);
+                let share = share.map(|share| if own.alpha >= 0.0 { share } else { 1.0 - share });
                 table.push([
-                    first.map_or_else(|| "".into(), |round| round.round.into()),
-                    first.map_or_else(|| "".into(), |round| round.edge.into()),
-                    own.alpha.into(),
-                    own.sentence.into(),
+                    own.condition.into(),
+                    own.votes_for.into(),
+                    Cell::Figures(format!("{:.2}", own.alpha.abs())),
+                    own.support.map_or_else(|| "".into(), |support| support.rows.into()),
+                    Cell::Figures(share.map(|share| percent(Some(share))).unwrap_or_default()),
                 ]);
             }
             page = page.table(table);
@@ -159,6 +199,9 @@ impl Report<'_> {
         page
     }
 }
+
+/// Columns in the picture of what decides.
+const COLUMNS: usize = 12;
 
 fn meaning(certificate: &Certificate, asks: bool) -> String {
     match (&certificate.status, certificate.theorem) {

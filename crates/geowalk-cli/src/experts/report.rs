@@ -27,7 +27,7 @@ pub(super) fn page(summary: &Summary) -> Page {
             page = page.prose(note);
         }
     }
-    report::repeat(page, &report::typed())
+    report::repeat(page, &report::typed(&[]))
 }
 
 fn facts(summary: &Summary) -> Vec<(String, String)> {

@@ -8,19 +8,27 @@ use geowalk_run::learned;
 use geowalk_run::learner::Reach;
 use geowalk_run::predict::restore;
 use geowalk_run::train::{Course, Point, Summary};
+use geowalk_run::verdict::percent;
 
 use super::number;
-use crate::report;
+use crate::report::{self, Origin};
 
 /// Weights that are shown of each output, and outputs that are shown.
 const WEIGHTS: usize = 20;
 const OUTPUTS: usize = 12;
 
-/// The page of an on-line run; `how` it can be made again.
-pub fn page(summary: &Summary, course: &Course, how: &str) -> Result<Page, RunError> {
-    let title = if summary.is_fitted() { "A fitted linear model" } else { "An on-line run" };
-    let mut page = Page::new(title).contents().facts(facts(summary));
-    page = promises(page, summary);
+/// The page of an on-line run, and where it comes from.
+pub fn page(summary: &Summary, course: &Course, from: &Origin) -> Result<Page, RunError> {
+    let what = if summary.is_fitted() { "A fitted linear model" } else { "An on-line run" };
+    let label = course.model.schema.label();
+    let about = (summary.seen.examples, from);
+    let mut page = report::opening(label, what, about, &sentence(summary), tiles(summary));
+    if !summary.guarantee.is_empty() {
+        page = page.section("What is guaranteed");
+        for line in &summary.guarantee {
+            page = page.prose(line);
+        }
+    }
     // A fit has no course through the rows.
     if !summary.is_fitted() {
         page = losses(page, summary, &course.points);
@@ -34,7 +42,49 @@ pub fn page(summary: &Summary, course: &Course, how: &str) -> Result<Page, RunEr
             page = page.prose(note);
         }
     }
-    Ok(report::repeat(page, how))
+    page = page.folded("Settings").facts(facts(summary));
+    Ok(report::repeat(theorems(page, summary), from))
+}
+
+/// What it comes to, in one sentence.
+fn sentence(summary: &Summary) -> String {
+    let metric = |wanted: &str| {
+        let mut all = summary.seen.metrics.iter();
+        all.find(|(name, _)| *name == wanted).map(|(_, value)| *value)
+    };
+    let rows = summary.seen.examples;
+    let when = if summary.is_fitted() {
+        "after it was fitted to all of them"
+    } else {
+        "each before it was learned from"
+    };
+    match (metric("accuracy"), metric("rmse")) {
+        (Some(accuracy), _) => {
+            format!("The class was right for {} of {rows} rows, {when}.", percent(Some(accuracy)))
+        }
+        (_, Some(rmse)) => format!(
+            "On {rows} rows, {when}, predictions were off by {} (root of the mean squared error).",
+            number(rmse)
+        ),
+        _ => format!("{rows} rows were learned from."),
+    }
+}
+
+fn tiles(summary: &Summary) -> Vec<(String, String)> {
+    let named = |(name, value): &(&'static str, f64)| match *name {
+        "accuracy" => ("of rows predicted right".to_owned(), percent(Some(*value))),
+        "auc" => ("AUC (1: all ranked right, 0.5: by chance)".to_owned(), format!("{value:.3}")),
+        "log_loss" => ("log loss (0 is perfect)".to_owned(), format!("{value:.3}")),
+        "rmse" => ("root of the mean squared error".to_owned(), number(*value)),
+        "mae" => ("mean absolute error".to_owned(), number(*value)),
+        other => (other.replace('_', " "), number(*value)),
+    };
+    let mut tiles: Vec<(String, String)> =
+        summary.seen.metrics.iter().filter(|(_, value)| value.is_finite()).map(named).collect();
+    if let Some(held) = &summary.holdout {
+        tiles.push((format!("loss on {} rows held out", held.examples), number(held.loss)));
+    }
+    tiles
 }
 
 fn facts(summary: &Summary) -> Vec<(&'static str, String)> {
@@ -58,12 +108,9 @@ fn facts(summary: &Summary) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// The certificates in words.
-fn promises(page: Page, summary: &Summary) -> Page {
-    let mut page = page.section("Guarantees");
-    for line in &summary.guarantee {
-        page = page.prose(line);
-    }
+/// The theorems behind what is guaranteed.
+fn theorems(page: Page, summary: &Summary) -> Page {
+    let page = page.folded("What is proved");
     let Some(report) = &summary.certificate else {
         return page.prose("Nothing: certificates were switched off.");
     };

@@ -1,11 +1,12 @@
 //! The report of `tree`: the tree, what each split gained, how sure it is.
 
-use geowalk::boost::tree::Tree;
-use geowalk_page::{Bars, Page, Plot};
+use geowalk::boost::tree::{Node, Tree};
+use geowalk_page::{Bars, Page, Plot, TreeNode, TreePicture};
 use geowalk_run::tree::Summary;
+use geowalk_run::verdict::percent;
 
 use super::COLUMNS;
-use crate::report::{self, Judged};
+use crate::report::{self, Judged, Origin};
 use crate::train::number;
 
 /// Everything that the report speaks of.
@@ -19,21 +20,49 @@ pub struct Report<'a> {
     pub classes: &'a [String],
     /// The tree for people.
     pub text: String,
+    /// What each node asks, or the class of a leaf.
+    pub captions: Vec<String>,
     /// Margins and calibration, if there are rows to judge by.
     pub judged: Option<Judged>,
 }
 
 impl Report<'_> {
-    /// The page; `how` the run can be made again.
-    pub fn page(&self, how: &str) -> Page {
+    /// The page, and where it comes from.
+    pub fn page(&self, from: &Origin) -> Page {
+        let summary = self.summary;
+        let label = summary.profile.as_ref().and_then(|profile| profile.label.as_deref());
+        let (leaves, depth) = summary.shape;
+        let known = format!("A tree of {leaves} leaves, at most {depth} questions deep.");
+        let rows = summary.examples as u64;
+        let mut page = report::of_classes(
+            label,
+            "A decision tree",
+            (rows, from),
+            self.judged.as_ref(),
+            &known,
+        );
+        for warning in summary.profile.iter().flat_map(|profile| &profile.warnings) {
+            page = page.prose(&format!("Please check: {warning}."));
+        }
+        page = self.tree(page);
+        if let Some(judged) = &self.judged {
+            page = report::quality(page, judged);
+        }
+        page = report::reading(page, summary.profile.as_ref());
+        if let Some(judged) = &self.judged {
+            page = report::margins(page, judged);
+        }
+        page = costs(page.folded("How it was grown").facts(self.facts()), self);
+        page = page.folded("The whole tree as text").code(&self.text);
+        report::repeat(page, from)
+    }
+
+    fn facts(&self) -> Vec<(String, String)> {
         let summary = self.summary;
         let mut facts = vec![
-            ("examples".to_owned(), summary.examples.to_string()),
             ("columns".to_owned(), self.tree.columns().to_string()),
             ("classes".to_owned(), self.classes.join(", ")),
             ("criterion".to_owned(), summary.loss_name.clone()),
-            ("leaves".to_owned(), summary.shape.0.to_string()),
-            ("depth".to_owned(), summary.shape.1.to_string()),
             ("loss in training".to_owned(), number(summary.loss)),
         ];
         let validated = summary.validated();
@@ -49,17 +78,39 @@ impl Report<'_> {
             ));
         }
         facts.extend(summary.notes.iter().map(|note| ("note".to_owned(), note.clone())));
-        let mut page = Page::new("A decision tree").contents().facts(facts);
-        page = page
-        .section("What is promised")
-        .prose("No theorem bounds the error of a tree that is grown greedily on rows that it has not seen. On its training data the loss per row is never below the share of rows that it misclassifies, and no split increases it; with --folds the error on rows that it has not seen is estimated.");
-        page = costs(page, self);
-        if let Some(judged) = &self.judged {
-            let two = (self.classes.len() == 2).then(|| self.classes[1].as_str());
-            page = report::probabilities(page, judged, two);
+        facts
+    }
+
+    /// The tree as a picture, and what its columns gained.
+    fn tree(&self, page: Page) -> Page {
+        let tree = self.tree;
+        let node = |(at, own): (usize, &Node)| {
+            let masses = tree.masses(at);
+            let total: f64 = masses.iter().sum();
+            // Of two classes the share of the second, of several that of the largest.
+            let class = if masses.len() == 2 { 1 } else { tree.class(at) };
+            let share = masses.get(class).map_or(0.0, |own| own / total);
+            let name = self.classes.get(class).map_or("", String::as_str);
+            TreeNode {
+                text: self.captions.get(at).cloned().unwrap_or_default(),
+                note: format!("{} rows, {} {name}", own.rows, percent(Some(share))),
+                share: Some((share, class)),
+                mass: total,
+                children: own.branch.map(|branch| (branch.left, branch.right)),
+            }
+        };
+        let nodes = tree.nodes().iter().enumerate().map(node).collect();
+        let mut bars = Bars::new("What each column gained, in percent of all");
+        for (name, part) in self.summary.importance.iter().take(COLUMNS) {
+            bars = bars.bar(name.clone(), (1000.0 * part).round() / 10.0);
         }
-        page = page.section("The tree").code(&self.text);
-        report::repeat(report::reading(page, summary.profile.as_ref()), how)
+        page.section("The tree")
+            .prose(&format!(
+                "{} leaves, at most {} questions to a leaf. A missing value goes to 'no', unless the question says 'or missing'.",
+                self.summary.shape.0, self.summary.shape.1
+            ))
+            .figure(TreePicture::new("Questions from left to right", nodes))
+            .figure(bars)
     }
 }
 
@@ -87,12 +138,6 @@ fn costs(page: Page, own: &Report<'_>) -> Page {
         .y("per row")
         .line("loss", losses)
         .steps("training error", errors);
-    let mut bars = Bars::new("What each column gained, as parts of 1");
-    for (name, part) in own.summary.importance.iter().take(COLUMNS) {
-        bars = bars.bar(name.clone(), *part);
-    }
-    page.section("Growth")
-        .prose("The loss falls with every split by what the split gains; it is an upper bound of the training error throughout.")
+    page.prose("The loss falls with every split by what the split gains; it is an upper bound of the training error throughout. No theorem bounds the error of such a tree on rows that it has not seen; --folds estimates it.")
         .figure(plot)
-        .figure(bars)
 }

@@ -40,10 +40,11 @@ impl Frame {
         for tick in self.x.ticks(6) {
             let (x, half) = (self.across(tick.value), width_of(&tick.label) / 2.0);
             canvas.path("axis", &format!("M{} {}v4", At(x), At(floor)));
-            // A label that would run into its neighbour or over the edge is left out; its tick stays.
-            if x - half > free && x + half < WIDTH + 4.0 {
-                canvas.text("small", Anchor::Middle, x, floor + 16.0, &tick.label);
-                free = x + half + 6.0;
+            // A label that would run into its neighbour is left out; its tick stays. That at the edge moves inwards.
+            let middle = x.min(WIDTH - half - 1.0);
+            if middle - half > free {
+                canvas.text("small", Anchor::Middle, middle, floor + 16.0, &tick.label);
+                free = middle + half + 6.0;
             }
         }
         canvas.path("axis", &format!("M{} {}V{}H{}", At(self.left), At(TOP), At(floor), At(right)));

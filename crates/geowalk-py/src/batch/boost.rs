@@ -91,7 +91,7 @@ fn learn(plan: &Plan, examples: &Examples) -> Result<Model, RunError> {
 
 /// What a model holds, with the loss that no name tells.
 fn made(model: &Model, own: Option<&Surrogate>) -> Result<Boosting, RunError> {
-    Ok(Boosting::new(Boosted::with(model, own)?, &model.schema))
+    Ok(Boosting::new(Boosted::with(model, own)?, model))
 }
 
 #[pymethods]
@@ -177,9 +177,10 @@ impl Boost {
             validation: None,
             judged,
             names: &Names::new(names.headings(batch), boosted),
+            supports: slf.boosted.supports(),
             error: model.summary["metrics"]["training_error"].as_f64().unwrap_or(f64::NAN),
         };
-        Ok(report.page(how).html())
+        Ok(report.page(&how.into()).html())
     }
 
     /// The score of the second of two classes, or one of each class.
@@ -198,6 +199,11 @@ impl Boost {
             .flat_map(|row| scores.iter().map(move |scores| scores[row]))
             .collect();
         batch.arranged(py, &rows).map(Bound::into_any)
+    }
+
+    /// How much each column moves the scores, as parts of 1.
+    fn importance<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        PyArray1::from_vec(py, self.boosted.boosted().importance(self.boosted.supports()))
     }
 
     /// What a model file's bytes hold; with the labels of the classes in an order of one's own, and the loss if it is the user's own.

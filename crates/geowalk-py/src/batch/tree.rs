@@ -8,7 +8,7 @@ use geowalk_cli::report::Grown as Report;
 use geowalk_run::label::Coding;
 use geowalk_run::learned::{Form, Grown};
 use geowalk_run::model::ModelError;
-use geowalk_run::tree::{self, Plan, Summary};
+use geowalk_run::tree::{self, Plan, Prune, Summary};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
@@ -38,7 +38,7 @@ pub(crate) struct Tree {
 #[pymethods]
 impl Tree {
     #[new]
-    #[pyo3(signature = (names, columns, y, classes, weight=None, loss="matsushita", max_leaves=None, max_depth=None, min_leaf=1, prune=None, bins=None, smoothing=1.0, seed=0, label=None, nominal=None, text=None))]
+    #[pyo3(signature = (names, columns, y, classes, weight=None, loss="matsushita", max_leaves=None, max_depth=None, min_leaf=1, prune="auto", bins=None, smoothing=1.0, seed=0, label=None, nominal=None, text=None))]
     #[allow(clippy::too_many_arguments)] // the parameters of the estimator
     fn new(
         py: Python<'_>,
@@ -51,7 +51,7 @@ impl Tree {
         max_leaves: Option<usize>,
         max_depth: Option<usize>,
         min_leaf: usize,
-        prune: Option<f64>,
+        prune: &str,
         bins: Option<usize>,
         smoothing: f64,
         seed: u64,
@@ -69,6 +69,7 @@ impl Tree {
             halt: halt.clone(),
             ..Growth::new(criterion)
         };
+        let prune = Prune::parse(prune).map_err(config)?;
         let plan = Plan { growth, bins, prune, smoothing, seed, ..Plan::default() };
         let data = Data { names, columns, y, classes, weight, label, nominal, text };
         let work = move |examples: &_| {
@@ -104,9 +105,10 @@ impl Tree {
             tree: slf.grown.shown().tree(),
             classes: &coding.texts(model.schema.labels()),
             text: batch.written(Form::Text, &names)?,
+            captions: slf.grown.shown().clone().with_columns(names.headings(batch)).captions(),
             judged,
         };
-        Ok(report.page(how).html())
+        Ok(report.page(&how.into()).html())
     }
 
     /// How many leaves, and how many tests on the longest way to one.

@@ -245,7 +245,8 @@ impl Trees {
         }
         let profile = Profile::of(&batch.model);
         let page = geowalk_cli::report::boosted_trees;
-        Ok(page(&summary, slf.learned.classes(), profile.as_ref(), judged.as_ref(), how).html())
+        Ok(page(&summary, slf.learned.classes(), profile.as_ref(), judged.as_ref(), &how.into())
+            .html())
     }
 
     /// What each column gained, as parts of 1.

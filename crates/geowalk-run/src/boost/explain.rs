@@ -11,8 +11,8 @@ use geowalk::boost::table::{Column, Table, Values};
 use geowalk::boost::weak::Hypothesis;
 use geowalk_data::Schema;
 
-use super::Boosted;
 use super::words::Names;
+use super::{Boosted, support};
 use crate::error::RunError;
 use crate::table::{Origin, headings};
 
@@ -22,27 +22,11 @@ const FOR: usize = 3;
 impl Boosted {
     /// The names of the columns of the data that are asked for.
     pub fn used_columns(&self, schema: &Schema) -> Vec<String> {
-        let mut used = Vec::new();
-        let hypotheses = self.members.iter().flat_map(|member| {
+        let spoken = self.members.iter().flat_map(|member| {
             let pairs = member.hypotheses.iter().zip(&member.alpha);
             pairs.filter(|(_, alpha)| **alpha != 0.0).map(|(hypothesis, _)| hypothesis)
         });
-        for hypothesis in hypotheses {
-            match hypothesis {
-                Hypothesis::Rule(rule) => used.extend(rule.literals.iter().map(|l| l.column)),
-                Hypothesis::Stump(split) => used.push(split.column),
-                Hypothesis::Tree(votes) => {
-                    used.extend(votes.nodes().iter().filter_map(|n| match n {
-                        Vote::Ask(split, ..) => Some(split.column),
-                        Vote::Say(_) => None,
-                    }));
-                }
-                Hypothesis::Plain(Plain::Value(column) | Plain::Name(column, _)) => {
-                    used.push(*column);
-                }
-                _ => {}
-            }
-        }
+        let used: Vec<usize> = spoken.flat_map(support::columns).collect();
         let source = |heading: crate::table::Heading| match heading.origin {
             Origin::Word { column, .. } | Origin::Date { column } => column,
             Origin::Cell | Origin::Entry => heading.name,

@@ -5,7 +5,7 @@ use geowalk::boost::Round;
 use geowalk::certify::{Broken, Certificate, Status};
 use serde_json::{Value, json};
 
-use super::{Boosted, History, Plan};
+use super::{Boosted, History, Plan, support};
 use crate::profile::Profile;
 use crate::table::Examples;
 
@@ -30,6 +30,7 @@ pub fn summary(
         "metrics": { "training_error": error },
         "certificate": histories.first().map(|own| certificate(&own.certificates[0])),
         "members": histories.iter().map(history).collect::<Vec<_>>(),
+        "support": support::json(&boosted.supports(&examples.table, &examples.classes).unwrap_or_default()),
     });
     if let Some(held_out) = held_out {
         summary["metrics"]["held_out_error"] = json!(held_out);

@@ -18,6 +18,7 @@ use geowalk::loss::AnyLoss;
 use geowalk::loss::permissible::AnyPermissible;
 use serde_json::{Value, json};
 
+use super::support::Support;
 use super::{Boosted, Member};
 use crate::sql::{self, Dialect, Inputs, Output, Target};
 use crate::table::{Heading, Origin};
@@ -45,7 +46,8 @@ impl Names {
         Self { headings }
     }
 
-    pub(super) fn column(&self, column: usize) -> &str {
+    /// The name of a column.
+    pub fn column(&self, column: usize) -> &str {
         self.headings.get(column).map_or("?", |heading| heading.name.as_str())
     }
 
@@ -205,21 +207,35 @@ pub struct Spoken {
     pub feature: usize,
     /// Its leverage.
     pub alpha: f64,
+    /// When it is true.
+    pub condition: String,
+    /// What it speaks for where it is true.
+    pub votes_for: String,
     /// What it says.
     pub sentence: String,
+    /// The training rows of which it is true, if that is known.
+    pub support: Option<Support>,
 }
 
 /// All features that have a leverage, member by member, each with the name of what it speaks for.
-pub fn spoken(boosted: &Boosted, names: &Names) -> Vec<(String, Vec<Spoken>)> {
+pub fn spoken(
+    boosted: &Boosted,
+    names: &Names,
+    supports: &[Vec<Support>],
+) -> Vec<(String, Vec<Spoken>)> {
     let members = boosted.members.iter().enumerate();
     members
         .map(|(k, Member { hypotheses, alpha, .. })| {
             let (yes, no) = sides(boosted, k);
             let own =
                 hypotheses.iter().zip(alpha).enumerate().filter(|(_, (_, alpha))| **alpha != 0.0);
-            let speak = |(feature, (hypothesis, &alpha))| {
-                let sentence = names.sentence(hypothesis, alpha, &yes, &no);
-                Spoken { feature, alpha, sentence }
+            let speak = |(feature, (hypothesis, &alpha))| Spoken {
+                feature,
+                alpha,
+                condition: names.condition(hypothesis),
+                votes_for: if alpha >= 0.0 { &yes } else { &no }.clone(),
+                sentence: names.sentence(hypothesis, alpha, &yes, &no),
+                support: support(supports, k, feature),
             };
             let all: Vec<Spoken> = own.map(speak).collect();
             (yes.clone(), all)
@@ -227,14 +243,18 @@ pub fn spoken(boosted: &Boosted, names: &Names) -> Vec<(String, Vec<Spoken>)> {
         .collect()
 }
 
+fn support(supports: &[Vec<Support>], member: usize, feature: usize) -> Option<Support> {
+    supports.get(member).and_then(|own| own.get(feature)).copied()
+}
+
 /// All features as sentences, member by member.
 pub fn sentences(boosted: &Boosted, names: &Names) -> Vec<(String, Vec<String>)> {
     let bare = |all: Vec<Spoken>| all.into_iter().map(|own| own.sentence).collect();
-    spoken(boosted, names).into_iter().map(|(name, all)| (name, bare(all))).collect()
+    spoken(boosted, names, &[]).into_iter().map(|(name, all)| (name, bare(all))).collect()
 }
 
 /// The booster as a JSON object.
-pub fn to_json(boosted: &Boosted, names: &Names) -> Value {
+pub fn to_json(boosted: &Boosted, names: &Names, supports: &[Vec<Support>]) -> Value {
     let split = |split: &Split| {
         let column = names.column(split.column);
         match split.test {
@@ -289,10 +309,15 @@ pub fn to_json(boosted: &Boosted, names: &Names) -> Value {
             .hypotheses
             .iter()
             .zip(&member.alpha)
-            .map(|(hypothesis, alpha)| {
+            .enumerate()
+            .map(|(at, (hypothesis, alpha))| {
                 let (yes, no) = sides(boosted, k);
                 let words = names.sentence(hypothesis, *alpha, &yes, &no);
-                json!({"leverage": alpha, "feature": feature(hypothesis), "words": words})
+                let own = support(supports, k, at);
+                json!({"leverage": alpha, "feature": feature(hypothesis), "words": words,
+                    "condition": names.condition(hypothesis),
+                    "votes_for": if *alpha >= 0.0 { yes } else { no },
+                    "rows": own.map(|own| own.rows), "share": own.and_then(|own| own.share)})
             })
             .collect();
         json!({"for": sides(boosted, k).0, "loss": member.loss.spec(), "features": features})

@@ -6,6 +6,7 @@ use geowalk_data::Schema;
 use serde_json::{Value, json};
 
 use super::{Answers, Ask, Form, Guarantees, Learned, Section, Wants, reading};
+use crate::boost::support::{self, Support};
 use crate::boost::words::{self, Names};
 use crate::boost::{Boosted, History, explain};
 use crate::certify::{Open, Which};
@@ -14,24 +15,31 @@ use crate::model::Model;
 use crate::profile::Profile;
 use crate::sql::Target;
 use crate::table::{Heading, headings};
+use crate::verdict::percent;
 
 /// Boosted features with the names of their columns.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Boosting {
     boosted: Boosted,
     names: Names,
+    supports: Vec<Vec<Support>>,
 }
 
 impl Boosting {
     /// Those of a model.
     pub fn of(model: &Model) -> Result<Self, RunError> {
-        Ok(Self::new(Boosted::of(model)?, &model.schema))
+        Ok(Self::new(Boosted::of(model)?, model))
     }
 
-    /// Features that were learned from data with this schema.
-    pub fn new(boosted: Boosted, schema: &Schema) -> Self {
-        let names = Names::new(headings(schema, boosted.columns), &boosted);
-        Self { boosted, names }
+    /// Features of a model, with a loss that the model may not tell.
+    pub fn new(boosted: Boosted, model: &Model) -> Self {
+        let names = Names::new(headings(&model.schema, boosted.columns), &boosted);
+        Self { boosted, names, supports: support::read(&model.summary) }
+    }
+
+    /// The training rows of which each feature is true, member by member; empty if that is not known.
+    pub fn supports(&self) -> &[Vec<Support>] {
+        &self.supports
     }
 
     /// The features.
@@ -55,6 +63,11 @@ impl Learned for Boosting {
 
     fn explains(&self) -> bool {
         true
+    }
+
+    fn renamed(&self, columns: Vec<Heading>) -> Option<Box<dyn Learned>> {
+        let names = Names::new(columns, &self.boosted);
+        Some(Box::new(Self { names, ..self.clone() }))
     }
 
     fn answer_table(&self, table: &Table, ask: Ask, out: &mut Answers) -> Result<(), RunError> {
@@ -93,16 +106,26 @@ impl Learned for Boosting {
         let mut sections =
             vec![Section::Facts(facts), Section::Lines(promises), Section::Facts(vec![missing])];
         sections.extend(Profile::of(model).as_ref().map(reading));
-        let all = words::sentences(&self.boosted, &self.names).into_iter();
-        sections.extend(all.map(|(name, sentences)| {
-            Section::Titled(name, sentences.iter().map(|one| format!("  {one}")).collect())
+        let all = words::spoken(&self.boosted, &self.names, &self.supports).into_iter();
+        sections.extend(all.map(|(name, rules)| {
+            let line = |one: &words::Spoken| {
+                let support = one.support.map(|own| match own.share {
+                    Some(share) => {
+                        let share = if one.alpha >= 0.0 { share } else { 1.0 - share };
+                        format!("  [{} rows, {} {}]", own.rows, percent(Some(share)), one.votes_for)
+                    }
+                    None => format!("  [{} rows]", own.rows),
+                });
+                format!("  {}{}", one.sentence, support.unwrap_or_default())
+            };
+            Section::Titled(name, rules.iter().map(line).collect())
         }));
         Ok(sections)
     }
 
     fn json(&self, model: &Model, _: usize) -> Result<Value, RunError> {
         let s = &model.settings;
-        let mut object = words::to_json(&self.boosted, &self.names);
+        let mut object = words::to_json(&self.boosted, &self.names, &self.supports);
         object["walk"] = json!(s.walk());
         object["loss"] = json!(s.loss);
         object["task"] = json!(s.task.name());
@@ -125,7 +148,7 @@ impl Learned for Boosting {
         let renamed = columns.map(|columns| Names::new(columns, &self.boosted));
         let names = renamed.as_ref().unwrap_or(&self.names);
         match form {
-            Form::Json => Ok(format!("{}\n", words::to_json(&self.boosted, names))),
+            Form::Json => Ok(format!("{}\n", words::to_json(&self.boosted, names, &self.supports))),
             Form::Sql => words::to_sql(&self.boosted, names, target)
                 .map_err(|why| RunError::NoForm { form: form.name(), why }),
             Form::Dot => Ok(words::to_dot(&self.boosted, names)),

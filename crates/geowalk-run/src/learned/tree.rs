@@ -46,6 +46,10 @@ impl Learned for Grown {
         true
     }
 
+    fn renamed(&self, columns: Vec<Heading>) -> Option<Box<dyn Learned>> {
+        Some(Box::new(Self(self.0.clone().with_columns(columns))))
+    }
+
     fn answer_table(&self, table: &Table, ask: Ask, out: &mut Answers) -> Result<(), RunError> {
         let tree = self.0.tree();
         let leaves = tree.leaves_of(table);

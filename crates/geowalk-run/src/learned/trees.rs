@@ -47,6 +47,10 @@ impl Learned for Trees {
         true
     }
 
+    fn renamed(&self, columns: Vec<Heading>) -> Option<Box<dyn Learned>> {
+        Some(Box::new(Self(self.0.clone().with_columns(columns))))
+    }
+
     fn answer_table(&self, table: &Table, ask: Ask, out: &mut Answers) -> Result<(), RunError> {
         let predicted = self.trees().predict(table);
         if ask.why {

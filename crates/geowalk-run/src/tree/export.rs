@@ -116,6 +116,15 @@ impl Shown {
         format!("{} ({})", self.class(node), masses.join(", "))
     }
 
+    /// What each node asks, or the class of a leaf.
+    pub fn captions(&self) -> Vec<String> {
+        let caption = |(at, node): (usize, &Node)| match &node.branch {
+            Some(branch) => self.sentence(&branch.split),
+            None => self.class(at).to_owned(),
+        };
+        self.tree.nodes().iter().enumerate().map(caption).collect()
+    }
+
     /// Nodes in the order in which they are read, each with what stands before it. A stack, since trees may be deep.
     pub fn text(&self) -> String {
         let mut out = format!("weights of the classes {}\n", self.classes.join(", "));
