@@ -116,11 +116,11 @@ fn tree(name: &str, depth: u32) -> TreePicture {
     let node = |at: usize| TreeNode {
         text: name.to_owned(),
         note: format!("{at} rows, {name}"),
-        share: (at % 3 > 0).then_some((0.25, at)),
+        share: (!at.is_multiple_of(3)).then_some((0.25, at)),
         mass: 1.0 / (at as f64 + 1.0),
         children: (at < inner).then_some((2 * at + 1, 2 * at + 2)),
     };
-    TreePicture::new(name, (0..2 * inner + 1).map(node).collect())
+    TreePicture::new(name, (0..=2 * inner).map(node).collect())
 }
 
 fn page(name: &str) -> String {

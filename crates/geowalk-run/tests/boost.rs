@@ -256,7 +256,7 @@ fn words() {
     assert!(sql.contains("geowalk_input.\"size\"") && sql.contains("'yes'"), "{sql}");
     let dot = words::to_dot(&boosted, &names);
     assert!(dot.starts_with("digraph boost {") && dot.trim_end().ends_with('}'));
-    let json = words::to_json(&boosted, &names);
+    let json = words::to_json(&boosted, &names, &[]);
     assert_eq!(
         json["members"][0]["features"].as_array().unwrap().len(),
         boosted.members[0].alpha.len()

@@ -12,7 +12,7 @@ use geowalk_run::model::{LearnerSettings, Model};
 use geowalk_run::predict::{Wanted, predict};
 use geowalk_run::sql::Target;
 use geowalk_run::table::{self, Reader};
-use geowalk_run::tree::{self, Plan, Shown};
+use geowalk_run::tree::{self, Plan, Prune, Shown};
 
 fn plan(loss: &str) -> Plan {
     Plan { growth: Growth::new(Criterion::parse(loss).unwrap()), ..Plan::default() }
@@ -46,7 +46,7 @@ fn every_domain_gives_a_tree_of_finite_numbers() {
     for (k, file) in domains().into_iter().filter(small).enumerate() {
         let options = || Options::new([file.to_str().unwrap()]);
         let bins = (k % 2 == 0).then_some(64);
-        let plan = Plan { folds: Some(3), bins, prune: None, ..plan(LOSSES[k % 6]) };
+        let plan = Plan { folds: Some(3), bins, prune: Prune::Off, ..plan(LOSSES[k % 6]) };
         let summary = tree::fit(&plan, options(), Some(&model), &mut |_| {});
         let grown = summary.unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         let summary = &grown.summary;
@@ -117,7 +117,7 @@ fn what_is_pruned_by_has_the_share_that_was_asked_for() {
         writeln!(text, "{},{}", (k * 37) % 101, if (k * k) % 7 < 3 { "a" } else { "b" }).unwrap();
     }
     let grow = |text: &str, part: f64| {
-        let plan = Plan { prune: Some(part), ..plan("gini") };
+        let plan = Plan { prune: Prune::Part(part), ..plan("gini") };
         tree::fit(&plan, Options::new([Input::text("a.csv", text)]), None, &mut |_| {})
     };
     for (part, own) in [(0.1, 90), (0.25, 75), (0.3, 70), (0.4, 60), (0.5, 50)] {
