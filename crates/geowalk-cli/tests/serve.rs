@@ -233,6 +233,15 @@ fn rollback_shadow_and_promote_survive_a_kill() {
         (&json!(30), &json!(30)),
         "{shadow}"
     );
+    let measures = shadow["intervals"]["measures"].as_array().unwrap();
+    let names: Vec<_> = measures.iter().map(|measure| measure["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["error", "log_loss"], "{shadow}");
+    for measure in measures {
+        let [low, difference, high] =
+            ["low", "difference", "high"].map(|key| measure[key].as_f64().unwrap());
+        assert!(low < difference && difference < high, "{measure}");
+        assert_eq!((&measure["rows"], &measure["better"]), (&json!(30), &Value::Null), "{measure}");
+    }
     let now = client.bytes("/v1/models/m/model");
     service.child.kill().unwrap();
     service.child.wait().unwrap();
@@ -250,6 +259,76 @@ fn rollback_shadow_and_promote_survive_a_kill() {
     assert!(client.bytes("/v1/models/m/model") == good);
     let verified = place.ok(&["verify", "state"]);
     assert!(verified.starts_with("verified"), "{verified}");
+}
+
+/// A challenger that is worse for sure is recognised, and a snapshot keeps the interval to the bit.
+#[test]
+fn intervals_decide_between_model_and_shadow() {
+    let place = Place::new("serve-duel");
+    let service = start(&place, &["--model", BINARY]);
+    let mut client = service.client();
+    learn(&mut client, &rows(0, 100));
+    let slow =
+        r#"{"task": "binary", "label": "label", "walk": "gd", "rate": 1e-9, "intercept": false}"#;
+    client.post("/v1/models/m/shadow", slow);
+    learn(&mut client, &rows(100, 1500));
+    let shadow = client.get("/v1/models/m")["shadow"].clone();
+    let of_log_loss = &shadow["intervals"]["measures"][1];
+    assert_eq!((&of_log_loss["rows"], &of_log_loss["better"]), (&json!(1500), &json!("model")));
+    assert!(of_log_loss["high"].as_f64().unwrap() < 0.0, "{shadow}");
+    let (code, _) = service.terminate();
+    assert_eq!(code, Some(0));
+    let again = start(&place, &[]);
+    let mut client = again.client();
+    assert_eq!(client.get("/v1/models/m")["shadow"], shadow);
+    // Numbers need a range.
+    let numbers = r#"{"task": "regression", "label": "y", "y_range": [0, 10]}"#;
+    for (name, spec) in [("n", numbers), ("o", r#"{"task": "regression", "label": "y"}"#)] {
+        client.json(201, "POST", &format!("/v1/models/{name}"), spec);
+        client.post(&format!("/v1/models/{name}/shadow"), numbers);
+        client.post(&format!("/v1/models/{name}/learn"), r#"[{"x": 1, "y": 3}, {"x": 2, "y": 6}]"#);
+    }
+    let of = |client: &mut Client, name: &str| {
+        client.get(&format!("/v1/models/{name}/certificate"))["shadow"]["intervals"].clone()
+    };
+    let measure = &of(&mut client, "n")["measures"][0];
+    assert_eq!((&measure["name"], &measure["difference"]), (&json!("squared_error"), &json!(0.0)));
+    let none = of(&mut client, "o");
+    assert!(none["reason"].as_str().unwrap().contains("y_range"), "{none}");
+}
+
+/// Requests beyond the queue are refused with the time to wait; sent again, each is learned once.
+#[test]
+fn full_queue_answers_429_and_loses_nothing() {
+    let place = Place::new("serve-queue");
+    let service = start(&place, &["--model", BINARY, "--queue", "1"]);
+    let many = rows(0, 2000);
+    let refused = std::sync::atomic::AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        for k in 0..16 {
+            let (address, many, refused) = (&service.address, &many, &refused);
+            scope.spawn(move || {
+                let mut client = Client::connect(address).unwrap();
+                let path = format!("/v1/models/m/learn?id=r{k}");
+                for attempt in 0.. {
+                    assert!(attempt < 10_000, "request {k} is never accepted");
+                    let answer = client.ask("POST", &path, "application/x-ndjson", many.as_bytes());
+                    let (status, body) = answer.unwrap();
+                    if status == 200 {
+                        return;
+                    }
+                    let problem: Value = serde_json::from_slice(&body).unwrap();
+                    assert_eq!((status, &problem["status"]), (429, &json!(429)), "{problem}");
+                    let wait = client.headers.iter().any(|line| line == "retry-after: 1");
+                    assert!(wait, "{:?}", client.headers);
+                    refused.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+            });
+        }
+    });
+    assert!(refused.into_inner() > 0, "the queue was never full");
+    assert_eq!(service.client().get("/v1/models/m")["examples"], 32_000);
 }
 
 #[test]

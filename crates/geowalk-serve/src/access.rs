@@ -1,8 +1,7 @@
 //! # Tokens
 //! A file with a line for each: `TOKEN RIGHTS MODEL`, such as `k7Yq...3f read,learn churn`. Rights are
-//! `read`, `learn`
-//! and `admin`, which has the other two; the model `*` is all of them. Lines that begin with `#` are
-//! comments.
+//! `read`, `learn` and `admin`, which has the other two; the model `*` is all of them. Lines that begin with
+//! `#` are comments.
 //!
 //! Tokens are kept and compared as hashes, all of them for every request, so that the time says nothing about
 //! them.

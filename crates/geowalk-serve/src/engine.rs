@@ -1,7 +1,6 @@
 //! # One model
 //! All that the service asks of learning is here: read rows, learn, predict, describe, write and read a
-//! snapshot.
-//! The steps are those of `geowalk train`, so the bits are too.
+//! snapshot. The steps are those of `geowalk train`, so the bits are too.
 
 use std::fmt::Write as _;
 
@@ -20,13 +19,14 @@ use geowalk_run::pump::ROWS;
 use geowalk_run::train::{Plan, Session, Wanted};
 use serde_json::{Map, Value, json};
 
+use crate::duel::Rows;
 use crate::fault::Fault;
 
 /// The settings of a new model, as JSON: what `geowalk train` has as flags.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spec(Map<String, Value>);
 
-const KEYS: [&str; 15] = [
+const KEYS: [&str; 16] = [
     "walk",
     "loss",
     "rate",
@@ -42,6 +42,7 @@ const KEYS: [&str; 15] = [
     "nominal",
     "weight",
     "ignore",
+    "y_range",
 ];
 
 impl Spec {
@@ -127,6 +128,10 @@ impl Spec {
         let rate = |value: &Value| {
             value.as_str().map(str::to_owned).or(value.as_f64().map(|x| x.to_string()))
         };
+        let range = |value: &Value| match value.as_array()?.as_slice() {
+            [low, high] => low.as_f64().zip(high.as_f64()).filter(|(low, high)| low < high),
+            _ => None,
+        };
         Ok(Plan {
             walk: self.text("walk")?,
             loss: self.text("loss")?,
@@ -138,6 +143,7 @@ impl Spec {
             intercept: self.flag("intercept", true)?,
             certificate: self.flag("certificate", true)?,
             average: self.flag("average", false)?,
+            y_range: self.get("y_range", "two numbers, the lower one first", range)?,
             ..Plan::default()
         })
     }
@@ -218,7 +224,10 @@ impl Engine {
     pub fn restore(bytes: &[u8], spec: Option<Spec>) -> Result<Self, RunError> {
         let model = Model::from_bytes(bytes)?;
         let state = match Session::resume(&model) {
-            Ok(session) => State::Live(Box::new(session)),
+            Ok(mut session) => {
+                session.keep_rows();
+                State::Live(Box::new(session))
+            }
             Err(RunError::Batch { .. }) => State::Fixed(Box::new(model)),
             Err(error) => return Err(error),
         };
@@ -369,15 +378,17 @@ impl Engine {
         Ok(())
     }
 
-    /// Learns from rows. After an error the model is not usable: some of the rows may have been learned.
-    pub fn learn(&mut self, batch: &Batch) -> Result<(), Fault> {
+    /// Learns from rows, and says what was measured of each before. After an error the model is not usable: some
+    /// of the rows may have been learned.
+    pub fn learn(&mut self, batch: &Batch) -> Result<Rows, Fault> {
         if let State::New = self.state {
             let (Some(spec), Some(first)) = (&self.spec, batch.blocks.first()) else {
                 return Err(Fault::new(422, "the body has no rows", "send at least one row"));
             };
             let mut plan = spec.plan()?;
             plan.threads = 1;
-            let session = Session::new(&plan, batch.schema.clone(), first)?;
+            let mut session = Session::new(&plan, batch.schema.clone(), first)?;
+            session.keep_rows();
             self.state = State::Live(Box::new(session));
         } else if let State::Live(session) = &mut self.state
             && batch.grown
@@ -394,7 +405,18 @@ impl Engine {
             session.learn(&mut rows)?;
         }
         self.position += batch.rows();
-        Ok(())
+        let seen = session.take_rows();
+        Ok(Rows { kind: self.kind(), seen })
+    }
+
+    /// The task and the range of numeric labels; `None` while nothing was learned.
+    pub fn kind(&self) -> Option<(Task, Option<(f64, f64)>)> {
+        let settings = match &self.state {
+            State::New => return None,
+            State::Live(session) => session.settings(),
+            State::Fixed(model) => &model.settings,
+        };
+        Some((settings.task, settings.y_range))
     }
 
     /// How many examples were learned from, and their average loss.
@@ -419,8 +441,7 @@ impl Engine {
     }
 
     /// Predictions as a JSON array, with probabilities as a second one if they are wanted; and what was
-    /// served for the
-    /// only row.
+    /// served for the only row.
     pub fn predict(
         &self,
         format: &str,
@@ -552,8 +573,7 @@ impl Engine {
     }
 
     /// The loss of a prediction that was served, and whether the class was wrong, once the label is known and
-    /// coded.
-    /// `None` where that is not defined: the loss of several classes.
+    /// coded. `None` where that is not defined: the loss of several classes.
     pub fn served_loss(&self, served: Served, label: &Value) -> (Option<f64>, Option<bool>) {
         let State::Live(session) = &self.state else { return (None, None) };
         let labels = session.schema().labels();

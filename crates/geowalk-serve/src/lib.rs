@@ -13,11 +13,11 @@
 //! ```
 //!
 //! State is the newest snapshot and the log behind it. The steps are deterministic, so a process that was
-//! killed
-//! comes back with the same bits as one that was not, and as `geowalk train` on the same rows.
+//! killed comes back with the same bits as one that was not, and as `geowalk train` on the same rows.
 
 pub mod access;
 pub mod body;
+pub mod duel;
 pub mod engine;
 pub mod fault;
 pub mod http;

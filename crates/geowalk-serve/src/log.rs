@@ -8,15 +8,12 @@
 //! with little-endian numbers. A segment begins with [`HEADER`] and is named after its first sequence number.
 //!
 //! **Durability** [`Log::commit`] writes all records that were appended since the last commit, then
-//! synchronises the
-//! file: one `fsync` for the whole group. A write that fails is cut off again. A failed `fsync` breaks the
-//! log until
-//! the next start, because the system may have dropped the data.
+//! synchronises the file: one `fsync` for the whole group. A write that fails is cut off again. A failed
+//! `fsync` breaks the log until the next start, because the system may have dropped the data.
 //!
 //! **Damage** An unfinished write at the end of the newest segment is what a crash leaves: [`Log::open`]
-//! moves it to
-//! a file beside the segment. Anything else that does not fit is an error with file, byte and sequence
-//! number.
+//! moves it to a file beside the segment. Anything else that does not fit is an error with file, byte and
+//! sequence number.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -334,8 +331,7 @@ impl Log {
     }
 
     /// Numbers a record and puts it behind the others. Nothing is on disk until [`commit`](Self::commit). A
-    /// clock that
-    /// went back does not make the record older than the one before it.
+    /// clock that went back does not make the record older than the one before it.
     pub fn append(&mut self, record: &mut Record) {
         self.millis = self.millis.max(record.millis);
         (record.sequence, record.millis) = (self.next, self.millis);

@@ -8,8 +8,7 @@
 //! last.
 //!
 //! **Rollback** A record says to which number the model went back. The records between that number and the
-//! record are
-//! on no path from the beginning to now, and neither are snapshots taken among them.
+//! record are on no path from the beginning to now, and neither are snapshots taken among them.
 
 use std::collections::{HashMap, VecDeque};
 use std::fs;
@@ -19,6 +18,7 @@ use std::path::{Path, PathBuf};
 use geowalk_run::replace::Output;
 use serde_json::{Value, json};
 
+use crate::duel::{Duel, Rows};
 use crate::engine::{Engine, Served, Spec};
 use crate::fault::Fault;
 use crate::log::{self, Kind, LogError, Record};
@@ -111,6 +111,8 @@ pub struct Shadow {
     pub engine: Engine,
     /// Examples and total loss of the model when the shadow was added.
     pub base: (u64, f64),
+    /// Both on the same rows.
+    pub duel: Duel,
 }
 
 /// All that follows from the log.
@@ -141,8 +143,7 @@ pub fn print(format: &str, body: &[u8]) -> u64 {
 }
 
 /// The note of a record of feedback: the label, and the loss of the prediction that was served. `model` has
-/// learned
-/// from the row.
+/// learned from the row.
 pub fn feedback_note(model: &Engine, label: &Value, served: Option<Served>) -> String {
     let (loss, wrong) = served.map_or((None, None), |served| model.served_loss(served, label));
     json!({ "label": label, "served": served.is_some(), "loss": loss, "wrong": wrong }).to_string()
@@ -156,21 +157,22 @@ impl Fold {
 
     /// Does what a record says. Only records that could be carried out are in a log.
     pub fn apply(&mut self, record: &Record) -> Result<(), Fault> {
+        let mut rows = Rows::default();
         match record.kind {
             Kind::Learn => {
                 let batch = self.engine.read(&record.format, &record.body, true, usize::MAX)?;
-                self.engine.learn(&batch)?;
+                rows = self.engine.learn(&batch)?;
             }
             Kind::Feedback => {
                 let mut batch =
                     self.engine.read(&record.format, &record.body, false, usize::MAX)?;
                 let note: Value = serde_json::from_str(&record.note).unwrap_or_default();
                 self.engine.label(&mut batch, &note["label"])?;
-                self.engine.learn(&batch)?;
+                rows = self.engine.learn(&batch)?;
             }
             _ => {}
         }
-        if let Some(promoted) = self.beside.apply(record, &self.engine)? {
+        if let Some(promoted) = self.beside.apply(record, &self.engine, &rows)? {
             self.engine = promoted;
         }
         self.engine.position = record.end();
@@ -180,9 +182,13 @@ impl Fold {
 
 impl Beside {
     /// What a record changes beside the weights of the model, which have changed already. Gives the model
-    /// that takes
-    /// its place, if one does.
-    pub fn apply(&mut self, record: &Record, model: &Engine) -> Result<Option<Engine>, Fault> {
+    /// that takes its place, if one does.
+    pub fn apply(
+        &mut self,
+        record: &Record,
+        model: &Engine,
+        rows: &Rows,
+    ) -> Result<Option<Engine>, Fault> {
         let note = || -> Value { serde_json::from_str(&record.note).unwrap_or_default() };
         match record.kind {
             Kind::Learn => {
@@ -205,7 +211,8 @@ impl Beside {
             Kind::Shadow => {
                 let engine = new_engine(&record.format, &record.body)?;
                 let (examples, loss) = model.progress();
-                self.shadow = Some(Shadow { engine, base: (examples, loss * examples as f64) });
+                let base = (examples, loss * examples as f64);
+                self.shadow = Some(Shadow { engine, base, duel: Duel::default() });
             }
             Kind::DropShadow => self.shadow = None,
             Kind::Promote => return Ok(self.shadow.take().map(|shadow| shadow.engine)),
@@ -224,9 +231,10 @@ impl Beside {
                 }
                 shadow.engine.learn(&batch)
             });
-            // A challenger that cannot take a row has lost; the model goes on.
-            if learned.is_err() {
-                self.shadow = None;
+            match learned {
+                Ok(seen) => shadow.duel.see(rows, &seen),
+                // A challenger that cannot take a row has lost; the model goes on.
+                Err(_) => self.shadow = None,
             }
         }
         Ok(None)
@@ -239,9 +247,11 @@ impl Beside {
         let (of_shadow, loss) = shadow.engine.progress();
         let since = examples - shadow.base.0;
         let model_loss = (average * examples as f64 - shadow.base.1) / (since.max(1)) as f64;
+        let (task, range) = model.kind().map_or((None, None), |(task, range)| (Some(task), range));
         Some(json!({
             "examples": since, "model_loss": model_loss, "shadow_loss": loss,
             "difference": model_loss - loss, "shadow_examples": of_shadow,
+            "intervals": shadow.duel.json(task, range),
             "settings": shadow.engine.spec().map(Spec::json),
         }))
     }
@@ -289,7 +299,7 @@ pub fn save(folder: &Path, engine: &Engine, beside: &Beside) -> Result<(), Fault
         let spec = challenger.engine.spec().map(Spec::json);
         shadow = json!({
             "model": bytes.is_some(), "spec": spec, "position": challenger.engine.position,
-            "examples": challenger.base.0, "loss": challenger.base.1,
+            "examples": challenger.base.0, "loss": challenger.base.1, "duel": challenger.duel.save(),
         });
     }
     let about = json!({
@@ -342,7 +352,11 @@ pub fn load(folder: &Path, position: u64) -> Result<Fold, Fault> {
         let mut challenger = engine(&shadow["model"], &shadow["spec"], ".shadow.gw")?;
         challenger.position = shadow["position"].as_u64().ok_or_else(broken)?;
         let base = (shadow["examples"].as_u64().zip(shadow["loss"].as_f64())).ok_or_else(broken)?;
-        fold.beside.shadow = Some(Shadow { engine: challenger, base });
+        let duel = match &shadow["duel"] {
+            Value::Null => Duel::void("the shadow was added by an earlier version of geowalk"),
+            saved => Duel::load(saved).ok_or_else(broken)?,
+        };
+        fold.beside.shadow = Some(Shadow { engine: challenger, base, duel });
     }
     fold.beside.ids = Ids::load(&about["ids"]).ok_or_else(broken)?;
     fold.beside.ids.dropped = about["ids_dropped"].as_u64().unwrap_or(0);
@@ -405,8 +419,7 @@ fn rollbacks(folder: &Path, from: u64) -> Result<Vec<(u64, u64)>, LogError> {
 }
 
 /// The snapshots that lead to now, and the way. Unless the way is wanted `whole`, only what is behind the
-/// newest
-/// snapshot that leads to now is looked at.
+/// newest snapshot that leads to now is looked at.
 fn trail(folder: &Path, whole: bool) -> Result<(Trail, Vec<u64>), LogError> {
     let mut all = snapshots(folder)?;
     let newest = all.last().copied().unwrap_or(0);
@@ -420,8 +433,7 @@ fn trail(folder: &Path, whole: bool) -> Result<(Trail, Vec<u64>), LogError> {
 }
 
 /// The state after the last record; or the state at a number, which must be the end of a record that is still
-/// there.
-/// Rows are replayed from the newest snapshot before it, or from the one given.
+/// there. Rows are replayed from the newest snapshot before it, or from the one given.
 pub fn replay(folder: &Path, until: Option<u64>, from: Option<u64>) -> Result<Loaded, Fault> {
     let (trail, all) = trail(folder, until.is_some())?;
     let before = |position: &&u64| until.is_none_or(|until| **position <= until);
@@ -606,8 +618,7 @@ pub fn remove(folder: &Path) -> Result<(), LogError> {
 }
 
 /// Removes all snapshots but the newest two and the log before them; with `keep_log` only snapshots that are
-/// neither
-/// the first nor among the newest two. Also those that no way leads through.
+/// neither the first nor among the newest two. Also those that no way leads through.
 pub fn tidy(folder: &Path, log: &log::Log, keep_log: bool) -> Result<(), LogError> {
     let (trail, all) = trail(folder, false)?;
     let kept: Vec<u64> = all.iter().rev().take(2).copied().collect();

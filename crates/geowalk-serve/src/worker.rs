@@ -1,14 +1,11 @@
 //! # The learner thread of a model
 //! Requests that change a model wait in a bounded queue. One thread takes all that wait, learns from them,
-//! writes them
-//! to the log with one `fsync`, publishes the new weights, and answers.
+//! writes them to the log with one `fsync`, publishes the new weights, and answers.
 //!
 //! **Predictions never wait.** There are two copies of the model, [`Sides`]. Readers use one while the thread
-//! changes the
-//! other; after the `fsync` they trade places, and the thread learns the same rows again on the copy that is
-//! now free.
-//! The steps are deterministic, so both copies have the same bits. This costs each step twice, and no copy of
-//! weights.
+//! changes the other; after the `fsync` they trade places, and the thread learns the same rows again on the
+//! copy that is now free. The steps are deterministic, so both copies have the same bits. This costs each
+//! step twice, and no copy of weights.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt::Write as _;
@@ -24,6 +21,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
+use crate::duel::Rows;
 use crate::engine::{Batch, Engine, Served};
 use crate::fault::Fault;
 use crate::log::{Cut, Kind, Log, LogError, Record};
@@ -423,6 +421,8 @@ struct Worker {
 struct Done {
     record: Record,
     batch: Batch,
+    /// What was measured of its rows before they were learned from.
+    rows: Rows,
     /// The row that feedback took away from those that wait.
     waiting: Option<Waiting>,
 }
@@ -525,9 +525,9 @@ impl Worker {
         self.counts.log_bytes.store(self.log.bytes(), Ordering::Relaxed);
         let rows = done.iter().map(|done| done.record.rows).sum();
         self.counts.learned.fetch_add(rows, Ordering::Relaxed);
-        for Done { record, .. } in &done {
+        for Done { record, rows, .. } in &done {
             // Only a promotion gives a model, and none is in a group.
-            let _ = lock(&self.beside).apply(record, &sides.read());
+            let _ = lock(&self.beside).apply(record, &sides.read(), rows);
         }
         for (reply, answer) in replies {
             let _ = reply.send(answer);
@@ -597,11 +597,11 @@ impl Worker {
                 }
             });
         let learned = read.map_err(|fault| (fault, false)).and_then(|batch| {
-            side.learn(&batch).map_err(|fault| (fault, true))?;
-            Ok(batch)
+            let rows = side.learn(&batch).map_err(|fault| (fault, true))?;
+            Ok((batch, rows))
         });
-        let batch = match learned {
-            Ok(batch) => batch,
+        let (batch, seen) = match learned {
+            Ok(learned) => learned,
             Err(fault) => {
                 if let Some((row, _)) = waiting {
                     lock(&self.pending).put(id, row);
@@ -617,7 +617,7 @@ impl Worker {
         side.position = record.end();
         let answer = Answer { sequence: record.end(), rows, print: mark };
         lock(&self.beside).ids.insert(&record.id, answer);
-        done.push(Done { record, batch, waiting: waiting.map(|(row, _)| row) });
+        done.push(Done { record, batch, rows: seen, waiting: waiting.map(|(row, _)| row) });
         Ok((answer, false))
     }
 
@@ -659,7 +659,7 @@ impl Worker {
         };
         let record = self.control(kind, format, note, body)?;
         let live = self.sides.live.load(Ordering::Acquire);
-        let promoted = lock(&self.beside).apply(&record, &self.sides.read())?;
+        let promoted = lock(&self.beside).apply(&record, &self.sides.read(), &Rows::default())?;
         match promoted {
             Some(engine) => self.publish(live, engine, record.end())?,
             None => (0..2).for_each(|side| self.sides.write(side).position = record.end()),

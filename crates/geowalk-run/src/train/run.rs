@@ -20,7 +20,7 @@ use crate::holdout::Holdout;
 use crate::label::{Coding, LabelError};
 use crate::learner::{Diverged, Learner};
 use crate::link::{probability, threshold};
-use crate::metrics::{Metrics, Window};
+use crate::metrics::{Metrics, Seen, Window};
 use crate::model::{LearnerSettings, Model, Settings};
 use crate::natural;
 use crate::team;
@@ -637,6 +637,12 @@ impl Run {
     pub(super) fn keep_rows(&mut self) {
         self.study.rows = Some(Vec::new());
         self.other.iter_mut().for_each(|other| other.rows = Some(Vec::new()));
+    }
+
+    /// Hands over what was measured of the rows since it was asked last, if they are kept.
+    pub(super) fn take_rows(&mut self) -> Vec<Seen> {
+        self.other.iter_mut().flat_map(|other| &mut other.rows).for_each(Vec::clear);
+        self.study.rows.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// What came out of it.

@@ -18,6 +18,7 @@ use crate::input::Rows;
 use crate::label::Coding;
 use crate::learner::{Learner, largest, softmax};
 use crate::link;
+use crate::metrics::Seen;
 use crate::model::{Model, ReadSettings, Settings, StreamSettings};
 use crate::predict;
 
@@ -151,6 +152,16 @@ impl Session {
             let intercept = self.run.settings.intercept;
             error.named(self.schema.features(), intercept).counted_from(self.origin)
         })
+    }
+
+    /// Keeps what is measured of every row from now on, for [`take_rows`](Self::take_rows).
+    pub fn keep_rows(&mut self) {
+        self.run.keep_rows();
+    }
+
+    /// Hands over what was measured of the rows since the last call, if they are [kept](Self::keep_rows).
+    pub fn take_rows(&mut self) -> Vec<Seen> {
+        self.run.take_rows()
     }
 
     /// How many examples were learned from, those of all passes.
