@@ -3,6 +3,9 @@
 import contextlib
 import io
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from conftest import ROOT
@@ -27,3 +30,14 @@ def test_guide(path):
         with contextlib.redirect_stdout(out):
             exec(compile(code, str(path), "exec"), names)
         assert out.getvalue() == (block.group(2) or ""), f"{path.name}:{line}"
+
+
+def test_pages_of_the_site_have_no_dead_links(tmp_path):
+    """`scripts/docs` stages the pages; a link that leads nowhere ends it."""
+    program = Path(sys.executable).parent / "geowalk"
+    staged = subprocess.run(
+        [sys.executable, ROOT / "scripts" / "docs-pages", tmp_path / "pages", program], capture_output=True, text=True
+    )
+    assert staged.returncode == 0, staged.stderr
+    commands = (tmp_path / "pages" / "docs" / "reference" / "command-line.md").read_text(encoding="utf-8")
+    assert commands.count("\n## geowalk ") >= 12
