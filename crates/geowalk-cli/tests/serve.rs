@@ -526,7 +526,7 @@ fn events_tell_what_was_learned() {
         assert!(read > 0, "{text}");
         text.push_str(&String::from_utf8_lossy(&part[..read]));
     }
-    assert!(text.contains("text/event-stream"));
+    assert!(text.contains("text/event-stream") && text.contains("\"history\":["), "{text}");
     let (code, _) = service.terminate();
     assert_eq!(code, Some(0), "an open stream does not hold up the stop");
 }

@@ -558,9 +558,12 @@ fn events(service: &Arc<Service>, token: Option<&str>) -> Result<Answer, Fault> 
     let (mut sender, channel) = Channel::new(2);
     let (service, token) = (Arc::clone(service), token.map(str::to_owned));
     tokio::spawn(async move {
+        let mut first = true;
         while !service.draining.load(Ordering::Relaxed) {
             let (again, token) = (Arc::clone(&service), token.clone());
-            let Ok(text) = apart(move || Ok(event(&again, token.as_deref()))).await else { break };
+            let past = std::mem::take(&mut first);
+            let made = apart(move || Ok(event(&again, token.as_deref(), past))).await;
+            let Ok(text) = made else { break };
             if sender.send_data(Bytes::from(text)).await.is_err() {
                 break;
             }
@@ -575,7 +578,8 @@ fn events(service: &Arc<Service>, token: Option<&str>) -> Result<Answer, Fault> 
     Ok(stream)
 }
 
-fn event(service: &Service, token: Option<&str>) -> String {
+/// The state of every readable model; with its history if the `past` is wanted.
+fn event(service: &Service, token: Option<&str>, past: bool) -> String {
     let hosts = service.all().into_iter();
     let models: Vec<Value> = hosts
         .filter(|host| service.tokens.allow(token, Right::Read, &host.name).is_ok())
@@ -587,7 +591,8 @@ fn event(service: &Service, token: Option<&str>) -> String {
                 "loss": field("loss"), "loss_name": field("loss_name"), "metrics": field("metrics"),
                 "walk": field("walk"), "task": field("task"), "certificate": field("certificate"),
                 "shadow": field("shadow"), "waiting": field("waiting"), "served": field("served"),
-                "trouble": field("trouble"),
+                "trouble": field("trouble"), "members": field("members"),
+                "history": past.then(|| host.history()),
                 "predicted": host.counts.predicted.load(Ordering::Relaxed),
                 "learned": host.counts.learned.load(Ordering::Relaxed),
             })

@@ -127,6 +127,14 @@ async fn accept(
     let listener = listener.map_err(|error| format!("cannot listen on {address}: {error}"))?;
     let bound = listener.local_addr().map_err(|error| error.to_string())?;
     say(&format!("geowalk serves http://{bound}"));
+    let watched = Arc::clone(service);
+    tokio::spawn(async move {
+        let mut second = tokio::time::interval(Duration::from_secs(1));
+        loop {
+            second.tick().await;
+            watched.all().iter().for_each(|host| host.record());
+        }
+    });
     let connections = Arc::new(Semaphore::new(service.limits.connections));
     let graceful = GracefulShutdown::new();
     let mut stop = std::pin::pin!(signal());

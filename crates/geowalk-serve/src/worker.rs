@@ -188,6 +188,18 @@ pub struct Counts {
     pub log_bytes: AtomicU64,
 }
 
+/// Seconds of history that a new viewer of the live page sees.
+const HISTORY: usize = 600;
+
+/// A model at one second.
+#[derive(Debug, Clone, Copy)]
+struct Point {
+    at: Instant,
+    examples: u64,
+    loss: f64,
+    predicted: u64,
+}
+
 /// An answer, and whether it was given before.
 pub type Acknowledged = Result<(Answer, bool), Fault>;
 
@@ -242,6 +254,7 @@ pub struct Host {
     sender: SyncSender<Asked>,
     thread: Mutex<Option<JoinHandle<()>>>,
     trouble: Arc<Mutex<Option<String>>>,
+    history: Mutex<VecDeque<Point>>,
     limits: Limits,
 }
 
@@ -300,7 +313,19 @@ impl Host {
         let thread = Mutex::new(Some(thread));
         let limits = limits.clone();
         Ok((
-            Self { name, folder, sides, counts, beside, pending, sender, thread, trouble, limits },
+            Self {
+                name,
+                folder,
+                sides,
+                counts,
+                beside,
+                pending,
+                sender,
+                thread,
+                trouble,
+                history: Mutex::default(),
+                limits,
+            },
             note,
         ))
     }
@@ -378,6 +403,26 @@ impl Host {
         let side = self.sides.read();
         let (examples, loss) = side.progress();
         (side.position, examples, loss)
+    }
+
+    /// Adds the state of now to the history.
+    pub fn record(&self) {
+        let (_, examples, loss) = self.progress();
+        let predicted = self.counts.predicted.load(Ordering::Relaxed);
+        let mut history = lock(&self.history);
+        history.push_back(Point { at: Instant::now(), examples, loss, predicted });
+        if history.len() > HISTORY {
+            history.pop_front();
+        }
+    }
+
+    /// The last minutes, a point per second: its age in seconds, examples, average loss, rows predicted.
+    pub fn history(&self) -> Value {
+        let point = |point: &Point| {
+            let age = point.at.elapsed().as_secs_f64();
+            json!([age, point.examples, point.loss, point.predicted])
+        };
+        lock(&self.history).iter().map(point).collect()
     }
 
     /// Rows that wait for a label.
