@@ -1,19 +1,19 @@
 //! # Errors
-//! Every error carries the numbers: what was found, what is allowed, where. None carries a ready-made sentence, so
-//! that a front end can say the same thing in its own form (an exit message, a Python exception, a JSON field).
+//! Every error carries the numbers: the value found, the values allowed, and where it was found. Front ends format
+//! these fields in their own way (an exit message, a Python exception, a JSON object).
 
 use std::fmt;
 
-/// A point, vector or argument that is outside the domain of an operation, with the amount of the violation.
+/// A point, vector or argument outside the domain of an operation, with the size of the violation.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DomainError {
     /// A slice of the wrong length.
     #[error("{what} has {found} coordinates; {expected} are needed")]
     Dimension {
-        /// Which argument.
+        /// Name of the argument.
         what: &'static str,
-        /// The length it has.
+        /// Its length.
         found: usize,
         /// The length it must have.
         expected: usize,
@@ -30,16 +30,16 @@ pub enum DomainError {
         /// The values allowed.
         allowed: Allowed,
     },
-    /// A quantity (a norm, a sum, an inner product) that does not have the value the manifold demands.
+    /// A quantity (a norm, a sum, an inner product) that does not have the value that the manifold requires.
     #[error("{quantity} is {}; it must be {} within {tolerance:e}", short(*found), short(*expected))]
     Constraint {
-        /// What was measured, in words: `"the norm of the point"`.
+        /// The quantity that was measured, in words: `"the norm of the point"`.
         quantity: &'static str,
         /// The value found.
         found: f64,
-        /// The value demanded.
+        /// The required value.
         expected: f64,
-        /// The deviation that would have been accepted.
+        /// Largest deviation that is accepted.
         tolerance: f64,
     },
     /// A matrix that is not positive definite.
@@ -60,17 +60,17 @@ pub enum DomainError {
         /// The difference of the two entries.
         difference: f64,
     },
-    /// `log` between points that no unique shortest geodesic joins.
+    /// `log` of two points that are not joined by a unique shortest geodesic.
     #[error(
         "no unique shortest geodesic: the points are {distance} apart and the cut locus begins at {limit}"
     )]
     CutLocus {
         /// Distance of the two points.
         distance: f64,
-        /// The distance from which on the logarithm is not unique.
+        /// The distance from which on the logarithm is not unique (the injectivity radius).
         limit: f64,
     },
-    /// A step so long that the result would overflow.
+    /// A step so long that its result would overflow.
     #[error(
         "a step of length {} overflows; the longest allowed is {}; use a smaller rate",
         short(*length),
@@ -85,7 +85,7 @@ pub enum DomainError {
     /// A scalar argument outside its interval.
     #[error("{what} is {}; it must be {allowed}", short(*value))]
     Scalar {
-        /// Which argument.
+        /// Name of the argument.
         what: &'static str,
         /// The value found.
         value: f64,
@@ -95,45 +95,45 @@ pub enum DomainError {
     /// An iteration that did not reach its tolerance.
     #[error("{what} did not converge: residual {residual:e} after {iterations} iterations")]
     NotConverged {
-        /// Which computation.
+        /// Name of the computation.
         what: &'static str,
-        /// What remained.
+        /// The residual after the last iteration.
         residual: f64,
-        /// How many iterations were made.
+        /// Number of iterations made.
         iterations: usize,
     },
-    /// An equation without a sign change where one must be: there is no root between the ends, or none that can be told
-    /// from rounding error.
+    /// A function without a sign change on the interval: it has no root between the ends, or none that can be
+    /// distinguished from rounding error.
     #[error("{what} has no sign change between {lo:e} and {hi:e}: it is {at_lo:e} and {at_hi:e}")]
     NoRoot {
-        /// Which equation.
+        /// Name of the equation.
         what: &'static str,
         /// One end of the interval.
         lo: f64,
         /// The other end.
         hi: f64,
-        /// The function at `lo`.
+        /// Value of the function at `lo`.
         at_lo: f64,
-        /// The function at `hi`.
+        /// Value of the function at `hi`.
         at_hi: f64,
     },
-    /// A feature that never errs, for a loss without a finite minimiser.
+    /// A feature without errors, for a loss without a finite minimizer: the best leverage is infinite.
     #[error(
         "the feature never errs on the {examples} examples: its best leverage is infinite; allow a cap, or stop there"
     )]
     Separable {
-        /// How many examples there are.
+        /// Number of examples.
         examples: usize,
     },
     /// A computation on empty input.
     #[error("{what} is empty")]
     Empty {
-        /// Which argument.
+        /// Name of the argument.
         what: &'static str,
     },
 }
 
-/// A set of scalars, as an error message states it.
+/// A set of allowed scalars, printed in error messages.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Allowed {
@@ -182,7 +182,7 @@ impl Allowed {
     }
 }
 
-/// A number as people write it: 1e300 and not its 301 digits.
+/// Formats a number briefly: 1e300 instead of its 301 digits.
 fn short(x: f64) -> String {
     let plain = x == 0.0 || (1e-5..1e16).contains(&x.abs());
     if plain { format!("{x}") } else { format!("{x:e}") }
@@ -206,7 +206,7 @@ impl fmt::Display for Allowed {
     }
 }
 
-/// A specification that cannot be built: an unknown name, a parameter that is missing, superfluous or out of range.
+/// A specification that cannot be built: an unknown name, or a parameter that is missing, superfluous or out of range.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
@@ -215,7 +215,7 @@ pub enum ConfigError {
     OutOfRange {
         /// Name of the parameter.
         name: &'static str,
-        /// The value given.
+        /// The given value.
         value: f64,
         /// The values allowed.
         allowed: Allowed,
@@ -225,17 +225,17 @@ pub enum ConfigError {
         "unknown {kind} '{name}'{}{}",
         nearest.as_ref().map(|n| format!(" (did you mean '{n}'?)")).unwrap_or_default(),
         if nearest.is_some() && known.split(", ").count() > 20 {
-            String::new() // too many to read, where one of them is near
+            String::new() // if one name is close, the full list is not needed
         } else {
             format!("; known: {known}")
         }
     )]
     Unknown {
-        /// What was looked up: `"geometry"`, `"loss"`, …
+        /// The kind of thing that was looked up: `"geometry"`, `"loss"`, …
         kind: &'static str,
-        /// The name given.
+        /// The given name.
         name: String,
-        /// The nearest known name, if one is near.
+        /// The nearest known name, if one is close.
         nearest: Option<String>,
         /// All known names, separated by commas.
         known: String,
@@ -247,15 +247,15 @@ pub enum ConfigError {
         text: String,
         /// 1-based column of the first character that does not fit.
         column: usize,
-        /// What should stand there.
+        /// The element that is expected there.
         expected: &'static str,
     },
-    /// A parameter that must be given and is not.
+    /// A required parameter that is absent.
     #[error("{name} is missing: {meaning}")]
     Missing {
         /// Name of the parameter.
         name: &'static str,
-        /// What it is.
+        /// The meaning of the parameter.
         meaning: &'static str,
     },
     /// A parameter that is given more than once.
@@ -264,35 +264,35 @@ pub enum ConfigError {
         /// Name of the parameter.
         name: String,
     },
-    /// A geometry that cannot have so many weights.
+    /// A geometry that cannot have this number of weights.
     #[error("'{spec}' cannot have {features} weights (features and intercept); {fits} would fit")]
     Width {
-        /// The geometry as it was asked for.
+        /// The geometry as requested.
         spec: String,
-        /// How many features the rows have, the intercept included.
+        /// Number of features of the rows, including the intercept.
         features: usize,
-        /// The nearest numbers of features that it can have.
+        /// The nearest numbers of features that are possible.
         fits: String,
     },
-    /// Numbers that are outside the domain of what is built from them.
+    /// Numbers outside the domain of the object to be built.
     #[error(transparent)]
     Domain(#[from] DomainError),
-    /// A loss or function of the user's that does not have a property it must have.
+    /// A user's loss or function without a required property.
     #[error(transparent)]
     Refused(#[from] Refusal),
 }
 
-/// Why a user's own function was refused, with the place where it breaks the condition.
+/// The reason why a user's function was refused, with the place where it violates the condition.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("refused: {condition} fails at {at}: found {found}, needed {needed}")]
 pub struct Refusal {
     /// The condition, in words: `"convexity"`.
     pub condition: &'static str,
-    /// The argument at which it fails.
+    /// The argument at which the condition fails.
     pub at: f64,
     /// The value found.
     pub found: f64,
-    /// What was needed, in words and numbers.
+    /// The required value, in words and numbers.
     pub needed: String,
 }
 
@@ -308,7 +308,7 @@ pub(crate) fn finite<F: crate::Real>(
     each(what, x, Allowed::Finite)
 }
 
-/// Checks each coordinate of a slice.
+/// Checks that every coordinate of a slice is in the allowed set.
 pub(crate) fn each<F: crate::Real>(
     what: &'static str,
     x: &[F],
@@ -320,7 +320,7 @@ pub(crate) fn each<F: crate::Real>(
     }
 }
 
-/// Checks a parameter of a constructor.
+/// Checks that a constructor's parameter is in the allowed set.
 pub(crate) fn parameter(
     name: &'static str,
     value: f64,

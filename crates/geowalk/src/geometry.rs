@@ -1,14 +1,16 @@
-//! # Geometry: where parameters live
-//! Two kinds of geometry, and where they meet.
+//! # Geometry
+//! Where the parameters live. There are two kinds of geometry, and two types that belong to both.
 //!
-//! * A [`Manifold`] has a metric at every point. A step is a walk along a geodesic, $w' = \exp_w(-\eta\, \mathrm{grad} L)$.
-//! * A [`Generator`] ψ has two global charts, w and θ = ∇ψ(w). A step is a straight walk in the second,
-//!   $\theta' = \theta - \eta\, \partial L$ (mirror descent).
+//! * A [`Manifold`] has a metric at every point. A step follows a geodesic, $w' = \exp_w(-\eta\, \mathrm{grad} L)$.
+//! * A [`Generator`] ψ has two global charts, w and θ = ∇ψ(w). A step is a straight line in θ, $\theta' = \theta -
+//!   \eta\, \partial L$ (mirror descent).
 //!
-//! They share the idea (a step is not an addition of weights), and not one signature. They meet in two places:
+//! In both, a step is more than an addition to the weights, but the traits share no method. Two types connect them:
 //!
-//! * [`Hessian`]: the metric ∇²ψ makes a manifold of a generator; the mirror step is its natural-gradient step, retracted along the dual chart.
-//! * [`PullBack`]: a link function f makes ℝⁿ's flat metric a metric on the weights; gradient descent on f(w) is its geodesic step.
+//! * [`Hessian`]: the metric ∇²ψ turns a generator into a manifold. The mirror step is its natural-gradient step,
+//!   retracted along the dual chart.
+//! * [`PullBack`]: a link function f pulls the flat metric of ℝⁿ back to the weights. Gradient descent on f(w) is its
+//!   geodesic step.
 
 pub mod checked;
 mod forward;

@@ -1,25 +1,25 @@
-//! # Steps at O(nnz): charts and the forms of geometries in them
-//! The gradient of a linear predictor is a multiple g·x of the row. In the right coordinates a step of a geometry
-//! therefore changes the coordinates of the row alone. Such coordinates are a [`Chart`]. There are five:
+//! # Steps at O(nnz): charts and sparse forms
+//! The gradient of a linear predictor is a multiple g·x of the row. In suitable coordinates a step of a geometry
+//! therefore changes only the coordinates of the row. Such coordinates are a [`Chart`]. There are five:
 //!
 //! | chart | weights | geometries |
 //! |---|---|---|
-//! | [`Plain`] | w_i is a function of its own dual coordinate θ_i | gradient descent, Burg's entropy |
+//! | [`Plain`] | w_i is a function of its dual coordinate θ_i | gradient descent, Burg's entropy |
 //! | [`Scaled`] | w = c·v | sphere, hyperbolic space |
 //! | [`Logarithmic`] | ln w | relative entropy and its twin, positive orthant |
-//! | [`Partitioned`] | w_i = e^{λ_i}/Z | relative entropy on the simplex and its relatives, Fisher's simplex |
+//! | [`Partitioned`] | w_i = e^{λ_i}/Z | relative entropy on the simplex and its variants, Fisher's simplex |
 //! | [`Dual`] | θ with a running norm | p-norm |
 //!
-//! A geometry names its chart and computes its move in it ([`SparseForm`]). Growth, averages, Γ of certificates, saving
-//! and loading exist once, in the charts, and [`Steps`] makes a [`Walk`] of any such geometry. A form stands in the
-//! file of its manifold or generator. `laws::sparse` holds it equal to the O(n) definition in
+//! A geometry names its chart and computes its move in it ([`SparseForm`]). The charts implement growth, averages, Γ of
+//! certificates, saving and loading once for all geometries, and [`Steps`] makes a [`Walk`] of any sparse form. Each
+//! form is defined in the file of its manifold or generator. `laws::sparse` tests that it equals the O(n) definition in
 //! [`update`](crate::update).
 //!
-//! [`Implicit`] steps of mirror geometries are explicit steps of another size, found on a `Curve`.
-//! [`OnManifold`] and [`WithGenerator`] walk on any manifold and with any generator at O(n), without a chart.
+//! [`Implicit`] steps of mirror geometries are explicit steps of a different size, which is found on a `Curve`.
+//! [`OnManifold`] and [`WithGenerator`] work with any manifold and any generator at O(n), without a chart.
 //!
-//! **Care** Functions of charts that run once per coordinate are `inline(always)` and test ranges themselves: a call to
-//! [`Allowed::contains`](crate::error::Allowed::contains) in the inner loop cost 15 % of a step.
+//! **Care** Functions of charts that run once per coordinate are `inline(always)` and test ranges themselves: in the
+//! inner loop, calls to [`Allowed::contains`](crate::error::Allowed::contains) took 15 % of the time of a step.
 
 pub(crate) mod absent_weight;
 pub(crate) mod base;
@@ -55,36 +55,36 @@ use crate::update::{Round, Target};
 use base::judge;
 use gauge::Gauge;
 
-/// Takes a named array of a state that is saved.
+/// Stores a named array of a saved state.
 pub type Put<'a> = &'a mut dyn FnMut(&'static str, &[f64]);
-/// Finds a named array of a saved state.
+/// Loads a named array of a saved state.
 pub type Get<'a> = &'a mut dyn FnMut(&'static str) -> Option<Vec<f64>>;
 
-/// What one pass over a row finds out before the step.
+/// The results of the pass over a row before the step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RowSummary {
     /// ⟨w, x⟩.
     pub z: f64,
-    /// What the chart measures of the row: Σx², max|x|, or 0 if it measures nothing.
+    /// The chart's measure of the row: Σx², max|x|, or 0 if the chart measures nothing.
     pub size: f64,
 }
 
-/// θ ← θ + a·x, the move of charts of dual coordinates.
+/// θ ← θ + a·x, the move of charts with dual coordinates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shift(pub f64);
 
-/// Weights w_i = common · local_i, of which a step changes the local ones of the row only.
+/// Weights w_i = common · local_i; a step changes only the local ones of the row's features.
 pub trait Chart: Clone + Send + Sync {
-    /// How many features have a weight.
+    /// Number of features that have a weight.
     fn features(&self) -> usize;
 
-    /// Makes room for the features below `n`.
+    /// Makes room for all features below `n`.
     fn grow(&mut self, n: usize);
 
     /// ⟨w, x⟩.
     fn predict<X: Row<f64>>(&self, x: X) -> f64;
 
-    /// ⟨w, x⟩, and what a step needs to know of the row.
+    /// ⟨w, x⟩, and the measures of the row that a step needs.
     fn look<X: Row<f64>>(&mut self, x: X) -> RowSummary;
 
     /// The factor that all weights share.
@@ -95,56 +95,56 @@ pub trait Chart: Clone + Send + Sync {
     /// w_i without the common factor.
     fn local(&self, i: usize) -> f64;
 
-    /// The logarithm of what all local weights have been multiplied by so far.
+    /// The logarithm of the product of all factors by which the local weights have been multiplied together.
     fn unit(&self) -> f64 {
         0.0
     }
 
-    /// out ← Γ of steps that move the coordinates by −ηg·x; see [`Walk::gamma`].
+    /// out ← Γ of steps that change the coordinates by −ηg·x; see [`Walk::gamma`].
     fn gamma(&self, rate: Option<f64>, out: &mut Vec<f64>) -> Option<f64>;
 
-    /// No less than ‖w‖ and ‖Γ‖, where one pass gives both; see [`Walk::lengths`].
+    /// Upper bounds on ‖w‖ and ‖Γ‖, if one pass gives both; see [`Walk::lengths`].
     fn lengths(&self, _rate: Option<f64>) -> Option<(f64, f64)> {
         None
     }
 
-    /// How many coordinates have crossed 0 so far.
+    /// Number of coordinates that have crossed 0 so far.
     fn folds(&self) -> u64 {
         0
     }
 
-    /// out ← ln w, also where w is too small to be represented.
+    /// out ← ln w, also for weights that underflow.
     fn logarithms(&self, out: &mut Vec<f64>) {
         let common = self.common();
         out.clear();
         out.extend((0..self.features()).map(|i| crate::Real::ln(common * self.local(i))));
     }
 
-    /// Gives away everything that changes.
+    /// Stores the complete mutable state.
     fn save(&self, put: Put<'_>);
 
-    /// Continues from what [`save`](Chart::save) gave. On an error the chart is unchanged.
+    /// Restores the state stored by [`save`](Chart::save). On an error the chart is unchanged.
     fn load(&mut self, get: Get<'_>) -> Result<(), ConfigError>;
 }
 
-/// A chart that can make moves of a kind.
+/// A chart that can make moves of type `M`.
 pub trait Moves<M>: Chart {
-    /// Makes the move on the row that was [looked at](Chart::look). Completes length and event of the round.
+    /// Makes the move on the row that was passed to [`look`](Chart::look). Sets length and event of the round.
     fn apply<X: Row<f64>>(&mut self, x: X, by: M, round: &mut Round) -> Result<(), DomainError>;
 }
 
 /// The O(nnz) form of a geometry: its chart, and a step in it.
 pub trait SparseForm: Clone + Send + Sync {
-    /// Where the weights are kept.
+    /// The type that stores the weights.
     type Chart: Moves<Self::Move>;
-    /// What a step is there.
+    /// The type of a step in the chart.
     type Move;
 
-    /// The chart at the start.
+    /// The chart with initial weights.
     fn chart(&self) -> Self::Chart;
 
-    /// The step of size κ = ηg for the row that was looked at; `None` if the weights stay. Sets length and event of the
-    /// round where they are known before the move.
+    /// The step of size κ = ηg for the row passed to `look`; `None` if the weights stay. Sets length and event of the
+    /// round if they are known before the move.
     fn plan(
         &self,
         chart: &Self::Chart,
@@ -153,24 +153,24 @@ pub trait SparseForm: Clone + Send + Sync {
         round: &mut Round,
     ) -> Result<Option<Self::Move>, DomainError>;
 
-    /// How strongly a row pulls.
+    /// The effect of a row per unit of rate and slope; see [`Gauge`].
     fn gauge<X: Row<f64>>(&self, _chart: &Self::Chart, x: X) -> Gauge {
         Gauge::euclidean(x)
     }
 
-    /// Do the coordinates of the chart move by −ηg·x, so that they hold Γ?
+    /// Do the coordinates of the chart change by −ηg·x, so that they contain Γ?
     fn holds_gamma(&self) -> bool {
         false
     }
 
-    /// ‖g·x‖₂ of a round that was made on this row.
+    /// ‖g·x‖₂ of a round made on this row.
     #[inline]
     fn gradient<X: Row<f64>>(&self, round: &Round, x: X) -> f64 {
         round.slope.abs() * x.length()
     }
 }
 
-/// A geometry walking in its chart.
+/// A walk of a geometry in its chart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Steps<G: SparseForm> {
     pub(crate) form: G,
@@ -178,18 +178,18 @@ pub struct Steps<G: SparseForm> {
 }
 
 impl<G: SparseForm> Steps<G> {
-    /// From the start of the geometry.
+    /// The walk with initial weights.
     pub fn of(form: G) -> Self {
         let chart = form.chart();
         Self { form, chart }
     }
 
-    /// How many coordinates have crossed 0, and were folded back, so far.
+    /// Number of coordinates that have crossed 0 and were folded back so far.
     pub fn folds(&self) -> u64 {
         self.chart.folds()
     }
 
-    /// out ← ln w, also where w is too small to be represented.
+    /// out ← ln w, also for weights that underflow.
     pub fn logarithms(&self, out: &mut Vec<f64>) {
         self.chart.logarithms(out);
     }

@@ -1,5 +1,6 @@
 //! # geowalk
-//! Learning that respects the geometry of its parameters: a step is a walk along a geodesic, and the length of the walk is what bounds the regret.
+//! Online learning in the geometry of the parameters: each step follows a geodesic, and the lengths of the steps bound
+//! the regret.
 //!
 //! ## The flow
 //! ```text
@@ -8,20 +9,23 @@
 //!          lives         hurts     moves      promised
 //! ```
 //! * [`row`]: examples, dense or sparse.
-//! * [`geometry`]: manifolds (sphere, simplex, orthant, hyperbolic space, SPD matrices, products) and generators (entropies, p-norms), and
-//!   where the two meet.
-//! * [`loss`]: losses of the prediction z = ⟨w, x⟩, permissible functions and their balanced convex losses, and a doctor for losses of your own.
-//! * [`update`]: rules that move weights, for any geometry: the definitions. [`walk`]: the same moves as learners make them, at O(nnz) per example.
-//! * [`natural`]: natural gradient for several classes, at the price of plain gradient descent.
-//! * [`optimize`]: any smooth cost on any manifold, of a batch or of a stream.
-//! * [`boost`]: batch learning on a table of columns: rules and trees.
-//! * [`ridge`]: the best linear model of a table, from all rows at once.
-//! * [`certify`]: theorems, evaluated on the run that was made. [`experts`]: whom to trust, with theorems whose comparators are tracked exactly.
-//! * [`laws`]: what must be true of all of these, as functions to call on your own.
+//! * [`geometry`]: manifolds (sphere, simplex, orthant, hyperbolic space, SPD matrices, products), generators
+//!   (entropies, p-norms), and spaces that are both.
+//! * [`loss`]: losses of the prediction z = ⟨w, x⟩, permissible functions with their balanced convex losses, and a
+//!   doctor that checks user-defined losses.
+//! * [`update`]: reference definitions of the update rules, for any geometry. [`walk`]: fast versions of the same
+//!   rules, used by the learners, at O(nnz) per example.
+//! * [`natural`]: natural gradient for several classes, at the cost of plain gradient descent.
+//! * [`optimize`]: minimizes any smooth cost on any manifold, over a batch or a stream.
+//! * [`boost`]: batch learning of rules and trees from a table stored by columns.
+//! * [`ridge`]: the best linear model of a table, computed from all rows together.
+//! * [`certify`]: regret theorems, evaluated on a finished run. [`experts`]: combines experts' predictions; their
+//!   regret is tracked exactly.
+//! * [`laws`]: the properties that all of these must have, as functions that users can call on their implementations.
 //!
-//! ## A first walk
-//! A null vector on the sphere: every row is orthogonal to (1, 0, 0), and the weights turn to it. The certificate bounds
-//! what was lost on the way against every vector of the sphere, without knowing the best one.
+//! ## Example
+//! A null vector on the sphere: every row is orthogonal to (1, 0, 0), and the weights converge to it. The certificate
+//! bounds the regret against every vector of the sphere; it does not need the best one.
 //!
 //! ```
 //! use geowalk::certify::{Bound, Comparator, FirstOrder};
@@ -46,10 +50,11 @@
 //! ```
 //!
 //! ## Sources
-//! The mathematics is that of five papers: on-line algorithms as geodesic walks \[KMWW07\], on spheres \[KMWW07s\], Bregman geometry and boosting \[NN09\],
-//! natural gradient for multinomial logistic regression \[SC21\], multiplicative updates and their gradient-descent twins \[AW20\], after the idea of
-//! \[MW01\] that a metric is a prior. Keys are those of `REFERENCES.bib`; symbols are those of `NOTATION.md`. Where a printed statement needed a
-//! correction, the file says so.
+//! The mathematics comes from five papers: on-line algorithms as geodesic walks \[KMWW07\], geodesic walks on spheres
+//! \[KMWW07s\], Bregman geometry and boosting \[NN09\], natural gradient for multinomial logistic regression \[SC21\],
+//! multiplicative updates and their gradient-descent twins \[AW20\]. The idea that a metric is a prior is from
+//! \[MW01\]. Keys are those of `REFERENCES.bib`; symbols are those of `NOTATION.md`. Where a printed statement needed a
+//! correction, the file that uses it says so.
 
 pub mod boost;
 pub mod certify;

@@ -1,8 +1,9 @@
-//! # Losses: what hurts
-//! A loss ℓ(z, y) of a prediction z and a label y. Scalars only, always `f64`: a loss is evaluated once per example, and
-//! certificates need its full precision whatever the weights are stored in.
+//! # Losses
+//! A loss ℓ(z, y) is the cost of a prediction z when the label is y. Losses are scalar and always `f64`: a loss is
+//! evaluated once per example, and certificates need its full precision even if the weights are stored as `f32`.
 //!
-//! To add one: a file with `impl Loss`, and one row of the table below. The [`doctor`] then checks its facts.
+//! To add a loss: write a file with `impl Loss`, and add one row to the table below. The [`doctor`] then checks its
+//! facts.
 
 mod absolute;
 mod balanced;
@@ -37,52 +38,53 @@ use crate::spec::{self, Args, Entry, Spec};
 
 /// A loss ℓ(z, y) ≥ 0 of the prediction z.
 pub trait Loss: std::fmt::Debug + Send + Sync {
-    /// The specification that rebuilds it: `huber(delta=0.5)`.
+    /// The specification from which it can be rebuilt: `huber(delta=0.5)`.
     fn spec(&self) -> String;
 
     /// ℓ(z, y).
     fn value(&self, z: f64, y: f64) -> f64;
 
-    /// ∂ℓ/∂z; at a kink the subgradient that the file of the loss names.
+    /// ∂ℓ/∂z. At a kink, the subgradient stated in the header of the loss's file.
     fn slope(&self, z: f64, y: f64) -> f64;
 
-    /// ℓ(z, y) and ∂ℓ/∂z, with the same bits as one by one: what every step asks for, and often half of it is common to both.
+    /// ℓ(z, y) and ∂ℓ/∂z, bit-identical to two separate calls. Every step needs both, and they often share half of the
+    /// work.
     #[inline]
     fn value_and_slope(&self, z: f64, y: f64) -> (f64, f64) {
         (self.value(z, y), self.slope(z, y))
     }
 
-    /// ∂²ℓ/∂z²; at a kink 0.
+    /// ∂²ℓ/∂z²; 0 at a kink.
     fn curvature(&self, z: f64, y: f64) -> f64;
 
-    /// The prediction of least loss for the label `y` (infinite where the loss only tends to its infimum; for a whole
-    /// interval of minimisers the one nearest to 0).
+    /// The prediction with the smallest loss for the label `y`. It is infinite if the loss only approaches its infimum.
+    /// If an interval of predictions minimizes the loss, it is the one nearest to 0.
     fn minimizer(&self, y: f64) -> f64;
 
-    /// What a certificate may assume about it. The laws check every fact.
+    /// Properties of the loss that certificates may assume. The laws check every one of them.
     fn facts(&self) -> Facts;
 }
 
-/// What is true of a loss for every prediction and label in its domain.
+/// Properties that hold for every prediction and label in the domain.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Facts {
-    /// The labels it takes.
+    /// Allowed labels.
     pub labels: Allowed,
-    /// The predictions it takes.
+    /// Allowed predictions.
     pub predictions: Allowed,
-    /// Convex in z.
+    /// Is it convex in z?
     pub convex: bool,
     /// sup |∂ℓ/∂z|, if finite.
     pub lipschitz: Option<f64>,
     /// sup ∂²ℓ/∂z², if finite and there is no kink.
     pub smooth: Option<f64>,
-    /// inf ∂²ℓ/∂z² (0 if only convex, negative if not convex and bounded below, else −∞).
+    /// inf ∂²ℓ/∂z²: 0 if the loss is only convex, negative if it is not convex, −∞ if unbounded below.
     pub strong: f64,
-    /// A function of the margin y·z with labels ±1.
+    /// Does it depend only on the margin y·z, with labels ±1?
     pub margin: bool,
 }
 
-/// Makes the table, [`AnyLoss`], its parser and its dispatch out of one row per loss.
+/// Generates the table, [`AnyLoss`], its parser and its dispatch from one row per loss.
 macro_rules! losses {
     (
         table { $($variant:ident: $name:literal($parameters:literal) $summary:literal [$source:literal] => $build:expr;)* }
@@ -92,7 +94,7 @@ macro_rules! losses {
             $(Entry { name: $name, parameters: $parameters, summary: $summary, source: $source },)*
         ];
 
-        /// Any loss, dispatched by `match`: as fast as the loss itself, with one type for all.
+        /// Any loss, dispatched by `match`: as fast as a concrete loss, but one type for all of them.
         ///
         /// ```
         /// use geowalk::loss::{AnyLoss, Loss};
@@ -110,7 +112,7 @@ macro_rules! losses {
         }
 
         impl AnyLoss {
-            /// The loss of that name, or `None`.
+            /// The loss with that name, or `None`.
             fn build(name: &str, args: &mut Args<'_>) -> Option<Result<Self, ConfigError>> {
                 match name {
                     $($name => {
@@ -215,12 +217,12 @@ losses! {
     also {
         /// The balanced convex loss of a permissible function.
         Balanced,
-        /// A user's own.
+        /// A user-defined loss.
         Custom,
     }
 }
 
-/// Every loss that [`AnyLoss::parse`] knows.
+/// All losses that [`AnyLoss::parse`] accepts.
 ///
 /// ```
 /// assert!(geowalk::loss::entries().any(|entry| entry.name == "logistic"));
@@ -285,7 +287,7 @@ mod tests {
             let loss = AnyLoss::parse(entry.name).unwrap();
             let facts = loss.facts();
             for z in [-1e8, 1e8].into_iter().filter(|&z| facts.predictions.contains(z)) {
-                // The exponential loss overflows where it must.
+                // The exponential loss overflows here by definition.
                 if entry.name == "exponential" && z < 0.0 {
                     assert_eq!(loss.value(z, 1.0), f64::INFINITY);
                     continue;
@@ -306,7 +308,7 @@ mod tests {
             let here = loss.value(z, y);
             let (left, right) = (loss.value(z - 1e-12, y), loss.value(z + 1e-12, y));
             assert!((here - left).abs() <= 2e-12 && (here - right).abs() <= 2e-12, "{loss:?}");
-            // The slope at the kink is a subgradient: between those beside it.
+            // The slope at a kink is a subgradient: it lies between the slopes on either side.
             let beside = loss.slope(z - 1e-9, y)..=loss.slope(z + 1e-9, y);
             assert!(
                 beside.contains(&loss.slope(z, y)) && beside.start() < beside.end(),

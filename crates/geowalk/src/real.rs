@@ -1,11 +1,11 @@
 //! # Real scalars
 //! The two floating-point types of the crate, `f64` and `f32`, behind one sealed trait.
 //!
-//! **Why not `num_traits::Float`** Its transcendental functions come from the C library of the machine, so a
-//! model trained on one system would differ in its last bits from the same model trained on another.
-//! Here they come from `libm`, written in Rust: same input, same bits, on every platform. `sqrt`, `abs`, `floor`
-//! and the arithmetic operators are rounded exactly by IEEE 754 and need no such care. `clippy.toml` forbids the
-//! inherent `f64::exp` and its kin, so that nobody leaves this path by accident.
+//! **Why not `num_traits::Float`** Its transcendental functions come from the C library of the machine. A model trained
+//! on one system would then differ in its last bits from the same model trained on another. Here they come from `libm`,
+//! written in Rust: same input, same bits, on every platform. `sqrt`, `abs`, `floor` and the arithmetic operators are
+//! exactly rounded by IEEE 754, so they are safe. `clippy.toml` forbids the inherent `f64::exp` and the like, so that
+//! no code uses the platform's functions by accident.
 //!
 //! ```
 //! use geowalk::Real;
@@ -71,15 +71,15 @@ pub trait Real:
     const INFINITY: Self;
     /// Not a number.
     const NAN: Self;
-    /// How far a point may be off its manifold before [`check`](crate::geometry::Manifold::check) refuses it,
-    /// relative to the size of what is compared.
+    /// Largest distance of a point from its manifold that [`check`](crate::geometry::Manifold::check) accepts, relative
+    /// to the size of the compared quantities.
     const TOLERANCE: Self;
-    /// `exp` neither overflows nor becomes subnormal on ±this.
+    /// `exp` neither overflows nor becomes subnormal between −`MAX_EXPONENT` and `MAX_EXPONENT`.
     const MAX_EXPONENT: Self;
 
-    /// The nearest scalar to an `f64`.
+    /// The scalar nearest to an `f64`.
     fn of(x: f64) -> Self;
-    /// This scalar as an `f64`, exactly.
+    /// The same value as an `f64`, exactly.
     fn f64(self) -> f64;
     /// |x|.
     #[must_use]
@@ -113,7 +113,7 @@ pub trait Real:
     /// arcsin x.
     #[must_use]
     fn asin(self) -> Self;
-    /// arccos x. For the distance of two points on a sphere use [`Real::atan2`]: `acos` loses every digit near 0.
+    /// arccos x. For the distance of two points on a sphere use [`Real::atan2`]: `acos` loses all digits for x near 1.
     #[must_use]
     fn acos(self) -> Self;
     /// The angle of the point (x, y) = (`other`, `self`), in [−π, π].
@@ -140,18 +140,18 @@ pub trait Real:
     /// √(x² + y²) without overflow.
     #[must_use]
     fn hypot(self, other: Self) -> Self;
-    /// The larger; NaN if either is NaN, so that no NaN is ever lost in a maximum.
+    /// The larger of two; NaN if either is NaN, so that a maximum never hides a NaN.
     #[must_use]
     fn max(self, other: Self) -> Self;
-    /// The smaller; NaN if either is NaN.
+    /// The smaller of two; NaN if either is NaN.
     #[must_use]
     fn min(self, other: Self) -> Self;
     /// The magnitude of `self` with the sign of `sign`.
     #[must_use]
     fn copysign(self, sign: Self) -> Self;
-    /// Neither NaN nor infinite.
+    /// Is it neither NaN nor infinite?
     fn is_finite(self) -> bool;
-    /// NaN.
+    /// Is it NaN?
     fn is_nan(self) -> bool;
 
     /// x².
@@ -161,7 +161,7 @@ pub trait Real:
         self * self
     }
 
-    /// `self` moved into [lo, hi]; NaN stays NaN.
+    /// The value in [lo, hi] nearest to `self`; NaN stays NaN.
     #[must_use]
     #[inline]
     fn clamp(self, lo: Self, hi: Self) -> Self {
@@ -211,7 +211,7 @@ macro_rules! impl_real {
             const MAX_EXPONENT: Self = $exponent;
 
             #[inline]
-            #[allow(clippy::cast_possible_truncation)] // the nearest f32 is what `of` promises
+            #[allow(clippy::cast_possible_truncation)] // `of` returns the nearest f32
             fn of(x: f64) -> Self {
                 x as $t
             }

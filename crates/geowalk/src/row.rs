@@ -1,12 +1,12 @@
 //! # Rows
-//! A feature vector, dense or sparse, borrowed from wherever it lies.
+//! A feature vector, dense or sparse, borrowed from its storage.
 //!
-//! **Why internal iteration** One method, [`Row::each`], visits the coordinates that are present. An update written
-//! once with it runs over dense and sparse data alike, and the compiler turns the closure into a plain loop; an
-//! iterator would need an associated type with a lifetime and gives slower code for the dense case.
+//! **Why internal iteration** One method, [`Row::each`], visits the stored coordinates. An update written with it works
+//! for dense and sparse data, and the compiler turns the closure into a plain loop. An iterator would need an
+//! associated type with a lifetime, and it gives slower code for the dense case.
 //!
-//! **Care** No index occurs twice in a row: a duplicate would count twice in some sums and once in others. [`Block`] adds
-//! duplicates up; [`Sparse::new`] demands increasing indices.
+//! **Care** No index occurs twice in a row: a duplicate would count twice in some sums and once in others. [`Block`]
+//! adds duplicates up; [`Sparse::new`] requires increasing indices.
 
 mod block;
 mod columns;
@@ -21,14 +21,14 @@ pub use sparse::Sparse;
 
 use crate::Real;
 
-/// Which norm.
+/// A norm of a feature vector.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Norm {
     /// Σ|x_i|.
     L1,
     /// √Σx_i².
     L2,
-    /// (Σ|x_i|^p)^(1/p), p ≥ 1; NaN for any other p, which gives no norm.
+    /// (Σ|x_i|^p)^(1/p), p ≥ 1; NaN for any other p, which does not define a norm.
     Lp(f64),
     /// max |x_i|.
     LInf,
@@ -52,7 +52,7 @@ impl Norm {
         }
     }
 
-    /// The norm of a dense vector, without overflow or underflow on the way.
+    /// The norm of a dense vector, without intermediate overflow or underflow.
     ///
     /// ```
     /// use geowalk::row::Norm;
@@ -62,7 +62,8 @@ impl Norm {
         Dense(x).norm(self)
     }
 
-    /// No less than the norm, and hardly more: what rounding may have taken away is added. Faster than [`of`](Norm::of) for long vectors.
+    /// An upper bound on the norm: the computed norm, enlarged by its possible rounding error. Faster than
+    /// [`of`](Norm::of) for long vectors.
     ///
     /// ```
     /// use geowalk::row::Norm;
@@ -76,7 +77,7 @@ impl Norm {
             Self::L1 => lanes(x, f64::abs) * grow,
             Self::L2 => length(x) * grow,
             Self::Lp(p) if p == 1.5 || p == 3.0 => {
-                // The default of the p-norm walk, and its dual, without a power per coordinate.
+                // The default of the p-norm walk and its dual, computed without powers.
                 let largest = Self::LInf.of(x);
                 if largest == 0.0 || !largest.is_finite() {
                     return largest;
@@ -92,7 +93,7 @@ impl Norm {
     }
 }
 
-/// Σf(x_i) as four sums that do not wait for each other.
+/// Σf(x_i) as four independent sums, for instruction-level parallelism.
 #[inline]
 fn lanes<F: Real>(x: &[F], f: impl Fn(f64) -> f64) -> f64 {
     let (fours, rest) = x.as_chunks::<4>();
@@ -105,14 +106,15 @@ fn lanes<F: Real>(x: &[F], f: impl Fn(f64) -> f64) -> f64 {
     sums.iter().sum::<f64>() + rest.iter().map(|x| f(x.f64())).sum::<f64>()
 }
 
-/// ‖x‖₂ of a slice in one pass where nothing can overflow or underflow on the way, else as [`Norm::of`].
+/// ‖x‖₂ of a slice: in one pass if nothing can overflow or underflow, else as [`Norm::of`].
 #[inline]
 fn length<F: Real>(x: &[F]) -> f64 {
     let square = lanes(x, |x| x * x);
     if (1e-280..1e280).contains(&square) { square.sqrt() } else { Norm::L2.of(x).f64() }
 }
 
-/// The least and the greatest value, and how many there are, of a slice: eight at a time, which changes nothing, because nothing is rounded.
+/// The smallest value, the largest value and the length of a slice, eight values at a time. Nothing is rounded, so the
+/// order does not matter.
 #[inline]
 fn span<F: Real>(x: &[F]) -> (f64, f64, usize) {
     let least = |lo: f64, x: f64| if x < lo { x } else { lo };
@@ -135,23 +137,23 @@ fn span<F: Real>(x: &[F]) -> (f64, f64, usize) {
 
 /// A feature vector, dense or sparse.
 pub trait Row<F: Real>: Copy {
-    /// Calls `f(i, x_i)` once for every coordinate present, always in the same order.
+    /// Calls `f(i, x_i)` once for every stored coordinate, always in the same order.
     fn each(self, f: impl FnMut(usize, F));
 
-    /// The same for a short `f`, of which the counting of a loop would be a large part: it may be written out several times.
+    /// Like [`each`](Row::each) for a short `f`, where loop overhead would dominate: the loop may be unrolled.
     #[inline(always)]
     fn each_briefly(self, f: impl FnMut(usize, F)) {
         self.each(f);
     }
 
-    /// Calls `f(i, [x_i, x_{i+1}, …])` for stretches of neighbouring coordinates that hold all that are present: of a dense row, of as many as stay in the nearest cache
-    /// while several things are done with them.
+    /// Calls `f(i, [x_i, x_{i+1}, …])` for runs of adjacent coordinates that together contain all stored ones. Runs of
+    /// a dense row are short enough to stay in the first-level cache while the caller passes over them several times.
     #[inline(always)]
     fn stretches(self, mut f: impl FnMut(usize, &[F])) {
         self.each(|i, x| f(i, &[x]));
     }
 
-    /// One more than the largest index present; 0 for the empty row.
+    /// One more than the largest stored index; 0 for the empty row.
     fn bound(self) -> usize;
 
     /// ⟨w, x⟩. Coordinates beyond the end of `w` count as weight 0.
@@ -166,7 +168,8 @@ pub trait Row<F: Real>: Copy {
         sum
     }
 
-    /// The sums (⟨w, x⟩, ‖x‖²), begun with two numbers and added up coordinate after coordinate, those within `w`.
+    /// The sums (⟨w, x⟩, ‖x‖²), added to two initial numbers, coordinate by coordinate. Coordinates beyond the end of
+    /// `w` are ignored.
     #[inline]
     fn dot_and_square(self, w: &[F], begun: (F, F)) -> (F, F) {
         let (mut dot, mut square) = begun;
@@ -179,7 +182,7 @@ pub trait Row<F: Real>: Copy {
         (dot, square)
     }
 
-    /// y ← y + a·x. Coordinates beyond the end of `y` are left out.
+    /// y ← y + a·x. Coordinates beyond the end of `y` are ignored.
     #[inline]
     fn axpy(self, a: F, y: &mut [F]) {
         self.each_briefly(|i, x| {
@@ -189,13 +192,14 @@ pub trait Row<F: Real>: Copy {
         });
     }
 
-    /// ‖x‖₂ to within 1 % (a row has less than 10¹⁰ coordinates), in one pass over the values where that is possible: for bounds on rounding errors.
+    /// ‖x‖₂ to within 1 % (a row has less than 10¹⁰ coordinates), in one pass over the values if possible. Used for
+    /// bounds on rounding errors.
     #[inline]
     fn length(self) -> f64 {
         self.norm(Norm::L2).f64()
     }
 
-    /// The least and the greatest value, and how many there are: (∞, −∞, 0) of the empty row.
+    /// The smallest value, the largest value and the number of stored values; (∞, −∞, 0) for the empty row.
     #[inline]
     fn span(self) -> (f64, f64, usize) {
         let (mut lo, mut hi, mut count) = (f64::INFINITY, f64::NEG_INFINITY, 0);
@@ -208,7 +212,8 @@ pub trait Row<F: Real>: Copy {
         (lo, hi, count)
     }
 
-    /// No less than the norm, and hardly more, in one pass without powers for the norms of the usual p-norm walk: see [`Norm::above`].
+    /// An upper bound on the norm, close to it. One pass, without powers for the norms of the usual p-norm walk: see
+    /// [`Norm::above`].
     ///
     /// ```
     /// use geowalk::row::{Dense, Norm, Row};
@@ -223,7 +228,7 @@ pub trait Row<F: Real>: Copy {
                 sum += x * x * x;
                 count += 1.0;
             });
-            // 1/3 as a number is smaller than 1/3, by so much that the root of a larger sum would be too small.
+            // The float 1/3 is smaller than one third; without this limit the root of a larger sum would be too small.
             if (1e-280..1e60).contains(&sum) {
                 return Real::powf(sum, 1.0 / 3.0) * (1.0 + (count + 16.0) * f64::EPSILON);
             }
@@ -231,7 +236,7 @@ pub trait Row<F: Real>: Copy {
         self.norm(norm).f64() * (1.0 + 1e-13)
     }
 
-    /// ‖x‖, scaled by the largest coordinate so that nothing overflows or underflows on the way.
+    /// ‖x‖, scaled by the largest coordinate so that intermediate results neither overflow nor underflow.
     fn norm(self, norm: Norm) -> F {
         if matches!(norm, Norm::Lp(p) if p.is_nan() || p < 1.0) {
             return F::NAN;

@@ -1,12 +1,12 @@
 //! # Random numbers, points and vectors
-//! One seeded source for tests, laws, sampled rows and starts.
+//! One seeded source for tests, laws, sampled rows and initial values.
 
 use crate::Real;
 use crate::geometry::{ExpLog, Generator, Manifold, Work};
 
 /// A seeded source of random numbers, points and vectors. The same seed gives the same case on every machine.
 ///
-/// The generator is SplitMix64 \[SLF14\]: five lines, and good enough to choose test cases.
+/// The generator is SplitMix64 \[SLF14\]: five lines of code, and good enough to choose test cases.
 #[derive(Debug, Clone)]
 pub struct Sampler {
     seed: u64,
@@ -19,7 +19,7 @@ impl Sampler {
         Self { seed, state: seed }
     }
 
-    /// The seed it was made with.
+    /// The seed passed to [`new`](Self::new).
     pub fn seed(&self) -> u64 {
         self.seed
     }
@@ -64,7 +64,8 @@ impl Sampler {
         (0..n).map(|_| F::of(self.normal())).collect()
     }
 
-    /// A tangent vector at `p` of the given length; 0 where there is none to be found (a manifold of one point, a `p` off the manifold).
+    /// A tangent vector at `p` with the given length. It is 0 if none exists (a manifold of one point, a `p` off the
+    /// manifold).
     pub fn tangent<F: Real, M: Manifold<F> + ?Sized>(
         &mut self,
         manifold: &M,
@@ -74,7 +75,7 @@ impl Sampler {
         const ATTEMPTS: usize = 64;
         let mut work = Work::new();
         for _ in 0..ATTEMPTS {
-            // The gradient of a random differential has the natural scale of the metric in every coordinate.
+            // The gradient of a random differential has the metric's natural scale in every coordinate.
             let covector = self.vector(manifold.ambient());
             let mut v = vec![F::ZERO; manifold.ambient()];
             manifold.gradient(p, &covector, &mut v, &mut work);
@@ -91,7 +92,8 @@ impl Sampler {
         vec![F::ZERO; manifold.ambient()]
     }
 
-    /// A length that a walk from `p` may have and stay where `log` is unique: up to `most`, and 0.9 of the injectivity radius.
+    /// A random length of a walk from `p`, at most `most` and at most 0.9 of the injectivity radius, so that `log`
+    /// stays unique.
     pub fn length<F: Real, M: ExpLog<F> + ?Sized>(
         &mut self,
         manifold: &M,
@@ -102,7 +104,7 @@ impl Sampler {
         reach * F::of(self.uniform(0.01, 1.0))
     }
 
-    /// A point: a few walks away from the origin of the manifold.
+    /// A random point: the end of a few walks that start at the manifold's origin.
     pub fn point<F: Real, M: ExpLog<F> + ?Sized>(&mut self, manifold: &M) -> Vec<F> {
         let mut p = vec![F::ZERO; manifold.ambient()];
         manifold.origin(&mut p);
@@ -110,13 +112,13 @@ impl Sampler {
         for _ in 0..2 {
             let length = self.length(manifold, &p, 1.5);
             let v = self.tangent(manifold, &p, length);
-            // A walk below the injectivity radius cannot fail; a failing one leaves p where it was.
+            // A walk shorter than the injectivity radius cannot fail. If one did, p would stay where it was.
             let _ = manifold.exp(&mut p, &v, F::ONE, &mut work);
         }
         p
     }
 
-    /// A point of the domain of a generator: the first kind of vector that its `check` accepts.
+    /// A point in the generator's domain: the first kind of random vector that its `check` accepts.
     pub fn domain_point<F: Real, G: Generator<F> + ?Sized>(
         &mut self,
         generator: &G,

@@ -1,6 +1,6 @@
 //! # The specification language
-//! `name`, or `name(value, key=value, ...)`; a value may itself be such a text. Geometries, losses, rates and walks are all
-//! written this way, on the command line, in Python and in model files, and all are parsed here.
+//! `name`, or `name(value, key=value, ...)`. A value may itself be a specification. Geometries, losses, rates and walks
+//! are written this way on the command line, in Python and in model files. All of them are parsed here.
 //!
 //! ```
 //! use geowalk::spec::Spec;
@@ -19,16 +19,16 @@ use std::collections::BTreeSet;
 
 use crate::error::ConfigError;
 
-/// A row of a table: what front ends print of a manifold, a generator, a loss or a permissible function.
+/// One row of a table of names: front ends print it for a manifold, generator, loss or permissible function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
-    /// The name in a specification.
+    /// Name used in specifications.
     pub name: &'static str,
-    /// Its parameters and their defaults, as they are written: `delta=1`. Empty if it has none.
+    /// Its parameters with their defaults, as text: `delta=1`. Empty if it has none.
     pub parameters: &'static str,
-    /// What it is, in one line.
+    /// One-line description.
     pub summary: &'static str,
-    /// Where it comes from.
+    /// Reference to the paper.
     pub source: &'static str,
 }
 
@@ -76,7 +76,7 @@ impl Spec {
                 ')' if depth > 0 => depth -= 1,
                 ')' => {
                     closed = Some(byte);
-                    // `name()` is `name`; a trailing comma is a missing argument.
+                    // `name()` means `name`. A trailing comma is a missing argument.
                     if !(args.is_empty() && text[start..byte].trim().is_empty()) {
                         args.push(Self::argument(text, start, byte, &error)?);
                     }
@@ -124,12 +124,12 @@ impl Spec {
         Ok(Arg { key: key.map(str::to_owned), value: value.to_owned() })
     }
 
-    /// The name.
+    /// The name before the parentheses.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The arguments as they were written: `value` or `name=value`.
+    /// The arguments as text: `value` or `name=value`.
     pub fn arguments(&self) -> Vec<String> {
         let text = |arg: &Arg| match &arg.key {
             Some(key) => format!("{key}={}", arg.value),
@@ -138,7 +138,7 @@ impl Spec {
         self.args.iter().map(text).collect()
     }
 
-    /// The arguments, to be taken one by one.
+    /// An iterator-like view from which the arguments are taken one by one.
     pub fn args(&self) -> Args<'_> {
         Args { spec: self, used: vec![false; self.args.len()], names: Vec::new() }
     }
@@ -154,17 +154,17 @@ pub struct Args<'a> {
 }
 
 impl<'a> Args<'a> {
-    /// Says that all arguments are taken.
+    /// Marks all arguments as used.
     pub fn take_all(&mut self) {
         self.used.fill(true);
     }
 
-    /// The text given for a parameter, if any.
+    /// The text of a parameter, if the user gave one.
     pub fn text(&mut self, name: &'static str) -> Option<&'a str> {
         self.names.push(name);
         let named = self.spec.args.iter().position(|a| a.key.as_deref() == Some(name));
         let place = named.or_else(|| {
-            // Positional: only the argument at this parameter's own place.
+            // Positional arguments: only the argument at this parameter's position counts.
             let k = self.names.len() - 1;
             self.spec.args.get(k).filter(|a| a.key.is_none()).map(|_| k)
         })?;
@@ -172,7 +172,7 @@ impl<'a> Args<'a> {
         Some(&self.spec.args[place].value)
     }
 
-    /// All remaining unnamed arguments, in order.
+    /// All unused unnamed arguments, in order.
     pub fn rest(&mut self) -> Vec<&'a str> {
         let mut rest = Vec::new();
         for (used, arg) in self.used.iter_mut().zip(&self.spec.args) {
@@ -184,12 +184,12 @@ impl<'a> Args<'a> {
         rest
     }
 
-    /// A number, or `default` where none is given.
+    /// A numeric parameter, or `default` if it is absent.
     pub fn number(&mut self, name: &'static str, default: f64) -> Result<f64, ConfigError> {
         Ok(self.optional_number(name)?.unwrap_or(default))
     }
 
-    /// A number, if one is given.
+    /// A numeric parameter, if the user gave one.
     pub fn optional_number(&mut self, name: &'static str) -> Result<Option<f64>, ConfigError> {
         let Some(text) = self.text(name) else { return Ok(None) };
         match text.parse() {
@@ -202,7 +202,7 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// Refuses arguments that nothing asked for.
+    /// Returns an error if any argument was not used.
     pub fn finish(self) -> Result<(), ConfigError> {
         let Some(place) = self.used.iter().position(|used| !used) else { return Ok(()) };
         let arg = &self.spec.args[place];
@@ -214,19 +214,19 @@ impl<'a> Args<'a> {
     }
 }
 
-/// The error for a name that is not in a table, with the nearest one that is.
+/// The error for an unknown name, with the nearest known name.
 pub fn unknown<'a>(
     kind: &'static str,
     name: &str,
     known: impl IntoIterator<Item = &'a str>,
 ) -> ConfigError {
     let known: Vec<&str> = known.into_iter().collect();
-    // Names such as `explicit:simplex` are often asked for by their second part.
+    // Users often type only the second part of names such as `explicit:simplex`.
     let part = |k: &'a str| k.split_once(':').map(|(_, part)| (1 + edits(name, part), part));
     let near = |k: &&'a str| {
         let whole = (edits(name, k), *k);
         let (distance, like) = part(k).map_or(whole, |part| part.min(whole));
-        // Less than half of the letters are wrong, or they are only in another order; otherwise it is another word.
+        // Suggest a name only if less than half of its letters differ, or if it has the same letters in another order.
         let count = like.chars().count().max(name.chars().count());
         let close = distance <= 1 + count / 3;
         (close && (2 * distance < count || letters(name) == letters(like)))

@@ -1,5 +1,5 @@
 //! # Compensated sums
-//! A running sum whose rounding error does not grow with the number of terms, and a bound on what error is left.
+//! A running sum whose rounding error does not grow with the number of terms, with a bound on the remaining error.
 //!
 //! $$\Bigl| \text{total} - \sum_t a_t \Bigr| \;\le\; \varepsilon\,|\text{total}| + k^2\varepsilon^2 \sum_t |a_t|$$
 //! for k terms. **Cost** two additions more than a plain sum. **Source** \[Neumaier74\]; \[Higham02, sec. 4.3\].
@@ -40,12 +40,12 @@ impl Sum {
     /// The sum of all terms.
     #[inline]
     pub fn total(&self) -> f64 {
-        // An infinite or NaN sum makes `lost` NaN: the sum itself is what happened.
+        // If the sum is infinite or NaN, `lost` is NaN; return the sum without it.
         if self.rounded.is_finite() { self.rounded + self.lost } else { self.rounded }
     }
 
-    /// This sum less another, where both may be large and near each other: the difference of two totals would
-    /// be rounded as they are.
+    /// This sum minus another. It stays accurate when both are large and nearly equal, unlike the difference of the two
+    /// rounded totals.
     ///
     /// ```
     /// use geowalk::sum::Sum;
@@ -59,7 +59,7 @@ impl Sum {
         if difference.is_nan() { self.total() - other.total() } else { difference }
     }
 
-    /// How many terms were added.
+    /// Number of terms added.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -69,23 +69,23 @@ impl Sum {
         self.magnitude
     }
 
-    /// No less than the distance of [`total`](Sum::total) from the exact sum.
+    /// An upper bound on the distance of [`total`](Sum::total) from the exact sum.
     pub fn error(&self) -> f64 {
         let k = self.count as f64 * f64::EPSILON;
         f64::EPSILON * self.total().abs() + k * k * self.magnitude
     }
 
-    /// A number certainly not below the exact sum.
+    /// A number that is guaranteed not to be below the exact sum.
     pub fn upper(&self) -> f64 {
         (self.total() + self.error()).next_up()
     }
 
-    /// All that it holds, for a file.
+    /// The complete state, to be stored in a file.
     pub fn save(&self) -> [f64; 4] {
         [self.rounded, self.lost, self.magnitude, self.count as f64]
     }
 
-    /// Continues, bit for bit, from what [`save`](Sum::save) gave.
+    /// Restores the state from [`save`](Sum::save); later results have the same bits.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

@@ -1,9 +1,10 @@
-//! # Updates: how parameters move
-//! A rule that moves the weights after each example. Predictions are linear in ambient coordinates, z = ⟨w, x⟩, so the
-//! differential of the loss is a multiple of the row, g·x with the scalar slope g = ∂ℓ/∂z; the geometry makes a direction of it.
+//! # Updates
+//! An update is a rule that moves the weights after each example. Predictions are linear in ambient coordinates, z =
+//! ⟨w, x⟩. So the differential of the loss is a multiple of the row, g·x with the scalar slope g = ∂ℓ/∂z. The geometry
+//! converts it to a direction.
 //!
-//! The rules in this module work on dense weights at O(n) per example, for *any* manifold and *any* generator. They are the
-//! definitions: whatever a learner does faster has to agree with them.
+//! The rules in this module use dense weights at O(n) per example, for *any* manifold and *any* generator. They are the
+//! definitions: the faster implementations of learners must agree with them.
 
 mod explicit;
 mod mirror;
@@ -17,21 +18,21 @@ use crate::geometry::Event;
 use crate::loss::Loss;
 use crate::row::Row;
 
-/// A rule for moving weights. Everything that changes is in its [`State`](Update::State).
+/// A rule for moving weights. All mutable data is in its [`State`](Update::State).
 pub trait Update<F: Real> {
-    /// The rule's own coordinates: the weights, their dual, or a factored form of either.
+    /// The coordinates that the rule uses: the weights, their dual, or a factored form of either.
     type State;
 
-    /// The state at the weights `w`.
+    /// The state that corresponds to the weights `w`.
     fn start(&self, w: &[F]) -> Result<Self::State, ConfigError>;
 
-    /// The weights of a state.
+    /// w ← the weights of a state.
     fn read(&self, state: &Self::State, w: &mut [F]);
 
     /// z = ⟨w, x⟩.
     fn predict<X: Row<F>>(&self, state: &Self::State, x: X) -> F;
 
-    /// Sees the example (x, y) and moves. The state is unchanged on an error.
+    /// Predicts the example (x, y), then moves. On an error the state is unchanged.
     fn step<X: Row<F>, L: Loss + ?Sized>(
         &self,
         state: &mut Self::State,
@@ -42,7 +43,7 @@ pub trait Update<F: Real> {
     ) -> Result<Round, DomainError>;
 }
 
-/// What an example asks for.
+/// The label of an example, and its importance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Target {
     /// The label.
@@ -52,7 +53,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// A loss times a negative weight is no longer convex, and no certificate would notice.
+    /// Refuses negative weights: they would make a convex loss nonconvex, and no certificate would detect it.
     fn check(self) -> Result<(), DomainError> {
         if Allowed::NonNegative.contains(self.weight) {
             return Ok(());
@@ -69,19 +70,19 @@ impl From<f64> for Target {
     }
 }
 
-/// What one example did: the numbers a certificate sees. Always `f64`.
+/// The result of one example: the numbers that certificates use. Always `f64`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Round {
     /// The prediction before the move.
     pub z: f64,
     /// The weighted loss, weight·ℓ(z, y).
     pub loss: f64,
-    /// The weighted slope g that the move used.
+    /// The weighted slope g used for the move.
     pub slope: f64,
     /// The rate η of the move.
     pub rate: f64,
     /// Length of the walk in the geometry (for a mirror step √(2D(w_t‖w_{t+1})), its length to second order).
     pub length: f64,
-    /// Whether the walk stayed where theorems hold.
+    /// Did the walk stay where the theorems hold?
     pub event: Event,
 }

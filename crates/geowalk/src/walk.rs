@@ -1,8 +1,8 @@
-//! # Walks: what a learner carries from example to example
-//! The updates of [`update`](crate::update) as learners run them: O(nnz) per example whatever the geometry, `f64` only, nothing allocated
-//! per example, dense and sparse rows through the same code. The gradient of a linear predictor is a multiple g·x of
-//! the row, so a step changes the coordinates of the row, and all others at most by a common factor:
-//!
+//! # Walks
+//! A walk is the state that a learner carries from example to example, with the rule that updates it. Walks implement
+//! the updates of [`update`](crate::update) for learners: O(nnz) per example for every geometry, `f64` only, no
+//! allocation per example, the same code for dense and sparse rows. The gradient of a linear predictor is a multiple
+//! g·x of the row. So a step changes the coordinates of the row, and all others at most by a common factor:
 //! | walk | step | state |
 //! |---|---|---|
 //! | [`Euclidean`] | w − ηg x | w |
@@ -11,27 +11,29 @@
 //! | [`Orthant`] | geodesic: w_i exp(−ηg x_i w_i) | ln w |
 //! | [`Hyperbolic`] | geodesic: a w + b x | c, v with w = c·v, and Σv² |
 //! | [`Entropy`] | mirror: w_i exp(−ηg x_i) | ln w |
-//! | [`SimplexEntropy`] | the same, divided by the sum | log-weights, partition |
+//! | [`SimplexEntropy`] | mirror: w_i exp(−ηg x_i), divided by the sum | log-weights, partition |
 //! | [`PNorm`] | mirror: θ − ηg x | θ, Σ∣θ∣^p |
 //! | [`Mahalanobis`] | mirror: w − ½ηg Σ⁻¹x | w |
 //! | [`Burg`] | mirror: θ − ηg x, w = −1/θ | θ |
 //! | [`ReparamEntropy`], [`ReparamSimplex`] | gradient descent on u with w = u² | 2 ln∣u∣ |
 //! | [`Adaptive`] | diagonal metric learned from the stream | w, scale and squared gradients of each feature |
-//! | [`Free`] | a bet on each coordinate; no rate | wealth and sums of each feature |
+//! | [`Free`] | scale-invariant betting on each coordinate; no learning rate | wealth and sums of each feature |
 //! | [`Vaw`] | ridge regression after every row; O(d²) | a triangular factor |
 //!
-//! [`Implicit`] makes implicit steps with the first nine but [`Mahalanobis`], in place of the table's. Three more wrappers take any of them:
-//! [`Signed`] makes signed weights of positive ones, [`Normalised`] puts coordinates in units of the largest magnitude so
-//! far, [`Clipped`] clips predictions to a declared range. [`winnow`] has the constants of the Winnow algorithms.
+//! [`Implicit`] makes implicit steps with the first nine except [`Mahalanobis`], instead of the steps in the table.
+//! Three more wrappers accept any walk: [`Signed`] turns positive weights into signed ones, [`Normalised`] scales
+//! coordinates by their largest magnitude so far, [`Clipped`] clips predictions to a declared range. [`winnow`] has the
+//! constants of the Winnow algorithms.
 //!
-//! **What is common to all**
-//! * A step that cannot be made (a prediction, loss or slope that is not finite, a dual vector outside its domain) is an error,
-//!   and leaves the weights what they were. A step that was made, but not as the formula says, reports an
+//! **Common to all walks**
+//! * A step that cannot be made (a prediction, loss or slope that is not finite, a dual vector outside its domain) is
+//!   an error and leaves the weights unchanged. A step that was made, but deviates from the formula, reports an
 //!   [`Event`](crate::geometry::Event).
-//! * New features may come at any time. They enter with the weight that they would have had if they had been there, always 0,
-//!   from the beginning.
-//! * Running sums know a bound on their own rounding error and are summed anew, in O(n), before it exceeds 1e-13 of their value.
-//! * [`Walk::gauge`] says before a step how strongly the row pulls: what a self-tuned rate needs.
+//! * New features may appear at any time. They start with the weight that they would have if they had always been there
+//!   with value 0.
+//! * Running sums keep a bound on their rounding error, and are recomputed in O(n) before it exceeds 1e-13 of their
+//!   value.
+//! * [`Walk::gauge`] measures before a step how much the row will change the prediction, for self-tuned rates.
 //! * [`Walk::save`] and [`Walk::load`] continue a run with the same bits.
 
 mod adaptive;
@@ -127,7 +129,7 @@ pub type Hyperbolic = Steps<manifolds::HyperbolicForm>;
 /// ```
 pub type Simplex = Steps<manifolds::SimplexForm>;
 
-/// NEG: positive weights, geodesic steps.
+/// Natural exponentiated gradient (NEG): positive weights, geodesic steps.
 ///
 /// ```
 /// use geowalk::loss::Squared;
@@ -143,7 +145,7 @@ pub type Simplex = Steps<manifolds::SimplexForm>;
 /// ```
 pub type Orthant = Steps<manifolds::OrthantForm>;
 
-/// EGU: positive weights, moved by factors.
+/// Unnormalized exponentiated gradient (EGU): positive weights, multiplicative steps.
 ///
 /// ```
 /// use geowalk::loss::Squared;
@@ -159,7 +161,7 @@ pub type Orthant = Steps<manifolds::OrthantForm>;
 /// ```
 pub type Entropy = Steps<generators::EntropyForm>;
 
-/// EG: a probability for each feature, moved by factors.
+/// Exponentiated gradient (EG): a probability for each feature, multiplicative steps.
 ///
 /// ```
 /// use geowalk::loss::Squared;
@@ -175,7 +177,7 @@ pub type Entropy = Steps<generators::EntropyForm>;
 /// ```
 pub type SimplexEntropy = Steps<generators::SimplexEntropyForm>;
 
-/// Mirror descent in the q-norm.
+/// Mirror descent with the squared q-norm.
 ///
 /// ```
 /// use geowalk::loss::Squared;
@@ -192,7 +194,7 @@ pub type SimplexEntropy = Steps<generators::SimplexEntropyForm>;
 /// ```
 pub type PNorm = Steps<generators::PNormForm>;
 
-/// Positive weights −1/θ.
+/// Mirror descent with Burg's entropy: positive weights w = −1/θ.
 ///
 /// ```
 /// use geowalk::loss::Squared;
@@ -210,7 +212,7 @@ pub type PNorm = Steps<generators::PNormForm>;
 /// ```
 pub type Burg = Steps<generators::BurgForm>;
 
-/// The twin of EGU.
+/// The twin of EGU: gradient descent on u with w = u².
 ///
 /// ```
 /// use geowalk::loss::Squared;
@@ -225,7 +227,7 @@ pub type Burg = Steps<generators::BurgForm>;
 /// ```
 pub type ReparamEntropy = Steps<generators::ReparamEntropyForm>;
 
-/// The twin of EG.
+/// The twin of EG: gradient descent on u with w = u², divided by the sum.
 ///
 /// ```
 /// use geowalk::loss::Squared;

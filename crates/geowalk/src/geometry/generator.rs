@@ -1,10 +1,10 @@
 //! # Generators
-//! A strictly convex function of Legendre type, ψ, makes a dually flat geometry: the weights w, their dual
+//! A strictly convex function of Legendre type, ψ, defines a dually flat geometry: the weights w, their dual
 //! coordinates θ = ∇ψ(w), and the divergence
 //! $$D_\psi(u \Vert w) = \psi(u) - \psi(w) - \langle \nabla\psi(w), u - w \rangle.$$
-//! Mirror descent is a straight walk in θ. \[NN09, sec. 3\]
+//! Mirror descent moves along straight lines in θ. \[NN09, sec. 3\]
 //!
-//! Malformed slices are treated as in [`Manifold`](super::Manifold): unspecified result, never a panic.
+//! Malformed slices are treated as in [`Manifold`](super::Manifold): the result is unspecified, but there is no panic.
 
 use super::work::Work;
 use crate::Real;
@@ -31,13 +31,13 @@ pub trait Generator<F: Real> {
     /// ψ*(θ) = sup_w ⟨θ, w⟩ − ψ(w).
     fn conjugate(&self, theta: &[F]) -> F;
 
-    /// D(u‖w) ≥ 0, in a form without cancellation. `u` may lie on the boundary of the domain.
+    /// D(u‖w) ≥ 0, computed without cancellation. `u` may lie on the boundary of the domain.
     fn divergence(&self, u: &[F], w: &[F]) -> F;
 
-    /// How strongly convex ψ is, if it is on the whole domain.
+    /// The modulus of strong convexity of ψ, if it is strongly convex on the whole domain.
     fn modulus(&self) -> Option<Modulus>;
 
-    /// How strongly convex ψ is on the weights with ‖w‖₁ ≤ `radius`.
+    /// The modulus of strong convexity of ψ on the weights with ‖w‖₁ ≤ `radius`.
     fn modulus_within(&self, radius: f64) -> Option<Modulus> {
         let _ = radius;
         self.modulus()
@@ -63,14 +63,14 @@ pub struct Modulus {
     pub norm: Norm,
 }
 
-/// A generator with a Hessian that can be applied and solved with: it has a Hessian manifold.
+/// A generator whose Hessian can be applied and inverted: it has a Hessian manifold.
 pub trait Curved<F: Real>: Generator<F> {
     /// Dimension of the domain, as a manifold (n − 1 for the simplex).
     fn dim(&self, n: usize) -> usize {
         n
     }
 
-    /// Is `w` in the domain, and does ψ have a Hessian there that can be inverted?
+    /// Is `w` in the domain, and does ψ have an invertible Hessian there?
     fn check_curved(&self, w: &[F]) -> Result<(), DomainError> {
         self.check(w)
     }

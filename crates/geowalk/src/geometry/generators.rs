@@ -1,5 +1,5 @@
 //! # The generators
-//! One file each, one row of [`TABLE`](entries) each, one variant of [`AnyGenerator`] each.
+//! Each has one file, one row of [`TABLE`](entries), and one variant of [`AnyGenerator`].
 //!
 //! | name | type | ψ | domain | link |
 //! |---|---|---|---|---|
@@ -27,7 +27,7 @@ pub(crate) mod p_norm;
 pub(crate) mod simplex_entropy;
 mod squared_euclidean;
 #[cfg(test)]
-#[allow(clippy::unreadable_literal)] // copied digit by digit
+#[allow(clippy::unreadable_literal)] // copied with all digits
 mod tests;
 
 pub use itakura_saito::{BurgForm, ItakuraSaito, Reciprocal};
@@ -44,7 +44,7 @@ use crate::Real;
 use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::spec::{self, Args, Entry, Spec};
 
-/// Builds a generator on n coordinates from its arguments.
+/// Builds a generator for n coordinates from its arguments.
 type Build = fn(&mut Args<'_>, usize) -> Result<AnyGenerator, ConfigError>;
 
 const TABLE: &[(Entry, Build)] = &[
@@ -132,7 +132,7 @@ pub fn entries() -> impl Iterator<Item = &'static Entry> + Clone {
     TABLE.iter().map(|(entry, _)| entry)
 }
 
-/// The n×n entries of a matrix written row by row, `2 1; 1 3`.
+/// Parses the n×n entries of a matrix written row by row, `2 1; 1 3`.
 fn matrix(text: &str, n: usize) -> Result<Vec<f64>, ConfigError> {
     let mut entries = Vec::new();
     let mut rows = 0;
@@ -183,7 +183,7 @@ pub enum AnyGenerator {
 }
 
 impl AnyGenerator {
-    /// The generator for n weights that a specification names.
+    /// Parses a specification, for n weights.
     pub fn parse(text: &str, n: usize) -> Result<Self, ConfigError> {
         let spec = Spec::parse(text)?;
         let mut args = spec.args();
@@ -192,7 +192,7 @@ impl AnyGenerator {
         Ok(generator)
     }
 
-    /// As [`AnyGenerator::parse`], for a caller that takes further arguments of its own: only the generator's are taken.
+    /// Like [`AnyGenerator::parse`], for callers with further arguments: only the generator's arguments are taken.
     pub fn build(name: &str, args: &mut Args<'_>, n: usize) -> Result<Self, ConfigError> {
         error::parameter("n", n as f64, Allowed::Whole(1))?;
         match TABLE.iter().find(|(entry, _)| entry.name == name) {
@@ -201,7 +201,7 @@ impl AnyGenerator {
         }
     }
 
-    /// The specification that rebuilds it, bit for bit.
+    /// The specification from which it can be rebuilt, bit for bit.
     pub fn spec(&self) -> String {
         match self {
             Self::SquaredEuclidean(_) => "squared-euclidean".to_owned(),

@@ -1,19 +1,20 @@
 //! # Link functions
 //! $$\langle u, v\rangle_w = \sum_i f'(w_i)^2 u_i v_i, \qquad \exp_w(v) = f^{-1}\big(f(w) + f'(w)\, v\big), \qquad d(w, q) = \Vert f(w) - f(q) \Vert_2$$
-//! A link function f maps each weight into ℝ, where the weights are then moved by plain gradient descent. [`PullBack`] is
-//! the manifold that does the same without saying so: the metric under which f is an isometry onto its image.
+//! A link function f maps each weight into ℝ, and plain gradient descent then moves the mapped weights. [`PullBack`] is
+//! the equivalent manifold: its metric makes f an isometry onto its image.
 //!
 //! **Link function algorithms are geodesic walks.** Gradient descent on θ = f(w) is
 //! $$f(w') = f(w) - \eta\, \partial (L \circ f^{-1}) = f(w) - \eta\, \frac{\partial L(w)}{f'(w)}. \tag{5}$$
-//! The gradient in the pulled-back metric is $\mathrm{grad} L = \partial L/f'^2$, and a geodesic is a straight line in θ, so
-//! $\exp_w(-\eta\, \mathrm{grad} L)$ adds $-\eta f' \cdot \partial L/f'^2$ to θ: exactly (5), for every loss and every rate, and for no other
-//! metric. \[KMWW07, prop. 10\]
+//! The gradient in the pulled-back metric is $\mathrm{grad} L = \partial L/f'^2$, and a geodesic is a straight line in
+//! θ. So $\exp_w(-\eta\, \mathrm{grad} L)$ adds $-\eta f' \cdot \partial L/f'^2$ to θ. That is exactly (5), for every
+//! loss and every rate, and for no other metric. \[KMWW07, prop. 10\]
 //!
-//! **Mirror descent is another algorithm.** Written with the same letter, $f(w') = f(w) - \eta\, \partial L(w)$ \[KMWW07s, eq. (6)\] does not
-//! divide by f′. It is the mirror step of the generator with ψ′ = f, and does not follow a geodesic of this metric. For f = ln,
-//! w = (½, 2), ∂L = (1, −1), η = ½ the first gives (0.3894, 5.4366), natural exponentiated gradient, and the second
-//! (0.3033, 3.2974), exponentiated gradient. The advantage of multiplicative updates on sparse targets belongs to the second.
-//! See [`Hessian`](super::Hessian) for the manifold on which it *is* a natural-gradient step.
+//! **Mirror descent is a different algorithm.** With the same f, $f(w') = f(w) - \eta\, \partial L(w)$ \[KMWW07s, eq.
+//! (6)\] does not divide by f′. It is the mirror step of the generator with ψ′ = f, and does not follow a geodesic of
+//! this metric. For f = ln, w = (½, 2), ∂L = (1, −1), η = ½, gradient descent on the link gives (0.3894, 5.4366),
+//! natural exponentiated gradient. Mirror descent gives (0.3033, 3.2974), exponentiated gradient. Only mirror descent
+//! has the advantage of multiplicative updates on sparse targets. See [`Hessian`](super::Hessian) for the manifold on
+//! which it *is* a natural-gradient step.
 //!
 //! | link | f(w) | weights | image | the manifold |
 //! |---|---|---|---|---|
@@ -23,9 +24,9 @@
 //! | [`Logit`] | ln(w/(1−w)) | 0 < w < 1 | ℝ | the cube |
 //! | [`Asinh`] | arsinh(w/β) | ℝ | ℝ | linear for weights well below β in size, logarithmic well above (hypentropy) |
 //!
-//! **Cost** O(n). **Care** Where the image of f is not all of ℝ, a long step leaves it: that is an error with the coordinate, and nothing is
-//! folded back. Differences f(q) − f(p) and steps f⁻¹(f(p) + d) are written per link so that near points lose no digits.
-//! **Source** \[KMWW07, sec. 6\]; hypentropy \[GHS20\]; curvature 0.
+//! **Cost** O(n). **Care** If the image of f is not all of ℝ, a long step may leave it. That is an error with the
+//! coordinate; nothing is folded back. Each link computes differences f(q) − f(p) and steps f⁻¹(f(p) + d) in a form
+//! that keeps all digits for near points. **Source** \[KMWW07, sec. 6\]; hypentropy \[GHS20\]; curvature 0.
 
 mod functions;
 
@@ -56,7 +57,7 @@ pub trait Link<F: Real> {
         (-F::INFINITY, F::INFINITY)
     }
 
-    /// A canonical weight: that with f(w) = 0, if there is one.
+    /// A canonical weight: the one with f(w) = 0, if it exists.
     fn origin(&self) -> F;
 
     /// f(q) − f(p), accurate for q near p.
@@ -95,7 +96,7 @@ impl<L> PullBack<L> {
         Ok(Self { link, n })
     }
 
-    /// As [`PullBack::new`], for an n that has been checked.
+    /// Like [`PullBack::new`], for an n that was already checked.
     pub(super) fn checked(link: L, n: usize) -> Self {
         Self { link, n }
     }
@@ -106,7 +107,7 @@ impl<L> PullBack<L> {
     }
 }
 
-/// The same error, said of what a step would have ended at.
+/// Changes an error about a point into one about the end of a step.
 pub(super) fn after_step(what: &'static str) -> impl Fn(DomainError) -> DomainError {
     move |error| match error {
         DomainError::Coordinate { index, value, allowed, .. } => {
@@ -206,7 +207,7 @@ impl<F: Real, L: Link<F>> ExpLog<F> for PullBack<L> {
             };
             *moved = q;
         }
-        // f⁻¹ of a point of the image may be too large or too small for a scalar.
+        // f⁻¹ of a point in the image may overflow or underflow.
         self.link.check(moved).map_err(after_step("the point after the step"))?;
         let length = Norm::L2.of(shift);
         for (p, &moved) in p.iter_mut().zip(&*moved) {
@@ -244,7 +245,7 @@ impl<F: Real, L: Link<F>> ExpLog<F> for PullBack<L> {
         p: &mut [F],
         _: &mut Work<F>,
     ) -> Result<Mean, DomainError> {
-        // The image is an interval: a mean of its points is in it.
+        // The image is an interval, so it contains the mean of its points.
         let back = |m| self.link.unlink(m).unwrap_or(F::NAN);
         mean::arithmetic(points, weights, p, |x| self.link.link(x), back)
     }
@@ -254,7 +255,8 @@ impl<F: Real, L: Link<F>> ExpLog<F> for PullBack<L> {
 mod tests {
     use super::*;
 
-    /// \[KMWW07, eq. (5)\]: f(w) − η ∂(L∘f⁻¹), with the differential of L∘f⁻¹ by central differences of a nonlinear loss.
+    /// \[KMWW07, eq. (5)\]: f(w) − η ∂(L∘f⁻¹), with the differential of L∘f⁻¹ computed by central differences of a
+    /// nonlinear loss.
     #[test]
     fn gradient_descent_on_the_link_is_the_geodesic_step() {
         fn walk<L: Link<f64>>(link: L, w: &[f64; 3], rate: f64) {
@@ -314,14 +316,14 @@ mod tests {
         let step = manifold.exp(&mut moved, &v, 1.0, &mut work).unwrap();
         assert!((step.length - distance).abs() <= 1e-14 * distance);
         assert!(moved.iter().zip(q).all(|(m, q)| (m - q).abs() <= 1e-14 * q.abs()), "{moved:?}");
-        // Velocity goes to velocity, lengths stay.
+        // Transport maps the geodesic's velocity to its velocity and preserves lengths.
         let mut carried = v;
         manifold.transport(&p, &q, &mut carried, &mut work).unwrap();
         let mut back = [0.0; 2];
         manifold.log(&q, &p, &mut back, &mut work).unwrap();
         let opposite = carried.iter().zip(back).all(|(c, b)| (c + b).abs() <= 1e-13 * b.abs());
         assert!(opposite, "{carried:?} {back:?}");
-        // The middle of two points is their mean.
+        // The midpoint of two points is their mean.
         let mut middle = p;
         manifold.exp(&mut middle, &v, 0.5, &mut work).unwrap();
         let points = [p[0], p[1], q[0], q[1]];

@@ -1,42 +1,44 @@
-//! # The weight off the row
-//! On the simplex a step needs the total weight of the features that the row does not have, $Z - \sum_{i \in x} e_i$. The difference is
-//! good to $2\cdot10^{-13} Z$ and costs nothing. A step may multiply that weight by a large factor, and with it its error; then it is summed anew,
-//! in O(n), and the equation solved again. Features with x_i = 0 are off the row, so that dense and sparse rows give the same bits.
+//! # Weight outside the row
+//! On the simplex a step needs the total weight of the features outside the row, $Z - \sum_{i \in x} e_i$. The
+//! difference is accurate to $2\cdot10^{-13} Z$ and costs nothing extra. A step may multiply that weight by a large
+//! factor, and its error too. Then the weight is summed again in O(n), and the equation is solved again. Features with
+//! x_i = 0 count as outside the row, so that dense and sparse rows give the same bits.
 
 use super::factor::{Crossing, Factors, Moved};
 use super::{Chart, Partitioned};
 use crate::Real;
 use crate::row::Row;
 
-/// The error of the difference, relative to Z: that of Z, and a little for the sum over the row.
+/// Error of the difference, relative to Z: the error of Z, and a little for the sum over the row.
 const SLIP: f64 = 2e-13;
 
-/// How much of the weight after a step may be error.
+/// Largest fraction of the weight after a step that may be error.
 const TOLERANCE: f64 = 1e-11;
 
-/// Logarithms of factors are cut here: weights of e^−10000 are 0 for any sum, and the digits of the others stay.
+/// Logarithms of factors are clipped here: weights of e^−10000 are 0 in any sum, and the others keep their digits.
 const FARTHEST: f64 = 1e4;
 
-/// The weight of the features that a row does not have.
+/// The total weight of the features outside a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct AbsentWeight {
-    /// The logarithm of the weight, on the scale of λ; −∞ if there are no such features.
+    /// Logarithm of the weight, on the scale of λ; −∞ if there are no such features.
     pub(crate) log: f64,
-    /// Likewise its error; −∞ if it was summed anew.
+    /// Logarithm of its error; −∞ if the weight was summed feature by feature.
     pub(crate) slip: f64,
-    /// Does the row lack any feature?
+    /// Are there any features outside the row?
     pub(crate) any: bool,
 }
 
 impl AbsentWeight {
-    /// Would a factor (its logarithm) that makes the total weight e^`total` make too much of the error?
+    /// Is the error too large after multiplication by a factor with this logarithm, if the total weight becomes
+    /// e^`total`?
     pub(crate) fn too_coarse(&self, factor: f64, total: f64) -> bool {
         self.slip + factor - total > Real::ln(TOLERANCE)
     }
 }
 
 impl Partitioned {
-    /// The weight off the row, by difference.
+    /// The weight outside the row, computed as a difference.
     pub(crate) fn off<X: Row<f64>>(&self, x: X) -> AbsentWeight {
         let (mut on, mut seen) = (0.0, 0);
         x.each(|i, x| {
@@ -58,10 +60,10 @@ impl Partitioned {
         }
     }
 
-    /// The weight off the row, summed anew. O(n).
+    /// The weight outside the row, summed feature by feature in O(n).
     #[cold]
     pub(crate) fn off_anew<X: Row<f64>>(&mut self, x: X) -> AbsentWeight {
-        // Features of the row are marked by the sign of their weight, also of 0.
+        // Mark the features of the row by the sign bit of their weight; it also marks weights of 0.
         x.each(|i, x| {
             if let Some(entry) = self.entries.get_mut(i)
                 && x != 0.0
@@ -83,7 +85,7 @@ impl Partitioned {
         AbsentWeight { log, slip: f64::NEG_INFINITY, any: top.is_finite() }
     }
 
-    /// Multiplies the weights by factors ≤ 1: those off the row by e^`off`, those on it by e^`on`(x_i).
+    /// Multiplies the weights by factors ≤ 1: outside the row by e^`off`, on the row by e^`on`(x_i).
     pub(crate) fn shrink<X: Row<f64>>(&mut self, x: X, off: f64, on: impl Fn(f64) -> f64) -> Moved {
         let off = off.max(-FARTHEST);
         self.look(x);

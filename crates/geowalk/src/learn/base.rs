@@ -1,5 +1,5 @@
-//! # What every walk is
-//! The trait [`Walk`], and the checks and readers of saved states that walks share.
+//! # The `Walk` trait
+//! All walks implement [`Walk`]. This file also has the checks and the readers of saved states that walks share.
 
 use super::gauge::Gauge;
 use crate::Real;
@@ -9,19 +9,19 @@ use crate::loss::Loss;
 use crate::row::Row;
 use crate::update::{Round, Target};
 
-/// A learner's weights, and the rule that moves them.
+/// The weights of a learner, and the rule that updates them.
 pub trait Walk: Send + Sync {
-    /// How many features have a weight.
+    /// Number of features that have a weight.
     fn features(&self) -> usize;
 
-    /// Makes room for the features below `n`.
+    /// Makes room for all features below `n`.
     fn grow(&mut self, n: usize);
 
     /// z = ⟨w, x⟩. Features without a weight count as weight 0.
     fn predict<X: Row<f64>>(&self, x: X) -> f64;
 
-    /// Predicts, then moves. Features of the row that have no weight get one first. On an error the weights are
-    /// unchanged.
+    /// Predicts, then updates the weights. New features of the row get an initial weight first. On an error the weights
+    /// are unchanged.
     fn step<X: Row<f64>, L: Loss + ?Sized>(
         &mut self,
         x: X,
@@ -30,71 +30,73 @@ pub trait Walk: Send + Sync {
         rate: f64,
     ) -> Result<Round, DomainError>;
 
-    /// How the last step pulled at what this walk shares with the walks of the other classes of one softmax: 0
-    /// if it shares nothing.
+    /// The effect of the last step on the state that this walk shares with the walks of the other softmax classes; 0 if
+    /// no state is shared.
     fn pull(&self) -> f64 {
         0.0
     }
 
-    /// Makes the shared part of the last step again, with the pull of all classes in place of its own.
+    /// Repeats the update of the shared state in the last step, with the combined pull of all classes.
     fn follow(&mut self, _pull: f64) {}
 
-    /// Takes over what walks of one softmax share.
+    /// Copies the state that walks of one softmax share.
     fn share(&mut self, _other: &Self) {}
 
-    /// w ← the weights, one for each feature.
+    /// w ← the weights, one per feature.
     fn read(&self, w: &mut Vec<f64>);
 
-    /// A factor that all weights have in common and that any step may change.
+    /// A factor common to all weights, which any step may change.
     fn common(&self) -> f64 {
         1.0
     }
 
-    /// w_i without the [common](Walk::common) factor, if a step changes no other such weights than those of the
-    /// row; `None` if it changes all of them.
+    /// w_i without the [common](Walk::common) factor, if a step changes only the weights of the row's features; `None`
+    /// if it changes all of them.
     fn local(&self, _i: usize) -> Option<f64> {
         None
     }
 
-    /// The logarithm of what all [local](Walk::local) weights have been multiplied by at once so far, and the
-    /// common factor divided by.
+    /// Logarithm of the total factor by which all [local](Walk::local) weights have been multiplied so far, and the
+    /// common factor divided.
     fn unit(&self) -> f64 {
         0.0
     }
 
-    /// How strongly a row of features that have weights pulls.
+    /// The effect of a row per unit of rate and slope. All its features must have weights.
     fn gauge<X: Row<f64>>(&self, x: X) -> Gauge {
         Gauge::euclidean(x)
     }
 
-    /// out ← Γ = Σ g_t x_t of all steps so far, if the state holds it; `rate` is that of every step, if they
-    /// all had the same. The
-    /// [first-order certificate](crate::certify::FirstOrder) then needs no vector of its own. Returns b ≥ 0 such that each coordinate is as exact as the plain sum of the terms and of one more of size b, each rounded at most four times, values of the row below 1e-150 left out; `None` if Γ is not there.
+    /// out ← Γ = Σ g_t x_t of all steps so far, if the state contains it. `rate` is the rate of all steps, if it was
+    /// constant. The [first-order certificate](crate::certify::FirstOrder) then needs no separate vector. Returns
+    /// `None` if Γ is not available. Otherwise returns b ≥ 0 such that each coordinate is as exact as a plain sum of
+    /// the terms and one extra term of size b, each rounded at most four times. Values of the row below 1e-150 are left
+    /// out.
     fn gamma(&self, _rate: Option<f64>, _out: &mut Vec<f64>) -> Option<f64> {
         None
     }
 
-    /// No less than ‖w‖₂ and ‖Γ‖₂, and hardly more, if the state holds [Γ](Walk::gamma): in one pass and
-    /// without copies, for certificates that are asked for often.
+    /// Upper bounds on ‖w‖₂ and ‖Γ‖₂, close to them, if the state contains [Γ](Walk::gamma). Takes one pass without
+    /// copies, for certificates that are evaluated often.
     fn lengths(&self, _rate: Option<f64>) -> Option<(f64, f64)> {
         None
     }
 
-    /// A bound on the regret against all u with |u_i| ≤ size(i) that the state holds, as that of bets does.
+    /// A bound on the regret against all u with |u_i| ≤ size(i), if the state contains one, as in betting algorithms.
     fn bets(&self, _size: &dyn Fn(usize) -> f64) -> Option<f64> {
         None
     }
 
-    /// ‖g·x‖₂ of a round that was made on this row, for the same certificate.
+    /// ‖g·x‖₂ of a round made on this row, for the first-order certificate.
     #[inline]
     fn gradient<X: Row<f64>>(&self, round: &Round, x: X) -> f64 {
         round.slope.abs() * x.length()
     }
 
-    /// Gives away everything that changes, as named arrays.
+    /// Stores the complete mutable state as named arrays.
     fn save(&self, put: &mut dyn FnMut(&'static str, &[f64]));
 
-    /// Continues from what [`Walk::save`] gave, with the same bits as if there had been no interruption. On an
+    /// Restores the state stored by [`Walk::save`]; later results are bit-identical to an uninterrupted run. On an
     /// error the walk is unchanged.
     fn load(
         &mut self,
@@ -102,13 +104,13 @@ pub trait Walk: Send + Sync {
     ) -> Result<(), ConfigError>;
 }
 
-/// No weight, rate or slope may be larger: products of two stay finite, and so do sums of many.
+/// Upper limit of weights, rates and slopes: products of two stay finite, and so do long sums.
 pub(crate) const LARGEST: f64 = 1e150;
 
-/// Values of features nearer to 0 are taken for 0 by the walks that divide by a feature's scale.
+/// Walks that divide by a feature's scale treat smaller values as 0.
 pub(crate) const SMALLEST: f64 = 1e-150;
 
-/// What the example says about the prediction z, as a round that has not moved yet.
+/// Evaluates the loss at the prediction z. Returns a round without a move.
 pub(crate) fn judge<L: Loss + ?Sized>(
     z: f64,
     target: Target,
@@ -125,7 +127,7 @@ pub(crate) fn judge<L: Loss + ?Sized>(
     Ok(Round { z, loss: value, slope, rate, length: 0.0, event: Event::Inside })
 }
 
-#[inline(always)] // what is allowed is known where it is called
+#[inline(always)] // the allowed set is a constant at the call
 pub(crate) fn scalar(what: &'static str, value: f64, allowed: Allowed) -> Result<f64, DomainError> {
     if allowed.contains(value) {
         Ok(value)
@@ -134,7 +136,7 @@ pub(crate) fn scalar(what: &'static str, value: f64, allowed: Allowed) -> Result
     }
 }
 
-/// Refuses steps that are too long to be represented, and NaN.
+/// Returns an error if a step is too long to be represented, or NaN.
 pub(crate) fn length(length: f64) -> Result<f64, DomainError> {
     if length <= LARGEST {
         Ok(length)
@@ -149,7 +151,7 @@ pub(crate) fn present(x: f64) -> bool {
     x.abs() >= SMALLEST || x.is_nan()
 }
 
-/// Refuses rows with values beyond 1e150, and NaN; gives the largest magnitude.
+/// Returns the largest magnitude of a row. Values beyond 1e150 and NaN are errors.
 pub(crate) fn in_range<X: Row<f64>>(x: X) -> Result<f64, DomainError> {
     let (mut bad, mut largest) = (None, 0.0);
     x.each(|i, x| {
@@ -167,7 +169,7 @@ pub(crate) fn in_range<X: Row<f64>>(x: X) -> Result<f64, DomainError> {
     }
 }
 
-/// out ← (start − θ)/η, the Γ of a walk whose dual coordinates θ began at `start` and moved by −ηg x; see
+/// out ← (start − θ)/η, the Γ of a walk whose dual coordinates θ began at `start` and changed by −ηg x; see
 /// [`Walk::gamma`].
 pub(crate) fn dual_gamma(
     theta: &[f64],
@@ -175,14 +177,14 @@ pub(crate) fn dual_gamma(
     rate: Option<f64>,
     out: &mut Vec<f64>,
 ) -> Option<f64> {
-    // A rate so small that products with it underflow would leave nothing of Γ.
+    // At a rate so small that products with it underflow, Γ would be lost.
     let rate = rate.filter(|&rate| Allowed::Closed(1e-100, LARGEST).contains(rate))?;
     out.clear();
     out.extend(theta.iter().map(|theta| (start - theta) / rate));
     Some(start.abs() / rate)
 }
 
-/// An array of a saved state, checked coordinate by coordinate.
+/// Loads an array of a saved state and checks every coordinate.
 pub(crate) fn array(
     get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
     name: &'static str,
@@ -194,7 +196,7 @@ pub(crate) fn array(
     Ok(values)
 }
 
-/// N numbers of a saved state.
+/// Loads N numbers of a saved state.
 pub(crate) fn numbers<const N: usize>(
     get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
     name: &'static str,
@@ -207,18 +209,18 @@ pub(crate) fn numbers<const N: usize>(
         .map_err(|_| DomainError::Dimension { what: name, found: values.len(), expected: N }.into())
 }
 
-/// A count of a saved state.
+/// Loads a count of a saved state.
 pub(crate) fn count(
     get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
     name: &'static str,
 ) -> Result<u64, ConfigError> {
     let [count] = numbers(get, name, Allowed::Whole(0))?;
-    // Saturates; counts are far below 2^53.
+    // The cast saturates; counts are far below 2^53.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     Ok(count as u64)
 }
 
-/// An array of a saved state that has as many coordinates as another.
+/// Loads an array of a saved state that must have the same length as another.
 pub(crate) fn array_of(
     get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
     name: &'static str,

@@ -1,12 +1,12 @@
-//! # What cuts have taken
-//! The logarithms of weights that exponential factors move are dual coordinates: at a constant rate η they have moved by $-\eta\Gamma$, $\Gamma = \sum_t g_t x_t$, and the
-//! [first-order certificate](crate::certify::FirstOrder) needs no vector of its own. Where a factor or a weight was cut to what can be represented they moved by less;
-//! the difference is kept here, so that Γ is what it was without cuts.
+//! # Remainders of clipping
+//! Logarithms of weights that change by exponential factors are dual coordinates: at a constant rate η they have
+//! changed by $-\eta\Gamma$, $\Gamma = \sum_t g_t x_t$, so the [first-order certificate](crate::certify::FirstOrder)
+//! needs no separate vector. If a factor or a weight was clipped to the representable range, its logarithm changed by
+//! less. This module stores the difference, so that Γ is the same as without clipping.
 //!
-//! **Care** Such differences, and the constant that is subtracted from all logarithms of a partition now and then, are rounded more often than the terms of a plain sum: a bound on
-//! what that does to any coordinate is kept, and becomes part of the size that
-//! [`Walk::gamma`](crate::walk::Walk::gamma) returns.
-//! **Cost** nothing while nothing is cut.
+//! **Care** These differences, and the constant that is sometimes subtracted from all logarithms of a partition, are
+//! rounded more often than the terms of a plain sum. A bound on the effect on any coordinate is kept, and becomes part
+//! of the size that [`Walk::gamma`](crate::walk::Walk::gamma) returns. **Cost** none as long as nothing is clipped.
 
 use std::collections::BTreeMap;
 
@@ -14,34 +14,35 @@ use crate::Real;
 use crate::error::{Allowed, ConfigError, DomainError};
 use crate::learn::base::{self, LARGEST};
 
-/// The largest number that is kept.
+/// The largest stored number.
 const FARTHEST: f64 = 1e300;
 
-/// What is missing from logarithms, by feature.
+/// The differences missing from the logarithms, by feature.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct ClipRemainder {
     missing: BTreeMap<usize, f64>,
-    /// No less than what roundings beside those of a plain sum have done to any logarithm.
+    /// Upper bound on the effect of all roundings beyond those of a plain sum, on any logarithm.
     blur: f64,
 }
 
 impl ClipRemainder {
-    /// A logarithm was to move by `wanted` and went from one value to another.
+    /// Records that a logarithm should have changed by `wanted` but went from `from` to `to`.
     pub(crate) fn add(&mut self, i: usize, wanted: f64, from: f64, to: f64) {
         let missing = self.missing.entry(i).or_default();
-        // An exponent may be too large to be a number. What is kept goes into files, and must be one: then the blur is as large, and the bound says nothing.
+        // An exponent may overflow, but stored numbers go into files and must be finite. The blur is then as large, so
+        // the bound is useless but valid.
         *missing = Real::clamp(*missing + (wanted - (to - from)), -FARTHEST, FARTHEST);
-        // Three roundings, none of a larger number than this.
+        // Three roundings, of numbers no larger than this.
         let size = wanted.abs() + from.abs() + to.abs() + missing.abs();
         self.blur(size);
     }
 
-    /// Numbers no larger than `size` were rounded, at most three times.
+    /// Records at most three roundings of numbers up to `size`.
     pub(crate) fn blur(&mut self, size: f64) {
         self.blur = Real::min(self.blur + 2.0 * f64::EPSILON * size, FARTHEST);
     }
 
-    /// out ← Γ, from logarithms that began at `start`; see [`Walk::gamma`](crate::walk::Walk::gamma).
+    /// out ← Γ, from logarithms that started at `start`; see [`Walk::gamma`](crate::walk::Walk::gamma).
     pub(crate) fn gamma(
         &self,
         logarithms: impl Iterator<Item = f64>,
@@ -49,7 +50,7 @@ impl ClipRemainder {
         rate: Option<f64>,
         out: &mut Vec<f64>,
     ) -> Option<f64> {
-        // A rate so small that products with it underflow would leave nothing of Γ.
+        // At a rate so small that products with it underflow, Γ would be lost.
         let rate = rate.filter(|&rate| Allowed::Closed(1e-100, LARGEST).contains(rate))?;
         out.clear();
         out.extend(logarithms.map(|logarithm| (start - logarithm) / rate));
@@ -58,7 +59,7 @@ impl ClipRemainder {
                 *gamma -= missing / rate;
             }
         }
-        // A number of size b is allowed an error of at least 4ε·b.
+        // A term of size b is allowed an error of at least 4ε·b.
         Some((start.abs() + self.blur / (4.0 * f64::EPSILON)) / rate)
     }
 
@@ -72,7 +73,7 @@ impl ClipRemainder {
         get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
     ) -> Result<Self, ConfigError> {
         if ["cut.places", "cut", "cut.blur"].into_iter().all(|name| get(name).is_none()) {
-            // Of a run that did not note its cuts: its weights are good, and nothing can be promised of it.
+            // This run did not record its clipping: its weights are valid, but Γ has no useful error bound.
             return Ok(Self { missing: BTreeMap::new(), blur: FARTHEST });
         }
         let places = base::array(get, "cut.places", Allowed::Whole(0))?;
@@ -99,7 +100,7 @@ mod tests {
     use crate::sum::Sum;
     use crate::walk::{Entropy, SimplexEntropy, Walk};
 
-    /// The largest error of Γ, what it may be, and the events of a run on rows of this size.
+    /// The largest error of Γ, its allowed error, and the events of a run on rows of this size.
     fn run<W: Walk>(
         mut walk: W,
         rate: f64,
@@ -122,7 +123,7 @@ mod tests {
                 sum.add(round.slope * x);
             }
             magnitude += round.slope.abs() * Norm::L2.of(&x);
-            // What is saved is all there is.
+            // The saved state must be complete.
             if t % 50 == 7 {
                 let mut saved = Vec::new();
                 walk.save(&mut |name, values| saved.push((name, values.to_vec())));
@@ -160,12 +161,12 @@ mod tests {
             assert!(off <= allowed, "{off:e} > {allowed:e}");
             assert!(cuts > 20, "{cuts}");
         }
-        // Weights that would exceed what can be represented, and rows that push them further.
+        // The weights reach the largest representable value, and further rows push them beyond it.
         let mut walk = Entropy::new(1.0).unwrap();
         let mut sum = Sum::default();
         for t in 0..50 {
             let x = [if t < 30 { 40.0 } else { -3.0 }];
-            // No prediction reaches the label: the slope is −1, and the weight grows with x > 0.
+            // No prediction reaches the label, so the slope is −1 and the weight grows for x > 0.
             let round = walk.step(Dense(&x), 1e200.into(), &Absolute, 1.0).unwrap();
             sum.add(round.slope * x[0]);
         }
@@ -178,7 +179,7 @@ mod tests {
             (gamma[0] + plain[0]).abs() > 100.0,
             "the cut was not reached: {gamma:?} {plain:?}"
         );
-        // Nothing is promised of a state that does not know its cuts, and its weights are good.
+        // A state without clipping records has valid weights, but no error bound.
         let mut saved = Vec::new();
         walk.save(&mut |name, values| saved.push((name, values.to_vec())));
         let mut again = Entropy::new(1.0).unwrap();
@@ -186,7 +187,7 @@ mod tests {
         again.load(&mut |name| known(name).map(|own| own.1.clone())).unwrap();
         assert_eq!(again.predict(Dense(&[0.5])), walk.predict(Dense(&[0.5])));
         assert!(again.gamma(Some(1.0), &mut gamma).unwrap() > 1e300);
-        // Nor of exponents beyond all numbers; what is saved of them is finite.
+        // Overflowing exponents leave no error bound either, but the saved numbers are finite.
         let mut walk = SimplexEntropy::new();
         for y in [1e140, -1e140, 1e140] {
             walk.step(Dense(&[1e60, -1e60]), y.into(), &Squared, 1e150).unwrap();

@@ -1,17 +1,17 @@
-//! # Running sums that know their error
-//! A sum Σ a_i of n stored terms, kept up to date while terms change one by one, with a bound on how far rounding has taken it
-//! from the sum of the terms as they are stored:
+//! # Running sums with an error bound
+//! A sum Σ a_i of n stored terms, kept up to date while single terms change, with a bound on its rounding error
+//! relative to the stored terms:
 //! $$\text{slip} = 2\varepsilon \sum_t |a_t' - a_t|$$
-//! **Why** A sum of a million changes drifts, and one that shrinks loses the digits it had. Compensation makes the error proportional
-//! to what changed rather than to the number of changes; the bound says when to sum anew, so that the owner does it when
-//! it is needed, not every so many steps.
-//! **Cost** O(1) per change; O(n) once in at least 225 changes of the size of the sum. **Source** \[Neumaier74\].
+//! **Why** A sum of a million changes drifts, and a sum that shrinks loses its digits. Compensation makes the error
+//! proportional to the size of the changes instead of their number. With the bound, the owner recomputes the sum only
+//! when necessary, not after a fixed number of steps.
+//! **Cost** O(1) per change; O(n) at most once per total change of 225 times the sum. **Source** \[Neumaier74\].
 
 use crate::error::{Allowed, ConfigError};
 use crate::learn::base;
 use crate::real::lanes::{Lanes, zip};
 
-/// The largest error, relative to the sum, before the terms are summed anew.
+/// The largest error, relative to the sum, before the terms are summed again.
 const TOLERANCE: f64 = 1e-13;
 
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -31,7 +31,7 @@ impl CompensatedSum {
         Self { slip: 0.0, ..tally }
     }
 
-    /// A term changed by `change`, a difference of two numbers that was rounded at most three times.
+    /// Records that a term changed by `change`, a difference of two numbers that was rounded at most three times.
     #[inline]
     pub(crate) fn add(&mut self, change: f64) {
         let sum = self.sum + change;
@@ -44,7 +44,7 @@ impl CompensatedSum {
         self.slip += 2.0 * f64::EPSILON * change.abs();
     }
 
-    /// The terms changed by all of `changes`.
+    /// Records all of `changes`.
     pub(crate) fn absorb(&mut self, changes: &Changes) {
         for ((sum, lost), size) in changes.sum.iter().zip(&changes.lost).zip(&changes.size) {
             self.add(*sum);
@@ -53,7 +53,7 @@ impl CompensatedSum {
         }
     }
 
-    /// The term v² became `new`².
+    /// Records that the term v² became `new`².
     #[inline]
     pub(crate) fn square(&mut self, old: f64, new: f64) {
         self.add((new - old) * (new + old));
@@ -64,7 +64,7 @@ impl CompensatedSum {
         self.sum + self.lost
     }
 
-    /// Has the sum lost so many digits that it must be made anew? True as well for a sum that is not finite.
+    /// Is the sum so inaccurate that it must be recomputed? Also true for a sum that is not finite.
     #[inline]
     pub(crate) fn worn(&self) -> bool {
         !(self.slip <= TOLERANCE * self.value().abs() && self.sum.is_finite())
@@ -83,9 +83,9 @@ impl CompensatedSum {
     }
 }
 
-/// Changes of terms in [several](Lanes) compensated sums side by side, that do not wait for each other: what a
-/// row adds to a [`CompensatedSum`]. Kahan's summation is off by at most ε times the sum of magnitudes
-/// \[Higham02, sec. 4.3\], and a change that was rounded once by half of that: less than the 2ε of the bound.
+/// Changes to [several](Lanes) independent compensated sums, for vectorization: the contribution of a row to a
+/// [`CompensatedSum`]. The error of Kahan summation is at most ε times the sum of magnitudes \[Higham02, sec. 4.3\],
+/// and one rounding of a change adds half of that. Together this is less than the 2ε of the bound.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Changes {
     sum: Lanes,
@@ -94,7 +94,7 @@ pub(crate) struct Changes {
 }
 
 impl Changes {
-    /// One more change for each of the sums.
+    /// Adds one change to each of the sums.
     #[inline(always)]
     pub(crate) fn add(&mut self, changes: Lanes) {
         let due = zip(changes, self.lost, |a, b| a - b);

@@ -2,8 +2,8 @@
 //! $$w_i = \mathrm{sign}(\theta_i)\, \frac{|\theta_i|^{p-1}}{\Vert\theta\Vert_p^{p-2}}$$
 //! The state is θ. The powers $|\theta_i|^{p-1}$ are cached, and $\sum|\theta_i|^p$ is corrected by the difference.
 //! **Cost** O(nnz), a power per coordinate of the row.
-//! **Care** powers are taken of θ relative to a reference near the largest |θ_i|, so that nothing overflows.
-//! When the sum leaves a safe range or has lost digits it is made anew in O(n).
+//! **Care** Powers are taken of θ relative to a reference near the largest |θ_i|, so that nothing overflows. If the sum
+//! leaves a safe range or has lost digits, it is recomputed in O(n).
 //! **Source** \[GLS01\].
 
 use super::compensated_sum::CompensatedSum;
@@ -14,7 +14,7 @@ use crate::learn::base;
 use crate::row::Row;
 use crate::update::Round;
 
-/// θ, its powers and their sum.
+/// θ, its powers and the sum of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dual {
     pub(crate) p: f64,
@@ -42,12 +42,12 @@ impl Dual {
     #[inline]
     pub(crate) fn powers(p: f64, theta: f64, reference: f64) -> (f64, f64) {
         let r = theta.abs() / reference;
-        // The default q = 3/2 needs a square, which is exact to the last bit and 40 times as fast as a power.
+        // The default q = 3/2 needs a square, which is correctly rounded and 40 times as fast as a power.
         let power = if p == 3.0 { r * r } else { Real::powf(r, p - 1.0) };
         (power.copysign(theta), r * power)
     }
 
-    /// θ ← θ + a·x, where z = ⟨w, x⟩. The divergence of the weights before from those after.
+    /// θ ← θ + a·x, where z = ⟨w, x⟩. Returns the divergence of the weights before from the weights after.
     pub(crate) fn advance<X: Row<f64>>(&mut self, a: f64, x: X, z: f64) -> f64 {
         let before = self.norm;
         let (p, reference) = (self.p, self.reference);
@@ -81,7 +81,7 @@ impl Dual {
         }
     }
 
-    /// Takes the largest |θ_i| as the reference and sums anew.
+    /// Makes the largest |θ_i| the reference and recomputes the sum.
     #[cold]
     fn refer(&mut self) {
         self.reference = self.theta.iter().fold(0.0, |top: f64, theta| top.max(theta.abs()));

@@ -1,23 +1,24 @@
 //! # Positive weights and their logarithms, eight at a time
-//! A step on positive weights does the same to every coordinate of the row: a factor, its logarithm, an exponential, a term of the divergence. One coordinate
-//! after another that is a long chain of operations that wait for each other. Here the coordinates of the row are copied next to each other with their
-//! weights while the prediction is made; a step is a function of [`Coords8`] of them, in operations that
-//! processors do on four or eight numbers at once ([`lanes`]), and its results are written back.
+//! A step on positive weights does the same work for every coordinate of the row: a factor, its logarithm, an
+//! exponential, a term of the divergence. Done one coordinate at a time, this is a long chain of dependent operations.
+//! Here the prediction copies the coordinates of the row and their weights into adjacent memory. A step is then a
+//! function of [`Coords8`], in operations that vectorize to four or eight numbers ([`lanes`]), and its results are
+//! written back.
 //!
-//! **Same bits** Coordinates with x_i = 0 do not move and are left out, so dense and sparse rows make the same
-//! groups of eight. Which coordinates are in which eight depends on the row alone. **Memory** A weight lies
-//! beside its logarithm, so that a step finds both in one place.
-//! **Cost** O(nnz); the copy of the row is kept, so that nothing is allocated but for a row longer than all before it.
+//! **Same bits** Coordinates with x_i = 0 do not change and are left out, so dense and sparse rows form the same groups
+//! of eight. The grouping depends only on the row. **Memory** A weight is stored next to its logarithm, so that a step
+//! finds both in one cache line. **Cost** O(nnz). The buffer for the row is reused; it allocates only for a row longer
+//! than all before it.
 
 use crate::real::lanes::{self, Lanes, WIDTH};
 use crate::row::Row;
 
-/// A weight.
+/// A weight and its logarithm.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Entry {
     /// ln w.
     pub(crate) log: f64,
-    /// w, the exponential of it up to rounding: 0 if that is too small to be represented.
+    /// w, the exponential of `log` up to rounding; 0 if it underflows.
     pub(crate) w: f64,
 }
 
@@ -27,7 +28,7 @@ impl Entry {
     }
 }
 
-/// Coords8 coordinates of a row. Behind the last one stand x = 0 and w = 1, which no step moves.
+/// Eight coordinates of a row, padded with x = 0, w = 1, which no step changes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Coords8<'a> {
     pub(crate) x: &'a Lanes,
@@ -35,10 +36,10 @@ pub(crate) struct Coords8<'a> {
     pub(crate) w: &'a Lanes,
 }
 
-/// No weight is here.
+/// Marks a position without a weight.
 const NOWHERE: usize = usize::MAX;
 
-/// The coordinates of a row with their weights, next to each other: of each kind as many, a multiple of eight.
+/// The coordinates of a row with their weights, in separate arrays of equal length, a multiple of eight.
 #[derive(Debug, Default)]
 struct RowBuffer {
     place: Vec<usize>,
@@ -62,7 +63,7 @@ impl RowBuffer {
         }
     }
 
-    /// The first `count` coordinates by eights, with their places.
+    /// The first `count` coordinates in groups of eight, with their indices.
     #[inline(always)]
     fn chunks(&self, count: usize) -> impl Iterator<Item = (&[usize; WIDTH], Coords8<'_>)> {
         let (place, x) = (self.place.as_chunks().0, self.x.as_chunks().0);
@@ -72,16 +73,16 @@ impl RowBuffer {
     }
 }
 
-/// The weights, and the row that is at hand.
+/// All weights, and the buffer of the current row.
 #[derive(Debug, Default)]
 pub(crate) struct Entries {
     all: Vec<Entry>,
     row: RowBuffer,
-    /// How many coordinates are of the row at hand.
+    /// Number of coordinates of the current row.
     used: usize,
 }
 
-/// Rows are read anew before every step.
+/// The row buffer is not cloned, because every step fills it again.
 impl Clone for Entries {
     fn clone(&self) -> Self {
         self.all.clone().into()
@@ -115,18 +116,18 @@ impl Entries {
         }
     }
 
-    /// Makes room for a row of every coordinate, or of 128.
+    /// Makes room for a row with all coordinates, but at most 128.
     fn make_room(&mut self) {
         self.row.grow(self.all.len().min(128));
     }
 
-    /// w_i, if it is there.
+    /// w_i, if it exists.
     #[inline]
     pub(crate) fn weight(&self, i: usize) -> Option<f64> {
         self.all.get(i).map(|entry| entry.w)
     }
 
-    /// ln w_i, if it is there.
+    /// ln w_i, if it exists.
     #[inline]
     pub(crate) fn logarithm(&self, i: usize) -> Option<f64> {
         self.all.get(i).map(|entry| entry.log)
@@ -162,7 +163,7 @@ impl Entries {
         sum
     }
 
-    /// Takes the row at hand; gives ⟨w, x⟩, with the bits of [`dot`](Self::dot).
+    /// Copies the row into the buffer and returns ⟨w, x⟩, bit-identical to [`dot`](Self::dot).
     #[inline]
     pub(crate) fn take<X: Row<f64>>(&mut self, x: X) -> f64 {
         let (sum, count) = self.copy(x);
@@ -179,11 +180,11 @@ impl Entries {
         sum
     }
 
-    /// Copies as much of the row as there is room for; gives ⟨w, x⟩ and the number of coordinates.
+    /// Copies as much of the row as fits; returns ⟨w, x⟩ and the number of coordinates.
     #[inline]
     fn copy<X: Row<f64>>(&mut self, x: X) -> (f64, usize) {
         let all = self.all.as_slice();
-        // Slices that are seen to be of one length need one comparison for all.
+        // Slices of visibly equal length need one bounds check for all of them.
         let n = self.row.len();
         let RowBuffer { place, x: values, log, w } = &mut self.row;
         let (place, values) = (&mut place[..n], &mut values[..n]);
@@ -198,15 +199,15 @@ impl Entries {
                 log[count] = entry.log;
                 w[count] = entry.w;
             }
-            // A coordinate that is 0, of either sign, gives its place to the next one. Asked of the bits, which takes half as long.
+            // A zero of either sign is overwritten by the next coordinate. Testing the bits takes half as long.
             count += usize::from(x.to_bits() << 1 != 0);
         });
         (sum, count)
     }
 
-    /// Σf(x_i, w_i) over the row at hand, for f(0, 1) = 0, which must be marked `#[inline(always)]`.
+    /// Σf(x_i, w_i) over the current row. f(0, 1) must be 0, and f must be marked `#[inline(always)]`.
     #[inline]
-    #[allow(clippy::needless_range_loop)] // lanes, all of the same k
+    #[allow(clippy::needless_range_loop)] // lanes with the same index k
     pub(crate) fn sum(&self, f: impl Fn(f64, f64) -> f64) -> f64 {
         lanes::widely(
             #[inline(always)]
@@ -222,7 +223,7 @@ impl Entries {
         )
     }
 
-    /// Calls `f(i, x_i, ln w_i)` for the row at hand, with the logarithms from before the step that was made on it.
+    /// Calls `f(i, x_i, ln w_i)` for the current row, with the logarithms from before the step on it.
     pub(crate) fn before(&self, mut f: impl FnMut(usize, f64, f64)) {
         let RowBuffer { place, x, log, .. } = &self.row;
         for ((place, x), log) in place.iter().zip(x).zip(log).take(self.used) {
@@ -230,7 +231,7 @@ impl Entries {
         }
     }
 
-    /// Makes the step on the row at hand, and gives back the sums that it kept.
+    /// Makes the step on the current row, and returns it with the sums that it accumulated.
     #[inline(never)]
     pub(crate) fn each<S: Step>(&mut self, step: S) -> S {
         let Self { all, row, used } = self;
@@ -238,9 +239,9 @@ impl Entries {
     }
 }
 
-/// A step on eight coordinates, and the sums that it keeps.
+/// A step on eight coordinates, and the sums that it accumulates.
 pub(crate) trait Step {
-    /// The new logarithms and weights. Must be inlined, so that it is compiled for wide vectors.
+    /// Returns the new logarithms and weights. Must be inlined, so that it is compiled for wide vectors.
     fn make(&mut self, coords: &Coords8<'_>) -> (Lanes, Lanes);
 }
 
@@ -256,7 +257,7 @@ impl<S: Step> lanes::Work for StepKernel<'_, S> {
 
     #[inline(always)]
     fn call(self) -> S {
-        // The sums stay in registers if nothing else can see them.
+        // A local copy of the step lets the compiler keep the sums in registers.
         let Self { all, row, used, mut step } = self;
         for (place, coords) in row.chunks(used) {
             let (log, w) = step.make(&coords);

@@ -1,19 +1,21 @@
 //! # Factors of positive weights
-//! What a step multiplies a weight by, as the logarithm that is added to that of the weight, and what it says of the step.
+//! The factor by which a step multiplies a weight, as a logarithm that is added to that of the weight, and the events
+//! of the step.
 //!
-//! **Care** Logarithms of factors are cut to ±700; a factor of 0 would kill a weight for ever, and becomes 2⁻⁵² (its square, where the factor is a square).
-//! **Cost** one logarithm per coordinate, [many at once](crate::real::lanes) near 1, unless the factor is an exponential.
+//! **Care** Logarithms of factors are clipped to ±700. A factor of 0 would keep a weight at 0 forever, so it becomes
+//! 2⁻⁵² (or its square, if the factor is a square).
+//! **Cost** one logarithm per coordinate, [vectorized](crate::real::lanes) near 1, unless the factor is an exponential.
 //! **Source** \[AW20, sec. 4 and 5\].
 
 use crate::Real;
 use crate::real::lanes::{self, Lanes, NEAR, select};
 
-/// How a weight is multiplied, given s_i = τ·x_i.
+/// The form of the factor of a weight, given s_i = τ·x_i.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Factor {
     /// e^s.
     Exponential,
-    /// 1 + s; weights do not become negative, so a factor ≤ 0 is cut.
+    /// 1 + s; weights stay positive, so a factor ≤ 0 is clipped.
     Linear,
     /// (1 + s)².
     Square,
@@ -22,9 +24,9 @@ pub enum Factor {
 /// Factors of eight weights.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Factors {
-    /// Their logarithms.
+    /// The logarithms of the factors.
     pub(crate) log: Lanes,
-    /// By how much they are more than 1, where that is known without an exponential.
+    /// The factors minus 1, if they are known without an exponential.
     pub(crate) growth: Option<Lanes>,
 }
 
@@ -34,20 +36,20 @@ pub(crate) enum Crossing {
     Inside,
     /// 1 + s < 0.
     Crossed,
-    /// The logarithm of the factor was cut to what can be represented.
+    /// The logarithm of the factor was clipped to the representable range.
     Clamped,
 }
 
-/// Below this, 1 + s is rounding error: a weight that meets it shrinks, and does not die.
+/// Below this, 1 + s is rounding error: the weight shrinks by this factor but stays positive.
 const LEAST_FACTOR: f64 = f64::EPSILON;
 
-/// ln(1 + s), near 0 as it is made for many numbers at once.
+/// ln(1 + s); near 0 by the vectorized function, so that the bits are the same.
 fn ln_1p(s: f64) -> f64 {
     if s.abs() <= NEAR { lanes::ln_1p(s) } else { Real::ln_1p(s) }
 }
 
 impl Factor {
-    /// The factors; what is not inside is counted.
+    /// The factors; coordinates that are not inside are counted.
     #[inline(always)]
     pub(crate) fn factors(self, s: Lanes, counts: &mut Counts) -> Factors {
         let far = if self == Self::Exponential { f64::MAX_EXPONENT } else { NEAR };
@@ -71,7 +73,7 @@ impl Factor {
         }
     }
 
-    /// The same where one of them is not near 1.
+    /// The logarithms of the factors one by one, if some factor is not near 1.
     #[cold]
     fn one_by_one(self, s: Lanes) -> (Lanes, Counts) {
         let mut counts = Counts::default();
@@ -109,12 +111,12 @@ impl Factor {
     }
 }
 
-/// Coordinates that were not multiplied as the formula says.
+/// Numbers of coordinates that were not multiplied exactly as the formula says.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Counts {
     /// The factor was the absolute value of a negative number.
     pub(crate) crossed: usize,
-    /// The factor was cut.
+    /// The factor was clipped.
     pub(crate) clamped: usize,
 }
 
@@ -128,7 +130,7 @@ impl Counts {
     }
 }
 
-/// What a multiplication of weights did.
+/// The result of multiplying weights.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Moved {
     /// D(w‖w'), the relative entropy of the weights before to those after.
@@ -139,7 +141,7 @@ pub(crate) struct Moved {
     pub(crate) clamped: usize,
 }
 
-/// From here on the difference of the exponential has enough digits.
+/// From here on the difference with the exponential is accurate enough.
 const SHORT: f64 = 0.05;
 
 /// 1/k! from k = 2 to 8.
@@ -149,7 +151,7 @@ const SERIES: [f64; 7] =
 /// w' − w − w·s for w' = w·e^s, without cancellation near s = 0.
 #[inline(always)]
 pub(crate) fn beyond_linear(w: f64, to: f64, s: f64) -> f64 {
-    // w·Σ s^k/k!; the first term left out is below 1e-14 of the first.
+    // w·Σ s^k/k!; the first omitted term is below 1e-14 of the first.
     let [a0, a1, a2, a3, a4, a5, a6] = SERIES;
     let (linear, s2) = (w * s, s * s);
     let sum = (a0 + a1 * s) + ((a2 + a3 * s) + ((a4 + a5 * s) + a6 * s2) * s2) * s2;

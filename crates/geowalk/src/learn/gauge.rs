@@ -1,6 +1,7 @@
-//! # How strongly a row pulls
-//! A step of rate η at slope g moves the prediction for the same row by about $\eta |g|\, \Vert x \Vert_\star^2$, in the norm dual to the metric at the
-//! present weights, and changes a positive weight by a factor of about $1 \pm \eta |g|\, s$ (or turns a point of the sphere by that angle):
+//! # Effect of a row on the prediction
+//! A step of rate η at slope g changes the prediction for the same row by about $\eta |g|\, \Vert x \Vert_\star^2$, in
+//! the norm dual to the metric at the current weights. It changes a positive weight by a factor of about $1 \pm \eta
+//! |g|\, s$ (or rotates a point of the sphere by that angle):
 //!
 //! | walk | ‖x‖⋆² | s |
 //! |---|---|---|
@@ -13,12 +14,13 @@
 //! | unnormalised entropy | Σw_i x_i² | ‖x‖∞ |
 //! | logarithm, Burg | Σ(w_i x_i)² | max∣w_i x_i∣ |
 //!
-//! A rate that keeps the first below 1/ℓ″ cannot overshoot, one that keeps the second below ½ stays where the metric is what it was: the two
-//! conditions of a self-tuned rate. **Cost** O(nnz). **Source** \[KW97\] for the entropies; \[RML13\] for the idea of the normalised step.
+//! If η times the first is below 1/ℓ″ the step cannot overshoot; if the second is below ½ the metric hardly changes. A
+//! self-tuned rate needs both conditions. **Cost** O(nnz). **Source** \[KW97\] for the entropies; \[RML13\] for the
+//! idea of the normalized step.
 
 use crate::row::Row;
 
-/// How strongly a row pulls at the present weights.
+/// The effect of a row at the current weights, per unit of rate and slope.
 ///
 /// ```
 /// use geowalk::row::Dense;
@@ -37,26 +39,27 @@ pub struct Gauge {
     pub square: f64,
     /// s, the relative change of a weight per unit of rate and slope.
     pub stretch: f64,
-    /// The norm is that at the present weights, and shrinks and grows with them; otherwise the same, or a bound, at all weights.
+    /// Does the norm depend on the current weights? Otherwise it is the same, or a bound, at all weights.
     pub local: bool,
 }
 
 impl Gauge {
-    /// Σx_i², and no stretch.
+    /// The gauge of Euclidean walks: Σx_i², and no stretch.
     pub(crate) fn euclidean<X: Row<f64>>(x: X) -> Self {
         let mut square = 0.0;
         x.each(|_, x| square += x * x);
         Self { square, stretch: 0.0, local: false }
     }
 
-    /// On the simplex: the largest magnitude, after `f`.
+    /// The gauge of walks on the simplex: the largest magnitude, after `f`.
     pub(crate) fn largest<X: Row<f64>>(x: X, f: impl Fn(f64) -> f64) -> Self {
         let mut stretch = 0.0;
         x.each(|_, x| stretch = crate::Real::max(stretch, f(x).abs()));
         Self { square: stretch * stretch, stretch, local: false }
     }
 
-    /// On positive weights: Σw_i x_i² and max|x_i|, or with `logarithm` Σ(w_i x_i)² and max|w_i x_i|.
+    /// The gauge of walks on positive weights: Σw_i x_i² and max|x_i|, or with `logarithm` Σ(w_i x_i)² and max|w_i
+    /// x_i|.
     pub(crate) fn positive<X: Row<f64>>(x: X, w: impl Fn(usize) -> f64, logarithm: bool) -> Self {
         let mut gauge = Self { square: 0.0, stretch: 0.0, local: true };
         x.each(|i, x| {

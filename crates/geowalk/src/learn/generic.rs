@@ -1,20 +1,19 @@
 //! # Walks on any manifold and with any generator, at O(n)
-//! [`OnManifold`] and [`WithGenerator`] need nothing but the definition of a geometry. Whatever has a row in the table of
-//! [manifolds](crate::geometry::manifolds) or of [generators](crate::geometry::generators) can learn through them, and
-//! so can a type outside this crate. Geometries with an O(nnz) form ([`SparseForm`](super::SparseForm)) do not
-//! need them.
+//! [`OnManifold`] and [`WithGenerator`] need only the definition of a geometry. They work for every row of the tables
+//! of [manifolds](crate::geometry::manifolds) and [generators](crate::geometry::generators), and for types outside this
+//! crate. Geometries with an O(nnz) form ([`SparseForm`](super::SparseForm)) do not need them.
 //!
-//! **Width** A point has a fixed number of coordinates, so the number of features is known when the walk is made. Rows
-//! with a feature beyond it are refused. Coordinates before [`Manifold::first_feature`] belong to no feature.
+//! **Width** A point has a fixed number of coordinates, so the number of features is fixed when the walk is made. Rows
+//! with larger feature indices are errors. Coordinates before [`Manifold::first_feature`] do not belong to features.
 //!
-//! **Implicit steps** minimise $U(w') = \tfrac1\eta D(w', w) + L(w')$. With κ = ηg′ the minimiser is that of
-//! $\tfrac12 \mathrm{dist}^2(w', w) + \kappa \langle w', x\rangle$, which is smooth whatever the loss. It is
-//! found by descent along $\log_{w'} w - \kappa\, x^\sharp$, and κ by the root of
-//! $\kappa = \eta\, g(z(\kappa))$. For a generator it is θ − κx.
-//! **Care** On a curved manifold the minimum that is found is the one that grows out of w as the rate does.
-//! Where there is none, U is lowered by gradient descent from w, which is reported as [`Event::FellBack`] if it
-//! does not end at a minimum. U, and with it the loss, never rises.
-//! **Cost** O(n) per step (SPD: O(n³)), implicit steps some 10 to 50 times that. Nothing is allocated per step.
+//! **Implicit steps** minimize $U(w') = \tfrac1\eta D(w', w) + L(w')$. With κ = ηg′ the minimizer is that of $\tfrac12
+//! \mathrm{dist}^2(w', w) + \kappa \langle w', x\rangle$, which is smooth for every loss. It is found by descent along
+//! $\log_{w'} w - \kappa\, x^\sharp$, and κ as the root of $\kappa = \eta\, g(z(\kappa))$. For a generator the step is
+//! θ − κx.
+//! **Care** On a curved manifold the minimum that is found is the one that continuously follows from w as the rate
+//! increases from 0. If it does not exist, gradient descent from w lowers U. If that does not end at a minimum, it is
+//! reported as [`Event::FellBack`]. U never increases, and so the loss never increases.
+//! **Cost** O(n) per step (SPD: O(n³)); implicit steps take about 10 to 50 times that. No allocation per step.
 
 use super::base::{self, Walk, array, judge};
 use super::implicit::{Example, multiplier};
@@ -25,7 +24,7 @@ use crate::loss::Loss;
 use crate::row::Row;
 use crate::update::{Explicit, Mirror, MirrorState, Round, Target, Update};
 
-/// A row whose feature 0 is a later coordinate of a point.
+/// A row shifted so that its feature 0 is a later coordinate of a point.
 #[derive(Debug, Clone, Copy)]
 struct Shifted<X> {
     x: X,
@@ -42,7 +41,7 @@ impl<X: Row<f64>> Row<f64> for Shifted<X> {
     }
 }
 
-/// Refuses rows with more features than the walk has.
+/// Returns an error if the row has more features than the walk.
 fn fits<X: Row<f64>>(x: X, features: usize) -> Result<(), DomainError> {
     let found = x.bound();
     if found > features {
@@ -51,7 +50,7 @@ fn fits<X: Row<f64>>(x: X, features: usize) -> Result<(), DomainError> {
     Ok(())
 }
 
-/// A point of a manifold, moved by geodesic steps.
+/// A walk on a manifold by geodesic steps.
 ///
 /// ```
 /// use geowalk::geometry::manifolds::PoincareBall;
@@ -75,12 +74,12 @@ pub struct OnManifold<M> {
     memory: Memory,
 }
 
-/// What a step needs besides the point.
+/// Scratch memory of a step.
 #[derive(Debug, Default)]
 struct Memory {
     covector: Vec<f64>,
     direction: Vec<f64>,
-    /// The point after an implicit step, and a trial of it.
+    /// The point after an implicit step, and a trial point.
     after: Vec<f64>,
     trial: Vec<f64>,
     back: Vec<f64>,
@@ -104,7 +103,7 @@ impl<M: Clone> Clone for OnManifold<M> {
     }
 }
 
-/// Equal points and manifolds; what is left over from steps does not count.
+/// Compares points and manifolds; scratch memory does not count.
 impl<M: PartialEq> PartialEq for OnManifold<M> {
     fn eq(&self, other: &Self) -> bool {
         let kind = self.implicit == other.implicit;
@@ -113,7 +112,7 @@ impl<M: PartialEq> PartialEq for OnManifold<M> {
 }
 
 impl<M: Manifold<f64>> OnManifold<M> {
-    /// Geodesic steps from the origin of the manifold.
+    /// Explicit geodesic steps from the manifold's origin.
     pub fn explicit(manifold: M) -> Result<Self, ConfigError> {
         let mut point = vec![0.0; manifold.ambient()];
         manifold.origin(&mut point);
@@ -122,18 +121,18 @@ impl<M: Manifold<f64>> OnManifold<M> {
         Ok(Self { rule: Explicit::new(manifold), point, implicit: false, memory })
     }
 
-    /// Implicit steps from the origin of the manifold.
+    /// Implicit steps from the manifold's origin.
     pub fn implicit(manifold: M) -> Result<Self, ConfigError> {
         Ok(Self { implicit: true, ..Self::explicit(manifold)? })
     }
 
-    /// The same from another point.
+    /// The same walk, started at another point.
     pub fn from_point(self, point: &[f64]) -> Result<Self, ConfigError> {
         self.rule.manifold().check(point)?;
         Ok(Self { point: point.to_vec(), ..self })
     }
 
-    /// All coordinates of the point, also those before the first feature.
+    /// All coordinates of the point, including those before the first feature.
     pub fn point(&self) -> &[f64] {
         &self.point
     }
@@ -143,19 +142,19 @@ impl<M: Manifold<f64>> OnManifold<M> {
     }
 }
 
-/// Iterations of the inner minimisation, and how near it goes relative to the step.
+/// Iteration limit of the inner minimization, and its tolerance relative to the step.
 const ITERATIONS: usize = 200;
 const NEAR: f64 = 1e-12;
 
-/// U must fall by this much of what its slope promises.
+/// U must fall by at least this fraction of the decrease that its slope predicts.
 const SUFFICIENT: f64 = 1e-4;
 
-/// A part of a step that is none.
+/// A fraction of a step below which the step counts as 0.
 const SHORTEST: f64 = 1e-12;
 
 impl<M: ExpLog<f64>> OnManifold<M> {
-    /// `memory.after` ← the minimiser of ½dist²(w', w) + κ⟨w', x⟩ that grows out of w; gives ⟨w', x⟩ and about its
-    /// derivative. `None` if there is none.
+    /// `memory.after` ← the minimizer of ½dist²(w', w) + κ⟨w', x⟩ that continuously follows from w; returns ⟨w', x⟩ and
+    /// approximately its derivative. `None` if there is no minimizer.
     fn along<X: Row<f64>>(&mut self, x: Shifted<X>, kappa: f64) -> Option<(f64, f64)> {
         let m = self.rule.manifold();
         let Memory { covector, direction, after, trial, back, work } = &mut self.memory;
@@ -183,7 +182,7 @@ impl<M: ExpLog<f64>> OnManifold<M> {
                 if m.exp(trial, back, part, work).is_ok() {
                     let far = m.distance(trial, p, work);
                     let lower = 0.5 * far * far + kappa * x.dot(trial);
-                    // Near the minimum differences of values are rounding.
+                    // Near the minimum, differences of values are rounding error.
                     let slack = 1e-14 * (value.abs() + lower.abs());
                     if lower <= value - SUFFICIENT * part * rest * rest + slack {
                         value = lower;
@@ -196,12 +195,12 @@ impl<M: ExpLog<f64>> OnManifold<M> {
                 }
             }
             after.copy_from_slice(trial);
-            // The way grows without end: there is no minimum.
+            // The path length grows without bound: there is no minimum.
             if !value.is_finite() {
                 return None;
             }
         }
-        // Slow convergence near the end of the branch counts if little is left.
+        // Slow convergence near the end of the branch is accepted if the remaining distance is small.
         let size = m.norm(after, direction, work);
         let rest = m.norm(after, back, work);
         (rest <= 1e-7 * kappa.abs() * size).then(|| (x.dot(after), -size * size))
@@ -217,12 +216,12 @@ impl<M: ExpLog<f64>> OnManifold<M> {
         self.memory.covector.fill(0.0);
         x.axpy(1.0, &mut self.memory.covector);
         let root = multiplier(example, f64::MAX, &mut |kappa| {
-            // Where there is no minimum the step has gone too far.
+            // If there is no minimum, the step is too long.
             let beyond = (-f64::MAX.copysign(kappa), f64::NAN);
             self.along(x, kappa).unwrap_or(beyond)
         });
-        // The slope is one of the loss there: where z(κ) jumps, the root is none. At a kink it is between those
-        // on both sides.
+        // The slope must be a slope of the loss at z(κ). If z(κ) jumps, the root is not a solution. At a kink the slope
+        // is between those on both sides.
         let holds = |kappa: f64, z: f64| {
             let (around, slack) = (1e-8 * (1.0 + z.abs()), 1e-6 * kappa.abs());
             let (a, b) = (example.pull(z - around), example.pull(z + around));
@@ -247,8 +246,8 @@ impl<M: ExpLog<f64>> OnManifold<M> {
         Ok(round)
     }
 
-    /// Lowers U from `memory.after` on until its gradient is 0 or no shorter step lowers it, as at a kink of
-    /// the loss. Gives the distance from w, U, and whether the gradient is 0.
+    /// Lowers U from `memory.after` until its gradient is 0, or until no shorter step lowers it, as at a kink of the
+    /// loss. Returns the distance from w, U, and whether the gradient is 0.
     fn descend<X: Row<f64>, L: Loss + ?Sized>(
         &mut self,
         x: Shifted<X>,
@@ -278,7 +277,7 @@ impl<M: ExpLog<f64>> OnManifold<M> {
             if rest <= 1e-10 * (far + pull.abs() * square.sqrt()) {
                 return (far, least, true);
             }
-            // As long as a loss of this curvature allows.
+            // The longest step that a loss of this curvature allows.
             let stiffness = example.stiffness(z);
             let mut part = if stiffness > 0.0 { 1.0 / (1.0 + stiffness * square) } else { 1.0 };
             let lower = loop {
@@ -307,7 +306,7 @@ impl<M: ExpLog<f64> + Clone + Send + Sync> Walk for OnManifold<M> {
         self.point.len() - self.first()
     }
 
-    /// A point does not grow.
+    /// Does nothing: the number of coordinates is fixed.
     fn grow(&mut self, _: usize) {}
 
     fn predict<X: Row<f64>>(&self, x: X) -> f64 {
@@ -360,7 +359,7 @@ impl<M: ExpLog<f64> + Clone + Send + Sync> Walk for OnManifold<M> {
     }
 }
 
-/// Dual coordinates of a generator, moved by mirror steps.
+/// A walk in the dual coordinates of a generator, by mirror steps.
 ///
 /// ```
 /// use geowalk::geometry::generators::SquaredEuclidean;
@@ -380,11 +379,11 @@ pub struct WithGenerator<G> {
     rule: Mirror<G>,
     state: MirrorState<f64>,
     implicit: bool,
-    /// The row and its image under the inverse of the Hessian.
+    /// The row, and its product with the inverse Hessian.
     dense: [Vec<f64>; 2],
 }
 
-/// Equal weights.
+/// Compares weights.
 impl<G> PartialEq for WithGenerator<G> {
     fn eq(&self, other: &Self) -> bool {
         self.implicit == other.implicit && self.state.theta() == other.state.theta()
@@ -392,7 +391,7 @@ impl<G> PartialEq for WithGenerator<G> {
 }
 
 impl<G: Curved<f64>> WithGenerator<G> {
-    /// Mirror steps on n features, from the origin of the generator.
+    /// Mirror steps for n features, from the generator's origin.
     pub fn mirror(generator: G, n: usize) -> Result<Self, ConfigError> {
         let mut w = vec![0.0; n];
         generator.origin(&mut w);
@@ -402,12 +401,12 @@ impl<G: Curved<f64>> WithGenerator<G> {
         Ok(Self { rule, state, implicit: false, dense })
     }
 
-    /// Implicit steps, likewise.
+    /// Implicit steps for n features, from the generator's origin.
     pub fn implicit(generator: G, n: usize) -> Result<Self, ConfigError> {
         Ok(Self { implicit: true, ..Self::mirror(generator, n)? })
     }
 
-    /// The same from other weights.
+    /// The same walk, started at other weights.
     pub fn from_weights(self, w: &[f64]) -> Result<Self, ConfigError> {
         Ok(Self { state: self.rule.start(w)?, ..self })
     }
@@ -423,7 +422,7 @@ impl<G: Curved<f64>> WithGenerator<G> {
         row.fill(0.0);
         x.axpy(1.0, row);
         let root = multiplier(example, f64::MAX, &mut |kappa| {
-            // Outside the duals the step has gone too far.
+            // Outside the image of the link the step is too long.
             let beyond = (-f64::MAX.copysign(kappa), f64::NAN);
             let Ok(w) = rule.ahead(state, x, -kappa) else { return beyond };
             let generator = rule.generator();
@@ -443,7 +442,7 @@ impl<G: Curved<f64> + Clone + Send + Sync> Walk for WithGenerator<G> {
         self.state.weights().len()
     }
 
-    /// The weights of a generator of n coordinates do not grow.
+    /// Does nothing: the number of weights of a generator is fixed.
     fn grow(&mut self, _: usize) {}
 
     fn predict<X: Row<f64>>(&self, x: X) -> f64 {

@@ -1,31 +1,34 @@
 //! # Implicit steps
-//! The weights move to where the gradient *there* has pulled them:
+//! An implicit step uses the gradient at the weights *after* the step:
 //! $$\mathrm{Exp}^{-1}_{w'}\, w = \eta\, \mathrm{grad}\, L(w') \qquad\text{or}\qquad \nabla\psi(w') = \nabla\psi(w) - \eta\, \partial L(w')$$
-//! for a manifold and for a generator. Both are the minimiser of
+//! for a manifold and for a generator. Both minimize
 //! $$U(w') = \tfrac1\eta D(w', w) + L(w'), \qquad D = \tfrac12 \mathrm{dist}^2 \text{ or } D_\psi(w' \Vert w)$$
-//! so the loss on the example never grows, whatever the rate. $L(w) = \ell(\langle w, x\rangle, y)$ makes it an equation in one variable:
+//! so the loss on the example never increases, for any rate. $L(w) = \ell(\langle w, x\rangle, y)$ reduces it to an
+//! equation in one variable:
 //!
 //! | walk | weights after | unknown | evaluation |
 //! |---|---|---|---|
 //! | [`Euclidean`](crate::walk::Euclidean) | w − κx | κ, often in closed form | O(1) |
 //! | [`Sphere`](crate::walk::Sphere) | rotated by t in the plane of w and x | t | O(1) |
-//! | [`Hyperbolic`](crate::walk::Hyperbolic) | the same, hyperbolic | t | O(1) |
+//! | [`Hyperbolic`](crate::walk::Hyperbolic) | rotated hyperbolically by t in the plane of w and x | t | O(1) |
 //! | [`Simplex`](crate::walk::Simplex) | ∝ p_i/(1 + q∣x_i − x_j∣)², j the extreme feature | ln(1 + q·const) | O(nnz) |
 //! | [`Orthant`](crate::walk::Orthant) | w_i exp(−W₀(κ x_i w_i)) | κ | O(nnz) |
 //! | [`Entropy`](crate::walk::Entropy) | w_i e^{−κ x_i} | κ | O(nnz) |
 //! | [`SimplexEntropy`](crate::walk::SimplexEntropy) | ∝ w_i e^{−κ x_i} | κ | O(nnz) |
 //! | [`PNorm`](crate::walk::PNorm), [`Burg`](crate::walk::Burg) | θ − κx | κ | O(nnz) |
 //!
-//! κ = ηg′ with g′ the slope at the weights after.
-//! **Unique?** Where the unknown is κ the equation κ = ηg(z(κ)) is increasing for every convex loss, since z falls with κ. On the sphere
-//! and the simplex half the squared distance to {w′ : ⟨w′, x⟩ = z} is convex in z, so the root is unique for every convex loss too (sphere: $(\varphi -
-//! d)/\sin\varphi$ increases with φ; simplex: sampled). In hyperbolic space, and in these three for losses that are not convex, 256 cells are
-//! searched where need be and the root of least U is taken. With the other walks a loss that is not convex may have no implicit
-//! step that is found: then it is an error, never a step that raises the loss.
-//! **Care** at a kink of the loss g′ is the slope between those on the two sides that solves the equation. A missing sign change is an error, never
-//! an end of the interval. **Cost** O(nnz) per evaluation, 1 to 12 evaluations for most examples; short steps with exponentials or on the simplex O(nnz) once and
-//! O(1) per evaluation, by power series.
-//! **Source** \[KMWW07, eq. (9)\], as corrected in the theorems of the library.
+//! κ = ηg′ with g′ the slope at the weights after the step.
+//! **Unique?** If the unknown is κ, the equation κ = ηg(z(κ)) is increasing for every convex loss, since z falls with
+//! κ. On the sphere and the simplex half the squared distance to {w′ : ⟨w′, x⟩ = z} is convex in z, so the root is also
+//! unique for every convex loss (sphere: $(\varphi - d)/\sin\varphi$ increases with φ; simplex: checked on samples). In
+//! hyperbolic space, and in these three spaces for losses that are not convex, up to 256 cells are searched and the
+//! root with the smallest U is taken. With the other walks, no implicit step may be found for a loss that is not
+//! convex. That is an error; a step never increases the loss.
+//! **Care** At a kink of the loss, g′ is the slope between those on the two sides that solves the equation. A missing
+//! sign change is an error; an end of the interval is never returned in its place. **Cost** O(nnz) per evaluation, 1 to
+//! 12 evaluations for most examples. Short steps with exponentials or on the simplex cost O(nnz) once and O(1) per
+//! evaluation, by power series.
+//! **Source** \[KMWW07, eq. (9)\], as corrected in this library's theorems.
 
 pub(crate) mod central;
 pub(crate) mod lambert;
@@ -44,7 +47,7 @@ use crate::update::{Round, Target};
 
 /// A walk that can make implicit steps.
 pub trait Proximal: Walk {
-    /// Predicts, then moves implicitly. Everything else is as for [`Walk::step`].
+    /// Predicts, then makes an implicit step. Otherwise like [`Walk::step`].
     fn proximal<X: Row<f64>, L: Loss + ?Sized>(
         &mut self,
         x: X,
@@ -54,25 +57,25 @@ pub trait Proximal: Walk {
     ) -> Result<Solved, DomainError>;
 }
 
-/// An implicit step that was made.
+/// The result of an implicit step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Solved {
-    /// As for any step; the loss and the slope are those *before* the move, which certificates need.
+    /// The round, as for any step. The loss and the slope are those *before* the move, which certificates need.
     pub round: Round,
-    /// g′, the weighted slope after the move. At a kink a slope between those on the two sides.
+    /// g′, the weighted slope after the move. At a kink, a slope between those on the two sides.
     pub slope: f64,
-    /// How often the equation was evaluated.
+    /// Number of evaluations of the equation.
     pub evaluations: usize,
 }
 
 impl Solved {
-    /// A step that does not move.
+    /// A step that leaves the weights unchanged.
     pub(crate) fn stay(round: Round) -> Self {
         Self { round, slope: round.slope, evaluations: 0 }
     }
 }
 
-/// What the last implicit step led to.
+/// The state after the last implicit step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct After {
     /// The prediction for the same example after the move.
@@ -81,11 +84,11 @@ pub struct After {
     pub loss: f64,
     /// g′, the weighted slope that the move used.
     pub slope: f64,
-    /// How often the equation was evaluated.
+    /// Number of evaluations of the equation.
     pub evaluations: usize,
 }
 
-/// A walk with implicit steps in place of its own.
+/// A walk that makes implicit instead of explicit steps.
 ///
 /// ```
 /// use geowalk::loss::Squared;
@@ -108,24 +111,24 @@ pub struct Implicit<W> {
 }
 
 impl<W: Proximal> Implicit<W> {
-    /// Implicit steps from where `walk` is. Variants of the explicit step, as `projected` on the sphere or `prod` on the simplex,
-    /// make no difference.
+    /// Implicit steps from the current weights of `walk`. Variants of the explicit step, such as `projected` on the
+    /// sphere or `prod` on the simplex, have no effect.
     pub fn new(walk: W) -> Self {
         Self { walk, after: None }
     }
 
-    /// The walk inside.
+    /// The wrapped walk.
     pub fn inner(&self) -> &W {
         &self.walk
     }
 
-    /// What the last step led to.
+    /// The result of the last step.
     pub fn after(&self) -> Option<After> {
         self.after
     }
 }
 
-/// Equal weights; how they came about does not count.
+/// Compares weights; the result of the last step does not count.
 impl<W: PartialEq> PartialEq for Implicit<W> {
     fn eq(&self, other: &Self) -> bool {
         self.walk == other.walk
@@ -190,13 +193,14 @@ impl<W: Proximal> Walk for Implicit<W> {
     }
 }
 
-/// A mirror geometry: steps of all sizes κ lie on one curve, and an implicit step is the one whose κ is ηg *after* it.
+/// A mirror geometry: the steps of all sizes κ form a curve. An implicit step is the point on it whose κ equals ηg
+/// *after* the step.
 pub trait Curve: SparseForm {
-    /// What is computed once per row: nothing, or the moments of a power series.
+    /// The values computed once per row: none, or the moments of a power series.
     type Ready;
 
-    /// Looks at the row once, for steps of |κ| up to `reach` on this `side` (±1, the sign of the slope). `None` if no
-    /// step moves the prediction.
+    /// Prepares the row for steps with |κ| up to `reach` on this `side` (±1, the sign of the slope). `None` if no step
+    /// changes the prediction.
     fn ready<X: Row<f64>>(
         &self,
         chart: &Self::Chart,
@@ -216,12 +220,12 @@ pub trait Curve: SparseForm {
         kappa: f64,
     ) -> (f64, f64);
 
-    /// No step has a larger |κ|.
+    /// The largest possible |κ|.
     fn limit(&self, _ready: &Self::Ready) -> f64 {
         f64::MAX
     }
 
-    /// κ where there is a formula for it.
+    /// κ by a closed formula, if there is one.
     fn formula<L: Loss + ?Sized>(
         &self,
         _row: RowSummary,
@@ -230,7 +234,7 @@ pub trait Curve: SparseForm {
         None
     }
 
-    /// What to solve with instead, if `ready` is too coarse for a step of this κ.
+    /// A more accurate replacement of `ready`, if `ready` is too inaccurate for a step of this κ.
     fn refine<X: Row<f64>>(
         &self,
         _chart: &mut Self::Chart,
@@ -309,7 +313,7 @@ impl<L: Loss + ?Sized> Example<'_, L> {
     /// ηg(z).
     #[inline]
     pub fn pull(&self, z: f64) -> f64 {
-        // Far ends of brackets may be infinite, and losses take finite predictions.
+        // Far ends of brackets may be infinite, but losses accept only finite predictions.
         let z = Real::clamp(z, -f64::MAX, f64::MAX);
         self.rate * (self.target.weight * self.loss.slope(z, self.target.y))
     }
@@ -326,31 +330,32 @@ impl<L: Loss + ?Sized> Example<'_, L> {
         self.target.weight * self.loss.value(z, self.target.y)
     }
 
-    /// The prediction of least loss.
+    /// The prediction with the smallest loss.
     pub fn minimizer(&self) -> f64 {
         self.loss.minimizer(self.target.y)
     }
 
-    /// The prediction of least loss, if that is finite, and the pulls on its two sides.
+    /// The prediction with the smallest loss, if it is finite, and the pulls on its two sides.
     pub fn at_minimizer(&self) -> Option<(f64, f64, f64)> {
         let z = self.minimizer();
         z.is_finite().then(|| (z, self.pull(z.next_down()), self.pull(z.next_up())))
     }
 }
 
-/// What the equations are called in errors.
+/// Name of the equations in errors.
 pub(crate) const EQUATION: &str = "the equation of the implicit step";
 
-/// What a solution for a loss that is not convex may be.
+/// Description of the error for a loss that is not convex.
 const RISE: &str = "the implicit step, which would raise the loss,";
 
-/// κ = ηg(z(κ)), where z(κ) and its derivative come from `predict` and z falls with κ. |κ| may not exceed `limit`.
+/// Solves κ = ηg(z(κ)). `predict` computes z(κ) and its derivative; z falls with κ. |κ| may not exceed `limit`.
 pub(crate) fn multiplier<L: Loss + ?Sized>(
     example: &Example<'_, L>,
     limit: f64,
     predict: &mut impl FnMut(f64) -> (f64, f64),
 ) -> Result<Root, DomainError> {
-    // Not the prediction that the round reports: that may differ in the last bit, and with it the side on which the root lies.
+    // Do not use the prediction of the round: it may differ in the last bit, and then the root may lie on the other
+    // side.
     let start = example.pull(predict(0.0).0);
     if start == 0.0 {
         return Ok(Root { at: 0.0, value: 0.0, evaluations: 1 });
@@ -367,7 +372,7 @@ pub(crate) fn multiplier<L: Loss + ?Sized>(
     };
     let root = solve::root_near(EQUATION, 0.0, hi, limit, hi.abs(), &mut equation)?;
     if !example.loss.facts().convex {
-        // A root need not be a minimum then.
+        // For such a loss, a root need not be a minimum.
         let rise = example.value(predict(root.at).0) - example.value(predict(0.0).0);
         if rise.is_nan() || rise > 0.0 {
             let iterations = root.evaluations;
@@ -377,7 +382,7 @@ pub(crate) fn multiplier<L: Loss + ?Sized>(
     Ok(root)
 }
 
-/// The root at the kink where the loss is least, if it is there: halving would find it too, at ten times the cost.
+/// The root at the kink where the loss is smallest, if it is there. Halving would find it too, at ten times the cost.
 fn kink<L: Loss + ?Sized>(
     example: &Example<'_, L>,
     start: f64,

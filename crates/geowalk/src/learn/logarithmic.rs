@@ -1,8 +1,8 @@
-//! # Positive weights, as logarithms
+//! # Positive weights, stored as logarithms
 //! The state is ln w; the weights themselves are cached, so that a prediction needs no exponential.
 //!
-//! **Care** The logarithm of a factor is cut to ±700, and ln w to at most 345 (w < 1e150); both are counted. A
-//! weight that is too small to be represented is 0 in predictions and alive in its logarithm.
+//! **Care** The logarithm of a factor is clipped to ±700, and ln w to at most 345 (w < 1e150); both are counted. A
+//! weight that underflows is 0 in predictions, but its logarithm is kept.
 //! **Cost** O(nnz). **Source** \[AW20, sec. 5\].
 
 use super::clip_remainder::ClipRemainder;
@@ -17,35 +17,35 @@ use crate::real::lanes::{self, Lanes, WIDTH, select};
 use crate::row::Row;
 use crate::update::Round;
 
-/// What a step adds to ln w_i.
+/// The exponent of a step: the change of ln w_i.
 pub trait Exponent: Copy {
-    /// The factor of which it is the argument.
+    /// The type of factor with this exponent.
     const FACTOR: Factor = Factor::Exponential;
-    /// Are the exponents τ·x_i? Then logarithms hold Γ, and the divergence is the length of the step.
+    /// Are the exponents τ·x_i? If so, the logarithms contain Γ, and the divergence is the length of the step.
     const MIRROR: bool = true;
 
     /// τ.
     fn tau(self) -> f64;
 
-    /// The exponent of a coordinate with the value x and the weight w, 0 where x is.
+    /// The exponent of a coordinate with value x and weight w; 0 if x is 0.
     fn of(self, x: f64, w: f64) -> f64;
 }
 
 /// The largest ln w.
 const LARGEST_LOGARITHM: f64 = 345.0;
 
-/// ln w, and the weights themselves.
+/// ln w, and the cached weights.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Logarithmic {
     start: f64,
     pub(crate) entries: Entries,
     cut: ClipRemainder,
-    /// How many coordinates have crossed 0, in geometries where they can.
+    /// Number of coordinates that have crossed 0, in geometries where that can happen.
     folds: Option<u64>,
 }
 
 impl Logarithmic {
-    /// Every weight begins at `start`.
+    /// All weights start at `start`.
     pub(crate) fn new(start: f64) -> Result<Self, ConfigError> {
         error::parameter("start", start, Allowed::Closed(1e-300, LARGEST))?;
         let start = Real::ln(start).min(LARGEST_LOGARITHM);
@@ -53,12 +53,12 @@ impl Logarithmic {
         Ok(Self { start, entries, cut, folds: None })
     }
 
-    /// The same for a geometry whose coordinates can cross 0: crossings are counted.
+    /// Like `new`, for a geometry whose coordinates can cross 0: crossings are counted.
     pub(crate) fn folding(start: f64) -> Result<Self, ConfigError> {
         Ok(Self { folds: Some(0), ..Self::new(start)? })
     }
 
-    /// √Σ(w_i x_i)² of the row that was looked at.
+    /// √Σ(w_i x_i)² of the row passed to [`look`](Chart::look).
     pub(crate) fn length(&self) -> f64 {
         let square = self.entries.sum(
             #[inline(always)]
@@ -67,8 +67,7 @@ impl Logarithmic {
         square.sqrt()
     }
 
-    /// Multiplies w_i by the factor of s(x_i, w_i), which is 0 where x_i is, on the row that was
-    /// [looked at](Chart::look).
+    /// Multiplies w_i by the factor of s(x_i, w_i), which is 0 if x_i is, for the row passed to [`look`](Chart::look).
     pub(crate) fn multiply(&mut self, factor: Factor, s: impl Fn(f64, f64) -> f64) -> Moved {
         let counts = Counts::default();
         let step = self.entries.each(Multiply {
@@ -78,18 +77,18 @@ impl Logarithmic {
             divergence: [0.0; WIDTH],
             clamped: [0.0; WIDTH],
         });
-        // Saturates; rows are far shorter than 2^53.
+        // The cast saturates; rows are far shorter than 2^53.
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         let clamped = step.clamped.iter().sum::<f64>() as usize;
         Moved {
-            // Rounding may leave a step of length 0 a little below it.
+            // Rounding may make the divergence of a step of length 0 slightly negative.
             divergence: Real::max(step.divergence.iter().sum(), 0.0),
             crossed: step.counts.crossed,
             clamped: step.counts.clamped + clamped,
         }
     }
 
-    /// Notes what cuts took from the exponents τ·x_i of the step that was just made.
+    /// Records how much clipping changed the exponents τ·x_i of the step just made.
     #[cold]
     pub(crate) fn note_cuts(&mut self, tau: f64) {
         let Self { entries, cut, .. } = self;
@@ -189,15 +188,15 @@ struct Multiply<S> {
     counts: Counts,
     /// Σ of w·ln(w/w') − w + w'.
     divergence: Lanes,
-    /// How many logarithms of weights were cut.
+    /// Number of clipped logarithms of weights.
     clamped: Lanes,
 }
 
 impl<S: Fn(f64, f64) -> f64> Step for Multiply<S> {
     #[inline(always)]
-    #[allow(clippy::needless_range_loop)] // lanes, all of the same k
+    #[allow(clippy::needless_range_loop)] // lanes with the same index k
     fn make(&mut self, coords: &Coords8<'_>) -> (Lanes, Lanes) {
-        // One operation after the other, each on all eight: compilers see vectors in that.
+        // One operation at a time on all eight lanes, so that the compiler vectorizes them.
         let mut s = [0.0; WIDTH];
         for k in 0..WIDTH {
             s[k] = (self.s)(coords.x[k], coords.w[k]);

@@ -1,12 +1,13 @@
 //! # Weights that sum to 1
 //! $$w_i = \frac{e_i}{Z}, \qquad e_i = e^{\lambda_i}, \qquad Z = \sum_i e_i$$
-//! The logarithms λ are the state, defined up to a common constant, and the e_i beside them: exponentials of λ_i, or where factors are known without an exponential, products of these: both are rounded, and part
-//! by less than (2 + |λ_i|)ε a step. Z is corrected by the difference wherever a λ_i changes. Multiplying the weights of a row by factors and all others by 1 is all that a step on the simplex does.
+//! The logarithms λ are the state, defined up to a common constant, and the e_i are stored with them. The e_i are
+//! exponentials of λ_i or, if factors are known without an exponential, products of factors. Both are rounded, so they
+//! drift apart by less than (2 + |λ_i|)ε per step. Z is corrected by the difference whenever a λ_i changes. A step on
+//! the simplex multiplies the weights of a row by factors and all others by 1.
 //!
-//! **Why logarithms** A weight of 1e-400 is not 0: it is alive, and comes back when its time comes.
-//! **Care** When Z has lost digits, or leaves a safe range, the largest λ is subtracted from all and Z is summed anew, in O(n).
-//! **Cost** O(nnz), an exponential or a logarithm per coordinate of the row.
-//! **Source** \[AW20, sec. 4\].
+//! **Why logarithms** A weight of 1e-400 is not 0, and can grow again later. **Care** If Z has lost digits or leaves a
+//! safe range, the largest λ is subtracted from all and Z is recomputed in O(n). **Cost** O(nnz), an exponential or a
+//! logarithm per coordinate of the row. **Source** \[AW20, sec. 4\].
 
 use super::clip_remainder::ClipRemainder;
 use super::compensated_sum::{Changes, CompensatedSum};
@@ -36,7 +37,7 @@ pub(crate) fn beyond_logarithm(s: f64) -> f64 {
 fn divergence(linear: f64, rest: f64, log_sum: f64) -> f64 {
     let t = linear + rest;
     let divergence = if t.abs() < 0.5 {
-        // With Σ w e^s = 1 + t this is (t − Σ w s) − (t − ln(1 + t)): two terms of second order.
+        // With Σ w e^s = 1 + t this is (t − Σ w s) − (t − ln(1 + t)), two terms of second order.
         rest - beyond_logarithm(t)
     } else {
         log_sum - linear
@@ -46,21 +47,21 @@ fn divergence(linear: f64, rest: f64, log_sum: f64) -> f64 {
     if divergence.abs() <= largest { divergence.max(0.0) } else { largest }
 }
 
-/// λ this large or more: overflow is near.
+/// From this λ on, overflow is near.
 const LARGEST_LOGARITHM: f64 = 100.0;
-/// Z this small: all weights have shrunk.
+/// Below this Z, all weights have shrunk.
 const SMALLEST_SUM: f64 = 1e-40;
 
-/// Log-weights and their partition sum.
+/// Log-weights and the sum of the weights.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Partitioned {
     /// λ and e.
     pub(crate) entries: Entries,
-    /// The logarithm of a weight that no row has touched.
+    /// The logarithm of a weight that no row has changed.
     untouched: f64,
     pub(crate) sum: CompensatedSum,
     cut: ClipRemainder,
-    /// How many coordinates have crossed 0, in geometries where they can.
+    /// Number of coordinates that have crossed 0, in geometries where that can happen.
     folds: Option<u64>,
 }
 
@@ -71,16 +72,17 @@ pub struct Reweigh<const MEASURED: bool> {
     pub factor: Factor,
     /// τ.
     pub tau: f64,
-    /// The factor that all weights share is negative: the coordinates that did not cross 0 did.
+    /// Is the factor common to all weights negative? Then the coordinates that did not cross 0 count as crossed.
     pub flipped: bool,
 }
 
-/// From here on a product of an e_i and a factor has all its digits.
+/// From this size on, a product of an e_i and a factor is not subnormal, so it has all its digits.
 const SMALLEST_PRODUCT: f64 = 1e-290;
 
-/// A step on eight coordinates: λ ← λ + s and e ← exp λ, or e times the factor, and what that does to Z and to the divergence, in eight sums each.
+/// A step on eight coordinates: λ ← λ + s, and e ← exp λ or e times the factor. It accumulates the changes of Z and the
+/// divergence, in eight sums each.
 struct Reweight<S, const MEASURED: bool> {
-    /// The factors of x.
+    /// Computes the factors from x.
     factors: S,
     counts: Counts,
     /// Σe·s.
@@ -97,9 +99,9 @@ where
     S: Fn(Lanes, &mut Counts) -> Factors,
 {
     #[inline(always)]
-    #[allow(clippy::needless_range_loop)] // lanes, all of the same k
+    #[allow(clippy::needless_range_loop)] // lanes with the same index k
     fn make(&mut self, coords: &Coords8<'_>) -> (Lanes, Lanes) {
-        // One operation after the other, each on all eight: compilers see vectors in that.
+        // One operation at a time on all eight lanes, so that the compiler vectorizes them.
         let Factors { log: s, growth } = (self.factors)(*coords.x, &mut self.counts);
         let (mut log, mut changes) = (*coords.log, [0.0; WIDTH]);
         for k in 0..WIDTH {
@@ -130,7 +132,7 @@ where
     }
 }
 
-/// Is none of them less?
+/// Are all of them at least `least`?
 #[inline(always)]
 fn all_above(e: &Lanes, least: f64) -> bool {
     let mut above = true;
@@ -141,7 +143,7 @@ fn all_above(e: &Lanes, least: f64) -> bool {
 }
 
 impl Partitioned {
-    /// For a geometry whose coordinates can cross 0: crossings are counted.
+    /// For a geometry whose coordinates can cross 0: counts crossings.
     pub(crate) fn folding() -> Self {
         Self { folds: Some(0), ..Self::default() }
     }
@@ -152,7 +154,7 @@ impl Partitioned {
         if self.entries.len() == 0 { 0.0 } else { 1.0 / self.sum.value() }
     }
 
-    /// ⟨w, x²⟩ of the row that was [looked at](Chart::look).
+    /// ⟨w, x²⟩ of the row passed to [`look`](Chart::look).
     pub(crate) fn second(&self) -> f64 {
         let sum = self.entries.sum(
             #[inline(always)]
@@ -161,10 +163,10 @@ impl Partitioned {
         sum * self.share()
     }
 
-    /// Multiplies w_i by the factor of s_i = τ·x_i on the row that was [looked at](Chart::look), and divides
-    /// all by their sum. The divergence is 0 if it is not `MEASURED`.
+    /// Multiplies w_i by the factor of s_i = τ·x_i for the row passed to [`look`](Chart::look), and divides all weights
+    /// by their sum. The divergence is 0 unless `MEASURED`.
     pub(crate) fn multiply<const MEASURED: bool>(&mut self, factor: Factor, tau: f64) -> Moved {
-        // Compiled for each: the innermost loop need not ask which it is.
+        // Compiled separately for each factor, so that the innermost loop has no branch.
         macro_rules! multiply {
             ($factor:expr) => {
                 self.reweight::<MEASURED>(
@@ -180,8 +182,8 @@ impl Partitioned {
         }
     }
 
-    /// Multiplies the w_i of the row that was [looked at](Chart::look) by `factors` of the x_i (1 of 0), and
-    /// divides all by their sum.
+    /// Multiplies the w_i of the row passed to [`look`](Chart::look) by `factors` of the x_i (1 for x_i = 0), and
+    /// divides all weights by their sum.
     pub(crate) fn reweight<const MEASURED: bool>(
         &mut self,
         factors: impl Fn(Lanes, &mut Counts) -> Factors,
@@ -202,8 +204,7 @@ impl Partitioned {
         } else {
             self.center()
         };
-        // The sum is taken after it was made anew: what is left of it when nearly all weight shrinks is nothing
-        // but rounding.
+        // Take the sum after it was recomputed: if nearly all weight shrinks, the old sum is mostly rounding error.
         let divergence = if MEASURED {
             divergence(linear, rest, Real::ln(share * self.sum.value()) + top)
         } else {
@@ -212,25 +213,25 @@ impl Partitioned {
         Moved { divergence, crossed: step.counts.crossed, clamped: step.counts.clamped }
     }
 
-    /// Notes what cuts took from the exponents τ·x_i of the step that was just made.
+    /// Records how much clipping changed the exponents τ·x_i of the step just made.
     #[cold]
     pub(crate) fn note_cuts(&mut self, tau: f64) {
         let Self { entries, cut, .. } = self;
         entries.before(|i, x, from| {
             if (tau * x).abs() > f64::MAX_EXPONENT {
-                // Where it went before all logarithms were moved together, which they may have been since.
+                // The value before all logarithms were shifted together, which may have happened since.
                 let to = from + f64::MAX_EXPONENT.copysign(tau * x);
                 cut.add(i, tau * x, from, to);
             }
         });
     }
 
-    /// Sums anew if that is needed; gives what was subtracted from all λ.
+    /// Recomputes the sum if necessary; returns the amount subtracted from all λ.
     fn settle(&mut self) -> f64 {
         if self.sum.worn() || self.sum.value() < SMALLEST_SUM { self.center() } else { 0.0 }
     }
 
-    /// Makes the largest λ 0 and sums anew; gives what was subtracted from all λ.
+    /// Shifts the largest λ to 0 and recomputes the sum; returns the amount subtracted from all λ.
     #[cold]
     fn center(&mut self) -> f64 {
         let top = self.entries.iter().map(|entry| entry.log).fold(f64::NEG_INFINITY, f64::max);
@@ -310,7 +311,7 @@ impl Chart for Partitioned {
         self.entries.logarithms(&mut lambda);
         put("log_w", &lambda);
         if self.entries.iter().any(|entry| entry.w != lanes::exp(entry.log)) {
-            // The second number says that there are such.
+            // The second number marks that `e` is saved as well.
             put("untouched", &[self.untouched, 1.0]);
             put("e", &self.entries.iter().map(|entry| entry.w).collect::<Vec<_>>());
         } else {
@@ -356,7 +357,7 @@ impl<const MEASURED: bool> Moves<Reweigh<MEASURED>> for Partitioned {
             round.length = (2.0 * moved.divergence).sqrt();
         }
         if by.flipped {
-            // A factor that was cut is 0, and 0 has no sign to cross.
+            // A clipped factor is 0, which has no sign and cannot cross.
             moved.crossed = self.features().saturating_sub(moved.crossed + moved.clamped);
         }
         if let Some(folds) = &mut self.folds {
@@ -427,7 +428,7 @@ mod tests {
         let mut partition = Partitioned::default();
         partition.grow(3);
         let mut dead = 0;
-        // Down by 0.8² and up by 1.25² a step: each way far beyond what a number can be, without a step that is not near.
+        // Down by 0.8² and up by 1.25² per step: both go far beyond the range of floats, by steps near 1.
         for tau in std::iter::repeat_n(-0.2, 2000).chain(std::iter::repeat_n(0.25, 1999)) {
             partition.look(Dense(&[1.0, 0.0, 0.5]));
             partition.multiply::<false>(Factor::Square, tau);

@@ -1,5 +1,5 @@
-//! # Dual coordinates, each with its own weight
-//! The state is θ, and w_i a function of θ_i. For gradient descent w = θ.
+//! # Dual coordinates with separate weights
+//! The state is θ, and each w_i is a function of θ_i alone. For gradient descent w = θ.
 //! **Cost** O(nnz).
 
 use std::marker::PhantomData;
@@ -12,17 +12,17 @@ use crate::update::Round;
 
 /// A coordinate of a separable generator.
 pub trait Coordinate: Copy + Send + Sync + 'static {
-    /// Where θ may be.
+    /// The allowed values of θ.
     const DUALS: Allowed;
     /// Is w = θ?
     const IDENTITY: bool = false;
     /// The name of the saved array.
     const NAME: &'static str;
 
-    /// w of θ.
+    /// The weight w for the dual coordinate θ.
     fn weight(theta: f64) -> f64;
 
-    /// Is θ where it may be? The same as [`DUALS`](Self::DUALS), in a form for inner loops.
+    /// Is θ allowed? The same test as [`DUALS`](Self::DUALS), in a form for inner loops.
     fn inside(theta: f64) -> bool;
 
     /// w·x.
@@ -32,7 +32,7 @@ pub trait Coordinate: Copy + Send + Sync + 'static {
     fn divergence(theta: f64, s: f64) -> f64;
 }
 
-/// θ, and the value at which every coordinate begins.
+/// θ, and the initial value of its coordinates.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plain<C> {
     pub(crate) theta: Vec<f64>,
@@ -41,7 +41,7 @@ pub struct Plain<C> {
 }
 
 impl<C: Coordinate> Plain<C> {
-    /// Every θ begins at `start`.
+    /// All θ_i start at `start`.
     pub fn new(start: f64) -> Self {
         Self { theta: Vec::new(), start, kind: PhantomData }
     }

@@ -1,9 +1,8 @@
 //! # A vector with a common factor
 //! $$w = c\,v, \qquad a\,w + b\,x = (a c)\Bigl(v + \frac{b}{a c}\,x\Bigr)$$
-//! A change of all coordinates by a factor is a change of c; only the coordinates of x are touched. Σv² is kept
-//! beside them.
-//! **Cost** O(nnz). **Care** when c leaves [1e-6, 1e6], or a is so small that w nearly vanishes beside x, the factor is
-//! multiplied into v, in O(n). **Source** \[SSS07\], for gradient descent.
+//! Multiplying all coordinates by a factor changes only c. Otherwise only the coordinates of x change. Σv² is also
+//! stored. **Cost** O(nnz). **Care** If c leaves [1e-6, 1e6], or if a is so small that w nearly vanishes compared with
+//! x, the factor is multiplied into v in O(n). **Source** \[SSS07\], for gradient descent.
 
 use super::compensated_sum::CompensatedSum;
 use super::{Chart, Get, Moves, Put, RowSummary};
@@ -13,16 +12,16 @@ use crate::learn::base;
 use crate::row::Row;
 use crate::update::Round;
 
-/// c and v. On a sphere c follows from Σv².
+/// c and v. On a sphere, Σv² determines c.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scaled {
     pub(crate) c: f64,
     pub(crate) v: Vec<f64>,
     /// Σv².
     pub(crate) square: CompensatedSum,
-    /// The logarithm of what v has been multiplied by so far, a number that need not be representable.
+    /// The logarithm of the total factor by which v has been multiplied so far; the factor may overflow.
     log_factor: f64,
-    /// The radius of the sphere on which w stays, and the seed of the direction in which it begins.
+    /// The radius of the sphere that contains w, and the seed of the initial direction.
     sphere: Option<(f64, u64)>,
 }
 
@@ -43,8 +42,8 @@ pub struct Blend {
 }
 
 impl Scaled {
-    /// On the sphere of a radius, from a random direction that the seed gives: ξ_i is normal and depends on the
-    /// seed and on i alone, so that features may come in any order and at any time.
+    /// A walk on the sphere of a radius, from a random direction determined by the seed: ξ_i is normal and depends only
+    /// on the seed and i, so features may appear in any order and at any time.
     pub(crate) fn on_sphere(radius: f64, seed: u64) -> Self {
         Self { sphere: Some((radius, seed)), ..Self::default() }
     }
@@ -54,7 +53,7 @@ impl Scaled {
         self.c * self.c * self.square.value()
     }
 
-    /// w ← a·w + b·x, and back to the sphere if there is one.
+    /// w ← a·w + b·x, then normalization to the sphere, if there is one.
     pub(crate) fn blend<X: Row<f64>>(&mut self, a: f64, x: X, b: f64) {
         if a.abs() < 1e-3 {
             self.multiply(a);
@@ -78,7 +77,7 @@ impl Scaled {
         self.normalize();
     }
 
-    /// w ← a·w, with c = ±1.
+    /// w ← a·w, after which c = ±1.
     fn multiply(&mut self, a: f64) {
         let by = (a * self.c).abs();
         for v in &mut self.v {
@@ -177,7 +176,7 @@ impl Moves<Blend> for Scaled {
     }
 }
 
-/// A standard normal number that depends on the seed and the index only (SplitMix64 and Box–Muller).
+/// A standard normal number that depends only on the seed and the index (SplitMix64 and Box–Muller).
 fn normal(seed: u64, index: u64) -> f64 {
     let mut state = mix(seed.wrapping_add(0x9e37_79b9_7f4a_7c15)) ^ index;
     let mut unit = || {

@@ -1,28 +1,28 @@
 //! # Roots of functions of one variable
 //! $$f(x) = 0, \qquad f(lo)\, f(hi) < 0$$
-//! A bracket that only shrinks, and a guess inside it: Newton's where the derivative is known, Chandrupatla's (inverse quadratic
-//! interpolation where it is safe) where it is not. When the guesses make no progress the bracket is halved.
-//! The result is a point where f is 0, or one whose Newton step is below its last bit, or an end of a bracket of 2 units in the last place.
-//! A jump through 0 counts as a root.
+//! A bracket that only shrinks, and a guess inside it: Newton's if the derivative is known, otherwise Chandrupatla's
+//! (inverse quadratic interpolation where it is safe). If the guesses make no progress the bracket is halved. The
+//! result is a point where f is 0, or where the Newton step is below the last bit, or an end of a bracket of 2 units in
+//! the last place. A jump through 0 counts as a root.
 //!
-//! **Care** no sign change is an error, never an end of the interval: an end returned in silence would corrupt a whole run.
-//! The halves are those of the *representation* after a few plain ones, so that a root at 1e-200 between 0 and 1 costs 60 evaluations
-//! and not 700.
-//! **Cost** 4 to 10 evaluations for a smooth function with derivative, at most some 70 for a jump.
-//! **Source** \[Chandrupatla97\]; \[KMWW07, eq. (9)\] for what it is needed for.
+//! **Care** A missing sign change is an error. The end of the interval is never returned silently, because that would
+//! corrupt a whole run. After a few plain halvings, the bracket is halved in the floating-point *representation*, so
+//! that a root at 1e-200 between 0 and 1 costs 60 evaluations instead of 700.
+//! **Cost** 4 to 10 evaluations for a smooth function with derivative, at most about 70 for a jump.
+//! **Source** \[Chandrupatla97\]; \[KMWW07, eq. (9)\] for the equations to be solved.
 
 use crate::error::DomainError;
 
-/// A root, and what it cost.
+/// A root, and the number of evaluations.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Root {
     pub(crate) at: f64,
-    /// f there: 0, rounding error, or one side of a jump.
+    /// f at the root: 0, rounding error, or one side of a jump.
     pub(crate) value: f64,
     pub(crate) evaluations: usize,
 }
 
-/// A function evaluated: its value, and its derivative or NaN.
+/// A function evaluated at a point: its value, and its derivative or NaN.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Sample {
     pub(crate) at: f64,
@@ -30,16 +30,17 @@ pub(crate) struct Sample {
     pub(crate) slope: f64,
 }
 
-/// More evaluations than any bracket of `f64` can need.
+/// More evaluations than any bracket of `f64` needs.
 const MOST: usize = 300;
 
-/// From here on only halving, whose number is bounded.
+/// From this number of evaluations on, only halve; the number of halvings is bounded.
 const PATIENCE: usize = 100;
 
-/// Plain halves before those of the representation.
+/// Number of plain halvings before halving the representation.
 const PLAIN: usize = 4;
 
-/// The root of f between `lo` and `hi`, in either order. f gives its value and its derivative, NaN where that is not known.
+/// The root of f between `lo` and `hi`, in either order. f returns its value and its derivative, or NaN if the
+/// derivative is unknown.
 pub(crate) fn root(
     what: &'static str,
     lo: f64,
@@ -52,9 +53,9 @@ pub(crate) fn root(
     Ok(root)
 }
 
-/// The root nearest to `lo`, among those told apart by the sign at the ends tried: `hi` first, then farther and farther in the same
-/// direction up to `limit`. For functions whose root lies before `hi` by theory, and a little beyond it by rounding.
-/// `grain` is the first distance beyond.
+/// The root nearest to `lo`, among those that a sign change at a tried end reveals. It tries `hi` first, then ends
+/// farther and farther in the same direction up to `limit`; `grain` is the first distance beyond `hi`. For functions
+/// whose root is before `hi` in theory, and may be slightly beyond it because of rounding.
 pub(crate) fn root_near(
     what: &'static str,
     lo: f64,
@@ -70,7 +71,7 @@ pub(crate) fn root_near(
     Ok(root)
 }
 
-/// Where [`root_near`] would end its bracket.
+/// The far end of the bracket that [`root_near`] would use.
 pub(crate) fn end_near(
     lo: f64,
     hi: f64,
@@ -102,8 +103,8 @@ fn reach(
     (end, evaluations)
 }
 
-/// Of all places in `cells` equal parts of the interval where f, the derivative of what is minimised, becomes positive, that of
-/// least `score`.
+/// Divides the interval into `cells` equal parts and finds all places where f, the derivative of the minimized
+/// function, becomes positive. Returns the one with the smallest `score`.
 pub(crate) fn least(
     what: &'static str,
     lo: f64,
@@ -113,7 +114,7 @@ pub(crate) fn least(
     mut score: impl FnMut(f64) -> f64,
 ) -> Result<Root, DomainError> {
     let first = sample(lo, f);
-    // Against the direction of the scan a derivative has the other sign.
+    // If the scan goes downwards, the derivative changes its sign.
     let rises = if hi >= lo { 1.0 } else { -1.0 };
     let (mut from, mut evaluations) = (first, 1);
     let mut best: Option<(f64, Root)> = None;
@@ -140,12 +141,12 @@ pub(crate) fn sample(at: f64, f: &mut impl FnMut(f64) -> (f64, f64)) -> Sample {
     Sample { at, value, slope }
 }
 
-/// Are the two values on different sides of 0, or one of them 0? False for NaN.
+/// Do the two values have different signs, or is one of them 0? False for NaN.
 fn changes(a: f64, b: f64) -> bool {
     (a <= 0.0 && b >= 0.0) || (a >= 0.0 && b <= 0.0)
 }
 
-/// The root between two points where f is known.
+/// The root between two evaluated points.
 pub(crate) fn refine(
     what: &'static str,
     lo: Sample,
@@ -157,7 +158,7 @@ pub(crate) fn refine(
         return Err(DomainError::NoRoot { what, lo: lo.at, hi: hi.at, at_lo, at_hi });
     }
     let (mut a, mut b) = if lo.at <= hi.at { (lo, hi) } else { (hi, lo) };
-    // The end that was given up last lies beyond the newest: the third point of the interpolation.
+    // The end that was replaced last lies beyond the newest one: it is the third point of the interpolation.
     let mut given_up: Option<Sample> = None;
     let mut newest_is_a = true;
     let (mut halvings, mut slow) = (0, 0);
@@ -194,8 +195,8 @@ pub(crate) fn refine(
     Err(DomainError::NotConverged { what, residual, iterations: MOST })
 }
 
-/// Chandrupatla's guess: inverse quadratic interpolation where its derivative is monotone, else the middle; never nearer to an end
-/// than its last bit, so that the bracket closes from both sides.
+/// Chandrupatla's guess: inverse quadratic interpolation if it is monotone, else the middle. It is never nearer to an
+/// end than the last bit of the end, so that the bracket closes from both sides.
 fn guess(a: Sample, b: Sample, given_up: Option<Sample>, newest_is_a: bool) -> Option<f64> {
     let (a, b) = if newest_is_a { (a, b) } else { (b, a) };
     let width = b.at - a.at;
@@ -219,7 +220,7 @@ fn guess(a: Sample, b: Sample, given_up: Option<Sample>, newest_is_a: bool) -> O
     Some(a.at + t * width)
 }
 
-/// A point inside, halving the distance for the first few times and the number of floats between the ends after that.
+/// A point inside: at first the middle by distance, later the middle by the number of floats between the ends.
 fn middle(a: f64, b: f64, halvings: &mut usize) -> f64 {
     *halvings += 1;
     if *halvings <= PLAIN {
@@ -237,17 +238,17 @@ fn ulp(x: f64) -> f64 {
     f64::from_bits(x.abs().to_bits() + 1) - x.abs()
 }
 
-/// The float in the middle of those between the two.
+/// The middle of the floats between the two.
 pub(crate) fn between(a: f64, b: f64) -> f64 {
     float(i64::midpoint(order(a), order(b)))
 }
 
-/// How many floats from one to the other.
+/// Number of float steps from one to the other.
 pub(crate) fn steps(a: f64, b: f64) -> u64 {
     order(a).abs_diff(order(b))
 }
 
-/// The floats, numbered in their order, 0 at 0.
+/// The position of a float in the ordered list of floats; 0 for 0.
 fn order(x: f64) -> i64 {
     let magnitude = x.abs().to_bits().cast_signed();
     if x < 0.0 { -magnitude } else { magnitude }
@@ -291,7 +292,7 @@ mod tests {
             assert!(steps(root.at, at) <= 2, "{root:?} {at:e}");
             assert!(root.evaluations <= 80, "{root:?}");
         }
-        // Newton's guesses crawl along a steep exponential; halving takes over.
+        // Newton's guesses progress slowly along a steep exponential, so halving takes over.
         let steep = |x: f64| (Real::exp(x) - 1.0, Real::exp(x));
         let root = root("a steep function", -5.0, 600.0, &mut { steep }).unwrap();
         assert!(root.at.abs() < 1e-15 && root.evaluations <= 40, "{root:?}");

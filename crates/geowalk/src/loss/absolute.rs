@@ -1,8 +1,7 @@
 //! # Absolute loss
 //! $$\ell(z, y) = \vert z - y \vert$$
-//! **Slope** $\operatorname{sign}(z - y)$. **Kink** at z = y: slope 0, so that a perfect prediction does not move the
-//! weights. **Curvature** 0. **Care** none. **Source** \[KB78, sec. 3\], twice the
-//! median's.
+//! **Slope** $\operatorname{sign}(z - y)$. **Kink** at z = y: slope 0, so a perfect prediction does not move the
+//! weights. **Curvature** 0. **Care** none. **Source** \[KB78, sec. 3\]; twice the loss of the median there.
 
 use super::{Facts, Loss};
 use crate::error::Allowed;
@@ -29,7 +28,7 @@ impl Loss for Absolute {
     #[inline]
     fn slope(&self, z: f64, y: f64) -> f64 {
         let r = z - y;
-        // The residual itself is returned where it is 0 or NaN.
+        // If the residual is 0 or NaN, it is itself the slope.
         if r > 0.0 {
             1.0
         } else if r < 0.0 {

@@ -1,16 +1,19 @@
 //! # Balanced convex losses
 //! $$\ell(z, y) = \varphi^\star(-yz) - a = b\,F_\varphi(yz), \qquad y = \pm 1$$
-//! for a [permissible](super::permissible) φ: the losses that are bounded below, proper, and treat both classes alike.
+//! for a [permissible](super::permissible) φ. These are the losses that are bounded below, proper, and symmetric in the
+//! two classes.
 //! **Slope** $-y\nabla\varphi^{-1}(-yz)$, in [−1, 1]. **Curvature** $(\varphi^\star)''(-yz)$.
 //! **Minimizer** y·sup ∇φ: ±1 for `gini`, ±tanh(k/4) for `zeta`, infinite for the others.
 //!
-//! **Facts** convex, 1-Lipschitz, and smooth with constant 1/inf φ″, the Lipschitz constant of the slope. The losses that saturate have a
-//! continuous slope too: only their curvature jumps (to 0), which smoothness allows. Not strongly convex.
+//! **Facts** Convex, 1-Lipschitz, and smooth with constant 1/inf φ″, the Lipschitz constant of the slope. The losses
+//! that saturate have a continuous slope too: only their curvature jumps (to 0), which smoothness allows. Not strongly
+//! convex.
 //!
-//! **Care** This is the raw scale, on which the weight of an example is a probability and starts at ½; divide by
-//! [`b`](Permissible::b) for the scale with F(0) = 1, whose weights start at 1/(2b). `entropy` is the logistic loss.
-//! As a loss of probabilities it is a divergence, $\ell(z, y) = D_\varphi(\tfrac{1+y}2 \Vert \nabla\varphi^{-1}(z))$, but only for z in the image
-//! of ∇φ; outside, the divergence forgets how far outside, and the Fenchel–Young form does not.
+//! **Care** This is the raw scale: the weight of an example is a probability and starts at ½. Divide by
+//! [`b`](Permissible::b) for the scale with F(0) = 1, whose weights start at 1/(2b). `entropy` is the logistic loss. As
+//! a loss of probabilities it is a divergence, $\ell(z, y) = D_\varphi(\tfrac{1+y}2 \Vert \nabla\varphi^{-1}(z))$, but
+//! only for z in the image of ∇φ. Outside the image, the divergence does not depend on the distance to the image, but
+//! the Fenchel–Young form does.
 //! **Source** \[NN09, def. 7, lemma 2\].
 
 use super::permissible::{AnyPermissible, Permissible};
@@ -32,13 +35,13 @@ pub struct Balanced {
 }
 
 impl Balanced {
-    /// The loss with signature φ.
+    /// The balanced convex loss of φ.
     pub fn new(phi: AnyPermissible) -> Self {
         Self { phi }
     }
 
-    /// The loss called `name`, which is the name of its φ, with parameters from `args`; `None` if there is no such φ. The
-    /// caller still has to [`finish`](Args::finish) the arguments.
+    /// The loss called `name`, which is the name of its φ, with parameters from `args`. Returns `None` if there is no
+    /// such φ. The caller must still call [`finish`](Args::finish) on the arguments.
     pub fn parse(name: &str, args: &mut Args<'_>) -> Option<Result<Self, ConfigError>> {
         Some(AnyPermissible::named(name, args)?.map(Self::new))
     }
@@ -50,17 +53,18 @@ impl Balanced {
 
     /// The Fenchel–Young loss φ(y) + φ⋆(H) − yH ≥ 0 of the score H for a label y in [0, 1]. \[NN09, eq. (40)\]
     pub fn fenchel_young(&self, y: f64, h: f64) -> f64 {
-        // How much of |H| speaks against y.
+        // The share of |H| that disagrees with y.
         let against = if h < 0.0 { y } else { 1.0 - y };
         let linear = if against == 0.0 { 0.0 } else { against * h.abs() };
         self.phi.tail_excess(h.abs()) + linear - self.phi.impurity(y)
     }
 
-    /// The Bregman divergence D(y‖p) = φ(y) − φ(p) − ∇φ(p)(y − p) ≥ 0 of probabilities. It is exact to about 1e-16, not
-    /// relative to its value: for that, use [`fenchel_young`](Self::fenchel_young) with the score.
+    /// The Bregman divergence D(y‖p) = φ(y) − φ(p) − ∇φ(p)(y − p) ≥ 0 of probabilities. Its absolute error is about
+    /// 1e-16, so small values lose digits. For full relative accuracy, use [`fenchel_young`](Self::fenchel_young) with
+    /// the score.
     pub fn divergence(&self, y: f64, p: f64) -> f64 {
         if y == p {
-            // Also at the ends, where ∇φ may be infinite; NaN outside [0, 1].
+            // This also covers the ends, where ∇φ may be infinite. NaN outside [0, 1].
             return 0.0 * self.phi.impurity(p);
         }
         let phi = &self.phi;
@@ -98,7 +102,7 @@ impl Loss for Balanced {
             predictions: Allowed::Finite,
             convex: true,
             lipschitz: Some(1.0),
-            // φ″ of a steep ζ underflows at the ends: then no finite constant is known.
+            // φ″ of a steep ζ underflows at the ends; then no finite constant is known.
             smooth: Some(1.0 / self.phi.curvature_floor()).filter(|smooth| smooth.is_finite()),
             strong: 0.0,
             margin: true,
@@ -146,7 +150,7 @@ mod tests {
             for j in -4000..4000 {
                 let z = f64::from(j) * h;
                 let (left, right) = (loss.slope(z, 1.0), loss.slope(z + h, 1.0));
-                // Monotone, at most 1, and never steeper than the constant, also across the saturation.
+                // The slope is monotone, at most 1, and never steeper than the constant, even where it saturates.
                 assert!(left <= right + 1e-15 && left.abs() <= 1.0, "{} {z}", entry.name);
                 assert!(right - left <= smooth * h * (1.0 + 1e-9), "{} {z}", entry.name);
                 assert!(loss.curvature(z, -1.0) <= smooth * (1.0 + 1e-12), "{} {z}", entry.name);
@@ -163,7 +167,7 @@ mod tests {
         assert_eq!(loss("gini").minimizer(1.0), 1.0);
         assert_eq!(loss("zeta(-4)").minimizer(1.0), crate::Real::tanh(1.0));
         assert_eq!(loss("matsushita").minimizer(-1.0), f64::NEG_INFINITY);
-        // (k/2)sech²(k/4) is below the smallest number.
+        // (k/2)sech²(k/4) underflows.
         assert_eq!(loss("zeta(-4000)").facts().smooth, None);
     }
 
@@ -173,7 +177,7 @@ mod tests {
         assert_eq!((loss.value(-2.0, 1.0), loss.fenchel_young(1.0, -2.0)), (2.0, 2.0));
         assert_eq!(loss.divergence(1.0, loss.phi().transfer(-2.0)), 1.0);
         assert_eq!(loss.fenchel_young(1.0, 0.5), loss.divergence(1.0, 0.75));
-        // Infinite gradients at the ends.
+        // The gradients are infinite at the ends.
         let loss = self::loss("entropy");
         assert_eq!((loss.divergence(0.0, 0.0), loss.divergence(1.0, 1.0)), (0.0, 0.0));
         assert_eq!(

@@ -1,13 +1,14 @@
-//! # A loss of one's own
-//! ℓ(z, y) = ψ(yz) from ψ, its slope and, if at hand, its curvature; or any ℓ(z, y) from the same three. The
-//! [loss doctor](super::doctor) examines it before it is built: what is not finite, whose slope is not its derivative, or what is not
-//! convex is refused, with the place and the numbers.
+//! # User-defined losses
+//! ℓ(z, y) = ψ(yz) from ψ, its slope and optionally its curvature; or any ℓ(z, y) from the same three functions. The
+//! [loss doctor](super::doctor) examines the loss before it is built. A loss is refused, with the place and the
+//! numbers, if it is not finite, if its slope is not its derivative, or if it is not convex.
 //!
-//! **Facts** are those of the range examined, which is the domain of predictions: the Lipschitz constant of a convex loss is the
-//! steeper slope at its two ends; the bounds on the curvature are measured there, not proved. **Kink** the slope given by the
-//! user. **Curvature**, where none is given, by central differences of the slope over ±6e-6·max(1, |z|) and an eighth of it: the
-//! finer one, or 0 where it exceeds the coarser one twofold, as at a kink. **Cost** of the construction: some 20 000 evaluations.
-//! **Source** \[NN09, sec. 3.2\] for ψ: boosting takes any strictly convex one.
+//! **Facts** They hold on the examined range, which is the domain of predictions. The Lipschitz constant of a convex
+//! loss is the steeper slope at the two ends of the range. The bounds on the curvature are measured there, not proved.
+//! **Kink** the slope given by the user. **Curvature** If none is given, it is computed by central differences of the
+//! slope over ±6e-6·max(1, |z|) and an eighth of it. The finer difference is used, or 0 if it is more than twice the
+//! coarser one, as at a kink. **Cost** of the construction: about 20 000 evaluations. **Source** \[NN09, sec. 3.2\] for
+//! ψ: boosting accepts any strictly convex ψ.
 
 use std::fmt;
 use std::sync::Arc;
@@ -23,7 +24,7 @@ pub type Scalar = Arc<dyn Fn(f64) -> f64 + Send + Sync>;
 /// A function of the prediction and the label.
 pub type Pair = Arc<dyn Fn(f64, f64) -> f64 + Send + Sync>;
 
-/// A user's convex loss.
+/// A user-defined convex loss.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -70,7 +71,7 @@ impl fmt::Debug for Custom {
 }
 
 impl Custom {
-    /// ℓ(z, y) = ψ(yz), labels ±1 (whatever labels the range names), predictions in the range.
+    /// ℓ(z, y) = ψ(yz), for predictions in the range. Labels are ±1, whatever labels the range names.
     pub fn margin(
         psi: Scalar,
         slope: Scalar,
@@ -91,13 +92,13 @@ impl Custom {
         Self::examined(Form::General { value, slope, curvature }, range)
     }
 
-    /// What the doctor found.
+    /// The report of the doctor.
     pub fn diagnosis(&self) -> Option<&Diagnosis> {
         self.diagnosis.as_deref()
     }
 
     fn examined(form: Form, range: Range) -> Result<Self, ConfigError> {
-        // Nothing is declared until it is measured.
+        // No property is declared until it has been measured.
         let facts = Facts {
             labels: range.labels(),
             predictions: Allowed::Closed(range.lo(), range.hi()),
@@ -115,7 +116,8 @@ impl Custom {
             ("convexity", &diagnosis.convex),
             ("curvature = derivative of the slope", &diagnosis.curvature),
         ] {
-            // Our own differences are as good as the slope allows; only a curvature that was given is held to it.
+            // Differences of the slope are only as accurate as the slope allows, so only a user-supplied curvature must
+            // pass this check.
             let held = loss.has_curvature() || !condition.starts_with("curvature");
             if let (true, Verdict::Fails { at, label, found, needed }) = (held, verdict) {
                 return Err(loss.refusal(condition, *at, *label, *found, needed).into());
@@ -140,7 +142,7 @@ impl Custom {
         }
     }
 
-    /// The place is the margin, or the prediction with its label in words.
+    /// The place is the margin, or the prediction together with its label.
     fn refusal(
         &self,
         condition: &'static str,
@@ -162,7 +164,7 @@ impl Custom {
         }
     }
 
-    /// The derivative of the slope, by differences inside the range.
+    /// The derivative of the slope, by differences within the range.
     fn difference(&self, z: f64, y: f64) -> f64 {
         let central = |h: f64| {
             let (a, b) = (Real::max(z - h, self.range.lo()), Real::min(z + h, self.range.hi()));
@@ -173,7 +175,7 @@ impl Custom {
         if fine.abs() > 2.0 * coarse.abs() { 0.0 } else { fine }
     }
 
-    /// The prediction nearest to 0 at which the slope changes its sign; infinite if none does within the range.
+    /// The prediction nearest to 0 at which the slope changes sign; infinite if there is none in the range.
     fn root(&self, y: f64) -> f64 {
         let start = Real::clamp(0.0, self.range.lo(), self.range.hi());
         let here = self.slope(start, y);
@@ -204,7 +206,7 @@ impl Custom {
 }
 
 impl Loss for Custom {
-    /// `custom`, which no parser rebuilds: the functions are the user's.
+    /// `custom`. No parser can rebuild it, because the functions are the user's.
     fn spec(&self) -> String {
         "custom".to_owned()
     }
@@ -311,7 +313,7 @@ mod tests {
 
     #[test]
     fn the_general_form_has_labels_and_minimisers() {
-        // Asymmetric squares: overestimating costs three times as much.
+        // Asymmetric squares: predicting too much costs three times as much.
         let weight = |r: f64| if r > 0.0 { 3.0 } else { 1.0 };
         let value = move |z: f64, y: f64| weight(z - y) * (z - y) * (z - y);
         let slope = move |z: f64, y: f64| 2.0 * weight(z - y) * (z - y);
@@ -321,7 +323,7 @@ mod tests {
         assert_eq!((facts.lipschitz, facts.margin), (Some(330.0), false));
         assert!((facts.smooth.unwrap() - 6.0).abs() < 1e-6 && (facts.strong - 2.0).abs() < 1e-6);
         assert!((loss.minimizer(-1.25) + 1.25).abs() < 1e-15);
-        // A kink: the slope of |z − y| jumps, its difference quotient is not a curvature.
+        // A kink: the slope of |z − y| jumps, so its difference quotient is not a curvature.
         let value = |z: f64, y: f64| (z - y).abs();
         let slope = |z: f64, y: f64| if z < y { -1.0 } else { 1.0 + 0.0 * z };
         let loss = Custom::general(Arc::new(value), Arc::new(slope), None, range).unwrap();

@@ -1,24 +1,26 @@
 //! # The loss doctor
-//! Given any loss, measures what the theorems assume about it (convexity, smoothness, balance, whether the slope is the
-//! slope) and says which theorems apply, with numbers. A check of a finite grid can refute a property, with the place; it cannot
-//! prove one: `Holds` means *not refuted here*.
+//! Measures, for any loss, what the theorems assume about it: convexity, smoothness, balance, and whether the slope is
+//! the derivative of the value. The report says which theorems apply, with numbers. A check on a finite grid can refute
+//! a property and show where, but it cannot prove one: `Holds` means *not refuted here*.
 //!
-//! **Grid** For each sampled label, predictions in [lo, hi]: 0 and the label ± 10^(k/8) from 1e-6 outwards, 97 evenly spaced ones, and some
-//! towards both ends. Beyond [lo, hi], powers of ten up to ±1e8 (or distances down to 1e-8 of the gap to a finite end of the domain)
-//! tell a slope that levels off from one that grows; overflow to ∞ is allowed there, NaN is not. A feature narrower than the gap
-//! between neighbours (a third of the distance from 0 or from the label, at most (hi − lo)/96) can be missed.
+//! **Grid** For each sampled label, the predictions in [lo, hi] are: 0 and the label ± 10^(k/8) from 1e-6 outwards, 97
+//! evenly spaced ones, and some towards both ends. Beyond [lo, hi], powers of ten up to ±1e8 (or distances down to 1e-8
+//! of the gap to a finite end of the domain) distinguish a slope that levels off from one that grows. Overflow to ∞ is
+//! allowed there, NaN is not. A feature narrower than the gap between neighbors (a third of the distance from 0 or from
+//! the label, at most (hi − lo)/96) can be missed.
 //!
-//! **Tolerances** Slope against value, and curvature against slope: the difference quotient over z ± 1e-5·max(1, |z|)
-//! must lie between the least and the greatest derivative there, within 1e-6 relative plus the rounding of the quotient (64 units in the last
-//! place of the larger of the function here and min(its largest value, 1 + |z|), for it may be a difference of terms of that size); that
-//! needs no third derivative and passes at kinks. Where the slope is monotone, the rise of the value between neighbours must also lie between
-//! the two slopes, so that no jump of the value escapes. Slopes may decrease by 1e-9 relative plus 1e-14 before convexity is denied.
-//! A kink is a jump of the slope by more than 1e-7 of its size that survives bisection to 1e-13. Constants declared in
-//! [`Facts`] may be exceeded by 1e-9 (Lipschitz) or 1e-6 (smooth, strong) relative. Balance: 1e-9 relative.
-//! A quantity is taken to grow without bound if it is infinite, or still grows by 2% in the last decade and is at least half the largest
-//! seen on the grid.
+//! **Tolerances** The slope is compared with the value, and the curvature with the slope. The difference quotient over
+//! z ± 1e-5·max(1, |z|) must lie between the smallest and the largest derivative there, within 1e-6 relative plus the
+//! rounding of the quotient. That rounding is 64 units in the last place of the larger of the function here and min(its
+//! largest value, 1 + |z|), because the function may be a difference of terms of that size. This check needs no third
+//! derivative and passes at kinks. Where the slope is monotone, the rise of the value between neighbors must also lie
+//! between the two slopes, so that every jump of the value is found. Convexity is denied only if a slope decreases by
+//! more than 1e-9 relative plus 1e-14. A kink is a jump of the slope by more than 1e-7 of its size that survives
+//! bisection to 1e-13. Constants declared in [`Facts`] may be exceeded by 1e-9 (Lipschitz) or 1e-6 (smooth, strong)
+//! relative. Balance: 1e-9 relative. A quantity counts as unbounded if it is infinite, or if it still grows by 2% in
+//! the last decade and is at least half the largest value on the grid.
 //!
-//! **Cost** about 400 points per label, some 20 evaluations each.
+//! **Cost** about 400 points per label, with about 20 evaluations each.
 //! **Source** conditions of \[NN09\] and \[KMWW07\] as corrected; calibration \[BJM06, thm 2\].
 
 mod checks;
@@ -31,7 +33,7 @@ pub use theorems::Applies;
 use super::{Facts, Loss};
 use crate::error::{self, Allowed, ConfigError, DomainError};
 
-/// The predictions and labels on which a loss is examined.
+/// The predictions and labels for which a loss is examined.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Range {
     lo: f64,
@@ -40,8 +42,8 @@ pub struct Range {
 }
 
 impl Range {
-    /// Predictions in [lo, hi], a sample of the given labels. Refuses an interval or a set of labels in which there is nothing to examine,
-    /// and an interval whose width overflows.
+    /// Predictions in [lo, hi], and a sample of the given labels. Returns an error if the interval or the set of labels
+    /// leaves nothing to examine, or if the width of the interval overflows.
     pub fn new(lo: f64, hi: f64, labels: Allowed) -> Result<Self, ConfigError> {
         error::parameter("lo", lo, Allowed::Finite)?;
         error::parameter("hi", hi, Allowed::Open(lo, f64::INFINITY))?;
@@ -52,8 +54,9 @@ impl Range {
         Ok(Self { lo, hi, labels })
     }
 
-    /// The labels a loss takes, and of its predictions those in [−30, 30], or the nearest 60 to it, a little inside the ends of its domain.
-    /// (At 30 a logistic slope still differs from 1 in its 14th digit, and an exponential is far from overflow.)
+    /// All labels of the loss, and its predictions in [−30, 30]. If the domain does not contain that interval, the
+    /// nearest interval of length at most 60, slightly inside the ends of the domain. (At 30 a logistic slope still
+    /// differs from 1 in its 14th digit, and an exponential is far from overflow.)
     pub fn of(loss: &dyn Loss) -> Self {
         let facts = loss.facts();
         let (least, greatest) = grid::bounds(facts.predictions);
@@ -72,12 +75,12 @@ impl Range {
         }
     }
 
-    /// The least prediction.
+    /// The smallest prediction.
     pub fn lo(&self) -> f64 {
         self.lo
     }
 
-    /// The greatest prediction.
+    /// The largest prediction.
     pub fn hi(&self) -> f64 {
         self.hi
     }
@@ -92,33 +95,33 @@ impl Range {
     }
 }
 
-/// What the grid says about one property.
+/// The result of checking one property on the grid.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
     /// Not refuted.
     Holds,
     /// Refuted.
     Fails {
-        /// The prediction at which it fails first.
+        /// The first prediction at which it fails.
         at: f64,
         /// The label there.
         label: f64,
-        /// What was found.
+        /// The value found.
         found: f64,
-        /// What was needed, in words and numbers.
+        /// The required value, in words and numbers.
         needed: String,
     },
-    /// The property has no meaning for this loss, or what it builds on failed.
+    /// The property has no meaning for this loss, or a check that it depends on failed.
     NotApplicable,
 }
 
 impl Verdict {
-    /// Not refuted, and meaningful.
+    /// Is the property meaningful and not refuted?
     pub fn holds(&self) -> bool {
         matches!(self, Self::Holds)
     }
 
-    /// Refuted.
+    /// Is the property refuted?
     pub fn fails(&self) -> bool {
         matches!(self, Self::Fails { .. })
     }
@@ -131,11 +134,11 @@ pub struct Kink {
     pub at: f64,
     /// The label.
     pub label: f64,
-    /// By how much the slope jumps.
+    /// Size of the jump.
     pub jump: f64,
 }
 
-/// The findings. [`Display`](std::fmt::Display) prints them, one line per check, then the theorems.
+/// The findings. [`Display`](std::fmt::Display) prints them with one line per check, then the theorems.
 ///
 /// ```
 /// use geowalk::loss::{Hinge, doctor};
@@ -147,26 +150,26 @@ pub struct Kink {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Diagnosis {
-    /// The loss that was examined.
+    /// Specification of the examined loss.
     pub spec: String,
-    /// On which predictions and labels.
+    /// The examined predictions and labels.
     pub range: Range,
     /// The labels that were sampled.
     pub labels: Vec<f64>,
-    /// How many points (prediction, label) the grid has.
+    /// Number of grid points (prediction, label).
     pub points: usize,
-    /// What the loss says of itself.
+    /// The facts that the loss declares.
     pub declared: Facts,
 
-    /// Value and slope are finite.
+    /// Are value and slope finite?
     pub finite: Verdict,
     /// ℓ ≥ 0.
     pub non_negative: Verdict,
-    /// ℓ does not fall for ever.
+    /// Is ℓ bounded below?
     pub bounded_below: Verdict,
-    /// The slope is the derivative of the value.
+    /// Is the slope the derivative of the value?
     pub slope: Verdict,
-    /// The curvature is the derivative of the slope.
+    /// Is the curvature the derivative of the slope?
     pub curvature: Verdict,
     /// Convex in z.
     pub convex: Verdict,
@@ -182,31 +185,31 @@ pub struct Diagnosis {
     pub calibrated: Verdict,
     /// The declared convexity is not contradicted.
     pub declared_convex: Verdict,
-    /// Nor is the declared Lipschitz constant.
+    /// The declared Lipschitz constant is not contradicted.
     pub declared_lipschitz: Verdict,
-    /// Nor the declared bound on the curvature.
+    /// The declared bound on the curvature is not contradicted.
     pub declared_smooth: Verdict,
-    /// Nor the declared modulus of convexity.
+    /// The declared modulus of convexity is not contradicted.
     pub declared_strong: Verdict,
-    /// Nor the declared margin form.
+    /// The declared margin form is not contradicted.
     pub declared_margin: Verdict,
 
-    /// Where the slope jumps, by label and place.
+    /// The kinks, sorted by label and place.
     pub kinks: Vec<Kink>,
-    /// sup |slope| as measured; `None` if it grows without bound.
+    /// Measured sup |slope|; `None` if it grows without bound.
     pub lipschitz: Option<f64>,
-    /// sup curvature as measured; `None` if it grows without bound or there is a kink.
+    /// Measured sup curvature; `None` if it grows without bound or there is a kink.
     pub smooth: Option<f64>,
-    /// inf curvature as measured (−∞ if it falls without bound, NaN if the loss is not finite).
+    /// Measured inf curvature (−∞ if it falls without bound, NaN if the loss is not finite).
     pub strong: f64,
-    /// The c of the balance. ψ/c is the loss in the scale of its permissible function φ: (ψ/c)(−z) = φ*(z) − a.
+    /// The c of the balance. ψ/c is the loss on the scale of its permissible function φ: (ψ/c)(−z) = φ*(z) − a.
     pub balance: Option<f64>,
-    /// The θ for which the loss is max(0, −y(z − θ)) and its slopes are those of a mistake, if there is one.
+    /// The θ for which the loss is max(0, −y(z − θ)) with the slopes of a mistake; `None` if there is none.
     pub threshold: Option<f64>,
 }
 
 impl Diagnosis {
-    /// Every check with its name, in the order of the report.
+    /// Every check with its name, in the order of the printed report.
     pub fn checks(&self) -> [(&'static str, &Verdict); 16] {
         [
             ("finite", &self.finite),
@@ -228,7 +231,8 @@ impl Diagnosis {
         ]
     }
 
-    /// The loss is what it says it is: finite, slope and curvature right, no declared fact contradicted.
+    /// Is everything that the loss declares confirmed: finite values, correct slope and curvature, no contradicted
+    /// fact?
     pub fn consistent(&self) -> bool {
         let honest = self.checks().into_iter().filter(|(name, _)| name.starts_with("declared"));
         self.finite.holds()
@@ -242,7 +246,7 @@ impl Diagnosis {
 pub fn examine(loss: &dyn Loss, range: &Range) -> Diagnosis {
     let exam = checks::Exam::new(loss, range);
     let finite = exam.finite();
-    // What is not finite has no other property, and comparisons with NaN would only hide it.
+    // A loss that is not finite has no other property, and comparisons with NaN would hide that.
     let sound = finite.holds();
     let when = |apply: bool, check: &dyn Fn() -> Verdict| {
         if apply { check() } else { Verdict::NotApplicable }

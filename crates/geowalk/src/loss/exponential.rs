@@ -1,7 +1,7 @@
 //! # Exponential loss
 //! $$\ell(z, y) = e^{-yz}, \qquad y = \pm 1$$
-//! The loss of AdaBoost. **Slope** $-y e^{-yz}$. **Curvature** $e^{-yz}$; no kink. **Care** +∞ for yz < −709: the loss of one
-//! example then exceeds every finite number, and is reported as such. **Source** \[NN09, eq. (19)\].
+//! The loss of AdaBoost. **Slope** $-y e^{-yz}$. **Curvature** $e^{-yz}$; no kink. **Care** The loss is +∞ for yz <
+//! −709: one example then exceeds every finite number. **Source** \[NN09, eq. (19)\].
 
 use super::{Facts, Loss};
 use crate::Real;

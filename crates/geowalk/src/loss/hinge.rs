@@ -1,6 +1,6 @@
 //! # Hinge loss
 //! $$\ell(z, y) = \max\lbrace 0,\ 1 - yz \rbrace, \qquad y = \pm 1$$
-//! **Slope** −y where yz < 1, 0 where yz > 1. **Kink** at yz = 1: slope 0, so that a margin of exactly 1 does not move the
+//! **Slope** −y if yz < 1, 0 if yz > 1. **Kink** at yz = 1: slope 0, so a margin of exactly 1 does not move the
 //! weights. **Curvature** 0. **Care** none. **Source** \[NN09, eq. (22)\].
 
 use super::{Facts, Loss};

@@ -1,8 +1,8 @@
 //! # Huber loss
 //! $$\ell(z, y) = \begin{cases} \tfrac12 r^2 & \vert r \vert \le \delta \cr
 //! \delta(\vert r \vert - \delta/2) & \vert r \vert > \delta \end{cases} \qquad r = z - y$$
-//! **Slope** r clipped to [−δ, δ]; no kink. **Curvature** 1 for |r| ≤ δ, 0 beyond; at |r| = δ, where it jumps, the
-//! larger. **Care** the factor ½ is Huber's; [`Squared`](super::Squared) has none. **Source** \[Huber64, eq. (2.5)\].
+//! **Slope** r clipped to [−δ, δ]; no kink. **Curvature** 1 for |r| ≤ δ, 0 beyond; at the jump |r| = δ the larger
+//! value. **Care** the factor ½ is Huber's; [`Squared`](super::Squared) has none. **Source** \[Huber64, eq. (2.5)\].
 
 use super::{Facts, Loss};
 use crate::Real;
@@ -22,12 +22,12 @@ pub struct Huber {
 }
 
 impl Huber {
-    /// The residual from which on the loss is linear.
+    /// The absolute residual beyond which the loss is linear.
     pub fn delta(&self) -> f64 {
         self.delta
     }
 
-    /// The loss that becomes linear at a residual of `delta` > 0.
+    /// The loss that is linear for residuals larger than `delta` > 0.
     pub fn new(delta: f64) -> Result<Self, ConfigError> {
         Ok(Self { delta: error::parameter("delta", delta, Allowed::Positive)? })
     }

@@ -1,8 +1,8 @@
 //! # Logistic loss
 //! $$\ell(z, y) = \ln(1 + e^{-m}), \qquad m = yz, \quad y = \pm 1$$
 //! **Slope** $-y\,\sigma(-m)$, σ(t) = 1/(1 + e⁻ᵗ). **Curvature** $\sigma(m)\,\sigma(-m) \le 1/4$; no kink.
-//! **Care** natural logarithm: ln 2 at m = 0; the surrogate that is 1 there is log₂. All three go through
-//! $e^{-\vert m \vert}$, so the tails keep all their digits and nothing overflows.
+//! **Care** The logarithm is natural: ln 2 at m = 0. The surrogate that is 1 there uses log₂. Value, slope and
+//! curvature are computed from $e^{-\vert m \vert}$, so the tails keep all their digits and nothing overflows.
 //! **Source** \[NN09, eq. (20)\].
 
 use super::{Facts, Loss};
@@ -84,7 +84,7 @@ impl Loss for Logistic {
 mod tests {
     use super::*;
 
-    /// (margin, value, slope for y = +1, curvature), from 80 digits.
+    /// (margin, value, slope for y = +1, curvature), computed with 80 digits.
     const REFERENCE: [(f64, f64, f64, f64); 8] = [
         (-37.0, 37.0, -0.999_999_999_999_999_9, 8.533_047_625_744_065e-17),
         (-1.0, 1.313_261_687_518_222_8, -0.731_058_578_630_004_9, 0.196_611_933_241_481_85),

@@ -1,6 +1,7 @@
-//! # Permissible functions: the signature of a balanced convex loss
-//! A permissible φ on [0, 1] is strictly convex, differentiable inside, symmetric, φ(p) = φ(1 − p), and not positive. With
-//! $a = -\varphi(0) \ge 0$ and $b = -\varphi(\tfrac12) - a > 0$ it carries four things at once:
+//! # Permissible functions
+//! Each one defines a balanced convex loss. A permissible φ on [0, 1] is strictly convex, differentiable inside,
+//! symmetric, φ(p) = φ(1 − p), and not positive. With $a = -\varphi(0) \ge 0$ and $b = -\varphi(\tfrac12) - a > 0$ it
+//! defines four quantities:
 //!
 //! | | | used by |
 //! |---|---|---|
@@ -9,13 +10,13 @@
 //! | the probability | $\nabla\varphi^{-1}(H)$ | every classifier |
 //! | the impurity | $-\varphi(p) - a$ | decision trees |
 //!
-//! φ⋆ is the conjugate over the *closed* interval, so it is finite on all of ℝ. Where the image of ∇φ is bounded ([`Gini`],
-//! [`Zeta`]) the probability saturates outside of it: exactly 0 or 1.
+//! φ⋆ is the conjugate over the *closed* interval, so it is finite on all of ℝ. If the image of ∇φ is bounded
+//! ([`Gini`], [`Zeta`]), the probability saturates outside the image: it is exactly 0 or 1.
 //!
-//! **Care** Everything is computed from the tail, the less likely class: with $h = |H|$,
-//! $\varphi^\star(h) = h + \varphi^\star(-h)$ and $\nabla\varphi^{-1}(h) = 1 - \nabla\varphi^{-1}(-h)$. So a loss of 1e-20 has all
-//! its digits, and so has a probability of 1 − 1e-20 if one asks for its [`complement`](Permissible::complement).
-//! φ is determined by the loss only up to an affine term; symmetry fixes the linear part.
+//! **Care** Everything is computed from the tail, the less likely class: with $h = |H|$, $\varphi^\star(h) = h +
+//! \varphi^\star(-h)$ and $\nabla\varphi^{-1}(h) = 1 - \nabla\varphi^{-1}(-h)$. So a loss of 1e-20 has all its digits.
+//! So has a probability of 1 − 1e-20 if the caller asks for its [`complement`](Permissible::complement). The loss
+//! determines φ only up to an affine term; symmetry fixes the linear part.
 //! **Source** \[NN09, def. 6 and 7, eq. (26)–(43), (107)\], with −φ ≥ 0 in place of the printed φ ≥ 0.
 
 mod custom;
@@ -54,7 +55,7 @@ use crate::spec::{self, Args, Entry, Spec};
 /// assert_eq!(phi.cost(2.0, 10.0), 8.0);
 /// ```
 pub trait Permissible: Debug + Send + Sync {
-    /// The specification that rebuilds it: `mu(mu=0.5)`.
+    /// The specification from which it can be rebuilt: `mu(mu=0.5)`.
     fn spec(&self) -> String;
 
     /// a = −φ(0) ≥ 0.
@@ -66,7 +67,7 @@ pub trait Permissible: Debug + Send + Sync {
     /// inf φ″.
     fn curvature_floor(&self) -> f64;
 
-    /// The infimum and the supremum of ∇φ; beyond them probabilities are saturated.
+    /// The infimum and the supremum of ∇φ; beyond them probabilities saturate.
     fn image(&self) -> (f64, f64);
 
     /// −φ(p) − a ≥ 0, without cancellation: 0 at the ends, b at ½.
@@ -84,7 +85,7 @@ pub trait Permissible: Debug + Send + Sync {
     /// φ⋆(−h) − a ≥ 0 for h ≥ 0, without cancellation.
     fn tail_excess(&self, h: f64) -> f64;
 
-    /// (φ⋆)″(H) = 1/φ″(∇φ⁻¹(H)); 0 where saturated.
+    /// (φ⋆)″(H) = 1/φ″(∇φ⁻¹(H)); 0 if saturated.
     fn conjugate_curvature(&self, h: f64) -> f64;
 
     /// φ(p) ≤ 0.
@@ -122,7 +123,7 @@ pub trait Permissible: Debug + Send + Sync {
         -self.weight(z) / self.b()
     }
 
-    /// The loss on its own scale, b·F(z) = φ⋆(−z) − a.
+    /// The loss on the raw scale, b·F(z) = φ⋆(−z) − a.
     fn raw(&self, z: f64) -> f64 {
         self.excess(-z)
     }
@@ -142,8 +143,8 @@ pub trait Permissible: Debug + Send + Sync {
         self.transfer(y * h) - self.complement(y * h)
     }
 
-    /// The Legendre dual u ◇ p = ∇φ⁻¹(∇φ(p) + u) \[NN09, eq. (49)\]. Duals add up, u ◇ (v ◇ p) = (u + v) ◇ p, only as long as
-    /// no sum leaves the [`image`](Self::image) of ∇φ: what is saturated is forgotten.
+    /// The Legendre dual u ◇ p = ∇φ⁻¹(∇φ(p) + u) \[NN09, eq. (49)\]. Duals add up, u ◇ (v ◇ p) = (u + v) ◇ p, only as
+    /// long as no sum leaves the [`image`](Self::image) of ∇φ: saturation loses the excess.
     fn legendre_dual(&self, u: f64, p: f64) -> f64 {
         self.transfer(self.gradient(p) + u)
     }
@@ -154,7 +155,7 @@ pub trait Permissible: Debug + Send + Sync {
     }
 }
 
-/// The less likely side of p: q = min(p, 1 − p), exactly, and the sign of p − ½. NaN outside [0, 1].
+/// The probability of the less likely class, q = min(p, 1 − p), exactly, and the sign of p − ½. NaN outside [0, 1].
 #[inline]
 fn fold(p: f64) -> (f64, f64) {
     let (q, sign) = if p > 0.5 { (1.0 - p, 1.0) } else { (p, -1.0) };
@@ -220,7 +221,7 @@ const TABLE: &[(Entry, Build)] = &[
     ),
 ];
 
-/// The permissible functions that have a name, for lists and help texts.
+/// All named permissible functions, for lists and help texts.
 pub fn entries() -> impl Iterator<Item = &'static Entry> + Clone {
     TABLE.iter().map(|(entry, _)| entry)
 }
@@ -249,12 +250,12 @@ pub enum AnyPermissible {
     Nu(Nu),
     /// `zeta(zeta=-4)`.
     Zeta(Zeta),
-    /// One that has no name in the table, such as a [`CustomPermissible`].
+    /// A function without a name in the table, such as a [`CustomPermissible`].
     Other(Arc<dyn Permissible>),
 }
 
 impl AnyPermissible {
-    /// Reads a specification such as `nu(nu=0.3)`.
+    /// Parses a specification such as `nu(nu=0.3)`.
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
         let spec = Spec::parse(text)?;
         let mut args = spec.args();
@@ -265,21 +266,21 @@ impl AnyPermissible {
         Ok(found)
     }
 
-    /// The function called `name`, with its parameters taken from `args`; `None` if there is none of that name.
-    /// The caller still has to [`finish`](Args::finish) the arguments.
+    /// The function called `name`, with its parameters taken from `args`. Returns `None` if no function has that name.
+    /// The caller must still call [`finish`](Args::finish) on the arguments.
     pub fn named(name: &str, args: &mut Args<'_>) -> Option<Result<Self, ConfigError>> {
         let (_, build) = TABLE.iter().find(|(entry, _)| entry.name == name)?;
         Some(build(args))
     }
 }
 
-/// Functions of the user's are equal only to themselves.
+/// User-defined functions are equal only to themselves.
 impl PartialEq for AnyPermissible {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Other(f), Self::Other(g)) => Arc::ptr_eq(f, g),
             (Self::Other(_), _) | (_, Self::Other(_)) => false,
-            // A specification holds every bit of the parameters.
+            // A specification contains every bit of the parameters.
             _ => self.spec() == other.spec(),
         }
     }
@@ -304,7 +305,7 @@ macro_rules! forward {
             )*
         }
 
-        // One arithmetic, two names: everything but the specification is that of Mu at μ = 0.
+        // Matsushita uses the arithmetic of Mu with μ = 0; only the specification differs.
         impl Permissible for Matsushita {
             forward!(@matsushita $($name($($arg)?) -> $out),*);
         }

@@ -1,7 +1,7 @@
 //! # Quantile (pinball) loss
 //! $$\ell(z, y) = \max\lbrace \tau (y - z),\ (\tau - 1)(y - z) \rbrace, \qquad 0 < \tau < 1$$
-//! Its expectation is least where z is the τ-quantile of y. **Slope** −τ below the label, 1 − τ above. **Kink** at z = y:
-//! slope 0, which is in [−τ, 1 − τ]. **Curvature** 0. **Care** none. **Source** \[KB78, sec. 3\].
+//! Its expectation is smallest when z is the τ-quantile of y. **Slope** −τ below the label, 1 − τ above. **Kink** at z
+//! = y: slope 0, which is in [−τ, 1 − τ]. **Curvature** 0. **Care** none. **Source** \[KB78, sec. 3\].
 
 use super::{Facts, Loss};
 use crate::error::{self, Allowed, ConfigError};
@@ -20,7 +20,7 @@ pub struct Quantile {
 }
 
 impl Quantile {
-    /// Which quantile.
+    /// The level τ.
     pub(crate) fn tau(self) -> f64 {
         self.tau
     }

@@ -1,6 +1,6 @@
 //! # Squared loss
 //! $$\ell(z, y) = (z - y)^2$$
-//! **Slope** $2(z - y)$. **Curvature** 2. **Care** the papers' scale: no factor ½.
+//! **Slope** $2(z - y)$. **Curvature** 2. **Care** as in the papers, there is no factor ½.
 //! **Source** \[KMWW07, sec. 1\].
 
 use super::{Facts, Loss};

@@ -1,11 +1,11 @@
 //! # Hinge loss at a threshold
 //! $$\ell(z, y) = \max\lbrace 0,\ -y(z - \theta) \rbrace, \qquad y = \pm 1$$
-//! Its subgradient step moves the weights exactly when the prediction σ(z − θ) is wrong: with the entropy it is Winnow, with
-//! the Euclidean norm (and θ = 0) the Perceptron.
+//! Its subgradient step moves the weights exactly when the prediction σ(z − θ) is wrong. With the entropy this is
+//! Winnow; with the Euclidean norm (and θ = 0) it is the Perceptron.
 //!
-//! **Slope** −y on a mistake, else 0. **Kink** at z = θ: the prediction is σ(0) = +1, so the slope there is 0 for
-//! y = +1 and +1 for y = −1 (the mistake), both subgradients. **Curvature** 0.
-//! **Care** the mistake bounds hold at their own thresholds: [`WinnowHinge::WINNOW`] and [`WinnowHinge::REPARAM`].
+//! **Slope** −y on a mistake, else 0. **Kink** at z = θ: the prediction is σ(0) = +1, so the slope there is 0 for y =
+//! +1 and +1 for y = −1 (a mistake); both are subgradients. **Curvature** 0. **Care** each mistake bound holds only at
+//! its threshold: [`WinnowHinge::WINNOW`] or [`WinnowHinge::REPARAM`].
 //! **Source** \[AW20, sec. 3\].
 
 use super::{Facts, Loss};
@@ -30,7 +30,7 @@ impl WinnowHinge {
     /// The threshold of Winnow's mistake bound for disjunctions with r·x ≥ ½: η/(2(e^η − e^−η)) at η = 1 + W(1/e).
     pub const WINNOW: f64 = 0.192_966_637_999_097_13;
 
-    /// The threshold of the mistake bound of its gradient-descent twin: ln(1 + η)/(4η) at η = 0.8545507191.
+    /// The threshold of the mistake bound of Winnow's gradient-descent twin: ln(1 + η)/(4η) at η = 0.8545507191.
     pub const REPARAM: f64 = 0.180_692_161_674_548_1;
 
     /// The loss with the threshold `theta`.
@@ -40,7 +40,7 @@ impl WinnowHinge {
 }
 
 impl WinnowHinge {
-    /// The score from which on the positive class is predicted.
+    /// The score from which on the prediction is the positive class.
     pub fn theta(&self) -> f64 {
         self.theta
     }
@@ -111,12 +111,12 @@ mod tests {
 
     #[test]
     fn the_thresholds_of_the_theorems() {
-        // e^η(η − 1) = 1 makes Winnow's constant (e^η + 1)/η least.
+        // e^η(η − 1) = 1 minimizes Winnow's constant (e^η + 1)/η.
         let rate = 1.278_464_542_761_074_f64;
         assert!((Real::exp(rate) * (rate - 1.0) - 1.0).abs() < 1e-14);
         let theta = 0.25 * rate / Real::sinh(rate);
         assert!((theta - WinnowHinge::WINNOW).abs() < 1e-15);
-        // (2 − η)ln(1 + η) is greatest where ln(1 + η) = (2 − η)/(1 + η).
+        // (2 − η)ln(1 + η) is largest where ln(1 + η) = (2 − η)/(1 + η).
         let rate = 0.854_550_719_096_126_2_f64;
         assert!((Real::ln_1p(rate) - (2.0 - rate) / (1.0 + rate)).abs() < 1e-14);
         assert!((Real::ln_1p(rate) / (4.0 * rate) - WinnowHinge::REPARAM).abs() < 1e-15);

@@ -1,37 +1,42 @@
-//! # Exponentials and logarithms of many numbers
-//! [`Real::exp`](super::Real::exp) decides by comparisons and looks things up in tables, one number after another. Here the same functions are
-//! straight lines of additions and multiplications, so that a loop over an array does as many numbers at once as the processor has room for:
+//! # Vectorized exponentials and logarithms
+//! [`Real::exp`](super::Real::exp) branches and reads tables, one number at a time. The functions here are
+//! straight-line sequences of additions and multiplications, so a loop over an array processes as many numbers at a
+//! time as fit into the processor's vectors:
 //! $$e^x = 2^k e^r, \qquad k = \lfloor x/\ln 2 \rceil, \qquad e^r = 1 + r + r^2 Q(r), \quad |r| \le \tfrac12 \ln 2$$
 //! $$\ln(1 + s) = s - \bigl(\tfrac{s^2}2 - t\,(\tfrac{s^2}2 + t^2 L(t^2))\bigr), \qquad t = \frac{s}{2 + s}, \quad |s| \le \tfrac14$$
-//! Q and L are the polynomials that interpolate $(e^r - 1 - r)/r^2$ and $(2\,\mathrm{artanh}(t)/t - 2)/t^2$ at the 11 and 7 Chebyshev nodes of their intervals;
-//! as rounded, they change the functions by less than 2⁻⁶⁰ of themselves.
+//! Q and L are the polynomials that interpolate $(e^r - 1 - r)/r^2$ and $(2\,\mathrm{artanh}(t)/t - 2)/t^2$ at the 11
+//! and 7 Chebyshev nodes of their intervals. With rounded coefficients the relative error of the functions is below
+//! 2⁻⁶⁰.
 //!
-//! **Same bits everywhere** Nothing but correctly rounded operations in a written order, none of them fused: the result depends on the number alone, not
-//! on the processor, on the place of the number in an array, or on its neighbours.
-//! **Error** below 0.9 units in the last place of e^x, subnormal results included, and 0.7 of ln(1 + s): measured against 40 digits at a hundred thousand places; the
-//! bound is ½ for the last addition and ¼ for the one before it, and small terms.
-//! **Source** the methods are the textbook's, \[Muller16\].
+//! **Same bits everywhere** Only correctly rounded operations are used, in a fixed order, none of them fused. The
+//! result depends only on the number: not on the processor, the position in an array, or the neighboring numbers.
+//! **Error** below 0.9 units in the last place of e^x (also for subnormal results), and 0.7 for ln(1 + s): measured
+//! against 40 digits at a hundred thousand places. The theoretical bound is ½ for the last addition, ¼ for the one
+//! before it, and small terms.
+//! **Source** textbook methods, \[Muller16\].
 
 use std::f64::consts::LOG2_E;
-/// One of two numbers, both of which are at hand: a branch would end the line.
+/// Selects one of two computed numbers; a branch would prevent vectorization.
 pub(crate) use std::hint::select_unpredictable as select;
 
-/// Something to do; everything in it must be inlined to profit.
+/// A piece of work; everything in it must be inlined, else it is not vectorized.
 pub(crate) use pulp::NullaryFnOnce as Work;
 
-/// Does `work` with the widest vectors of this processor that are known. The bits are the same with any: no operation becomes another one.
+/// Runs `work` with the widest supported vectors of this processor. The bits do not depend on the width, because the
+/// operations stay the same.
 #[inline(always)]
 pub(crate) fn wide<W: Work>(work: W) -> W::Output {
     pulp::Arch::new().dispatch(work)
 }
 
-/// The same of a closure, which must be marked `#[inline(always)]`.
+/// Runs a closure like [`wide`]. The closure must be marked `#[inline(always)]`.
 #[inline(always)]
 pub(crate) fn widely<R>(work: impl FnMut() -> R) -> R {
     wide(Repeatable(work))
 }
 
-/// A closure that is called where it stands. One that can be called only once is called through a function of the library that is not inlined.
+/// A closure that is inlined at its call. A `FnOnce` closure would be called through a library function that is not
+/// inlined.
 struct Repeatable<F>(F);
 
 impl<R, F: FnMut() -> R> Work for Repeatable<F> {
@@ -43,13 +48,14 @@ impl<R, F: FnMut() -> R> Work for Repeatable<F> {
     }
 }
 
-/// How many numbers a step of a walk does at once. Two vectors of four, where there are no wider ones, do not wait for each other, and read their constants once.
+/// Numbers that a step of a walk processes together. With vectors of four, two vectors run independently of each other
+/// and share the loads of constants.
 pub(crate) const WIDTH: usize = 8;
 
-/// So many numbers.
+/// `WIDTH` numbers.
 pub(crate) type Lanes = [f64; WIDTH];
 
-/// f of each number; `array::map` is not always inlined, and then does not know how wide the vectors are.
+/// f of each number. `array::map` is not always inlined, and then it does not use wide vectors.
 #[inline(always)]
 pub(crate) fn map<const N: usize>(x: [f64; N], f: impl Fn(f64) -> f64) -> [f64; N] {
     let mut out = [0.0; N];
@@ -73,16 +79,16 @@ pub(crate) fn zip<const N: usize>(
     out
 }
 
-/// 1.5·2⁵²: adding it rounds to a whole number, which is then in the last bits.
+/// 1.5·2⁵². Adding it rounds to an integer, which is then in the last bits.
 const SHIFT: f64 = 6_755_399_441_055_744.0;
-/// ln 2 in two parts. The first has 32 bits, so that its products with whole numbers below 2²¹ are exact.
+/// ln 2 in two parts. The first has 32 bits, so its products with integers below 2²¹ are exact.
 const LN_2: (f64, f64) = (6.931_471_803_691_238e-1, 1.908_214_929_270_587_7e-10);
 /// e^x is +∞ from here on.
 const OVERFLOW: f64 = 710.0;
-/// e^x is 0 from here on.
+/// e^x is 0 for all smaller x.
 const UNDERFLOW: f64 = -746.0;
 
-/// Q.
+/// The coefficients of Q.
 const EXPONENTIAL: [f64; 11] = [
     0.5,
     0.166_666_666_666_666_7,
@@ -97,13 +103,13 @@ const EXPONENTIAL: [f64; 11] = [
     2.091_467_944_897_855e-9,
 ];
 
-/// 2^k of a whole number k between −1022 and 1023, given k + [`SHIFT`].
+/// 2^k for an integer k between −1022 and 1023, given k + [`SHIFT`].
 #[inline(always)]
 fn power(shifted: f64) -> f64 {
     f64::from_bits(shifted.to_bits().wrapping_add(1023) << 52)
 }
 
-/// e^x; 0 and ∞ beyond what can be represented, NaN of NaN.
+/// e^x; 0 or ∞ where it is not representable, NaN for NaN.
 #[inline(always)]
 pub(crate) fn exp(x: f64) -> f64 {
     let x = select(x > OVERFLOW, OVERFLOW, x);
@@ -112,25 +118,25 @@ pub(crate) fn exp(x: f64) -> f64 {
     let high = x - k * LN_2.0;
     let low = k * LN_2.1;
     let r = high - low;
-    // What the subtraction lost.
+    // The rounding error of the subtraction.
     let lost = (high - r) - low;
     let [q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10] = EXPONENTIAL;
-    // Pairs first: a chain of ten products that wait for each other would be as long as all the rest.
+    // Combine terms in pairs: a dependent chain of ten products would take as long as all the rest.
     let (r2, r4) = (r * r, (r * r) * (r * r));
     let low = (q0 + q1 * r) + (q2 + q3 * r) * r2;
     let middle = (q4 + q5 * r) + (q6 + q7 * r) * r2;
     let high = (q8 + q9 * r) + q10 * r2;
     let q = low + (middle + high * r4) * r4;
     let e = 1.0 + (r + (r2 * q + lost));
-    // In two parts, because 2^k may be too small or too large to be a number where 2^k·e is one.
+    // Multiply in two parts: 2^k may overflow or underflow although 2^k·e does not.
     let half = k * 0.5 + SHIFT;
     e * power(half) * power((k - (half - SHIFT)) + SHIFT)
 }
 
-/// How large s may be for [`ln_1p`].
+/// Largest |s| that [`ln_1p`] accepts.
 pub(crate) const NEAR: f64 = 0.25;
 
-/// L.
+/// The coefficients of L.
 const LOGARITHM: [f64; 7] = [
     0.666_666_666_666_666_7,
     0.399_999_999_999_891_55,
@@ -153,7 +159,7 @@ pub(crate) fn ln_1p(s: f64) -> f64 {
     s - (half - t * (half + z * sum))
 }
 
-/// The coefficients of [`ln`], those of the library.
+/// The coefficients of [`ln`], the same as in `libm`.
 const LOGARITHM_OF_ALL: [f64; 7] = [
     6.666_666_666_666_735e-1,
     3.999_999_999_940_942e-1,
@@ -169,7 +175,8 @@ const ONE: u64 = 0x3ff0_0000_0000_0000;
 /// The bits of 2⁵².
 const TWO_52: u64 = 0x4330_0000_0000_0000;
 
-/// ln x of a positive normal number; of others something else. The bits are those of [`Real::ln`](super::Real::ln): the same operations, without the branches for other numbers.
+/// ln x of a positive normal number; the result for other numbers is unspecified. Bit-identical to
+/// [`Real::ln`](super::Real::ln): the same operations, without the branches for other numbers.
 #[inline(always)]
 pub(crate) fn ln(x: f64) -> f64 {
     // x = 2^k (1 + f), √½ ≤ 1 + f < √2.
@@ -192,14 +199,14 @@ mod tests {
     use crate::Real;
     use crate::laws::Sampler;
 
-    /// The distance of two numbers of the same sign in steps from one number to the next.
+    /// Distance of two numbers of the same sign, in floating-point steps.
     fn steps(a: f64, b: f64) -> u64 {
         a.to_bits().abs_diff(b.to_bits())
     }
 
     #[test]
     fn as_libm_to_the_last_bit_or_two() {
-        // Both are off by less than one unit.
+        // Both errors are less than one unit.
         let mut random = Sampler::new(5);
         for _ in 0..200_000 {
             for x in [
@@ -237,7 +244,8 @@ mod tests {
 
     #[test]
     fn against_forty_digits() {
-        // mpmath: where the error was largest, and the ends. The nearest numbers, so at most one step away.
+        // Values from mpmath at the places of the largest error, and at the ends. They are nearest numbers, so the
+        // results are at most one step away.
         for (x, e) in [
             (-12.784_457_583_146_459, 2.804_016_839_880_469_5e-06),
             (-708.410_952_482_564_9, 2.192_968_618_757_339e-308),
@@ -306,7 +314,7 @@ mod tests {
         let wide = wide(Both(&numbers));
         for (some, wide) in numbers.iter().zip(&wide) {
             for (&x, wide) in some.iter().zip(wide) {
-                // One number at a time, with the vectors that every processor of the kind has.
+                // One number at a time, with the baseline vectors of the processor family.
                 let alone = std::hint::black_box(exp(std::hint::black_box(x)))
                     + std::hint::black_box(ln_1p(x));
                 assert_eq!(alone.to_bits(), wide.to_bits());

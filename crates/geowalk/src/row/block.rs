@@ -1,11 +1,11 @@
-//! Many examples in one piece of memory: what a reader fills and a learner empties.
+//! A block of many examples in contiguous memory: readers fill it, learners consume it.
 
 use super::{Dense, Sparse};
 use crate::error::DomainError;
 use crate::real::lanes;
 
-/// Examples in row-compressed form, dense or sparse, with labels and importance weights. Cleared and filled again, it
-/// allocates nothing once it has seen its largest load.
+/// Examples in row-compressed form, dense or sparse, with labels and importance weights. A block that is cleared and
+/// refilled does not allocate once it has reached its largest size.
 ///
 /// ```
 /// use geowalk::row::{Block, Row};
@@ -20,27 +20,28 @@ use crate::real::lanes;
 pub struct Block {
     labels: Vec<f64>,
     weights: Vec<f64>,
-    /// Where each row ends in `indices` and `values`.
+    /// End of each row in `indices` and `values`.
     ends: Vec<usize>,
     /// One more than the largest index of each sparse row.
     bounds: Vec<usize>,
     indices: Vec<u32>,
     values: Vec<f64>,
-    /// Columns of a dense block, whose `indices` are empty.
+    /// Number of columns of a dense block; its `indices` are empty.
     columns: Option<usize>,
-    /// What [`Block::know_fingerprints`] was told; of no use if there is not one for each row.
+    /// The fingerprints passed to [`Block::know_fingerprints`]; ignored unless there is one per row.
     fingerprints: Vec<u64>,
-    /// Rows with a tag, in their order, and where each tag ends in the bytes.
+    /// Row number of each tag, ascending, and the end of the tag in `tag_bytes`.
     tags: Vec<(usize, usize)>,
     tag_bytes: Vec<u8>,
-    /// Scratch memory of `merge`: places by index, and which of them were added to another.
+    /// Scratch memory of `merge`: positions sorted by index, and flags of the positions merged into another one.
     order: Vec<usize>,
     gone: Vec<bool>,
-    /// One bit per residue of an index: which residues the row under construction has.
+    /// Bitmap of index residues, to detect duplicates in the row under construction.
     seen: Seen,
 }
 
-/// Finds rows that may hold an index twice. A set bit is a suspicion, checked exactly; a clear one is certainty.
+/// Finds rows that may contain an index twice. If a bit is already set, an exact check follows; if none is, the indices
+/// are certainly distinct.
 #[derive(Debug, Clone)]
 struct Seen(Box<[u64; 512]>);
 
@@ -71,7 +72,7 @@ impl Block {
         Self::default()
     }
 
-    /// Forgets all rows, keeps the memory.
+    /// Removes all rows but keeps the memory.
     pub fn clear(&mut self) {
         self.labels.clear();
         self.weights.clear();
@@ -85,7 +86,7 @@ impl Block {
         self.tag_bytes.clear();
     }
 
-    /// Gives the row under construction a tag: a name that is learned nothing from, and that stands beside its
+    /// Gives the row under construction a tag: a name that is not used for learning and is printed beside the row's
     /// prediction.
     ///
     /// ```
@@ -108,10 +109,11 @@ impl Block {
         self.tag_bytes.get(start..self.tags[at].1)
     }
 
-    /// Becomes a copy of another block, in the memory it has.
+    /// Becomes a copy of another block, reusing its memory.
     ///
-    /// **Why** A block that goes round between two threads lies in the cache of the one that has read it last. Writing it coordinate by coordinate, the other waits for every line of that cache;
-    /// all at once it does not. So who makes rows for another thread makes them in a block of its own, and copies.
+    /// **Why** A block that is passed back and forth between two threads lies in the cache of the thread that read it
+    /// last. If the other thread writes it one coordinate at a time, it waits for every cache line. One bulk copy
+    /// avoids that. So a thread that makes rows for another one fills a private block, then copies it.
     pub fn copy(&mut self, from: &Self) {
         self.labels.clone_from(&from.labels);
         self.weights.clone_from(&from.weights);
@@ -125,18 +127,18 @@ impl Block {
         self.tag_bytes.clone_from(&from.tag_bytes);
     }
 
-    /// Takes over the [fingerprints](Block::fingerprint) of all rows from who has worked them out before. They are forgotten when the rows change.
+    /// Accepts precomputed [fingerprints](Block::fingerprint) of all rows. They are dropped when the rows change.
     pub fn know_fingerprints(&mut self, known: impl Iterator<Item = u64>) {
         self.fingerprints.clear();
         self.fingerprints.extend(known);
     }
 
-    /// The fingerprints, if they are known.
+    /// The fingerprints, if there is one for every row.
     pub(super) fn known_fingerprints(&self) -> Option<&[u64]> {
         (self.fingerprints.len() == self.len()).then_some(&self.fingerprints)
     }
 
-    /// Adds rows of another block, as they are; where dense and sparse rows would mix they become sparse ones.
+    /// Appends rows of another block unchanged. If dense and sparse rows would mix, all rows become sparse.
     pub fn append(&mut self, from: &Self, rows: std::ops::Range<usize>) {
         for i in rows {
             let (label, weight) = (from.labels[i], from.weights[i]);
@@ -160,18 +162,18 @@ impl Block {
         }
     }
 
-    /// How many rows.
+    /// Number of rows.
     pub fn len(&self) -> usize {
         self.labels.len()
     }
 
-    /// No rows.
+    /// Is it without rows?
     pub fn is_empty(&self) -> bool {
         self.labels.is_empty()
     }
 
-    /// Adds a coordinate to the row under construction, in any order; equal indices are added up by [`Block::end`]. Dense rows
-    /// that are there already become sparse ones.
+    /// Adds a coordinate to the row under construction, in any order. [`Block::end`] adds up equal indices. Existing
+    /// dense rows become sparse ones.
     #[inline]
     pub fn feature(&mut self, index: u32, value: f64) {
         if self.columns.is_some() {
@@ -181,7 +183,7 @@ impl Block {
         self.values.push(value);
     }
 
-    /// Adds several coordinates at once; a longer slice is cut to the shorter.
+    /// Adds several coordinates; the longer slice is cut to the length of the shorter.
     #[inline]
     pub fn features(&mut self, indices: &[u32], values: &[f64]) {
         if self.columns.is_some() {
@@ -203,7 +205,8 @@ impl Block {
         }
     }
 
-    /// Ends the row under construction. An index that occurs more than once keeps its first place, with the sum of the values.
+    /// Ends the row under construction. If an index occurs more than once, the sum of its values is stored at its first
+    /// position.
     #[inline]
     pub fn end(&mut self, label: f64, weight: f64) {
         if self.columns.is_some() {
@@ -211,14 +214,15 @@ impl Block {
         }
         let start = self.ends.last().copied().unwrap_or(0);
         let row = &self.indices[start..];
-        // Increasing indices are distinct. Counted, not searched: one comparison each, without a branch.
+        // Increasing indices are distinct. Count the decreases: one comparison each, without a branch.
         let falls = row.iter().zip(row.iter().skip(1)).filter(|(a, b)| a >= b).count();
         let largest = match (falls, row) {
             (0, row) => row.last(),
             (_, row) => row.iter().max(),
         };
         self.bounds.push(largest.map_or(0, |&index| (index as usize).saturating_add(1)));
-        // So are those that increase round a circle: numbers shifted by the hash of a namespace come like this.
+        // Indices that increase apart from one wrap-around are also distinct. Indices shifted by the hash of a
+        // namespace have this form.
         let circle = falls == 1 && row.last() < row.first();
         if falls > 0 && !circle {
             let mut suspicious = false;
@@ -246,7 +250,7 @@ impl Block {
         gone.clear();
         gone.resize(order.len(), false);
         order.sort_unstable_by_key(|&k| (indices[k], k));
-        // Values move to the first place of their index; the places they leave are marked.
+        // Add values at the first position of their index, and mark the positions that become unused.
         let mut doubles = false;
         let mut first = usize::MAX;
         for &k in order.iter() {
@@ -273,7 +277,7 @@ impl Block {
         values.truncate(to);
     }
 
-    /// Gives the dense rows their indices.
+    /// Converts dense rows to sparse form by writing out their indices.
     #[cold]
     fn spread(&mut self) {
         let columns = self.columns.unwrap_or(0);
@@ -284,7 +288,7 @@ impl Block {
         self.columns = None;
     }
 
-    /// Adds a dense row. All rows of a block have the same number of columns and all are dense.
+    /// Adds a dense row. All rows of a block must be dense and have the same number of columns.
     pub fn push_dense(&mut self, row: &[f64], label: f64, weight: f64) -> Result<(), DomainError> {
         if self.columns.is_none() && !(self.is_empty() && self.values.is_empty()) {
             let what = "a dense row in a block of sparse rows";
@@ -337,7 +341,7 @@ impl Block {
         &self.labels
     }
 
-    /// The labels, to be recoded (class numbers to ±1).
+    /// Mutable access to the labels, to recode them (class numbers to ±1). Drops the fingerprints.
     pub fn labels_mut(&mut self) -> &mut [f64] {
         self.fingerprints.clear();
         &mut self.labels
@@ -348,17 +352,17 @@ impl Block {
         &self.weights
     }
 
-    /// Number of coordinates present in all rows.
+    /// Total number of stored coordinates.
     pub fn stored(&self) -> usize {
         self.values.len()
     }
 
-    /// One more than the largest index of all rows that have ended.
+    /// One more than the largest index of all finished rows.
     pub fn bound(&self) -> usize {
         self.columns.unwrap_or_else(|| self.bounds.iter().copied().max().unwrap_or(0))
     }
 
-    /// All of it, as it lies in memory: what a binary file stores.
+    /// All arrays as stored in memory; binary files store these.
     pub fn parts(&self) -> Parts<'_> {
         Parts {
             columns: self.columns,
@@ -370,8 +374,9 @@ impl Block {
         }
     }
 
-    /// Makes room for so many rows and coordinates and lets `fill` write all of [`Parts`] in place; what lay there before is anything. Indices of a row must be
-    /// distinct, and there are none if there are `columns`. Ends that do not fit leave the block empty and are an error.
+    /// Makes room for the given numbers of rows and coordinates and lets `fill` write all of [`Parts`] in place; the
+    /// previous contents are unspecified. Indices of a row must be distinct. If there are `columns`, there are no
+    /// indices. Invalid ends are an error and leave the block empty.
     ///
     /// ```
     /// use geowalk::row::{Block, Row};
@@ -432,10 +437,10 @@ impl Block {
 }
 
 impl Block {
-    /// One more than the largest index, of every sparse row.
+    /// Computes one more than the largest index, for every sparse row.
     fn find_bounds(&mut self) {
         let Self { ends, indices, bounds, .. } = self;
-        // As many indices at once as the processor can compare.
+        // Vectorized comparison of indices.
         lanes::widely(
             #[inline(always)]
             || {
@@ -455,16 +460,16 @@ impl Block {
     }
 }
 
-/// A block as it lies in memory.
+/// The arrays of a block, as stored in memory.
 #[derive(Debug, Clone, Copy)]
 pub struct Parts<'a> {
-    /// Columns of dense rows, whose `indices` are empty.
+    /// Number of columns if the rows are dense; then `indices` is empty.
     pub columns: Option<usize>,
     /// Labels.
     pub labels: &'a [f64],
     /// Importance weights.
     pub weights: &'a [f64],
-    /// Where each row ends in the two below.
+    /// End of each row in `indices` and `values`.
     pub ends: &'a [usize],
     /// Indices of all coordinates.
     pub indices: &'a [u32],
@@ -472,16 +477,16 @@ pub struct Parts<'a> {
     pub values: &'a [f64],
 }
 
-/// A block to be written in place.
+/// The arrays of a block, to be written in place.
 #[derive(Debug)]
 pub struct PartsMut<'a> {
     /// Labels.
     pub labels: &'a mut [f64],
     /// Importance weights.
     pub weights: &'a mut [f64],
-    /// Where each row ends in the two below.
+    /// End of each row in `indices` and `values`.
     pub ends: &'a mut [usize],
-    /// Indices of all coordinates; of dense rows none.
+    /// Indices of all coordinates; empty if the rows are dense.
     pub indices: &'a mut [u32],
     /// Values of all coordinates.
     pub values: &'a mut [f64],
@@ -595,7 +600,7 @@ mod tests {
         assert!(block.push_dense(&[1.0], 0.0, 1.0).is_err());
         assert_eq!(block.dense(0).dot(&[1.0, 1.0]), 3.0);
         assert_eq!(block.columns(), Some(2));
-        // One sparse row makes sparse rows of all.
+        // One sparse row converts all rows to sparse form.
         block.feature(u32::MAX, 3.0);
         block.feature(u32::MAX, 4.0);
         block.end(0.0, 1.0);

@@ -1,59 +1,58 @@
 //! # Columns
-//! A table column by column, typed: numbers, names or truth values, any of which may be missing. What boosting and trees
-//! learn from; beside [`Block`](super::Block), which has rows of features.
+//! A table stored by columns, with types: numbers, names or truth values, any of which may be missing. Boosting and
+//! trees learn from it. ([`Block`](super::Block) stores rows of features.)
 //!
-//! | column | a value | missing |
+//! | column | value | missing |
 //! |---|---|---|
 //! | numeric | a finite number | NaN |
-//! | sparse | a finite number; of most rows 0, which is not stored | NaN |
-//! | nominal | the number of a name, in the order of the names | [`MISSING`] |
+//! | sparse | a finite number; most are 0 and not stored | NaN |
+//! | nominal | the index of a name in the list of names | [`MISSING`] |
 //! | boolean | true or false | none |
 //!
-//! **Care** Constant columns and columns in which everything is missing are allowed: nothing can be learned from them, and
-//! nothing fails. A name that training has not seen is appended to the names of its column by whatever reads the table, so
-//! that it is equal to none of the others.
-//! **Cost** the memory of the columns, of a sparse one 12 bytes for each value that is not 0; every constructor goes through
-//! its arguments once.
+//! **Care** Constant columns and columns with only missing values are allowed: they carry no information but cause no
+//! error. A reader that meets a name unknown from training appends it to the names of the column, so it differs from
+//! all known names. **Cost** the memory of the columns; a sparse column takes 12 bytes per nonzero value. Every
+//! constructor passes over its arguments once.
 
 use std::collections::BTreeSet;
 
-/// The code of a nominal value that is missing.
+/// The code of a missing nominal value.
 pub const MISSING: u32 = u32::MAX;
 
-/// The largest number of rows: rows are numbered by 32 bits, and one bit is kept.
+/// The largest number of rows: row numbers have 32 bits, and one bit is reserved.
 pub const MOST_ROWS: usize = 1 << 31;
 
-/// Why a table, its classes or its weights cannot be used.
+/// The reason why a table, its classes or its weights cannot be used.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TableError {
     /// No rows or no columns.
     #[error("the table has {rows} rows and {columns} columns; at least one of each is needed")]
     Empty {
-        /// Its rows.
+        /// Number of rows.
         rows: usize,
-        /// Its columns.
+        /// Number of columns.
         columns: usize,
     },
     /// More rows than can be numbered.
     #[error("the table has {rows} rows; at most {most} are possible")]
     TooManyRows {
-        /// Its rows.
+        /// Number of rows.
         rows: usize,
-        /// The largest number.
+        /// The largest allowed number.
         most: usize,
     },
-    /// Columns, classes or weights of another length than the table.
+    /// Columns, classes or weights whose length is not the number of rows.
     #[error("{what} has {found} values; the table has {rows} rows")]
     Length {
-        /// Which: a column by its name, the classes, the weights.
+        /// What has the wrong length: a column with its name, the classes, or the weights.
         what: String,
         /// Its length.
         found: usize,
-        /// The rows of the table.
+        /// Number of rows of the table.
         rows: usize,
     },
-    /// Two columns of one name.
+    /// Two columns with the same name.
     #[error("two columns have the name '{name}'")]
     Twice {
         /// The name.
@@ -66,7 +65,7 @@ pub enum TableError {
         column: String,
         /// The row, from 0.
         row: usize,
-        /// What is there.
+        /// The value found.
         value: f64,
     },
     /// Rows of sparse values out of order.
@@ -74,19 +73,19 @@ pub enum TableError {
     Order {
         /// The column.
         column: String,
-        /// How many rows there are.
+        /// Number of rows.
         rows: usize,
     },
-    /// A code without a name.
+    /// A code to which no name belongs.
     #[error("row {} of column '{column}' has code {code}; there are {names} names", row + 1)]
     Code {
         /// The column, or `class`.
         column: String,
         /// The row, from 0.
         row: usize,
-        /// What is there.
+        /// The code found.
         code: u32,
-        /// How many names there are.
+        /// Number of names.
         names: usize,
     },
     /// All rows have the same class.
@@ -96,29 +95,29 @@ pub enum TableError {
     OneClass {
         /// The class.
         class: String,
-        /// The rows.
+        /// Number of rows.
         rows: usize,
     },
-    /// More than two classes where two are needed.
+    /// Not exactly two classes, where two are needed.
     #[error(
         "there are {found} classes ({first}); this needs two: choose a positive class, or learn one against the rest"
     )]
     NotTwo {
-        /// How many there are.
+        /// Number of classes.
         found: usize,
         /// The names of the first few.
         first: String,
     },
-    /// A label that the loss cannot have.
+    /// A label that the loss does not allow.
     #[error("the label of row {} is {value}; with the loss '{loss}' it must be {allowed}", row + 1)]
     Label {
         /// The row, from 0.
         row: usize,
         /// The label.
         value: f64,
-        /// The loss.
+        /// Name of the loss.
         loss: String,
-        /// What it takes.
+        /// The labels that the loss allows.
         allowed: &'static str,
     },
     /// A weight that is negative, NaN or infinite.
@@ -129,12 +128,12 @@ pub enum TableError {
         /// The weight.
         value: f64,
     },
-    /// Weights that are all zero, or leave one class only.
+    /// Weights that are all zero, or positive for one class only.
     #[error(
         "only {classes} of the classes have weight (the weights sum to {sum}); at least two are needed"
     )]
     NoWeight {
-        /// How many classes have a positive weight.
+        /// Number of classes with a positive weight.
         classes: usize,
         /// The sum of all weights.
         sum: f64,
@@ -142,7 +141,7 @@ pub enum TableError {
 }
 
 impl TableError {
-    /// More classes than two, or less, of which the first few are named.
+    /// The error for a number of classes other than two; it names the first three.
     pub fn not_two(classes: &[String]) -> Self {
         let first = classes[..classes.len().min(3)].join(", ");
         let more = if classes.len() > 3 { ", …" } else { "" };
@@ -150,14 +149,14 @@ impl TableError {
     }
 }
 
-/// What is in a column.
+/// The values of a column.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
     /// Finite numbers; NaN is missing.
     Numeric(Vec<f64>),
-    /// Numbers of names; [`MISSING`] is missing.
+    /// Indices of names; [`MISSING`] is missing.
     Nominal {
-        /// The number of the name in each row.
+        /// The index of the name in each row.
         codes: Vec<u32>,
         /// The names.
         names: Vec<String>,
@@ -168,7 +167,7 @@ pub enum Values {
     Sparse(SparseValues),
 }
 
-/// Numbers of which those that are 0 are not stored.
+/// Numbers of which only the nonzero ones are stored.
 ///
 /// ```
 /// use geowalk::row::SparseValues;
@@ -183,7 +182,8 @@ pub struct SparseValues {
 }
 
 impl SparseValues {
-    /// The values of these rows, which increase; of `length` rows all others are 0. Values without a row are left out.
+    /// A column of `length` rows with the given values in the given rows, which must increase; all others are 0. The
+    /// longer list is cut to the length of the shorter.
     pub fn new(length: usize, mut rows: Vec<u32>, mut values: Vec<f64>) -> Self {
         let shorter = rows.len().min(values.len());
         rows.truncate(shorter);
@@ -196,37 +196,37 @@ impl SparseValues {
         Self { length, rows, values }
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub fn len(&self) -> usize {
         self.length
     }
 
-    /// Are there none?
+    /// Is it without rows?
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
 
-    /// The rows whose value is not 0, in their order.
+    /// The rows with a nonzero value, ascending.
     pub fn rows(&self) -> &[u32] {
         &self.rows
     }
 
-    /// Their values.
+    /// The nonzero values, in the order of [`rows`](Self::rows).
     pub fn values(&self) -> &[f64] {
         &self.values
     }
 
-    /// Rows and values that are not 0.
+    /// Rows and values of the nonzero entries.
     pub fn iter(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
         self.rows.iter().zip(&self.values).map(|(row, value)| (*row as usize, *value))
     }
 
-    /// Are so few values stored that a column is best kept sparse?
+    /// Are less than a quarter of the values nonzero, so that sparse storage pays off?
     pub fn is_mostly_zero(&self) -> bool {
         4 * self.rows.len() < self.length
     }
 
-    /// The value of a row; NaN of one that does not exist. **Cost** the logarithm of how many are stored.
+    /// The value of a row; NaN if the row does not exist. **Cost** logarithmic in the number of stored values.
     pub fn get(&self, row: usize) -> f64 {
         let found = u32::try_from(row).ok().map(|row| self.rows.binary_search(&row));
         match found {
@@ -244,14 +244,14 @@ impl SparseValues {
         }
     }
 
-    /// All values.
+    /// All values, including zeros.
     pub fn dense(&self) -> Vec<f64> {
         let mut all = vec![0.0; self.length];
         self.iter().for_each(|(row, value)| all[row] = value);
         all
     }
 
-    /// The rows so many times, one copy after the other.
+    /// The rows repeated `times` times, one copy after another.
     #[expect(clippy::cast_possible_truncation, reason = "a table that is larger is refused")]
     #[must_use]
     pub fn repeat(&self, times: usize) -> Self {
@@ -265,7 +265,7 @@ impl SparseValues {
 }
 
 impl Values {
-    /// How many rows there are.
+    /// Number of rows.
     pub fn len(&self) -> usize {
         match self {
             Self::Numeric(values) => values.len(),
@@ -275,12 +275,12 @@ impl Values {
         }
     }
 
-    /// Are there none?
+    /// Is it without rows?
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Is the value of this row missing? A row that does not exist is.
+    /// Is the value of this row missing? True for a row that does not exist.
     pub fn missing(&self, row: usize) -> bool {
         match self {
             Self::Numeric(values) => values.get(row).is_none_or(|value| value.is_nan()),
@@ -290,7 +290,7 @@ impl Values {
         }
     }
 
-    /// How many values are missing.
+    /// Number of missing values.
     pub fn gaps(&self) -> usize {
         match self {
             Self::Numeric(values) => values.iter().filter(|value| value.is_nan()).count(),
@@ -320,7 +320,7 @@ impl Column {
         Self { name: name.into(), values: Values::Numeric(values) }
     }
 
-    /// A column of names, given by their numbers; [`MISSING`] is missing.
+    /// A column of names, given by their indices; [`MISSING`] is missing.
     pub fn nominal<N: Into<String>>(
         name: impl Into<String>,
         codes: Vec<u32>,
@@ -345,7 +345,7 @@ impl Column {
         &self.name
     }
 
-    /// What is in it.
+    /// Its values.
     pub fn values(&self) -> &Values {
         &self.values
     }
@@ -386,7 +386,7 @@ impl Column {
     }
 }
 
-/// Columns of one length.
+/// A table: columns of equal length.
 ///
 /// ```
 /// use geowalk::row::{Column, Columns};
@@ -405,7 +405,8 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// A table of these columns: at least one, of one length, with different names, with finite numbers and codes that have a name.
+    /// A table of these columns. There must be at least one; lengths must be equal and names different. Numbers must be
+    /// finite, and every code must have a name.
     pub fn new(columns: Vec<Column>) -> Result<Self, TableError> {
         let rows = columns.first().map_or(0, |column| column.values.len());
         if rows == 0 {
@@ -429,7 +430,7 @@ impl Columns {
         Ok(Self { rows, columns })
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub fn rows(&self) -> usize {
         self.rows
     }
@@ -439,7 +440,7 @@ impl Columns {
         &self.columns
     }
 
-    /// Some of the rows, in the given order; rows that do not exist are left out.
+    /// The given rows, in the given order; rows that do not exist are ignored.
     pub fn select(&self, rows: &[u32]) -> Result<Self, TableError> {
         let rows: Vec<usize> =
             rows.iter().map(|row| *row as usize).filter(|row| *row < self.rows).collect();
@@ -468,13 +469,13 @@ impl Columns {
     }
 }
 
-/// Where each of the old rows is among the selected ones.
+/// The positions of each old row among the selected ones.
 struct Selection {
-    /// The new rows, those of one old row side by side; those of row k end at `ends[k]`.
+    /// The new rows, grouped by old row; the group of row k ends at `ends[k]`.
     news: Vec<u32>,
     ends: Vec<usize>,
     length: usize,
-    /// New rows have the order of the old ones.
+    /// Do the new rows keep the order of the old ones?
     in_order: bool,
 }
 
@@ -533,7 +534,7 @@ mod tests {
         assert!(sparse(vec![0, 2], vec![1.0, f64::INFINITY]).starts_with("row 3 of column 's'"));
         assert!(sparse(vec![2, 0], vec![1.0, 1.0]).contains("must increase and be less than 3"));
         assert!(sparse(vec![0, 3], vec![1.0, 1.0]).contains("must increase and be less than 3"));
-        // Nothing to learn from, and nothing wrong with it.
+        // These columns carry no information, but they are valid.
         let idle = vec![number("a", &[f64::NAN; 2]), number("b", &[3.0; 2])];
         assert_eq!(Columns::new(idle).unwrap().rows(), 2);
     }

@@ -11,7 +11,7 @@ use crate::Real;
 pub struct Dense<'a, F>(pub &'a [F]);
 
 impl<F: Real> Row<F> for Dense<'_, F> {
-    // Where a closure is compiled for wide vectors, the loop around it must be.
+    // The loop must be inlined, so that a closure compiled for wide vectors gets a loop compiled for them.
     #[inline(always)]
     fn each(self, mut f: impl FnMut(usize, F)) {
         for (i, &x) in self.0.iter().enumerate() {

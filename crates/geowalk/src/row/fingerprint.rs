@@ -1,21 +1,26 @@
-//! # The fingerprint of a row
-//! 64 bits of label, importance, places and values. The values v that are not zero go, with their places i, into eight sums in turn, each with a key of its own:
-//! $$h \leftarrow \mathrm{rot}(h) + a_{lo}\, a_{hi} + \mathrm{rot}_{32}(a), \qquad a = v \oplus \mathrm{key} \oplus (2^{32} + 1)\, i$$
-//! where the halves of a have 32 bits each; if the last eight are not full, the last eight values go in once more, or zeros where there are no eight. Of two a that have one half in common the terms differ. Zeros do not count: dense and sparse rows that are equal have the same fingerprint. Two other rows have the same one by a chance of
-//! 2⁻⁶⁴ or so; it guards against accidents, not against who looks for a collision.
-//! **Cost** a product of 32 bits for each value, which processors do several at a time; none where who filled the block knew them. **Source** the product of halves is that of XXH3.
+//! # Fingerprint of a row
+//! A 64-bit hash of label, importance, indices and values. The nonzero values v with their indices i are distributed
+//! over eight sums in turn, each with a separate key:
+//! $$h \leftarrow \mathrm{rot}(h) + a_{lo}\, a_{hi} + \mathrm{rot}_{32}(a), \qquad a = v \oplus \mathrm{key} \oplus
+//! (2^{32} + 1)\, i$$
+//! where the halves of a have 32 bits each. If the last group has fewer than eight values, the last eight values are
+//! added again, or zeros if there are fewer than eight. Two different a that share one half give different terms. Zeros
+//! do not count: equal dense and sparse rows have the same fingerprint. Different rows collide with probability about
+//! 2⁻⁶⁴. This detects accidents; it is not a cryptographic hash.
+//! **Cost** one 32-bit product per value, vectorized; none if the caller that filled the block supplied the
+//! fingerprints. **Source** the product of halves is that of XXH3.
 
 use super::Block;
 use super::block::Parts;
 use crate::real::lanes;
 
-/// An odd number with its bits well mixed, of the golden ratio.
+/// An odd number with well mixed bits, from the golden ratio.
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// How many sums.
+/// Number of parallel sums.
 const WIDTH: usize = 8;
 
-/// Where the sums begin, and their keys: parts of √2, √3, √5, √7, √11, √13, √17, √19.
+/// Initial values of the sums, which are also their keys: fractional bits of √2, √3, √5, √7, √11, √13, √17, √19.
 const KEYS: [u64; WIDTH] = [
     0x6a09_e667_f3bc_c909,
     0xbb67_ae85_84ca_a73b,
@@ -27,19 +32,19 @@ const KEYS: [u64; WIDTH] = [
     0x5be0_cd19_137e_2179,
 ];
 
-/// So many values, and their places.
+/// Eight values, and eight indices.
 type Values = [f64; WIDTH];
 type Places = [u32; WIDTH];
 
-/// The places of the first values of a dense row.
+/// Indices of the first eight values of a dense row.
 const FIRST: Places = [0, 1, 2, 3, 4, 5, 6, 7];
 
-/// The sums.
+/// The eight sums.
 #[derive(Clone, Copy)]
 struct Sums([u64; WIDTH]);
 
 impl Sums {
-    /// One more value for each; tells whether one of them is zero.
+    /// Adds one value to each sum. Returns whether one of the values is zero.
     #[inline(always)]
     fn add(&mut self, places: &Places, values: &Values) -> bool {
         let mut zero = false;
@@ -55,7 +60,7 @@ impl Sums {
     }
 }
 
-/// A sparse row; `None` if it has zeros.
+/// The sums of a sparse row; `None` if it contains zeros.
 fn sparse(indices: &[u32], values: &[f64]) -> Option<Sums> {
     lanes::widely(
         #[inline(always)]
@@ -75,7 +80,7 @@ fn sparse(indices: &[u32], values: &[f64]) -> Option<Sums> {
     )
 }
 
-/// A dense row; `None` if it has zeros.
+/// The sums of a dense row; `None` if it contains zeros.
 fn dense(values: &[f64]) -> Option<Sums> {
     lanes::widely(
         #[inline(always)]
@@ -99,13 +104,13 @@ fn dense(values: &[f64]) -> Option<Sums> {
     )
 }
 
-/// Less than eight values; `None` if there are zeros.
+/// The sums of fewer than eight values; `None` if there are zeros.
 #[inline(always)]
 fn short(indices: impl Iterator<Item = u32>, values: &[f64]) -> Option<Sums> {
     values.iter().all(|value| *value != 0.0).then(|| nonzero(indices, values).0)
 }
 
-/// The values that are not zero, of any row; and how many there are.
+/// The sums over the nonzero values of any row, and the number of those values.
 fn nonzero(indices: impl Iterator<Item = u32>, values: &[f64]) -> (Sums, usize) {
     let (mut sums, mut count) = (Sums(KEYS), 0);
     let (mut places, mut last) = ([0; WIDTH], [0.0; WIDTH]);
@@ -118,7 +123,7 @@ fn nonzero(indices: impl Iterator<Item = u32>, values: &[f64]) -> (Sums, usize) 
     }
     if !count.is_multiple_of(WIDTH) {
         if count > WIDTH {
-            // In the order of the row: behind the newest ones stand the oldest.
+            // Restore the order of the row: the buffer is circular, with the oldest values after the newest.
             places.rotate_left(count % WIDTH);
             last.rotate_left(count % WIDTH);
         }
@@ -127,7 +132,7 @@ fn nonzero(indices: impl Iterator<Item = u32>, values: &[f64]) -> (Sums, usize) 
     (sums, count)
 }
 
-/// Both halves of the product of 128 bits.
+/// Folds the 128-bit product into 64 bits: low half xor high half.
 #[allow(clippy::cast_possible_truncation)] // halves
 fn fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
@@ -139,7 +144,7 @@ fn put(hash: u64, part: u64) -> u64 {
 }
 
 impl Block {
-    /// The fingerprint of row `i`: which row it is, for digests of whole runs.
+    /// The fingerprint of row `i`. It identifies the row in digests of whole runs.
     ///
     /// ```
     /// use geowalk::row::Block;
@@ -204,7 +209,7 @@ mod tests {
             let mut rows = Block::new();
             rows.push_dense(&full, 1.0, 1.0).unwrap();
             assert_eq!(sparse(&full, false), rows.fingerprint(0));
-            // A zero before each third value: found on the way, and left out.
+            // A zero before every third value; zeros are detected and left out.
             let holes: Vec<f64> = full
                 .chunks(3)
                 .flat_map(|some| std::iter::once(&0.0).chain(some))
@@ -229,7 +234,7 @@ mod tests {
 
     #[test]
     fn rows_that_hardly_differ_have_other_fingerprints() {
-        // Few places, small whole numbers, two of three rows that differ in one of them: what data are like.
+        // Realistic data: few indices, small integers, two of three rows differ in one of them.
         let mut seen = std::collections::BTreeSet::new();
         let mut rows = 0;
         for a in 0..40_u32 {
@@ -240,7 +245,7 @@ mod tests {
                     block.feature(50, 1.0);
                     block.end(1.0, 1.0);
                     seen.insert(block.fingerprint(0));
-                    // The first place does not count where its value is 0.
+                    // The first index does not count if its value is 0.
                     rows += u32::from(values % 15 != 0 || a == 0);
                 }
             }

@@ -19,7 +19,8 @@ pub struct Sparse<'a, F> {
 }
 
 impl<'a, F: Real> Sparse<'a, F> {
-    /// A row of the given coordinates; refuses unequal lengths, indices that do not increase, and values that are not finite.
+    /// A row of the given coordinates. Returns an error for unequal lengths, indices that do not increase, and values
+    /// that are not finite.
     pub fn new(indices: &'a [u32], values: &'a [F]) -> Result<Self, DomainError> {
         error::finite("the row's values", values, indices.len())?;
         for (k, pair) in indices.windows(2).enumerate() {
@@ -36,7 +37,8 @@ impl<'a, F: Real> Sparse<'a, F> {
         Ok(Self { indices, values, bound })
     }
 
-    /// A row of indices that the caller knows to be distinct and below `bound`, in any order. A longer slice is cut to the shorter.
+    /// A row of indices that the caller guarantees to be distinct and below `bound`, in any order. The longer slice is
+    /// cut to the length of the shorter.
     #[inline]
     pub(crate) fn distinct(indices: &'a [u32], values: &'a [F], bound: usize) -> Self {
         Self { indices, values, bound }
@@ -56,7 +58,7 @@ impl<F: Real> Row<F> for Sparse<'_, F> {
         self.bound
     }
 
-    // Four coordinates to a turn of the loop.
+    // Unrolled: four coordinates per iteration.
     #[inline(always)]
     fn each_briefly(self, mut f: impl FnMut(usize, F)) {
         let count = self.indices.len().min(self.values.len());

@@ -1,8 +1,8 @@
 //! # Explicit geodesic update
 //! $$w_{t+1} = R_{w_t}\bigl(-\eta\, \mathrm{grad} L_t(w_t)\bigr), \qquad \mathrm{grad} L_t = g\, x^\sharp$$
-//! The geodesic step where the manifold has one, $R = \exp$; a retraction on Hessian manifolds.
-//! **Cost** O(n) (SPD: O(n³)). **Care** walks past the injectivity radius, folds and clamps are reported in [`Round::event`].
-//! **Source** \[KMWW07, eq. (10)\].
+//! The geodesic step if the manifold has one, $R = \exp$; a retraction on Hessian manifolds. **Cost** O(n) (SPD:
+//! O(n³)). **Care** Walks past the injectivity radius, folds and clamps are reported in [`Round::event`]. **Source**
+//! \[KMWW07, eq. (10)\].
 
 use super::{Round, Target, Update};
 use crate::Real;
@@ -34,7 +34,7 @@ pub struct Explicit<M> {
     manifold: M,
 }
 
-/// Weights on the manifold, and the memory of a step.
+/// Weights on the manifold, and scratch memory.
 #[derive(Debug)]
 pub struct ExplicitState<F> {
     w: Vec<F>,
@@ -54,8 +54,8 @@ impl<M> Explicit<M> {
         &self.manifold
     }
 
-    /// w ← R_w(−η g x♯), in memory of the caller.
-    #[allow(clippy::too_many_arguments)] // all of it is memory
+    /// w ← R_w(−η g x♯), in memory supplied by the caller.
+    #[allow(clippy::too_many_arguments)] // most of them are scratch memory
     pub(crate) fn walk<F: Real, X: Row<F>>(
         &self,
         w: &mut [F],

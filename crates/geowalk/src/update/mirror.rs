@@ -1,8 +1,7 @@
 //! # Mirror descent
 //! $$\theta_{t+1} = \theta_t - \eta\, g\, x, \qquad w = \nabla\psi^{-1}(\theta)$$
-//! A straight walk in the dual chart; the same as $-\eta\, g\, x \diamond w_t$.
-//! **Cost** O(n). **Care** the state is θ, never recomputed from w: weights that underflow to 0 in w are still alive in θ; weights that
-//! overflow are an error.
+//! A straight line in the dual chart; the same as $-\eta\, g\, x \diamond w_t$. **Cost** O(n). **Care** The state is θ,
+//! never recomputed from w. Weights that underflow to 0 in w are kept in θ; weights that overflow are an error.
 //! **Source** \[NN09, eq. (49)\]; \[KMWW07s, eq. (6)\].
 
 use super::{Round, Target, Update};
@@ -34,12 +33,12 @@ pub struct Mirror<G> {
     generator: G,
 }
 
-/// Dual coordinates θ and the weights they stand for.
+/// Dual coordinates θ and the corresponding weights.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MirrorState<F> {
     theta: Vec<F>,
     w: Vec<F>,
-    /// Where a step is made before it is known to succeed: θ and w.
+    /// θ and w of the next state, computed here until the step is known to succeed.
     next: [Vec<F>; 2],
 }
 
@@ -67,7 +66,7 @@ impl<G> Mirror<G> {
         Ok(MirrorState { theta, w, next })
     }
 
-    /// The weights at θ + a·x. The state stays.
+    /// The weights at θ + a·x. Does not change the weights of the state.
     pub(crate) fn ahead<'a, F: Real, X: Row<F>>(
         &self,
         state: &'a mut MirrorState<F>,
@@ -86,7 +85,7 @@ impl<G> Mirror<G> {
         Ok(next_w)
     }
 
-    /// θ ← θ + a·x; gives √(2D(w‖w')). On an error the state is unchanged.
+    /// θ ← θ + a·x; returns √(2D(w‖w')). On an error the state is unchanged.
     pub(crate) fn advance<F: Real, X: Row<F>>(
         &self,
         state: &mut MirrorState<F>,

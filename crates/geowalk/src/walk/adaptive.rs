@@ -1,12 +1,12 @@
 //! # A diagonal metric learned from the stream
-//! With $s_i = \max_t |x_{t,i}|$, the scale of feature i, and the weights $w_i = \tilde w_i/s_i$ in its units:
+//! With $s_i = \max_t |x_{t,i}|$, the scale of feature i, and weights $\tilde w_i$ in its unit, $w_i = \tilde w_i/s_i$:
 //! $$\tilde x_i = x_i/s_i, \qquad G_i \leftarrow G_i + (g\,\tilde x_i)^2, \qquad
 //!   \tilde w_i \leftarrow \tilde w_i - \frac{\eta}{\sqrt{G_i}}\, g\, \tilde x_i$$
-//! Normalised AdaGrad. Multiplying a feature by a constant changes nothing but the unit of its weight. When a larger value is seen,
-//! $\tilde w_i$ stays, and the squared gradients so far are expressed in the new unit. Weights that were fitted
-//! to all rows at once stay in the raw unit instead.
+//! Normalized AdaGrad. Multiplying a feature by a constant changes only the unit of its weight. When a larger value
+//! appears, $\tilde w_i$ stays, and the past squared gradients are converted to the new unit. Weights that were fitted
+//! to all rows together keep their raw unit instead.
 //! **Start** w = 0. **Cost** O(nnz), a root and two divisions per coordinate of the row.
-//! **Care** values below 1e-150 count as 0; values above 1e150 are refused.
+//! **Care** Values below 1e-150 count as 0; values above 1e150 are errors.
 //! **Source** \[DHS11\]; \[RML13, alg. 3\], without its common factor $\sqrt{t/N}$.
 
 use super::Walk;
@@ -16,7 +16,7 @@ use crate::row::Row;
 use crate::update::{Round, Target};
 use crate::walk::{self, LARGEST};
 
-/// AdaGrad, normalised by the scale of each feature.
+/// AdaGrad, normalized by the scale of each feature.
 ///
 /// ```
 /// use geowalk::loss::Squared;
@@ -34,8 +34,8 @@ use crate::walk::{self, LARGEST};
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Adaptive {
     features: Vec<Feature>,
-    /// Predictions are linear also where a value exceeds all that were seen: weights were fitted, and are
-    /// trusted there.
+    /// Are predictions linear even for values larger than all seen so far? True for fitted weights, which are valid
+    /// there.
     linear: bool,
 }
 
@@ -44,28 +44,28 @@ struct Feature {
     scale: f64,
     squares: f64,
     w: f64,
-    /// Σ g_t x_t, for the first-order certificate: here it is in the cache line that a step needs anyway.
+    /// Σ g_t x_t for the first-order certificate, stored here because a step loads this cache line anyway.
     gamma: f64,
 }
 
 impl Feature {
-    /// x in units of the scale, which counts as |x| where it is smaller.
+    /// x in units of the scale, or of |x| if |x| is larger.
     #[inline]
     fn relative(&self, x: f64, linear: bool) -> f64 {
         x / if linear { self.scale } else { self.scale.max(x.abs()) }
     }
 
-    /// The weight in the unit of the feature.
+    /// The weight in the raw unit of the feature.
     fn weight(&self) -> f64 {
         if self.scale > 0.0 { self.w / self.scale } else { 0.0 }
     }
 }
 
 impl Adaptive {
-    /// The rate to begin with.
+    /// The default learning rate.
     pub const RATE: f64 = 0.5;
 
-    /// All weights 0.
+    /// All weights are 0.
     pub fn new() -> Self {
         Self::default()
     }

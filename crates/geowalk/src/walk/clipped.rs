@@ -1,7 +1,7 @@
 //! # Predictions in a declared range
 //! $$\hat z = \min(\max(\langle w, x\rangle, lo), hi)$$
-//! The bounds of EGU and its twin are proved for predictions that are clipped to the range of the labels. The loss, its slope and so the
-//! step are those at the clipped prediction. **Cost** none. **Source** \[AW20, thm. 6 and 7\].
+//! The bounds of EGU and its twin are proved for predictions clipped to the range of the labels. The loss, its slope
+//! and so the step are evaluated at the clipped prediction. **Cost** none. **Source** \[AW20, thm. 6 and 7\].
 
 use super::Walk;
 use crate::Real;
@@ -11,7 +11,7 @@ use crate::loss::{Facts, Loss};
 use crate::row::Row;
 use crate::update::{Round, Target};
 
-/// A walk whose predictions are clipped.
+/// A walk with clipped predictions.
 ///
 /// ```
 /// use geowalk::loss::Squared;
@@ -38,12 +38,12 @@ impl<W: Walk> Clipped<W> {
         Ok(Self { walk, lo, hi })
     }
 
-    /// `walk` with its own predictions: for programs that would otherwise be compiled for either.
+    /// `walk` without clipping. For programs that would otherwise be compiled for both types.
     pub fn unbounded(walk: W) -> Self {
         Self { walk, lo: f64::NEG_INFINITY, hi: f64::INFINITY }
     }
 
-    /// The walk inside.
+    /// The wrapped walk.
     pub fn inner(&self) -> &W {
         &self.walk
     }
@@ -53,7 +53,7 @@ impl<W: Walk> Clipped<W> {
     }
 }
 
-/// A loss at the clipped prediction.
+/// A loss, evaluated at the clipped prediction.
 #[derive(Debug)]
 struct At<'a, L: ?Sized> {
     loss: &'a L,
@@ -70,7 +70,8 @@ impl<L: Loss + ?Sized> Loss for At<'_, L> {
         self.loss.value(Real::clamp(z, self.lo, self.hi), y)
     }
 
-    /// Not the slope of the clipped loss, which would be 0 outside the range: the loss's own, at the clipped prediction.
+    /// The slope of the unclipped loss at the clipped prediction. (The slope of the clipped loss would be 0 outside the
+    /// range.)
     fn slope(&self, z: f64, y: f64) -> f64 {
         self.loss.slope(Real::clamp(z, self.lo, self.hi), y)
     }

@@ -1,23 +1,28 @@
-//! # Free of rates and scales
+//! # A walk without learning rate and scales
 //! Each coordinate bets a part of its wealth β on the sign of its next gradient. With $V_i = S_i^2 + M_i^2$:
 //! $$M_i \leftarrow \max(M_i, |x_i|), \qquad \theta_i = G_i/\sqrt{V_i}, \qquad
 //!   \omega_i = \beta_i\, \mathrm{sign}(\theta_i) \min(|\theta_i|, 1) / (2\sqrt{V_i}), \qquad w = c\,\omega,$$
 //! $$G_i \leftarrow G_i - g x_i, \qquad S_i^2 \leftarrow S_i^2 + (g x_i)^2, \qquad \beta_i \leftarrow \beta_i - g x_i \omega_i$$
-//! No rate; multiplying a feature by a constant changes no prediction. For losses with |g| ≤ L (L = 1 unless declared).
+//! It has no rate. Multiplying a feature by a constant changes no prediction. Losses must have |g| ≤ L (default L = 1).
 //!
-//! **The common wealth** All that a coordinate does is proportional to the wealth ε that it starts with, as long as the slopes are the same. So β starts at 1, and one
-//! number c takes the place of ε. It is a positive weight like any other, of the feature $s = \langle\omega, x\rangle$, and makes the geodesic step of
-//! the positive half-line, with the rate of AdaGrad:
+//! **The common wealth** For given slopes, every quantity of a coordinate is proportional to its initial wealth ε. So β
+//! starts at 1, and one common number c takes the place of ε. c is a positive weight of the feature $s = \langle\omega,
+//! x\rangle$, and makes the geodesic step of the positive half-line, with the rate of AdaGrad:
 //! $$c \leftarrow c\, e^{-\kappa\, g z / \sqrt{Q}}, \qquad Q \leftarrow Q + (gz)^2, \qquad c = \varepsilon,\; Q = 1 \text{ at the start.}$$
-//! With κ = 0 it stays at ε, and this is the algorithm of the source. With κ > 0 a stream with short rows and strong features, on which any fixed small ε is slow, and one with
-//! long rows, on which any large one overshoots, are both met: the wealth that was right is found within some hundred examples.
+//! With κ = 0, c stays at ε, and this is the algorithm of the source. A fixed small ε is slow on streams with short
+//! rows and strong features, and a fixed large ε overshoots on long rows. With κ > 0 both kinds work: c reaches a
+//! suitable value within a few hundred examples.
 //!
-//! **Promise** For every u and every c > 0, with $A = \sum_t g_t z_t$ and $\sum_t g_t s_t = \sum_i (1 - \beta_i)$, both known at the end, the regret is at most
-//! $A - c\sum_i(1-\beta_i) + \sum_i \bigl(c + 2|u_i| \hat S_i \max(0, \ln(3|u_i| \hat S_i^3/(c\, x_{\tau_i,i}^2)) - 1)\bigr)$,
-//! $\hat S_i = \sqrt{S_i^2 + M_i^2}$, $x_{\tau_i,i}$ the first value that is not 0; the first two terms, what it cost not to know c, vanish for κ = 0 and c = ε.
-//! The first-order certificate needs no vector of its own: $\Gamma = -G$.
-//! **Start** w = 0, β = 1, c = ε. **Cost** O(nnz), a root and two divisions per coordinate of the row, one exponential per example. **Care** slopes beyond L are
-//! refused: wealth could be lost that is not there. Values below 1e-150 count as 0; values above 1e150 are refused.
+//! **Promise** For every u and every c > 0, with $A = \sum_t g_t z_t$ and $\sum_t g_t s_t = \sum_i (1 - \beta_i)$, both
+//! known at the end, the regret is at most
+//! $A - c\sum_i(1-\beta_i) + \sum_i \bigl(c + 2|u_i| \hat S_i \max(0, \ln(3|u_i| \hat S_i^3/(c\, x_{\tau_i,i}^2)) -
+//! 1)\bigr)$,
+//! with $\hat S_i = \sqrt{S_i^2 + M_i^2}$ and $x_{\tau_i,i}$ the first nonzero value. The first two terms are the cost
+//! of not knowing c; they vanish for κ = 0 and c = ε. The first-order certificate needs no separate vector: $\Gamma =
+//! -G$.
+//! **Start** w = 0, β = 1, c = ε. **Cost** O(nnz), a root and two divisions per coordinate of the row, one exponential
+//! per example. **Care** Slopes beyond L are errors, because a coordinate could lose more than its wealth. Values below
+//! 1e-150 count as 0; values above 1e150 are errors.
 //! **Source** \[KKW19, alg. 2\]; the step of c: \[KMWW07, ex. 7\], \[DHS11\].
 
 use super::Walk;
@@ -30,7 +35,7 @@ use crate::sum::Sum;
 use crate::update::{Round, Target};
 use crate::walk::{self, LARGEST};
 
-/// Betting on each coordinate.
+/// A walk that bets on each coordinate.
 ///
 /// ```
 /// use geowalk::loss::{Facts, Loss};
@@ -66,14 +71,14 @@ pub struct Free {
     common: f64,
     /// Q.
     squares: f64,
-    /// g z of the last step, and c and Q before it.
+    /// g z of the last step, and the values of c and Q before it.
     last: [f64; 3],
     /// A, in units of L.
     a: Sum,
     /// Σ g s, in units of L.
     bets: Sum,
     features: Vec<Feature>,
-    /// |x| of each feature when it first was not 0: apart from the others, since it is hardly ever looked at.
+    /// |x| of each feature at its first nonzero value. Stored separately because it is rarely needed.
     first: Vec<f64>,
 }
 
@@ -87,18 +92,18 @@ struct Feature {
     sum: f64,
     /// β.
     wealth: f64,
-    /// The bet ω that follows from the four, kept so that a prediction needs no root.
+    /// The bet ω computed from the four, cached so that a prediction needs no root.
     bet: f64,
 }
 
-/// The common wealth stays within these.
+/// Limits of the common wealth.
 const LEAST: f64 = 1e-100;
 const MOST: f64 = 1e100;
 
 impl Feature {
     const NEW: Self = Self { scale: 0.0, squares: 0.0, sum: 0.0, wealth: 1.0, bet: 0.0 };
 
-    /// The bet at the scale M.
+    /// The bet for the scale `scale`.
     #[inline]
     fn at(&self, scale: f64) -> f64 {
         if scale == 0.0 {
@@ -108,7 +113,7 @@ impl Feature {
         self.wealth * (self.sum / root).clamp(-1.0, 1.0) / (2.0 * root)
     }
 
-    /// The bet on a row where the feature has the value x.
+    /// The bet on a row in which the feature has the value x.
     #[inline]
     fn on(&self, x: f64) -> f64 {
         if x.abs() > self.scale { self.at(x.abs()) } else { self.bet }
@@ -116,13 +121,14 @@ impl Feature {
 }
 
 impl Free {
-    /// The usual wealth at the start, ε, for a wealth that follows the stream.
+    /// The default initial wealth ε, for a common wealth that adapts.
     pub const WEALTH: f64 = 0.125;
 
-    /// The usual step κ of the common wealth.
+    /// The default step κ of the common wealth.
     pub const STEP: f64 = 0.5;
 
-    /// A wealth at the start (ε) and the step of the common wealth (κ; 0: it stays at ε); the bound L on the slopes, importance weights included.
+    /// The walk with initial wealth ε, step κ of the common wealth (0: it stays at ε), and bound L on the slopes,
+    /// including importance weights.
     pub fn new(epsilon: f64, step: f64, lipschitz: f64) -> Result<Self, ConfigError> {
         error::parameter("epsilon", epsilon, Allowed::Closed(LEAST, MOST))?;
         error::parameter("step", step, Allowed::Closed(0.0, 10.0))?;
@@ -158,7 +164,8 @@ impl Free {
         s
     }
 
-    /// The promise at the head of this file, against all u with |u_i| ≤ size(i), at the c for which it is least; rounded up. NaN if a size is.
+    /// The bound in the header of this file, against all u with |u_i| ≤ size(i), minimized over c and rounded up. NaN
+    /// if a size is NaN.
     pub fn promise(&self, size: &dyn Fn(usize) -> f64) -> f64 {
         let (mut terms, mut seen, mut magnitude) = (Vec::new(), 0.0, 0.0);
         for (i, (feature, first)) in self.features.iter().zip(&self.first).enumerate() {
@@ -192,11 +199,12 @@ impl Free {
                     sum.add(a * (b - ln));
                 }
             }
-            // Each term was rounded a dozen times, and the logarithms are of any size.
+            // Each term was rounded about a dozen times, and the logarithms may be large.
             let slack = 64.0 * f64::EPSILON * (sum.magnitude() + magnitude * (8.0 + ln.abs()));
             sum.upper() + slack
         };
-        // Where the derivative is 0, c = Σa/(n − Σgs) over the terms that are there at c: a few steps towards it. Any c will do.
+        // The derivative is 0 at c = Σa/(n − Σgs), summed over the terms present at c. A few iterations approach it;
+        // the bound is valid for any c.
         let mut c = self.common;
         for _ in 0..8 {
             let ln = Real::ln(c);
@@ -299,7 +307,7 @@ impl Walk for Free {
         self.common = (common * step).clamp(LEAST, MOST);
     }
 
-    /// The classes of one softmax have one wealth in common.
+    /// The classes of one softmax share a common wealth.
     fn share(&mut self, other: &Self) {
         (self.common, self.squares) = (other.common, other.squares);
     }

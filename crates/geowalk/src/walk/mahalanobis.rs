@@ -1,9 +1,10 @@
-//! # The natural gradient of a constant metric
+//! # Natural gradient of a constant metric
 //! $$w \leftarrow w - \tfrac{\eta}{2}\, g\, \Sigma^{-1} x$$
 //! Mirror descent with $\psi = w^\top \Sigma w$; with a diagonal Σ, gradient descent with a rate for each feature.
 //! **Start** w = 0. **Cost** O(nnz) with a diagonal, O(n·nnz) with a full matrix of n rows, which is inverted once in O(n³).
-//! **Care** No factor ½ in ψ, as in the [generator](crate::geometry::generators::Mahalanobis): Σ = I takes half the step of gradient descent. The number of features is
-//! that of Σ; a row with others is an error. The length of a step is $\eta |g| \sqrt{\tfrac12 x^\top \Sigma^{-1} x}$.
+//! **Care** No factor ½ in ψ, as in the [generator](crate::geometry::generators::Mahalanobis): Σ = I takes half the
+//! step of gradient descent. Σ fixes the number of features; a row with larger indices is an error. The length of a
+//! step is $\eta |g| \sqrt{\tfrac12 x^\top \Sigma^{-1} x}$.
 //! **Source** \[NN09, table 1 and lemma 4\], where the natural gradient lacks the factor ½.
 
 use super::Walk;
@@ -31,15 +32,15 @@ use crate::walk;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Mahalanobis {
-    /// Σ⁻¹/2: its diagonal, or its rows one after the other.
+    /// Σ⁻¹/2: its diagonal, or its rows in order.
     half: Vec<f64>,
     full: bool,
     w: Vec<f64>,
-    /// Σ⁻¹x/2 of the present row.
+    /// Σ⁻¹x/2 of the current row.
     scratch: Vec<f64>,
 }
 
-/// Equal metrics and weights; the row that came last does not count.
+/// Compares metrics and weights; scratch memory does not count.
 impl PartialEq for Mahalanobis {
     fn eq(&self, other: &Self) -> bool {
         (self.full, &self.half, &self.w) == (other.full, &other.half, &other.w)
@@ -47,10 +48,10 @@ impl PartialEq for Mahalanobis {
 }
 
 impl Mahalanobis {
-    /// The most rows that a full matrix may have: its smallest eigenvalue is looked for first.
+    /// The largest number of rows of a full matrix; construction computes its smallest eigenvalue.
     pub const MOST: usize = 512;
 
-    /// Σ with these positive entries on its diagonal, and 0 beside it.
+    /// The walk for a diagonal Σ with these positive entries.
     pub fn diagonal(sigma: &[f64]) -> Result<Self, ConfigError> {
         error::parameter("n", sigma.len() as f64, Allowed::Whole(1))?;
         error::each("sigma", sigma, Allowed::Closed(1e-100, 1e100))?;
@@ -58,7 +59,7 @@ impl Mahalanobis {
         Ok(Self { half, full: false, w: vec![0.0; sigma.len()], scratch: Vec::new() })
     }
 
-    /// Σ with these n×n entries.
+    /// The walk for Σ with these n×n entries.
     pub fn new(sigma: Vec<f64>, n: usize) -> Result<Self, ConfigError> {
         error::parameter("n", n as f64, Allowed::Closed(1.0, Self::MOST as f64))?;
         let generator = generators::Mahalanobis::new(sigma, n)?;
@@ -72,12 +73,12 @@ impl Mahalanobis {
         Ok(Self { half, full: true, w: vec![0.0; n], scratch: vec![0.0; n] })
     }
 
-    /// Σ⁻¹/2, its diagonal or its rows; how many features; is it full?
+    /// Σ⁻¹/2 (its diagonal or its rows), the number of features, and whether the matrix is full.
     pub(crate) fn half(&self) -> (&[f64], usize, bool) {
         (&self.half, self.w.len(), self.full)
     }
 
-    /// xᵀΣ⁻¹x/2; leaves Σ⁻¹x/2 of a full matrix in the scratch.
+    /// xᵀΣ⁻¹x/2; for a full matrix, `scratch` then contains Σ⁻¹x/2.
     fn multiply<X: Row<f64>>(half: &[f64], full: bool, scratch: &mut [f64], x: X) -> f64 {
         let mut form = 0.0;
         if full {
@@ -92,7 +93,7 @@ impl Mahalanobis {
         } else {
             x.each(|i, x| form += x * x * half.get(i).copied().unwrap_or(0.0));
         }
-        // Rounding may leave a form that is nearly 0 below it.
+        // Rounding may make a form near 0 negative.
         crate::Real::max(form, 0.0)
     }
 }
@@ -102,7 +103,7 @@ impl Walk for Mahalanobis {
         self.w.len()
     }
 
-    /// Does nothing: the features are those of Σ.
+    /// Does nothing: Σ fixes the features.
     fn grow(&mut self, _: usize) {}
 
     fn predict<X: Row<f64>>(&self, x: X) -> f64 {
@@ -196,7 +197,7 @@ mod tests {
             walk.read(&mut w);
             update.read(&state, &mut reference);
             assert!(w.iter().zip(&reference).all(|(w, r)| (w - r).abs() < 1e-13));
-            // The prediction moves by rate·slope·gauge, exactly.
+            // The prediction changes by rate·slope·gauge, exactly.
             let moved = a.z - walk.predict(x);
             assert!((moved - a.rate * a.slope * gauge.square).abs() < 1e-12);
         }

@@ -1,14 +1,13 @@
-//! # Normalised rows
+//! # Normalized rows
 //! $$s_i = \max_{s \le t} |x_{s,i}|, \qquad \tilde x_i = x_i/s_i, \qquad z = \langle\tilde w, \tilde x\rangle, \qquad
 //!   w_i = \tilde w_i/s_i$$
-//! Any walk on rows whose coordinates are in units of the largest magnitude so far, the present row included.
-//! The weights are those of the rows as they are, so predictions, averages and the first-order certificate
-//! are too. A larger value makes its weight smaller, in proportion; $\tilde w$ stays.
+//! Any walk on rows whose coordinates are divided by the largest magnitude so far, including the current row. Weights
+//! are reported for the original rows, and so are predictions, averages and the first-order certificate. A larger value
+//! reduces its weight in proportion; $\tilde w$ stays.
 //!
-//! **Start** that of the walk; a feature that has not been seen has weight 0. **Cost** O(nnz), a division per
-//! coordinate of the row. **Care** values below 1e-150 count as 0; values above 1e150 are refused. A row with
-//! a value beyond all that were learned from is predicted as [`step`](Walk::step) would predict it: that
-//! value counts as ±1.
+//! **Start** that of the wrapped walk; an unseen feature has weight 0. **Cost** O(nnz), a division per coordinate of
+//! the row. **Care** Values below 1e-150 count as 0; values above 1e150 are errors. In a row with a value larger than
+//! all learned ones, that value counts as ±1, so that [`predict`](Walk::predict) and [`step`](Walk::step) agree.
 
 use std::marker::PhantomData;
 
@@ -21,16 +20,16 @@ use crate::row::{Row, Sparse};
 use crate::update::{Round, Target};
 use crate::walk::{self, LARGEST};
 
-/// The type of row that the walk inside sees when it moves. Programs with another type of row
-/// give it one that the walk is compiled for already.
+/// The type of row that the wrapped walk gets in a step. A program can choose a type for which the walk is already
+/// compiled, to avoid a second copy of its code.
 pub trait Shape: Send + Sync + 'static {
-    /// The row.
+    /// The row type.
     type Of<'a>: Row<f64>;
     /// The row of these coordinates.
     fn of(row: Sparse<'_, f64>) -> Self::Of<'_>;
 }
 
-/// Sparse rows as they are.
+/// Passes sparse rows on unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AsSparse;
 
@@ -41,8 +40,8 @@ impl Shape for AsSparse {
     }
 }
 
-/// A walk on normalised rows, or on rows as they are: one type for both, for programs that would otherwise be
-/// compiled for either.
+/// A walk on normalized rows, or on original rows. It is one type for both, for programs that would otherwise be
+/// compiled for both types.
 ///
 /// ```
 /// use geowalk::loss::Squared;
@@ -60,11 +59,11 @@ impl Shape for AsSparse {
 #[derive(Debug)]
 pub struct Normalised<W, S = AsSparse> {
     walk: W,
-    /// s, if rows are normalised.
+    /// The scales s, if rows are normalized.
     scales: Option<Vec<f64>>,
     indices: Vec<u32>,
     values: Vec<f64>,
-    /// Scales that the row changes, as they were.
+    /// Previous values of the scales that the row changes.
     before: Vec<(usize, f64)>,
     shape: PhantomData<S>,
 }
@@ -75,7 +74,7 @@ impl<W: Clone, S> Clone for Normalised<W, S> {
     }
 }
 
-/// Equal walks and scales; what is left over from the last row does not count.
+/// Compares walks and scales; scratch memory does not count.
 impl<W: PartialEq, S> PartialEq for Normalised<W, S> {
     fn eq(&self, other: &Self) -> bool {
         self.walk == other.walk && self.scales == other.scales
@@ -83,15 +82,14 @@ impl<W: PartialEq, S> PartialEq for Normalised<W, S> {
 }
 
 impl<W> Normalised<W> {
-    /// `walk` on normalised rows.
+    /// `walk` on normalized rows.
     pub fn new(walk: W) -> Self {
         Self::shaped(walk, true)
     }
 }
 
 impl<W, S> Normalised<W, S> {
-    /// `walk` on rows that are normalised or as they are; when it moves it sees rows of the type that S
-    /// names.
+    /// `walk` on rows that are normalized or not. In a step, the wrapped walk gets rows of the type that S names.
     pub fn shaped(walk: W, normalise: bool) -> Self {
         Self::made(walk, normalise.then(Vec::new))
     }
@@ -101,13 +99,13 @@ impl<W, S> Normalised<W, S> {
         Self { walk, scales, indices, values, before, shape: PhantomData }
     }
 
-    /// The walk inside.
+    /// The wrapped walk.
     pub fn inner(&self) -> &W {
         &self.walk
     }
 }
 
-/// A row in units of the scales, which count as |x| where they are smaller.
+/// A row in units of the scales, or of |x| where |x| is larger.
 #[derive(Debug, Clone, Copy)]
 struct Rescaled<'a, X> {
     x: X,
@@ -131,7 +129,7 @@ impl<X: Row<f64>> Row<f64> for Rescaled<'_, X> {
 }
 
 impl<W: Walk, S: Shape> Normalised<W, S> {
-    /// The row in units of the scales that include it. On an error nothing has changed.
+    /// Converts the row to units of the scales, which are updated with the row first. On an error nothing changes.
     fn rescale<X: Row<f64>>(&mut self, x: X) -> Result<usize, DomainError> {
         let Self { scales, indices, values, before, .. } = self;
         let Some(scales) = scales else { return Ok(0) };
@@ -171,7 +169,7 @@ impl<W: Walk, S: Shape> Normalised<W, S> {
         }
     }
 
-    /// The scales as they were before the row.
+    /// Restores the scales to their values before the row.
     #[cold]
     fn undo(&mut self) {
         for (i, scale) in self.before.drain(..) {
@@ -181,7 +179,7 @@ impl<W: Walk, S: Shape> Normalised<W, S> {
         }
     }
 
-    /// What makes a weight of normalised rows one of rows as they are.
+    /// The factor that converts a weight of normalized rows to one of original rows.
     fn inverse_scale(&self, i: usize) -> f64 {
         match &self.scales {
             None => 1.0,
@@ -225,7 +223,7 @@ impl<W: Walk, S: Shape> Walk for Normalised<W, S> {
         let row = S::of(Sparse::distinct(&self.indices, &self.values, bound));
         let made = self.walk.step(row, target, loss, rate);
         if made.is_err() || target.weight == 0.0 {
-            self.undo(); // a row without weight is no example
+            self.undo(); // a row without weight does not count as an example
         }
         made
     }
@@ -271,7 +269,7 @@ impl<W: Walk, S: Shape> Walk for Normalised<W, S> {
     }
 
     fn gamma(&self, rate: Option<f64>, out: &mut Vec<f64>) -> Option<f64> {
-        // The walk inside knows that of rows whose units changed.
+        // The wrapped walk's Γ is that of the normalized rows, whose units changed.
         if self.scales.is_none() { self.walk.gamma(rate, out) } else { None }
     }
 

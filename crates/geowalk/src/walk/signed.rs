@@ -1,8 +1,8 @@
 //! # Signed weights from positive ones
 //! $$x \mapsto (U x, -U x), \qquad w = U (w^+ - w^-)$$
-//! Any walk on positive weights, run on two copies of the features: EG±, EGU± and their twins. On the simplex the weights then
-//! range over $\Vert w \Vert_1 \le U$. Feature i becomes the coordinates 2i and 2i + 1.
-//! **Start** Both copies alike, so w = 0. **Cost** twice that of the walk. **Source** \[KW97\].
+//! Runs any walk on positive weights on two copies of the features: EG±, EGU± and their twins. On the simplex the
+//! weights then have $\Vert w \Vert_1 \le U$. Feature i becomes the coordinates 2i and 2i + 1. **Start** Both copies
+//! are equal, so w = 0. **Cost** twice that of the walk. **Source** \[KW97\].
 
 use super::Walk;
 use crate::Real;
@@ -41,7 +41,7 @@ impl<W: Walk> Signed<W> {
         Ok(Self { walk, scale })
     }
 
-    /// The walk inside, whose coordinates 2i and 2i + 1 are the weights of U x_i and −U x_i.
+    /// The wrapped walk; its coordinates 2i and 2i + 1 are the weights of U x_i and −U x_i.
     pub fn inner(&self) -> &W {
         &self.walk
     }

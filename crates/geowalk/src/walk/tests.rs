@@ -1,4 +1,4 @@
-//! What the walks of the geometries do at the edges of their domains.
+//! Behavior of the walks at the edges of their domains.
 
 use std::f64::consts::PI;
 
@@ -8,7 +8,7 @@ use crate::loss::{Absolute, Hinge, Squared};
 use crate::row::Dense;
 use crate::{DomainError, Real};
 
-/// On the unit sphere, at the direction w.
+/// A walk on the unit sphere, at the direction w.
 fn at(w: &[f64]) -> Sphere {
     let mut sphere = Sphere::new(1.0, 0).unwrap();
     let square: f64 = w.iter().map(|w| w * w).sum();
@@ -23,7 +23,7 @@ fn at(w: &[f64]) -> Sphere {
 
 #[test]
 fn aligned_with_the_row_it_cannot_move() {
-    // The loss is as large as it can be, and its gradient is 0.
+    // The loss has its maximum, and the gradient is 0.
     let mut sphere = at(&[-0.6, -0.8]);
     let round = sphere.step(Dense(&[0.6, 0.8]), 1.0.into(), &Squared, 0.5).unwrap();
     assert_eq!((round.event, round.length), (Event::Stationary, 0.0));
@@ -35,7 +35,7 @@ fn aligned_with_the_row_it_cannot_move() {
 
 #[test]
 fn a_quarter_turn_has_no_part_along_w() {
-    // θ = η|g| = π/2 with w ⊥ x: a = 0, and the common factor cannot carry it.
+    // θ = η|g| = π/2 with w ⊥ x: a = 0, which the common factor cannot represent.
     let mut sphere = at(&[1.0, 0.0, 0.0]);
     let rate = PI / 4.0;
     let round = sphere.step(Dense(&[0.0, 1.0, 0.0]), 1.0.into(), &Squared, rate).unwrap();
@@ -107,7 +107,7 @@ fn auto_follows_the_declared_number_of_features() {
 
 #[test]
 fn a_walk_of_length_two_from_the_middle_folds() {
-    // p = (½, ½), length 2 > π/2: 2√p would be (1.954, −0.426) up to order.
+    // p = (½, ½), length 2 > π/2: without folding, 2√p would be (1.954, −0.426) up to order.
     let mut walk = Simplex::new();
     let round = walk.step(Dense(&[1.0, 0.0]), 0.0.into(), &Squared, 4.0).unwrap();
     assert_eq!((round.slope, round.length), (1.0, 2.0));
@@ -163,7 +163,7 @@ fn the_formulas_of_three_losses() {
     // Squared: κ = 2η(u − y)/(1 + 2η‖x‖²).
     walk.step(Dense(&x), 3.0.into(), &Squared, 0.1).unwrap();
     assert!((walk.predict(Dense(&x)) - 5.0 * 0.6 / 2.0).abs() < 1e-15);
-    // Absolute: η, or what is left.
+    // Absolute: η, or the remaining distance.
     walk.step(Dense(&x), 3.0.into(), &Absolute, 0.1).unwrap();
     assert!((walk.predict(Dense(&x)) - 2.0).abs() < 1e-15);
     walk.step(Dense(&x), 3.0.into(), &Absolute, 50.0).unwrap();

@@ -2,15 +2,15 @@
 //! $$A_t = D + \sum_{s \le t} x_s x_s^\top, \qquad b_t = \sum_{s \le t} y_s x_s, \qquad
 //!   z_t = b_{t-1}^\top A_t^{-1} x_t = \frac{\langle w_{t-1}, x_t\rangle}{1 + h_t}, \qquad
 //!   h_t = x_t^\top A_{t-1}^{-1} x_t$$
-//! Ridge regression after every row, whose prediction counts the row it is for: for the squared loss and few
-//! features. D is diagonal, with a·x² for the first value x of a feature that is not 0, so that neither units
-//! nor late features matter. There is no rate.
+//! Ridge regression after every row. The prediction also counts the row to be predicted. It is for the squared loss and
+//! few features. D is diagonal, with entry a·x² for the first nonzero value x of a feature, so the result does not
+//! depend on units, and late features are allowed. There is no rate.
 //!
-//! **Promise** For every u the regret is at most $\sum_i D_{ii} u_i^2 + \sum_t y_t^2 x_t^\top A_t^{-1} x_t$,
-//! which grows with ln t ([`Vaw::promise`]). An importance w counts as √w·(x, y).
-//! **Start** w = 0. **Cost** O(d²) for d features: the triangular factor R of A is turned by Givens
-//! rotations, which keep it exact to rounding. **Care** at most [`Vaw::MOST`] features; a finished model
-//! predicts ⟨w, x⟩, without the divisor 1 + h. The length of a step is not defined, and 0.
+//! **Promise** For every u the regret is at most $\sum_i D_{ii} u_i^2 + \sum_t y_t^2 x_t^\top A_t^{-1} x_t$, which
+//! grows with ln t ([`Vaw::promise`]). An importance weight w multiplies the row and the label by √w.
+//! **Start** w = 0. **Cost** O(d²) for d features: Givens rotations update the triangular factor R of A, so that it is
+//! exact up to rounding. **Care** at most [`Vaw::MOST`] features. A finished model predicts ⟨w, x⟩, without the divisor
+//! 1 + h. The length of a step is not defined; 0 is reported.
 //! **Source** \[Vovk01\]; \[AW01\].
 
 use super::Walk;
@@ -21,7 +21,7 @@ use crate::sum::Sum;
 use crate::update::{Round, Target};
 use crate::walk;
 
-/// Ridge regression, row by row.
+/// Ridge regression, updated row by row.
 ///
 /// ```
 /// use geowalk::loss::Squared;
@@ -42,7 +42,7 @@ use crate::walk;
 pub struct Vaw {
     a: f64,
     most: usize,
-    /// The rows of R from the diagonal on.
+    /// The rows of R, from the diagonal on.
     rows: Vec<Vec<f64>>,
     /// R⁻ᵀb.
     rhs: Vec<f64>,
@@ -51,12 +51,12 @@ pub struct Vaw {
     w: Vec<f64>,
     /// Σ y² xᵀA⁻¹x.
     spent: Sum,
-    /// The row, and R⁻ᵀx.
+    /// The current row, and R⁻ᵀx.
     x: Vec<f64>,
     q: Vec<f64>,
 }
 
-/// Equal factors and sums; what is left over from the last row does not count.
+/// Compares factors and sums; scratch memory does not count.
 impl PartialEq for Vaw {
     fn eq(&self, other: &Self) -> bool {
         (&self.rows, &self.rhs, &self.ridge) == (&other.rows, &other.rhs, &other.ridge)
@@ -64,13 +64,13 @@ impl PartialEq for Vaw {
 }
 
 impl Vaw {
-    /// The most features.
+    /// The largest number of features.
     pub const MOST: usize = 512;
 
-    /// The usual a.
+    /// The default a.
     pub const RIDGE: f64 = 1.0;
 
-    /// With D = a·x², for at most so many features.
+    /// The forecaster with D = a·x², for at most `most` features.
     pub fn new(a: f64, most: usize) -> Result<Self, ConfigError> {
         error::parameter("ridge", a, Allowed::Closed(1e-100, 1e100))?;
         error::parameter("most", most as f64, Allowed::Closed(1.0, Self::MOST as f64))?;
@@ -89,7 +89,7 @@ impl Vaw {
         (sum.upper() + 1e-12 * sum.magnitude()).next_up()
     }
 
-    /// x ← the row; features that come with their first value get their part of D.
+    /// x ← the row; features with their first nonzero value get their entry of D.
     fn take<X: Row<f64>>(&mut self, row: X) {
         let Self { a, rows, ridge, x, .. } = self;
         x.clear();
@@ -111,7 +111,7 @@ impl Vaw {
         });
     }
 
-    /// q ← R⁻ᵀx; gives ⟨w, x⟩ and h.
+    /// q ← R⁻ᵀx; returns ⟨w, x⟩ and h.
     fn solve(&mut self) -> (f64, f64) {
         let Self { rows, rhs, x, q, .. } = self;
         q.clone_from(x);
@@ -134,7 +134,7 @@ impl Vaw {
         (z, h)
     }
 
-    /// Adds √w·(x, y) to the factor.
+    /// Adds √w·(x, y) to the factor; `root` is √w.
     fn add(&mut self, root: f64, y: f64) {
         let Self { rows, rhs, x, w, .. } = self;
         let mut y = root * y;
@@ -259,7 +259,7 @@ mod tests {
     use crate::loss::Squared;
     use crate::row::{Dense, Sparse};
 
-    /// The solution of a small symmetric system by elimination.
+    /// Solves a small symmetric system by elimination.
     fn solved(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
         let n = b.len();
         for i in 0..n {
@@ -288,7 +288,7 @@ mod tests {
         let (mut loss, mut spent) = (0.0, 0.0);
         let (mut rows, mut w) = (Vec::new(), Vec::new());
         for t in 0..80_u32 {
-            // The last feature comes late, and is large.
+            // The last feature appears late, and is large.
             let x: Vec<f64> = (0..4)
                 .map(|i| {
                     if i == 3 {
@@ -329,7 +329,7 @@ mod tests {
             }
             rows.push((x, y, weight));
         }
-        // The promise, against the best weights and a few others.
+        // The bound holds against the best weights and a few others.
         for u in [w.clone(), vec![1.0, -2.0, 0.0, 1e-3], vec![0.0; 4]] {
             let of = |x: &[f64]| x.iter().zip(&u).map(|(x, u)| x * u).sum::<f64>();
             let theirs: f64 = rows.iter().map(|(x, y, w)| w * (of(x) - y) * (of(x) - y)).sum();

@@ -1,7 +1,8 @@
-//! # The constants of Winnow
-//! Winnow is [`Entropy`](super::Entropy), its twin [`ReparamEntropy`](super::ReparamEntropy), with the loss $\max(0, -y(z - \theta))$, whose slope is −y
-//! on a mistake and 0 otherwise. Where some r ≥ 0 has $\langle r, x\rangle \ge \mu$ on positive and 0 on negative examples, both
-//! make at most $c\,D(r \Vert w_1)$ mistakes, and $c\,k \ln(n/k)$ for a disjunction of k of n literals from $w_1 = k/n$:
+//! # Constants of Winnow
+//! Winnow is [`Entropy`](super::Entropy) and its twin is [`ReparamEntropy`](super::ReparamEntropy), both with the loss
+//! $\max(0, -y(z - \theta))$, whose slope is −y on a mistake and 0 otherwise. If some r ≥ 0 has $\langle r, x\rangle
+//! \ge \mu$ on positive examples and 0 on negative ones, both make at most $c\,D(r \Vert w_1)$ mistakes. For a
+//! disjunction of k of n literals, starting from $w_1 = k/n$, that is $c\,k \ln(n/k)$:
 //!
 //! | | step on a mistake | η | θ | c |
 //! |---|---|---|---|---|
@@ -9,13 +10,13 @@
 //! | twin | $u_i (1 + \eta y x_i)$ | 0.8545507191 | $\mu\ln(1+\eta)/(2\eta)$ | $2/(\mu(2-\eta)\ln(1+\eta))$ |
 //!
 //! For μ = ½: θ = 0.1929666380, c = 7.1823, and θ = 0.1806921617, c = 5.6539.
-//! **Care** The rate of the twin in the scale of the library, $u_i(1 - \tfrac{\eta}{2} g x_i)$, is twice the η of the table.
-//! **Source** \[AW20, thm. 2 and 3\], with the exact constants and initial weight k/n.
+//! **Care** In this library's scale, $u_i(1 - \tfrac{\eta}{2} g x_i)$, the rate of the twin is twice the η of the
+//! table. **Source** \[AW20, thm. 2 and 3\], with the exact constants and initial weight k/n.
 
 use crate::Real;
 use crate::error::{self, Allowed, ConfigError};
 
-/// What a Winnow algorithm is run with, and what it promises.
+/// The parameters of a Winnow algorithm, and its mistake bound.
 ///
 /// ```
 /// use geowalk::walk::winnow;
@@ -29,11 +30,11 @@ use crate::error::{self, Allowed, ConfigError};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Constants {
-    /// The rate, in the scale of the walk.
+    /// The rate, on the scale of the walk.
     pub rate: f64,
     /// θ, the threshold of the prediction.
     pub threshold: f64,
-    /// c: at most c·D(r‖w₁) mistakes.
+    /// c: there are at most c·D(r‖w₁) mistakes.
     pub mistakes: f64,
 }
 
@@ -42,7 +43,7 @@ const RATE: f64 = 1.278_464_542_761_074;
 /// Minimises 1/((2 − η) ln(1 + η)).
 const TWIN_RATE: f64 = 0.854_550_719_096_126_2;
 
-/// Winnow for the margin μ; ½ is usual.
+/// The constants of Winnow for the margin μ; ½ is usual.
 pub fn winnow(margin: f64) -> Result<Constants, ConfigError> {
     let mu = error::parameter("margin", margin, Allowed::Positive)?;
     let e = Real::exp(RATE);
@@ -53,7 +54,7 @@ pub fn winnow(margin: f64) -> Result<Constants, ConfigError> {
     })
 }
 
-/// The twin of Winnow for the margin μ; ½ is usual.
+/// The constants of the twin of Winnow for the margin μ; ½ is usual.
 pub fn twin(margin: f64) -> Result<Constants, ConfigError> {
     let mu = error::parameter("margin", margin, Allowed::Positive)?;
     let log = Real::ln_1p(TWIN_RATE);
@@ -64,7 +65,7 @@ pub fn twin(margin: f64) -> Result<Constants, ConfigError> {
     })
 }
 
-/// The weight k/n that each of n features begins with, if k of them are expected to matter.
+/// The initial weight k/n of each of n features, if k of them are expected to matter.
 pub fn start(n: usize, k: usize) -> Result<f64, ConfigError> {
     error::parameter("n", n as f64, Allowed::Whole(1))?;
     error::parameter("k", k as f64, Allowed::Closed(1.0, n as f64))?;

@@ -1,14 +1,15 @@
-//! How far a curve lies above its tangent, without the cancellation of "value minus tangent".
+//! The height of a curve above its tangent, without the cancellation of "value minus tangent".
 //!
-//! A divergence of two points at relative distance ε is of order ε²; as a difference of terms of order 1 it loses every
-//! digit at ε = 1e-8. Each function here is a sum of terms of one sign, or a difference that loses a few bits at most.
+//! A divergence of two points at relative distance ε is of order ε². Computed as a difference of terms of order 1 it
+//! loses all digits at ε = 1e-8. Each function here is a sum of terms of one sign, or a difference that loses at most a
+//! few bits.
 
 use crate::Real;
 
 /// Below this relative distance the series of [`log_gap`] is used.
 const NEAR: f64 = 0.4;
 
-/// ln(u/w), also where u/w overflows or underflows.
+/// ln(u/w), also if u/w overflows or underflows.
 #[inline]
 pub(crate) fn ln_ratio<F: Real>(u: F, w: F) -> F {
     let ratio = u / w;
@@ -29,8 +30,8 @@ fn log_gap<F: Real>(t: F) -> F {
     t * s - F::TWO * s * square * series
 }
 
-/// u ln(u/w) − u + w ≥ 0 for u, w ≥ 0, given also d = u − w: the caller may know the difference better than
-/// the two numbers tell it. +∞ if u > 0 = w.
+/// u ln(u/w) − u + w ≥ 0 for u, w ≥ 0. The caller also passes d = u − w, which it may know more exactly than the
+/// rounded u and w. +∞ if u > 0 = w.
 #[inline]
 pub(crate) fn entropy<F: Real>(u: F, w: F, d: F) -> F {
     if u == F::ZERO {
@@ -71,7 +72,7 @@ pub(super) fn exp_gap<F: Real>(x: F) -> F {
 }
 
 #[cfg(test)]
-#[allow(clippy::unreadable_literal)] // copied digit by digit
+#[allow(clippy::unreadable_literal)] // copied with all digits
 mod tests {
     use super::*;
 
@@ -101,7 +102,7 @@ mod tests {
             (3.0, 2.5451774444795623, 1.6137056388801094, 16.085536923187668),
         ];
         for (t, h, l, m) in table {
-            // 1 + t is not exact: hand over t as the difference.
+            // 1 + t is rounded, so pass t as the difference.
             close(entropy(1.0 + t, 1.0, t), h, 5e-15);
             if t.abs() > 1e-3 {
                 close(burg(1.0 + t, 1.0), l, 4e-13);

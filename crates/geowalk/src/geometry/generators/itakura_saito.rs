@@ -1,6 +1,6 @@
 //! # Itakura–Saito
 //! $$\psi(w) = -\sum_i \ln w_i, \qquad D(u \Vert w) = \sum_i \frac{u_i}{w_i} - \ln \frac{u_i}{w_i} - 1, \qquad w > 0$$
-//! Burg's entropy. The divergence is the same for (cu, cw) whatever c > 0.
+//! The generator is Burg's entropy. The divergence does not change if u and w are both multiplied by c > 0.
 //!
 //! **Link** $\theta = -1/w$. **Inverse** $w = -1/\theta$, only for θ < 0. **Conjugate** $-\sum_i (1 + \ln(-\theta_i))$.
 //! **Modulus** none on the whole orthant ($\psi'' = 1/w^2$); $1/R^2$ w.r.t. $\Vert\cdot\Vert_1$ where $\Vert w \Vert_1 \le R$, because
@@ -9,9 +9,9 @@
 //!
 //! **Cost** O(n).
 //!
-//! **Care** A mirror step may leave the image of the link: $-1/w - \eta\, \partial L \ge 0$ is no weight.
-//! [`check_dual`](Generator::check_dual) refuses it with the number; `unlink` without the check gives a negative or infinite weight.
-//! D = +∞ at the boundary ($u_i = 0$ or $w_i = 0$): ψ is infinite there.
+//! **Care** A mirror step may leave the image of the link: $-1/w - \eta\, \partial L \ge 0$ does not correspond to a
+//! weight. [`check_dual`](Generator::check_dual) returns an error with the number; `unlink` without the check gives a
+//! negative or infinite weight. D = +∞ at the boundary ($u_i = 0$ or $w_i = 0$), because ψ is infinite there.
 //!
 //! **Source** \[NN09, table 1\].
 
@@ -141,14 +141,14 @@ impl<F: Real> Separable<F> for ItakuraSaito {
 
 /// Mirror descent with Burg's entropy at O(nnz): $\theta \leftarrow \theta - \eta\, g\, x$, $w_i = -1/\theta_i$.
 ///
-/// Rates of change are relative: $w_i' = w_i/(1 + \eta g x_i w_i)$. **Start** equal weights.
-/// **Care** θ must stay negative: a step that would take a coordinate to 0 or beyond is an error, and is not made. The
-/// implicit step cannot leave θ < 0: where a θ_i comes near 0 its weight grows without bound and takes the prediction
-/// beyond the point of least loss, so the root of $z(\kappa) = \sum_i x_i/(\kappa x_i - \theta_i)$ is before that.
-/// **Source** \[NN09, table 1\].
+/// Steps change weights by relative amounts: $w_i' = w_i/(1 + \eta g x_i w_i)$. **Start** equal weights. **Care** θ
+/// must stay negative. A step that would move a coordinate to 0 or beyond is an error and is not made. The implicit
+/// step cannot leave θ < 0: as a θ_i approaches 0 its weight grows without bound and moves the prediction beyond the
+/// minimum of the loss. So the root of $z(\kappa) = \sum_i x_i/(\kappa x_i - \theta_i)$ is reached earlier. **Source**
+/// \[NN09, table 1\].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BurgForm {
-    /// θ of a weight at the start.
+    /// θ of an initial weight.
     start: f64,
 }
 
@@ -156,7 +156,7 @@ pub struct BurgForm {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reciprocal;
 
-/// θ may not be nearer to 0: w stays below 1e150.
+/// Upper limit of θ: w stays below 1e150.
 const NEAREST: f64 = -1e-150;
 
 impl Coordinate for Reciprocal {
@@ -220,7 +220,7 @@ impl SparseForm for BurgForm {
 }
 
 impl Curve for BurgForm {
-    /// |κ| at which the first θ_i becomes 0.
+    /// The |κ| at which the first θ_i becomes 0.
     type Ready = f64;
 
     fn ready<X: Row<f64>>(
@@ -260,7 +260,7 @@ impl Curve for BurgForm {
             if let Some(&theta) = chart.theta.get(i)
                 && x != 0.0
             {
-                // At the limit rounding may leave a θ on the wrong side of 0.
+                // At the limit rounding may give a θ_i with the wrong sign.
                 let w = -1.0 / Real::min(theta - kappa * x, -f64::MIN_POSITIVE);
                 z += x * w;
                 slope -= (x * w) * (x * w);
@@ -293,7 +293,7 @@ mod tests {
         assert_eq!(ItakuraSaito.divergence(&[1.0], &[0.0]), f64::INFINITY);
     }
 
-    /// The ℓ₁ modulus is attained in the limit w → R e₁: it could not be larger.
+    /// The ℓ₁ modulus is attained in the limit w → R e₁, so no larger constant is valid.
     #[test]
     fn modulus_within_a_radius_is_tight() {
         let modulus = Generator::<f64>::modulus_within(&ItakuraSaito, 2.0);

@@ -1,6 +1,7 @@
 //! # Kullback–Leibler
 //! $$\psi(w) = \sum_i w_i \ln w_i - w_i, \qquad D(u \Vert w) = \sum_i u_i \ln \frac{u_i}{w_i} - u_i + w_i, \qquad w > 0$$
-//! The unnormalised relative entropy. Its mirror step multiplies, $w_i e^{-\eta \partial_i L}$: unnormalised exponentiated gradient.
+//! The unnormalized relative entropy. Its mirror step is multiplicative, $w_i e^{-\eta \partial_i L}$: unnormalized
+//! exponentiated gradient.
 //!
 //! **Link** $\theta = \ln w$. **Inverse** $w = e^\theta$. **Conjugate** $\sum_i e^{\theta_i}$. **Modulus** none on the whole orthant
 //! ($\psi'' = 1/w$ tends to 0); $1/R$ w.r.t. $\Vert\cdot\Vert_1$ where $\Vert w \Vert_1 \le R$, because
@@ -8,9 +9,9 @@
 //!
 //! **Cost** O(n), one logarithm or exponential per coordinate.
 //!
-//! **Care** $0 \ln 0 = 0$, so u may have zeros; D = +∞ where $u_i > 0 = w_i$. For u near w each term is computed as
-//! $w\,h(u/w - 1)$, $h(t) = (1+t)\ln(1+t) - t$ by its series. Every θ is in the image of ∇ψ, but `unlink` overflows to ∞ above
-//! 709.7 and underflows to 0 below −745 (88.7 and −103 in `f32`).
+//! **Care** $0 \ln 0 = 0$, so u may have zeros; D = +∞ if $u_i > 0 = w_i$. For u near w each term is computed as
+//! $w\,h(u/w - 1)$, with $h(t) = (1+t)\ln(1+t) - t$ computed by its series. Every θ is in the image of ∇ψ, but `unlink`
+//! overflows to ∞ above 709.7 and underflows to 0 below −745 (88.7 and −103 in `f32`).
 //!
 //! **Source** \[NN09, table 1\]; \[AW20, eq. (5)\].
 
@@ -134,18 +135,18 @@ impl<F: Real> Separable<F> for KullbackLeibler {
 
     #[inline]
     fn unflat1(&self, f: F) -> Option<F> {
-        // A NaN is inside no interval, yet it must come out: only what is known to be outside is refused.
+        // A NaN must stay a NaN, so only values that compare as outside return `None`.
         if f <= F::ZERO { None } else { Some((F::HALF * f).square()) }
     }
 }
 
-/// Unnormalised exponentiated gradient (EGU) at O(nnz), $w_i \leftarrow w_i\, e^{-\eta g x_i}$.
+/// Unnormalized exponentiated gradient (EGU) at O(nnz), $w_i \leftarrow w_i\, e^{-\eta g x_i}$.
 ///
 /// With the loss of Winnow and the constants of [`winnow`](crate::walk::winnow) it is Winnow.
 /// **Start** equal weights; small ones ($10^{-4}$) find a sparse target sooner than $1/n$. **Cost** one exponential per
-/// coordinate of the row. The implicit step has $z(\kappa) = \sum_i w_i x_i e^{-\kappa x_i}$, and costs as much per
-/// evaluation; short ones take a power series once. **Care** on features of both signs there is no bound, and large
-/// rates diverge: logarithms of factors are cut to ±700, those of weights to 345, both reported.
+/// coordinate of the row. The implicit step has $z(\kappa) = \sum_i w_i x_i e^{-\kappa x_i}$ and costs as much per
+/// evaluation; short steps compute one power series instead. **Care** For features of both signs there is no bound, and
+/// large rates diverge. Logarithms of factors are clipped to ±700 and those of weights to ±345; both are reported.
 /// **Source** \[KW97\]; \[AW20, sec. 2 and 5\]; \[KMWW07s, eq. (6)\].
 #[derive(Debug, Clone, PartialEq)]
 pub struct EntropyForm(Logarithmic);
@@ -166,10 +167,10 @@ impl Exponent for ScaledValue {
 }
 
 impl Steps<EntropyForm> {
-    /// The weight that features begin with unless told otherwise.
+    /// Default initial weight of a feature.
     pub const START: f64 = 1e-4;
 
-    /// Every weight begins at `start` > 0.
+    /// All weights start at `start` > 0.
     pub fn new(start: f64) -> Result<Self, ConfigError> {
         Ok(Self::of(EntropyForm(Logarithmic::new(start)?)))
     }
@@ -246,11 +247,11 @@ impl Curve for EntropyForm {
 
 /// The twin of EGU at O(nnz): gradient descent on u with w = u², $u_i \leftarrow u_i (1 - \tfrac{\eta}{2}\, g\, x_i)$.
 ///
-/// Discretises the same flow, and is compared at the same η. **Start** equal weights (w, not u, is the parameter).
-/// **Care** the state is 2 ln|u|. The sign of u never matters: w is u², and u' is a multiple of u. Where
-/// $\tfrac{\eta}{2} g x_i > 1$ u crosses 0, which is counted and reported as a fold. Where it would be 0, the
-/// weight would be dead for ever, and is multiplied by 2⁻¹⁰⁴ instead (reported as clamped).
-/// **Source** \[AW20, alg. 4 and 6, eq. (20)\].
+/// It discretizes the same flow as EGU, and is compared with it at the same η. **Start** equal weights (the parameter
+/// is w, not u). **Care** The state is 2 ln|u|. The sign of u does not matter: w is u², and u' is a multiple of u. If
+/// $\tfrac{\eta}{2} g x_i > 1$ then u crosses 0, which is counted and reported as a fold. If u would become exactly 0,
+/// the weight could never recover; it is multiplied by 2⁻¹⁰⁴ instead (reported as clamped). **Source** \[AW20, alg. 4
+/// and 6, eq. (20)\].
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReparamEntropyForm(Logarithmic);
 
@@ -272,7 +273,7 @@ impl Exponent for SquaredFactor {
 }
 
 impl Steps<ReparamEntropyForm> {
-    /// Every weight w = u² begins at `start` > 0.
+    /// All weights w = u² start at `start` > 0.
     pub fn new(start: f64) -> Result<Self, ConfigError> {
         Ok(Self::of(ReparamEntropyForm(Logarithmic::folding(start)?)))
     }

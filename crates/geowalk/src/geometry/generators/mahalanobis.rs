@@ -1,16 +1,17 @@
 //! # Mahalanobis
 //! $$\psi(w) = w^\top \Sigma w, \qquad D(u \Vert w) = (u - w)^\top \Sigma (u - w), \qquad \Sigma \succ 0$$
-//! The only symmetric Bregman divergences. The mirror step is $w - (\eta/2)\, \Sigma^{-1} \partial L$, the natural gradient of a
-//! constant metric.
+//! The only symmetric Bregman divergences. The mirror step is $w - (\eta/2)\, \Sigma^{-1} \partial L$, the
+//! natural-gradient step of a constant metric.
 //!
 //! **Link** $\theta = 2\Sigma w$. **Inverse** $w = \tfrac12 \Sigma^{-1}\theta$. **Conjugate** $\tfrac14 \theta^\top \Sigma^{-1} \theta$.
 //! **Modulus** $2\lambda_{\min}(\Sigma)$ w.r.t. $\Vert\cdot\Vert_2$.
 //!
 //! **Cost** n² multiplications; n³ once, to build it.
 //!
-//! **Care** No factor ½, as in [`SquaredEuclidean`](super::SquaredEuclidean), which is Σ = I. Quadratic forms are computed as squared norms of
-//! $L^\top w$ and $L^{-1}\theta$, $\Sigma = L L^\top$, so they are never negative. `unlink` loses as many digits as the condition number of Σ has.
-//! A matrix that is not symmetric to 1e-9 is refused; what asymmetry is left is averaged away.
+//! **Care** No factor ½, as in [`SquaredEuclidean`](super::SquaredEuclidean), which is Σ = I. Quadratic forms are
+//! computed as squared norms of $L^\top w$ and $L^{-1}\theta$, $\Sigma = L L^\top$, so they are never negative.
+//! `unlink` loses as many digits as the condition number of Σ has. A matrix that is not symmetric to 1e-9 is an error;
+//! smaller asymmetries are averaged.
 //!
 //! **Source** \[NN09, table 1 and lemma 4\], where the natural gradient lacks the factor ½.
 
@@ -96,7 +97,7 @@ impl Mahalanobis {
     fn solve<F: Real>(&self, scale: F, x: &[F], out: &mut [F]) {
         for (j, row) in self.inverse.chunks_exact(self.n).enumerate().take(out.len()) {
             let z = scale * dot(&row[..=j], x);
-            // Row j of L⁻¹ touches the coordinates up to j: those before it are partial sums, j itself is new.
+            // Row j of L⁻¹ affects the coordinates up to j: the ones before j are partial sums, j is set here.
             for (i, (out, &l)) in out.iter_mut().zip(&row[..=j]).enumerate() {
                 let term = F::of(l) * z;
                 *out = if i == j { term } else { *out + term };
@@ -177,7 +178,7 @@ impl<F: Real> Curved<F> for Mahalanobis {
 }
 
 #[cfg(test)]
-#[allow(clippy::unreadable_literal)] // copied digit by digit
+#[allow(clippy::unreadable_literal)] // copied with all digits
 mod tests {
     use super::*;
 

@@ -1,22 +1,25 @@
 //! # q-norms
 //! $$\psi(w) = \tfrac12 \Vert w \Vert_q^2, \qquad 1 < q \le 2$$
-//! Between the generators of gradient descent (q = 2) and, for $q \to 1$, of multiplicative updates.
+//! The family contains the generators of gradient descent (q = 2) and, for $q \to 1$, of multiplicative updates.
 //!
-//! **Link** $\theta_i = \mathrm{sign}(w_i)\, |w_i|^{q-1} \Vert w \Vert_q^{2-q}$. **Inverse** the same with $p = q/(q-1)$ in place of q.
+//! **Link** $\theta_i = \mathrm{sign}(w_i)\, |w_i|^{q-1} \Vert w \Vert_q^{2-q}$. **Inverse** the same formula with $p =
+//! q/(q-1)$ in place of q.
 //! **Conjugate** $\tfrac12 \Vert\theta\Vert_p^2$. **Modulus** q − 1 w.r.t. $\Vert\cdot\Vert_q$.
 //!
 //! **Divergence** With $N = \Vert w\Vert_q$, $U = \Vert u\Vert_q$ and the divergence $d(b \Vert a)$ of the scalar function $|t|^q/q$,
 //! $$D(u \Vert w) = N^{2-q} \sum_i d(u_i \Vert w_i) + \Big[ \tfrac12 (U - N)^2 - N^{2-q}\, d(U \Vert N) \Big],$$
-//! where the sum and the bracket are both ≥ 0 (the derivative of the bracket in U is $U - N^{2-q} U^{q-1}$, of the sign of U − N). For
-//! a, b > 0 the scalar divergence is again a sum of two terms ≥ 0: with $\alpha = q - 1$, $L = \ln(b/a)$,
+//! where the sum and the bracket are both ≥ 0 (the derivative of the bracket in U is $U - N^{2-q} U^{q-1}$, which has
+//! the sign of U − N). For a, b > 0 the scalar divergence is also a sum of two terms ≥ 0: with $\alpha = q - 1$, $L =
+//! \ln(b/a)$,
 //! $$d(b \Vert a) = \tfrac{\alpha}{q}\, a^\alpha \Big[ (b L - b + a) + \tfrac{b}{\alpha} (e^{\alpha L} - 1 - \alpha L) \Big].$$
 //! So nothing cancels, neither for u near w nor for q near 1.
 //!
 //! **Cost** O(n), one power per coordinate (`divergence`: four).
 //!
-//! **Care** Everything is divided by the largest coordinate first, so that weights of 1e200 or 1e-200 (or both in one vector) are fine;
-//! 0 goes to 0. Keep θ as the state of a learner and compute w from it. ψ has no second derivative where q < 2 and a
-//! coordinate is 0: `hessian` gives NaN or ∞ there, `check_curved` refuses such a point, `hessian_inverse` has a limit there and gives it (but NaN at w = 0).
+//! **Care** Everything is first divided by the largest coordinate, so weights of 1e200 or 1e-200 (or both in one
+//! vector) are safe; 0 maps to 0. Keep θ as the state of a learner and compute w from it. ψ has no second derivative if
+//! q < 2 and a coordinate is 0. There `hessian` gives NaN or ∞, `check_curved` returns an error, and `hessian_inverse`
+//! gives its limit (but NaN at w = 0).
 //!
 //! **Source** \[NN09, table 1 and sec. 5.2\]; \[GLS01\].
 
@@ -53,14 +56,14 @@ pub struct PNorm {
 }
 
 impl PNorm {
-    /// 1 < q ≤ 2.
+    /// The generator with exponent q, 1 < q ≤ 2.
     pub fn new(q: f64) -> Result<Self, ConfigError> {
         error::parameter("q", q, Allowed::OpenClosed(1.0, 2.0))?;
         Ok(Self { q })
     }
 
-    /// The q for sparse targets in ℝⁿ: p = max(2, 2 ln n), so $q = 2 \ln n/(2 \ln n - 1)$ from n = 3 on. Then
-    /// $\Vert x \Vert_p \le \sqrt e\, \Vert x \Vert_\infty$. \[GLS01\]
+    /// The q for sparse targets in ℝⁿ: p = max(2, 2 ln n), so $q = 2 \ln n/(2 \ln n - 1)$ for n ≥ 3. Then $\Vert x
+    /// \Vert_p \le \sqrt e\, \Vert x \Vert_\infty$. \[GLS01\]
     pub fn auto(n: usize) -> Self {
         let p = if n < 3 { 2.0 } else { 2.0 * Real::ln(n as f64) };
         Self { q: p / (p - 1.0) }
@@ -71,7 +74,7 @@ impl PNorm {
         self.q
     }
 
-    /// p = q/(q − 1), the exponent of the dual norm, that of the features.
+    /// p = q/(q − 1), the exponent of the dual norm, which measures the features.
     pub fn p(&self) -> f64 {
         self.q / (self.q - 1.0)
     }
@@ -85,7 +88,7 @@ fn largest<F: Real>(x: &[F]) -> F {
     x.iter().fold(F::ZERO, |m, &x| m.max(x.abs()))
 }
 
-/// out ← the gradient of ½‖·‖² of exponent 1 + a: sign(x) |x|^a ‖x‖^(1−a).
+/// out ← the gradient of ½‖·‖² for the norm with exponent 1 + a: sign(x) |x|^a ‖x‖^(1−a).
 fn gradient<F: Real>(a: F, x: &[F], out: &mut [F]) {
     let scale = largest(x);
     if a == F::ONE || scale == F::ZERO {
@@ -98,7 +101,7 @@ fn gradient<F: Real>(a: F, x: &[F], out: &mut [F]) {
     let factor = mass.powf((F::ONE - a) / (F::ONE + a));
     for (out, &x) in out.iter_mut().zip(x) {
         let power = (x.abs() / scale).powf(a);
-        // Where the power underflows, it need not when multiplied by the scale.
+        // The power may underflow although its product with the scale does not.
         let size = if power < F::TINY {
             (scale.ln() + a * gap::ln_ratio(x.abs(), scale)).exp()
         } else {
@@ -157,7 +160,7 @@ impl<F: Real> Generator<F> for PNorm {
             return F::ZERO;
         }
         let mut terms = u.iter().zip(w).map(|(&u, &w)| {
-            // Seen from the sign of w.
+            // Measured in the direction of the sign of w.
             let a = w.abs() / scale;
             let turn = |x: F| if w < F::ZERO { -x / scale } else { x / scale };
             (turn(u), a, turn(u - w))
@@ -185,7 +188,7 @@ impl<F: Real> Generator<F> for PNorm {
         if norm_w == F::ZERO {
             return scale * (scale * (F::HALF * norm_u.square()));
         }
-        // Σ|u|^q − Σ|w|^q = q (gap + slope), whose rounding is relative to u − w.
+        // Σ|u|^q − Σ|w|^q = q (gap + slope); its rounding error is relative to u − w.
         let growth = q * (gap + slope) / near;
         let d = if growth.abs() < F::HALF {
             norm_w * (growth.ln_1p() / q).exp_m1()
@@ -203,9 +206,9 @@ impl<F: Real> Generator<F> for PNorm {
     }
 }
 
-/// Where no coordinate is 0. With r = |w|/max|w|, s = sign(w) and M = Σ r^q,
-/// ∇²ψ = (q−1) M^((2−q)/q) diag(r^(q−2)) + (2−q) M^((2−2q)/q) (s r^(q−1))(s r^(q−1))ᵀ, and its inverse is the same expression in θ
-/// and p, which in terms of r is M^((q−2)/q)/(q−1) diag(r^(2−q)) − (2−q)/(q−1) M^(−2/q) (s r)(s r)ᵀ.
+/// For nonzero coordinates. With r = |w|/max|w|, s = sign(w) and M = Σ r^q,
+/// ∇²ψ = (q−1) M^((2−q)/q) diag(r^(q−2)) + (2−q) M^((2−2q)/q) (s r^(q−1))(s r^(q−1))ᵀ. Its inverse is the same
+/// expression in θ and p, which in terms of r is M^((q−2)/q)/(q−1) diag(r^(2−q)) − (2−q)/(q−1) M^(−2/q) (s r)(s r)ᵀ.
 impl<F: Real> Curved<F> for PNorm {
     fn hessian(&self, w: &[F], v: &[F], out: &mut [F]) {
         let (q, alpha) = (F::of(self.q), F::of(self.q - 1.0));
@@ -266,7 +269,7 @@ impl<F: Real> Curved<F> for PNorm {
         error::finite("the tangent vector", v, w.len())
     }
 
-    /// (1, …, 1): at 0 there is no Hessian.
+    /// (1, …, 1), because the Hessian does not exist at 0.
     fn origin(&self, w: &mut [F]) {
         w.fill(F::ONE);
     }
@@ -275,9 +278,9 @@ impl<F: Real> Curved<F> for PNorm {
 /// Mirror descent in the q-norm at O(nnz), $\theta \leftarrow \theta - \eta\, g\, x$, 1 < q ≤ 2: between
 /// gradient descent (q = 2) and EG (q → 1).
 ///
-/// **Start** w = 0. **Care** q is fixed when the walk is made: `auto` takes it from the number of features that was
-/// declared, and features that come later do not change it. The implicit step needs $\sum|\theta_i|^p$ off the
-/// row: that is found by difference, and anew in O(n) when that is too coarse. **Source** \[GLS01\];
+/// **Start** w = 0. **Care** q is fixed when the walk is made: `auto` computes it from the declared number of features,
+/// and later features do not change it. The implicit step needs $\sum|\theta_i|^p$ of the features outside the row. It
+/// is computed as a difference, or summed again in O(n) if the difference is too inaccurate. **Source** \[GLS01\];
 /// \[NN09, sec. 5.2\].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PNormForm {
@@ -285,13 +288,13 @@ pub struct PNormForm {
 }
 
 impl Steps<PNormForm> {
-    /// The q-norm, 1.001 ≤ q ≤ 2.
+    /// The walk with exponent q, 1.001 ≤ q ≤ 2.
     pub fn new(q: f64) -> Result<Self, ConfigError> {
         error::parameter("q", q, Allowed::Closed(1.001, 2.0))?;
         Ok(Self::of(PNormForm { p: q / (q - 1.0) }))
     }
 
-    /// q for sparse targets among n features: 2 ln n/(2 ln n − 1), at most 2 \[NN09, sec. 5.2\].
+    /// The q for sparse targets among n features: 2 ln n/(2 ln n − 1), at most 2 \[NN09, sec. 5.2\].
     pub fn auto(n: usize) -> Result<Self, ConfigError> {
         let p = (2.0 * Real::ln(n.max(1) as f64)).clamp(2.0, 1000.0);
         Self::new(p / (p - 1.0))
@@ -337,14 +340,14 @@ impl SparseForm for PNormForm {
     }
 }
 
-/// The error of a difference of masses, relative to the larger.
+/// Error of a difference of masses, relative to the larger mass.
 const SLIP: f64 = 2e-13;
 
-/// How much of the mass after a step may be error.
+/// Largest fraction of the mass after a step that may be error.
 const TOLERANCE: f64 = 1e-11;
 
 impl Curve for PNormForm {
-    /// ‖θ‖_p of the features that the row does not have.
+    /// ‖θ‖_p of the features outside the row.
     type Ready = f64;
 
     fn ready<X: Row<f64>>(
@@ -373,14 +376,14 @@ impl Curve for PNormForm {
 
     fn refine<X: Row<f64>>(&self, chart: &mut Dual, x: X, off: &f64, kappa: f64) -> Option<f64> {
         let slip = chart.reference * Real::powf(SLIP * chart.mass.value(), 1.0 / self.p);
-        // Masses are powers of norms: the comparison is made without leaving the range of floats.
+        // Masses are powers of norms. Logarithms keep the comparison within the range of floats.
         let after = chart.shifted(*off, x, kappa).norm;
         let coarse = *off > 0.0 && self.p * Real::ln(slip / after) > Real::ln(TOLERANCE);
         coarse.then(|| chart.off_anew(x))
     }
 }
 
-/// What becomes of the prediction.
+/// The prediction after a step, with its derivative.
 struct Shifted {
     z: f64,
     slope: f64,
@@ -389,7 +392,7 @@ struct Shifted {
 }
 
 impl Dual {
-    /// ‖θ‖_p of the features that the row does not have, by difference.
+    /// ‖θ‖_p of the features outside the row, computed as a difference.
     fn off<X: Row<f64>>(&self, x: X) -> f64 {
         let (mut on, mut seen) = (0.0, 0);
         x.each(|i, x| {
@@ -405,12 +408,12 @@ impl Dual {
         if seen >= self.theta.len() || self.reference == 0.0 {
             return 0.0;
         }
-        // Something positive where there may be something: what it is worth is checked after the step.
+        // Return a positive number if there may be such features; its accuracy is checked after the step.
         let mass = self.mass.value();
         self.reference * Real::powf((mass - on).max(SLIP * mass), 1.0 / self.p)
     }
 
-    /// The same, summed anew. O(n).
+    /// ‖θ‖_p of the features outside the row, summed again in O(n).
     #[cold]
     fn off_anew<X: Row<f64>>(&mut self, x: X) -> f64 {
         x.each(|i, x| {
@@ -436,7 +439,7 @@ impl Dual {
         if top > 0.0 { top * Real::powf(mass, 1.0 / p) } else { 0.0 }
     }
 
-    /// The prediction at θ − κx, where `off` is the norm of the features that the row does not have.
+    /// The prediction at θ − κx; `off` is the norm of the features outside the row.
     fn shifted<X: Row<f64>>(&self, off: f64, x: X, kappa: f64) -> Shifted {
         let p = self.p;
         let mut top = off;
@@ -456,7 +459,7 @@ impl Dual {
                 && x != 0.0
             {
                 let r = (theta - kappa * x) / top;
-                // |r|^{p−2}; for p = 2 it is 1 also at 0.
+                // |r|^{p−2}; for p = 2 it is 1, also at r = 0.
                 let power = if p == 2.0 { 1.0 } else { Real::powf(r.abs(), p - 2.0) };
                 mass += power * r * r;
                 first += power * r * x;
@@ -472,7 +475,7 @@ impl Dual {
 }
 
 #[cfg(test)]
-#[allow(clippy::unreadable_literal)] // copied digit by digit
+#[allow(clippy::unreadable_literal)] // copied with all digits
 mod tests {
     use super::*;
 
@@ -493,7 +496,7 @@ mod tests {
         }
         assert_eq!(theta[2], 0.0);
         assert_eq!(link(1.2, &[0.0, 0.0]), [0.0, 0.0]);
-        // Both in one vector: |w|^0.2 ‖w‖^0.8 = 1e-40 · 1e160.
+        // Both magnitudes in one vector: |w|^0.2 ‖w‖^0.8 = 1e-40 · 1e160.
         let theta = link(1.2, &[1e200, 1e-200]);
         assert!((theta[1] / 1e120 - 1.0).abs() < 1e-12, "{theta:?}");
         let mut w = [0.0; 2];
@@ -547,7 +550,7 @@ mod tests {
         }
     }
 
-    /// Far from w, on its other side, from 0 and to 0; 50-digit values.
+    /// For u far from w, on its other side, and from and to 0; reference values with 50 digits.
     #[test]
     fn divergence_anywhere() {
         let d = |q: f64, u: &[f64], w: &[f64]| PNorm::new(q).unwrap().divergence(u, w);

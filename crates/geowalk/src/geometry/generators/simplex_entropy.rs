@@ -2,17 +2,18 @@
 //! $$\psi(w) = \sum_i w_i \ln w_i, \qquad D(u \Vert w) = \sum_i u_i \ln \frac{u_i}{w_i}, \qquad w > 0,\ \sum_i w_i = 1$$
 //! Its mirror step is exponentiated gradient, $w_i e^{-\eta \partial_i L} / \sum_j w_j e^{-\eta \partial_j L}$.
 //!
-//! **Link** Directions in the simplex sum to 0, so ∇ψ is defined up to a constant: θ and θ + c are the same dual point. The one chosen
-//! (the gauge) is $\theta = \ln w$, the log-probabilities, for which $\ln\sum_i e^{\theta_i} = 0$.
-//! **Inverse** softmax, of every θ: it does not see the gauge. **Conjugate** $\ln \sum_i e^{\theta_i}$.
-//! **Modulus** 1 w.r.t. $\Vert\cdot\Vert_1$ (Pinsker's inequality). **Metric** that of Fisher.
+//! **Link** Directions in the simplex sum to 0, so ∇ψ is defined up to a constant: θ and θ + c are the same dual point.
+//! The chosen representative (the gauge) is $\theta = \ln w$, the log-probabilities, for which $\ln\sum_i e^{\theta_i}
+//! = 0$. **Inverse** softmax, for every θ; it does not depend on the gauge. **Conjugate** $\ln \sum_i e^{\theta_i}$.
+//! **Modulus** 1 w.r.t. $\Vert\cdot\Vert_1$ (Pinsker's inequality). **Metric** the Fisher metric.
 //!
 //! **Cost** O(n).
 //!
-//! **Care** Of two dual points compare the differences of coordinates, or their softmax: after a step θ is no longer in the gauge. Softmax
-//! and log-sum-exp take the largest coordinate out first, and the second sums the rest in `ln_1p`: neither overflows. D is summed as
-//! $u_i \ln(u_i/w_i) - u_i + w_i \ge 0$, which is the same for two points of the simplex and has no cancellation; D = +∞ where
-//! $u_i > 0 = w_i$. Weights more than $e^{745}$ times smaller than the largest underflow to 0 and do not pass `check`.
+//! **Care** Compare two dual points by their differences of coordinates or by their softmax: after a step θ is no
+//! longer in the gauge. Softmax and log-sum-exp subtract the largest coordinate first, and log-sum-exp adds the rest in
+//! `ln_1p`, so neither overflows. D is summed as $u_i \ln(u_i/w_i) - u_i + w_i \ge 0$, which has the same sum on the
+//! simplex and does not cancel; D = +∞ if $u_i > 0 = w_i$. Weights more than $e^{745}$ times smaller than the largest
+//! underflow to 0 and fail `check`.
 //!
 //! **Source** \[AW20, sec. 2\]; Fisher metric \[AN00, sec. 2.2\].
 
@@ -84,7 +85,7 @@ impl<F: Real> Generator<F> for SimplexEntropy {
 
     fn conjugate(&self, theta: &[F]) -> F {
         let top = largest(theta);
-        // The largest coordinate is the 1 in ln(1 + ·): left out of the sum once, even where it occurs twice.
+        // The largest coordinate is the 1 in ln(1 + ·). Leave it out of the sum once, even if it occurs twice.
         let mut left_out = false;
         let mut sum = F::ZERO;
         for &theta in theta {
@@ -106,7 +107,7 @@ impl<F: Real> Generator<F> for SimplexEntropy {
     }
 }
 
-/// Checks a sum, added in `f64`, to the tolerance of `F` times `scale`.
+/// Checks a sum, computed in `f64`, to the tolerance of `F` times `scale`.
 fn sums_to<F: Real>(
     quantity: &'static str,
     x: &[F],
@@ -127,14 +128,14 @@ impl<F: Real> Curved<F> for SimplexEntropy {
         n.saturating_sub(1)
     }
 
-    /// v/w, one of the covectors (they differ by constants) that stand for ∇²ψ v.
+    /// v/w, a representative of ∇²ψ v: covectors that differ by a constant are equal.
     fn hessian(&self, w: &[F], v: &[F], out: &mut [F]) {
         for ((out, &v), &w) in out.iter_mut().zip(v).zip(w) {
             *out = v / w;
         }
     }
 
-    /// w ∘ (g − ⟨w, g⟩), the same for g and g + c.
+    /// w ∘ (g − ⟨w, g⟩); adding a constant to g does not change it.
     fn hessian_inverse(&self, w: &[F], g: &[F], out: &mut [F]) {
         let mean: F = w.iter().zip(g).map(|(&w, &g)| w * g).sum();
         for ((out, &g), &w) in out.iter_mut().zip(g).zip(w) {
@@ -142,7 +143,8 @@ impl<F: Real> Curved<F> for SimplexEntropy {
         }
     }
 
-    /// v − w Σv, nearest in the Fisher metric. Twice: the first pass leaves a residue relative to the vector before it.
+    /// v − w Σv, the nearest tangent vector in the Fisher metric. It is applied twice, because the first pass leaves a
+    /// residue relative to the original vector.
     fn project(&self, w: &[F], v: &mut [F]) {
         for _ in 0..2 {
             let sum: F = v.iter().copied().sum();
@@ -165,14 +167,13 @@ impl<F: Real> Curved<F> for SimplexEntropy {
 }
 
 /// Exponentiated gradient (EG) at O(nnz), $w_i \leftarrow w_i\, e^{-\eta g x_i}/\sum_j w_j\, e^{-\eta g x_j}$, and two
-/// relatives with a polynomial in place of the exponential.
+/// variants with a polynomial in place of the exponential.
 ///
-/// EG is Hedge when the row is the experts' losses and the loss is z itself. **Start** uniform over the features that
-/// are there. **Care** logarithms are the state, so a weight that a drift has made 1e-900 is still alive when the drift
-/// turns. Logarithms of factors are cut to ±700, and factors that would be ≤ 0 to 2⁻⁵² (reported). The implicit
-/// step has $z'(\kappa) = -\mathrm{Var}_{w'}(x)$, and cuts logarithms of factors at −10⁴, relative to the
-/// largest.
-/// **Source** \[KW97\], also for approximated EG; \[CMS07\] for Prod; \[AW20, eq. (3), sec. 4 and 5\].
+/// EG is Hedge if the row contains the experts' losses and the loss is z. **Start** uniform over the present features.
+/// **Care** Logarithms are the state, so a weight that has drifted down to 1e-900 can still recover. Logarithms of
+/// factors are clipped to ±700, and factors ≤ 0 to 2⁻⁵² (reported). The implicit step has $z'(\kappa) =
+/// -\mathrm{Var}_{w'}(x)$, and clips logarithms of factors at −10⁴, relative to the largest. **Source** \[KW97\], also
+/// for approximated EG; \[CMS07\] for Prod; \[AW20, eq. (3), sec. 4 and 5\].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum SimplexEntropyForm {
     /// EG.
@@ -180,7 +181,7 @@ pub enum SimplexEntropyForm {
     Exponential,
     /// $w_i (1 - \eta g x_i)$, divided by the sum.
     Prod,
-    /// $w_i (1 - \eta g (x_i - z))$, whose sum stays 1 of itself.
+    /// $w_i (1 - \eta g (x_i - z))$; its sum stays 1 without division.
     Approximated,
 }
 
@@ -223,7 +224,7 @@ impl SparseForm for SimplexEntropyForm {
             Self::Exponential => (Factor::Exponential, -kappa),
             Self::Prod => (Factor::Linear, -kappa),
             Self::Approximated => {
-                // 1 − κ(x_i − z) = (1 + κz)(1 − κx_i/(1 + κz)): all weights share the first factor.
+                // 1 − κ(x_i − z) = (1 + κz)(1 − κx_i/(1 + κz)): the first factor is the same for all weights.
                 let common = 1.0 + kappa * row.z;
                 base::scalar("1 + rate·slope·prediction", common, Allowed::Positive)?;
                 (Factor::Linear, -kappa / common)
@@ -304,7 +305,7 @@ impl Curve for SimplexEntropyForm {
     }
 }
 
-/// The least x_i, or the largest where κ < 0: that of the largest factor. Features off the row have 0.
+/// The x_i with the largest factor: the smallest, or for κ < 0 the largest. Features outside the row count as 0.
 fn extreme<X: Row<f64>>(x: X, kappa: f64, any_off: bool) -> f64 {
     let sign = f64::copysign(1.0, kappa);
     let mut least = if any_off { 0.0 } else { f64::INFINITY };
@@ -316,14 +317,14 @@ fn extreme<X: Row<f64>>(x: X, kappa: f64, any_off: bool) -> f64 {
     sign * least
 }
 
-/// Σ e_i x_i^k, for the distributions with |κ| up to `reach`.
+/// Σ e_i x_i^k, to compute the distributions with |κ| up to `reach`.
 #[derive(Debug)]
 pub struct Tilts {
     moments: [f64; LONG + 2],
     length: usize,
     reach: f64,
     off: AbsentWeight,
-    /// The |κ| and the largest |x_i| that it was made for.
+    /// The largest |κ| and |x_i| for which the moments are valid.
     asked: f64,
     largest: f64,
 }
@@ -338,7 +339,7 @@ impl Tilts {
     ) -> Self {
         let mut near =
             Self { moments: [0.0; LONG + 2], length: 0, reach: -1.0, off, asked: reach, largest };
-        // Features with x_i = 0 are off the row.
+        // Features with x_i = 0 are outside the row.
         let term = |i, x| (if x == 0.0 { 0.0 } else { w.entries.weight(i).unwrap_or(0.0) }, x);
         if let Some(length) = EXPONENTIAL.length(reach * largest) {
             if length == SHORT {
@@ -376,7 +377,7 @@ struct Tilted {
 }
 
 impl Tilted {
-    /// From Σ w e^{−κx}, Σ w x e^{−κx}, Σ w x² e^{−κx}, all divided by e^`top`.
+    /// From Σ w e^{−κx}, Σ w x e^{−κx} and Σ w x² e^{−κx}, all divided by e^`top`.
     fn new(sum: f64, first: f64, second: f64, top: f64) -> Self {
         let z = first / sum;
         Self { z, variance: Real::max(second / sum - z * z, 0.0), total: top + Real::ln(sum) }
@@ -407,9 +408,9 @@ fn tilt<X: Row<f64>>(w: &Partitioned, off: AbsentWeight, x: X, kappa: f64) -> Ti
 }
 
 /// The twin of EG at O(nnz): gradient descent on u with w = u², divided by ‖u‖. Special forms:
-/// * *centred*: the twin on $x - m$, $m = (lo + hi)/2$ for features in [lo, hi]; it has the bound of EG itself;
-/// * *experts*: $u_i(1 - \eta g x_i)$, the scale of the experts' algorithm, where the row is the experts'
-///   losses in [0, 1].
+/// * *centered*: the twin on $x - m$, $m = (lo + hi)/2$ for features in [lo, hi]; it has the same bound as EG;
+/// * *experts*: $u_i(1 - \eta g x_i)$, the scale of the experts' algorithm, where the row contains the experts' losses
+///   in [0, 1].
 ///
 /// **Care** as for the [twin of EGU](super::ReparamEntropyForm). **Source** \[AW20, alg. 4 and 6, eq. (20)\].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -432,7 +433,7 @@ impl Steps<ReparamSimplexForm> {
         Self::default()
     }
 
-    /// The centred twin, for features in \[lo, hi\].
+    /// The centered twin, for features in \[lo, hi\].
     pub fn centred(lo: f64, hi: f64) -> Result<Self, ConfigError> {
         error::parameter("lo", lo, Allowed::Closed(-1e100, 1e100))?;
         error::parameter("hi", hi, Allowed::Closed(lo, 1e100))?;
@@ -440,7 +441,7 @@ impl Steps<ReparamSimplexForm> {
         Ok(Self::of(ReparamSimplexForm { middle, ..ReparamSimplexForm::default() }))
     }
 
-    /// The twin of Hedge in the scale of its algorithm, u(1 − ηℓ).
+    /// The twin of Hedge on the scale of the experts' algorithm, u(1 − ηℓ).
     pub fn experts() -> Self {
         Self::of(ReparamSimplexForm { scale: 1.0, ..ReparamSimplexForm::default() })
     }
@@ -465,7 +466,7 @@ impl SparseForm for ReparamSimplexForm {
         if tau == 0.0 {
             return Ok(None);
         }
-        // 1 + τ(x_i − m) = (1 − τm)(1 + τx_i/(1 − τm)): all weights share the first factor.
+        // 1 + τ(x_i − m) = (1 − τm)(1 + τx_i/(1 − τm)): the first factor is the same for all weights.
         let common = 1.0 - tau * self.middle;
         if common.abs() < 1e-9 {
             let (what, value) = ("1 + rate/2·slope·middle, which must not vanish,", common);
@@ -475,7 +476,7 @@ impl SparseForm for ReparamSimplexForm {
     }
 
     fn gauge<X: Row<f64>>(&self, _: &Partitioned, x: X) -> Gauge {
-        // Features that are not in the row are pulled by their distance from the middle as well.
+        // Features outside the row also move, because 0 differs from the middle.
         let scale = 2.0 * self.scale;
         let gauge = Gauge::largest(x, |x| scale * (x - self.middle));
         let stretch = Real::max(gauge.stretch, scale * self.middle.abs());

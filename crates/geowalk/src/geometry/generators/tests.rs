@@ -1,4 +1,4 @@
-//! What is true of every generator of the table.
+//! Properties of every generator in the table.
 
 use super::*;
 use crate::row::Norm;
@@ -65,12 +65,13 @@ fn minus(a: &Point, b: &Point) -> Point {
     std::array::from_fn(|i| a[i] - b[i])
 }
 
-/// The sum of what is added up, by which rounding is measured.
+/// The sum of the absolute products, the scale of the rounding error.
 fn size(a: &Point, b: &Point) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a * b).abs()).sum()
 }
 
-/// By what the rounding of the coordinate x of `all` is measured: its own size, but for a matrix, which mixes them, the largest.
+/// The scale of the rounding error of a coordinate x of `all`: |x|, or for a matrix, which mixes coordinates, the
+/// largest magnitude.
 fn scale(spec: &str, all: &Point, x: f64) -> f64 {
     if spec.starts_with("mahalanobis") { Norm::LInf.of(all) } else { x.abs() }
 }
@@ -88,7 +89,7 @@ fn unlink_inverts_link() {
         generator.check_dual(&theta).unwrap();
         let mut back = [0.0; 3];
         generator.unlink(&theta, &mut back);
-        // (p − 1) times the rounding of θ in the case of q = 1.01.
+        // (p − 1) times the rounding of θ for q = 1.01.
         let tolerance = if spec == "p-norm(q=1.01)" { 4e-13 } else { 2e-14 };
         for (&x, back) in w.iter().zip(back) {
             close(spec, back, x, tolerance * scale(spec, &w, x));
@@ -102,7 +103,7 @@ fn unlink_inverts_link() {
     });
 }
 
-/// Along directions of the domain, since on the simplex the link is defined up to a constant.
+/// Along directions of the domain, because on the simplex the link is defined only up to a constant.
 #[test]
 fn link_is_the_gradient_of_value_and_unlink_that_of_conjugate() {
     each(|spec, generator, random| {
@@ -116,7 +117,7 @@ fn link_is_the_gradient_of_value_and_unlink_that_of_conjugate() {
             let moved: Point = std::array::from_fn(|i| w[i] + s * v[i]);
             generator.value(&moved)
         };
-        // Fourth-order differences: the rounding of ψ is what remains.
+        // Fourth-order differences, so that only the rounding of ψ remains.
         let slope =
             (8.0 * (value(h) - value(-h)) - (value(2.0 * h) - value(-2.0 * h))) / (12.0 * h);
         let scale = size(&theta, &v) + generator.value(&w).abs() / smallest;
@@ -144,7 +145,7 @@ fn fenchel_young_is_an_equality_at_the_link() {
         let sum = generator.value(&w) + generator.conjugate(&theta);
         let scale = size(&w, &theta) + generator.value(&w).abs() + 3.0;
         close(spec, sum, dot(&w, &theta), 2e-14 * scale);
-        // And an inequality elsewhere: the difference is a divergence.
+        // Elsewhere it is an inequality, and the difference is a divergence.
         let u = random.point(spec);
         let gap = generator.value(&u) + generator.conjugate(&theta) - dot(&u, &theta);
         let scale = scale + size(&u, &theta) + generator.value(&u).abs();
@@ -183,7 +184,7 @@ fn legendre_dual_is_addition_in_the_dual() {
     each(|spec, generator, random| {
         let p = random.point(spec);
         let theta = link(generator, &p);
-        // Small against θ, so that Itakura–Saito stays in the image.
+        // The step is small relative to θ, so that Itakura–Saito stays in the image.
         let mut step =
             || -> Point { std::array::from_fn(|i| 0.4 * (random.next() - 0.5) * theta[i]) };
         let (u, v) = (step(), step());
@@ -225,14 +226,14 @@ fn divergence_is_positive_and_exceeds_the_modulus() {
         }
         assert!(generator.divergence(&[f64::NAN, u[1], u[2]], &w).is_nan(), "{spec}");
         assert!(generator.divergence(&u, &[w[0], f64::NAN, w[2]]).is_nan(), "{spec}");
-        // In f32 the points themselves are rounded: near ones are compared in f64 at the rounded places.
+        // In f32 the points are rounded: near points are compared with the f64 result at the rounded points.
         let (u32, w32) = (near.map(|x| f32::of(x * 1.001)), w.map(f32::of));
         let d64 = generator.divergence(&u32.map(Real::f64), &w32.map(Real::f64));
         close(spec, generator.divergence(&u32, &w32).f64() / d64, 1.0, 1e-4);
     });
 }
 
-/// Values to 80 digits at w and points at relative distances of 1e-8, 1e-5 and 1e-2 from it.
+/// Reference values with 80 digits, at w and at points at relative distances of 1e-8, 1e-5 and 1e-2 from it.
 #[test]
 fn divergence_of_near_points_keeps_its_digits() {
     let w = [0.2, 0.5, 0.3];
@@ -301,7 +302,7 @@ fn hessian_is_the_derivative_of_the_link() {
         let moved = |s: f64| link(generator, &std::array::from_fn(|i| w[i] + s * v[i]));
         let (plus, less) = (moved(1e-5), moved(-1e-5));
         for i in 0..3 {
-            // The floor is for ln w near w = 1, where the rounding of w is larger than that of ln w.
+            // The floor is for ln w near w = 1, where the rounding of w exceeds that of ln w.
             let scale = (link(generator, &w)[i].abs() + out[i].abs()).max(1e-1);
             close(spec, (plus[i] - less[i]) / 2e-5, out[i], 1e-9 * scale);
         }

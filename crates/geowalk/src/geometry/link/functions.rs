@@ -1,4 +1,4 @@
-//! The link functions themselves.
+//! The link functions.
 
 use super::Link;
 use crate::Real;
@@ -72,7 +72,7 @@ impl<F: Real> Link<F> for Log {
             t.ln_1p()
         } else {
             let ratio = q / p;
-            // A quotient beyond the range of scalars still has a logarithm.
+            // A quotient that overflows or underflows still has a logarithm.
             if ratio.is_finite() && ratio >= F::TINY { ratio.ln() } else { q.ln() - p.ln() }
         }
     }
@@ -82,7 +82,7 @@ impl<F: Real> Link<F> for Log {
     }
 }
 
-/// f(w) = 2√w for w > 0, onto f > 0. The metric dw²/w is that of Fisher for Poisson rates.
+/// f(w) = 2√w for w > 0, onto f > 0. The metric dw²/w is the Fisher metric of Poisson rates.
 ///
 /// ```
 /// use geowalk::geometry::link::{Link, Root};
@@ -102,7 +102,7 @@ impl<F: Real> Link<F> for Root {
     }
 
     fn unlink(&self, theta: F) -> Option<F> {
-        // Not `theta > 0`: a NaN is to come out as a NaN.
+        // `theta <= 0`, not `!(theta > 0)`: a NaN must stay a NaN.
         if theta <= F::ZERO { None } else { Some((F::HALF * theta).square()) }
     }
 
@@ -139,7 +139,7 @@ impl<F: Real> Link<F> for Logit {
     }
 
     fn link(&self, w: F) -> F {
-        // Near ½ the difference of two logarithms cancels.
+        // Near ½ the difference of the two logarithms cancels.
         let t = F::TWO * w - F::ONE;
         if t.abs() < F::HALF { F::TWO * t.atanh() } else { w.ln() - (-w).ln_1p() }
     }
@@ -164,7 +164,7 @@ impl<F: Real> Link<F> for Logit {
     }
 
     fn shift(&self, w: F, d: F) -> Option<F> {
-        // w e^d/(1 + w(e^d − 1)), with the exponential of the sign that does not overflow.
+        // w e^d/(1 + w(e^d − 1)), written with e^−|d|, which does not overflow.
         let e = (-d.abs()).exp();
         Some(if d < F::ZERO {
             w * e / (F::ONE + w * (-d.abs()).exp_m1())
@@ -174,7 +174,7 @@ impl<F: Real> Link<F> for Logit {
     }
 }
 
-/// f(w) = arsinh(w/β) on ℝ, β > 0: between the identity (β → ∞) and a logarithm of either sign (β → 0). As the link of mirror
+/// f(w) = arsinh(w/β) on ℝ, β > 0: between the identity (β → ∞) and a signed logarithm (β → 0). As the link of mirror
 /// descent it is hypentropy \[GHS20\].
 ///
 /// ```
@@ -190,7 +190,7 @@ pub struct Asinh {
 }
 
 impl Asinh {
-    /// β > 0, from 1e-37 to 1e37, so that it is a number in `f32` too.
+    /// The link with parameter β > 0, from 1e-37 to 1e37, so that it is representable in `f32` too.
     pub fn new(beta: f64) -> Result<Self, ConfigError> {
         error::parameter("beta", beta, Allowed::Positive)?;
         error::parameter("beta", beta, Allowed::Closed(1e-37, 1e37))?;
@@ -213,7 +213,7 @@ impl<F: Real> Link<F> for Asinh {
         if ratio.is_finite() || !w.is_finite() {
             return ratio.asinh();
         }
-        // ln(2|w|/β), where the quotient is too large for a scalar.
+        // ln(2|w|/β), for quotients that overflow.
         (w.abs().ln() + F::of(Real::ln(2.0 / self.beta))).copysign(w)
     }
 
@@ -229,9 +229,9 @@ impl<F: Real> Link<F> for Asinh {
         F::ZERO
     }
 
-    /// sinh(b − a) = sinh b cosh a − cosh b sinh a, and with h = √(w² + β²) this is
-    /// (q − p)(q + p)/(q h_p + p h_q), without cancellation where p and q have one sign. Divided by h_p, so that nothing overflows; for p
-    /// and q far apart the difference of the two functions is as good.
+    /// sinh(b − a) = sinh b cosh a − cosh b sinh a, and with h = √(w² + β²) this is (q − p)(q + p)/(q h_p + p h_q),
+    /// without cancellation if p and q have the same sign. It is divided by h_p, so that nothing overflows. For p and q
+    /// far apart the plain difference is as accurate.
     fn difference(&self, p: F, q: F) -> F {
         let beta = F::of(self.beta);
         let ratio = q / p;
@@ -244,10 +244,10 @@ impl<F: Real> Link<F> for Asinh {
         }
     }
 
-    /// β sinh(a + d) = w cosh d + √(w² + β²) sinh d, without the rounding of a = f(w).
+    /// β sinh(a + d) = w cosh d + √(w² + β²) sinh d, which avoids the rounding of a = f(w).
     fn shift(&self, w: F, d: F) -> Option<F> {
         let h = w.hypot(F::of(self.beta));
-        // cosh d = 1 + 2 sinh²(d/2); for a large step against w the two terms cancel and the sum in θ does not.
+        // cosh d = 1 + 2 sinh²(d/2). For a large step against w the two terms cancel, but the sum in θ does not.
         if d.abs() < F::ONE {
             let half = (F::HALF * d).sinh();
             Some(w + (F::TWO * w * half.square() + h * d.sinh()))
@@ -268,7 +268,7 @@ mod tests {
             let h = 1e-6 * w.abs().max(1e-3);
             let slope = (link.link(w + h) - link.link(w - h)) / (2.0 * h);
             assert!((slope / link.slope(w) - 1.0).abs() < 1e-6, "{w} {slope}");
-            // The accurate forms agree with the plain ones where those are good.
+            // The accurate forms agree with the plain ones where the plain ones are accurate.
             for q in points {
                 let plain = link.link(*q) - link.link(w);
                 let difference = link.difference(w, *q);

@@ -1,30 +1,32 @@
 //! # Distributions on the simplex after a short step, from moments
-//! With $\delta_i = D_i - \mathrm{E}_p D$ and $\mu_k = \mathrm{E}_p \delta^k$, a step on the simplex in the Fisher metric leads to $p_i' \propto p_i f_i^2$,
+//! With $\delta_i = D_i - \mathrm{E}_p D$ and $\mu_k = \mathrm{E}_p \delta^k$, a step on the simplex in the Fisher
+//! metric gives $p_i' \propto p_i f_i^2$,
 //! $f_i = 1/(1 + r\delta_i)$. The geometric series gives, without cancellation,
 //! $$\mathrm{E}_p f = 1 + \sum_{k \ge 2} (-r)^k \mu_k, \quad \mathrm{E}_p f^2 = 1 + \sum_{k \ge 2} (k+1) (-r)^k \mu_k, \quad
 //!   \mathrm{Var}_p f = \sum_{k \ge 2} (k-1)(-r)^k \mu_k - \Bigl(\sum_{k \ge 2} (-r)^k \mu_k\Bigr)^2$$
-//! and the moments of δ under p' from those of one and two orders higher.
-//! **Care** |δ| ≤ 1, so the terms left out are below $k\,r^{k-2}$ of the first: 16·0.08¹⁶ and 32·0.26³², both below 1e-15.
+//! The moments of δ under p' follow from the moments of one and two orders higher.
+//! **Care** |δ| ≤ 1, so the omitted terms are below $k\,r^{k-2}$ of the first: 16·0.08¹⁶ and 32·0.26³², both below
+//! 1e-15.
 //! **Source** \[KMWW07, ex. 3\]; the rest is the geometric series.
 
 use super::series;
 use crate::row::Row;
 
-/// Moments of a short series, and of a long one.
+/// Number of moments of a short series, and of a long one.
 const SHORT: usize = 18;
 const LONG: usize = 34;
 
-/// The largest r for each.
+/// The largest r for each series.
 const RADII: [f64; 2] = [0.08, 0.26];
 
-/// μ_k.
+/// The moments μ_k.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Central {
     moments: [f64; LONG],
     length: usize,
 }
 
-/// What they say of a step.
+/// Statistics of a step, computed from the moments.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Spread {
     /// E_p f.
@@ -40,7 +42,7 @@ pub(crate) struct Spread {
 }
 
 impl Central {
-    /// How many moments serve up to this r; `None` if there would be too many.
+    /// Number of moments needed for this r; `None` if the long series is too short.
     pub(crate) fn length(r: f64) -> Option<usize> {
         match r {
             r if r <= RADII[0] => Some(SHORT),
@@ -49,7 +51,7 @@ impl Central {
         }
     }
 
-    /// So many moments of a weight at δ.
+    /// The first `length` moments of one weight at δ.
     pub(crate) fn new(length: usize, weight: f64, delta: f64) -> Self {
         let mut moments = [0.0; LONG];
         let mut term = weight;
@@ -60,7 +62,7 @@ impl Central {
         Self { moments, length }
     }
 
-    /// And of those that `term` gives for the coordinates of a row.
+    /// Adds the moments of the coordinates of a row; `term` gives weight and δ of a coordinate.
     pub(crate) fn with<X: Row<f64>>(
         mut self,
         x: X,
@@ -77,14 +79,14 @@ impl Central {
         self
     }
 
-    /// The step with this r. `None` if it is too long for the moments.
+    /// The step with this r; `None` if r is too large for the series.
     pub(crate) fn at(&self, r: f64) -> Option<Spread> {
         let radius = if self.length == SHORT { RADII[0] } else { RADII[1] };
         if r > radius {
             return None;
         }
         let moments = self.moments.get(..self.length)?;
-        // Σ (−r)^{k−2} a_k μ_k for k ≥ 2: a = 1, k + 1, k − 1; and of the orders one and two higher.
+        // Σ (−r)^{k−2} a_k μ_k for k ≥ 2 with a = 1, k + 1, k − 1, and the sums for the orders one and two higher.
         let [mut one, mut two, mut var, mut up, mut up2] = [0.0; 5];
         let top = moments.len() - 3;
         for k in (2..=top).rev() {

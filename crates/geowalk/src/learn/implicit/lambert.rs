@@ -1,16 +1,17 @@
 //! # Lambert's W on its principal branch
 //! $$W_0(x)\, e^{W_0(x)} = x, \qquad W_0 \ge -1, \qquad x \ge -1/e$$
-//! **Near the branch point** $W = -1 + v$ with $h(v) = 1 + (v - 1)e^v = 1 + e x$, whose series $\sum_{k\ge2} \frac{k-1}{k!} v^k$ has no cancellation, and
-//! $1 + ex$ from $x + 1/e$ in two parts. **Near 0** the series $\sum_{k\ge1} \frac{(-k)^{k-1}}{k!} x^k$, an exponential and two logarithms less.
+//! **Near the branch point** $W = -1 + v$ with $h(v) = 1 + (v - 1)e^v = 1 + e x$. The series $\sum_{k\ge2}
+//! \frac{k-1}{k!} v^k$ of h has no cancellation, and $1 + ex$ is computed from $x + 1/e$ in two parts. **Near 0** the
+//! series $\sum_{k\ge1} \frac{(-k)^{k-1}}{k!} x^k$, which saves an exponential and two logarithms.
 //! **Elsewhere** Halley's iteration; above e Newton's on $W + \ln W = \ln x$.
-//! **Accuracy** 4 units in the last place of W, of W + 1 below −0.3. **Source** \[CGHJK96, sec. 4\].
+//! **Accuracy** 4 units in the last place of W; below −0.3, of W + 1. **Source** \[CGHJK96, sec. 4\].
 
 use crate::Real;
 
-/// −1/e, rounded towards 0: the least x.
+/// −1/e, rounded towards 0: the smallest x.
 pub(crate) const BRANCH: f64 = -0.367_879_441_171_442_3;
 
-/// 1/e = −BRANCH + this.
+/// 1/e + BRANCH, the rounding error of BRANCH.
 const REST: f64 = 4.308_239_755_846_946_4e-17;
 
 /// W₀(x); NaN below −1/e.
@@ -26,7 +27,7 @@ pub(crate) fn w0(x: f64) -> f64 {
     }
 }
 
-/// |x| ≤ 0.01: the first term left out, −1551.2 x¹², is below 2e-19 of x.
+/// For |x| ≤ 0.01: the first omitted term, −1551.2 x¹², is below 2e-19 of x.
 #[inline]
 fn near_zero(x: f64) -> f64 {
     // (−k)^{k−1}/k! for k = 11 down to 2.
@@ -76,7 +77,7 @@ fn h(v: f64) -> f64 {
 }
 
 fn halley(x: f64) -> f64 {
-    // Winitzki's approximation, good to 2% here.
+    // Winitzki's approximation, accurate to 2% here.
     let l = Real::ln_1p(x);
     let mut w = l * (1.0 - Real::ln_1p(l) / (2.0 + l));
     for _ in 0..3 {
@@ -146,7 +147,7 @@ mod tests {
             let found = w0(x);
             let scale = if x < -0.3 { 1.0 + expected } else { expected.abs() };
             let error = (found - expected).abs();
-            // Near −1 the last place of W itself is the limit.
+            // Near −1, the error is limited by the last place of W.
             let allowed = 4.0 * f64::EPSILON * scale.max(0.25);
             assert!(error <= allowed, "{x:e}: {found:e} for {expected:e}");
             worst = worst.max(error / scale);

@@ -1,22 +1,22 @@
 //! # Predictions after a short step, as a power series
 //! $$z(\kappa) = \sum_i t_i\, f(\kappa r_i), \quad f(a) = \sum_k c_k a^k \qquad\Longrightarrow\qquad z(\kappa) = \sum_k c_k m_k \kappa^k, \quad m_k = \sum_i t_i r_i^k$$
-//! The moments are summed in one pass over the row; after that an evaluation of the equation of an implicit step costs O(1), where it would cost an
-//! exponential or a division per coordinate. Most steps of a run are short enough.
+//! The moments are summed in one pass over the row. After that, an evaluation of the equation of an implicit step costs
+//! O(1) instead of an exponential or a division per coordinate. Most steps of a run are short enough.
 //!
-//! **Care** within [`Function::radii`] the terms left out are below 1e-16 of the largest one kept, and beyond them the row is evaluated as it stands.
-//! **Source** Taylor's series; that of Lambert's function: \[CGHJK96, sec. 2\].
+//! **Care** Within [`Function::radii`] the omitted terms are below 1e-16 of the largest kept one. Beyond the radii the
+//! caller evaluates the row directly. **Source** Taylor series; the series of Lambert's function: \[CGHJK96, sec. 2\].
 
 use crate::row::Row;
 
-/// Terms of a short series, and of a long one.
+/// Number of terms of a short series, and of a long one.
 pub(crate) const SHORT: usize = 8;
 pub(crate) const LONG: usize = 16;
 
-/// A function as its Taylor series.
+/// The Taylor series of a function.
 pub(crate) struct Function {
     /// c_k.
     pub(crate) terms: [f64; LONG],
-    /// The largest |a| for the short and for the long series.
+    /// The largest |a| for the short series and for the long one.
     pub(crate) radii: [f64; 2],
 }
 
@@ -52,7 +52,7 @@ const fn lambert() -> [f64; LONG] {
 }
 
 impl Function {
-    /// How many terms serve up to |a| = `largest`; `None` if not even the long series does.
+    /// Number of terms needed up to |a| = `largest`; `None` if the long series is too short.
     pub(crate) fn length(&self, largest: f64) -> Option<usize> {
         let [short, long] = self.radii;
         match largest {
@@ -101,7 +101,7 @@ pub struct PowerSeries {
 }
 
 impl PowerSeries {
-    /// For |κ| up to `reach`, where |r_i| ≤ `largest`; with room beyond it if the series allows.
+    /// The series for |κ| up to `reach`, where |r_i| ≤ `largest`. It is extended beyond `reach` if its radius allows.
     pub(crate) fn new<X: Row<f64>>(
         function: &Function,
         reach: f64,
@@ -121,7 +121,7 @@ impl PowerSeries {
         near
     }
 
-    /// z and its derivative; `None` too far out.
+    /// z and its derivative; `None` if κ is out of range.
     #[inline]
     pub(crate) fn at(&self, function: &Function, kappa: f64) -> Option<(f64, f64)> {
         let near = kappa.abs() <= self.reach;

@@ -1,5 +1,5 @@
 //! # The checks of the loss doctor
-//! Grids and tolerances are stated in the header of the parent.
+//! Grids and tolerances are described in the header of the parent module.
 
 use super::grid;
 use super::report::exact;
@@ -7,7 +7,7 @@ use super::{Kink, Range, Verdict};
 use crate::error::Allowed;
 use crate::loss::{Facts, Loss};
 
-/// The rounding of a difference quotient, in units of the last place of what is subtracted.
+/// Rounding of a difference quotient, in units in the last place of the subtracted numbers.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
 
 /// The loss at one prediction.
@@ -19,7 +19,7 @@ pub(super) struct Sample {
     curvature: f64,
 }
 
-/// The loss of one label, along the predictions.
+/// The samples of one label, ordered by prediction.
 pub(super) struct Track {
     pub(super) label: f64,
     pub(super) grid: Vec<Sample>,
@@ -44,7 +44,7 @@ impl Track {
     }
 }
 
-/// One examination: the samples, and what was found first in them.
+/// One examination: the samples, and the first failures found in them.
 pub(super) struct Exam<'a> {
     loss: &'a dyn Loss,
     range: Range,
@@ -63,8 +63,8 @@ fn largest(a: f64, b: f64) -> f64 {
     a.abs().max(b.abs())
 }
 
-/// The rounding to expect of a value of that size at `z`. A small value may be the difference of large terms, of the order of
-/// 1 or of z, if the function is anywhere as large as they are.
+/// The rounding to expect of a value of that size at `z`. A small value may be the difference of large terms, of order
+/// 1 or z, if the function is that large anywhere.
 fn rounding(z: f64, size: f64, scale: f64) -> f64 {
     ROUNDING * size.max(scale.min(1.0 + z.abs()))
 }
@@ -95,7 +95,7 @@ impl<'a> Exam<'a> {
         exam
     }
 
-    /// Bisects each cell towards the larger change of the slope.
+    /// Bisects each cell towards the half with the larger change of the slope.
     fn kinks_of(&self, track: &Track) -> Vec<Kink> {
         let mut kinks: Vec<Kink> = Vec::new();
         for (a, b) in track.neighbours() {
@@ -112,9 +112,9 @@ impl<'a> Exam<'a> {
                 }
             }
             let jump = to.1 - from.1;
-            // Not more than `least`, or NaN: no kink.
+            // The jump is at most `least`, or NaN: no kink.
             if jump.abs() > least {
-                // The end of the bracket that the cell shares with the grid is the place itself.
+                // If the bracket ends at a grid point of the cell, that grid point is the exact place.
                 let at = if to.0 == b.z { b.z } else { from.0 };
                 match kinks.last_mut() {
                     Some(last) if at - last.at <= 1e-9 * largest(at, 1.0) => last.jump += jump,
@@ -197,14 +197,14 @@ impl<'a> Exam<'a> {
         }))
     }
 
-    /// Half the width of a difference quotient at `z`; 0 where the domain leaves no room.
+    /// Half the width of a difference quotient at `z`; 0 if the domain leaves no room.
     fn reach(&self, z: f64) -> f64 {
         let (least, greatest) = grid::bounds(self.facts.predictions);
         (1e-5 * z.abs().max(1.0)).min(0.25 * (z - least)).min(0.25 * (greatest - z))
     }
 
-    /// (f(z+h) − f(z−h))/2h, if it is not between the least and the greatest derivative on [z−h, z+h].
-    /// `scale` is the largest |f| anywhere.
+    /// Returns (f(z+h) − f(z−h))/2h if it is not between the smallest and the largest derivative on [z−h, z+h]. `scale`
+    /// is the largest |f| anywhere.
     fn quotient(
         &self,
         z: f64,
@@ -296,11 +296,11 @@ impl<'a> Exam<'a> {
         (self.range.lo..=self.range.hi).contains(&z)
     }
 
-    /// The verdict and the constant.
+    /// The verdict and the constant c.
     pub(super) fn balanced(&self) -> (Verdict, Option<f64>) {
         let none = (Verdict::NotApplicable, None);
         let Some(positive) = self.positive() else { return none };
-        // Below 1e-3 the quotient is all rounding.
+        // Below 1e-3 the quotient consists of rounding error.
         let places = positive.grid.iter().filter(|s| s.z >= 1e-3 && self.contains(-s.z));
         let quotient = |s: &Sample| {
             let other = self.loss.value(-s.z, 1.0);
@@ -383,7 +383,7 @@ impl<'a> Exam<'a> {
         )
     }
 
-    /// The first curvature, or secant of the slope, that is out of bounds. The bound is also given the rounding.
+    /// The first curvature, or secant of the slope, that is out of bounds. Rounding is added to the bound.
     fn curvatures(&self, out: impl Fn(f64, f64) -> bool, needed: impl Fn() -> String) -> Verdict {
         first(self.tracks.iter().flat_map(|track| {
             let point = track.everywhere().find(|s| out(s.curvature, 1e-12));
@@ -415,11 +415,12 @@ impl<'a> Exam<'a> {
     pub(super) fn strong(&self, convex: bool) -> f64 {
         let depth = self.supremum(|s| -s.curvature, |z, y| -self.loss.curvature(z, y));
         let least = depth.map_or(f64::NEG_INFINITY, |depth| -depth);
-        // Differences of a saturated slope are rounding; what is convex has no negative curvature.
+        // Differences of a saturated slope are rounding error. A convex loss has no negative curvature.
         if convex { least.max(0.0) } else { least }
     }
 
-    /// The largest of a quantity on the grid (refined between neighbours) and outwards; `None` if it still grows there.
+    /// The supremum of a quantity on the grid (refined between neighbors) and beyond it; `None` if it still grows
+    /// there.
     fn supremum(&self, of: impl Fn(&Sample) -> f64, at: impl Fn(f64, f64) -> f64) -> Option<f64> {
         let mut most = f64::NEG_INFINITY;
         for track in &self.tracks {
@@ -428,7 +429,7 @@ impl<'a> Exam<'a> {
             let Some(best) = best else { continue };
             let from = track.grid[best.saturating_sub(1)].z;
             let to = track.grid[(best + 1).min(track.grid.len() - 1)].z;
-            // At a kink the neighbourhood says nothing about the place itself.
+            // At a kink the values nearby do not predict the value at the kink.
             if self.kink_within(track.label, from, to).is_none() {
                 most = most.max(golden(from, to, |z| at(z, track.label)));
             }
@@ -448,7 +449,7 @@ impl<'a> Exam<'a> {
         Some(most)
     }
 
-    /// θ, if all slopes are those of max(0, −y(z − θ)), the prediction at θ counted as positive.
+    /// θ, if all slopes are those of max(0, −y(z − θ)) and the prediction θ counts as positive.
     pub(super) fn threshold(&self) -> Option<f64> {
         let positive = self.positive()?;
         let theta = self.kinks.iter().find(|kink| kink.label == 1.0)?.at;

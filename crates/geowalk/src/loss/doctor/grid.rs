@@ -4,13 +4,13 @@ use super::Range;
 use crate::Real;
 use crate::error::Allowed;
 
-/// Points per decade, from this exponent outwards.
+/// Points per decade, starting at this exponent.
 const PER_DECADE: f64 = 8.0;
 const FIRST_EXPONENT: i32 = -48;
-/// Evenly spaced cells.
+/// Number of evenly spaced cells.
 const CELLS: i32 = 96;
 
-/// The least and the greatest element of a set.
+/// The smallest and the largest element of a set.
 pub(super) fn bounds(allowed: Allowed) -> (f64, f64) {
     match allowed {
         Allowed::Positive | Allowed::NonNegative => (0.0, f64::INFINITY),
@@ -26,7 +26,7 @@ pub(super) fn bounds(allowed: Allowed) -> (f64, f64) {
     }
 }
 
-/// A sample of a set of labels; +1 first where there are signs.
+/// A sample of a set of labels. For signs, +1 comes first.
 pub(super) fn labels(allowed: Allowed) -> Vec<f64> {
     if allowed == Allowed::Sign {
         return vec![1.0, -1.0];
@@ -34,7 +34,7 @@ pub(super) fn labels(allowed: Allowed) -> Vec<f64> {
     let mut sample = vec![-10.0, -1.0, -0.3, 0.0, 0.5, 1.0, 3.0, 10.0];
     let (lo, hi) = bounds(allowed);
     for fraction in [0.0, 0.05, 0.5, 0.95, 1.0] {
-        // Written so that an infinite end gives NaN or infinity, which is filtered out.
+        // This form gives NaN or infinity for an infinite end; both are filtered out.
         sample.push(lo * (1.0 - fraction) + hi * fraction);
     }
     if let Allowed::Whole(least) = allowed {
@@ -71,7 +71,7 @@ pub(super) fn predictions(range: &Range, label: f64) -> Vec<f64> {
     tidy(grid, &exact, 1e-9 * width.min(1.0))
 }
 
-/// From both ends of the range outwards, to the ends of the domain.
+/// Points beyond both ends of the range, up to the ends of the domain.
 pub(super) fn outwards(range: &Range, domain: Allowed) -> [Vec<f64>; 2] {
     let (least, greatest) = bounds(domain);
     [(range.lo, least), (range.hi, greatest)].map(|(from, end)| {
@@ -88,7 +88,8 @@ pub(super) fn outwards(range: &Range, domain: Allowed) -> [Vec<f64>; 2] {
     })
 }
 
-/// Sorted, without neighbours nearer than `gap` (or that rounding alone tells apart); the `exact` points stay.
+/// Sorts the grid and removes points closer than `gap` to a neighbor (or equal up to rounding). The `exact` points
+/// stay.
 fn tidy(mut grid: Vec<f64>, exact: &[f64], gap: f64) -> Vec<f64> {
     let near = |a: f64, b: f64| (b - a).abs() <= gap.max(1e-13 * a.abs());
     grid.retain(|&z| !exact.iter().any(|&point| near(point, z)));

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{Diagnosis, Verdict};
 
-/// Where the findings begin; one more than the longest name.
+/// Column of the findings; one more than the longest name.
 const COLUMN: usize = 35;
 
 /// A number to six significant digits, without trailing zeros.
@@ -21,7 +21,7 @@ pub(super) fn number(x: f64) -> String {
     }
 }
 
-/// A number with all its digits: what failed by little must not look equal.
+/// Formats a number with all its digits: a value that misses by little must not look equal.
 pub(super) fn exact(x: f64) -> String {
     let text = format!("{x:?}");
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)

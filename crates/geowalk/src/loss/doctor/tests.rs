@@ -1,4 +1,4 @@
-//! The doctor must catch what is wrong and pass what is right.
+//! The doctor must find every defect and accept every correct loss.
 
 use super::*;
 use crate::Real;
@@ -7,7 +7,7 @@ use crate::loss::{
     Squared, WinnowHinge,
 };
 
-/// A loss given by functions that nobody has checked.
+/// A loss built from functions without any check.
 #[derive(Clone, Copy)]
 struct Unchecked {
     value: fn(f64, f64) -> f64,
@@ -87,7 +87,7 @@ fn every_built_in_loss_is_what_it_says() {
         assert!(diagnosis.consistent(), "{diagnosis}");
         assert!(diagnosis.non_negative.holds() && diagnosis.bounded_below.holds(), "{diagnosis}");
         let facts = loss.facts();
-        // Nothing is undersold either: what is declared absent is measured absent.
+        // The losses do not understate their properties: what is declared absent is measured absent.
         assert_eq!(diagnosis.convex.holds(), facts.convex, "{diagnosis}");
         if facts.convex {
             assert_eq!(diagnosis.lipschitz.is_some(), facts.lipschitz.is_some(), "{diagnosis}");
@@ -169,7 +169,7 @@ fn theorems_follow_the_premises() {
 
 #[test]
 fn constants_of_the_balanced_losses() {
-    // φ_B in the raw scale: (1 − z)²/4 on [−1, 1], 0 above, −z below; λ = 2.
+    // φ_B on the raw scale: (1 − z)²/4 on [−1, 1], 0 above, −z below; λ = 2.
     let gini = Unchecked {
         value: |z, y| {
             let m = y * z;
@@ -179,7 +179,7 @@ fn constants_of_the_balanced_losses() {
         curvature: |z, _| if z.abs() <= 1.0 { 0.5 } else { 0.0 },
         facts: Facts { smooth: Some(0.5), ..Logistic.facts() },
     };
-    // Matsushita, scale F: −z + √(1 + z²), so c = 2 and λ = 2.
+    // Matsushita on the scale F: −z + √(1 + z²), so c = 2 and λ = 2.
     let matsushita = Unchecked {
         value: |z, y| {
             let h = Real::hypot(1.0, z);
@@ -230,7 +230,7 @@ fn catches_losses_that_are_not_convex() {
     };
     let diagnosis = diagnose(&sigmoid);
     assert!(diagnosis.slope.holds() && diagnosis.curvature.holds(), "{diagnosis}");
-    // The slope falls from 0 as the margin comes from −∞.
+    // The slope decreases from 0 as the margin increases from −∞.
     assert!(matches!(&diagnosis.convex, Verdict::Fails { at, label: 1.0, .. } if *at < 0.0));
     assert!(diagnosis.declared_convex.fails() && diagnosis.calibrated.fails());
     assert!(applying(&diagnosis).is_empty(), "{diagnosis}");
@@ -261,7 +261,7 @@ fn catches_losses_that_are_not_convex() {
 fn catches_wrong_derivatives() {
     let wrong = Unchecked { slope: |z, y| 2.000_01 * (z - y), ..squared() };
     assert!(diagnose(&wrong).slope.fails());
-    // Right everywhere but in a small part.
+    // Correct everywhere except on a small part.
     let wrong = Unchecked { slope: |z, y| 2.0 * (z - y).min(20.0), ..squared() };
     assert!(
         matches!(diagnose(&wrong).slope, Verdict::Fails { at, label: -10.0, .. } if at >= 10.0)
@@ -281,7 +281,7 @@ fn catches_false_declarations() {
         facts,
     };
     assert!(matches!(diagnose(&kinked).declared_smooth, Verdict::Fails { found: 2.0, .. }));
-    // Unbounded, though the constant is not exceeded on the grid proper.
+    // The slope is unbounded, although the constant is not exceeded on the grid within the range.
     let steep = Unchecked { facts: Facts { lipschitz: Some(1e6), ..Squared.facts() }, ..squared() };
     let diagnosis = diagnose(&steep);
     assert!(diagnosis.declared_lipschitz.fails() && diagnosis.lipschitz.is_none(), "{diagnosis}");
@@ -309,7 +309,7 @@ fn catches_what_is_not_finite_or_falls_for_ever() {
     assert!(matches!(diagnosis.finite, Verdict::Fails { at, .. } if (3.0..4.0).contains(&at)));
     assert_eq!(diagnosis.convex, Verdict::NotApplicable);
     assert!(applying(&diagnosis).is_empty() && !diagnosis.consistent());
-    // NaN beyond the grid, where a formula overflows.
+    // NaN beyond the grid, because a formula overflows.
     let overflowing = Unchecked {
         value: |z, y| Real::ln(Real::exp(z - y) / Real::exp(y - z)),
         slope: |_, _| 2.0,

@@ -1,5 +1,6 @@
 //! # Which theorems apply
-//! The premises that concern the loss alone; those on rates, norms and data belong to the certificates.
+//! Only the premises about the loss are checked here. Premises about rates, norms and data are checked by the
+//! certificates.
 
 use super::report::{exact, number};
 use super::{Diagnosis, Verdict};
@@ -8,15 +9,15 @@ use crate::loss::WinnowHinge;
 /// Whether the loss meets the premises of one theorem.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Applies {
-    /// The theorem.
+    /// Name of the theorem.
     pub theorem: &'static str,
     /// Are its premises about the loss met?
     pub applies: bool,
-    /// Why, or why not, with numbers.
+    /// The reason, with numbers.
     pub why: String,
 }
 
-/// The reason for a failed premise; `missing` where it had no meaning.
+/// The reason for a failed premise; `missing` if the premise has no meaning for this loss.
 fn reason(premise: &str, verdict: &Verdict, missing: &str) -> String {
     match verdict {
         Verdict::Holds => premise.to_owned(),
@@ -31,17 +32,17 @@ fn reason(premise: &str, verdict: &Verdict, missing: &str) -> String {
 }
 
 impl Diagnosis {
-    /// sup |slope|: the declared one where it is not contradicted, else the measured one.
+    /// sup |slope|: the declared value unless it is contradicted, else the measured one.
     fn slope_bound(&self) -> Option<f64> {
         self.declared.lipschitz.filter(|_| self.declared_lipschitz.holds()).or(self.lipschitz)
     }
 
-    /// sup curvature, likewise.
+    /// sup curvature: the declared value unless it is contradicted, else the measured one.
     fn curvature_bound(&self) -> Option<f64> {
         self.declared.smooth.filter(|_| self.declared_smooth.holds()).or(self.smooth)
     }
 
-    /// inf curvature, likewise.
+    /// inf curvature: the declared value unless it is contradicted, else the measured one.
     fn modulus(&self) -> f64 {
         if self.declared_strong.holds() { self.declared.strong } else { self.strong }
     }
@@ -52,12 +53,12 @@ impl Diagnosis {
         self.balance.map(|balance| balance / smooth)
     }
 
-    /// Which theorems the loss meets the premises of, and why.
+    /// All theorems, with the reason why the loss meets their premises or not.
     pub fn theorems(&self) -> Vec<Applies> {
         let finite = reason("finite", &self.finite, "not examined");
         let convex = reason("convex", &self.convex, &finite);
         let margin = reason("a function of the margin", &self.margin, "labels are not -1 and +1");
-        // A theorem that needs convexity applies, with these words, or does not, with the reason.
+        // A theorem that needs convexity: it applies with this text, or does not apply with the reason.
         let if_convex = |theorem, applies: bool, why: String| Applies {
             theorem,
             applies: self.convex.holds() && applies,

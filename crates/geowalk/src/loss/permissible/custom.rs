@@ -1,14 +1,16 @@
-//! # A permissible function of the user's
-//! Built from closures for φ and ∇φ, and φ″ if it is known. Before it is accepted it is tested at the log-odds 0, ±0.02, …, ±9.2 (p
-//! from 1e-4 to 1 − 1e-4) and at the ends: finite, $a = -\varphi(0) \ge 0$, $b > 0$, symmetric, φ ≤ 0, strictly convex (∇φ increases
-//! from each point to the next), ∇φ is the derivative of φ and φ″ that of ∇φ. A function that fails is refused with
-//! the place and the numbers. A test at finitely many points proves nothing, but it finds the usual mistakes.
+//! # User-defined permissible functions
+//! Built from closures for φ and ∇φ, and optionally φ″. Before a function is accepted it is tested at the log-odds 0,
+//! ±0.02, …, ±9.2 (p from 1e-4 to 1 − 1e-4) and at the ends: finite, $a = -\varphi(0) \ge 0$, $b > 0$, symmetric, φ ≤
+//! 0, strictly convex (∇φ increases from each point to the next), ∇φ is the derivative of φ and φ″ that of ∇φ. A
+//! function that fails is refused with the place and the numbers. Tests at finitely many points prove nothing, but they
+//! find the usual mistakes.
 //!
-//! **Transfer** by bracketed Newton in the log-odds. **Conjugate** $Hp - \varphi(p)$.
-//! **Cost** about ten evaluations of ∇φ and φ″ per call (very near saturation up to forty); without φ″, four more of ∇φ for each. **Care** the conjugate loses the digits that
-//! Hp and φ(p) share: its error is about 1e-16·(a + b), not relative to its value. [`curvature_floor`](Permissible::curvature_floor)
-//! is the smallest φ″ found on the grid and between its neighbours: a function with a narrower dip would make it too large, and with it
-//! every certificate that rests on it. **Source** \[NN09, def. 6\].
+//! **Transfer** by bracketed Newton in the log-odds. **Conjugate** $Hp - \varphi(p)$. **Cost** about ten evaluations of
+//! ∇φ and φ″ per call (very near saturation up to forty); without φ″, four more of ∇φ for each. **Care** The conjugate
+//! loses the digits that Hp and φ(p) share: its error is about 1e-16·(a + b), not relative to its value.
+//! [`curvature_floor`](Permissible::curvature_floor) is the smallest φ″ found on the grid and between its neighbors. A
+//! function with a narrower dip makes it too large, and then every certificate that uses it is wrong. **Source**
+//! \[NN09, def. 6\].
 
 use std::fmt;
 
@@ -51,7 +53,7 @@ impl fmt::Debug for CustomPermissible {
     }
 }
 
-/// Condition, place, value found, value needed.
+/// The error for a condition that fails at a place, with the found and the required value.
 fn refuse<T>(condition: &'static str, at: f64, found: f64, needed: String) -> Result<T, Refusal> {
     Err(Refusal { condition, at, found, needed })
 }
@@ -61,7 +63,7 @@ fn grid() -> impl Iterator<Item = f64> {
     (0..=460).map(|j| probability(0.02 * f64::from(j)))
 }
 
-/// Equal within a tolerance; infinities may be equal, NaN never is.
+/// Are x and y equal within a tolerance? Equal infinities are; NaN never is.
 fn near(x: f64, y: f64, tolerance: f64) -> bool {
     x == y || (x - y).abs() <= tolerance
 }
@@ -72,13 +74,14 @@ fn probability(t: f64) -> f64 {
     e / (1.0 + e)
 }
 
-/// f′(p) by five points, with the step 1e-3·min(p, 1 − p): the truncation error is about 1e-12 of the fifth derivative, on that scale.
+/// f′(p) by five points with the step 1e-3·min(p, 1 − p). The truncation error is about 1e-12 of the fifth derivative
+/// on that scale.
 fn derivative(f: &Function, p: f64) -> f64 {
     let h = 1e-3 * fold(p).0;
     (8.0 * (f(p + h) - f(p - h)) - (f(p + 2.0 * h) - f(p - 2.0 * h))) / (12.0 * h)
 }
 
-/// f′(p) by five points from p upwards, with the step 1e-3.
+/// f′(p) by five points at and above p, with the step 1e-3.
 fn forward(f: &Function, p: f64) -> f64 {
     let h = 1e-3;
     let rise = |n: f64| f(p + n * h) - f(p);
@@ -86,7 +89,7 @@ fn forward(f: &Function, p: f64) -> f64 {
 }
 
 impl CustomPermissible {
-    /// Tests φ and ∇φ. At 0 and 1, φ must be finite; ∇φ may be infinite there.
+    /// Tests φ and ∇φ, then builds the function. φ must be finite at 0 and 1; ∇φ may be infinite there.
     pub fn new(
         name: &str,
         phi: impl Fn(f64) -> f64 + Send + Sync + 'static,
@@ -109,7 +112,7 @@ impl CustomPermissible {
         Ok(custom)
     }
 
-    /// Adds φ″ and tests it.
+    /// Tests φ″, then adds it.
     pub fn with_curvature(
         mut self,
         curvature: impl Fn(f64) -> f64 + Send + Sync + 'static,
@@ -138,7 +141,7 @@ impl CustomPermissible {
                 refuse("a finite value", p, phi(p), "a finite number".to_owned())?;
             }
         }
-        // Rounding may leave a constant that was meant to make φ(0) = 0 a little off.
+        // A constant that should make φ(0) = 0 may be slightly off because of rounding.
         let rounding = 1e-12 * self.b.abs();
         if self.a < -rounding {
             refuse("a = -phi(0) >= 0", 0.0, self.a, ">= 0".to_owned())?;
@@ -160,7 +163,7 @@ impl CustomPermissible {
 
     fn test_gradient(&self) -> Result<(), Refusal> {
         let gradient = &self.gradient;
-        // Towards 0 and towards 1, so that both branches of a function written with a case distinction are seen.
+        // Test towards 0 and towards 1, so that both branches of a function with a case distinction are tested.
         for (side, end) in [(-1.0, 0.0), (1.0, 1.0)] {
             let mut previous: Option<f64> = None;
             for q in grid() {
@@ -195,7 +198,7 @@ impl CustomPermissible {
         Ok(())
     }
 
-    /// The least φ″ on the grid and at the ends, refined by golden section between the neighbours of the least.
+    /// The smallest φ″ on the grid and at the ends, refined by golden-section search around the smallest grid value.
     fn least_curvature(&self) -> f64 {
         let points: Vec<f64> = grid().chain([0.0]).collect();
         let values: Vec<f64> = points.iter().map(|&q| self.curvature(q)).collect();
@@ -216,11 +219,11 @@ impl CustomPermissible {
                 lo = p;
             }
         }
-        // Without φ″ the differences are noisy, and a strictly convex function has none below 0.
+        // Without φ″ the differences are noisy. A strictly convex function has none below 0.
         floor.max(0.0)
     }
 
-    /// ln of |∇φ| for the log-odds t of the likelier class, and its slope.
+    /// ln of |∇φ| as a function of the log-odds t of the likelier class, and its slope.
     fn log_gradient(&self, t: f64) -> (f64, f64) {
         let q = probability(t);
         let size = (self.gradient)(q).abs();
@@ -229,7 +232,7 @@ impl CustomPermissible {
 }
 
 impl Permissible for CustomPermissible {
-    /// `custom(name)`: it says which function it was, and cannot be parsed.
+    /// `custom(name)`: identifies the function, but cannot be parsed.
     fn spec(&self) -> String {
         format!("custom({})", self.name)
     }
@@ -268,7 +271,7 @@ impl Permissible for CustomPermissible {
             return if q == 0.0 { f64::INFINITY } else { derivative(&self.gradient, q) };
         }
         if q < 1e-3 {
-            // Nothing is singular at the end, and a step in proportion to q would drown in rounding.
+            // Nothing is singular at the end, and for a step proportional to q rounding would dominate.
             return forward(&self.gradient, q);
         }
         derivative(&self.gradient, q)
@@ -278,7 +281,7 @@ impl Permissible for CustomPermissible {
         if h >= self.limit {
             return 0.0;
         }
-        // Near ½, where p − ½ is t/4; below 1e-6 the neglected t³ is under the rounding of p.
+        // Near ½, p − ½ is t/4. Below 1e-6 the neglected t³ is smaller than the rounding of p.
         let linear = 4.0 * h / self.curvature(0.5);
         if linear < 1e-6 {
             return probability(linear);
@@ -296,7 +299,7 @@ impl Permissible for CustomPermissible {
             return 0.0;
         }
         let p = self.tail(h);
-        // At least the value at p = 0, whatever the rounding.
+        // Rounding must not take the result below the value at p = 0.
         Real::max(self.impurity(p) - h * p, 0.0)
     }
 
@@ -310,7 +313,7 @@ mod tests {
     use super::super::{Entropy, Gini, Zeta};
     use super::*;
 
-    /// The condition, the place and the value found.
+    /// The condition, the place and the value of a refusal.
     fn refusal(result: Result<CustomPermissible, ConfigError>) -> (&'static str, f64, f64) {
         match result.unwrap_err() {
             ConfigError::Refused(refusal) => (refusal.condition, refusal.at, refusal.found),
@@ -340,7 +343,7 @@ mod tests {
                     let error = (custom.conjugate(h) - phi.conjugate(h)).abs();
                     assert!(error <= 2e-15 * (1.0 + h.abs()), "{phi:?} {h} {error}");
                 }
-                // Probabilities have all their digits where the gradient has no bound.
+                // Probabilities have all their digits if the gradient is unbounded.
                 let (found, expected) = (full.tail(h.abs()), phi.tail(h.abs()));
                 let loose =
                     limit.is_finite() || (found - expected).abs() <= 1e-14 * expected + 1e-300;

@@ -2,10 +2,10 @@
 //! $$\varphi_\mu(p) = -\bigl(\mu + c\sqrt{p(1 - p)}\bigr), \quad c = 1 - \mu, \qquad F(z) = \bigl(-z + \sqrt{c^2 + z^2}\bigr)/c$$
 //! **Gradient** $c(2p - 1)/(2\sqrt{p(1-p)})$, image ℝ. **Transfer** $\tfrac12(1 + H/\sqrt{c^2 + H^2})$.
 //! **Curvature** $c/(4(p(1-p))^{3/2})$; $(\varphi^\star)'' = c^2/(2(c^2 + H^2)^{3/2})$. **Constants** a = μ, b = c/2, inf φ″ = 2c.
-//! **Cost** O(1). **Care** with $s = \sqrt{c^2 + h^2}$ the tail is $\tfrac12 (c/s)(c/(s + h))$, never a difference.
+//! **Cost** O(1). **Care** With $s = \sqrt{c^2 + h^2}$ the tail is $\tfrac12 (c/s)(c/(s + h))$, which never subtracts.
 //! Since $\varphi_\mu = -\mu + c\,\varphi_M$, $F_\mu(z) = F_M(z/c)$: boosting with it gives the classifier of
-//! [`Matsushita`](super::Matsushita) with all scores multiplied by c, and trees are the same trees. Only a learner with a rate of its own
-//! can tell the two apart. **Source** \[NN09, eq. (27)\].
+//! [`Matsushita`](super::Matsushita) with all scores multiplied by c, and the trees are identical. Only a learner with
+//! a fixed learning rate gives different results. **Source** \[NN09, eq. (27)\].
 
 use super::{Permissible, fold};
 use crate::Real;
@@ -29,7 +29,7 @@ impl Mu {
     /// μ = 0.
     pub(super) const MATSUSHITA: Self = Self { mu: 0.0, c: 1.0 };
 
-    /// 0 ≤ μ < 1.
+    /// The function with parameter μ, 0 ≤ μ < 1.
     pub fn new(mu: f64) -> Result<Self, ConfigError> {
         let mu = error::parameter("mu", mu, Allowed::ClosedOpen(0.0, 1.0))?;
         Ok(Self { mu, c: 1.0 - mu })
@@ -121,7 +121,7 @@ mod tests {
                     "{mu} {z} {found} {expected}"
                 );
             }
-            // Trees: the same cost for every leaf.
+            // Trees: the cost is the same for every leaf.
             for k in 0..=7 {
                 let (found, expected) = (phi.cost(k.into(), 7.0), matsushita.cost(k.into(), 7.0));
                 assert!((found - expected).abs() <= 1e-15 * expected, "{mu} {k}");

@@ -7,10 +7,12 @@
 //! $$\ln\nu + \ln\tanh\tfrac t2 + 2(1-\nu)\ln(2\cosh\tfrac t2) = \ln h,$$
 //! by a bracketed Newton iteration of at most 6 steps (for ν from 0.05 to 0.9). Then, with $e = e^{-t}$,
 //! $$\nabla\varphi^{-1}(-h) = \frac{e}{1 + e}, \qquad \varphi^\star(-h) = g^\nu\,[(1-\nu) + \nu e].$$
-//! **ν = ¼**, the default: with $c = 2\sqrt g$ and $k = 2h^2$ the equation is the cubic $kc^3 + c^2 = 1$, convex and rising in c, so that Newton's steps from above are safe;
-//! then $d = \sqrt{kc^3}$ is the difference of the probabilities and $\nabla\varphi^{-1}(-h) = \tfrac12c^2/(1 + d)$. Roots and products only.
-//! **Cost** O(1), ten to thirty times [`Entropy`](super::Entropy); for ν = ¼ less than it. **Care** the last form replaces $g^\nu - hp$, which cancels. The tails fall as
-//! $(\nu/h)^{1/(1-\nu)}$, so for ν near 1 a relative error of h is magnified by 1/(1 − ν), by nature.
+//! **ν = ¼**, the default: with $c = 2\sqrt g$ and $k = 2h^2$ the equation is the cubic $kc^3 + c^2 = 1$, convex and
+//! rising in c, so Newton's steps from above converge monotonically. Then $d = \sqrt{kc^3}$ is the difference of the
+//! probabilities and $\nabla\varphi^{-1}(-h) = \tfrac12c^2/(1 + d)$. This needs only roots and products. **Cost** O(1),
+//! ten to thirty times [`Entropy`](super::Entropy); for ν = ¼ less than it. **Care** The last form replaces $g^\nu -
+//! hp$, which cancels. The tails fall as $(\nu/h)^{1/(1-\nu)}$, so for ν near 1 a relative error of h is multiplied by
+//! 1/(1 − ν); no algorithm avoids that.
 //! **Source** \[NN09, eq. (107)\], with the sign that makes it convex.
 
 use super::{Permissible, fold, root};
@@ -33,10 +35,10 @@ pub struct Nu {
 }
 
 impl Nu {
-    /// 0 < ν < 1.
+    /// The function with exponent ν, 0 < ν < 1.
     pub fn new(nu: f64) -> Result<Self, ConfigError> {
         let nu = error::parameter("nu", nu, Allowed::Open(0.0, 1.0))?;
-        // As the impurity at ½ is computed, so that half and half costs exactly 1 per example.
+        // b is computed like the impurity at ½, so that a balanced leaf costs exactly 1 per example.
         let mut phi = Self { nu, b: 1.0 };
         phi.b = phi.power(0.25);
         Ok(phi)
@@ -53,7 +55,7 @@ impl Nu {
         self.nu
     }
 
-    /// What [`quarter`] finds, for the ν that it is for.
+    /// The result of [`quarter`] if ν = ¼, else `None`.
     #[inline]
     fn cubic(&self, h: f64) -> Option<(f64, f64)> {
         if self.nu == 0.25 { quarter(h) } else { None }
@@ -62,7 +64,7 @@ impl Nu {
     /// The log-odds t ≥ 0 of the likelier class for |H| = h.
     fn log_odds(&self, h: f64) -> f64 {
         let nu = self.nu;
-        // ∇φ is this times t/2, up to a relative error of order t².
+        // ∇φ is `slope` times t/2, up to a relative error of order t².
         let slope = 4.0 * nu * self.b;
         let linear = 2.0 * h / slope;
         if linear < 1e-8 || !h.is_finite() {
@@ -84,14 +86,14 @@ impl Nu {
     }
 }
 
-/// The tail of ν = ¼ at h: c = 2√g and d = 1 − 2q; `None` where 2h² is no number.
+/// The tail of ν = ¼ at h: c = 2√g and d = 1 − 2q; `None` if 2h² is not finite.
 #[inline]
 fn quarter(h: f64) -> Option<(f64, f64)> {
     let k = 2.0 * h * h;
     if !k.is_finite() {
         return None;
     }
-    // k ≥ 2^e, so that k^−⅓ ≤ 2^−⌊e/3⌋: from there, or from 1, every step falls towards the root.
+    // k ≥ 2^e, so k^−⅓ ≤ 2^−⌊e/3⌋. From that start, or from 1, every step decreases towards the root.
     let biased = (k.to_bits() >> 52) & 0x7ff;
     let mut c =
         if biased <= 1023 { 1.0 } else { f64::from_bits((1023 - (biased - 1023) / 3) << 52) };
@@ -181,7 +183,7 @@ impl Permissible for Nu {
 mod tests {
     use super::*;
 
-    /// The cubic against the equation of all ν, whose solution it replaces, and against a ν next to it.
+    /// Compares the cubic with the general equation, and with a ν next to ¼.
     #[test]
     fn a_quarter_is_no_special_case() {
         let phi = Nu::new(0.25).unwrap();
@@ -203,7 +205,7 @@ mod tests {
         }
         assert_eq!((phi.tail(0.0), phi.tail_excess(0.0)), (0.5, phi.b()));
         assert_eq!(phi.tail(f64::INFINITY), 0.0);
-        // Beyond the cubic the tails still fall as h^(−4/3).
+        // Where the cubic is not used, the tails still fall as h^(−4/3).
         let fall = phi.tail(1e156) / phi.tail(1e153);
         assert!((fall / 1e-4 - 1.0).abs() < 1e-9, "{fall}");
         assert!(phi.tail(f64::NAN).is_nan());

@@ -1,13 +1,14 @@
 //! # Bracketed Newton
-//! The root t > 0 of an increasing function on (0, ∞). A Newton step that leaves the bracket is replaced by bisection (by doubling
-//! while there is no upper end). The iteration stops at the first Newton step below 1e-9·t, which leaves an error of order 1e-18·t: one
-//! more step would only add rounding noise, and that noise can push t out of its bracket, where bisection would ruin it.
+//! Finds the root t > 0 of an increasing function on (0, ∞). A Newton step that leaves the bracket is replaced by
+//! bisection (by doubling while there is no upper end). The iteration stops at the first Newton step below 1e-9·t,
+//! which leaves an error of order 1e-18·t. One more step would only add rounding noise. That noise can push t out of
+//! its bracket, and bisection would then spoil the result.
 
-/// `f` gives value and slope. NaN if a value is NaN.
+/// `f` returns value and slope. Returns NaN if a value is NaN.
 pub(super) fn increasing(start: f64, f: impl Fn(f64) -> (f64, f64)) -> f64 {
     let (mut lo, mut hi) = (0.0, f64::INFINITY);
     let mut t = start;
-    // Doubling and bisection alone need fewer: 2¹¹ is beyond any log-odds, and 64 halvings exhaust the digits.
+    // Doubling and bisection need fewer iterations: 2¹¹ is beyond any log-odds, and 64 halvings use up all digits.
     for _ in 0..200 {
         let (value, slope) = f(t);
         if value < 0.0 {
@@ -18,7 +19,7 @@ pub(super) fn increasing(start: f64, f: impl Fn(f64) -> (f64, f64)) -> f64 {
             return t + value;
         }
         let next = t - value / slope;
-        // While there is no upper end, a step from a flat place must not run away.
+        // While there is no upper end, limit the step from a flat place.
         if lo < next && next < hi.min(8.0 * t) {
             if (next - t).abs() <= 1e-9 * t {
                 return next;
@@ -48,7 +49,7 @@ mod tests {
             (t * s - 0.6, s * s * s)
         });
         assert!((root - 0.75).abs() < 1e-15, "{root}");
-        // No slope at all: doubling, then bisection.
+        // The slope is 0: doubling, then bisection.
         let root = increasing(1e-3, |t| (t * t * t - 8.0, 0.0));
         assert!((root - 2.0).abs() < 1e-15, "{root}");
         assert!(increasing(1.0, |_| (f64::NAN, 1.0)).is_nan());

@@ -1,4 +1,4 @@
-//! What is true of every permissible function, tested on all of them.
+//! Properties of every permissible function, tested on all of them.
 
 use super::*;
 use crate::Real;
@@ -75,7 +75,7 @@ fn tails_agree_with_eighty_digits() {
             (phi.transfer(h), 1.0 - tail),
             (phi.conjugate(h), phi.a() + excess + h),
         ] {
-            // φ⋆(−h) − a computed as a difference keeps only the digits that a leaves.
+            // φ⋆(−h) − a computed as a difference has only the digits that remain after subtracting a.
             let slack = if phi.a() > 0.0 { 1e-16 } else { 0.0 };
             assert!((found - expected).abs() <= 1e-13 * expected + slack, "{text} {h} {found}");
         }
@@ -102,7 +102,7 @@ fn the_conjugate_is_a_supremum_over_the_closed_interval() {
             let supremum = [0.0, p, 1.0].map(objective).into_iter().fold(f64::MIN, f64::max);
             let found = phi.conjugate(h);
             assert!((found - supremum).abs() <= 4e-15 * (1.0 + h.abs()), "{phi:?} {h} {found}");
-            // The supremum is flat: its place is known to half the digits.
+            // The supremum is flat, so its place is accurate to half the digits.
             assert!((phi.transfer(h) - p).abs() <= 1e-6, "{phi:?} {h} {p}");
         }
     }
@@ -232,11 +232,11 @@ fn divergences_are_losses_inside_the_image_only() {
                 assert!(value >= quadratic * (1.0 - 1e-7) - 1e-15, "{phi:?} {h} {y} {value}");
                 let divergence = loss.divergence(y, p);
                 if inside(&phi, h) {
-                    // The rounding of p moves its gradient by that much.
+                    // The rounding of p changes its gradient by this much.
                     let rounding = 4e-15 + f64::EPSILON * phi.curvature(p);
                     assert!((divergence - value).abs() <= rounding, "{phi:?} {h} {y} {divergence}");
                 } else {
-                    // What the divergence forgets: how far outside the score is.
+                    // The distance of the score from the image, which the divergence does not depend on.
                     let forgotten = (h.abs() - phi.image().1) * (y - p).abs();
                     let gap = value - divergence - forgotten;
                     assert!(gap.abs() <= 4e-15, "{phi:?} {h} {y} {gap}");
@@ -294,7 +294,7 @@ fn leaves_cost_what_their_impurity_says() {
     for phi in all() {
         assert_eq!((phi.cost(0.0, 0.0), phi.cost(0.0, 9.0), phi.cost(9.0, 9.0)), (0.0, 0.0, 0.0));
         assert!(near(phi.cost(3.0, 6.0), 6.0, 1e-14), "{phi:?}");
-        // Concave: a split never costs, and gains nothing iff the proportions agree.
+        // Concave: a split never increases the cost, and leaves it unchanged iff the proportions agree.
         let split = phi.cost(1.0, 5.0) + phi.cost(4.0, 6.0);
         assert!(split < phi.cost(5.0, 11.0), "{phi:?}");
         assert!(near(phi.cost(1.0, 4.0) + phi.cost(2.0, 8.0), phi.cost(3.0, 12.0), 1e-15));

@@ -5,10 +5,11 @@
 //! **Constants** a = 0, inf φ″ = $\tfrac k2\mathrm{sech}^2\tfrac k4$, at the ends. ζ → 0 gives (k/4)·[`Gini`](super::Gini); ζ → −∞ gives
 //! $-\min(p, 1-p)$, whose F is $1 - z$ on [−1, 1]: the hinge loss, not the 0/1 loss. The default ζ = −4 is in between, T = tanh 1.
 //!
-//! **Cost** O(1). **Care** let u = k/4 − artanh h, so that the tail is (2/k)u. Near saturation u is found from T − h and 1 − T instead of
-//! the difference, and with $c = \frac{1+h}2$, $d = \frac{1-h}2$, $r(x) = 2(e^x - 1 - x)/x^2$
+//! **Cost** O(1). **Care** Let u = k/4 − artanh h, so that the tail is (2/k)u. Near saturation u is computed from T − h
+//! and 1 − T instead of the difference, and with $c = \frac{1+h}2$, $d = \frac{1-h}2$, $r(x) = 2(e^x - 1 - x)/x^2$
 //! $$\varphi^\star(-h) = \tfrac2k \ln\bigl(1 + 2u^2cd\,[d\,r(2ud) + c\,r(-2uc)]\bigr),$$
-//! where every term is positive. What remains is the rounding of T itself, a relative error of about 1e-16·T/(T − h). **Source** \[NN09, eq. (35)\], shifted by b: as printed, φ(½) = 0 and a < 0, which is not permissible.
+//! where every term is positive. What remains is the rounding of T, a relative error of about 1e-16·T/(T − h).
+//! **Source** \[NN09, eq. (35)\], shifted by b: as printed, φ(½) = 0 and a < 0, which is not permissible.
 
 use super::{Permissible, fold};
 use crate::Real;
@@ -28,13 +29,13 @@ pub struct Zeta {
     k: f64,
     /// T = tanh(k/4).
     limit: f64,
-    /// 1 − T, with all its digits.
+    /// 1 − T, accurate to all digits.
     gap: f64,
     b: f64,
 }
 
 impl Zeta {
-    /// ζ < 0, from −1e300 to −1e-300: beyond, k/4 or its square is no number any more.
+    /// The function with parameter ζ, from −1e300 to −1e-300; beyond, k/4 or its square overflows or underflows.
     pub fn new(zeta: f64) -> Result<Self, ConfigError> {
         let zeta = error::parameter("zeta", zeta, Allowed::Negative)?;
         let k = -error::parameter("zeta", zeta, Allowed::Closed(-1e300, -1e-300))?;
@@ -49,15 +50,15 @@ impl Zeta {
         -self.k
     }
 
-    /// u = k/4 − artanh h ≥ 0; 0 where saturated.
+    /// u = k/4 − artanh h ≥ 0; 0 if saturated.
     fn depth(&self, h: f64) -> f64 {
-        // T − h: below ½ the difference itself is exact enough, above it that of the complements is.
+        // T − h. Below ½ the difference is exact enough; above ½ the difference of the complements is.
         let below = if self.limit < 0.5 { self.limit - h } else { (1.0 - h) - self.gap };
         if h >= self.limit || below <= 0.0 {
             return 0.0;
         }
         let u = 0.25 * self.k - Real::atanh(h);
-        // The difference is good where it is not small; the addition theorem is good where u is.
+        // The difference is accurate unless it is small; the addition theorem is accurate if u is small.
         if u >= 1.0 || u >= 0.125 * self.k {
             u
         } else {
@@ -104,7 +105,7 @@ impl Permissible for Zeta {
         let (q, _) = fold(p);
         let k = self.k;
         if q == 0.5 {
-            // b, by its definition: half and half costs exactly 1 per example.
+            // b by its definition: a balanced leaf costs exactly 1 per example.
             return self.b;
         }
         if k <= 4.0 {
@@ -146,7 +147,7 @@ impl Permissible for Zeta {
         if x < 30.0 {
             let shape = 2.0 * c * d * (d * remainder(x) + c * remainder(-2.0 * u * c));
             let y = u * u * shape;
-            // Not ln(1 + y)/(k/2): for tiny k the square of u underflows.
+            // ln(1 + y)/(k/2) would fail: for tiny k the square of u underflows.
             let log = if y == 0.0 { 1.0 } else { Real::ln_1p(y) / y };
             u / (0.5 * self.k) * u * shape * log
         } else {

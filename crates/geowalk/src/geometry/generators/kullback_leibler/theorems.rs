@@ -1,15 +1,15 @@
-//! # The theorem of EGU and of its twin, for the squared loss
+//! # Theorems of EGU and its twin, for the squared loss
 //! Features in [0, X], labels in [0, Y], predictions clipped to Y, $w_i e^{-2\eta(\hat y - y)x_i}$ or $w = u^2$,
 //! $u_i(1 - \eta(\hat y - y)x_i)$. For $c = 2XY\eta < 1$ and every u ≥ 0:
 //! $$\sum_t (y_t - \hat y_t)^2 \;\le\; \frac{L_u}{1 - c} + \frac{D(u\Vert w_1)}{\eta}$$
 //! η = 1/(3XY) gives $3(L_u + XY D)$; $\eta = \sqrt D/(\sqrt{2LXY} + 2XY\sqrt D)$ gives
 //! $L_u + 2\sqrt{2LXYD} + 2XYD$ where $L_u \le L$, $D(u\Vert w_1) \le D$.
-//! X and Y are those met (the largest feature, the largest label or prediction) unless declared. Where predictions are
-//! clipped, Y must be declared: a label above the clip is out of reach, and no bound holds.
-//! **Cost** O(nnz). **Care** the loss is that of the *clipped* prediction: unclipped, w₁ = 1000, x = 1, y = 0, u = 0 refutes
-//! the printed bound, 10⁶ > 3000.
-//! **Source** \[AW20, thm. 6 and 7\], corrected; \[KW97\]. The inequality behind the twin's was checked on grids and runs;
-//! the printed proof has slips of sign.
+//! X and Y are the largest feature and the largest label or prediction of the run, unless declared. If predictions are
+//! clipped, Y must be declared: a label above the clip cannot be predicted, and no bound holds.
+//! **Cost** O(nnz). **Care** The loss is that of the *clipped* prediction. Without clipping, w₁ = 1000, x = 1, y = 0, u
+//! = 0 refutes the printed bound, 10⁶ > 3000.
+//! **Source** \[AW20, thm. 6 and 7\], corrected; \[KW97\]. The inequality behind the twin's theorem was checked on
+//! grids and runs; the printed proof has sign errors.
 
 use crate::ConfigError;
 use crate::Real;
@@ -44,10 +44,10 @@ const PREMISES: &[Premise] = &[
 /// The theorems of EGU.
 pub const EGU_STEPS: &[&LedgerRule] = &[&MIRROR_ENTROPY, &EGU];
 
-/// The theorems of its twin.
+/// The theorems of the twin of EGU.
 pub const REPARAM_EGU_STEPS: &[&LedgerRule] = &[&REPARAM_EGU];
 
-/// EGU, the squared loss.
+/// EGU with the squared loss.
 pub const EGU: LedgerRule = LedgerRule {
     needs: &[Need::Squared, Need::Clipped, Need::OneSided],
     rate: Prescription::Egu,
@@ -84,7 +84,7 @@ pub const EGU: LedgerRule = LedgerRule {
     )
 };
 
-/// The twin of EGU, the squared loss.
+/// The twin of EGU with the squared loss.
 pub const REPARAM_EGU: LedgerRule = LedgerRule {
     theorem: &Theorem {
         name: "reparam-egu",
@@ -96,13 +96,13 @@ pub const REPARAM_EGU: LedgerRule = LedgerRule {
     ..EGU
 };
 
-/// The rate √D/(√(2LXY) + 2XY√D) for comparators with divergence ≤ d that lose at most l.
+/// The rate √D/(√(2LXY) + 2XY√D) for comparators with divergence ≤ d and total loss ≤ l.
 pub fn egu_rate(x: f64, y: f64, d: f64, l: f64) -> f64 {
     d.sqrt() / ((2.0 * l * x * y).sqrt() + 2.0 * x * y * d.sqrt())
 }
 
 impl Ledger {
-    /// EGU from the weights `start` ≥ 0, with the X and Y that are met.
+    /// The bound of EGU with initial weights `start` ≥ 0; X and Y are measured.
     ///
     /// ```
     /// use geowalk::certify::{Bound, Comparator, Ledger};
@@ -126,7 +126,7 @@ impl Ledger {
         Ok(Self::new(Divergence::Entropy, start)?.with(&EGU, &Squared.facts()))
     }
 
-    /// The twin of EGU; `start` is w, not u.
+    /// The bound of the twin of EGU; `start` is w, not u.
     pub fn reparam_egu(start: &[f64]) -> Result<Self, ConfigError> {
         let start = Start::Given(start.to_vec());
         Ok(Self::new(Divergence::Entropy, start)?.with(&REPARAM_EGU, &Squared.facts()))

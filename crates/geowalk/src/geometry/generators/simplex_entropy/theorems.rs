@@ -1,8 +1,9 @@
-//! # Theorems of EG and of its twin
+//! # Theorems of EG and its twin
 //! For EG on the simplex, any loss convex in the prediction and a constant rate:
 //! $$\text{regret} \;\le\; \frac{D(u \Vert w_1)}{\eta} + \frac\eta8 \sum_t g_t^2 \bigl(\max_i x_{t,i} - \min_i x_{t,i}\bigr)^2$$
-//! For portfolios (loss −ln z, x the price relatives) with min x/max x ≥ r it is the known $\ln n/\eta + \eta k/8r^2$.
-//! **Proof** $\ln\sum_i w_i e^{-\eta g x_i} \le -\eta g z + \eta^2g^2\,\mathrm{range}^2/8$ (Hoeffding), round by round.
+//! For portfolios (loss −ln z, x the price relatives) with min x/max x ≥ r this is the known $\ln n/\eta + \eta
+//! k/8r^2$. **Proof** $\ln\sum_i w_i e^{-\eta g x_i} \le -\eta g z + \eta^2g^2\,\mathrm{range}^2/8$ (Hoeffding), summed
+//! over the rounds.
 //!
 //! For the squared loss, $\max_i x_{t,i} - \min_i x_{t,i} \le R$ in every round and $c = \eta R^2/2 < 1$:
 //! $$\sum_t (y_t - \hat y_t)^2 \;\le\; \frac{L_u}{1 - c} + \frac{D(u\Vert w_1)}{\eta}$$
@@ -11,17 +12,17 @@
 //! (Ux, −Ux), so R = 2U max|x|.
 //!
 //! The twin, $w = u^2$, $u_i \leftarrow u_i(1 - \eta(\hat y - y)(x_i - m))$ divided by the norm, for features *and labels*
-//! in [m − X, m + X], has the same bound with $c = 2X^2\eta < 1$. m = 0 is the twin itself, at
-//! $\eta = \sqrt D/(X\sqrt{2L} + 2X^2\sqrt D)$ with $L + 2X\sqrt{2LD} + 2X^2D$. Centred, m = (lo + hi)/2 and R = hi − lo,
-//! it has EG's own bound at EG's own rate: X = R/2.
+//! in [m − X, m + X], has the same bound with $c = 2X^2\eta < 1$. m = 0 is the plain twin: at $\eta = \sqrt
+//! D/(X\sqrt{2L} + 2X^2\sqrt D)$ its bound is $L + 2X\sqrt{2LD} + 2X^2D$. Centered, with m = (lo + hi)/2 and R = hi −
+//! lo, so X = R/2, it has the bound of EG at the rate of EG.
 //!
-//! **Evidence** For features and labels in [0, X] the theorem of the twin is proved; on [−X, X] and for the centred form
-//! the inequality behind it was checked on grids (c in [1e-4, 1e4], |p| ≤ 2) and 1500 runs, and is not proved
+//! **Evidence** For features and labels in [0, X] the theorem of the twin is proved. On [−X, X] and for the centered
+//! form the inequality behind it was checked on grids (c in [1e-4, 1e4], |p| ≤ 2) and in 1500 runs, but is not proved
 //! analytically.
-//! **Cost** O(nnz). **Care** R and X are those met unless declared; features that a row leaves out are 0. The printed rate
-//! $2\sqrt D/(X\sqrt{2L} + X^2\sqrt D)$ of the twin is false for it: start (.9, .1), L = 1, D = 3.125, x = (1, 0), y = 0 and
-//! then 1 loses 400.8 in 401 rounds, against 6.21 promised; and without labels in the range, y = −2.1 and then 1 at η = ⅓
-//! loses 409 > 29.1.
+//! **Cost** O(nnz). **Care** R and X are measured unless declared; features that a row omits are 0. The printed rate
+//! $2\sqrt D/(X\sqrt{2L} + X^2\sqrt D)$ of the twin is false for it: start (.9, .1), L = 1, D = 3.125, x = (1, 0), y =
+//! 0 and then 1 loses 400.8 in 401 rounds, but the printed bound is 6.21. It also fails without labels in the range: y
+//! = −2.1 and then 1 at η = ⅓ loses 409 > 29.1.
 //! **Source** \[KW97\]; portfolios \[HSSW98\]; \[AW20, thm. 8\]; the twin \[AW20, thm. 9 and claim 1\], corrected and
 //! strengthened.
 
@@ -47,10 +48,10 @@ const SMALL_TWIN: &str = "2 X^2 rate < 1";
 /// The theorems of EG.
 pub const EG_STEPS: &[&LedgerRule] = &[&MIRROR_ENTROPY, &LINEAR_EG, &EG];
 
-/// The theorems of its twin.
+/// The theorems of the twin of EG.
 pub const REPARAM_EG_STEPS: &[&LedgerRule] = &[&REPARAM_EG];
 
-/// EG, any convex loss.
+/// EG with any convex loss.
 pub const LINEAR_EG: LedgerRule = LedgerRule {
     needs: &[Need::Convex],
     rate: Prescription::Entropy,
@@ -80,8 +81,7 @@ pub const LINEAR_EG: LedgerRule = LedgerRule {
         },
         |totals| {
             let (d, eta, squares) = (totals.far, totals.eta, totals.squares);
-            // No step is longer than half of rate·|slope|·range, and no prediction is rounded by more than that
-            // of the range and 0.
+            // No step is longer than half of rate·|slope|·range. For the rounding of predictions the range includes 0.
             let (origin, moved) = (&totals.ledger.origin, 0.25 * eta * eta * squares);
             let rounding = origin.rounding(d, moved, totals.rounds) / eta;
             outward(d / eta + 0.125 * eta * squares + rounding, 0.0)
@@ -89,7 +89,7 @@ pub const LINEAR_EG: LedgerRule = LedgerRule {
     )
 };
 
-/// EG, the squared loss.
+/// EG with the squared loss.
 pub const EG: LedgerRule = LedgerRule {
     needs: &[Need::Squared],
     rate: Prescription::Eg,
@@ -131,7 +131,7 @@ pub const EG: LedgerRule = LedgerRule {
     )
 };
 
-/// The twin of EG, the squared loss.
+/// The twin of EG with the squared loss.
 pub const REPARAM_EG: LedgerRule = LedgerRule {
     rate: Prescription::ReparamEg,
     sizes: |view| {
@@ -174,12 +174,12 @@ pub const REPARAM_EG: LedgerRule = LedgerRule {
     ..EG
 };
 
-/// The rate 2√D/(R√(2L) + R²√D) of EG for comparators with divergence ≤ d that lose at most l.
+/// The rate 2√D/(R√(2L) + R²√D) of EG for comparators with divergence ≤ d and total loss ≤ l.
 pub fn eg_rate(range: f64, d: f64, l: f64) -> f64 {
     2.0 * d.sqrt() / (range * (2.0 * l).sqrt() + range * range * d.sqrt())
 }
 
-/// The rate √D/(X√(2L) + 2X²√D) of the twin of EG for comparators with divergence ≤ d that lose at most l.
+/// The rate √D/(X√(2L) + 2X²√D) of the twin of EG for comparators with divergence ≤ d and total loss ≤ l.
 pub fn reparam_eg_rate(x: f64, d: f64, l: f64) -> f64 {
     d.sqrt() / (x * (2.0 * l).sqrt() + 2.0 * x * x * d.sqrt())
 }
@@ -190,7 +190,7 @@ fn on_simplex(start: &[f64]) -> Result<Ledger, ConfigError> {
 }
 
 impl Ledger {
-    /// EG for any convex loss, from the probabilities `start`.
+    /// The bound of EG for any convex loss, with initial probabilities `start`.
     ///
     /// ```
     /// use geowalk::certify::{Bound, Comparator, Ledger};
@@ -210,7 +210,7 @@ impl Ledger {
         Ok(on_simplex(start)?.with(&LINEAR_EG, facts))
     }
 
-    /// EG for the squared loss, from the probabilities `start`, with the range that is met.
+    /// The bound of EG for the squared loss, with initial probabilities `start`; the range is measured.
     ///
     /// ```
     /// use geowalk::certify::{Bound, Comparator, Ledger};
@@ -232,7 +232,7 @@ impl Ledger {
         Ok(on_simplex(start)?.with(&EG, &Squared.facts()))
     }
 
-    /// The twin of EG from the probabilities `start` (w, not u), with the middle m, and the X that is met.
+    /// The bound of the twin of EG with initial probabilities `start` (w, not u) and the middle m; X is measured.
     ///
     /// ```
     /// use geowalk::certify::{Bound, Comparator, Ledger};
