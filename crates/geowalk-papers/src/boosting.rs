@@ -1,5 +1,5 @@
-//! # Boosting: the contest of eleven flavours
-//! \[NN09, sec. 7, fig. 15\], and what its findings are worth on the domains at hand.
+//! # Boosting: a comparison of eleven flavours
+//! \[NN09, sec. 7, fig. 15\], with tests of its findings on the available domains.
 
 pub mod contest;
 pub mod distributions;

@@ -1,4 +1,5 @@
-//! Printed statements that are wrong, on their counterexamples: the printed bound is broken, the corrected one holds or says void; and those that hold more generally than they are printed.
+//! Counterexamples to wrong printed statements: the printed bound is violated, the corrected one holds or is void.
+//! Also statements that hold more generally than printed.
 
 pub(crate) mod antipode;
 pub(crate) mod claim_1;

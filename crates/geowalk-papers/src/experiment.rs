@@ -1,4 +1,4 @@
-//! What an experiment is, and what it is told.
+//! The definition of an experiment, and the parameters of a run.
 
 use std::path::PathBuf;
 
@@ -10,49 +10,49 @@ use crate::outcome::Outcome;
 /// One experiment of a paper, or one counterexample.
 #[derive(Debug, Clone, Copy)]
 pub struct Experiment {
-    /// What it is called on the command line.
+    /// Name on the command line.
     pub name: &'static str,
-    /// Where it comes from: a key of REFERENCES.bib and a place.
+    /// Source: a key of REFERENCES.bib and a place.
     pub paper: &'static str,
-    /// What it shows, in a sentence.
+    /// One-sentence description of the result.
     pub what: &'static str,
-    /// Carries it out.
+    /// Runs the experiment.
     pub run: fn(&mut Run<'_>) -> Result<Outcome, ConfigError>,
 }
 
-/// The file in which an experiment that takes long keeps what is done of it.
+/// The file in which a long experiment stores its finished results.
 pub(crate) const KEPT: &str = "results.csv";
 
-/// How much is done.
+/// The size of an experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Size {
-    /// Seconds: for tests. Fewer samples, the same statements.
+    /// Takes seconds, for tests: fewer samples, the same statements.
     Small,
-    /// As in the paper.
+    /// The size used in the paper.
     Full,
 }
 
 impl Size {
-    /// `small` or `full`.
+    /// The name: `small` or `full`.
     pub fn name(self) -> &'static str {
         if self == Self::Small { "small" } else { "full" }
     }
 
-    /// One of two values.
+    /// Returns `small` or `full`, according to the size.
     pub fn pick<T>(self, small: T, full: T) -> T {
         if self == Self::Small { small } else { full }
     }
 }
 
-/// What a run is told, and whom it tells how far it is.
+/// The parameters of a run, and the callback that receives its progress.
 pub struct Run<'a> {
-    /// How much to do.
+    /// The size of the experiment.
     pub size: Size,
-    /// Seed of everything random.
+    /// Seed of all random numbers.
     pub seed: u64,
-    /// Tables to compare learners on, if any were given.
+    /// Tables on which to compare learners, if the user gave any.
     pub domains: &'a [Domain],
-    /// Where an experiment that takes long may keep what is done of it, in `results.csv`.
+    /// Folder in which a long experiment may store its finished results, in `results.csv`.
     pub folder: Option<PathBuf>,
     watcher: Option<&'a mut dyn FnMut(f64)>,
 }
@@ -64,23 +64,23 @@ impl std::fmt::Debug for Run<'_> {
 }
 
 impl<'a> Run<'a> {
-    /// A run that nobody watches.
+    /// A run without progress callback.
     pub fn new(size: Size, seed: u64) -> Self {
         Self { size, seed, domains: &[], folder: None, watcher: None }
     }
 
-    /// A run that says how far it is, from 0 to 1.
+    /// A run that reports its progress, from 0 to 1.
     pub fn watched(size: Size, seed: u64, watcher: &'a mut dyn FnMut(f64)) -> Self {
         Self { watcher: Some(watcher), ..Self::new(size, seed) }
     }
 
-    /// The same, on these tables, keeping what is done in this folder.
+    /// The same run with these tables, storing its results in this folder.
     #[must_use]
     pub fn on(self, domains: &'a [Domain], folder: PathBuf) -> Self {
         Self { domains, folder: Some(folder), ..self }
     }
 
-    /// `part` of `all` is done.
+    /// Reports that `part` of `all` is done.
     pub fn done(&mut self, part: usize, all: usize) {
         if let Some(watcher) = &mut self.watcher {
             watcher(part as f64 / all.max(1) as f64);

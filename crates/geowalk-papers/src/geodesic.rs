@@ -1,4 +1,4 @@
-//! Geodesic walks, explicit and implicit \[KMWW07\], and the sphere \[KMWW07s\].
+//! Geodesic walks, explicit and implicit \[KMWW07\], and walks on the sphere \[KMWW07s\].
 
 pub(crate) mod hankel;
 pub(crate) mod large_rates;

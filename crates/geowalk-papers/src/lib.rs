@@ -1,10 +1,12 @@
 //! # The papers' experiments
-//! Every experiment and every counterexample of the papers that geowalk implements, as a run that anybody can repeat: `geowalk repro` writes tables, pictures and one page
-//! that puts what was measured beside what was expected, with a verdict for each.
+//! Every experiment and every counterexample of the papers that geowalk implements, as a reproducible run. `geowalk
+//! repro` writes tables, pictures and one page that compares measured with expected values and gives a verdict for
+//! each.
 //!
-//! One experiment is one file with one [`Experiment`] in it, and one row of [`EXPERIMENTS`]. It draws its data from its seed, learns with the library as users do, and returns an
-//! [`Outcome`]: tables, pictures, [`Finding`]s. A finding has a tolerance that its statement deserves: exact constants to rounding, bounds as bounds, orders and ratios where only
-//! those carry over from one random sample to another.
+//! Each experiment is one file with one [`Experiment`], and one row of [`EXPERIMENTS`]. It draws its data from a seed,
+//! uses the public API of the library, and returns an [`Outcome`]: tables, pictures, [`Finding`]s. The tolerance of a
+//! finding depends on its statement. Exact constants must agree up to rounding, bounds must hold as bounds. Orders and
+//! ratios are checked where only those are the same for different random samples.
 //!
 //! ```
 //! use geowalk_papers::{Run, Size, find};
@@ -28,9 +30,9 @@ mod stream;
 pub use experiment::{Experiment, Run, Size};
 pub use outcome::{Finding, Outcome};
 
-/// All experiments, in the order of the page.
+/// All experiments, in the order of the report page.
 pub static EXPERIMENTS: &[Experiment] = &[
-    // Geodesic walks, explicit and implicit; the sphere.
+    // Geodesic walks, explicit and implicit, and walks on the sphere.
     geodesic::hankel::EXPERIMENT,
     geodesic::projection::EXPERIMENT,
     geodesic::null_starts::EXPERIMENT,
@@ -55,7 +57,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
     natural::warm_up::EXPERIMENT,
     // Boosting.
     boosting::figure15::EXPERIMENT,
-    // What had to be corrected.
+    // Corrections of printed statements.
     errata::theorem_6::EXPERIMENT,
     errata::lambda_convexity::EXPERIMENT,
     errata::curvature::EXPERIMENT,
@@ -81,7 +83,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
     errata::twin_scale::EXPERIMENT,
 ];
 
-/// The experiment of this name.
+/// The experiment with this name.
 pub fn find(name: &str) -> Option<&'static Experiment> {
     EXPERIMENTS.iter().find(|experiment| experiment.name == name)
 }

@@ -1,4 +1,5 @@
-//! Natural gradient for multinomial logistic regression \[SC21\]: what it gains, where it fails without safeguards, what it costs.
+//! Natural gradient for multinomial logistic regression \[SC21\]: its advantages, its failures without safeguards, its
+//! cost.
 
 pub(crate) mod condition;
 pub(crate) mod cost;

@@ -1,16 +1,16 @@
-//! What an experiment found.
+//! The results of an experiment.
 
 use geowalk::certify::{Certificate, Status};
 use geowalk_page::{Picture, Table, number};
 
-/// One statement: what was expected, what was measured, and whether the two agree.
+/// One statement: the expected value, the measured value, and whether they agree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// What it is about.
+    /// Subject of the statement.
     pub what: String,
-    /// What was expected.
+    /// The expected value, as text.
     pub expected: String,
-    /// What was measured.
+    /// The measured value, as text.
     pub measured: String,
     /// Do they agree?
     pub met: bool,
@@ -21,7 +21,7 @@ fn short(value: f64) -> String {
 }
 
 impl Finding {
-    /// Any statement that is not about one number.
+    /// A statement that is not about a single number.
     pub fn new(
         what: impl Into<String>,
         expected: impl Into<String>,
@@ -31,7 +31,7 @@ impl Finding {
         Self { what: what.into(), expected: expected.into(), measured: measured.into(), met }
     }
 
-    /// A number that is known: equal up to `tolerance`.
+    /// A known number: equal up to `tolerance`.
     pub fn equal(what: impl Into<String>, measured: f64, expected: f64, tolerance: f64) -> Self {
         let met = (measured - expected).abs() <= tolerance;
         let text = match tolerance {
@@ -41,7 +41,7 @@ impl Finding {
         Self::new(what, text, short(measured), met)
     }
 
-    /// A bound that holds: `measured` is at most `bound`, up to the rounding of sums.
+    /// A bound that must hold: `measured` is at most `bound`, up to the rounding of sums.
     pub fn at_most(what: impl Into<String>, measured: f64, bound: f64) -> Self {
         let rounding = 1e-12 * (measured.abs() + bound.abs());
         Self::new(
@@ -52,18 +52,18 @@ impl Finding {
         )
     }
 
-    /// A bound that is broken, or something that is larger: `measured` is above `bound`.
+    /// A bound that must be violated, or a quantity that must be larger: `measured` is above `bound`.
     pub fn above(what: impl Into<String>, measured: f64, bound: f64) -> Self {
         Self::new(what, format!("> {}", short(bound)), short(measured), measured > bound)
     }
 
-    /// A number within limits.
+    /// A number that must lie between limits.
     pub fn between(what: impl Into<String>, measured: f64, low: f64, high: f64) -> Self {
         let met = (low..=high).contains(&measured);
         Self::new(what, format!("{} to {}", short(low), short(high)), short(measured), met)
     }
 
-    /// A certificate that is valid, and a regret that is below its bound.
+    /// A certificate that must be valid, with a regret below its bound.
     pub fn certified(what: impl Into<String>, regret: f64, certificate: &Certificate) -> Self {
         match &certificate.status {
             Status::Valid => Self::at_most(what, regret, certificate.bound),
@@ -73,7 +73,7 @@ impl Finding {
         }
     }
 
-    /// A certificate that is void, because of this premise.
+    /// A certificate that must be void because of this premise.
     pub fn void(what: impl Into<String>, certificate: &Certificate, premise: &str) -> Self {
         let expected = format!("void: {premise}");
         match &certificate.status {
@@ -88,19 +88,19 @@ impl Finding {
     }
 }
 
-/// Everything that an experiment gives back.
+/// The complete result of an experiment.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
-    /// What was expected and what was measured.
+    /// Comparisons of expected with measured values.
     pub findings: Vec<Finding>,
-    /// Tables, each with the name of its file.
+    /// Tables, each with its file name without extension.
     pub tables: Vec<(String, Table)>,
-    /// Pictures, each with the name of its file.
+    /// Pictures, each with its file name without extension.
     pub pictures: Vec<(String, Picture)>,
 }
 
 impl Outcome {
-    /// Nothing yet.
+    /// An empty outcome.
     pub fn new() -> Self {
         Self::default()
     }
@@ -120,7 +120,7 @@ impl Outcome {
         self.pictures.push((file.to_owned(), picture.into()));
     }
 
-    /// Was everything as expected?
+    /// Do all findings agree with the expectation?
     pub fn met(&self) -> bool {
         self.findings.iter().all(|finding| finding.met)
     }

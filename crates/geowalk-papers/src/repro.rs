@@ -1,7 +1,8 @@
-//! Carries experiments out and writes what they found: `DIR/NAME/*.csv`, `DIR/NAME/*.svg`, all findings in `DIR/findings.csv`, and one page, `DIR/index.html`.
+//! Runs experiments and writes their results: `DIR/NAME/*.csv`, `DIR/NAME/*.svg`, all findings in `DIR/findings.csv`,
+//! and one page, `DIR/index.html`.
 //!
-//! What is finished is kept in `DIR/NAME/outcome.json` under a stamp of settings and version, and is not done again while the stamp agrees: a run that was interrupted
-//! continues where it was.
+//! Finished results are stored in `DIR/NAME/outcome.json` with a stamp of settings and version. An experiment is not
+//! repeated while its stamp agrees, so an interrupted run continues where it stopped.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -14,27 +15,27 @@ use crate::experiment::{Experiment, KEPT, Run, Size};
 use crate::outcome::Outcome;
 use crate::{EXPERIMENTS, saved};
 
-/// What is the same for all experiments of a run.
+/// The settings common to all experiments of a run.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Where everything is written.
+    /// Output folder.
     pub out: PathBuf,
-    /// How much is done.
+    /// The size of the experiments.
     pub size: Size,
-    /// Seed of everything random.
+    /// Seed of all random numbers.
     pub seed: u64,
-    /// Which program it is: outcomes of another one are not used.
+    /// Version of the program; results of other versions are not reused.
     pub version: String,
-    /// Do it again even if it is done.
+    /// Repeat finished experiments?
     pub again: bool,
-    /// Tables for the experiments that compare learners on many.
+    /// Tables for the experiments that compare learners on many tables.
     pub domains: Vec<Domain>,
 }
 
-/// Why a run stopped.
+/// The reason why a run stopped.
 #[derive(Debug)]
 pub enum Failure {
-    /// An experiment could not be carried out.
+    /// An experiment failed.
     Experiment(&'static str, ConfigError),
     /// A file could not be written.
     File(PathBuf, io::Error),
@@ -73,7 +74,8 @@ impl Settings {
         saved::read(&text, &self.stamp(experiment))
     }
 
-    /// The outcome of one experiment and whether it had been there already; its files are written.
+    /// Runs one experiment, or loads its stored result, and writes its files. Returns the outcome, and whether it was
+    /// stored.
     pub fn carry_out(
         &self,
         experiment: &'static Experiment,
@@ -97,12 +99,12 @@ impl Settings {
         for (file, picture) in &outcome.pictures {
             put(&folder.join(format!("{file}.svg")), &picture.svg())?;
         }
-        // Last: it says that the others are complete.
+        // Written last, because it marks the other files as complete.
         put(&folder.join("outcome.json"), &saved::write(&outcome, &self.stamp(experiment)))?;
         Ok((outcome, false))
     }
 
-    /// Writes the page and the findings of everything that is finished under these settings; the path of the page.
+    /// Writes the page and the findings of all finished experiments with these settings. Returns the path of the page.
     pub fn write_page(&self) -> Result<PathBuf, Failure> {
         let finished: Vec<(&Experiment, Outcome)> = EXPERIMENTS
             .iter()
@@ -128,7 +130,7 @@ impl Settings {
     }
 }
 
-/// Writes a file whole or not at all.
+/// Writes a file atomically: completely or not at all.
 fn put(path: &Path, text: &str) -> Result<(), Failure> {
     let failure = |error| Failure::File(path.to_owned(), error);
     if let Some(folder) = path.parent() {
@@ -143,7 +145,7 @@ fn verdict(met: usize, all: usize) -> Cell {
     Cell::Verdict(mark, format!("{met} of {all}"))
 }
 
-/// Figures where it is short, words that may be broken where it is not.
+/// Short values become figures; long ones become text that may wrap.
 fn value(text: &str) -> Cell {
     if text.chars().count() <= 22 {
         Cell::Figures(text.to_owned())
@@ -155,7 +157,7 @@ fn value(text: &str) -> Cell {
 fn page(finished: &[(&Experiment, Outcome)], settings: &Settings) -> String {
     let mut overview = Table::new(["experiment", "as expected", "source"]);
     for (i, (experiment, outcome)) in finished.iter().enumerate() {
-        // The overview itself is the first section.
+        // The first section is the overview, so numbers start at 2.
         let name = Cell::Section(experiment.name.to_owned(), i + 2);
         let met = outcome.findings.iter().filter(|f| f.met).count();
         overview.push([name, verdict(met, outcome.findings.len()), experiment.paper.into()]);

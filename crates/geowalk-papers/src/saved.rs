@@ -1,11 +1,11 @@
-//! An outcome as JSON and back, so that what is finished need not be done again.
+//! Writes an outcome as JSON and reads it again, so that finished experiments need not be repeated.
 
 use geowalk_page::{Cell, Mark, Picture, Table};
 use serde_json::{Value, json};
 
 use crate::outcome::{Finding, Outcome};
 
-/// A cell; numbers as text, because JSON has no infinity.
+/// A table cell as JSON; numbers are stored as text, because JSON has no infinity.
 fn cell(cell: &Cell) -> Value {
     match cell {
         Cell::Text(text) => json!({"text": text}),
@@ -34,7 +34,7 @@ fn read_cell(value: &Value) -> Option<Cell> {
     })
 }
 
-/// The outcome under its stamp.
+/// The outcome as JSON, with its stamp.
 pub(crate) fn write(outcome: &Outcome, stamp: &str) -> String {
     let findings: Vec<Value> = outcome
         .findings
@@ -62,7 +62,7 @@ pub(crate) fn write(outcome: &Outcome, stamp: &str) -> String {
         .to_string()
 }
 
-/// The outcome, if it is one and has this stamp.
+/// The outcome, if the text is valid and has this stamp.
 pub(crate) fn read(text: &str, stamp: &str) -> Option<Outcome> {
     let saved: Value = serde_json::from_str(text).ok()?;
     if saved.get("stamp")?.as_str()? != stamp {

@@ -16,7 +16,8 @@ pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// Learns from the examples once. The total loss of the predictions, or the error at which the walk could not go on: it diverged.
+/// Makes one pass over the examples. Returns the total loss of the predictions, or the error of the step at which the
+/// walk diverged.
 pub(crate) fn learn<W: Walk, L: Loss>(
     walk: &mut W,
     examples: &[Example],
@@ -30,7 +31,6 @@ pub(crate) fn learn<W: Walk, L: Loss>(
     Ok(total)
 }
 
-/// Mean.
 pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
@@ -41,7 +41,6 @@ pub(crate) fn error(values: &[f64]) -> f64 {
     (values.iter().map(|v| (v - m) * (v - m)).sum::<f64>() / (n - 1.0) / n).sqrt()
 }
 
-/// The middle one.
 pub(crate) fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

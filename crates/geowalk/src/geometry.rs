@@ -2,8 +2,8 @@
 //! Where the parameters live. There are two kinds of geometry, and two types that belong to both.
 //!
 //! * A [`Manifold`] has a metric at every point. A step follows a geodesic, $w' = \exp_w(-\eta\, \mathrm{grad} L)$.
-//! * A [`Generator`] ψ has two global charts, w and θ = ∇ψ(w). A step is a straight line in θ, $\theta' = \theta -
-//!   \eta\, \partial L$ (mirror descent).
+//! * A [`Generator`] ψ has two global charts, w and θ = ∇ψ(w). A step is a straight line in θ,
+//!   $\theta' = \theta - \eta\, \partial L$ (mirror descent).
 //!
 //! In both, a step is more than an addition to the weights, but the traits share no method. Two types connect them:
 //!

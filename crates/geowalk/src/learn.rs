@@ -10,10 +10,10 @@
 //! | [`Partitioned`] | w_i = e^{λ_i}/Z | relative entropy on the simplex and its variants, Fisher's simplex |
 //! | [`Dual`] | θ with a running norm | p-norm |
 //!
-//! A geometry names its chart and computes its move in it ([`SparseForm`]). The charts implement growth, averages, Γ of
-//! certificates, saving and loading once for all geometries, and [`Steps`] makes a [`Walk`] of any sparse form. Each
-//! form is defined in the file of its manifold or generator. `laws::sparse` tests that it equals the O(n) definition in
-//! [`update`](crate::update).
+//! A geometry names its chart and computes its move in it ([`SparseForm`]). The charts implement growth, averages, Γ
+//! of certificates, saving and loading once for all geometries, and [`Steps`] makes a [`Walk`] of any sparse form.
+//! Each form is defined in the file of its manifold or generator. `laws::sparse` tests that it equals the O(n)
+//! definition in [`update`](crate::update).
 //!
 //! [`Implicit`] steps of mirror geometries are explicit steps of a different size, which is found on a `Curve`.
 //! [`OnManifold`] and [`WithGenerator`] work with any manifold and any generator at O(n), without a chart.

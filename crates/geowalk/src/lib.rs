@@ -53,8 +53,8 @@
 //! The mathematics comes from five papers: on-line algorithms as geodesic walks \[KMWW07\], geodesic walks on spheres
 //! \[KMWW07s\], Bregman geometry and boosting \[NN09\], natural gradient for multinomial logistic regression \[SC21\],
 //! multiplicative updates and their gradient-descent twins \[AW20\]. The idea that a metric is a prior is from
-//! \[MW01\]. Keys are those of `REFERENCES.bib`; symbols are those of `NOTATION.md`. Where a printed statement needed a
-//! correction, the file that uses it says so.
+//! \[MW01\]. Keys are those of `REFERENCES.bib`; symbols are those of `NOTATION.md`. Where a printed statement needed
+//! a correction, the file that uses it says so.
 
 pub mod boost;
 pub mod certify;

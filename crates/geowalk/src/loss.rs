@@ -57,8 +57,8 @@ pub trait Loss: std::fmt::Debug + Send + Sync {
     /// ∂²ℓ/∂z²; 0 at a kink.
     fn curvature(&self, z: f64, y: f64) -> f64;
 
-    /// The prediction with the smallest loss for the label `y`. It is infinite if the loss only approaches its infimum.
-    /// If an interval of predictions minimizes the loss, it is the one nearest to 0.
+    /// The prediction with the smallest loss for the label `y`. It is infinite if the loss only approaches its
+    /// infimum. If an interval of predictions minimizes the loss, it is the one nearest to 0.
     fn minimizer(&self, y: f64) -> f64;
 
     /// Properties of the loss that certificates may assume. The laws check every one of them.

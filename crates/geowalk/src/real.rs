@@ -1,11 +1,11 @@
 //! # Real scalars
 //! The two floating-point types of the crate, `f64` and `f32`, behind one sealed trait.
 //!
-//! **Why not `num_traits::Float`** Its transcendental functions come from the C library of the machine. A model trained
-//! on one system would then differ in its last bits from the same model trained on another. Here they come from `libm`,
-//! written in Rust: same input, same bits, on every platform. `sqrt`, `abs`, `floor` and the arithmetic operators are
-//! exactly rounded by IEEE 754, so they are safe. `clippy.toml` forbids the inherent `f64::exp` and the like, so that
-//! no code uses the platform's functions by accident.
+//! **Why not `num_traits::Float`** Its transcendental functions come from the C library of the machine. A model
+//! trained on one system would then differ in its last bits from the same model trained on another. Here they come
+//! from `libm`, written in Rust: same input, same bits, on every platform. `sqrt`, `abs`, `floor` and the arithmetic
+//! operators are exactly rounded by IEEE 754, so they are safe. `clippy.toml` forbids the inherent `f64::exp` and the
+//! like, so that no code uses the platform's functions by accident.
 //!
 //! ```
 //! use geowalk::Real;
@@ -71,8 +71,8 @@ pub trait Real:
     const INFINITY: Self;
     /// Not a number.
     const NAN: Self;
-    /// Largest distance of a point from its manifold that [`check`](crate::geometry::Manifold::check) accepts, relative
-    /// to the size of the compared quantities.
+    /// Largest distance of a point from its manifold that [`check`](crate::geometry::Manifold::check) accepts,
+    /// relative to the size of the compared quantities.
     const TOLERANCE: Self;
     /// `exp` neither overflows nor becomes subnormal between −`MAX_EXPONENT` and `MAX_EXPONENT`.
     const MAX_EXPONENT: Self;

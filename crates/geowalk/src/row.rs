@@ -1,8 +1,8 @@
 //! # Rows
 //! A feature vector, dense or sparse, borrowed from its storage.
 //!
-//! **Why internal iteration** One method, [`Row::each`], visits the stored coordinates. An update written with it works
-//! for dense and sparse data, and the compiler turns the closure into a plain loop. An iterator would need an
+//! **Why internal iteration** One method, [`Row::each`], visits the stored coordinates. An update written with it
+//! works for dense and sparse data, and the compiler turns the closure into a plain loop. An iterator would need an
 //! associated type with a lifetime, and it gives slower code for the dense case.
 //!
 //! **Care** No index occurs twice in a row: a duplicate would count twice in some sums and once in others. [`Block`]

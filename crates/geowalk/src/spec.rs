@@ -1,6 +1,6 @@
 //! # The specification language
-//! `name`, or `name(value, key=value, ...)`. A value may itself be a specification. Geometries, losses, rates and walks
-//! are written this way on the command line, in Python and in model files. All of them are parsed here.
+//! `name`, or `name(value, key=value, ...)`. A value may itself be a specification. Geometries, losses, rates and
+//! walks are written this way on the command line, in Python and in model files. All of them are parsed here.
 //!
 //! ```
 //! use geowalk::spec::Spec;

@@ -44,8 +44,8 @@ impl Sum {
         if self.rounded.is_finite() { self.rounded + self.lost } else { self.rounded }
     }
 
-    /// This sum minus another. It stays accurate when both are large and nearly equal, unlike the difference of the two
-    /// rounded totals.
+    /// This sum minus another. It stays accurate when both are large and nearly equal, unlike the difference of the
+    /// two rounded totals.
     ///
     /// ```
     /// use geowalk::sum::Sum;

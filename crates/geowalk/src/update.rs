@@ -3,8 +3,8 @@
 //! ⟨w, x⟩. So the differential of the loss is a multiple of the row, g·x with the scalar slope g = ∂ℓ/∂z. The geometry
 //! converts it to a direction.
 //!
-//! The rules in this module use dense weights at O(n) per example, for *any* manifold and *any* generator. They are the
-//! definitions: the faster implementations of learners must agree with them.
+//! The rules in this module use dense weights at O(n) per example, for *any* manifold and *any* generator. They are
+//! the definitions: the faster implementations of learners must agree with them.
 
 mod explicit;
 mod mirror;

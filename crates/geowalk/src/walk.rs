@@ -22,15 +22,15 @@
 //!
 //! [`Implicit`] makes implicit steps with the first nine except [`Mahalanobis`], instead of the steps in the table.
 //! Three more wrappers accept any walk: [`Signed`] turns positive weights into signed ones, [`Normalised`] scales
-//! coordinates by their largest magnitude so far, [`Clipped`] clips predictions to a declared range. [`winnow`] has the
-//! constants of the Winnow algorithms.
+//! coordinates by their largest magnitude so far, [`Clipped`] clips predictions to a declared range. [`winnow`] has
+//! the constants of the Winnow algorithms.
 //!
 //! **Common to all walks**
 //! * A step that cannot be made (a prediction, loss or slope that is not finite, a dual vector outside its domain) is
 //!   an error and leaves the weights unchanged. A step that was made, but deviates from the formula, reports an
 //!   [`Event`](crate::geometry::Event).
-//! * New features may appear at any time. They start with the weight that they would have if they had always been there
-//!   with value 0.
+//! * New features may appear at any time. They start with the weight that they would have if they had always been
+//!   there with value 0.
 //! * Running sums keep a bound on their rounding error, and are recomputed in O(n) before it exceeds 1e-13 of their
 //!   value.
 //! * [`Walk::gauge`] measures before a step how much the row will change the prediction, for self-tuned rates.

@@ -1,6 +1,6 @@
-//! Operations of manifolds and generators allocate nothing once their scratch memory has grown, and a walk nothing per example once it has
-//! seen its features.
-#![allow(clippy::unwrap_used)] // the helpers of a test are tests
+//! No operation of a manifold or generator allocates once its scratch memory has grown, and no walk allocates per
+//! example once it has seen its features.
+#![allow(clippy::unwrap_used)] // test helpers may unwrap
 
 use geowalk::Real;
 use geowalk::geometry::generators::{self, AnyGenerator};
@@ -13,7 +13,7 @@ use geowalk::walk::Walk;
 
 mod walk_support;
 
-/// Everything a learner calls per example; the walk goes there and back.
+/// All operations that a learner calls per example, walking there and back.
 fn round<F: Real>(m: &AnyManifold, p: &mut [F], buffers: &mut [Vec<F>; 3], work: &mut Work<F>) {
     let [g, v, q] = buffers;
     m.gradient(p, g, v, work);
@@ -48,7 +48,7 @@ fn allocations<F: Real>(m: &AnyManifold) -> u64 {
 
 #[test]
 fn no_manifold_allocates_after_the_first_round() {
-    // The counter counts.
+    // Check that the counter works.
     assert_eq!(allocation_counter::measure(|| drop(std::hint::black_box(vec![1]))).count_total, 1);
     for entry in entries() {
         let spec = match entry.name {

@@ -1,4 +1,4 @@
-//! A million geodesic steps on each manifold end on it: nothing adds up.
+//! After a million geodesic steps a point is still on its manifold: rounding errors do not accumulate.
 
 #![allow(clippy::unwrap_used, clippy::panic)] // a test may stop
 
@@ -6,7 +6,7 @@ use geowalk::geometry::manifolds::{AnyManifold, entries};
 use geowalk::geometry::{ExpLog, Manifold, Work};
 use geowalk::laws::Sampler;
 
-/// How far `p` is off its manifold, relative to the size of what is compared.
+/// Distance of `p` from its manifold, relative to the size of the compared quantities.
 fn drift(m: &AnyManifold, p: &[f64]) -> f64 {
     let square = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>();
     match m {
@@ -38,7 +38,7 @@ fn drift(m: &AnyManifold, p: &[f64]) -> f64 {
     }
 }
 
-/// A million walks in random directions, held near the origin by a pull towards it.
+/// A million walks in random directions, kept near the origin by a pull towards it.
 fn million_steps(spec: &str) {
     let m = AnyManifold::parse(spec, 3).unwrap();
     let n = Manifold::<f64>::ambient(&m);
@@ -53,13 +53,14 @@ fn million_steps(spec: &str) {
             *g = sampler.uniform(-1.0, 1.0);
         }
         m.gradient(&p, &covector, &mut v, &mut work);
-        // The metric of optimal transport is not complete: a walk of the length of the radius may meet the boundary.
+        // The metric of optimal transport is not complete: a walk as long as the injectivity radius may reach the
+        // boundary.
         let length = match &m {
             AnyManifold::BuresWasserstein(_) => f64::min(0.2, 0.5 * m.injectivity(&p)),
             _ => 0.2,
         };
         let scale = length / m.norm(&p, &v, &mut work);
-        // Opposite to home there is no way back; any way will do.
+        // At the cut locus of the origin there is no unique way back; use any direction.
         if m.log(&p, &home, &mut back, &mut work).is_err() {
             back.fill(0.0);
         }
@@ -73,7 +74,7 @@ fn million_steps(spec: &str) {
         }
     }
     assert!(m.distance(&p, &home, &mut work) > 1e-3, "{spec}: nothing moved");
-    // Nothing adds up: after a million steps a point is as near to its manifold as after one.
+    // Errors do not accumulate: after a million steps a point is as near to its manifold as after one.
     assert!(worst < 4e-15, "{spec}: {worst:e}");
 }
 

@@ -1,4 +1,4 @@
-//! The edges: isometries, means, tiny and huge manifolds, walks that leave, weights far out.
+//! Edge cases: isometries, means, tiny and huge manifolds, walks that leave the manifold, large feature indices.
 
 #![allow(clippy::unwrap_used)] // a test may stop
 
@@ -26,7 +26,7 @@ fn off(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).fold(0.0, |worst, (a, b)| Real::max(worst, (a - b).abs()))
 }
 
-/// An isometry carries walks, logarithms, distances, transports and means of one manifold to those of the other.
+/// An isometry maps walks, logarithms, distances, transports and means of one manifold to those of the other.
 fn isometry(
     name: &str,
     from: &dyn ExpLog<f64>,
@@ -83,7 +83,7 @@ fn isometries_carry_everything() {
         |p| p.iter().map(|p| 2.0 * p.sqrt()).collect(),
         |p, v| v.iter().zip(p).map(|(v, p)| v / p.sqrt()).collect(),
     );
-    // Rotate two coordinates by an angle with exact sine and cosine, and blow up.
+    // Rotate two coordinates by an angle with exact sine and cosine, and scale up.
     let turn = |v: &[f64]| vec![3.0 * v[0] - 4.0 * v[1], 4.0 * v[0] + 3.0 * v[1], 5.0 * v[2]];
     let (unit, large) = (Sphere::new(3, 1.0).unwrap(), Sphere::new(3, 5.0).unwrap());
     let narrow = |v: &[f64]| turn(v).iter().map(|x| x / 5.0).collect::<Vec<_>>();
@@ -141,7 +141,7 @@ fn isometries_carry_everything() {
     isometry("congruence", &spd, &spd, congruence, |_, v| congruence(v));
 }
 
-/// The weighted mean of two points divides the way between them as the weights say.
+/// The weighted mean of two points divides the geodesic between them in the ratio of the weights.
 #[test]
 fn the_mean_of_two_points_is_on_the_way_between_them() {
     let specs = [
@@ -177,7 +177,7 @@ fn the_mean_of_two_points_is_on_the_way_between_them() {
     }
 }
 
-/// Where the curvature is negative a step of 1 would overshoot, the farther the points the more.
+/// With negative curvature a step of 1 would overshoot, more so the farther the points are apart.
 #[test]
 fn means_of_points_that_are_far_apart() {
     let work = &mut Work::new();
@@ -202,12 +202,12 @@ fn means_end_where_there_is_no_mean_or_no_unit() {
     let poles = [0.0, 0.0, 1.0, 0.0, 0.0, -1.0];
     let error = sphere.mean(&poles, None, &mut [0.0; 3], work).unwrap_err();
     assert!(matches!(error, DomainError::CutLocus { .. }), "{error}");
-    // More than a quarter of a great circle: a mean, but nobody knows whether the only one.
+    // More than a quarter of a great circle: there is a mean, but it is not known to be unique.
     let mut mean = [0.0; 3];
     let points = [0.0, 0.0, 1.0, 0.6, 0.0, -0.8];
     let found = sphere.mean(&points, Some(&[3.0, 1.0]), &mut mean, work).unwrap();
     assert!(found.residual < 1e-9 && sphere.check(&mean).is_ok() && !found.unique, "{found:?}");
-    // Far from the origin of a flat factor a residual is lost in the rounding of the points.
+    // Far from the origin of a flat factor, the rounding of the points limits the residual.
     let factors: Vec<Box<dyn ExpLog<f64>>> =
         vec![Box::new(Euclidean::new(1).unwrap()), Box::new(Sphere::new(2, 1.0).unwrap())];
     let product = Product::new(factors).unwrap();
@@ -217,7 +217,7 @@ fn means_end_where_there_is_no_mean_or_no_unit() {
     assert!((mean[0] - 1e10 - 2.0).abs() < 1e-5, "{mean:?}");
 }
 
-/// On every registered manifold the retraction is the geodesic, to the bit; on a Hessian manifold it is not.
+/// On every registered manifold the retraction is bit-identical to the geodesic; on a Hessian manifold it is not.
 #[test]
 fn retractions_are_what_their_documentation_says() {
     for entry in geowalk::geometry::manifolds::entries().filter(|entry| entry.name != "product") {
@@ -237,7 +237,7 @@ fn retractions_are_what_their_documentation_says() {
     assert!(Manifold::check(&plain, &[1.0, 0.0]).is_ok());
 }
 
-/// What happened on a walk reaches whoever watches the learner.
+/// The event of a walk is reported in the round of the learner.
 #[test]
 fn rounds_report_walks_that_leave() {
     let y = geowalk::update::Target::from(1e3);
@@ -259,7 +259,7 @@ fn rounds_report_walks_that_leave() {
     let mut state = orthant.start(&[1.0, 1.0]).unwrap();
     let round = orthant.step(&mut state, row, y, &Squared, 1.0).unwrap();
     assert_eq!(round.event, Event::Clamped { coordinates: 1 });
-    // A negative weight would turn a convex loss into one that no certificate holds for.
+    // A negative weight would make a convex loss nonconvex, so that no certificate holds.
     let target = geowalk::update::Target { y: 0.0, weight: -1.0 };
     assert!(orthant.step(&mut state, row, target, &Squared, 0.1).is_err());
 }
@@ -287,7 +287,7 @@ fn nothing_is_accepted_unexamined() {
     let range = |lo, hi, labels| Range::new(lo, hi, labels);
     assert!(range(0.0, 1.0, Allowed::Open(2.0, 1.0)).is_err(), "no label to examine");
     assert!(range(f64::MIN, f64::MAX, Allowed::Finite).is_err(), "a width that overflows");
-    // A domain that does not meet the usual window is examined where it is.
+    // A domain outside the default window is examined where it is.
     let far = range(100.0, 200.0, Allowed::Closed(100.0, 200.0)).unwrap();
     let loss = Custom::general(Arc::new(square), Arc::new(slope), None, far).unwrap();
     let window = Range::of(&loss);
@@ -298,7 +298,7 @@ fn nothing_is_accepted_unexamined() {
     assert_eq!(error.to_string(), "delta is given twice");
 }
 
-/// A feature far out is kept one by one, with the same certificate as one nearby.
+/// A feature with a huge index is stored separately, and gives the same certificate as one with a small index.
 #[test]
 fn certificates_do_not_depend_on_where_the_features_are() {
     let bounds = [[0_u32, 5], [0, u32::MAX]].map(|indices| {

@@ -1,7 +1,7 @@
-//! The learner of experts: equal to the walks, survives drifts, and its certificates hold against everything.
+//! The learner of experts: it equals the walks, recovers from drift, and its certificates hold for all comparators.
 
 #![allow(clippy::unwrap_used, clippy::panic)] // test code
-#![allow(clippy::disallowed_methods)] // references are computed apart from the library
+#![allow(clippy::disallowed_methods)] // references are computed without the library
 
 use geowalk::certify::{Hedge, ReparamHedge, Status};
 use geowalk::experts::{
@@ -54,7 +54,7 @@ fn every_rule_meets_its_bound_on_losses() {
                     };
                     let mut experts = Experts::new(n, settings).unwrap();
                     for _ in 0..150 {
-                        // The heaviest half loses, or chance decides.
+                        // The expert with the most weight loses, or losses are random.
                         let middle = 1.0 / n as f64;
                         let row: Vec<f64> = (0..n)
                             .map(|i| {
@@ -157,7 +157,7 @@ fn the_tunings_are_those_of_the_theorems() {
             Experts::new(n, settings(Kind::Losses, rule, Tuning::Tuned { loss })).unwrap();
         assert!((experts.rate() - rate).abs() < 1e-15);
     }
-    // Stochastic losses, 100 experts, 1000 rounds: both promise √(2LD) + D and keep it.
+    // Stochastic losses, 100 experts, 1000 rounds: both rules have the bound √(2LD) + D, which holds.
     let mut experts: Vec<Experts> = [Rule::Hedge, Rule::ReparamHedge]
         .map(|rule| Experts::new(n, settings(Kind::Losses, rule, Tuning::Tuned { loss })).unwrap())
         .into();
@@ -215,7 +215,7 @@ fn portfolios_are_worth_what_the_theorems_say() {
     let mut eg = Experts::new(n, settings(Kind::Relatives, Rule::Eg, Tuning::Rate(0.05))).unwrap();
     let (mut rows, mut worth) = (Vec::new(), [0.25; 4]);
     for t in 0..300 {
-        // Two that swing against each other, so that rebalancing pays.
+        // Two experts that move in opposite directions, so that rebalancing pays.
         let swing = if t % 2 == 0 { 1.3 } else { 1.0 / 1.3 };
         let row = [swing, 1.0 / swing, random.uniform(0.95, 1.05), random.uniform(0.97, 1.04)];
         hold.learn(&row, f64::NAN).unwrap();
@@ -223,7 +223,7 @@ fn portfolios_are_worth_what_the_theorems_say() {
         rows.extend_from_slice(&row);
         worth.iter_mut().zip(row).for_each(|(worth, x)| *worth *= x);
     }
-    // The mixture is buy and hold.
+    // The mixture is a buy-and-hold portfolio.
     assert!((hold.loss() + worth.iter().sum::<f64>().ln()).abs() < 1e-10);
     let standing = hold.against_expert(hold.best());
     assert!((standing.certificate.bound - 4.0_f64.ln()).abs() < 1e-12);
@@ -252,7 +252,7 @@ fn who_does_not_speak_loses_what_the_learner_loses() {
                 let before = experts.weights()[2];
                 let play = experts.learn(&row, 1.0).unwrap().unwrap();
                 assert_eq!(play.awake, if t < 200 { 2 } else { 3 });
-                // The mixture leaves them exactly where they are.
+                // The mixture leaves the weights exactly unchanged.
                 if t < 200 && tuning == Tuning::Auto && matches!(kind, Kind::Probabilities) {
                     assert!((experts.weights()[2] - before).abs() < 1e-12);
                 }
@@ -305,7 +305,7 @@ fn a_game_goes_on_with_the_same_bits() {
         let settings = Settings { share, ..settings };
         let mut random = Sampler::new(5);
         let mut row = |t: usize| -> Vec<f64> {
-            // In round 150 a loss above 1 breaks the premise of an epoch that is over long before the end.
+            // In round 150 a loss above 1 violates the premise of an epoch that ends long before the run does.
             let broken =
                 if t == 150 && !matches!(settings.kind, Kind::Probabilities) { 3.0 } else { 0.0 };
             (0..4).map(|_| random.unit() + broken).collect()
@@ -330,7 +330,7 @@ fn a_game_goes_on_with_the_same_bits() {
         assert_eq!((whole.loss(), whole.epochs()), (parts.loss(), parts.epochs()));
         for i in 0..4 {
             let (a, b) = (whole.against_expert(i), parts.against_expert(i));
-            // NaN is no bound, and not equal to itself.
+            // A NaN bound is not equal to itself, so compare the text.
             assert_eq!(format!("{a:?}"), format!("{b:?}"), "{settings:?}");
         }
     }

@@ -1,6 +1,6 @@
-//! Walks at O(n) on every manifold and with every generator of the tables: they learn, never raise the loss of
-//! an implicit step, go on from a saved state with the same bits, allocate nothing per step, and refuse what
-//! they cannot take.
+//! Walks at O(n) on every manifold and with every generator of the tables. They learn, and implicit steps never
+//! increase the loss. They continue from a saved state with the same bits, allocate nothing per step, and return
+//! errors for invalid input.
 
 #![allow(clippy::unwrap_used, clippy::panic)] // test code
 
@@ -14,7 +14,7 @@ use geowalk::loss::{AnyLoss, Loss, Squared};
 use geowalk::row::{Dense, Row, Sparse};
 use geowalk::walk::Walk;
 
-/// Features of the rows: fits matrices and pairs.
+/// Number of features; valid for matrices and for pairs.
 const N: usize = 4;
 
 fn all_manifolds() -> Vec<AnyManifold> {
@@ -37,7 +37,7 @@ fn all_generators() -> Vec<AnyGenerator> {
         .collect()
 }
 
-/// Something to do with every walk; the rate is one at which it learns.
+/// Visits every walk, with a rate at which it learns.
 fn each(mut visit: impl FnMut(&str, &mut dyn FnMut(&mut dyn Run))) {
     for manifold in all_manifolds() {
         for implicit in [false, true] {
@@ -76,8 +76,8 @@ impl<F: FnMut(OnManifold<AnyManifold>), G: FnMut(WithGenerator<AnyGenerator>)> R
     }
 }
 
-/// Labels of weights that every geometry comes near to: positive, of sum 1. Of all rotations that nearest to them is the
-/// one where walks begin.
+/// Labels of weights that every geometry can approximate: positive, of sum 1. Of all rotations, the nearest one is the
+/// initial point.
 fn example(sampler: &mut Sampler) -> (Vec<f64>, f64) {
     let x: Vec<f64> = sampler.vector(N);
     let y = 0.1 * x[0] + 0.4 * x[1] + 0.4 * x[2] + 0.1 * x[3];
@@ -101,7 +101,7 @@ fn learns<W: Walk>(name: &str, mut walk: W) {
         losses.push(walk.step(Dense(&x), y.into(), &Squared, 0.03).unwrap().loss);
     }
     let part = |from: usize| losses[from..from + 100].iter().sum::<f64>();
-    // Unit columns and matrices of determinant 1 or more do not come near to these labels: they must come nearer.
+    // Unit columns and matrices of determinant 1 or more cannot fit these labels; their loss must still decrease.
     assert!(part(400) < part(0) || part(0) < 1e-3, "{name}: {} then {}", part(0), part(400));
     assert!(walk.features() == N && weights(&walk).len() == N, "{name}");
 }
@@ -138,7 +138,8 @@ fn every_walk_resumes_with_the_same_bits() {
     each(|_, with| with(&mut Visitor(|walk| resumes(&walk), |walk| resumes(&walk))));
 }
 
-/// Dense and sparse rows, rows too wide, rows and rates out of range: an error leaves the weights what they were.
+/// Dense and sparse rows, rows with too many features, rows and rates out of range: an error leaves the weights
+/// unchanged.
 fn refuses<W: Walk + Clone>(name: &str, mut walk: W) {
     let (x, y) = example(&mut Sampler::new(1));
     let mut other = walk.clone();
@@ -220,7 +221,7 @@ fn implicit_steps_are_minima() {
                 fell_back += 1;
                 continue;
             }
-            // Nothing near is lower; at a kink of the loss, not by more than the fourth digit.
+            // No nearby point has a lower objective; at a kink of the loss, not by more than the fourth digit.
             let slack = if loss.facts().smooth.is_some() { 1e-8 } else { 1e-4 };
             for k in 0..40 {
                 let mut q = walk.point().to_vec();
@@ -232,7 +233,7 @@ fn implicit_steps_are_minima() {
                 }
             }
         }
-        // Rates up to 20: some minima are too far for a search that begins at w.
+        // Rates up to 20: some minima are too far for a search that starts at w.
         assert!(fell_back <= 45, "{}: {fell_back} of 150 steps fell back", manifold.spec());
     }
 }

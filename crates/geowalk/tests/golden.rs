@@ -1,7 +1,7 @@
-//! Golden values: what the crate computes, against multiple-precision arithmetic.
+//! Golden values: the results of the crate against multiple-precision arithmetic.
 //!
-//! The files in `golden/` are written by `golden/make_golden.py`, which also says how; every case carries its tolerance and the
-//! reason for it. Each test prints one line per object and one for the file (`cargo test --test golden -- --nocapture`).
+//! `golden/make_golden.py` writes the files in `golden/` and documents how. Every case has a tolerance and the reason
+//! for it. Each test prints one line per object and one for the file (`cargo test --test golden -- --nocapture`).
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -18,7 +18,7 @@ use geowalk::update::Round;
 use geowalk::walk::{Entropy, SimplexEntropy, Walk};
 use serde_json::Value;
 
-/// One case of a file. Numbers are stored as text, since not every JSON reader keeps the last bit of a number.
+/// One case of a file. Numbers are stored as text, because some JSON readers lose the last bit of a number.
 struct Case<'a>(&'a Value);
 
 impl Case<'_> {
@@ -30,7 +30,7 @@ impl Case<'_> {
         parse(&self.0[key])
     }
 
-    /// A list of numbers; a single number is a list of one, an absent key an empty list.
+    /// A list of numbers; a single number becomes a list of one, an absent key an empty list.
     fn vector(&self, key: &str) -> Vec<f64> {
         match &self.0[key] {
             Value::Null => Vec::new(),
@@ -48,13 +48,13 @@ fn parse(value: &Value) -> f64 {
     value.as_str().and_then(|text| text.parse().ok()).expect("a number as text")
 }
 
-/// The relative error: by the largest coordinate, or coordinate by coordinate. Below the smallest normal number it is
-/// absolute in units of that number. A NaN is an infinite error.
+/// The relative error: relative to the largest coordinate, or coordinate by coordinate. Below the smallest normal
+/// number it is absolute, in units of that number. A NaN is an infinite error.
 fn relative_error(found: &[f64], expected: &[f64], compare: &str) -> f64 {
     if found.len() != expected.len() {
         return f64::INFINITY;
     }
-    // Coordinates that are defined up to a constant only.
+    // Coordinates that are defined only up to a constant.
     let gauge = |x: &[f64]| if compare == "gauge" { x[0] } else { 0.0 };
     let (a, b) = (gauge(found), gauge(expected));
     let size = expected.iter().fold(f64::MIN_POSITIVE, |size, e| size.max((e - b).abs()));
@@ -70,7 +70,7 @@ fn relative_error(found: &[f64], expected: &[f64], compare: &str) -> f64 {
     worst
 }
 
-/// The worst errors of a file or of one object in it, by the part of the domain.
+/// The largest errors of a file or of one object in it, by part of the domain.
 #[derive(Default)]
 struct Score {
     values: usize,
@@ -92,7 +92,7 @@ impl Display for Score {
     }
 }
 
-/// Runs every case of a file through `answer` and demands each within its tolerance. `kind` is the key that names the object.
+/// Runs every case of a file through `answer` and checks its tolerance. `kind` is the key that names the object.
 #[allow(clippy::print_stdout)] // the documentation quotes these lines
 fn run(file: &str, text: &str, kind: &str, answer: impl Fn(&Case) -> Result<Vec<f64>, String>) {
     let json: Value = serde_json::from_str(text).expect("the file is JSON");
@@ -130,7 +130,7 @@ fn words(error: impl Display) -> String {
     error.to_string()
 }
 
-/// Every name of a table has cases in its file.
+/// Checks that every name of a table has cases in its file.
 fn covers<'a>(file: &str, text: &str, kind: &str, names: impl Iterator<Item = &'a str>) {
     let json: Value = serde_json::from_str(text).expect("the file is JSON");
     let cases = json["cases"].as_array().expect("a list of cases");
@@ -154,7 +154,7 @@ fn every_registered_name_has_golden_values() {
     covers("manifolds.json", include_str!("golden/manifolds.json"), "geometry", names);
     let names = generators::entries().map(|entry| entry.name);
     covers("generators.json", include_str!("golden/generators.json"), "generator", names);
-    // A balanced convex loss is a function of its permissible one, which has values of its own.
+    // A balanced convex loss is defined by its permissible function, which has a separate file.
     let of_phi = |name: &str| permissible::entries().any(|entry| entry.name == name);
     let names = loss::entries().map(|entry| entry.name).filter(|name| !of_phi(name));
     covers("losses.json", include_str!("golden/losses.json"), "loss", names);
@@ -176,7 +176,7 @@ fn manifolds() {
         let mut work = Work::new();
         let [mut p, q, u, mut v, covector] =
             ["p", "q", "u", "v", "covector"].map(|key| case.vector(key));
-        // The edges are points of the manifold too: whoever checks must not refuse them.
+        // The edges are points of the manifold too, so `check` must accept them.
         manifold.check(&p).map_err(words)?;
         if !q.is_empty() {
             manifold.check(&q).map_err(words)?;
@@ -308,7 +308,7 @@ fn distance(case: &Case) -> Result<Certificate, String> {
     if let Some(scale) = scale.first() {
         bound = bound.signed(*scale);
     }
-    // So large a loss that no bound is capped by it; the comparator loses nothing.
+    // The loss is so large that it caps no bound; the comparator's loss is 0.
     let (loss, slope) = (1e304, -2e152);
     let round = Round { z: 0.0, loss, slope, rate: 1.0, length: 0.0, event: Event::Inside };
     bound.observe(&round, Dense(&row));

@@ -1,5 +1,4 @@
-//! Implicit steps against their definition, with the manifolds and generators of the library: the residual of the equation, the objective
-//! against brute force, the theorems about the step, and its edges.
+//! Implicit steps: residual of the equation, objective against brute force, theorems about the step, edge cases.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // test code
 
@@ -21,7 +20,7 @@ use geowalk::walk::{
 use geowalk::{DomainError, Real};
 use walk_support::{Random, weights};
 
-/// A geometry of the library, beside the walk that is tested.
+/// A geometry of the library, and the walk that is tested with it.
 trait Space: Debug {
     type Walk: Proximal + Clone + PartialEq + Debug;
 
@@ -30,16 +29,16 @@ trait Space: Debug {
     /// The saved state of a walk at the weights w.
     fn state(&self, w: &[f64]) -> HashMap<&'static str, Vec<f64>>;
 
-    /// Random weights; `wild` for those near the edges.
+    /// Random weights; a large `wild` gives weights near the edges.
     fn random(&self, n: usize, wild: f64, random: &mut Random) -> Vec<f64>;
 
-    /// D(to, from), what the implicit step pays.
+    /// D(to, from), the penalty term of the implicit step.
     fn cost(&self, to: &[f64], from: &[f64]) -> f64;
 
     /// Weights near w, at a distance of about `size`.
     fn near(&self, w: &[f64], size: f64, random: &mut Random) -> Vec<f64>;
 
-    /// How far the equation is from true at `to`, for the covector ηg′x.
+    /// The error of the equation at `to`, for the covector ηg′x.
     fn residual(&self, to: &[f64], from: &[f64], covector: &[f64]) -> f64;
 
     fn at(&self, w: &[f64]) -> Implicit<Self::Walk> {
@@ -89,7 +88,7 @@ fn distribution(n: usize, wild: f64, random: &mut Random) -> Vec<f64> {
     w.iter().map(|w| w / sum).collect()
 }
 
-/// A walk on a manifold. `lift` gives the point of the weights, by what the ambient coordinates have more.
+/// A walk on a manifold. `lift` adds the ambient coordinates that are not weights.
 #[derive(Debug)]
 struct Riemannian<M, W> {
     manifold: fn(usize) -> M,
@@ -97,7 +96,7 @@ struct Riemannian<M, W> {
     state: fn(&[f64]) -> HashMap<&'static str, Vec<f64>>,
     random: fn(usize, f64, &mut Random) -> Vec<f64>,
     lift: fn(&[f64]) -> Vec<f64>,
-    /// Coordinates that are not weights.
+    /// Number of ambient coordinates that are not weights.
     skip: usize,
 }
 
@@ -151,7 +150,7 @@ impl<M: ExpLog<f64> + Debug, W: Proximal + Clone + PartialEq + Debug> Space for 
     }
 }
 
-/// A walk on a generator.
+/// A walk with a generator.
 #[derive(Debug)]
 struct Dual<G, W> {
     generator: G,
@@ -201,7 +200,7 @@ impl<G: Generator<f64> + Debug, W: Proximal + Clone + PartialEq + Debug> Space f
         let (mut a, mut b) = (vec![0.0; to.len()], vec![0.0; to.len()]);
         self.generator.link(to, &mut a);
         self.generator.link(from, &mut b);
-        // Weights too small to be represented in full have no link to speak of.
+        // The link of subnormal weights is inaccurate; leave them out.
         let there: Vec<usize> =
             (0..to.len()).filter(|&i| a[i].is_finite() && to[i].abs() > 1e-300).collect();
         let size = there.iter().fold(1.0_f64, |top, &i| top.max(a[i].abs()).max(b[i].abs()));
@@ -341,7 +340,7 @@ fn p_norm() -> Dual<generators::PNorm, PNorm> {
     }
 }
 
-/// Something to do with every geometry.
+/// A visitor of every geometry.
 trait Tour {
     fn visit<S: Space>(&mut self, name: &str, space: &S);
 }
@@ -359,7 +358,7 @@ fn tour(tourist: &mut impl Tour) {
     tourist.visit("p-norm", &p_norm());
 }
 
-/// A loss that is not convex in the prediction, for the walks that search.
+/// A loss that is not convex in the prediction, for the walks that search for the root.
 const BUMPY: &str = "geodesic(space=spacelike)";
 
 fn losses() -> Vec<AnyLoss> {
@@ -377,7 +376,7 @@ fn losses() -> Vec<AnyLoss> {
 
 const RATES: [f64; 8] = [1e-9, 1e-3, 0.05, 0.5, 2.0, 10.0, 100.0, 316.0];
 
-/// A row with a few zeros, as indices and values, and dense.
+/// A row with a few zeros: indices, values, and dense.
 fn row(n: usize, random: &mut Random) -> (Vec<u32>, Vec<f64>, Vec<f64>) {
     let mut dense = vec![0.0; n];
     for x in &mut dense {
@@ -435,7 +434,7 @@ fn the_equation_holds_and_nothing_is_better() {
                 evaluations += after.evaluations;
                 most = most.max(after.evaluations);
 
-                // U falls, and so does the loss.
+                // U decreases, and so does the loss.
                 let value = |w: &[f64]| weight * loss.value(dot(w, &x), y);
                 let u = |q: &[f64]| space.cost(q, &before) / rate + value(q);
                 let tiny = 1e-12 * (1.0 + round.loss);
@@ -446,7 +445,7 @@ fn the_equation_holds_and_nothing_is_better() {
                     fell_back += 1;
                     continue;
                 }
-                // The slope is one of the loss there, and the equation holds with it.
+                // The slope is a slope of the loss at the end point, and the equation holds with it.
                 let around = 1e-9 * (1.0 + after.z.abs());
                 let slope = |z: f64| weight * loss.slope(z, y);
                 let (below, above) = (slope(after.z - around), slope(after.z + around));
@@ -463,9 +462,9 @@ fn the_equation_holds_and_nothing_is_better() {
                 worst = worst.max(if clamped { 0.0 } else { residual });
                 assert!(clamped || residual <= 1e-8, "{place}: residual {residual:e}");
 
-                // Nothing is better, near the solution or far from it.
+                // No other point is better, near the solution or far from it.
                 let (best, from) = (u(&to), [&to, &before]);
-                // On the orthant, also where one weight has grown or shrunk by itself.
+                // On the orthant, also not if a single weight grows or shrinks.
                 if name == "orthant" {
                     for (i, k) in (0..n).flat_map(|i| (-60..=60).map(move |k| (i, f64::from(k)))) {
                         let mut other = before.clone();
@@ -482,7 +481,7 @@ fn the_equation_holds_and_nothing_is_better() {
                         }
                     }
                 }
-                // Nor on the curve of the solutions for other rates.
+                // Nor is a point on the curve of the solutions for other rates.
                 for k in -30..=30 {
                     let mut walk = space.at(&w);
                     let other =
@@ -506,7 +505,7 @@ fn the_equation_holds_and_nothing_is_better() {
 
 #[test]
 fn brute_force_finds_what_is_not_optimal() {
-    // The explicit step in place of the implicit one.
+    // Use the explicit step instead of the implicit one.
     let (space, x, mut random) = (euclidean(), [1.0, -0.5], Random::new(3));
     let before = [0.2, 0.1];
     let u = |q: &[f64]| space.cost(q, &before) / 0.3 + Squared.value(dot(q, &x), 1.0);
@@ -525,7 +524,7 @@ fn brute_force_finds_what_is_not_optimal() {
 
 #[test]
 fn where_the_loss_is_a_squared_distance_the_step_is_a_proportion() {
-    // ‖x‖ = 1 and L the squared distance to the solution set, D of which is D: t² /2η + (D − t)² is least at t = 2ηD/(1 + 2η).
+    // L is the squared distance to the solution set. At distance D, t²/2η + (D − t)² is least at t = 2ηD/(1 + 2η).
     let x = [0.6, 0.0, -0.8];
     for rate in [1e-6, 0.1, 1.0, 316.0] {
         for (y, w) in [(0.3, [0.1, 0.9, 0.4]), (-0.9, [0.7, 0.2, -0.3]), (0.99, [-0.5, 0.6, 0.1])] {
@@ -538,7 +537,7 @@ fn where_the_loss_is_a_squared_distance_the_step_is_a_proportion() {
             assert!((round.length - part).abs() < 1e-14, "{y} {rate}: {} {part}", round.length);
             assert!((walk.after().unwrap().loss - (whole - part) * (whole - part)).abs() < 1e-14);
 
-            // Not convex in z, so this one is searched for.
+            // This loss is not convex in z, so the solver searches.
             let loss = AnyLoss::parse(BUMPY).unwrap();
             let (y, w) = (20.0 * y, w.map(|w| 30.0 * w));
             let mut walk = hyperbolic().at(&w);
@@ -550,7 +549,7 @@ fn where_the_loss_is_a_squared_distance_the_step_is_a_proportion() {
     }
 }
 
-/// On the principal branch of W the least U is 0.966.
+/// On the principal branch of W the smallest U is 0.966.
 #[test]
 fn on_the_orthant_the_minimum_is_global() {
     let loss = AnyLoss::parse("hinge").unwrap();
@@ -562,10 +561,10 @@ fn on_the_orthant_the_minimum_is_global() {
     assert!((round.length - far).abs() < 1e-12, "{far}");
 }
 
-/// D(w, w') ≤ ½η(L(w) − L(w')) where L is convex along the way \[KMWW07, prop. 9\].
+/// D(w, w') ≤ ½η(L(w) − L(w')) if L is convex along the geodesic \[KMWW07, prop. 9\].
 #[test]
 fn proposition_9() {
-    /// `region` says for which margins yz the loss is convex in the geometry.
+    /// `region` tells for which margins yz the loss is convex in the geometry.
     fn check<S: Space>(
         space: &S,
         names: &[&str],
@@ -592,7 +591,7 @@ fn proposition_9() {
             let mut walk = space.at(&w);
             let round = walk.step(Dense(&x), label.into(), &loss, rate).unwrap();
             let after = walk.after().unwrap();
-            // The other end of the way must be in the region too.
+            // The other end of the geodesic must be in the region too.
             if round.event != Event::Inside || !region(label * after.z) {
                 continue;
             }
@@ -619,12 +618,12 @@ fn proposition_9() {
             assert!(made > least, "{made}");
         }
     }
-    // On the orthant with x ≥ 0: losses that do not fall.
+    // On the orthant with x ≥ 0: losses that do not decrease.
     let rising = check(&orthant(), &["logistic"], -1.0, true, everywhere);
     assert!(rising > 1000, "{rising}");
 }
 
-/// The corrected theorem 8 on Hadamard manifolds: after the updates the regret is at most what the distances say.
+/// The corrected theorem 8 on Hadamard manifolds: after the updates the regret is within the bound.
 #[test]
 fn theorem_8_as_corrected() {
     fn check<S: Space>(space: &S, loss: &AnyLoss, rate: f64) {
@@ -656,7 +655,7 @@ fn theorem_8_as_corrected() {
 
 #[test]
 fn weights_of_1e58_come_back_on_and_off_the_row() {
-    // Nearly all weight is on the first feature, and the label asks for the second.
+    // Nearly all weight is on the first feature, but the label needs the second.
     for x in [[0.0, 1.0, 0.3], [1.0, 0.0, 0.5]] {
         for rate in [0.1, 3.0, 316.0, 1e12] {
             let y = 10.0 * (x[1] - x[0]);
@@ -684,7 +683,7 @@ fn weights_of_1e58_come_back_on_and_off_the_row() {
             assert!(rate < 100.0 || to[1] > 0.99, "{place}: {to:?}");
         }
     }
-    // On the same example explicit EG would need the exponent that the solver found.
+    // On the same example explicit EG needs the exponent that the solver found.
     let p = p_norm();
     let w = [3.0, 1e-12, 0.0];
     let mut walk = p.at(&w);
@@ -695,7 +694,7 @@ fn weights_of_1e58_come_back_on_and_off_the_row() {
     assert!(residual <= 1e-10, "{residual:e} {to:?}");
 }
 
-/// −z², which claims to be convex.
+/// −z², declared as convex although it is not.
 #[derive(Debug)]
 struct Hill;
 
@@ -735,7 +734,7 @@ fn an_equation_without_a_root_is_an_error_and_moves_nothing() {
                     self.0 += 1;
                 }
                 Err(_) => {}
-                // Where the weights are bounded there is a least U, also for this loss.
+                // Bounded weights have a smallest U, even for this loss.
                 Ok(_) => return,
             }
             assert_eq!(weights(&walk), before, "{name}");
@@ -748,7 +747,7 @@ fn an_equation_without_a_root_is_an_error_and_moves_nothing() {
 
 #[test]
 fn the_same_example_for_ever() {
-    // At the solution rounding decides the signs; that is no reason to fail.
+    // At the solution the signs are rounding errors, which must not make the solver fail.
     struct Again;
     impl Tour for Again {
         fn visit<S: Space>(&mut self, name: &str, space: &S) {

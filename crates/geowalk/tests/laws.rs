@@ -1,4 +1,4 @@
-//! The laws, on everything in the tables, in `f64` and `f32`.
+//! The laws, applied to everything in the tables, in `f64` and `f32`.
 
 #![allow(clippy::unwrap_used, clippy::panic)] // a test may stop
 
@@ -19,7 +19,7 @@ use geowalk::update::{Explicit, Mirror, Target, Update};
 
 const SEEDS: u64 = 100;
 
-/// Runs a law on many seeds and says which object broke it.
+/// Runs a law with many seeds and reports the object that violates it.
 fn check(name: &str, law: impl Fn(&mut Sampler) -> Result<(), Broken>) {
     for seed in 0..SEEDS {
         if let Err(broken) = law(&mut Sampler::new(seed)) {
@@ -28,7 +28,7 @@ fn check(name: &str, law: impl Fn(&mut Sampler) -> Result<(), Broken>) {
     }
 }
 
-/// Every registered manifold, in a few sizes.
+/// Every registered manifold, in several sizes.
 fn all_manifolds() -> Vec<AnyManifold> {
     let mut all = Vec::new();
     for entry in manifolds::entries() {
@@ -150,7 +150,7 @@ fn hessian_and_pull_back_manifolds() {
     check("Hessian of squared Euclidean", |s| {
         laws::manifold::all::<f64, _>(&Hessian::new(SquaredEuclidean, n).unwrap(), s)
     });
-    // The metric laws hold at every point of every domain; geodesics are closed forms, and complete, for these two only.
+    // The metric laws hold at every point of every domain. Only these two have closed-form geodesics and are complete.
     for n in [2, 4] {
         for generator in all_generators(n) {
             let name = format!("Hessian of {} (n = {n})", generator.spec());
@@ -166,7 +166,7 @@ fn hessian_and_pull_back_manifolds() {
     });
 }
 
-/// The sphere of radius 2 and the simplex are the same manifold: w = 2√p carries one into the other, with its geodesics.
+/// The sphere of radius 2 and the simplex are the same manifold: w = 2√p maps one to the other, including geodesics.
 #[test]
 fn the_simplex_is_a_piece_of_a_sphere() {
     let (simplex, sphere) = (Simplex::new(4).unwrap(), Sphere::new(4, 2.0).unwrap());
@@ -217,8 +217,8 @@ fn walks_are_equivariant_under_rotations() {
 fn updates() {
     for manifold in all_manifolds() {
         let n = Manifold::<f64>::ambient(&manifold);
-        // SPD points are matrices; a random row is not a symmetric differential, but the gradient symmetrises it, so that a
-        // step need not descend in the row's own direction: the laws of rows do not apply.
+        // SPD points are matrices. A random row is not a symmetric differential, but the gradient symmetrizes it, so a
+        // step need not descend in the direction of the row. The laws of rows do not apply.
         if manifold.spec().contains("spd") {
             continue;
         }
@@ -237,7 +237,7 @@ fn updates() {
     }
 }
 
-/// Explicit: w' = R_w(−η grad L). Mirror: w' = −η g x ◇ w. With the slope, loss and length they report.
+/// Explicit: w' = R_w(−η grad L). Mirror: w' = −η g x ◇ w. Also checks the reported slope, loss and length.
 #[test]
 fn updates_follow_their_definitions() {
     let (loss, rate, target) = (loss::Squared, 0.01, Target { y: 0.7, weight: 1.5 });
@@ -286,7 +286,7 @@ fn updates_follow_their_definitions() {
     }
 }
 
-/// A declared constant that is true but not sharp would make every bound that rests on it too large.
+/// A declared constant that is valid but not sharp would make every bound that uses it too large.
 #[test]
 fn declared_constants_are_sharp() {
     for loss in all_losses() {
@@ -306,7 +306,7 @@ fn declared_constants_are_sharp() {
             assert!(found.strong <= 1.01 * facts.strong, "{name}: >= {}", found.strong);
         }
     }
-    // D(u‖w) = (σ/2)‖u − w‖², nearly, for one pair of points of each domain.
+    // D(u‖w) ≈ (σ/2)‖u − w‖² for one pair of points of each domain.
     let pairs: [(&str, [f64; 2], [f64; 2]); 7] = [
         ("squared-euclidean", [1.0, 2.0], [1.0, -1.0]),
         ("entropy", [0.5, 0.5], [1.0, -1.0]),
@@ -370,7 +370,7 @@ fn the_first_order_certificate_holds() {
     }
 }
 
-/// The certificate of a set of comparators is that of the worst of them.
+/// The certificate of a set of comparators is that of the worst comparator in it.
 #[test]
 fn the_first_order_certificate_of_a_set_is_that_of_its_worst_point() {
     const N: usize = 4;
@@ -420,14 +420,14 @@ fn the_first_order_certificate_of_a_set_is_that_of_its_worst_point() {
             let (all, one) = (bound.certify(set).bound, bound.certify(&Comparator::Given(u)).bound);
             assert!((all - one).abs() <= 1e-11 * (1.0 + one.abs()), "{set:?}: {all} {one}");
         }
-        // With a fifth coordinate that no row touched, a vertex of the simplex has Γ = 0.
+        // With a fifth coordinate that no row contains, one vertex of the simplex has Γ = 0.
         let wider = bound.certify(&Comparator::Simplex { n: N + 1 }).bound;
         let untouched = bound.certify(&Comparator::Given(&[0.0])).bound;
         assert!(wider >= untouched);
     }
 }
 
-/// A law must be able to fail: each of these objects lies, and is caught.
+/// A law must be able to fail: each of these objects declares something false, and the laws detect it.
 #[test]
 fn laws_catch_liars() {
     #[derive(Debug)]
@@ -466,7 +466,7 @@ fn laws_catch_liars() {
     );
 }
 
-/// Runs the laws of steps on every O(nnz) form.
+/// Applies the laws of steps to every O(nnz) form.
 struct Steps {
     named: Vec<String>,
 }
@@ -499,7 +499,7 @@ fn sparse_forms_are_their_geometries() {
     assert!(steps.named.iter().all(|name| known.contains(&name.as_str())), "{:?}", steps.named);
 }
 
-/// The laws refuse a form that belongs to another geometry.
+/// The laws reject a form that belongs to another geometry.
 #[test]
 fn a_form_of_another_geometry_is_refused() {
     let broken = |law: &dyn Fn(&mut Sampler) -> Result<(), Broken>| {
@@ -512,7 +512,7 @@ fn a_form_of_another_geometry_is_refused() {
     assert!(broken(&|s| laws::steps::sparse_is_mirror("entropy", burg.clone(), s)));
 }
 
-/// A manifold with one thing wrong.
+/// A manifold with one defect.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Fault {
     Nothing,
@@ -637,7 +637,7 @@ impl ExpLog<f64> for Faulty {
     ) -> Result<(), DomainError> {
         let distance = self.0.distance(p, q, work);
         match self.1 {
-            // Some way that has the right length, but another end.
+            // A tangent vector of the right length, but with another end point.
             Fault::WrongCutLocus if distance > 3.1 => {
                 v.copy_from_slice(&Sampler::new(1).tangent(&self.0, p, distance));
                 v.iter_mut().for_each(|v| *v *= 0.5);
@@ -665,7 +665,7 @@ impl ExpLog<f64> for Faulty {
     }
 }
 
-/// Each law fails on a manifold that is wrong in that way alone.
+/// Each law fails on a manifold with only the corresponding defect.
 #[test]
 fn broken_manifolds_are_found() {
     let run = |fault: Fault| {

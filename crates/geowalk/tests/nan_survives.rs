@@ -1,5 +1,6 @@
-//! No NaN is ever lost: what is computed from one is NaN or an error, never a plausible number (except where the coordinate
-//! provably does not matter: the place of a vector in flat space, the label of a loss that takes none).
+//! No NaN is lost: a result computed from a NaN is NaN or an error, never a plausible number. The only exceptions are
+//! coordinates that provably do not matter: the position of a vector in flat space, and the label of a loss without
+//! labels.
 
 #![allow(clippy::unwrap_used)] // a test may stop
 
@@ -20,7 +21,7 @@ fn lost<F: Real>(x: &[F]) -> bool {
     !x.iter().any(|x| x.is_nan())
 }
 
-/// NaN in one coordinate of a point or a vector comes out again.
+/// A NaN in one coordinate of a point or vector appears in the result.
 fn nan_survives<F: Real, M: ExpLog<F>>(name: &str, m: &M, seed: u64) {
     let sampler = &mut Sampler::new(seed);
     let work = &mut Work::new();
@@ -116,7 +117,7 @@ fn nan_survives_every_generator() {
 fn nan_survives_every_loss() {
     for loss in every_loss() {
         let name = loss.spec();
-        let blind = name == "invariant"; // it takes no label
+        let blind = name == "invariant"; // it ignores the label
         for x in [-1.0, 1.0] {
             assert!(
                 loss.value(f64::NAN, x).is_nan() && loss.slope(f64::NAN, x).is_nan(),

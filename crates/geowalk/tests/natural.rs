@@ -1,4 +1,4 @@
-//! Natural gradient: the step against its definition, the algorithm as printed, invariances, and what happens at the edges.
+//! Natural gradient: the step against its definition, the algorithm as printed, invariances, and edge cases.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::many_single_char_names)] // test code
 
@@ -10,7 +10,7 @@ use geowalk::natural::{AnyFamily, Baseline, Method, Natural, Schedule, Scratch, 
 use geowalk::row::{Dense, Sparse};
 use natural_support::{FAMILIES, direction, kinds, minimal, row, solve};
 
-/// A constant rate, nothing else: the bare step.
+/// Settings with a constant rate only: no cap, average or guard.
 fn bare(rate: f64) -> Settings {
     let schedule = Schedule::Constant { rate };
     Settings { schedule, cap: None, average: false, guard: false, ..Settings::default() }
@@ -76,7 +76,7 @@ fn the_step_is_natural_gradient_in_the_metric_of_zeta() {
     }
 }
 
-/// A dense solve of the same metric walks the same way, for a whole run.
+/// A dense solve with the same metric gives the same steps for a whole run.
 #[test]
 fn a_dense_solve_takes_the_same_steps() {
     for family in
@@ -98,7 +98,7 @@ fn a_dense_solve_takes_the_same_steps() {
                 assert!((one.loss - two.loss).abs() < 1e-7, "{family} {t}: {one:?} {two:?}");
                 continue;
             }
-            // Features that have not varied: the dense solve waits. Begin together again, from what the walk has.
+            // The dense solve cannot handle features without variance yet. Restart it from the state of the walk.
             assert!(t < 3, "{family} {t}");
             let saved = saved(&walk);
             let get =
@@ -108,7 +108,7 @@ fn a_dense_solve_takes_the_same_steps() {
     }
 }
 
-/// The algorithm as printed for one categorical variable: minimal statistics, Proposition 5.
+/// The algorithm as printed for one categorical variable: minimal statistics, proposition 5.
 struct Printed {
     alpha: Vec<f64>,
     beta: Vec<Vec<f64>>,
@@ -121,7 +121,7 @@ impl Printed {
         (0..s).map(|c| alpha(c) + self.beta[c].get(x).copied().unwrap_or(0.0)).collect()
     }
 
-    /// ∇h·(q − e), with P_ζ(x, ·) given.
+    /// ∇h·(q − e), with P_ζ(x, ·) as `joint`.
     fn direction(&self, x: usize, y: usize, joint: &[f64]) -> Vec<f64> {
         let (s, t) = (self.beta.len(), self.beta[0].len());
         let mut v = softmax(&self.logits(x));
@@ -147,7 +147,7 @@ impl Printed {
     }
 }
 
-/// 3. Minimal and over-complete statistic predict alike all the way.
+/// 3. Minimal and over-complete statistics give the same predictions at all times.
 #[test]
 fn the_printed_algorithm_has_the_same_trajectory() {
     let (s, m) = (3, 4);
@@ -210,7 +210,7 @@ fn loaded(family: &str, settings: Settings, arrays: &[(String, Vec<f64>)]) -> Na
     walk
 }
 
-/// 5. A vector added to the coefficients of all classes changes neither predictions nor what is learned from then on.
+/// 5. A vector added to the coefficients of all classes changes neither predictions nor later learning.
 #[test]
 fn the_gauge_does_not_matter() {
     for family in FAMILIES {
@@ -250,7 +250,7 @@ fn the_gauge_does_not_matter() {
     }
 }
 
-/// 6. ζ is used before it sees the example. The other order gives other numbers.
+/// 6. ζ is used before it is updated with the example. The other order gives different numbers.
 #[test]
 fn zeta_is_used_before_it_sees_the_example() {
     let stream = [(2.0, 0), (1.0, 1), (0.0, 0), (3.0, 1), (1.0, 0), (4.0, 1), (2.0, 1)];
@@ -291,7 +291,7 @@ fn zeta_is_used_before_it_sees_the_example() {
     assert!(!close(&found, &by_hand(true), 1e-3), "{:?}", by_hand(true));
 }
 
-/// 7. Counts of which only those that are not zero are touched, against the formula over all.
+/// 7. Counts, updating only the nonzero ones, against the formula over all.
 #[test]
 fn sparse_counts_equal_dense_ones() {
     let (s, d) = (3, 30);
@@ -334,8 +334,9 @@ fn sparse_counts_equal_dense_ones() {
     }
 }
 
-/// 7, of bits: a step that moves those that are 1 and a scalar per class, with probabilities that are kept until a class has grown by 5 %, against the formula over all
-/// coordinates with the same probabilities. Averages too.
+/// 7, for bits: a step that updates only the bits that are 1 and a scalar per class, with probabilities that are kept
+/// until a class has grown by 5 %. It is compared with the formula over all coordinates with the same probabilities,
+/// including averages.
 #[test]
 fn sparse_bits_equal_dense_ones() {
     let (s, d) = (3, 30);
@@ -396,7 +397,7 @@ fn sparse_bits_equal_dense_ones() {
     assert!(0 < empty && empty < cells, "{empty} of {cells}");
 }
 
-/// A row with its zeros written out is the row without them, bit for bit.
+/// A row with explicit zeros gives the same bits as the row without them.
 #[test]
 fn zeros_written_out_change_no_bit() {
     for family in FAMILIES {
@@ -416,7 +417,7 @@ fn zeros_written_out_change_no_bit() {
     }
 }
 
-/// Features whose origin is far away: the same predictions as from near it, to what is left of the digits.
+/// Features with a distant origin: the same predictions as with a near origin, up to the lost digits.
 #[test]
 fn an_origin_far_away_costs_only_its_digits() {
     let mut sampler = Sampler::new(31);
@@ -428,7 +429,7 @@ fn an_origin_far_away_costs_only_its_digits() {
         let y = t % 3;
         let x: Vec<f64> =
             (0..4).map(|j| sampler.normal() + 2.0 * f64::from(u8::from(j == y))).collect();
-        // What the addition rounds away is rounded away in both.
+        // Round both versions in the same way.
         let moved: Vec<f64> = x.iter().map(|x| x + 1e6).collect();
         let x: Vec<f64> = moved.iter().map(|x| x - 1e6).collect();
         let (p, q) =
@@ -437,7 +438,7 @@ fn an_origin_far_away_costs_only_its_digits() {
     }
 }
 
-/// What a step predicted, as slopes of its loss.
+/// The residuals are the slopes of the loss at the step's prediction.
 #[test]
 fn residuals_are_those_of_the_prediction() {
     for settings in [Settings::default(), bare(0.1), Settings { average: true, ..bare(0.1) }] {
@@ -464,7 +465,7 @@ fn residuals_are_those_of_the_prediction() {
     }
 }
 
-/// 8. Natural gradient in its own metric overflows; the dual one, on the same stream, does not.
+/// 8. Natural gradient in its primal metric overflows; the dual one does not, on the same stream.
 #[test]
 fn only_the_dual_metric_stays_finite() {
     let x = Sparse::new(&[0], &[1.0]).unwrap();
@@ -474,7 +475,7 @@ fn only_the_dual_metric_stays_finite() {
     let mut z = Vec::new();
     for (t, expected) in [2.0, -6.389, 589.9, -1.6e256].into_iter().enumerate() {
         if let Err(error) = sngd.step(x, t % 2, 1.0) {
-            // The fourth is beyond what a step may be.
+            // The fourth step is too long to be represented.
             assert!(t == 3 && error.to_string().contains("overflows"), "{t}: {error}");
             break;
         }
@@ -494,13 +495,14 @@ fn only_the_dual_metric_stays_finite() {
     }
     let z = logits(&walk, &[1.0]);
     assert!((z[0] - z[1]).abs() < 1e-3, "{z:?}");
-    // Mirror descent leaves its domain at once with such a rate.
+    // Mirror descent leaves its domain immediately at such a rate.
     let mut mirror = Baseline::new(Method::Mirror, discrete(), bare(1.0)).unwrap();
     mirror.grow(1, 2).unwrap();
     assert!(mirror.step(x, 0, 1.0).is_err());
 }
 
-/// Mirror descent and natural gradient in the dual coordinates agree to first order: mirror at rate γ, SNGD run backwards in the other chart.
+/// Mirror descent and natural gradient in the dual coordinates agree to first order: mirror descent at rate γ, against
+/// SNGD run backwards in the other chart.
 #[test]
 fn mirror_descent_descends_in_the_dual_chart() {
     for family in ["discrete", "bernoulli", "poisson", "exponential"] {
@@ -520,7 +522,8 @@ fn mirror_descent_descends_in_the_dual_chart() {
     }
 }
 
-/// 9. Zero cells, one class only, a constant feature, fewer rows than features, a class and a feature that come late: finite, whatever the family.
+/// 9. Zero cells, a single class, a constant feature, fewer rows than features, a late class and a late feature:
+///    finite results for every family.
 #[test]
 fn edges_stay_finite() {
     for family in FAMILIES {
@@ -543,7 +546,7 @@ fn edges_stay_finite() {
     }
 }
 
-/// What is not a number, or not of the family, is refused with its place, and leaves the walk as it was.
+/// A value that is not finite or not in the family's domain is an error with its place, and leaves the walk unchanged.
 #[test]
 fn rows_outside_the_domain_are_refused() {
     for (family, x, place) in [
@@ -565,7 +568,7 @@ fn rows_outside_the_domain_are_refused() {
     assert!(walk.step(Dense(&[1.0]), 0, f64::NAN).is_err());
 }
 
-/// 13. Which class is which does not matter.
+/// 13. The numbering of the classes does not matter.
 #[test]
 fn relabelling_changes_nothing() {
     for family in FAMILIES {
@@ -587,7 +590,7 @@ fn relabelling_changes_nothing() {
     }
 }
 
-/// 14. An affine map of the features changes no prediction if the prior goes with it; units and origins never do.
+/// 14. An affine map of the features changes no prediction if the prior is mapped too. Units and origins never matter.
 #[test]
 fn affine_maps_of_the_features_change_nothing() {
     let a = [[2.0, 0.5, 0.0], [-1.0, 30.0, 0.2], [0.0, 0.1, 0.01]];
@@ -626,7 +629,7 @@ fn affine_maps_of_the_features_change_nothing() {
     }
 }
 
-/// A walk that is loaded goes on with the same bits, also in the middle of a pair of the monitor.
+/// A loaded walk continues with the same bits, even in the middle of a pair of the monitor.
 #[test]
 fn a_loaded_walk_goes_on_with_the_same_bits() {
     for family in FAMILIES {
@@ -651,7 +654,7 @@ fn a_loaded_walk_goes_on_with_the_same_bits() {
     }
 }
 
-/// Parts of a mixed row are families of their own: the score is one behind the other.
+/// The parts of a mixed row are separate families, and their scores are concatenated.
 #[test]
 fn mixed_columns_equal_one_family_where_they_are_of_one() {
     // Independent features: two halves of a Bernoulli row are one Bernoulli row.

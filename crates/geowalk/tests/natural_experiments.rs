@@ -1,5 +1,6 @@
-//! Natural gradient, measured: excess losses against the optimum, convergence under a wrong family, the ridge's fixed point, rare classes; the experiments that compare it with others, and what a step costs, are in `geowalk-papers`. Seeds are
-//! fixed; the numbers beside the bounds are those that were seen.
+//! Natural gradient, measured: excess loss over the optimum, convergence under a wrong family, the fixed point with a
+//! ridge, rare classes. The experiments that compare it with other methods and measure the time of a step are in
+//! `geowalk-papers`. Seeds are fixed; the numbers next to the bounds are measured values.
 
 #![allow(clippy::unwrap_used, clippy::panic)] // test code
 
@@ -19,7 +20,7 @@ fn inv(c: f64, t0: f64) -> Schedule {
     Schedule::Power { c, t0, p: 1.0 }
 }
 
-/// A categorical variable with Zipf's law, and random P(y∣x) ≥ 0.02.
+/// A categorical variable with a Zipf distribution, and random P(y∣x) ≥ 0.02.
 struct Categorical {
     x: Vec<f64>,
     y: Vec<Vec<f64>>,
@@ -76,7 +77,8 @@ impl Categorical {
     }
 }
 
-/// 10. E1: an excess of at most four times m(s − 1)/2T with the cap or the counting schedule, and one of another order without either.
+/// 10. E1: with the cap or the counting schedule the excess is at most four times m(s − 1)/2T; without either it is of
+///     another order.
 #[test]
 fn one_categorical_variable_is_learned_as_well_as_it_can_be() {
     let (m, s, rounds) = (10, 3, 100_000);
@@ -111,7 +113,8 @@ fn one_categorical_variable_is_learned_as_well_as_it_can_be() {
     }
 }
 
-/// Classes whose covariances differ: no logistic regression is right, and linear discriminant analysis is not the best one.
+/// Classes with different covariances: no logistic regression is the true model, and linear discriminant analysis is
+/// not optimal.
 fn heteroscedastic(d: usize, n: usize, seed: u64) -> Sample {
     let mut sampler = Sampler::new(seed);
     let s = 4;
@@ -137,7 +140,7 @@ fn excess(sample: &Sample, best: f64, walk: &Natural) -> f64 {
     sample.loss(&sample.coefficients(walk), 0.0) - best
 }
 
-/// 11. E8: under a wrong family the loss still converges to that of the best logistic regression, about as 1/T.
+/// 11. E8: under a wrong family the loss still converges to that of the best logistic regression, at about 1/T.
 #[test]
 fn a_wrong_family_reaches_the_logistic_optimum() {
     let sample = heteroscedastic(10, 2000, 1);
@@ -157,13 +160,13 @@ fn a_wrong_family_reaches_the_logistic_optimum() {
     assert!(measured[1] > 0.0 && measured[1] < 2e-3, "{measured:?}");
 }
 
-/// 15. With a ridge the walk ends where Newton's method does.
+/// 15. With a ridge the walk converges to the solution of Newton's method.
 #[test]
 fn a_ridge_has_the_right_fixed_point() {
     let ridge = 0.3;
     for family in ["gaussian-shared", "gaussian-shared-diagonal"] {
         let mut sample = heteroscedastic(3, 300, 7);
-        // The ridge depends on the scale of the features.
+        // The effect of the ridge depends on the scale of the features.
         for x in &mut sample.rows {
             x[1] /= 20.0;
         }
@@ -176,7 +179,7 @@ fn a_ridge_has_the_right_fixed_point() {
         }
         let found = sample.coefficients(&walk);
         let gap = sample.loss(&found, ridge) - best;
-        // Coefficients of the classes relative to their mean: α has no ridge and a gauge.
+        // Coefficients of the classes relative to their mean: α has no ridge and is defined only up to a constant.
         let relative = |w: &[f64]| -> Vec<f64> {
             let mean: Vec<f64> =
                 (0..4).map(|j| w.iter().skip(j).step_by(4).sum::<f64>() / 4.0).collect();
@@ -196,7 +199,7 @@ fn a_ridge_has_the_right_fixed_point() {
     }
 }
 
-/// 16. A class that is declared and never comes costs nothing; with a cap by the largest K/p every step would be tiny.
+/// 16. A declared class that never occurs costs nothing; with a cap by the largest K/p every step would be tiny.
 #[test]
 fn a_class_that_never_comes_costs_nothing() {
     let (d, s) = (10, 5);
@@ -276,7 +279,7 @@ fn the_condition_number_does_not_matter() {
     assert!(diagonal > 5.0 * full[2], "{diagonal}");
 }
 
-/// E10: with a prior that knows the scale, the dimension-aware warm-up makes the cap idle.
+/// E10: with a prior that knows the scale, the dimension-aware warm-up makes the cap unnecessary.
 #[test]
 fn a_warm_up_replaces_the_cap() {
     let mut sample = heteroscedastic(10, 2000, 1);
@@ -302,7 +305,8 @@ fn a_warm_up_replaces_the_cap() {
     assert!(on < 0.02 && off < 2.0 * on, "{on} {off}");
 }
 
-/// Features with tails like those of Cauchy's law, several of them nearly the same, classes in long runs: what makes squares of features explode.
+/// Features with Cauchy-like tails, several of them nearly equal, and classes in long runs: squares of features become
+/// huge.
 fn rough(t: usize, sampler: &mut Sampler) -> (Vec<f64>, usize) {
     let class = if t < 600 { t / 200 } else { sampler.below(3) };
     let common = sampler.normal() / (sampler.normal().abs() + 0.02);
@@ -310,7 +314,8 @@ fn rough(t: usize, sampler: &mut Sampler) -> (Vec<f64>, usize) {
     (x, class)
 }
 
-/// A guarded run loses at most what the class frequencies lose, an allowance for each beginning, and ln(T + 1) for the insurance; one without guard does not.
+/// A guarded run loses at most the loss of the class frequencies, an allowance for each restart, and ln(T + 1) for the
+/// guard. A run without guard loses more.
 #[test]
 fn a_guarded_run_is_not_much_worse_than_class_frequencies() {
     let rounds = 3000;
@@ -342,13 +347,13 @@ fn a_guarded_run_is_not_much_worse_than_class_frequencies() {
             loss <= frequencies + (again + 1.0) * one,
             "{family}: {loss} {frequencies}, again {again}"
         );
-        // Seen: 3421, 559 and 1511 with the guard, 4389, 5696 and 2810 without; 3302 of the frequencies.
+        // Measured: 3421, 559 and 1511 with the guard, 4389, 5696 and 2810 without; the frequencies lose 3302.
         let (raw, ..) = run(family, false);
         assert!(raw > 1.2 * loss, "{family}: the rows are rough enough to matter: {raw} {loss}");
     }
 }
 
-/// Rows that say nothing of the class: the run ends near the frequencies, and does not begin again for ever.
+/// Rows that carry no information on the class: the loss ends near that of the frequencies, with few restarts.
 #[test]
 fn noise_is_not_begun_again_for_ever() {
     let mut sampler = Sampler::new(6);

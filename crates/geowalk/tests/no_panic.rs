@@ -1,5 +1,5 @@
-//! No panic is reachable from the public API, whatever the numbers, the lengths of the slices and the texts; nothing hangs, and
-//! nothing takes memory for a size that no slice has. Seeds are fixed: the same cases on every machine.
+//! No input to the public API causes a panic, for any numbers, slice lengths and texts. No call hangs, and none
+//! allocates memory for a size that no slice has. Seeds are fixed, so the cases are the same on every machine.
 
 #![allow(clippy::unwrap_used)] // a test may stop
 
@@ -84,7 +84,7 @@ fn cast<F: Real>(x: &[f64]) -> Vec<F> {
     x.iter().map(|&x| F::of(x)).collect()
 }
 
-/// Every operation of a manifold on slices that may be anything.
+/// Every operation of a manifold, on arbitrary slices.
 fn walk_anywhere<F: Real, M: ExpLog<F>>(m: &M, slices: &[Vec<f64>; 4], t: f64) {
     let [p, q, u, v] = slices.each_ref().map(|x| cast::<F>(x));
     let (t, work) = (F::of(t), &mut Work::new());
@@ -104,7 +104,7 @@ fn walk_anywhere<F: Real, M: ExpLog<F>>(m: &M, slices: &[Vec<f64>; 4], t: f64) {
         let mut end = p.clone();
         let step =
             if retract { m.retract(&mut end, &v, t, work) } else { m.exp(&mut end, &v, t, work) };
-        // "On an error p is unchanged", to the bit.
+        // The documentation says "On an error `p` is unchanged"; here, bit for bit.
         if step.is_err() {
             assert!(end.iter().zip(&p).all(|(a, b)| a.f64().to_bits() == b.f64().to_bits()));
         }
@@ -113,7 +113,7 @@ fn walk_anywhere<F: Real, M: ExpLog<F>>(m: &M, slices: &[Vec<f64>; 4], t: f64) {
     let _ = m.mean(&[p.clone(), q.clone()].concat(), None, &mut out, work);
 }
 
-/// The checked verbs on anything: an error, or finite numbers.
+/// The checked operations on arbitrary input: an error, or finite numbers.
 fn checked_anywhere<F: Real, M: ExpLog<F>>(m: M, slices: &[Vec<f64>; 4], t: f64) {
     let [p, q, u, v] = slices.each_ref().map(|x| cast::<F>(x));
     let m = Checked::new(m);
@@ -149,7 +149,7 @@ proptest! {
         }
     }
 
-    /// As above, with lengths that fit, so that the inner branches are reached.
+    /// Slices of valid lengths, so that the inner branches are reached.
     #[test]
     fn manifolds_take_any_numbers(raw in prop::collection::vec(number(), 36), t in number()) {
         for m in every_manifold() {
@@ -162,7 +162,8 @@ proptest! {
         }
     }
 
-    /// From a point of the manifold, along any covector, at any rate: an error, or a point of the manifold.
+    /// From a point of the manifold, along any covector, at any rate: the result is an error or a point of the
+    /// manifold.
     #[test]
     fn a_step_ends_on_the_manifold(raw in prop::collection::vec(number(), 9), rate in number(), seed in 0..1000_u64) {
         for m in every_manifold() {
@@ -221,7 +222,7 @@ proptest! {
                 let phi = balanced.phi();
                 let _ = (balanced.fenchel_young(y, z), balanced.divergence(y, z), phi.cost(z, y));
                 let _ = (phi.tail(z), phi.margin(z, y), phi.legendre_dual(z, x), phi.curvature(y));
-                // Probabilities are probabilities.
+                // Probabilities are in [0, 1].
                 let p = phi.transfer(z);
                 prop_assert!(z.is_nan() && p.is_nan() || (0.0..=1.0).contains(&p), "{} {z} {p}", loss.spec());
             }
@@ -238,7 +239,7 @@ proptest! {
     #[test]
     fn parsers_take_any_text(text in ".{0,40}", tokens in prop::collection::vec(0..22_usize, 0..24), n in size()) {
         parse_everything(&text, n);
-        // Texts that are nearly right get further.
+        // Texts that are almost valid reach further into the parser.
         parse_everything(&tokens.iter().map(|&k| TOKENS[k]).collect::<String>(), n);
     }
 
@@ -271,7 +272,7 @@ proptest! {
         }
     }
 
-    /// A block under any sequence of calls holds what was put in.
+    /// After any sequence of calls, a block contains what was put in.
     #[test]
     fn blocks_take_any_calls(calls in prop::collection::vec((0..6, index(), number()), 0..40)) {
         let mut block = Block::new();
@@ -337,14 +338,14 @@ fn ends_inside<F: Real>(
     let sampler = &mut Sampler::new(seed);
     let (p, q): (Vec<F>, Vec<F>) = (sampler.point(m), sampler.point(m));
     if m.check(&p).and(m.check(&q)).is_err() {
-        return Ok(()); // a radius that f32 does not have
+        return Ok(()); // a radius that overflows or underflows in f32
     }
     let checked = Checked::new(m);
     let raw: Vec<F> = cast(&raw[..p.len()]);
     if let Ok((end, step)) = checked.step(&p, &raw, F::of(rate)) {
         prop_assert!(step.length.is_finite(), "{}: {step:?}", m.spec());
         prop_assert!(checked.check(&end).is_ok(), "{}: {p:?} -> {end:?}, {step:?}", m.spec());
-        // There and back: the way is a tangent vector, or there is an error.
+        // And back: the logarithm is a tangent vector or an error.
         if let Ok(way) = checked.log(&p, &end) {
             prop_assert!(m.check_tangent(&p, &way).is_ok(), "{}: log {way:?}", m.spec());
         }
@@ -355,7 +356,7 @@ fn ends_inside<F: Real>(
     Ok(())
 }
 
-/// Steps, and what a bound makes of them. On an error the state stays; on success the weights are finite.
+/// Makes steps and computes a bound from them. On an error the state is unchanged; on success the weights are finite.
 fn steps<U: Update<f64>>(
     update: &U,
     state: &mut U::State,
@@ -415,7 +416,7 @@ fn size() -> impl Strategy<Value = usize> {
     ])
 }
 
-/// Whatever a text builds can be looked at and written down again.
+/// Everything that a text builds can be printed and parsed again.
 fn parse_everything(text: &str, n: usize) {
     let _ = Spec::parse(text).map_err(|e| e.to_string());
     if let Ok(m) = AnyManifold::parse(text, n).map_err(|e| e.to_string()) {
@@ -435,7 +436,7 @@ fn parse_everything(text: &str, n: usize) {
     let _ = AnyPermissible::parse(text).map_err(|e| e.to_string());
 }
 
-/// A manifold of any size answers slices that do not fit with an error or a NaN, at once and without memory.
+/// A manifold of any size answers slices of wrong length with an error or a NaN, immediately and without memory.
 fn refuses_everything(m: AnyManifold) {
     let m = Checked::new(m);
     let p = [0.5; 11];
@@ -480,7 +481,7 @@ fn huge_sizes_cost_nothing() {
         }
         assert!((1.0..=2.0).contains(&PNorm::auto(n).q()));
     }
-    // One feature with a huge index must not cost a vector that reaches up to it.
+    // One feature with a huge index must not allocate a vector of that length.
     let mut bound = FirstOrder::new(&Squared.facts());
     let round = Explicit::new(AnyManifold::parse("euclidean", 1).unwrap());
     let mut state = round.start(&[1.0]).unwrap();
@@ -517,7 +518,7 @@ fn a_loss_of_ones_own_may_do_anything() {
                 for k in 0..functions.len() {
                     let (value, slope) = (functions[k], functions[(k + 1) % functions.len()]);
                     let slope: Function = if k == 0 { |x| 2.0 * x } else { slope };
-                    // A margin has the labels ±1 in any case.
+                    // A margin loss has labels ±1 in any case.
                     let margin = || Custom::margin(Arc::new(value), Arc::new(slope), None, range);
                     if labels == Allowed::Sign
                         && let Ok(loss) = margin()

@@ -1,4 +1,4 @@
-//! The best linear model of a table: what must not change it, what it must find, and that leaving out is what it says.
+//! The best linear model of a table: invariances, the solution it must find, and exact leave-one-out results.
 
 #![allow(clippy::unwrap_used, clippy::needless_for_each)] // tests
 
@@ -55,7 +55,7 @@ fn squared() -> Labels {
     Labels::Numbers(AnyLoss::parse("squared").unwrap())
 }
 
-/// Largest difference of scores, relative to their size.
+/// The largest difference of scores, relative to their size.
 fn apart(a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
     let (a, b) = (a.iter().flatten(), b.iter().flatten());
     a.zip(b).map(|(a, b)| (a - b).abs() / (1.0 + a.abs())).fold(0.0, f64::max)
@@ -152,7 +152,7 @@ fn a_row_of_weight_two_is_two_rows() {
 fn left_out_scores_are_those_of_models_without_the_row() {
     let all = examples(40, 3, |x, noise| x[0] + noise);
     let whole = model(&all, squared());
-    // With one member only both are the same problem; elsewhere shares differ by little.
+    // With a single member both problems are identical; otherwise the shares differ by little.
     for (i, left_out) in &whole.left_out {
         let mut rest = all.clone();
         rest.remove(*i);
@@ -176,7 +176,7 @@ fn more_columns_than_rows_are_fine() {
     let rows = examples(60, 1500, |x, noise| x[0] + x[1] + 0.1 * noise);
     let fitted = model(&rows, squared());
     assert!(fitted.weights[0].len() == 1501 && fitted.weights[0].iter().all(|w| w.is_finite()));
-    // The same rows with fewer columns than the limit take the other way; its answer is the same.
+    // The same rows with fewer columns than the limit use the other algorithm, with the same result.
     let few: Vec<Example> = rows.iter().map(|(x, y, w)| (x[..900].to_vec(), *y, *w)).collect();
     let doubled: Vec<Example> =
         few.iter().map(|(x, y, w)| ([&x[..], &[0.0; 600]].concat(), *y, *w)).collect();
@@ -196,7 +196,7 @@ fn constant_and_empty_columns_are_left_out() {
 
 #[test]
 fn a_missing_number_counts_as_its_mean() {
-    // x about 1000; where it is missing the label is that of the mean, so that the indicator has nothing to add.
+    // x is about 1000. If it is missing, the label is that of the mean, so that the indicator has nothing to add.
     let mut draws = Draws(3);
     let mut block = Block::new();
     for i in 0..300 {

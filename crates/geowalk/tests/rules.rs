@@ -1,4 +1,4 @@
-//! What must be true of rules, of boosting with them, and of flavours and reductions.
+//! Properties of rules, of boosting with them, and of flavours and reductions.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -6,7 +6,7 @@
     clippy::range_plus_one,
     clippy::unwrap_used,
     clippy::panic
-)] // helpers of tests are tests
+)] // test helpers may do these
 
 use geowalk::Real;
 use geowalk::boost::columns::PlainColumns;
@@ -40,7 +40,7 @@ fn options(literals: usize, search: Search) -> RuleOptions {
     RuleOptions { literals, search, ..RuleOptions::default() }
 }
 
-/// All combinations of four truth values, with repetitions that make no combination as frequent as another.
+/// All combinations of four truth values, with repetitions so that all combinations have different frequencies.
 fn truths() -> Table {
     let mut rows = Vec::new();
     for bits in 0..16_usize {
@@ -131,7 +131,7 @@ fn one(yes: bool) -> f64 {
     if yes { 1.0 } else { 0.0 }
 }
 
-/// Every literal of a table, in the order of ties.
+/// Every literal of a table, in the order used to break ties.
 fn literals(table: &Table) -> Vec<Literal> {
     use geowalk::boost::table::Values;
     let mut all = Vec::new();
@@ -167,7 +167,7 @@ fn literals(table: &Table) -> Vec<Literal> {
     all
 }
 
-/// The definition, written out: for each polarity the literal of least risk, up to l times.
+/// The definition: for each polarity the literal with the smallest risk, up to l times.
 fn by_definition(
     table: &Table,
     y: &[f64],
@@ -252,7 +252,7 @@ fn the_exact_search_is_the_definition() {
 
 #[test]
 fn missing_values_make_rules() {
-    // Whatever is missing is positive.
+    // All rows with a missing value are positive.
     let x: Vec<f64> = (0..40).map(|i| if i % 4 == 0 { f64::NAN } else { f64::from(i) }).collect();
     let labels: Vec<f64> = x.iter().map(|x| if x.is_nan() { 1.0 } else { -1.0 }).collect();
     let table = Table::new(vec![Column::numeric("x", x)]).unwrap();
@@ -309,7 +309,7 @@ fn the_number_of_threads_changes_nothing() {
     }
 }
 
-/// With more rows than are worth a thread, sums over rows are shared out as well.
+/// With enough rows to be worth a thread, sums over rows are distributed as well.
 #[test]
 fn the_number_of_threads_changes_nothing_on_many_rows() {
     let mut s = Sampler::new(3);
@@ -336,7 +336,7 @@ fn every_loss_boosts_rules_and_keeps_its_promises() {
             let mut booster = Booster::new(loss, Stop::after(70).unwrap());
             booster.leverage = leverage;
             let ensemble = fit(&booster, &table, &labels, options(2, Search::Edge));
-            // Steps that were capped promise nothing but not to lose.
+            // For capped steps, only the absence of an increase is guaranteed.
             for round in ensemble.rounds.iter().filter(|round| round.outcome == Outcome::Solved) {
                 assert!(
                     round.residual <= 1e-10 || name == "renorm",
@@ -352,11 +352,11 @@ fn every_loss_boosts_rules_and_keeps_its_promises() {
                 }
                 assert!(round.error <= round.surrogate + 1e-12);
             }
-            // Scores from the table are those of the rounds.
+            // The scores computed from the table are those of the rounds.
             let scores = ensemble.scores(&table);
             let wrong = scores.iter().zip(&labels).filter(|(h, y)| (**h >= 0.0) != (**y > 0.0));
             let error = wrong.count() as f64 / 300.0;
-            // Scores that are 0 but for rounding may fall on either side.
+            // Scores that are 0 up to rounding may have either sign.
             let open = scores.iter().filter(|h| h.abs() < 1e-12).count() as f64 / 300.0;
             let off = (error - ensemble.training_error()).abs();
             assert!(off <= open + 1e-12, "{name} {leverage:?} {off} {open}");
@@ -427,7 +427,7 @@ fn weights_of_held_out_rows_count() {
         let mut rules = Rules::new(&train, options(2, Search::Edge)).unwrap();
         booster.fit(&mut rules, own, None, Some(set), &mut |_, _| {}).map(|found| found.kept)
     };
-    // Rows without weight are as if they were not there; of what is there a common factor does not matter.
+    // Rows of weight 0 have no effect, and neither has a common factor of the weights.
     let weights: Vec<f64> = (0..200).map(|row| if row < 60 { 4.0 } else { 0.0 }).collect();
     let own = &labels[..200];
     let few = kept(&part, &labels[200..260], None, own).unwrap();
@@ -444,7 +444,7 @@ fn weights_of_held_out_rows_count() {
     }
 }
 
-/// Of a bag, the loss that gives the probabilities is that of least risk for what was kept.
+/// The loss of a bag that gives the probabilities is the one with the smallest risk for the kept rounds.
 #[test]
 fn the_loss_of_probabilities_is_chosen_for_what_is_kept() {
     let mut forgetful = 0;
@@ -471,7 +471,7 @@ fn the_loss_of_probabilities_is_chosen_for_what_is_kept() {
     assert!(forgetful > 5, "{forgetful}");
 }
 
-/// A learner that knows some stumps, one after the other.
+/// A learner that returns the stumps of a list, one after another.
 struct Listed<'a> {
     table: &'a Table,
     next: std::vec::IntoIter<Hypothesis>,
@@ -515,14 +515,14 @@ fn a_feature_that_stands_alone_is_kept_and_told_of() {
     let last = found.rounds[1];
     assert!((last.surrogate - loss.normalised(found.alpha[1])).abs() < 1e-15, "{last:?}");
     assert_eq!(last.error, 0.0);
-    // A held-out set on which it errs prefers what was before it.
+    // With errors on a held-out set, the earlier model is preferred.
     let held = column([true, false, false, false], [false, false, true, true]).unwrap();
     let found = fit(Some(HeldTable { table: &held, labels: &labels, weights: None }));
     assert_eq!((found.kept, found.alpha.len()), (1, 1));
     assert!(found.alpha[0] > 0.0);
 }
 
-/// Of the runs of F* with the least training error, that of the smallest surrogate is kept.
+/// Of the runs of F* with the smallest training error, the one with the smallest surrogate is kept.
 #[test]
 fn ties_of_f_star_go_to_the_smaller_surrogate() {
     let mut tied = 0;
@@ -609,7 +609,7 @@ fn mh_with_the_exponential_loss_is_adaboost_mh() {
         assert!((round.edge - r).abs() < 1e-12 && (round.leverage - alpha).abs() < 1e-11);
         assert!((round.surrogate - product).abs() < 1e-12);
     }
-    // What it predicts: the class of largest score.
+    // It predicts the class with the largest score.
     let scores = ensemble.scores(&wide);
     let right = (0..n).filter(|&i| {
         let own: Vec<f64> = (0..3).map(|k| scores[k * n + i]).collect();
@@ -638,7 +638,7 @@ fn flavours() {
         assert!(used.len() > 1, "{name} used {used:?}");
         assert!(found.training_error() < 0.25, "{name}");
     }
-    // The first round of F1: the loss of least error after its step, of equal ones the first of the bag.
+    // The first round of F1: the loss with the smallest error after its step; of equal ones the first in the bag.
     let bag = Flavour::F1.bag(&plain, 0.5, 0.25).unwrap();
     let after = |loss: &Surrogate| {
         let one = Booster::new(loss.clone(), Stop::after(1).unwrap());
@@ -738,7 +738,7 @@ fn what_was_halted_has_the_rounds_until_then() {
             }
         };
         let found = booster.fit(&mut rules, &labels, None, None, &mut watch).unwrap();
-        // The first round is always made.
+        // The first round is always completed.
         let rounds = after.max(1);
         assert_eq!((found.rounds.len(), found.ended), (rounds, Ended::Halted));
         let short = Booster::new(loss.clone(), Stop::after(rounds).unwrap());

@@ -1,4 +1,4 @@
-//! Sparse columns give what the same columns written out give: every learner, every kind of search.
+//! Sparse columns give the same results as dense ones, for every learner and every kind of search.
 
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a test may stop
 
@@ -17,7 +17,7 @@ use geowalk::boost::weak::Weak;
 use geowalk::boost::{Booster, Ensemble, Stop, Surrogate};
 use geowalk::laws::Sampler;
 
-/// Counts of words, weights of words with both signs, and a few columns that are not sparse.
+/// Word counts, word weights of both signs, and a few columns that are not sparse.
 fn table(s: &mut Sampler, rows: usize) -> Table {
     let own = table_support::table(s, rows, 12);
     let mut columns = own.columns().to_vec();
@@ -39,7 +39,7 @@ fn table(s: &mut Sampler, rows: usize) -> Table {
     Table::new(columns).unwrap()
 }
 
-/// The same with all columns of numbers sparse.
+/// The same table with all numeric columns sparse.
 fn sparse(table: &Table) -> Table {
     let rows: Vec<u32> = (0..).take(table.rows()).collect();
     let columns = table.columns().iter().map(|column| match column.values() {
@@ -88,7 +88,7 @@ fn bins_and_copies_are_those_written_out() {
     }
 }
 
-/// NaN is NaN here.
+/// Compares tables; here NaN equals NaN.
 fn equal(a: &Table, b: &Table) -> bool {
     format!("{a:?}") == format!("{b:?}")
 }

@@ -1,5 +1,5 @@
-//! Every walk, a million sparse steps long (fewer where the dense formula is slow), against its formula written down for
-//! dense weights. The formulas are here, not taken from the library.
+//! A million sparse steps of every walk (fewer where the dense formula is slow), against its formula for dense
+//! weights. The formulas are written here, independent of the library.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // test code
 
@@ -16,7 +16,7 @@ use walk_support::{Logistic, Stream, weights};
 
 const N: usize = 200;
 
-/// A dense formula: moves w on the row x, given the slope g of the loss at ⟨w, x⟩.
+/// A dense formula: updates w on the row x, given the slope g of the loss at ⟨w, x⟩.
 type Formula<'a> = &'a mut dyn FnMut(&mut [f64], &[f64], f64);
 
 fn dot(w: &[f64], x: &[f64]) -> f64 {
@@ -108,7 +108,7 @@ fn projected_sphere() {
 
 #[test]
 fn hyperbolic_a_million_steps() {
-    // All n + 1 coordinates, time first in `time`.
+    // All n + 1 coordinates; the time coordinate is in `time`.
     let mut time = 1.0;
     let mut formula = |w: &mut [f64], x: &[f64], g: f64| {
         let u = dot(w, x);
@@ -152,7 +152,7 @@ fn multiplicative(
     let mut formula = |w: &mut [f64], x: &[f64], g: f64| {
         let z = dot(w, x);
         for (w, &x) in w.iter_mut().zip(x) {
-            // Exponentials of 0 would dominate the time of the test.
+            // Skipping zeros: their exponentials would dominate the run time of the test.
             *w *= factor(g, x, z);
         }
         normalize(w);
@@ -283,7 +283,8 @@ fn normalised_adagrad() {
             *w -= 0.5 * g * x / (*scale * squares.sqrt());
         }
     };
-    // Values in (−1, 1) keep setting new records of |x|, where the walk rescales w; the formula does it before it predicts.
+    // New values in (−1, 1) keep exceeding the largest |x| so far. The walk then rescales w; the formula does so
+    // before it predicts.
     let (mut walk, mut stream) = (Adaptive::new(), Stream::new(42, N, 5));
     let (mut w, mut record) = (vec![0.0; N], vec![0.0_f64; N]);
     let mut worst = 0.0_f64;

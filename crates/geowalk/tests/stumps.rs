@@ -29,7 +29,7 @@ fn no_split_has_a_larger_edge() {
         let stump = best_exact(&table, &Sorted::new(&table), &signed).unwrap().unwrap();
         let sum: f64 = signed.iter().map(|w| w.abs()).sum();
         assert!((edge(&table, &signed, &stump) - stump.edge).abs() < 1e-12 * sum);
-        // Every split in the order of ties; a split that sends all rows one way is none.
+        // Every split in the order used to break ties; a split that sends all rows one way does not count.
         let all = splits(&table, &(0..rows).collect::<Vec<_>>());
         let proper = |split: &&geowalk::boost::split::Split| {
             let left = (0..rows).filter(|row| split.left(&table, *row)).count();
@@ -46,7 +46,7 @@ fn no_split_has_a_larger_edge() {
         assert!((stump.edge - most).abs() <= 1e-12 * sum, "{} {most}", stump.edge);
         let first = edges.iter().find(|(_, edge)| edge.abs() >= most - 1e-12 * sum).unwrap();
         assert_eq!((stump.split, stump.sign), (first.0, if first.1 < 0.0 { -1.0 } else { 1.0 }));
-        // Bins: the same where there are few values, never better.
+        // Bins: the same result if there are few values, and never a better one.
         let binned = Binned::new(&table, 255).unwrap();
         let coarse = best_binned(&binned, &signed).unwrap().unwrap();
         assert!((edge(&table, &signed, &coarse) - coarse.edge).abs() < 1e-12 * sum);
@@ -99,7 +99,8 @@ fn the_number_of_threads_changes_no_bit() {
     assert!([2, 3, 5].into_iter().all(|threads| run(threads) == one));
 }
 
-/// All columns, missing values and names, with scores computed anew at round 64: the quick way of the logistic loss, by any number of threads, and the general one, which weights of 2 take.
+/// All columns, missing values and names, with scores recomputed at round 64. Compares the fast path of the logistic
+/// loss, for any number of threads, with the general path, which is used for weights of 2.
 #[test]
 fn boosted_stumps_are_the_same_by_every_way() {
     let mut s = Sampler::new(9);

@@ -1,4 +1,4 @@
-//! Teams: identities, bounds in adversarial games, members that were certain and wrong, saved states.
+//! Teams: identities, bounds in adversarial games, members that were certain but wrong, saved states.
 
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation)] // test code
 
@@ -9,13 +9,13 @@ use geowalk::experts::Sequences;
 use geowalk::laws::Sampler;
 use geowalk::team::{Aggregate, FLOOR, LogMixture, Scratch};
 
-/// −ln of the probability that log-odds give to a class.
+/// −ln of the probability that log-odds assign to a class.
 fn lost(z: f64, y: f64) -> f64 {
     let m = z * y;
     Real::max(-m, 0.0) + Real::ln_1p(Real::exp(-m.abs()))
 }
 
-/// Log-odds of some members whose abilities change on the way.
+/// Log-odds of several members whose abilities change during the run.
 fn opinions(random: &mut Sampler, members: usize, t: usize, y: f64) -> Vec<f64> {
     let good = (t / 200) % members;
     (0..members)
@@ -50,7 +50,7 @@ fn the_mixture_is_an_identity() {
     }
 }
 
-/// A member that is right is contradicted next: the worst the rule allows, and importances of all sizes.
+/// A member that is right is wrong next: the worst case that the rule allows, with importances of all sizes.
 #[test]
 fn no_game_beats_the_bound() {
     for seed in 0..60 {
@@ -97,11 +97,11 @@ fn the_shared_mixture_follows_sequences() {
         let regret = team.loss() - best.loss(switches).unwrap();
         assert!(regret <= team.against_sequences(switches as u64), "{switches}: {regret}");
     }
-    // Four switches are worth it here, and the sharing finds them.
+    // Four switches pay off here, and weight sharing finds them.
     assert!(team.loss() < team.against(team.best()).member_loss - 100.0);
 }
 
-/// Two members that are each half right add up, which no mixture does.
+/// The sum of two members that each know one half is better than any mixture.
 #[test]
 fn stacks_find_sums_of_members() {
     let mut random = Sampler::new(8);
@@ -121,12 +121,12 @@ fn stacks_find_sums_of_members() {
 fn members_that_are_certain_and_wrong_recover() {
     let mut team = LogMixture::new(2).unwrap();
     for t in 0..200 {
-        // Certain and wrong for 50 rows, then right; the other knows nothing.
+        // One member is certain and wrong for 50 rows, then right; the other predicts nothing.
         let z = if t < 50 { -f64::INFINITY } else { 3.0 };
         assert!(team.predict_two(&[z, f64::NAN]).is_finite());
         assert!(team.learn_two(1.0, 1.0).is_finite());
     }
-    // What the floor lets it lose: 40 ln 2 in each of 50 rows.
+    // The floor limits its loss to 40 ln 2 in each of 50 rows.
     let found = team.against(0);
     assert!((found.member_loss - 50.0 * 40.0 * Real::ln(2.0_f64)).abs() < 10.0, "{found:?}");
     assert!(team.weights()[1] > 0.99 && found.overhead <= found.bound);
@@ -165,7 +165,7 @@ fn a_saved_team_goes_on_with_the_same_bits() {
     assert!(cut.load(&mut |_| None).is_err());
 }
 
-/// 200 adversarial games of forecasts in [0, 1]: never beyond ln K / 2, and sometimes near it.
+/// 200 adversarial games with forecasts in [0, 1]: the overhead never exceeds ln K / 2, and sometimes comes near it.
 #[test]
 fn aggregated_forecasts_stay_below_the_bound() {
     let mut worst: f64 = 0.0;
@@ -189,7 +189,7 @@ fn aggregated_forecasts_stay_below_the_bound() {
     assert!(worst > 0.2, "{worst}: the games are no test");
 }
 
-/// Labels of any size without a declared range, importances, forecasts far away.
+/// Labels of any size without a declared range, importances, distant forecasts.
 #[test]
 fn the_price_of_an_unknown_range_is_counted() {
     for seed in 0..60 {
@@ -211,7 +211,7 @@ fn the_price_of_an_unknown_range_is_counted() {
             assert!(found.bound.is_finite());
         }
     }
-    // All labels 0: no range, and nothing to promise beyond what was lost.
+    // All labels are 0: there is no range, and the bound is only the measured loss.
     let mut team = Aggregate::new(2, None).unwrap();
     for _ in 0..5 {
         team.predict(&[1.0, 0.0]);

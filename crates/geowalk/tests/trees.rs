@@ -1,4 +1,4 @@
-//! Trees against their definition, written down without any of the shortcuts.
+//! Trees against their definition, implemented without any shortcuts.
 
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a test may stop
 
@@ -40,7 +40,7 @@ fn masses(classes: &Classes, weights: Option<&[f64]>, rows: &[usize]) -> Vec<f64
     masses
 }
 
-/// Every node has the split that looking at all of them would choose, with its gain; every leaf has a reason to be one.
+/// Every node has the best of all splits, with its gain, and every leaf has a reason to be a leaf.
 fn check(tree: &Tree, table: &Table, classes: &Classes, weights: Option<&[f64]>, growth: &Growth) {
     let present = |row: &usize| weights.is_none_or(|weights| weights[*row] > 0.0);
     let reached = reach(tree, table, (0..table.rows()).filter(present));
@@ -101,7 +101,7 @@ fn every_node_has_the_best_split() {
     }
 }
 
-/// More rows than a block: most blocks are never opened, and the answer is the same.
+/// More rows than a block: most blocks are skipped, and the result is the same.
 #[test]
 fn blocks_that_are_not_opened_lose_nothing() {
     for seed in 0..3 {
@@ -114,7 +114,7 @@ fn blocks_that_are_not_opened_lose_nothing() {
             let whole = Growth { max_depth: None, ..growth };
             let reached = reach(&tree, &table, 0..3000);
             for (node, rows) in reached.iter().enumerate() {
-                // Nodes at the limit are leaves for another reason.
+                // Nodes at the limit are leaves for a different reason.
                 let rows: Vec<u32> = rows.iter().map(|row| *row as u32).collect();
                 if tree.nodes()[node].branch.is_some() {
                     let part = table.select(&rows).unwrap();
@@ -186,7 +186,7 @@ fn fewer_bins_are_coarser_not_wrong() {
         let cost = tree.cost();
         assert!(cost <= before * 1.01, "{bins} bins: {cost} after {before}");
         before = cost;
-        // What was grown on bins is true of the table.
+        // The counts of a tree grown on bins are correct for the table.
         let whole = Tree::binned(&binned, &classes, None, &growth("gini")).unwrap();
         for (node, rows) in reach(&whole, &table, 0..4000).iter().enumerate() {
             assert_eq!(whole.nodes()[node].rows, rows.len() as u64);
@@ -209,7 +209,7 @@ fn gains_add_up_to_the_cost_and_none_is_negative() {
             let gains = tree.nodes().iter().filter_map(|node| node.branch).map(|b| b.gain);
             assert!(gains.clone().all(|gain| gain >= -1e-10 * root));
             assert!((root - gains.sum::<f64>() - tree.cost()).abs() < 1e-9 * root, "{name}");
-            // Eq. (31): the cost is the sum over examples of the loss at the score of their leaf.
+            // Eq. (31): the cost is the sum over the examples of the loss at the score of their leaf.
             if classes.names().len() == 2 && !growth.zero_gain {
                 use geowalk::loss::permissible::Permissible;
                 let phi = tree.criterion().phi();
@@ -252,7 +252,7 @@ fn xor_halts_strictly_and_is_solved_with_zero_gain() {
     }
 }
 
-/// φ_μ is φ_M on another scale: the same tree for every μ (erratum 23).
+/// φ_μ is φ_M on a different scale: the tree is the same for every μ (erratum 23).
 #[test]
 fn mu_and_matsushita_grow_the_same_tree() {
     for seed in 0..6 {
@@ -303,7 +303,7 @@ fn order_matters_only_under_a_limit_of_leaves() {
         let grow = |growth: &Growth| Tree::exact(&table, &classes, None, growth).unwrap();
         let (a, b) = (grow(&best), grow(&deep));
         assert_eq!(a.nodes().len(), b.nodes().len());
-        // Leaf by leaf the same rows: numbers differ, partitions do not.
+        // Every leaf contains the same rows. Leaf numbers may differ; partitions do not.
         let (a, b) = (a.leaves_of(&table), b.leaves_of(&table));
         let mut pairs: Vec<(usize, usize)> = a.into_iter().zip(b).collect();
         pairs.sort_unstable();
@@ -331,7 +331,8 @@ fn order_matters_only_under_a_limit_of_leaves() {
     }
 }
 
-/// The order of the rows and their repetition change nothing but the scale; flipped labels flip the probabilities.
+/// The order of the rows does not matter. Repeating the rows changes only the scale. Flipped labels flip the
+/// probabilities.
 #[test]
 fn permuted_doubled_and_flipped_data() {
     let mut s = Sampler::new(8);
@@ -381,7 +382,7 @@ fn leaves_say_probabilities_and_scores() {
     assert_eq!((tree.class(mixed), tree.class(pure)), (1, 0));
     let gini = Tree::exact(&table, &classes, None, &growth("gini")).unwrap();
     assert_eq!(gini.score(gini.leaf(&table, 5), 1, 0.0), -1.0);
-    // An even leaf abstains, which counts as positive.
+    // A leaf with equal class weights abstains, which counts as positive.
     let even = Growth { max_depth: Some(0), ..growth("gini") };
     assert_eq!(Tree::exact(&table, &classes, None, &even).unwrap().class(0), 1);
 }
@@ -427,11 +428,11 @@ fn pruning_keeps_what_a_held_out_set_supports() {
     assert!(gone > 0 && pruned.leaves().count() > 1, "{gone}");
     assert!(errors(&pruned) < errors(&full));
     check_shape(&pruned);
-    // A second time there is nothing to cut, and no smaller tree of this kind is as good.
+    // A second pruning removes nothing, and no smaller pruned tree is as good.
     let again = pruned.clone();
     assert_eq!(pruned.prune(&held, held_classes.codes(), None).unwrap(), 0);
     assert!(pruned == again);
-    // On its own training data nothing is gained by cutting but where a split did not lower the errors.
+    // On its training data, pruning removes only splits that did not lower the errors.
     let mut own = full.clone();
     own.prune(&training, training_classes.codes(), None).unwrap();
     let training_errors = |tree: &Tree| {
@@ -457,10 +458,10 @@ fn pruning_counts_weights_and_takes_rows_of_one_class() {
         tree.leaves().count()
     };
     assert_eq!(left(&[0, 0, 1, 1], None), 2);
-    // Nothing speaks for the split where all are positive, as the whole is.
+    // If all rows are positive, as in the whole table, the split has no support.
     assert_eq!(left(&[1; 4], None), 1);
     assert_eq!(left(&[0; 4], None), 2);
-    // By count the split errs as often as the leaf does; by weight it is worth it, or the other way round.
+    // By count the split makes as many errors as the leaf; by weight it is better, or the other way round.
     let codes = [0, 1, 1, 1];
     assert_eq!(left(&codes, None), 1);
     assert_eq!(left(&codes, Some(&[2.0, 1.0, 1.0, 1.0])), 2);
@@ -476,12 +477,12 @@ fn pruning_by_length_keeps_questions_that_pay() {
         let classes = Classes::new(codes.to_vec(), ["no", "yes"]).unwrap();
         Tree::exact(table, &classes, weights, &growth("entropy")).unwrap()
     };
-    // Classes that have nothing to do with the columns: one leaf is left.
+    // Classes independent of the columns: a single leaf remains.
     let mut tree = grown(&noise, &codes, None);
     let full = tree.leaves().count();
     assert!(full > 30);
     assert_eq!(tree.shorten(&noise, 1.0), full - 1);
-    // A question that the classes follow stays, though one row in ten is against it.
+    // A split that the classes follow remains, although one row in ten contradicts it.
     let values: Vec<f64> = (0..400).map(|_| s.unit()).collect();
     let follow = |x: &f64| u32::from((*x > 0.6) != (s.unit() < 0.1));
     let codes: Vec<u32> = values.iter().map(follow).collect();
@@ -496,7 +497,7 @@ fn pruning_by_length_keeps_questions_that_pay() {
     let again = tree.clone();
     assert_eq!(tree.shorten(&column, 1.0), 0);
     assert!(tree == again);
-    // Whole weights are rows that come again, in whatever unit.
+    // Integer weights are equivalent to repeated rows, in any unit.
     let weights: Vec<f64> = (0..400).map(|k| f64::from(1 + k % 3)).collect();
     let rows: Vec<u32> = (0..400_u32).flat_map(|k| vec![k; 1 + k as usize % 3]).collect();
     let repeated: Vec<u32> = rows.iter().map(|row| codes[*row as usize]).collect();
@@ -594,7 +595,7 @@ fn bad_input_is_refused_with_numbers() {
     let other = Classes::new(vec![0, 1], ["a", "b"]).unwrap();
     let error = Tree::exact(&table, &other, None, &plain).unwrap_err().to_string();
     assert_eq!(error, "the list of classes has 2 values; the table has 3 rows");
-    // Nothing to learn from: a leaf, no failure.
+    // No usable columns: the result is a leaf, not an error.
     let idle = Table::new(vec![
         Column::numeric("c", vec![7.0; 3]),
         Column::numeric("m", vec![f64::NAN; 3]),
@@ -609,7 +610,7 @@ fn bad_input_is_refused_with_numbers() {
     }
 }
 
-/// A weight of 2 is a row twice, a weight of 0 is no row.
+/// A weight of 2 is equivalent to repeating the row; a weight of 0 to removing it.
 #[test]
 fn weights_are_repetitions() {
     let mut s = Sampler::new(21);
@@ -625,7 +626,7 @@ fn weights_are_repetitions() {
         let weighted = Tree::exact(&table, &classes, Some(&weights), &growth(name)).unwrap();
         let selected = table.select(&rows).unwrap();
         let plain = Tree::exact(&selected, &repeated, None, &growth(name)).unwrap();
-        // Missing values that training did not see go with the larger part, which is counted in rows.
+        // Missing values that training did not see go to the larger side, counted in rows.
         let plainly = |tree: &Tree| -> Vec<_> {
             tree.nodes()
                 .iter()

@@ -1,4 +1,4 @@
-//! The gain at every node of trees that scikit-learn grew; `golden/make_trees.py` says how the file was made.
+//! The gain at every node of trees grown by scikit-learn; `golden/make_trees.py` documents how the file was made.
 
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a test may stop
 
@@ -45,7 +45,7 @@ fn gains_are_those_of_scikit_learn_at_every_node() {
         for theirs in set["trees"].as_array().unwrap() {
             let criterion = theirs["criterion"].as_str().unwrap();
             let what = format!("{} by {criterion}", set["name"]);
-            // Theirs is 1 − Σp² and bits; ours is 1 at ½ for both.
+            // scikit-learn uses 1 − Σp² and bits; this library's criteria are both 1 at p = ½.
             let scale = if criterion == "gini" { 2.0 } else { 1.0 };
             let growth =
                 Growth { max_depth: Some(1), ..Growth::new(Criterion::parse(criterion).unwrap()) };
@@ -85,7 +85,7 @@ fn gains_are_those_of_scikit_learn_at_every_node() {
                 compared += 1;
                 rest += found;
             }
-            // The whole tree costs nothing in the end, as theirs does.
+            // The leaves of the fully grown tree have cost 0, as in scikit-learn.
             let whole = Growth::new(Criterion::parse(criterion).unwrap());
             let all: Vec<usize> = (0..y.len()).collect();
             let classes = Classes::new(y.clone(), names.clone()).unwrap();

@@ -1,4 +1,4 @@
-//! What must be true of ULS on given features, for every loss.
+//! Properties of ULS on given features, for every loss.
 
 #![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests are tests
 
@@ -27,7 +27,7 @@ const NAMES: [&str; 8] = [
     "zeta(zeta=-4)",
 ];
 
-/// −ln of a sigmoid of one's own, with another slope at 0.
+/// −ln of a user-defined sigmoid, with another slope at 0.
 fn own() -> Surrogate {
     let psi = |z: f64| 0.5 * (Real::max(-2.0 * z, 0.0) + Real::ln_1p(Real::exp(-(2.0 * z).abs())));
     let slope = |z: f64| -1.0 / (1.0 + Real::exp(2.0 * z));
@@ -52,7 +52,7 @@ enum Kind {
     Abstaining,
 }
 
-/// Features and noisy labels, such that no combination of features separates.
+/// Features and noisy labels that no combination of features separates.
 fn problem(s: &mut Sampler, kind: Kind, m: usize, t: usize) -> (Vec<Vec<f64>>, Vec<f64>) {
     let draw = |s: &mut Sampler| match kind {
         Kind::Real => s.uniform(-1.5, 1.5),
@@ -90,7 +90,7 @@ fn leverages_are_roots_at_every_scale() {
         for case in 0..40 {
             let scale = Real::exp(s.uniform(-6.9, 6.9));
             let size = if case % 2 == 0 { 1.0 } else { 20.0 };
-            // A custom loss is known on a range only.
+            // A custom loss is defined only on a range.
             let size = if loss.spec() == "custom" { 1.0 } else { size };
             let n = 30;
             let u: Vec<f64> = (0..n).map(|_| s.uniform(-size, size)).collect();
@@ -100,7 +100,7 @@ fn leverages_are_roots_at_every_scale() {
             let step = line::leverage(&loss, &u, &m, &c, Separable::Error).unwrap();
             assert_eq!(step.outcome, Outcome::Solved);
             assert!(step.residual <= 1e-10, "{} {case}: {step:?}", loss.spec());
-            // The vector form finds the same: here with the feature and a copy, whose leverages add up.
+            // The vector form gives the same result: here for the feature and a copy, whose leverages add up.
             let both = block::leverages(&loss, &u, &[&m, &m], &c, Separable::Error).unwrap();
             let sum = both.delta[0] + both.delta[1];
             let value = |delta: f64| -> f64 {
@@ -116,14 +116,15 @@ fn leverages_are_roots_at_every_scale() {
     }
 }
 
-/// The logistic loss along a feature of one size has a form of its own; the weights are taken from the definition here.
+/// The logistic loss has a special form along a feature with a single magnitude; here the weights are computed from
+/// the definition.
 #[test]
 fn leverages_of_the_logistic_loss_are_roots_of_the_definition() {
     let mut s = Sampler::new(11);
     let loss = Surrogate::parse("entropy").unwrap();
     for case in 0..40 {
         let scale = Real::exp(s.uniform(-6.9, 6.9));
-        // Up to scores that the form refuses.
+        // Scores up to sizes that the special form rejects.
         let size = [1.0, 20.0, 400.0, 700.0][case % 4];
         let n = 50;
         let u: Vec<f64> = (0..n).map(|_| s.uniform(-size, size)).collect();
@@ -138,7 +139,7 @@ fn leverages_of_the_logistic_loss_are_roots_of_the_definition() {
             g += term;
             all += term.abs();
         }
-        // A unit in the last place of u + δm moves its weight by as much.
+        // One unit in the last place of u + δm changes its weight by this much.
         let allowed = 1e-12 + 4.0 * f64::EPSILON * size.max((step.delta * scale).abs());
         assert!(g.abs() <= allowed * all, "{case}: {} of {all}, {step:?}", g.abs());
     }
@@ -158,19 +159,19 @@ fn closed_forms_and_flat_stretches() {
     let zeta = Surrogate::parse("zeta(zeta=-4)").unwrap();
     let step = line::leverage(&zeta, &[0.0, 0.1], &[1.0; 2], &[1.0; 2], Separable::Error).unwrap();
     assert!((step.delta + 0.1 + Real::tanh(1.0)).abs() < 1e-14, "{step:?}");
-    // Exponential: half the log of the ratio of weights; abstentions do not count.
+    // Exponential: half the logarithm of the ratio of weights; abstentions do not count.
     let exponential = Surrogate::parse("exponential").unwrap();
     let (u, m) = ([0.3, -0.2, 0.9, 5.0], [-2.0, -2.0, 2.0, 0.0]);
     let step = line::leverage(&exponential, &u, &m, &[1.0; 4], Separable::Error).unwrap();
     let expected = Real::ln((Real::exp(0.3) + Real::exp(-0.2)) / Real::exp(0.9)) / 4.0;
     assert!((step.delta - expected).abs() < 1e-15 && step.evaluations == 1);
-    // Scores that no exponential can hold.
+    // Scores whose exponentials overflow.
     let step =
         line::leverage(&exponential, &[2e4, 2e4 + 3.0], &[-1.0, 1.0], &[1.0; 2], Separable::Cap);
     assert!((step.unwrap().delta + 1.5).abs() < 1e-12);
     let step = line::leverage(&exponential, &[0.0, 2e3], &[-1.0, 1.0], &[1.0; 2], Separable::Cap);
     assert!((step.unwrap().delta + 1e3).abs() < 1e-9);
-    // Nothing to do.
+    // The feature is zero everywhere.
     let step =
         line::leverage(&exponential, &[1.0; 2], &[0.0; 2], &[1.0; 2], Separable::Cap).unwrap();
     assert_eq!((step.delta, step.outcome), (0.0, Outcome::Flat));
@@ -239,7 +240,7 @@ fn all_orders_reach_the_same_risk_and_the_dual_says_so() {
                 assert!((gap.risk - reached).abs() <= 1e-12 * reached);
                 assert!(gap.gap() >= -1e-12 * reached && gap.gap() <= 1e-7 * reached, "{gap:?}");
             }
-            // Weak duality far from the end.
+            // Weak duality, far from the optimum.
             let uls = Uls::new(loss.clone(), Stop::after(1).unwrap());
             let fit = uls.fit(&features, &labels, None, None).unwrap();
             let gap = uls.gap(&features, &labels, None, &fit.alpha()).unwrap();
@@ -255,7 +256,7 @@ fn the_exponential_loss_is_adaboost() {
     let mut uls = Uls::new(Surrogate::parse("exponential").unwrap(), Stop::after(30).unwrap());
     uls.order = Order::Greedy;
     let fit = uls.fit(&features, &labels, None, None).unwrap();
-    // AdaBoost as Freund and Schapire wrote it.
+    // AdaBoost as published by Freund and Schapire.
     let mut d = vec![1.0 / 80.0; 80];
     let mut alpha = [0.0; 12];
     let mut risk = 1.0;
@@ -281,7 +282,7 @@ fn the_exponential_loss_is_adaboost() {
         assert!((round.leverage - step).abs() < 1e-12);
         assert!((round.edge - (1.0 - 2.0 * error)).abs() < 1e-12);
         assert!((round.surrogate - risk).abs() < 1e-12);
-        // The linear rate, met with equality by features ±1.
+        // The linear rate holds with equality for features ±1.
         let rate = round.before * (1.0 - round.edge * round.edge).sqrt();
         assert!((round.surrogate - rate).abs() < 1e-12);
     }
@@ -361,13 +362,13 @@ fn features_that_never_err() {
         uls.separable = Separable::Error;
         let error = uls.fit(&features, &labels, None, None).unwrap_err().to_string();
         assert!(error.contains("never errs on the 3 examples"), "{error}");
-        // A feature that always errs has a negative leverage; one that abstains and never errs is separable as well.
+        // A feature that always errs has a negative leverage. One that abstains and never errs is also separable.
         let step = line::leverage(&loss, &[0.0; 3], &[1.0; 3], &[1.0; 3], Separable::Cap).unwrap();
         assert_eq!(step.delta, -loss.cap(3));
         let step = line::leverage(&loss, &[0.0; 3], &[-1.0, -1.0, 0.0], &[1.0; 3], Separable::Cap)
             .unwrap();
         assert_eq!(step.outcome, Outcome::Separable);
-        // Together without error, each with one: the whole block.
+        // Each has one error, but their combination has none: the whole block is separable.
         let (a, b) = ([-2.0, 1.0], [1.0, -2.0]);
         let found =
             block::leverages(&loss, &[0.0; 2], &[&a, &b], &[1.0; 2], Separable::Cap).unwrap();
@@ -400,7 +401,7 @@ fn what_stands_alone_is_what_the_last_round_tells_of() {
     let last = fit.rounds[1];
     assert!((last.surrogate - loss.normalised(alpha)).abs() < 1e-15, "{last:?}");
     assert_eq!(last.error, 0.0);
-    // A held-out set on which it errs prefers what was before it.
+    // With errors on a held-out set, the earlier model is preferred.
     let wrong = vec![vec![1.0, -1.0], vec![-1.0, 1.0]];
     let held = HeldOut { features: &wrong, labels: &[1.0, -1.0], weights: None };
     let fit = uls.fit(&features, &labels, None, Some(held)).unwrap();
@@ -408,7 +409,7 @@ fn what_stands_alone_is_what_the_last_round_tells_of() {
     assert!(fit.alpha()[0] > 0.0);
 }
 
-/// For features ±1 the product of the rate is the risk itself: nothing larger could be promised.
+/// For features ±1 the product in the rate equals the risk, so no better rate is possible.
 #[test]
 fn the_exponential_rate_is_exact_for_signs() {
     let mut s = Sampler::new(71);
@@ -442,7 +443,7 @@ fn invariances() {
         let alpha = fit(&other, &labels).alpha();
         let back = [alpha[0], -alpha[1], 8.0 * alpha[2], alpha[3]];
         assert!(near(&back, &plain.alpha()), "{}", loss.spec());
-        // Another order of examples; the sample twice.
+        // The examples in another order; the sample twice.
         let turned: Vec<Vec<f64>> =
             features.iter().map(|f| f.iter().rev().copied().collect()).collect();
         let reversed: Vec<f64> = labels.iter().rev().copied().collect();
@@ -450,7 +451,7 @@ fn invariances() {
         let twice: Vec<Vec<f64>> = features.iter().map(|f| [f.as_slice(), f].concat()).collect();
         let double = fit(&twice, &[labels.clone(), labels.clone()].concat());
         assert!(near(&double.alpha(), &plain.alpha()), "{}", loss.spec());
-        // Labels and scores with the other sign.
+        // Labels and scores with the opposite sign.
         let negative: Vec<f64> = labels.iter().map(|y| -y).collect();
         let alpha: Vec<f64> = fit(&features, &negative).alpha().iter().map(|a| -a).collect();
         assert!(near(&alpha, &plain.alpha()), "{}", loss.spec());
@@ -477,7 +478,7 @@ fn stopping() {
         let fit = uls.fit(&train, &labels[..100], None, Some(held)).unwrap();
         assert_eq!(fit.ended, Ended::Patience);
         assert_eq!(fit.kept + 5, fit.rounds.len());
-        // The kept leverages are those of a run that had stopped there.
+        // The kept leverages are those of a run that stops at that round.
         uls.stop.rounds = fit.kept;
         let short = uls.fit(&train, &labels[..100], None, None).unwrap();
         assert_eq!(short.alpha(), fit.alpha());

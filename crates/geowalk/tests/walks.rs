@@ -1,5 +1,5 @@
-//! What is true of every walk: constraints, rows of both kinds, saving at any moment, rates beyond reason, new features in mid-stream;
-//! and what is true of some.
+//! Properties of every walk: constraints, both kinds of rows, saving at any moment, extreme rates, new features during
+//! a run. Also properties of some walks.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // test code
 
@@ -66,7 +66,7 @@ fn sums_that_a_walk_keeps_are_those_of_its_rounds() {
             for t in 0..2000 {
                 stream.next();
                 if t % 7 == 0 {
-                    stream.values.iter_mut().for_each(|x| *x *= 1e-160); // too small for some walks to see
+                    stream.values.iter_mut().for_each(|x| *x *= 1e-160); // too small to count for some walks
                 }
                 let x = Sparse::new(&stream.indices, &stream.values).unwrap();
                 let round = walk.step(x, stream.y.into(), &Logistic, rate).unwrap();
@@ -117,7 +117,7 @@ fn a_saved_walk_continues_with_the_same_bits() {
                 run(&mut resumed, &mut again, rest, rate);
                 assert_eq!(resumed, whole, "{name}: {cut} + {rest}");
 
-                // What is missing, or of the wrong length, is refused, and nothing is changed.
+                // A missing array, or one of the wrong length, is an error and changes nothing.
                 let names: Vec<_> = saved.keys().copied().collect();
                 for gone in names {
                     let mut fresh = walk.clone();
@@ -220,7 +220,7 @@ fn a_gauge_foretells_how_far_a_short_step_moves_the_prediction() {
     struct Check;
     impl Visit for Check {
         fn visit<W: Walk + Clone + PartialEq + Debug>(&mut self, name: &str, walk: W, rate: f64) {
-            // These have a metric of their own for each feature, and no common rate.
+            // These have a separate metric for each feature, and no common rate.
             if ["adagrad", "free", "clipped egu", "experts-twin"].contains(&name) {
                 return;
             }
@@ -243,7 +243,7 @@ fn a_gauge_foretells_how_far_a_short_step_moves_the_prediction() {
                         "{name}: {moved}, {gauge:?}"
                     );
                 }
-                // No weight changes by more than the stretch says, to first order.
+                // No weight changes by more than the stretch predicts, to first order.
                 if gauge.local {
                     let (w, moved) = (weights(&before), weights(&after));
                     let most = short * round.slope.abs() * gauge.stretch * 1.001 + 1e-12;
@@ -261,7 +261,7 @@ fn a_gauge_foretells_how_far_a_short_step_moves_the_prediction() {
 
 #[test]
 fn features_may_come_at_any_time() {
-    // Where weights do not depend on one another, a feature that comes late is one that was 0 until then.
+    // If weights are independent of each other, a late feature is equivalent to one that was 0 until then.
     fn check<W: Walk + Clone + PartialEq + Debug>(walk: W, rate: f64) {
         let (mut early, mut late) = (walk.clone(), walk);
         early.grow(100);
@@ -279,14 +279,14 @@ fn features_may_come_at_any_time() {
     check(ReparamEntropy::new(0.01).unwrap(), 0.1);
     check(Adaptive::new(), 0.5);
     check(Free::new(1.0, 0.5, 1.0).unwrap(), 0.0);
-    // Where they do, the constraint holds before and after.
+    // If they are not, the constraint holds before and after.
     let mut sphere = Sphere::new(2.0, 9).unwrap();
     for n in [3, 30, 300] {
         run(&mut sphere, &mut Stream::new(1, n, 3), 50, 0.3);
         let norm: f64 = weights(&sphere).iter().map(|w| w * w).sum::<f64>().sqrt();
         assert!((norm - 2.0).abs() < 1e-14, "{norm}");
     }
-    // The features present at the start get the same random direction whatever order they come in.
+    // The features present at the start get the same random direction, in any order of arrival.
     let (mut a, mut b) = (Sphere::new(1.0, 9).unwrap(), Sphere::new(1.0, 9).unwrap());
     a.grow(10);
     b.grow(4);
@@ -307,7 +307,7 @@ fn constraints_hold_to_twelve_digits() {
             for _ in 0..20 {
                 run(&mut walk, &mut stream, 1000, rate);
                 let w = weights(&walk);
-                // What is on the sphere are the weights of normalised rows.
+                // The weights of normalized rows are on the sphere, not the reported ones.
                 if name.contains("sphere") && !name.starts_with("normalised") {
                     let norm = w.iter().map(|w| w * w).sum::<f64>().sqrt();
                     assert!((norm / radius - 1.0).abs() < 1e-12, "{name}: {norm}");
@@ -328,7 +328,7 @@ fn constraints_hold_to_twelve_digits() {
 
 #[test]
 fn twins_approach_the_mirror_step_as_the_rate_vanishes() {
-    // Over a time of 1: 1/η steps at rate η. The difference is of first order in η.
+    // Over a total time of 1: 1/η steps at rate η. The difference is of first order in η.
     fn gap<A: Walk, B: Walk>(mut mirror: A, mut twin: B, steps: u32) -> f64 {
         let rate = 1.0 / f64::from(steps);
         let mut stream = Stream::new(2, 20, 10);
@@ -364,7 +364,7 @@ fn twins_approach_the_mirror_step_as_the_rate_vanishes() {
 
 #[test]
 fn logarithms_survive_a_drift_that_kills_weights() {
-    // Expert 1 is right for 2000 rounds, expert 2 for the next 1700: the first is still ahead by e^{300η}.
+    // Expert 1 is right for 2000 rounds, expert 2 for the next 1700: the first is still ahead by a factor e^{300η}.
     fn drift<W: Walk>(mut walk: W, rate: f64) -> Vec<f64> {
         walk.grow(2);
         for t in 0..3700 {
@@ -373,7 +373,7 @@ fn logarithms_survive_a_drift_that_kills_weights() {
         }
         weights(&walk)
     }
-    // Plain weights: stuck at the smallest number, from where they come back too early.
+    // Weights without logarithms get stuck at the smallest number, from where they recover too early.
     let (mut plain, mut u): ([f64; 2], [f64; 2]) = ([0.5; 2], [0.5_f64.sqrt(); 2]);
     for t in 0..3700 {
         let i = usize::from(t < 2000);
@@ -486,21 +486,21 @@ fn free_carries_its_own_first_order_certificate() {
         walk.gamma(&mut gamma);
         let own = walk.a() - gamma.iter().zip(&u).map(|(g, u)| g * u).sum::<f64>();
         let certificate = sums.certify(&Comparator::Given(&u));
-        // The certificate adds what rounding may have done to its sums.
+        // The certificate adds a bound on the rounding of its sums.
         let slack = certificate.bound - own;
         assert!((0.0..1e-6).contains(&slack), "{own} {}", certificate.bound);
     }
-    // A slope beyond the declared bound could cost wealth that is not there.
+    // A slope beyond the declared bound could cost more than the wealth.
     let mut walk = Free::new(1.0, 0.5, 1.0).unwrap();
     assert!(walk.step(Dense(&[1.0]), 3.0.into(), &Squared, 0.0).is_err());
 }
 
 #[test]
 fn free_never_bets_more_than_it_has() {
-    // An adversary in one dimension: against the bet, then with it, on values of all sizes.
+    // An adversary in one dimension plays against the bet, then with it, on values of all sizes.
     let mut random = Random::new(6);
     for _ in 0..300 {
-        // A wealth that stays where it is: what is lost is what was bet.
+        // With a constant common wealth, the total loss is the amount lost by betting.
         let mut walk = Free::new(1.0, 0.0, 1.0).unwrap();
         let (mut regret_of_zero, mut first) = (0.0, true);
         for _ in 0..400 {
@@ -522,7 +522,7 @@ fn free_never_bets_more_than_it_has() {
 
 #[test]
 fn free_keeps_its_promise() {
-    // Rows of three features of very different scales; labels partly against the prediction, partly from a target.
+    // Rows of three features of very different scales; labels partly adversarial, partly from a target.
     let mut random = Random::new(8);
     for run in 0..200 {
         let step = [0.0, 0.5, 2.0][run % 3];
@@ -567,7 +567,7 @@ fn free_keeps_its_promise() {
                 assert!(regret <= bound + 1e-9, "run {run}: {regret} > {bound}");
             }
         }
-        // Without steps the first two terms cancel.
+        // Without steps of the common wealth the first two terms cancel.
         if step == 0.0 {
             assert!((walk.a() - 0.125 * lost).abs() < 1e-9);
         }

@@ -1,10 +1,12 @@
-//! # A contest of flavours
-//! Every flavour on every domain by stratified cross-validation: all of them on the same folds, with the same rule learner. What is not said in the paper and chosen here:
-//! μ = ½, ν = ¼; thresholds between at most 255 bins of a column; literals compared by edge; missing values make a literal false, and have a literal of their own;
-//! leverages of rules that never err are capped (ε = 1/2m); B as a flavour renormalises, in the bags of others it is the modified Huber loss.
+//! # A comparison of flavours
+//! Every flavour on every domain by stratified cross-validation: all of them with the same folds and the same rule
+//! learner. The paper does not specify some details; this implementation chooses: μ = ½, ν = ¼; thresholds between at
+//! most 255 bins of a column; literals compared by edge; missing values make a literal false, and there are literals
+//! that test for missing values; leverages of rules without errors are capped (ε = 1/2m); as a flavour, B
+//! renormalizes, and in the bags of other flavours it is the modified Huber loss.
 //!
-//! **Resuming** one unit of work is a domain in one setting; its results are lines of a table ([`Result::line`]), and what is in the table already is not run again.
-//! **Cost** 27 runs of r rounds per fold. **Source** \[NN09, sec. 7, fig. 15\].
+//! **Resuming** One unit of work is a domain in one setting. Its results are lines of a table ([`Result::line`]), and
+//! units in the table are not run again. **Cost** 27 runs of r rounds per fold. **Source** \[NN09, sec. 7, fig. 15\].
 
 use geowalk::boost::booster::error_of;
 
@@ -14,7 +16,7 @@ use rayon::prelude::*;
 
 use super::domain::Domain;
 
-/// The eleven flavours, in the order of the paper: its name, the loss, how losses are chosen.
+/// The eleven flavours, in the order of the paper: name, loss, and how losses are chosen.
 pub const FLAVOURS: [(&str, &str, Flavour); 11] = [
     ("exp", "exponential", Flavour::None),
     ("B", "renorm", Flavour::None),
@@ -29,41 +31,41 @@ pub const FLAVOURS: [(&str, &str, Flavour); 11] = [
     ("F*", "matsushita", Flavour::FStar),
 ];
 
-/// How many flavours there are.
+/// Number of flavours.
 pub const COUNT: usize = FLAVOURS.len();
 
-/// Literals of a rule, and rules.
+/// The size of rules, and the number of rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Setting {
-    /// l.
+    /// l, the largest number of literals of a rule.
     pub literals: usize,
-    /// r.
+    /// r, the number of rounds.
     pub rounds: usize,
 }
 
-/// The rows of figure 15. The caption says l = 20 for the second, which by the pattern of the others is r = 20.
+/// The rows of figure 15. The caption has l = 20 for the second; the pattern of the others suggests r = 20.
 pub const SETTINGS: [Setting; 3] = [
     Setting { literals: 2, rounds: 10 },
     Setting { literals: 2, rounds: 20 },
     Setting { literals: 3, rounds: 100 },
 ];
 
-/// What a flavour did on a domain.
+/// The result of a flavour on a domain.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Result {
     /// The name of the domain.
     pub domain: String,
     /// The setting.
     pub setting: Setting,
-    /// Which of [`FLAVOURS`].
+    /// Index into [`FLAVOURS`].
     pub flavour: usize,
     /// The error of each fold.
     pub errors: Vec<f64>,
-    /// For F*, in each fold, how many other losses had the same training error.
+    /// For F*: in each fold, the number of other losses with the same training error.
     pub ties: Vec<usize>,
 }
 
-/// The head of the table of results.
+/// The header line of the table of results.
 pub const HEAD: &str = "domain,l,r,flavour,error,errors by fold,ties by fold";
 
 impl Result {
@@ -72,7 +74,7 @@ impl Result {
         self.errors.iter().sum::<f64>() / self.errors.len() as f64
     }
 
-    /// As a line of the table, every digit kept.
+    /// A line of the table, with all digits.
     pub fn line(&self) -> String {
         let list = |values: Vec<String>| values.join(" ");
         format!(
@@ -87,7 +89,7 @@ impl Result {
         )
     }
 
-    /// From a line of the table; `None` if it is none, such as one that was being written when the run was stopped.
+    /// Parses a line of the table. `None` if the line is invalid, for example incomplete because the run was stopped.
     pub fn parse(line: &str) -> Option<Self> {
         let cells: Vec<&str> = line.split(',').collect();
         let [domain, literals, rounds, flavour, _, errors, ties] = cells[..] else { return None };
@@ -100,7 +102,7 @@ impl Result {
     }
 }
 
-/// All flavours on one domain in one setting, in the order of [`FLAVOURS`].
+/// Runs all flavours on one domain in one setting, in the order of [`FLAVOURS`].
 pub fn run(domain: &Domain, setting: Setting) -> std::result::Result<Vec<Result>, BoostError> {
     let folds = domain.folds().iter().max().map_or(0, |last| last + 1);
     let found: Vec<Vec<(f64, usize)>> = (0..folds)
@@ -117,7 +119,7 @@ pub fn run(domain: &Domain, setting: Setting) -> std::result::Result<Vec<Result>
     Ok((0..COUNT).map(of).collect())
 }
 
-/// The error and the ties of every flavour, learned from all folds but one and tested on that one.
+/// The error and the ties of every flavour, trained on all folds but one and tested on that one.
 fn on_fold(
     domain: &Domain,
     setting: Setting,
@@ -130,7 +132,7 @@ fn on_fold(
     let (labels, held_labels) = (part(&others), part(&own));
     let (table, held) = (domain.table().select(&others)?, domain.table().select(&own)?);
     let options = RuleOptions { literals: setting.literals, ..RuleOptions::default() };
-    // The columns are prepared once for all flavours.
+    // The columns are prepared once and shared by all flavours.
     let mut rules = Rules::new(&table, options)?;
     let mut found = Vec::with_capacity(COUNT);
     for (_, loss, flavour) in FLAVOURS {
@@ -162,7 +164,7 @@ mod tests {
         assert!(line.starts_with("wine,3,100,F*,0.21666"), "{line}");
         assert_eq!(Result::parse(&line), Some(result));
         for cut in 0..line.len() - 1 {
-            // A line that was cut is never taken for another one with as many folds.
+            // A truncated line must not parse as a valid line with the same number of folds.
             let parsed = Result::parse(&line[..cut]);
             assert!(parsed.is_none_or(|own| own.ties.len() < 2), "{}", &line[..cut]);
         }

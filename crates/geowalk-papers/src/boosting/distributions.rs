@@ -1,9 +1,11 @@
 //! # Tails of three distributions
-//! What the tests of means and ranks need: Student's t, χ² and F, each as the probability of a value at least as extreme. The numbers of degrees of freedom are whole,
-//! so that Γ is only needed at multiples of ½, where it is a product.
+//! The tail probabilities for the tests of means and ranks: Student's t, χ² and F, each as the probability of a value
+//! at least as extreme. The degrees of freedom are integers, so Γ is needed only at multiples of ½, where it is a
+//! product.
 //!
-//! **Cost** a few tens of terms. **Care** relative accuracy about 1e-13 in the tails: the continued fraction is used on the side where it converges, and the small
-//! side is never found by subtraction. **Source** \[AS64, 6.5.31, 26.5.8\].
+//! **Cost** a few tens of terms. **Care** The relative accuracy in the tails is about 1e-13: the continued fraction is
+//! used on the side where it converges, and small probabilities are never computed by subtraction. **Source** \[AS64,
+//! 6.5.31, 26.5.8\].
 
 use geowalk::Real;
 
@@ -15,7 +17,7 @@ fn ln_gamma_half(n: u32) -> f64 {
     start + (first..n).step_by(2).map(|k| Real::ln(0.5 * f64::from(k))).sum::<f64>()
 }
 
-/// b₀ + a₁/(b₁ + a₂/(b₂ + …)) by Lentz's method; `term(k)` gives (a_k, b_k).
+/// b₀ + a₁/(b₁ + a₂/(b₂ + …)) by Lentz's method; `term(k)` returns (a_k, b_k).
 fn fraction(mut term: impl FnMut(u32) -> (f64, f64)) -> f64 {
     const TINY: f64 = 1e-300;
     let away = |x: f64| if x.abs() < TINY { TINY } else { x };
@@ -34,7 +36,7 @@ fn fraction(mut term: impl FnMut(u32) -> (f64, f64)) -> f64 {
     value
 }
 
-/// The regularised incomplete beta function I_x(a/2, b/2).
+/// The regularized incomplete beta function I_x(a/2, b/2).
 fn beta(a: u32, b: u32, x: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;
@@ -60,7 +62,7 @@ fn beta(a: u32, b: u32, x: f64) -> f64 {
         })
 }
 
-/// P(∣T∣ ≥ ∣t∣) with so many degrees of freedom.
+/// P(∣T∣ ≥ ∣t∣) with `freedom` degrees of freedom.
 ///
 /// ```
 /// use geowalk_papers::boosting::distributions::student;
@@ -72,13 +74,13 @@ pub fn student(t: f64, freedom: u32) -> f64 {
     beta(freedom, 1, n / (n + t * t))
 }
 
-/// P(F ≥ f) with so many degrees of freedom above and below.
+/// P(F ≥ f) with `above` degrees of freedom in the numerator and `below` in the denominator.
 pub fn fisher(f: f64, above: u32, below: u32) -> f64 {
     let (n, m) = (f64::from(above), f64::from(below));
     beta(below, above, m / (m + n * f))
 }
 
-/// P(χ² ≥ x) with so many degrees of freedom.
+/// P(χ² ≥ x) with `freedom` degrees of freedom.
 pub fn chi_squared(x: f64, freedom: u32) -> f64 {
     if x <= 0.0 {
         return 1.0;
@@ -105,7 +107,7 @@ pub fn chi_squared(x: f64, freedom: u32) -> f64 {
 mod tests {
     use super::*;
 
-    /// Values by mpmath with 40 digits.
+    /// Values computed by mpmath with 40 digits.
     #[expect(
         clippy::unreadable_literal,
         clippy::excessive_precision,

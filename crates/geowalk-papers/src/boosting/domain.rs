@@ -1,6 +1,8 @@
 //! # Domains
-//! A table and labels ±1 under a name. Of two classes the second is the positive one; of more the most frequent (of equally frequent ones the first) is set against all
-//! others, since the paper speaks of two-class domains and does not say how it made them. The folds of cross-validation belong to it: every learner has the same.
+//! A named table with labels ±1. Of two classes the second is the positive one. Of more classes, the most frequent one
+//! (of equally frequent ones the first) is positive and all others are negative; the paper uses two-class domains
+//! without saying how they were made. A domain includes its folds of cross-validation, so that all learners use the
+//! same.
 
 use geowalk::boost::table::{Classes, Table, TableError};
 
@@ -10,14 +12,14 @@ pub struct Domain {
     name: String,
     table: Table,
     classes: Classes,
-    /// How many classes there were.
+    /// Number of classes in the original table.
     found: usize,
     /// The fold of each row.
     folds: Vec<usize>,
 }
 
 impl Domain {
-    /// From a table with any number of classes, and the fold of each row, from 0.
+    /// A domain from a table with any number of classes, and the fold of each row, counted from 0.
     ///
     /// ```
     /// use geowalk::boost::table::{Classes, Column, Table};
@@ -77,7 +79,7 @@ impl Domain {
         &self.folds
     }
 
-    /// How many classes there were before two were made of them.
+    /// Number of classes before they were reduced to two.
     pub fn found(&self) -> usize {
         self.found
     }

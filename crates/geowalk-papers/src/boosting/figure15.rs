@@ -1,6 +1,7 @@
-//! # Figure 15: which flavour is best
-//! The contest on all domains of a folder, in three settings, and what it says of the paper's six findings. A finding holds or does not by the criterion that stands beside it;
-//! whether a difference is more than chance is what the corrected tests say.
+//! # Figure 15: the best flavour
+//! The comparison on all domains of a folder, in three settings, as a test of the paper's six findings. Each finding
+//! has a printed criterion that decides whether it holds. The corrected tests decide whether a difference is
+//! significant.
 //!
 //! **Source** \[NN09, sec. 7, fig. 15\].
 
@@ -83,7 +84,7 @@ fn run(run: &mut Run<'_>) -> std::result::Result<Outcome, ConfigError> {
     Ok(outcome)
 }
 
-/// The domains in a table.
+/// A table that describes the domains.
 fn about(domains: &[Domain]) -> Table {
     let mut table = Table::new(["domain", "rows", "columns", "classes", "positive", "of it %"])
         .caption(
@@ -104,7 +105,7 @@ fn about(domains: &[Domain]) -> Table {
     table
 }
 
-/// What the contest found, with a log on disk from which it goes on where it was stopped.
+/// The results of the comparison, with a log on disk from which a stopped run resumes.
 #[derive(Debug, Default)]
 pub struct Contest {
     results: Vec<Result>,
@@ -112,7 +113,7 @@ pub struct Contest {
 }
 
 impl Contest {
-    /// Goes on with the log at this path, or begins it. A log of another seed or another version is not gone on with.
+    /// Resumes from the log at this path, or creates it. A log of another seed or version is discarded.
     pub fn resume(log: &Path, seed: u64) -> std::io::Result<Self> {
         let stamp = format!("# geowalk {}, seed {seed}", env!("CARGO_PKG_VERSION"));
         let text = match fs::read_to_string(log) {
@@ -122,7 +123,7 @@ impl Contest {
             Err(error) => return Err(error),
         };
         let mut results: Vec<Result> = text.lines().filter_map(Result::parse).collect();
-        // Of a domain and setting that was being written when the run was stopped nothing is kept.
+        // Discard incomplete results of the domain and setting in progress when the run was stopped.
         let whole = units(&results);
         results.retain(|own| whole.get(&key(own)).is_some_and(|count| *count == COUNT));
         let mut kept = format!("{stamp}\n{HEAD}\n");
@@ -139,12 +140,12 @@ impl Contest {
         &self.results
     }
 
-    /// Is a domain done in a setting?
+    /// Is a domain finished in a setting?
     pub fn has(&self, domain: &str, setting: Setting) -> bool {
         self.results.iter().any(|own| own.domain == domain && own.setting == setting)
     }
 
-    /// Runs a domain in a setting, unless it is done.
+    /// Runs a domain in a setting, unless it is finished.
     pub fn run(
         &mut self,
         domain: &Domain,
@@ -173,13 +174,14 @@ impl Contest {
         rows.into_iter().map(|(domain, row)| (domain.to_owned(), row)).unzip()
     }
 
-    /// Where the flavours stand in a setting; `None` with fewer than two domains.
+    /// The standing of the flavours in a setting; `None` for fewer than two domains.
     pub fn standing(&self, setting: Setting) -> Option<Standing> {
         let (_, rows) = self.errors(setting);
         (rows.len() > 1).then(|| Standing::new(&rows))
     }
 
-    /// Folds in which φ_μ and φ_M had the same error, of all; and the largest difference.
+    /// The number of folds in which φ_μ and φ_M had the same error, the number of all folds, and the largest
+    /// difference.
     pub fn twins(&self) -> (usize, usize, f64) {
         let (mu, matsushita) = (flavour("mu"), flavour("M"));
         let of = |flavour: usize| self.results.iter().filter(move |own| own.flavour == flavour);
@@ -195,7 +197,8 @@ impl Contest {
         (same, all, largest)
     }
 
-    /// Folds in which several losses of F* had the same least training error, of all, in a setting.
+    /// The number of folds of a setting in which several losses of F* had the same smallest training error, and the
+    /// number of all folds.
     pub fn ties(&self, setting: Setting) -> (usize, usize) {
         let star = flavour("F*");
         let own = self.results.iter().filter(|own| own.flavour == star && own.setting == setting);
@@ -203,7 +206,7 @@ impl Contest {
         (ties.iter().filter(|ties| **ties > 0).count(), ties.len())
     }
 
-    /// The findings of the paper: what is claimed, by which criterion, what was found, and whether it holds.
+    /// The findings of the paper: the claim, the criterion, the measured numbers, and whether it holds.
     pub fn claims(&self) -> Vec<Claim> {
         let standings: Vec<Standing> =
             SETTINGS.iter().filter_map(|setting| self.standing(*setting)).collect();
@@ -319,7 +322,8 @@ impl Contest {
         Some(table)
     }
 
-    /// The histograms of ranks in a setting, side by side: flavours from the smallest mean error to the largest, each with its ranks from 1 to 11.
+    /// The histograms of ranks in a setting, side by side: flavours ordered by mean error, each with its ranks from 1
+    /// to 11.
     pub fn histograms(&self, setting: Setting) -> Option<Picture> {
         let standing = self.standing(setting)?;
         let title = format!("Ranks at l = {}, r = {}", setting.literals, setting.rounds);
@@ -335,13 +339,13 @@ impl Contest {
                 .map(|(k, count)| (left + f64::from(k), left + f64::from(k) + 1.0, *count as f64));
             plot = plot.bars(FLAVOURS[at].0, bars);
             let average = left + standing.ranks[at] - 0.5;
-            // Back to the axis, and along it to the next.
+            // Return to the axis, and move along it to the next histogram.
             marks.extend([(average, 0.0), (average, most), (average, 0.0)]);
         }
         Some(plot.dashed("average rank", marks).into())
     }
 
-    /// The claims of the paper and what became of them, in a table.
+    /// The claims of the paper and their verdicts, as a table.
     pub fn judged(&self) -> Table {
         let mut table = Table::new(["", "the paper says", "criterion", "found", "holds"])
             .caption(self.remarks());
@@ -357,7 +361,7 @@ impl Contest {
         table
     }
 
-    /// What else is to be known.
+    /// Additional remarks on ties and twins.
     pub fn remarks(&self) -> String {
         let (same, all, largest) = self.twins();
         let ties: Vec<String> = SETTINGS
@@ -374,18 +378,18 @@ impl Contest {
     }
 }
 
-/// One of the paper's findings, and what became of it.
+/// One of the paper's findings, with its verdict.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claim {
     /// H1 to H6.
     pub name: &'static str,
-    /// What the paper says.
+    /// The statement of the paper.
     pub claim: &'static str,
-    /// When it is said to hold here.
+    /// The criterion by which it holds here.
     pub criterion: &'static str,
-    /// The numbers.
+    /// The measured numbers.
     pub found: String,
-    /// Does it?
+    /// Does it hold?
     pub holds: bool,
 }
 
@@ -409,7 +413,7 @@ impl Claim {
     }
 }
 
-/// The number of a flavour.
+/// The index of a flavour in [`FLAVOURS`].
 fn flavour(name: &str) -> usize {
     FLAVOURS.iter().position(|own| own.0 == name).unwrap_or(0)
 }
@@ -420,7 +424,7 @@ fn key(own: &Result) -> Key {
     (own.domain.clone(), own.setting.literals, own.setting.rounds)
 }
 
-/// How many flavours have a result, by domain and setting.
+/// Number of flavours that have a result, by domain and setting.
 fn units(results: &[Result]) -> BTreeMap<Key, usize> {
     let mut units = BTreeMap::new();
     for own in results {

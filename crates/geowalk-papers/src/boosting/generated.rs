@@ -1,15 +1,16 @@
 //! # Five generated domains
-//! For a contest without data: two conjunctions, one of bits and one of numbers, a sum, a ring, and a table with names and gaps; a tenth of the labels at random.
+//! For a comparison without data files: two conjunctions, one of bits and one of numbers, a sum, a ring, and a table
+//! with names and missing values. A tenth of the labels is random.
 
 use geowalk::boost::table::{Classes, Column, MISSING, Table};
 use geowalk::laws::Sampler;
 
 use super::domain::Domain;
 
-/// Folds.
+/// Number of folds.
 const FOLDS: usize = 5;
 
-/// What makes a row of numbers positive.
+/// Decides whether a row of numbers is positive.
 type Label = fn(&[f64]) -> bool;
 
 fn numbers(
@@ -30,7 +31,7 @@ fn numbers(
     finish(name, named.collect(), &positive)
 }
 
-/// Bits, names and gaps.
+/// A table of bits, names and missing values.
 fn mixed(name: &str, rows: usize, gaps: f64, random: &mut Sampler) -> Option<Domain> {
     let (mut bits, mut names, mut positive) = (vec![Vec::new(); 4], Vec::new(), Vec::new());
     for _ in 0..rows {
@@ -48,7 +49,7 @@ fn mixed(name: &str, rows: usize, gaps: f64, random: &mut Sampler) -> Option<Dom
     finish(name, columns, &positive)
 }
 
-/// The rows are random: they are dealt out to the folds in turn, class by class.
+/// Assigns rows to the folds in turn, separately for each class; the rows are random already.
 fn finish(name: &str, columns: Vec<Column>, positive: &[bool]) -> Option<Domain> {
     let mut next = [0, 0];
     let folds = positive.iter().map(|class| {
@@ -62,7 +63,7 @@ fn finish(name: &str, columns: Vec<Column>, positive: &[bool]) -> Option<Domain>
     Domain::new(name, Table::new(columns).ok()?, &classes, folds).ok()
 }
 
-/// Five of so many rows.
+/// All five domains, with `rows` rows each.
 pub(super) fn domains(rows: usize, seed: u64) -> Vec<Domain> {
     let random = &mut Sampler::new(seed + 15);
     [

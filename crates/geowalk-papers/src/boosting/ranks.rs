@@ -1,18 +1,21 @@
 //! # Ranks and tests
-//! Errors of k learners on n domains: ranks on every domain (equal errors share the mean of their ranks), paired t-tests between all learners, and what corrects for there being so many:
-//! Friedman's test of whether ranks differ at all, Nemenyi's critical difference between average ranks, and Holm's step-down of the paired tests.
+//! Statistics on the errors of k learners on n domains: ranks on every domain (equal errors share the mean of their
+//! ranks), and paired t-tests between all learners. Three methods correct for the number of comparisons: Friedman's
+//! test for any difference of ranks, Nemenyi's critical difference between average ranks, and Holm's step-down
+//! correction of the paired tests.
 //!
-//! **Care** *beats* is as in the paper: a smaller mean error, and a two-sided p below the threshold. Of 110 ordered pairs 5.5 beat at .1 by chance alone.
-//! **Source** \[NN09, fig. 15\]; \[Demsar06, eq. (8), (9), sec. 3.2.2\]; \[Holm79\].
+//! **Care** *beats* is defined as in the paper: a smaller mean error, and a two-sided p below the threshold. Of 110
+//! ordered pairs, 5.5 are expected to beat at .1 by chance alone. **Source** \[NN09, fig. 15\]; \[Demsar06, eq. (8),
+//! (9), sec. 3.2.2\]; \[Holm79\].
 
 use geowalk::Real;
 
 use super::distributions::{chi_squared, fisher, student};
 
-/// Errors nearer than this are equal: they are means of fractions.
+/// Errors that differ by less than this count as equal: they are means of fractions.
 const EQUAL: f64 = 1e-12;
 
-/// The ranks of values, 1 the smallest; equal ones share their mean.
+/// The ranks of values, 1 for the smallest; equal values share the mean of their ranks.
 pub fn ranks(values: &[f64]) -> Vec<f64> {
     let rank = |own: &f64| {
         let below = values.iter().filter(|other| **other < own - EQUAL).count();
@@ -22,7 +25,7 @@ pub fn ranks(values: &[f64]) -> Vec<f64> {
     values.iter().map(rank).collect()
 }
 
-/// The two-sided probability of a paired difference as large as this, if there is none in truth; 1 where all are equal.
+/// The two-sided p value of the paired t-test; 1 if all values are equal.
 pub fn paired(a: &[f64], b: &[f64]) -> f64 {
     let n = a.len().min(b.len());
     let differences = || a.iter().zip(b).map(|(a, b)| a - b);
@@ -36,7 +39,7 @@ pub fn paired(a: &[f64], b: &[f64]) -> f64 {
     student(mean / error, (n - 1) as u32)
 }
 
-/// Probabilities of several tests at once, made larger so that any of them below a threshold is an error no more often than that.
+/// Holm's correction of p values: the probability of any false rejection at a threshold is at most the threshold.
 pub fn holm(p: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p.len()).collect();
     order.sort_by(|a, b| p[*a].total_cmp(&p[*b]));
@@ -49,16 +52,16 @@ pub fn holm(p: &[f64]) -> Vec<f64> {
     adjusted
 }
 
-/// Do ranks differ at all?
+/// The result of Friedman's test for any difference of ranks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Friedman {
-    /// χ² of Friedman, corrected for ties, and its p.
+    /// Friedman's χ², corrected for ties, and its p.
     pub chi_squared: (f64, f64),
-    /// F of Iman and Davenport, and its p.
+    /// The F of Iman and Davenport, and its p.
     pub f: (f64, f64),
 }
 
-/// Friedman's test on errors by domain; each row has those of all learners.
+/// Friedman's test on errors by domain; each row has the errors of all learners.
 pub fn friedman(rows: &[Vec<f64>]) -> Friedman {
     let n = rows.len() as f64;
     let k = rows.first().map_or(0, Vec::len);
@@ -87,37 +90,37 @@ pub fn friedman(rows: &[Vec<f64>]) -> Friedman {
     }
 }
 
-/// The studentised range of 11 learners at .05, divided by √2.
+/// The studentized range of 11 learners at .05, divided by √2.
 const NEMENYI_11: f64 = 3.218_653_61;
 
-/// The difference of average ranks of 11 learners that is significant at .05, by Nemenyi's test.
+/// The smallest difference of average ranks of 11 learners that is significant at .05, by Nemenyi's test.
 pub fn critical_difference(domains: usize) -> f64 {
     NEMENYI_11 * (11.0 * 12.0 / (6.0 * domains as f64)).sqrt()
 }
 
-/// Where k learners stand.
+/// The statistics of k learners.
 #[derive(Debug, Clone)]
 pub struct Standing {
-    /// Their mean errors.
+    /// Mean error of each learner.
     pub errors: Vec<f64>,
-    /// Their average ranks.
+    /// Average rank of each learner.
     pub ranks: Vec<f64>,
-    /// On how many domains each has rank 1, 2, …, k; a shared rank counts where it is rounded to.
+    /// For each learner, the number of domains on which it has rank 1, 2, …, k; shared ranks are rounded.
     pub histograms: Vec<Vec<usize>>,
-    /// On how many domains each is best, and worst, ties counted.
+    /// For each learner, the number of domains on which it is best, and worst, including ties.
     pub extremes: Vec<(usize, usize)>,
-    /// p of the paired tests, learner by learner.
+    /// p values of the paired tests, for each pair of learners.
     pub p: Vec<Vec<f64>>,
-    /// The same after Holm's correction for all pairs.
+    /// These p values after Holm's correction for all pairs.
     pub corrected: Vec<Vec<f64>>,
     /// Friedman's test.
     pub friedman: Friedman,
-    /// How many domains.
+    /// Number of domains.
     pub domains: usize,
 }
 
 impl Standing {
-    /// From errors by domain; each row has those of all learners.
+    /// The statistics of errors by domain; each row has the errors of all learners.
     pub fn new(rows: &[Vec<f64>]) -> Self {
         let (n, k) = (rows.len(), rows.first().map_or(0, Vec::len));
         let column = |at: usize| -> Vec<f64> { rows.iter().map(|row| row[at]).collect() };
@@ -167,24 +170,24 @@ impl Standing {
         p.iter().enumerate().filter(|(other, p)| **p < threshold && better(*other)).count()
     }
 
-    /// How many others it beats by the paired test at a threshold, as in the paper.
+    /// The number of learners that a learner beats by the paired test at a threshold, as in the paper.
     pub fn beats(&self, own: usize, threshold: f64) -> usize {
         self.count(own, &self.p[own], threshold)
     }
 
-    /// The same after Holm's correction.
+    /// The number of learners that a learner beats after Holm's correction.
     pub fn beats_corrected(&self, own: usize, threshold: f64) -> usize {
         self.count(own, &self.corrected[own], threshold)
     }
 
-    /// Learners from the smallest mean error to the largest.
+    /// Learners ordered by mean error, ascending.
     pub fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.errors.len()).collect();
         order.sort_by(|a, b| self.errors[*a].total_cmp(&self.errors[*b]));
         order
     }
 
-    /// Its place by average rank, from 1; of equal ones the best.
+    /// The place of a learner by average rank, from 1; equal ones share the best place.
     pub fn place(&self, own: usize) -> usize {
         1 + self.ranks.iter().filter(|rank| **rank < self.ranks[own] - EQUAL).count()
     }
@@ -200,7 +203,8 @@ mod tests {
         assert_eq!(ranks(&[0.5; 3]), [2.0; 3]);
     }
 
-    /// `scipy.stats.ttest_rel`, `friedmanchisquare` and `statsmodels` `multipletests(method="holm")` say the same.
+    /// The values agree with `scipy.stats.ttest_rel`, `friedmanchisquare` and `statsmodels`
+    /// `multipletests(method="holm")`.
     #[expect(clippy::unreadable_literal, reason = "digits as they were printed")]
     #[test]
     fn tests_are_those_that_others_compute() {

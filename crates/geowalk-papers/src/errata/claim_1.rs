@@ -12,7 +12,8 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// Largest value of a p² − b(y − s)² − progress over predictions and comparators in [−1, 1], rows of ±1, at η = a and p = ŷ − y; at most 0 where the bound holds.
+/// Largest value of a p² − b(y − s)² − progress over predictions and comparators in [−1, 1], for rows of ±1, at η = a
+/// and p = ŷ − y. It is at most 0 if the bound holds.
 fn worst(a: f64, b: f64, p: f64, fine: i32) -> f64 {
     let mut worst = f64::NEG_INFINITY;
     for i in -fine..=fine {
@@ -32,7 +33,7 @@ fn worst(a: f64, b: f64, p: f64, fine: i32) -> f64 {
     worst
 }
 
-/// App. C's K(c, p): with the last logarithm as printed, −ln((1 + 2c)² − p²), or as it must be.
+/// The K(c, p) of App. C, either with the last logarithm as printed, −ln((1 + 2c)² − p²), or corrected.
 fn k(c: f64, p: f64, printed: bool) -> f64 {
     let e = 1.0 + 2.0 * c;
     let log = Real::ln((e + p * c) / (e - p * c));

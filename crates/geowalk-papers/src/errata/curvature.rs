@@ -1,4 +1,4 @@
-//! Negative curvature costs a factor.
+//! With negative curvature the bound needs a larger factor.
 
 use geowalk::ConfigError;
 use geowalk::Real;
@@ -35,7 +35,7 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
         let x = [random.uniform(-1.0, 1.0), random.uniform(-1.0, 1.0), random.uniform(-1.0, 1.0)];
         let rate = Real::exp(random.uniform(-4.6, 2.3));
         let mut state = update.start(&w0)?;
-        // Steps too long to be represented are refused: they say nothing here.
+        // Steps too long to be represented are errors; skip them.
         let Ok(round) = update.step(&mut state, Dense(&x), 0.0.into(), &Invariant, rate) else {
             continue;
         };

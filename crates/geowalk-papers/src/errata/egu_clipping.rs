@@ -1,4 +1,4 @@
-//! EGU: the loss of clipped predictions.
+//! The bound of EGU is for the loss of clipped predictions.
 
 use geowalk::ConfigError;
 use geowalk::certify::{Bound, Comparator, Ledger};

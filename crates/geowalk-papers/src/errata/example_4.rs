@@ -1,4 +1,4 @@
-//! Least squares without a proviso.
+//! A least-squares bound without the printed proviso.
 
 use geowalk::ConfigError;
 use geowalk::certify::{Bound, Comparator, Ledger};
@@ -18,7 +18,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// What a run gave: the comparator's loss, ‖u‖²X², the regret, and both bounds.
+/// The result of a run: the comparator's loss, ‖u‖²X², the regret, and both bounds.
 struct Played {
     comparator: f64,
     proviso: f64,

@@ -16,7 +16,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// Loss after `steps` implicit steps, and the corrected bound on it.
+/// The loss after `steps` implicit steps, and the corrected bound on it.
 fn steps(rate: f64, steps: usize) -> Result<(f64, f64), ConfigError> {
     let mut bound = Ledger::least_squares_after(&[]);
     let mut walk = Implicit::new(Euclidean::new());
@@ -33,7 +33,7 @@ fn steps(rate: f64, steps: usize) -> Result<(f64, f64), ConfigError> {
     Ok((total, bound.certify_known(&Comparator::Given(&[1.0]), 0.0).bound))
 }
 
-/// ‖u‖²/(4η(1 + 3ηX²)), as printed, for a comparator without loss.
+/// The printed bound ‖u‖²/(4η(1 + 3ηX²)) for a comparator with loss 0.
 fn printed(rate: f64) -> f64 {
     1.0 / (4.0 * rate * (1.0 + 3.0 * rate))
 }

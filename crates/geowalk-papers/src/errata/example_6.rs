@@ -1,4 +1,4 @@
-//! Gradient descent: a bound on slopes must be known beforehand.
+//! Gradient descent: the bound needs a bound on the slopes in advance.
 
 use geowalk::ConfigError;
 use geowalk::certify::{Bound, Comparator, Ledger};
@@ -16,7 +16,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// Regret against `u` on 20 rounds of x = 1 with this label, and the bounds with slopes as declared and as met.
+/// Regret against `u` in 20 rounds of x = 1 with this label, and the bounds with declared and with measured slopes.
 fn play<L: Loss>(
     loss: &L,
     y: f64,

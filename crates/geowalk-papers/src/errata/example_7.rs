@@ -1,4 +1,4 @@
-//! Natural EG: convexity, and two norms under one letter.
+//! Natural EG: it needs convexity, and the printed bound uses one letter for two norms.
 
 use geowalk::certify::{Bound, Comparator, Ledger, Riemannian};
 use geowalk::experts::Linear;

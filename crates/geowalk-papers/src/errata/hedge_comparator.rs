@@ -1,4 +1,4 @@
-//! The loss of the comparator, not of the best expert.
+//! The bound needs the loss of the comparator, not of the best expert.
 
 use geowalk::certify::{Bound, Comparator, Hedge, ReparamHedge};
 use geowalk::experts::Linear;

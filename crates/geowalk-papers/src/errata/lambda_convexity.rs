@@ -18,7 +18,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// Regret after 50 rounds from 2 against ½, with the bound for this λ.
+/// Regret after 50 rounds from 2 against ½, and the bound for this λ.
 fn play(lambda: f64, seed: u64) -> Result<(f64, Riemannian<Euclidean>), ConfigError> {
     let (line, u, mut random) = (Euclidean::new(1)?, [0.5], Sampler::new(seed));
     let update = Explicit::new(line.clone());

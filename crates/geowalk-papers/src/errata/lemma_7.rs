@@ -1,4 +1,4 @@
-//! The limit of the rate on the sphere is sharp.
+//! The limit on the learning rate on the sphere is sharp.
 
 use geowalk::geometry::manifolds::Sphere;
 use geowalk::loss::Invariant;
@@ -16,7 +16,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// How much nearer to the equator a step from angle d to the row comes.
+/// The decrease of the distance to the equator by one step from angle d to the row.
 fn progress(d: f64, rate: f64) -> Result<f64, ConfigError> {
     let update = Explicit::new(Sphere::new(2, 1.0)?);
     let (sin, cos) = Real::sin_cos(d);

@@ -1,4 +1,4 @@
-//! The sphere beyond a third of π.
+//! The bound on the sphere beyond an angle of π/3.
 
 use geowalk::certify::{Bound, Comparator, NullVector};
 use geowalk::geometry::manifolds::Sphere;

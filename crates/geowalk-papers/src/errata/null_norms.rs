@@ -1,4 +1,4 @@
-//! Null vectors of rows of any length.
+//! Null vectors for rows of any length.
 
 use geowalk::certify::{Bound, Comparator, NullVector, Status};
 use geowalk::geometry::manifolds::Sphere;
@@ -18,7 +18,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// A game against (1, 0, 0) from an angle; rates are `part`/‖x‖².
+/// A game against (1, 0, 0) from a random angle; rates are `part`/‖x‖².
 fn play(seed: u64, part: (f64, f64)) -> Result<(f64, f64, NullVector), ConfigError> {
     let mut random = Sampler::new(seed);
     let c0 = random.uniform(0.1, 1.5);
@@ -58,7 +58,8 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
         runs as f64,
         0.0,
     ));
-    // 1/(2‖x‖²) for each row needs no constant beforehand, and has the bound of the longest row throughout.
+    // The rate 1/(2‖x‖²) of each row needs no constant in advance, and has the bound of a constant rate for the
+    // longest row.
     let (c0, loss, bound) = play(run.seed, (0.5, 0.5))?;
     let certificate = bound.certify(&null);
     outcome.find(Finding::certified("rates 1/(2‖x‖²)", loss, &certificate));

@@ -1,4 +1,4 @@
-//! Two algorithms under one formula.
+//! Two different algorithms that are written with the same formula.
 
 use geowalk::ConfigError;
 use geowalk::geometry::{Link, link};
@@ -33,7 +33,7 @@ fn run(_: &mut Run<'_>) -> Result<Outcome, ConfigError> {
             mirror,
             1e-4,
         ));
-        // The walks are these: one step with a slope of g on a row of one coordinate.
+        // The walks agree: one step with slope g on a row of one coordinate.
         let (mut neg, mut egu) = (Orthant::new(w)?, Entropy::new(w)?);
         for (walk, expected) in [(0, a), (1, b)] {
             let mut after = Vec::new();

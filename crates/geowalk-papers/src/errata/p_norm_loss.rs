@@ -1,4 +1,4 @@
-//! On-line learning with p-norms: a bound on a divergence is none on the loss.
+//! On-line learning with p-norms: a bound on a divergence does not bound the loss.
 
 use geowalk::ConfigError;
 use geowalk::certify::{Bound, Comparator, Ledger};

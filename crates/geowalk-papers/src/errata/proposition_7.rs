@@ -1,4 +1,4 @@
-//! Small rates do not make every later loss decrease, if losses are only once differentiable.
+//! If losses are only once differentiable, small rates do not make every later loss decrease.
 
 use geowalk::{ConfigError, Real};
 use geowalk_page::{Plot, Table};
@@ -12,7 +12,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// Growth of L₂ = u⁴ + |v|^1.5 at its own step, after L₀ = −u and L₁ = −uv/10, over η³.
+/// The increase of L₂ = u⁴ + |v|^1.5 in its step, after L₀ = −u and L₁ = −uv/10, divided by η³.
 fn growth(rate: f64) -> f64 {
     let loss = |u: f64, v: f64| u * u * u * u + Real::powf(v.abs(), 1.5);
     let (mut u, mut v) = (rate, 0.0);

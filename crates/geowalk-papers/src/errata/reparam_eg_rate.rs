@@ -1,4 +1,4 @@
-//! The twin of EG: its rate, and the range of labels.
+//! The twin of EG: the correct rate, and the range of labels.
 
 use geowalk::certify::{Bound, Comparator, Ledger, rules};
 use geowalk::loss::Squared;
@@ -16,7 +16,8 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// The twin on x = (1, 0) by its plain formula, label `first` once and then 1: the total loss after each round.
+/// The twin on x = (1, 0) by its plain formula; the label is `first` once, then 1. Returns the total loss after each
+/// round.
 fn play(rate: f64, first: f64) -> Vec<(f64, f64)> {
     let mut u = [0.9_f64.sqrt(), 0.1_f64.sqrt()];
     let mut loss = 0.0;
@@ -69,7 +70,7 @@ fn run(_: &mut Run<'_>) -> Result<Outcome, ConfigError> {
         &bound.certify(&Comparator::Given(&[1.0, 0.0])),
         "labels within X of the middle",
     ));
-    // The library's walk keeps logarithms: a weight that meets 0 stays alive, even at the printed rate.
+    // The library's walk stores logarithms: a weight that reaches 0 can grow again, even at the printed rate.
     let mut walk = ReparamSimplex::new();
     walk.grow(2);
     let mut alive = 0.0;

@@ -1,4 +1,4 @@
-//! The simplex has an edge.
+//! Geodesics leave the simplex at its boundary.
 
 use geowalk::ConfigError;
 use geowalk::geometry::manifolds::Simplex;
@@ -27,11 +27,12 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
         format!("{:?}", step.event),
         step.event == Event::Folded { coordinates: 1 },
     ));
-    // Unfolded it would be at 2√p = (1.954, −0.426).
+    // Without folding the end would be at 2√p = (1.954, −0.426).
     outcome.find(Finding::equal("2√p₁", 2.0 * p[0].sqrt(), 1.954, 1e-3));
     outcome.find(Finding::equal("2√p₂, folded from −0.426", 2.0 * p[1].sqrt(), 0.426, 1e-3));
 
-    // Steps that leave, and random comparators: the unfolded point w on the sphere of radius 2 is at least as far from 2√u as the folded |w|.
+    // Steps that leave the simplex, and random comparators: the unfolded point w on the sphere of radius 2 is at least
+    // as far from 2√u as the folded point |w|.
     let (cases, n) = (run.size.pick(500, 5000), 5);
     let simplex = Simplex::new(n)?;
     let (mut folded, mut farther) = (0_usize, 0_usize);
@@ -45,7 +46,7 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
             continue;
         }
         folded += 1;
-        // The signs that were folded away: those of cos(t/2) √p + sin(t/2) v/(√p t).
+        // The signs before folding: those of cos(t/2) √p + sin(t/2) v/(√p t).
         let (half, length) = (step.length / 2.0, step.length);
         let (sin, cos) = geowalk::Real::sin_cos(half);
         let inner = |signed: bool| -> f64 {

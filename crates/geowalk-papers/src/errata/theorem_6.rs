@@ -1,4 +1,4 @@
-//! Explicit steps: the length of a step, not the distance it covers.
+//! Explicit steps: the bound needs the length of a step, not the distance between its ends.
 
 use std::f64::consts::PI;
 
@@ -22,7 +22,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
 
 fn run(_: &mut Run<'_>) -> Result<Outcome, ConfigError> {
     let mut outcome = Outcome::new();
-    // L = θ² near the comparator 0 on the circle, θ₀ = 1: slope 2, so that the rate π goes 2π far.
+    // L = θ² near the comparator 0 on the circle, θ₀ = 1: the slope is 2, so a step at rate π has length 2π.
     let (loss, rate) = (1.0, PI);
     let length = rate * 2.0;
     let distance = (length - 2.0 * PI).abs();
@@ -37,7 +37,8 @@ fn run(_: &mut Run<'_>) -> Result<Outcome, ConfigError> {
         length * length / (2.0 * rate),
     ));
 
-    // With the library: z = ⟨w, x⟩ on the circle, label 5, from a quarter turn; the bound with lengths and defects, and the printed one.
+    // With the library: z = ⟨w, x⟩ on the circle, label 5, from a quarter turn. Compares the bound with lengths and
+    // defects to the printed one.
     let circle = Sphere::new(2, 1.0)?;
     let update = Explicit::new(circle.clone());
     let (u, x, y) = ([1.0, 0.0], [1.0, 0.0], 5.0);

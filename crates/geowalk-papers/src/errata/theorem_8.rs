@@ -17,7 +17,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// One implicit step on the parabola: loss before, loss after, the bound on either.
+/// One implicit step on the parabola: loss before, loss after, and the bounds on both.
 fn step(rate: f64) -> Result<(f64, f64, Proximal<Euclidean>), ConfigError> {
     let mut walk = Implicit::new(walk::Euclidean::new());
     // (w + 1)² from 0 with comparator −1 is w² from 1 with comparator 0.
@@ -62,7 +62,8 @@ fn run(_: &mut Run<'_>) -> Result<Outcome, ConfigError> {
         after,
         &bound.after(),
     ));
-    // (17) is the corrected bound on the loss after the step with D(w_t, u) in place of D(w_{t+1}, u): 1 less here.
+    // (17) is the corrected bound on the loss after the step with D(w_t, u) in place of D(w_{t+1}, u); here that is
+    // smaller by 1.
     outcome.find(Finding::equal(
         "rate 1: the printed right-hand side of (17)",
         bound.after().bound - 1.0,

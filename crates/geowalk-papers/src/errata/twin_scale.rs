@@ -1,4 +1,4 @@
-//! Two rates under one letter.
+//! Two learning rates with the same symbol.
 
 use geowalk::ConfigError;
 use geowalk::loss::Squared;
@@ -19,7 +19,7 @@ const X: [f64; 3] = [1.0, 0.5, -0.25];
 const Y: f64 = 0.75;
 const START: f64 = 1.0 / 3.0;
 
-/// u − cη∇ with ∇ = 4δu⊙x, divided by its length, and squared.
+/// u − cη∇ with ∇ = 4δu⊙x, divided by its norm, then squared.
 fn formula(c: f64, eta: f64) -> [f64; 3] {
     let delta = START * X.iter().sum::<f64>() - Y;
     let u = X.map(|x| START.sqrt() * (1.0 - c * eta * 4.0 * delta * x));
@@ -27,7 +27,7 @@ fn formula(c: f64, eta: f64) -> [f64; 3] {
     u.map(|u| u * u / square)
 }
 
-/// A step of a walk from even weights.
+/// One step of a walk from equal weights.
 fn step<W: Walk>(mut walk: W, rate: f64) -> Result<Vec<f64>, ConfigError> {
     walk.step(Dense(&X), Y.into(), &Squared, rate)?;
     let mut w = Vec::new();
@@ -41,7 +41,7 @@ fn gap(a: &[f64], b: &[f64]) -> f64 {
 
 fn run(_: &mut Run<'_>) -> Result<Outcome, ConfigError> {
     let mut outcome = Outcome::new();
-    // (10) has η/2 before the gradient in u; (20) has what η/4 would give, as in (6).
+    // (10) has η/2 in front of the gradient in u; (20) corresponds to η/4, as in (6).
     outcome.find(Finding::equal(
         "one step at η = 0.2: (10) less (20) at 0.4",
         gap(&formula(0.5, 0.2), &formula(0.25, 0.4)),

@@ -1,4 +1,4 @@
-//! Winnow where nothing separates.
+//! Winnow without a separating comparator.
 
 use geowalk::ConfigError;
 use geowalk::certify::{Bound, Comparator, Winnow};
@@ -21,7 +21,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
 const N: usize = 32;
 const K: usize = 2;
 
-/// Mistakes of 400 rounds with this part of the labels turned, and what the theorems say of the disjunction.
+/// Mistakes in 400 rounds with this part of the labels flipped, and the theorems' bounds for the disjunction.
 fn play<W: Walk>(
     mut walk: W,
     mut bound: Winnow,

@@ -1,4 +1,4 @@
-//! Winnow begins at k/n.
+//! Winnow should start at k/n.
 
 use geowalk::loss::WinnowHinge;
 use geowalk::row::Sparse;
@@ -14,7 +14,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// Mistakes on one literal at a time, those of the disjunction positive.
+/// Mistakes on rows with one literal each; those of the disjunction are positive.
 fn mistakes<W: Walk>(
     mut walk: W,
     constants: winnow::Constants,

@@ -1,4 +1,4 @@
-//! Identification of an autoregression on the sphere, with and without noise, against the batch answer.
+//! Identification of an autoregression on the sphere, with and without noise, compared with the batch solution.
 
 use geowalk::ConfigError;
 use geowalk::row::Dense;
@@ -36,7 +36,8 @@ fn walked(
     }
 }
 
-/// The angle of the least eigenvector of Σ x xᵀ of the raw columns, by powers of (trace − Σ x xᵀ).
+/// The angle of the eigenvector of Σ x xᵀ with the smallest eigenvalue, for raw columns, by powers of (trace − Σ x
+/// xᵀ).
 fn raw_batch(columns: &[Vec<f64>]) -> f64 {
     let mut p = [1.0, 0.3, 0.7];
     let trace: f64 = columns.iter().map(|x| dot(x, x)).sum();
@@ -97,7 +98,7 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
         exact[1],
         1e-11,
     ));
-    // Near the limit of the rate the way is long: some starts are not there after 2000 rounds.
+    // Near the limit of the rate convergence is slow: some starts have not converged after 2000 rounds.
     outcome.find(Finding::at_most(
         "without noise, every method, rate 0.95: largest final angle, degrees",
         exact[2],
@@ -172,7 +173,7 @@ fn path(seed: u64) -> Result<SpherePath, ConfigError> {
         sphere = sphere.path(name, points);
     }
     let null = null_vector(OMEGA);
-    // Seen from beside the middle of the way.
+    // View from beside the middle of the path.
     let middle = [0, 1, 2].map(|i| ends[0][i] + ends[1][i]);
     let sphere = sphere.eye([middle[0] + 0.3, middle[1], middle[2] + 0.2]);
     Ok(sphere.point("null vector", null).point("its opposite", null.map(|p| -p)))

@@ -1,4 +1,4 @@
-//! Explicit against implicit steps as the rate grows.
+//! Explicit and implicit steps as the learning rate grows.
 
 use geowalk::laws::Sampler;
 use geowalk::loss::Squared;
@@ -20,12 +20,12 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
 const SPACES: [&str; 3] = ["flat space", "sphere", "hyperbolic space"];
 const N: usize = 10;
 
-/// Unit rows, labels of a target of the space, noise 0.1.
+/// Unit rows, labels from a target in the space, noise 0.1.
 fn stream(space: usize, rounds: usize, seed: u64) -> Vec<Example> {
     let mut random = Sampler::new(seed);
     let mut target: Vec<f64> = random.vector(N);
     let length = Norm::L2.of(&target);
-    // A point of norm 1 is on the sphere; in the others it is a moderate one.
+    // A point of norm 1 is on the sphere, and has moderate size in the other spaces.
     for w in &mut target {
         *w /= length;
     }
@@ -41,7 +41,8 @@ fn stream(space: usize, rounds: usize, seed: u64) -> Vec<Example> {
         .collect()
 }
 
-/// Total losses of one method over the seeds; infinite where it diverged: it stopped, or lost more than a million times what predicting 0 loses.
+/// Total losses of one method over the seeds. A loss is infinite if the walk failed, or lost more than a million times
+/// the loss of predicting 0.
 fn losses<W: Walk>(
     make: impl Fn(u64) -> Result<W, ConfigError>,
     streams: &[Vec<Example>],
@@ -58,7 +59,7 @@ fn losses<W: Walk>(
     Ok(all)
 }
 
-/// Explicit and implicit.
+/// The losses with explicit and with implicit steps.
 fn both<W: Walk + Proximal>(
     make: impl Fn(u64) -> Result<W, ConfigError>,
     streams: &[Vec<Example>],
@@ -70,7 +71,7 @@ fn both<W: Walk + Proximal>(
     ])
 }
 
-/// What was measured before with other seeds: (rate, explicit, implicit).
+/// Values measured earlier with other seeds: (rate, explicit, implicit).
 fn before(space: usize) -> &'static [(f64, f64, f64)] {
     match space {
         0 => &[(0.1, 8.26, 8.69), (0.5, 11.8, 7.91)],

@@ -1,4 +1,4 @@
-//! Natural EG (geodesic steps on the positive orthant) against EGU and gradient descent, all with the same tuning.
+//! Natural EG (geodesic steps on the positive orthant), EGU and gradient descent, all tuned in the same way.
 
 use geowalk::ConfigError;
 use geowalk::laws::Sampler;
@@ -45,11 +45,11 @@ fn stream(setting: usize, rounds: usize, seed: u64) -> Vec<Example> {
         .collect()
 }
 
-/// Total loss; infinite if it diverged: it stopped, or lost a million times what predicting 0 loses.
+/// Total loss. It is infinite if the walk failed, or lost more than a million times the loss of predicting 0.
 fn loss(method: usize, examples: &[Example], rate: f64, start: f64) -> Result<f64, ConfigError> {
     let zero: f64 = examples.iter().map(|(_, y)| y * y).sum();
     let total = match method {
-        // Weights that begin at `start` instead of 0 predict that much more.
+        // Weights starting at `start` instead of 0 change each prediction by a fixed amount.
         0 => {
             let moved: Vec<Example> = examples
                 .iter()
@@ -63,7 +63,7 @@ fn loss(method: usize, examples: &[Example], rate: f64, start: f64) -> Result<f6
     Ok(total.ok().filter(|total| *total < 1e6 * zero).unwrap_or(f64::INFINITY))
 }
 
-/// The rate and start with the least mean loss; a run that diverged disqualifies.
+/// The rate and start with the smallest mean loss; pairs with a diverged run are excluded.
 fn tune(method: usize, streams: &[Vec<Example>]) -> Result<(f64, f64), ConfigError> {
     let starts: &[f64] = match method {
         0 => &ZERO_TOO,

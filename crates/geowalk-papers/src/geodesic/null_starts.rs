@@ -1,4 +1,4 @@
-//! The logarithmic bound from random starts, where the printed lemma says nothing.
+//! The logarithmic bound from random starts, where the printed lemma does not apply.
 
 use geowalk::ConfigError;
 use geowalk::certify::{Bound, Comparator, NullVector, Status};

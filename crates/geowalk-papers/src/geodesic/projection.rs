@@ -1,4 +1,4 @@
-//! The sphere against plain gradient descent: with and without renormalisation.
+//! The sphere compared with plain gradient descent, with and without renormalization.
 
 use geowalk::ConfigError;
 use geowalk::geometry::manifolds::Euclidean;
@@ -22,7 +22,8 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
 
 const OMEGA: f64 = 0.7;
 
-/// Plain gradient descent beside the projected walk from the same start: largest angle between them in degrees, last norm.
+/// Plain gradient descent and the projected walk from the same start: the largest angle between them in degrees, and
+/// the last norm.
 fn unconstrained(columns: &[Vec<f64>], rate: f64, seed: u64) -> Result<(f64, f64), ConfigError> {
     let mut projected = Sphere::projected(1.0, seed)?;
     projected.grow(3);
@@ -63,7 +64,8 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
         let (own, last) = unconstrained(&noisy, 0.5, seed)?;
         gap = gap.max(own);
         norms.push(last);
-        // The frequency jumps from 0.7 to 1.2 in the middle: rounds until the angle to the new null vector is below 5 degrees.
+        // The frequency jumps from 0.7 to 1.2 in the middle. Measures the rounds until the angle to the new null
+        // vector is below 5 degrees.
         let half = 500;
         let omega = move |t: usize| if t < half { OMEGA } else { 1.2 };
         let jump = columns(omega, 2 * half, 0.02, seed, false);

@@ -1,4 +1,4 @@
-//! An oscillation with noise, its Hankel columns, and walks on the sphere that look for their null vector.
+//! An oscillation with noise, its Hankel columns, and walks on the sphere that find their null vector.
 
 use geowalk::laws::Sampler;
 use geowalk::loss::Invariant;
@@ -7,7 +7,7 @@ use geowalk::track::{degrees, hankel};
 use geowalk::walk::Walk;
 use geowalk::{ConfigError, Real};
 
-/// Columns (y_t, y_{t−1}, y_{t−2}) of unit length of cos(ωt + phase) with noise; `raw` leaves their lengths.
+/// Columns (y_t, y_{t−1}, y_{t−2}) of cos(ωt + phase) with noise, scaled to unit length unless `raw`.
 pub(crate) fn columns(
     omega: impl Fn(usize) -> f64,
     rounds: usize,
@@ -31,26 +31,26 @@ pub(crate) fn columns(
     columns
 }
 
-/// y_t − 2 cos ω y_{t−1} + y_{t−2} = 0.
+/// The coefficients of y_t − 2 cos ω y_{t−1} + y_{t−2} = 0.
 pub(crate) fn null_vector(omega: f64) -> [f64; 3] {
     [1.0, -2.0 * Real::cos(omega), 1.0]
 }
 
-/// What a walk did: its total loss, and its angle to the null vector after each round, in degrees.
+/// The result of a walk: its total loss, and its angle to the null vector after each round, in degrees.
 pub(crate) struct Walked {
     pub(crate) loss: f64,
     pub(crate) angles: Vec<f64>,
 }
 
 impl Walked {
-    /// The mean angle of the last quarter: the last one alone is one draw of the noise.
+    /// The mean angle over the last quarter; a single angle depends too much on the noise.
     pub(crate) fn final_angle(&self) -> f64 {
         let last = &self.angles[self.angles.len() * 3 / 4..];
         last.iter().sum::<f64>() / last.len() as f64
     }
 }
 
-/// Walks over the columns; the null vector may change.
+/// Runs a walk over the columns; the null vector may change.
 pub(crate) fn walk<W: Walk>(
     mut walk: W,
     columns: &[Vec<f64>],

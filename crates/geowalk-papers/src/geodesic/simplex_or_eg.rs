@@ -1,4 +1,4 @@
-//! Geodesic steps on the simplex against EG, each at its own best rate.
+//! Geodesic steps on the simplex compared with EG, each at its best learning rate.
 
 use geowalk::ConfigError;
 use geowalk::laws::Sampler;
@@ -44,7 +44,7 @@ fn stream(target: usize, rounds: usize, seed: u64) -> Vec<Example> {
         .collect()
 }
 
-/// Total loss by method: EG, explicit, implicit; infinite if it diverged.
+/// Total loss of a method (EG, explicit, implicit); infinite if it diverged.
 fn loss(method: usize, examples: &[Example], rate: f64) -> f64 {
     let total = match method {
         0 => learn(&mut SimplexEntropy::new(), examples, &Squared, rate),
@@ -95,7 +95,8 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
             losses[method].iter().zip(&losses[0]).map(|(a, b)| a - b).collect()
         };
         let (eg, explicit, implicit) = (mean(&losses[0]), difference(1), difference(2));
-        // For one coordinate the best rates are near the edge of stability, and which of them is taken decides the rest.
+        // For one coordinate the best rates are near the edge of stability, so the result depends on which of them is
+        // chosen.
         let percent = if target == 0 { 8.0 } else { 1.0 };
         outcome.find(Finding::between(
             format!("{name}: explicit − EG, in percent of EG's loss"),
@@ -135,7 +136,7 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
     Ok(outcome)
 }
 
-/// Three coordinates, so that it can be seen.
+/// Three coordinates, so that the path can be drawn.
 fn path(seed: u64) -> Result<TrianglePath, ConfigError> {
     let mut random = Sampler::new(seed);
     let target = [0.7, 0.25, 0.05];

@@ -1,4 +1,4 @@
-//! Figure 3: weights trained to the end on the first t rows of a Hadamard matrix.
+//! Figure 3: weights trained to convergence on the first t rows of a Hadamard matrix.
 
 use geowalk::loss::Squared;
 use geowalk::row::Dense;
@@ -17,7 +17,8 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// Trains on the first t rows for each t in turn, until no error is above 1e-3; the error over all rows after each t.
+/// For each t in turn, trains on the first t rows until no error exceeds 1e-3. Returns the error over all rows after
+/// each t.
 fn curve<W: Walk>(mut walk: W, problem: &Problem, rate: f64) -> Result<Vec<f64>, DomainError> {
     let n = problem.rows.len();
     walk.grow(n);
@@ -38,7 +39,7 @@ fn curve<W: Walk>(mut walk: W, problem: &Problem, rate: f64) -> Result<Vec<f64>,
     Ok(errors)
 }
 
-/// Curves of all algorithms: the mean over orders and targets, and its standard error.
+/// The curve of one algorithm: the mean over orders and targets, and its standard error.
 struct Curve {
     name: &'static str,
     mean: Vec<f64>,
@@ -74,7 +75,7 @@ fn curves(run: &mut Run<'_>, n: usize, orders: usize) -> Result<Vec<Curve>, Conf
     Ok(names.into_iter().zip(all_curves).map(collect).collect())
 }
 
-/// What was measured before on other orders and targets, n = 128: (t, EGU, its twin).
+/// Values measured earlier on other orders and targets, n = 128: (t, EGU, its twin).
 const BEFORE: [(usize, f64, f64); 5] = [
     (4, 0.914, 0.906),
     (8, 0.647, 0.572),
@@ -95,7 +96,8 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
         .fold(0.0, f64::max);
     outcome.find(Finding::at_most("gradient descent: largest distance from 1 − t/n", gap, 1e-9));
     if run.size == Size::Full {
-        // Two means of ten orders each: three standard errors of their difference, and the rounding of what was noted.
+        // The difference of two means over ten orders each: three standard errors of it, and the rounding of the
+        // recorded values.
         let tolerance = |i: usize, t: usize| 3.0 * 2.0_f64.sqrt() * curves[i].error[t - 1] + 5e-4;
         for (t, egu, twin) in BEFORE {
             outcome.find(Finding::equal(
@@ -130,7 +132,7 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
     }
     let twins = errors(3).iter().zip(errors(4)).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
     outcome.find(Finding::at_most("EG and its twin: largest distance of the curves", twins, 0.05));
-    // Small starting weights make EGU as quick as EG.
+    // With small initial weights EGU is as fast as EG.
     let problem = Problem::new(n, run.seed * 1000);
     let small = curve(Entropy::new(1e-6)?, &problem, 0.25)?;
     outcome.find(Finding::at_most(

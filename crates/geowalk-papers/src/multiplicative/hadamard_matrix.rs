@@ -1,4 +1,4 @@
-//! The problem of figures 3 and 4: rows of a Hadamard matrix, labels one of its columns.
+//! The problem of figures 3 and 4: the rows are those of a Hadamard matrix, the labels are one of its columns.
 
 use geowalk::laws::Sampler;
 use geowalk::row::Dense;
@@ -6,14 +6,14 @@ use geowalk::walk::Walk;
 
 use crate::stream::dot;
 
-/// Rows in random order, and the column that is the target.
+/// Rows in random order, with the target column as labels.
 pub(crate) struct Problem {
     pub(crate) rows: Vec<Vec<f64>>,
     pub(crate) labels: Vec<f64>,
 }
 
 impl Problem {
-    /// Sylvester's matrix with n = 2^k rows; order and target by the seed.
+    /// Sylvester's matrix with n = 2^k rows; the seed determines order and target.
     pub(crate) fn new(n: usize, seed: u64) -> Self {
         let mut random = Sampler::new(seed);
         let target = random.below(n);
@@ -34,7 +34,7 @@ impl Problem {
         self.rows.iter().zip(&self.labels).map(square).sum::<f64>() / self.rows.len() as f64
     }
 
-    /// The same, of a walk.
+    /// The mean squared error of a walk over all rows.
     pub(crate) fn error_of<W: Walk>(&self, walk: &W) -> f64 {
         let square = |(x, y): (&Vec<f64>, &f64)| {
             let gap = walk.predict(Dense(x)) - y;

@@ -1,4 +1,4 @@
-//! Hedge, its twin under three tunings, and Prod, against chance and against an adversary.
+//! Hedge, its twin under three tunings, and Prod, with random losses and with an adversary.
 
 use geowalk::certify::{Hedge, Prod, ReparamHedge};
 use geowalk::experts::{Experts, Kind, Rule, Settings, Tuning};
@@ -19,12 +19,12 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
 const N: usize = 100;
 const NAMES: [&str; 5] = ["Hedge", "twin, Theorem 5", "twin, conjecture", "twin, exact", "Prod"];
 
-/// Who makes the losses.
+/// The source of the losses.
 #[derive(Clone, Copy)]
 enum World {
-    /// Expert 0 loses with the first probability, the others with the second.
+    /// Expert 0 has loss 1 with the first probability, the others with the second.
     Chance(f64, f64),
-    /// The expert with the most weight loses, the first of equals.
+    /// The expert with the most weight has loss 1; of equal ones the first.
     Adversary,
 }
 
@@ -34,7 +34,7 @@ fn learner(i: usize, rate: f64) -> Result<Experts, ConfigError> {
     Experts::new(N, Settings { rule, tuning: Tuning::Rate(rate), ..Settings::new(Kind::Losses) })
 }
 
-/// One learner in one world: its regret, the certificate's verdict, and its path.
+/// Runs one learner in one world: its regret, the certificate's verdict, and its path.
 fn play(
     world: World,
     i: usize,
@@ -67,10 +67,10 @@ fn play(
     Ok((standing.regret, Finding::certified("", standing.regret, &standing.certificate), path))
 }
 
-/// What the best expert will lose: in hindsight, as the theorems want it.
+/// The loss of the best expert, which the theorems need in advance.
 fn known(world: World, rounds: usize, seed: u64) -> f64 {
     let World::Chance(best, others) = world else {
-        // The adversary goes round.
+        // The adversary visits the experts in turn.
         return rounds as f64 / N as f64;
     };
     let mut random = Sampler::new(seed);
@@ -81,7 +81,7 @@ fn known(world: World, rounds: usize, seed: u64) -> f64 {
     sums.into_iter().fold(f64::INFINITY, f64::min)
 }
 
-/// One round of chance.
+/// One round of random losses.
 fn draw(random: &mut Sampler, best: f64, others: f64, mut lost: impl FnMut(usize, f64)) {
     for j in 0..N {
         lost(j, f64::from(random.unit() < if j == 0 { best } else { others }));
@@ -173,7 +173,7 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
         1.2,
     ));
     if run.size == Size::Full {
-        // The adversary draws nothing at random, so these are numbers and not samples.
+        // The adversary is deterministic, so these are exact values, not samples.
         for (i, before) in [13.7, 20.5, 16.9, 13.7, 12.4].into_iter().enumerate() {
             outcome.find(Finding::equal(
                 format!("{}, adversary: regret", NAMES[i]),

@@ -1,4 +1,4 @@
-//! Figure 4: one pass over the same rows, by walks and by the two-layer networks that they are.
+//! Figure 4: one pass over the same rows, by walks and by the equivalent two-layer networks.
 
 use geowalk::ConfigError;
 use geowalk::laws::Sampler;
@@ -56,7 +56,7 @@ impl Net {
     }
 }
 
-/// Errors over all rows after each row of the pass.
+/// Errors over all rows, after each row of the pass.
 fn pass(
     problem: &Problem,
     mut step: impl FnMut(&[f64], f64) -> Result<Vec<f64>, ConfigError>,
@@ -185,7 +185,7 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
             outcome.find(Finding::equal(format!("{}, t = {t}", NAMES[i]), at(i, t), before, 0.04));
         }
     }
-    // At twice the rate EGU has no bound on two-sided rows, and diverges.
+    // At twice the rate EGU has no bound for rows of both signs, and diverges.
     let mut wild = 0.0;
     for order in 0..orders {
         let problem = Problem::new(n, run.seed * 1000 + order as u64);

@@ -1,4 +1,4 @@
-//! Signs: EG± and its twin on rows of ±1, examples until the target is learned.
+//! Targets with signs: the number of examples that EG± and its twin need to learn a target from rows of ±1.
 
 use geowalk::laws::Sampler;
 use geowalk::loss::Squared;
@@ -20,7 +20,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
 const NAMES: [&str; 3] = ["EG±", "twin of EG±", "gradient descent"];
 const WINDOW: usize = 50;
 
-/// Examples until the mean of the last losses is small; the budget if that does not happen.
+/// The number of examples until the mean of the last losses is small; `budget` if that does not happen.
 fn until<W: Walk>(
     mut walk: W,
     n: usize,
@@ -53,7 +53,7 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
         let mut counts = vec![Vec::new(); 3];
         for seed in 0..seeds {
             let seed = run.seed * 1000 + seed;
-            // R = 2: EG's rate 2/(3R²).
+            // R = 2: EG has the rate 2/(3R²).
             let rate = 2.0 / (3.0 * 4.0);
             counts[0].push(until(Signed::new(SimplexEntropy::new(), 1.0)?, n, rate, budget, seed)?);
             counts[1].push(until(Signed::new(ReparamSimplex::new(), 1.0)?, n, rate, budget, seed)?);
@@ -72,7 +72,7 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
         ));
     }
     outcome.find(Finding::between("twin over EG±, largest n", last.1[1] / last.1[0], 0.8, 1.25));
-    // As long as gradient descent ends within its budget, it needs examples in proportion to n.
+    // If gradient descent finishes within its budget, the number of examples is proportional to n.
     let within: Vec<&(f64, Vec<f64>)> =
         rows.iter().filter(|row| row.1[2] < budget as f64).collect();
     let (Some(low), Some(high)) = (within.first(), within.last()) else { return Ok(outcome) };

@@ -1,4 +1,4 @@
-//! A sparse target among n features: loss that grows with ln n, and with n; tuned bounds, with and without noise.
+//! A sparse target among n features: losses that grow with ln n or with n; tuned bounds, with and without noise.
 
 use geowalk::certify::{Bound, Certificate, Comparator, Ledger, rules};
 use geowalk::laws::Sampler;
@@ -23,7 +23,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
 const NAMES: [&str; 6] =
     ["EGU", "twin of EGU", "EG", "twin of EG", "centred twin", "gradient descent"];
 
-/// The features that are 1, and the label.
+/// The indices of the features that are 1, and the label.
 type Example = (Vec<u32>, f64);
 
 fn stream(n: usize, rounds: usize, noise: f64, seed: u64) -> Vec<Example> {
@@ -42,12 +42,12 @@ fn stream(n: usize, rounds: usize, noise: f64, seed: u64) -> Vec<Example> {
     (0..rounds).map(&mut draw).collect()
 }
 
-/// The target's: the mean of the first three features.
+/// The prediction of the target: the mean of the first three features.
 fn prediction(x: &[u32]) -> f64 {
     x.iter().take(3).filter(|i| **i < 3).count() as f64 / 3.0
 }
 
-/// Learns with a bound beside it: the loss, and the certificate for the target, whose own loss is known.
+/// Trains a walk and observes a bound. Returns the loss, and the certificate for the target, whose loss is known.
 fn play<W: Walk, B: Bound>(
     mut walk: W,
     mut bound: B,
@@ -68,7 +68,7 @@ fn play<W: Walk, B: Bound>(
     Ok((total, bound.certify_known(&Comparator::Given(u), known)))
 }
 
-/// Losses of all six, certificates of the first five, the target's own loss.
+/// The losses of all six algorithms, the certificates of the first five, and the loss of the target.
 struct Played {
     losses: Vec<f64>,
     certificates: Vec<Certificate>,
@@ -80,7 +80,8 @@ fn all(n: usize, rounds: usize, noise: f64, seed: u64) -> Result<Played, ConfigE
     let mut u = vec![0.0; n];
     u[..3].fill(1.0 / 3.0);
     let own: f64 = examples.iter().map(|(x, y)| (prediction(x) - y) * (prediction(x) - y)).sum();
-    // A comparator without loss: the tuned rate would be the limit at which the bounds end, so a little less is known about it.
+    // The comparator has loss 0: the tuned rate would be the limit at which the bounds end, so assume a slightly
+    // larger loss.
     let known = own.max(1e-9);
     let d = Real::ln(n as f64 / 3.0);
     let start = 1.0 / n as f64;
@@ -137,7 +138,7 @@ fn all(n: usize, rounds: usize, noise: f64, seed: u64) -> Result<Played, ConfigE
     Ok(Played { losses, certificates, own })
 }
 
-/// The same with noisy labels, at one n.
+/// The comparison with noisy labels, at one n.
 fn noise(run: &Run<'_>, outcome: &mut Outcome, rounds: usize) -> Result<(), ConfigError> {
     let n = run.size.pick(256, 4096);
     let noisy = all(n, rounds, 0.1, run.seed * 1000)?;
@@ -206,7 +207,7 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
             last.1[i],
             factor * d(last.0),
         ));
-        // Linear in ln n: the loss is a fixed part of its bound at both ends.
+        // Linear in ln n: the ratio of the loss to its bound is the same at both ends.
         let part = |(n, losses): &(f64, Vec<f64>)| losses[i] / (factor * d(*n));
         outcome.find(Finding::between(
             format!("{}: part of the bound at the largest n over that at the least", NAMES[i]),
@@ -216,7 +217,7 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
         ));
     }
     if run.size == Size::Full {
-        // Measured before with other seeds, at n = 2^6 and 2^14.
+        // Values measured earlier with other seeds, at n = 2^6 and 2^14.
         for (i, least, most) in
             [(0, 4.08, 11.58), (1, 3.94, 11.20), (2, 1.34, 3.76), (3, 3.38, 9.67)]
         {

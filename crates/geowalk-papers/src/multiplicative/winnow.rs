@@ -1,4 +1,4 @@
-//! Winnow and its twin against the Perceptron: mistakes that grow with ln n, and with n.
+//! Winnow, its twin and the Perceptron: mistakes that grow with ln n or with n.
 
 use geowalk::certify::{Bound, Comparator, Winnow};
 use geowalk::laws::Sampler;
@@ -18,10 +18,10 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// Literals in the disjunction.
+/// Number of literals in the disjunction.
 const K: usize = 3;
 
-/// A row: the literals that are true, each with probability 0.2.
+/// A row: the indices of the true literals, each true with probability 0.2.
 fn draw(random: &mut Sampler, n: usize) -> (Vec<u32>, Vec<f64>, f64) {
     let mut indices = Vec::new();
     for i in 0..n {
@@ -38,7 +38,7 @@ struct Mistakes {
     winnow: Vec<f64>,
     twin: Vec<f64>,
     perceptron: Vec<f64>,
-    /// Was every certificate valid and every count below it?
+    /// Was every certificate valid, and every number of mistakes below it?
     certified: bool,
 }
 
@@ -88,7 +88,8 @@ fn mistakes(n: usize, rounds: usize, seeds: std::ops::Range<u64>) -> Result<Mist
     Ok(all)
 }
 
-/// Mistakes that an adversary forces. What teaches least is a prediction just on the wrong side of the threshold, and a literal of the disjunction that is half true: margin ½.
+/// The number of mistakes that an adversary forces. The least informative example has a prediction barely on the wrong
+/// side of the threshold, and a literal of the disjunction with value ½ (margin ½).
 fn adversary<W: Walk>(
     mut walk: W,
     constants: winnow::Constants,
@@ -106,7 +107,8 @@ fn adversary<W: Walk>(
         let positive = 0.5 * w[weakest] < theta;
         let mut x: Vec<(usize, f64)> = if positive { vec![(weakest, 0.5)] } else { Vec::new() };
         let mut sum = if positive { 0.5 * w[weakest] } else { 0.0 };
-        // As many others as leave the prediction below the threshold, and for a negative example the least one that takes it there.
+        // Add other literals as long as the prediction stays below the threshold. For a negative example, also add the
+        // smallest one that crosses it.
         let mut left = Vec::new();
         for i in others {
             if sum + w[i] < theta {
@@ -179,7 +181,7 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
         outcome.find(Finding::at_most(format!("twin, n = {}", p[0]), p[3], p[4]));
     }
     outcome.find(Finding::above("Perceptron over Winnow, largest n", last[5] / last[1], 8.0));
-    // Linear in ln n: mistakes per doubling of n, 4.1 and 3.1 where it was measured before.
+    // Linear in ln n: mistakes per doubling of n. Earlier measurements gave 4.1 and 3.1.
     let doublings = f64::from(sizes[sizes.len() - 1] - sizes[0]);
     outcome.find(Finding::between(
         "Winnow: mistakes for each doubling of n",

@@ -1,4 +1,4 @@
-//! Gaussian classes whose features are badly conditioned: with a full covariance it does not matter.
+//! Gaussian classes with ill-conditioned features: with a full covariance the condition number does not matter.
 
 use geowalk::laws::Sampler;
 use geowalk::natural::{Method, Settings};
@@ -16,7 +16,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// Normal classes around means that are about so far apart, in coordinates of this condition number, rotated.
+/// Gaussian classes with means about `separation` apart, in rotated coordinates with this condition number.
 pub(super) fn gaussian(
     (d, s, n): (usize, usize, usize),
     condition: f64,
@@ -25,7 +25,7 @@ pub(super) fn gaussian(
 ) -> Sample {
     let axis = direction(d, random);
     let means: Vec<Vec<f64>> = (0..s).map(|_| direction(d, random)).collect();
-    // Random directions are √2 apart.
+    // Random unit vectors are about √2 apart.
     let separation = separation / std::f64::consts::SQRT_2;
     let scale = |j: usize| Real::powf(condition, -0.5 * j as f64 / (d - 1) as f64);
     let (mut rows, mut classes) = (Vec::new(), Vec::new());

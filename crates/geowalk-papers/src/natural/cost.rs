@@ -1,4 +1,5 @@
-//! What a step costs as the number of parameters grows: as much more, where a dense solve costs the cube of it.
+//! The time of a step as the number of parameters grows: it grows in proportion, but that of a dense solve with the
+//! cube.
 
 use std::time::Instant;
 
@@ -17,10 +18,10 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// Classes.
+/// Number of classes.
 const S: usize = 5;
 
-/// The least time per example of a few repetitions, and how many numbers are kept.
+/// The smallest time per example of several repetitions, and the number of stored numbers.
 fn cost(mut learner: Learner, d: usize, examples: usize, seed: u64) -> (f64, usize) {
     let mut random = Sampler::new(seed);
     let x: Vec<f64> = (0..d).map(|_| random.normal()).collect();
@@ -48,7 +49,7 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
     for (at, &d) in sizes.iter().enumerate() {
         let k = S - 1 + S * d;
         let family = "gaussian-shared-diagonal";
-        // The same averages for both.
+        // Both learners compute the same averages.
         let settings = |schedule: Schedule| Settings { schedule, ..Settings::default() };
         let own = Learner::natural(family, Settings::default())?;
         let plain = Learner::averaged(Method::Sgd, family, settings(inverse(1e-6, 1.0)))?;
@@ -72,7 +73,7 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
         .find(|p| p.0 > 0.09 * last.0 && p.0 < 0.11 * last.0)
         .copied()
         .unwrap_or(points[0]);
-    // Parameters, their averages, the means of the classes, and three numbers per feature, of which there are k/5.
+    // Parameters, their averages, the means of the classes, and three numbers for each of the k/5 features.
     for (k, numbers) in kept {
         outcome.find(Finding::at_most(
             format!("numbers kept, per parameter, at k = {k}"),
@@ -80,7 +81,7 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
             4.0,
         ));
     }
-    // Times of a few milliseconds say nothing.
+    // Times of a few milliseconds are too noisy.
     if run.size == Size::Full {
         outcome.find(Finding::at_most(
             format!("time at k = {} over k = {}", last.0, tenth.0),

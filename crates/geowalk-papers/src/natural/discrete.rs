@@ -1,4 +1,5 @@
-//! One categorical variable: natural gradient learns as fast as counting, gradient descent more slowly, and natural gradient in its own metric not at all.
+//! One categorical variable: natural gradient learns as fast as counting. Gradient descent is slower, and natural
+//! gradient in its primal metric fails.
 
 use geowalk::laws::Sampler;
 use geowalk::natural::{AnyFamily, Baseline, Method, Natural, Schedule, Scratch, Settings};
@@ -17,7 +18,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// A categorical variable and its classes.
+/// The distribution of a categorical variable and its classes.
 struct Truth {
     x: Vec<f64>,
     y: Vec<Vec<f64>>,
@@ -32,7 +33,7 @@ fn pick(p: &[f64], mut u: f64) -> usize {
 }
 
 impl Truth {
-    /// P(x) as 1/x; P(y∣x) Dirichlet(½), no less than 0.02.
+    /// P(x) proportional to 1/x; P(y∣x) Dirichlet(½), at least 0.02.
     fn new(m: usize, s: usize, random: &mut Sampler) -> Self {
         let normalised = |mut p: Vec<f64>| {
             let sum: f64 = p.iter().sum();
@@ -85,7 +86,7 @@ fn natural(truth: &Truth, stream: &[(u32, usize)], settings: Settings) -> Result
     }))
 }
 
-/// The excess of another rule, and how many steps it made.
+/// The excess of another rule, and the number of its steps.
 fn other(
     truth: &Truth,
     stream: &[(u32, usize)],
@@ -101,7 +102,7 @@ fn other(
         let mut z = Vec::new();
         let made = rule.step(row, *y, 1.0).is_ok();
         rule.logits(row, &mut Scratch::default(), &mut z);
-        // As large as this is as good as lost.
+        // Logits of this size count as divergence.
         if !made || !z.iter().all(|z| z.abs() < 1e6) {
             return Ok((f64::INFINITY, steps));
         }
@@ -116,7 +117,7 @@ fn other(
     Ok((excess, steps))
 }
 
-/// ln of (count + ½) by class.
+/// The excess of ln(count + ½) by class.
 fn counting(truth: &Truth, stream: &[(u32, usize)]) -> f64 {
     let mut counts = vec![vec![0.5; truth.y[0].len()]; truth.x.len()];
     for (x, y) in stream {
@@ -128,7 +129,7 @@ fn counting(truth: &Truth, stream: &[(u32, usize)]) -> f64 {
     })
 }
 
-/// What the specification of this project measured with another program, by m and s: gradient descent, Adagrad, without the cap, with it.
+/// Values measured with a different program, by m and s: gradient descent, Adagrad, without the cap, with it.
 const EXPECTED: [(usize, usize, [f64; 4]); 4] = [
     (10, 3, [0.001_39, 0.001_41, 0.313, 0.000_08]),
     (100, 3, [0.007_11, 0.004_24, 10.5, 0.001_06]),

@@ -1,4 +1,5 @@
-//! Bits and counts with noisy labels: where natural gradient gains a factor, and where it gains nothing.
+//! Bits and counts with noisy labels: cases where natural gradient is better by a factor, and cases where it is not
+//! better.
 
 use geowalk::laws::Sampler;
 use geowalk::natural::{Method, Settings};
@@ -16,7 +17,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// Rows of independent features, each with a parameter per class; some labels are drawn anew.
+/// Rows of independent features, each with a parameter per class; a part of the labels is replaced by random ones.
 fn draw(
     (d, s, n): (usize, usize, usize),
     noise: f64,

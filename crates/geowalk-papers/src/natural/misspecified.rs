@@ -1,4 +1,5 @@
-//! Families that are wrong: the loss still falls to that of the best logistic regression, about as 1/T, where the model itself stays above it.
+//! Wrong families: the loss still converges to that of the best logistic regression, at about 1/T, but the loss of the
+//! model alone stays above it.
 
 use geowalk::laws::Sampler;
 use geowalk::natural::{Method, Settings};
@@ -41,7 +42,7 @@ fn draw(kind: Kind, (d, s, n): (usize, usize, usize), random: &mut Sampler) -> S
                 (0..d).map(|j| 2.0 * means[y][j] + spread * random.normal()).collect()
             }
             Kind::Tails => {
-                // A normal over the root of the mean of three squares.
+                // A normal number divided by the root of the mean of three squares.
                 let squares: f64 = (0..3).map(|_| square(random.normal())).sum();
                 let scale = 1.0 / (squares / 3.0).sqrt();
                 (0..d).map(|j| 2.0 * means[y][j] + scale * random.normal()).collect()
@@ -49,7 +50,7 @@ fn draw(kind: Kind, (d, s, n): (usize, usize, usize), random: &mut Sampler) -> S
             Kind::Lognormal => (0..d).map(|_| Real::exp(0.75 * random.normal())).collect(),
         };
         if let Kind::Lognormal = kind {
-            // Labels by a logistic model of the features themselves.
+            // Labels from a logistic model of the features.
             let z: Vec<f64> = means
                 .iter()
                 .map(|w| 1.5 * w.iter().zip(&x).map(|(w, x)| w * x).sum::<f64>())
@@ -64,7 +65,7 @@ fn draw(kind: Kind, (d, s, n): (usize, usize, usize), random: &mut Sampler) -> S
                 })
                 .unwrap_or(s - 1);
         } else {
-            // Scales from 1 to 10, mixed.
+            // Scales from 1 to 10, then mixed by a reflection.
             x.iter_mut().enumerate().for_each(|(j, x)| *x *= 1.0 + 9.0 * j as f64 / d as f64);
             reflect(&mut x, &axis);
         }
@@ -120,7 +121,7 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
         plot = plot.line(*name, marks.iter().zip(&found).map(|(t, own)| (*t as f64, *own)));
         let (first, last) = (found[0], found[found.len() - 1]);
         let factor = marks[marks.len() - 1] as f64 / marks[0] as f64;
-        // 1/T would be 1/factor.
+        // At a rate of 1/T the ratio would be 1/factor.
         outcome.find(Finding::at_most(
             format!("{name}: excess after {factor} times the examples"),
             last / first,

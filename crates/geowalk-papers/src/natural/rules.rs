@@ -1,4 +1,4 @@
-//! The rules that are compared, and the search for the rate of those that need one.
+//! The learning rules to compare, and the search for the learning rates of those that need one.
 
 use geowalk::ConfigError;
 use geowalk::natural::{AnyFamily, Baseline, Method, Natural, Schedule, Scratch, Settings};
@@ -6,19 +6,19 @@ use geowalk::row::Dense;
 
 use super::sample::Sample;
 
-/// Any of them.
+/// Any of the rules.
 pub(super) enum Learner {
     Natural(Box<Natural>),
     Other(Box<Baseline>),
 }
 
 impl Learner {
-    /// Dual stochastic natural gradient.
+    /// A dual stochastic natural gradient learner.
     pub(super) fn natural(family: &str, settings: Settings) -> Result<Self, ConfigError> {
         Ok(Self::Natural(Box::new(Natural::new(AnyFamily::parse(family)?, settings)?)))
     }
 
-    /// Another rule, without averages.
+    /// A learner with another rule, without averages.
     pub(super) fn other(
         method: Method,
         family: &str,
@@ -27,7 +27,7 @@ impl Learner {
         Self::averaged(method, family, bare(schedule, None))
     }
 
-    /// Another rule, with these settings.
+    /// A learner with another rule and these settings.
     pub(super) fn averaged(
         method: Method,
         family: &str,
@@ -36,7 +36,7 @@ impl Learner {
         Ok(Self::Other(Box::new(Baseline::new(method, AnyFamily::parse(family)?, settings)?)))
     }
 
-    /// Learns; `false` where it could not.
+    /// Makes a step; `false` if it failed.
     pub(super) fn step(&mut self, x: &[f64], class: usize) -> bool {
         match self {
             Self::Natural(own) => own.step(Dense(x), class, 1.0).is_ok(),
@@ -44,7 +44,7 @@ impl Learner {
         }
     }
 
-    /// How many numbers it keeps from example to example.
+    /// Number of stored numbers between examples.
     pub(super) fn numbers(&self) -> usize {
         let mut numbers = 0;
         let mut count = |_: &str, values: &[f64]| numbers += values.len();
@@ -75,7 +75,7 @@ pub(super) fn bare(schedule: Schedule, cap: Option<f64>) -> Settings {
     Settings { schedule, cap, average: false, ..Settings::default() }
 }
 
-/// Rates that gradient descent is tried with.
+/// Learning rates tried for gradient descent.
 fn descents(few: bool) -> Vec<Schedule> {
     let rates: &[f64] = if few { &[0.1, 1.0] } else { &[0.01, 0.1, 1.0] };
     let mut all = Vec::new();
@@ -86,13 +86,13 @@ fn descents(few: bool) -> Vec<Schedule> {
     all
 }
 
-/// Rates that Adagrad is tried with.
+/// Learning rates tried for Adagrad.
 fn adagrads(few: bool) -> Vec<Schedule> {
     let rates: &[f64] = if few { &[0.1, 0.5] } else { &[0.02, 0.1, 0.3, 1.0, 3.0] };
     rates.iter().map(|rate| Schedule::Constant { rate: *rate }).collect()
 }
 
-/// The excess of a rule at the best of its rates, which are tried on the stream that is measured: in its favour.
+/// The excess of a rule at the best of its rates. The rates are tried on the measured stream, which favours the rule.
 pub(super) fn tuned(
     method: Method,
     family: &str,
@@ -114,7 +114,7 @@ pub(super) fn tuned(
     Ok(least)
 }
 
-/// The excess of natural gradient; infinite where it broke down.
+/// The excess of natural gradient; infinite if it diverged.
 pub(super) fn excess(
     family: &str,
     settings: Settings,

@@ -1,11 +1,11 @@
-//! Rows with their classes, the best coefficients for them, and the streams that are drawn from them.
+//! Rows with classes, their optimal coefficients, and streams drawn from them.
 
 use geowalk::Real;
 use geowalk::laws::Sampler;
 
 use super::rules::Learner;
 
-/// Rows with their classes.
+/// Rows and their classes.
 pub(super) struct Sample {
     pub(super) rows: Vec<Vec<f64>>,
     pub(super) classes: Vec<usize>,
@@ -18,12 +18,11 @@ pub(super) fn log_sum(z: &[f64]) -> f64 {
     top + Real::ln(z.iter().map(|z| Real::exp(z - top)).sum::<f64>())
 }
 
-/// x².
 pub(super) fn square(x: f64) -> f64 {
     x * x
 }
 
-/// L with A = L Lᵀ, in the lower half of A; A must be positive definite.
+/// Replaces the lower half of A by L with A = L Lᵀ; A must be positive definite.
 fn factor(a: &mut [f64], n: usize) {
     for j in 0..n {
         for i in j..n {
@@ -42,13 +41,13 @@ pub(super) fn forward(l: &[f64], n: usize, b: &mut [f64]) {
     }
 }
 
-/// L of a positive definite matrix.
+/// The Cholesky factor L of a positive definite matrix.
 pub(super) fn cholesky(mut a: Vec<f64>, n: usize) -> Vec<f64> {
     factor(&mut a, n);
     a
 }
 
-/// b ← A⁻¹b.
+/// b ← A⁻¹b, given L with A = L Lᵀ.
 pub(super) fn solve(l: &[f64], n: usize, b: &mut [f64]) {
     forward(l, n, b);
     for i in (0..n).rev() {
@@ -58,7 +57,7 @@ pub(super) fn solve(l: &[f64], n: usize, b: &mut [f64]) {
 }
 
 impl Sample {
-    /// The mean loss of a predictor of logits.
+    /// The mean loss of a predictor that returns logits.
     pub(super) fn loss(&self, mut logits: impl FnMut(&[f64], &mut Vec<f64>)) -> f64 {
         let mut z = Vec::new();
         let losses = self.rows.iter().zip(&self.classes).map(|(x, y)| {
@@ -68,7 +67,7 @@ impl Sample {
         losses.sum::<f64>() / self.rows.len() as f64
     }
 
-    /// The loss of the best coefficients, by Newton's method in the coordinates in which the last class has none.
+    /// The loss of the best coefficients, by Newton's method with the coefficients of the last class fixed at 0.
     pub(super) fn best(&self) -> f64 {
         let d = self.rows[0].len() + 1;
         let free = self.s - 1;
@@ -129,7 +128,8 @@ impl Sample {
         before
     }
 
-    /// Draws `rounds` rows and lets a rule learn from them; at each of the `marks` its loss above the best. `None` where it broke down.
+    /// Draws `rounds` rows and trains on them. Returns the excess loss over the best coefficients at each of the
+    /// `marks`; `None` if the learner diverged.
     pub(super) fn run(
         &self,
         learner: &mut Learner,
@@ -151,7 +151,7 @@ impl Sample {
         found
     }
 
-    /// How many rows each class has, and their mean.
+    /// Number of rows of each class, and their mean.
     pub(super) fn means(&self) -> (Vec<f64>, Vec<Vec<f64>>) {
         let mut counts = vec![0.0; self.s];
         let mut means = vec![vec![0.0; self.rows[0].len()]; self.s];
@@ -167,7 +167,7 @@ impl Sample {
         (counts, means)
     }
 
-    /// The loss of linear discriminant analysis on the rows: what the model ζ by itself would predict with.
+    /// The loss of linear discriminant analysis on the rows, which is the prediction of the model ζ alone.
     pub(super) fn plug_in(&self) -> f64 {
         let (n, d, s) = (self.rows.len() as f64, self.rows[0].len(), self.s);
         let (counts, means) = self.means();
@@ -198,14 +198,14 @@ impl Sample {
     }
 }
 
-/// A random direction of length 1.
+/// A random unit vector.
 pub(super) fn direction(d: usize, random: &mut Sampler) -> Vec<f64> {
     let x: Vec<f64> = (0..d).map(|_| random.normal()).collect();
     let norm = x.iter().map(|x| x * x).sum::<f64>().sqrt();
     x.into_iter().map(|x| x / norm).collect()
 }
 
-/// Reflects x at the hyperplane of a direction: mixes all coordinates, and changes no length.
+/// Reflects x at the hyperplane orthogonal to a unit vector: this mixes all coordinates and preserves lengths.
 pub(super) fn reflect(x: &mut [f64], axis: &[f64]) {
     let dot: f64 = x.iter().zip(axis).map(|(x, a)| x * a).sum();
     x.iter_mut().zip(axis).for_each(|(x, a)| *x -= 2.0 * dot * a);

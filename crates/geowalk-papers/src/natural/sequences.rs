@@ -1,4 +1,4 @@
-//! Figure 1 of the paper: the two sequences, and natural gradient in its own metric beside them.
+//! Figure 1 of the paper: the two sequences, compared with natural gradient in its primal metric.
 
 use geowalk::laws::Sampler;
 use geowalk::natural::{AnyFamily, Baseline, Method, Natural, Schedule, Scratch};
@@ -38,7 +38,7 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
         walk.step(x, y, 1.0)?;
         walk.logits(x, &mut scratch, &mut z);
         walk.prior(&mut p);
-        // Every step at first, then at growing distances.
+        // Record every step at first, later only some.
         if t < 60 || t % (t / 30) == 0 {
             main.push((z[0] - z[2], z[1] - z[2]));
             dual.push([p[0], p[1], p[2]]);
@@ -64,7 +64,7 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
             .point("truth", truth),
     );
     run.done(1, 2);
-    // Labels 1, 2, 1, 2, …: natural gradient at its own parameters.
+    // Labels 1, 2, 1, 2, …: natural gradient in its primal metric.
     let settings = bare(Schedule::Constant { rate: 1.0 }, None);
     let mut own = Baseline::new(Method::Sngd, AnyFamily::parse("discrete")?, settings)?;
     own.grow(1, 2)?;

@@ -1,4 +1,4 @@
-//! How fast natural gradient may converge: the eigenvalues of G⁻¹H, from 1 down to nearly 0 as the classes separate.
+//! The convergence rate of natural gradient: the eigenvalues of G⁻¹H, from 1 down to nearly 0 as the classes separate.
 
 use geowalk::laws::Sampler;
 use geowalk::{ConfigError, Real};
@@ -15,7 +15,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// The eigenvalues of a symmetric matrix, rising, by Jacobi's rotations.
+/// The eigenvalues of a symmetric matrix, ascending, by Jacobi's rotations.
 fn eigenvalues(mut a: Vec<f64>, n: usize) -> Vec<f64> {
     for _ in 0..60 {
         let off: f64 = (0..n)
@@ -51,7 +51,8 @@ fn eigenvalues(mut a: Vec<f64>, n: usize) -> Vec<f64> {
     values
 }
 
-/// The eigenvalues of G⁻¹H at the truth of Gaussian classes with means so far apart, without those of the directions that change nothing.
+/// The eigenvalues of G⁻¹H at the true parameters of Gaussian classes with means `separation` apart, without those of
+/// directions that change nothing.
 fn spectrum(d: usize, s: usize, n: usize, separation: f64, random: &mut Sampler) -> Vec<f64> {
     let sample = gaussian((d, s, n), 1.0, separation, random);
     let (_, means) = sample.means();
@@ -119,7 +120,7 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
             1.0 + 1e-9,
         ));
         outcome.find(Finding::above(format!("least, separation {separation}"), least, 0.0));
-        // Fewer dimensions have other eigenvalues.
+        // The expected eigenvalues are for the full dimension.
         if run.size == Size::Full {
             outcome.find(Finding::equal(
                 format!("least, as another program found it, separation {separation}"),

@@ -1,4 +1,4 @@
-//! A warm-up that knows the dimension replaces the cap.
+//! A warm-up schedule that uses the dimension makes the cap unnecessary.
 
 use geowalk::ConfigError;
 use geowalk::laws::Sampler;

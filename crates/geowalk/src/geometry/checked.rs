@@ -1,10 +1,10 @@
 //! # Checked manifolds
-//! The verbs of a manifold for arguments that come from outside. Lengths, finite coordinates, points on the
-//! manifold and tangent vectors in the tangent space are all checked first, and the error says by how much a
-//! condition fails. Results are new vectors, and finite: what overflows is an error.
+//! The operations of a manifold for untrusted arguments. Lengths, finite coordinates, points on the manifold and
+//! tangent vectors in the tangent space are checked first; the error contains the size of the violation. Results are
+//! new, finite vectors; overflow is an error.
 //!
-//! **Cost** that of the raw verb, the checks (O(n); a Cholesky decomposition for matrices), and allocations:
-//! front ends use this, learners use [`Manifold`] directly.
+//! **Cost** that of the unchecked operation, the checks (O(n); a Cholesky decomposition for matrices), and
+//! allocations. Front ends use this type; learners use [`Manifold`] directly.
 
 use super::manifold::{ExpLog, Manifold, Step};
 use super::manifolds::shifted;
@@ -13,7 +13,7 @@ use super::work::Work;
 use crate::Real;
 use crate::error::{self, Allowed, DomainError};
 
-/// A result that overflowed is an error too.
+/// Returns an error if a result overflowed.
 fn finite<F: Real>(what: &'static str, value: F) -> Result<F, DomainError> {
     if value.is_finite() {
         return Ok(value);
@@ -21,7 +21,7 @@ fn finite<F: Real>(what: &'static str, value: F) -> Result<F, DomainError> {
     Err(DomainError::Scalar { what, value: value.f64(), allowed: Allowed::Finite })
 }
 
-/// A manifold whose verbs check their arguments.
+/// A manifold whose operations check their arguments.
 ///
 /// ```
 /// use geowalk::geometry::{Checked, manifolds::Sphere};
@@ -44,7 +44,7 @@ impl<M> Checked<M> {
         Self { manifold }
     }
 
-    /// The manifold itself, with its raw verbs.
+    /// The wrapped manifold, with its unchecked operations.
     pub fn manifold(&self) -> &M {
         &self.manifold
     }
@@ -81,7 +81,7 @@ impl<M> Checked<M> {
         Ok(v)
     }
 
-    /// A gradient step: the walk from `p` along −`rate`·gradient, and what happened on it.
+    /// A gradient step: the point reached from `p` along −`rate`·gradient, and the event of the walk.
     pub fn step<F: Real>(
         &self,
         p: &[F],
@@ -102,8 +102,7 @@ impl<M> Checked<M> {
         Ok((q, step))
     }
 
-    /// exp_p(v). Walks that leave the manifold end as those of the raw [`ExpLog::exp`], which also tells what
-    /// happened.
+    /// exp_p(v). A walk that leaves the manifold ends where [`ExpLog::exp`] ends, which also reports the event.
     pub fn exp<F: Real>(&self, p: &[F], v: &[F]) -> Result<Vec<F>, DomainError>
     where
         M: ExpLog<F>,
@@ -153,8 +152,8 @@ impl<M> Checked<M> {
         Ok(v)
     }
 
-    /// The weighted Fréchet mean of `points`, one after the other in one slice. The index in an error counts
-    /// through that slice.
+    /// The weighted Fréchet mean of `points`, stored one after another in one slice. The index in an error is an index
+    /// into that slice.
     pub fn mean<F: Real>(
         &self,
         points: &[F],
@@ -163,7 +162,7 @@ impl<M> Checked<M> {
     where
         M: ExpLog<F>,
     {
-        // A last point that is too short is refused by `check`, as one of the wrong dimension.
+        // An incomplete last point fails `check`, with an error about its length.
         let n = self.manifold.ambient();
         if points.is_empty() {
             return Err(DomainError::Empty { what: "the list of points" });

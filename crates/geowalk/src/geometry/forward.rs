@@ -1,6 +1,6 @@
-//! The traits of a manifold, passed on to something that implements them: a reference, a box, one of the variants of
-//! [`AnyManifold`](super::manifolds::AnyManifold). Every method is listed here once; those with a default too, so that
-//! a closed form is never replaced by the iteration it overrides.
+//! Forwards the traits of a manifold to the implementation behind a reference, a box, or a variant of
+//! [`AnyManifold`](super::manifolds::AnyManifold). Every method is listed here once, even those with a default, so
+//! that a closed form is never replaced by the default iteration.
 
 use super::manifold::{Curvature, ExpLog, Manifold, Step};
 use super::mean::Mean;

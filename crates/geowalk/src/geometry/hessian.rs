@@ -1,14 +1,19 @@
 //! # Hessian manifolds
-//! $$\langle u, v \rangle_w = u^\top \nabla^2\psi(w)\, v, \qquad \mathrm{grad} L = \nabla^2\psi(w)^{-1} \partial L, \qquad R_w(v) = \nabla\psi^{-1}\big(\nabla\psi(w) + \nabla^2\psi(w)\, v\big)$$
-//! The domain of a [`Generator`](super::Generator) with the metric ∇²ψ: to second order the divergence is half the squared distance.
+//! $$\langle u, v \rangle_w = u^\top \nabla^2\psi(w)\, v, \qquad
+//!   \mathrm{grad} L = \nabla^2\psi(w)^{-1} \partial L, \qquad
+//!   R_w(v) = \nabla\psi^{-1}\big(\nabla\psi(w) + \nabla^2\psi(w)\, v\big)$$
+//! The domain of a [`Generator`](super::Generator) with the metric ∇²ψ: to second order the divergence is half the
+//! squared distance.
 //!
-//! **The mirror step is a natural-gradient step.** The retraction R walks straight in the dual chart θ = ∇ψ(w), whose velocity is
-//! ∇²ψ(w) v. Put v = −η grad L: the two Hessians cancel and $\nabla\psi(w') = \nabla\psi(w) - \eta\, \partial L$, mirror descent, exactly and for
-//! every rate. \[NN09, eq. (48)\]
+//! **The mirror step is a natural-gradient step.** The retraction R is a straight line in the dual chart θ = ∇ψ(w),
+//! with velocity ∇²ψ(w) v. For v = −η grad L the two Hessians cancel:
+//! $\nabla\psi(w') = \nabla\psi(w) - \eta\, \partial L$, mirror descent, exactly and for every rate. \[NN09, eq.
+//! (48)\]
 //!
-//! **It is not a geodesic step.** Where ψ is [`Separable`], the metric is flat, with flat coordinates $f(w) = \int \sqrt{\psi_1''}$, and geodesics
-//! are straight in f and not in θ. So `Hessian` has both: [`retract`](Manifold::retract) is the walk in θ, [`exp`](ExpLog::exp) the geodesic.
-//! They agree to first order, and beyond it only where ψ is quadratic.
+//! **It is not a geodesic step.** If ψ is [`Separable`], the metric is flat, with flat coordinates
+//! $f(w) = \int \sqrt{\psi_1''}$. Geodesics are straight in f, not in θ. So `Hessian` has both:
+//! [`retract`](Manifold::retract) is the straight line in θ, [`exp`](ExpLog::exp) the geodesic. They agree to first
+//! order, and to higher order only if ψ is quadratic.
 //!
 //! | generator | ψ₁″ | flat coordinate | the manifold |
 //! |---|---|---|---|
@@ -17,11 +22,12 @@
 //! | `burg` | 1/w² | ln w | the positive orthant with the metric of the logarithm |
 //! | `simplex-entropy` | not separable | | Fisher's metric: Σ uv/w, grad L = w∘(∂L − ⟨w, ∂L⟩) |
 //!
-//! **Cost** that of the generator. **Care** A walk in θ may leave the image of the link (Itakura–Saito) and its end may overflow or underflow:
-//! both are errors with the coordinate, and the point stays where it was. [`Step::length`] of `retract` is ‖v‖ at the start, not the length
-//! of the curve. A q-norm with q < 2 has no Hessian where a coordinate is 0: `check` refuses such a point, which the generator itself accepts, and
-//! so does a walk that would end there.
-//! **Source** \[NN09, sec. 4.1\]; \[AN00, ch. 3\]; flat where separable.
+//! **Cost** that of the generator. **Care** A straight line in θ may leave the image of the link (Itakura–Saito), and
+//! its end may overflow or underflow. Both are errors with the coordinate, and the point is unchanged.
+//! [`Step::length`] of `retract` is ‖v‖ at the start, not the length of the curve. A q-norm with q < 2 has no Hessian
+//! at points with a zero coordinate. `check` and steps that would end at such a point return an error, although the
+//! generator accepts it.
+//! **Source** \[NN09, sec. 4.1\]; \[AN00, ch. 3\]; flat if separable.
 
 use super::link::{self, Link, PullBack};
 use super::mean::Mean;
@@ -56,7 +62,7 @@ pub struct Hessian<G> {
 }
 
 impl<G> Hessian<G> {
-    /// For n weights, n ≥ 1.
+    /// The manifold for n weights, n ≥ 1.
     pub fn new(generator: G, n: usize) -> Result<Self, ConfigError> {
         error::parameter("n", n as f64, Allowed::Whole(1))?;
         Ok(Self { generator, n })
@@ -105,7 +111,8 @@ impl<F: Real, G: Curved<F>> Manifold<F> for Hessian<G> {
         u.iter().zip(covector).map(|(&u, &mut g)| u * g).sum()
     }
 
-    /// That of v over its largest coordinate, times this coordinate: squares of tiny or huge vectors are no numbers.
+    /// Computed for v divided by its largest coordinate, then multiplied by it: squares of tiny or huge vectors would
+    /// underflow or overflow.
     fn norm(&self, p: &[F], v: &[F], work: &mut Work<F>) -> F {
         let largest = Norm::LInf.of(v);
         if largest == F::ZERO || !largest.is_finite() {
@@ -124,7 +131,7 @@ impl<F: Real, G: Curved<F>> Manifold<F> for Hessian<G> {
         self.generator.hessian_inverse(p, covector, v);
     }
 
-    /// The walk in the dual chart, θ ← θ + t ∇²ψ v.
+    /// The straight line in the dual chart, θ ← θ + t ∇²ψ v.
     fn retract(
         &self,
         p: &mut [F],
@@ -181,7 +188,7 @@ impl<F: Real, G: Separable<F>> Link<F> for Flat<'_, G> {
         w[0]
     }
 
-    /// The generator only says which numbers are in the image; its ends are found by halving.
+    /// The generator can only test whether a number is in the image, so the ends are found by halving.
     fn image(&self) -> (F, F) {
         let start = self.0.flat1(self.origin());
         let end = |sign: F| {
@@ -353,7 +360,7 @@ mod tests {
     fn leaving_is_an_error_that_leaves_the_point_alone() {
         let burg = Hessian::new(ItakuraSaito, 2).unwrap();
         let (mut p, mut work) = ([1.0, 2.0], Work::new());
-        // θ = −1/w = (−1, −½); v = 4 at the second is ∇²ψ v = 1.
+        // θ = −1/w = (−1, −½); v = 4 in the second coordinate gives ∇²ψ v = 1.
         let error = burg.retract(&mut p, &[0.0, 4.0], 1.0, &mut work).unwrap_err();
         assert_eq!(
             error.to_string(),
@@ -372,7 +379,7 @@ mod tests {
         assert!(entropy.check(&[1.0, 1.0, 1.0]).is_err());
     }
 
-    /// D(w + v‖w) = ½‖v‖² to second order: halving v halves the relative error of that.
+    /// D(w + v‖w) = ½‖v‖² to second order: halving v halves the relative error.
     #[test]
     fn the_divergence_is_half_the_squared_length() {
         for spec in ["entropy", "burg", "p-norm(q=1.3)", "simplex-entropy"] {

@@ -1,12 +1,13 @@
 //! # Dense matrices
-//! Matrices are column-major slices of `f64`, n×n unless said otherwise; a slice that is too short gives `None`, never
-//! a panic, and a matrix with a NaN or an infinity in it gives `None` too.
+//! Matrices are column-major slices of `f64`, n×n unless stated otherwise. A slice that is too short gives `None`,
+//! never a panic. A matrix that contains a NaN or an infinity also gives `None`.
 //!
-//! **Cost** Cholesky n³/6, a triangular solve n²/2 per column, a decomposition some 5 to 10 sweeps of 4n³ multiplications. No allocation once
-//! [`Matrices`] has grown.
-//! **Care** Plain loops without fused operations: same bits on every platform. The decompositions are Jacobi's rather than a library's: they keep the
-//! small eigenvalues of a badly scaled definite matrix to full relative accuracy, where methods that begin with a tridiagonal form lose them;
-//! their price, a factor of about 10 in time, is paid only by matrix manifolds, and matters above n ≈ 100.
+//! **Cost** Cholesky n³/6, a triangular solve n²/2 per column, a decomposition about 5 to 10 sweeps of 4n³
+//! multiplications. No allocation once [`Matrices`] has grown.
+//! **Care** Plain loops without fused operations: same bits on every platform. The decompositions are Jacobi's, not a
+//! library's. They compute the small eigenvalues of a badly scaled definite matrix to full relative accuracy, which
+//! methods that start with a tridiagonal form lose. They are about 10 times slower. Only matrix manifolds pay this
+//! price, and it matters above n ≈ 100.
 //! **Source** \[GV13, algorithms 3.1.1, 4.2.1, 8.5.3 and section 8.6.3\]; accuracy \[DV92\].
 
 use std::cell::RefCell;
@@ -35,8 +36,8 @@ impl Matrices {
 /// More sweeps than any matrix needs: convergence is quadratic once the rotations are small.
 const SWEEPS: usize = 60;
 
-/// A = U diag(values) Uᵀ of the symmetric matrix whose lower triangle `a` holds, values ascending, the vectors the columns of U.
-/// `a` is spoilt.
+/// A = U diag(values) Uᵀ for the symmetric matrix whose lower triangle is in `a`. Values are ascending; the columns of
+/// U are the eigenvectors. Overwrites `a`.
 pub(crate) fn eigen(
     a: &mut [f64],
     n: usize,
@@ -60,7 +61,8 @@ pub(crate) fn eigen(
         for q in 1..n {
             for p in 0..q {
                 let (app, aqq, apq) = (a[p + p * n], a[q + q * n], a[p + q * n]);
-                // Relative to both diagonal entries: what is left changes no eigenvalue by more than its own rounding.
+                // Relative to both diagonal entries: the remaining entries change no eigenvalue by more than its
+                // rounding.
                 if apq.abs() <= f64::EPSILON * (app.abs().sqrt() * aqq.abs().sqrt()) || apq == 0.0 {
                     continue;
                 }
@@ -96,7 +98,7 @@ pub(crate) fn eigen(
     rescale(values, scale)
 }
 
-/// The singular values (descending) and left singular vectors (columns) of any n×n matrix. `a` is spoilt.
+/// The singular values (descending) and left singular vectors (columns) of any n×n matrix. Overwrites `a`.
 pub(crate) fn singular(
     a: &mut [f64],
     n: usize,
@@ -106,7 +108,7 @@ pub(crate) fn singular(
     let (a, scale) = prepare(a, n)?;
     let values = values.get_mut(..n)?;
     let vectors = vectors.get_mut(..n * n)?;
-    // One-sided: the columns of A are turned until they are orthogonal; they are then the left vectors, times the values.
+    // One-sided: rotate the columns of A until they are orthogonal. They are then the left vectors times the values.
     vectors.copy_from_slice(a);
     let column = |m: &[f64], p: usize, q: usize| -> f64 {
         m[p * n..(p + 1) * n].iter().zip(&m[q * n..(q + 1) * n]).map(|(x, y)| x * y).sum()
@@ -151,14 +153,14 @@ fn rotation(p: f64, q: f64, r: f64) -> (f64, f64) {
     let t = if theta.is_finite() {
         (1.0 / (theta.abs() + crate::Real::hypot(theta, 1.0))).copysign(theta)
     } else {
-        // r is nothing beside q − p.
+        // r is negligible compared with q − p.
         r / (q - p)
     };
     let c = 1.0 / (t * t + 1.0).sqrt();
     (c, t * c)
 }
 
-/// Turns the columns p < q.
+/// Rotates the columns p < q.
 fn rotate(m: &mut [f64], n: usize, p: usize, q: usize, c: f64, s: f64) {
     let (head, tail) = m.split_at_mut(q * n);
     for (x, y) in head[p * n..(p + 1) * n].iter_mut().zip(&mut tail[..n]) {
@@ -168,7 +170,7 @@ fn rotate(m: &mut [f64], n: usize, p: usize, q: usize, c: f64, s: f64) {
     }
 }
 
-/// Sorts the values, and the columns with them.
+/// Sorts the values, and the columns in the same order.
 fn sort(values: &mut [f64], vectors: &mut [f64], n: usize, before: impl Fn(f64, f64) -> bool) {
     for j in 0..n {
         let mut first = j;
@@ -186,8 +188,8 @@ fn sort(values: &mut [f64], vectors: &mut [f64], n: usize, before: impl Fn(f64, 
     }
 }
 
-/// The first n×n entries, if they are there and finite, and the factor by which they were divided so that squares neither
-/// overflow nor vanish.
+/// Returns the first n×n entries, and the factor by which they were divided so that squares neither overflow nor
+/// underflow. `None` if the slice is too short or not finite.
 fn prepare(a: &mut [f64], n: usize) -> Option<(&mut [f64], f64)> {
     let a = a.get_mut(..n * n).filter(|a| n > 0 && a.iter().all(|x| x.is_finite()))?;
     let largest = a.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
@@ -208,8 +210,8 @@ fn rescale(values: &mut [f64], scale: f64) -> Option<()> {
     values.iter().all(|x| x.is_finite()).then_some(())
 }
 
-/// a ← L with L Lᵀ the symmetric matrix whose lower triangle `a` holds, zeros above the diagonal. `None`, with `a` spoilt,
-/// if it is not positive definite or not finite.
+/// a ← L with L Lᵀ the symmetric matrix whose lower triangle is in `a`, with zeros above the diagonal. Returns `None`,
+/// and overwrites `a`, if it is not positive definite or not finite.
 pub(crate) fn cholesky_in_place(a: &mut [f64], n: usize) -> Option<()> {
     let a = a.get_mut(..n * n).filter(|_| n > 0)?;
     for j in 0..n {
@@ -221,7 +223,7 @@ pub(crate) fn cholesky_in_place(a: &mut [f64], n: usize) -> Option<()> {
                 *a -= factor * l;
             }
         }
-        // A NaN or an infinity in row j has reached this pivot: nothing that is not finite gets past.
+        // A NaN or an infinity in row j has reached this pivot, so every value that is not finite is detected here.
         let pivot = column[j];
         if !(pivot > 0.0 && pivot.is_finite()) {
             return None;
@@ -236,7 +238,7 @@ pub(crate) fn cholesky_in_place(a: &mut [f64], n: usize) -> Option<()> {
     Some(())
 }
 
-/// The Cholesky factor in new memory, for constructors.
+/// Returns the Cholesky factor in a new vector, for constructors.
 pub(crate) fn cholesky(a: &[f64], n: usize) -> Option<Vec<f64>> {
     let mut l = a.get(..n * n)?.to_vec();
     cholesky_in_place(&mut l, n)?;
@@ -263,7 +265,7 @@ pub(crate) fn solve_lower(l: &[f64], n: usize, x: &mut [f64]) {
 /// The smallest eigenvalue of the symmetric matrix whose lower triangle `a` holds.
 pub(crate) fn smallest_eigenvalue<F: crate::Real>(a: &[F], n: usize) -> Option<f64> {
     thread_local! {
-        // Who asks has no scratch memory at hand, and may ask at every step.
+        // Callers have no scratch memory, and may call this in every step.
         static SCRATCH: RefCell<Matrices> = const { RefCell::new(Matrices { pool: Vec::new() }) };
     }
     let a = a.get(..n * n)?;

@@ -1,7 +1,8 @@
 //! # Link functions
-//! $$\langle u, v\rangle_w = \sum_i f'(w_i)^2 u_i v_i, \qquad \exp_w(v) = f^{-1}\big(f(w) + f'(w)\, v\big), \qquad d(w, q) = \Vert f(w) - f(q) \Vert_2$$
-//! A link function f maps each weight into ℝ, and plain gradient descent then moves the mapped weights. [`PullBack`] is
-//! the equivalent manifold: its metric makes f an isometry onto its image.
+//! $$\langle u, v\rangle_w = \sum_i f'(w_i)^2 u_i v_i, \qquad \exp_w(v) = f^{-1}\big(f(w) + f'(w)\, v\big), \qquad
+//!   d(w, q) = \Vert f(w) - f(q) \Vert_2$$
+//! A link function f maps each weight into ℝ, and plain gradient descent then moves the mapped weights. [`PullBack`]
+//! is the equivalent manifold: its metric makes f an isometry onto its image.
 //!
 //! **Link function algorithms are geodesic walks.** Gradient descent on θ = f(w) is
 //! $$f(w') = f(w) - \eta\, \partial (L \circ f^{-1}) = f(w) - \eta\, \frac{\partial L(w)}{f'(w)}. \tag{5}$$

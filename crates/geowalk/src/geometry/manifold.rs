@@ -1,18 +1,18 @@
 //! # Manifolds
-//! What a Riemannian geometry has to say: where its points are, how long a tangent vector is, how the differential of
-//! a loss becomes a direction, and how to walk along it.
+//! The definition of a Riemannian geometry: its points, the length of a tangent vector, the conversion of a loss's
+//! differential to a direction, and steps along a direction.
 //!
 //! A point is a slice of [`Manifold::ambient`] scalars in ambient coordinates (a unit vector for the sphere, n×n
-//! column-major entries for SPD matrices). A tangent vector is a slice of the same length. Every operation works
-//! in place, in caller's memory: scratch comes from [`Work`].
+//! column-major entries for SPD matrices). A tangent vector is a slice of the same length. Every operation works in
+//! place, in memory of the caller; scratch memory comes from [`Work`].
 //!
-//! **Two traits.** [`Manifold`] is what a natural-gradient step needs. [`ExpLog`] is for manifolds whose geodesics
-//! have a closed form. A Hessian manifold of a general generator has the first and not the second; a missing power is a
+//! **Two traits.** [`Manifold`] has what a natural-gradient step needs. [`ExpLog`] is for manifolds whose geodesics
+//! have a closed form. A Hessian manifold of a general generator implements only the first. A missing capability is a
 //! missing `impl`, never an error at run time.
 //!
-//! **Malformed slices.** These methods trust their arguments, since learners call them once per example. Slices
-//! of a wrong length give an unspecified result (often NaN), never a panic. Whatever comes from outside goes through
-//! [`Checked`](crate::geometry::Checked), which has the same verbs and checks every argument.
+//! **Malformed slices.** These methods trust their arguments, because learners call them once per example. Slices of a
+//! wrong length give an unspecified result (often NaN), never a panic. Use [`Checked`](crate::geometry::Checked) for
+//! untrusted input: it has the same operations and checks every argument.
 
 use super::mean::{self, Mean};
 use super::work::Work;
@@ -21,19 +21,19 @@ use crate::error::DomainError;
 
 /// A Riemannian manifold whose points are slices of [`ambient`](Manifold::ambient) scalars.
 pub trait Manifold<F: Real> {
-    /// Scalars in a point.
+    /// Number of scalars in a point.
     fn ambient(&self) -> usize;
 
     /// Dimension of the manifold.
     fn dim(&self) -> usize;
 
-    /// The coordinate of feature 0 where rows are learned from: coordinates before it belong to no feature, as the time
-    /// of the hyperboloid.
+    /// The coordinate that belongs to feature 0 of a row. Coordinates before it, such as the time coordinate of the
+    /// hyperboloid, do not belong to a feature.
     fn first_feature(&self) -> usize {
         0
     }
 
-    /// Is `p` a point of the manifold (up to [`Real::TOLERANCE`])? The error carries the amount of the violation.
+    /// Is `p` a point of the manifold (up to [`Real::TOLERANCE`])? The error contains the size of the violation.
     fn check(&self, p: &[F]) -> Result<(), DomainError>;
 
     /// Is `v` tangent at the point `p`?
@@ -42,18 +42,18 @@ pub trait Manifold<F: Real> {
     /// A canonical starting point: 0, the pole, the uniform distribution, the identity matrix.
     fn origin(&self, p: &mut [F]);
 
-    /// v ← the tangent vector at `p` nearest to the ambient vector `v` (orthogonal projection in the metric that defines the
-    /// tangent space). Tangent vectors stay what they are.
+    /// v ← the tangent vector at `p` nearest to the ambient vector `v` (orthogonal projection in the metric that
+    /// defines the tangent space). Tangent vectors are unchanged.
     fn project(&self, p: &[F], v: &mut [F]);
 
-    /// p ← the point of the manifold nearest to p among the coordinates, or one near it: takes out what rounding to
-    /// fewer digits has put in. An error where there is none. By default p is only checked.
+    /// p ← the nearest point of the manifold in ambient coordinates, or one near it. This removes the rounding error
+    /// of a conversion to fewer digits. An error if there is none. By default p is only checked.
     fn nearest(&self, p: &mut [F], _work: &mut Work<F>) -> Result<(), DomainError> {
         self.check(p)
     }
 
-    /// p ← a random point, from numbers of the standard normal distribution: uniform on spheres, frames, subspaces,
-    /// rotations and the simplex; elsewhere a walk from the origin along a normal tangent vector.
+    /// p ← a random point, made from standard normal numbers: uniform on spheres, frames, subspaces, rotations and the
+    /// simplex. Elsewhere it is the end of a walk from the origin along a normal tangent vector.
     fn random(&self, normal: &mut dyn FnMut() -> f64, p: &mut [F], work: &mut Work<F>) {
         self.origin(p);
         let ([covector, v], work) = work.nested(self.ambient());
@@ -61,7 +61,7 @@ pub trait Manifold<F: Real> {
             *g = F::of(normal());
         }
         self.gradient(p, covector, v, work);
-        // The gradient of a normal covector is normal in the metric. A step that cannot be made leaves the origin.
+        // The gradient of a normal covector is normal in the metric. If the step fails, p stays at the origin.
         let _ = self.retract(p, v, F::ONE, work);
     }
 
@@ -73,13 +73,14 @@ pub trait Manifold<F: Real> {
         self.inner(p, v, v, work).max(F::ZERO).sqrt()
     }
 
-    /// v ← the Riemannian gradient of a function whose Euclidean differential at `p` is `covector`: the tangent vector with
-    /// ⟨v, u⟩_p = Σ covector_i u_i for every tangent u.
+    /// v ← the Riemannian gradient of a function whose Euclidean differential at `p` is `covector`: the tangent vector
+    /// with ⟨v, u⟩_p = Σ covector_i u_i for every tangent u.
     fn gradient(&self, p: &[F], covector: &[F], v: &mut [F], work: &mut Work<F>);
 
-    /// p ← R_p(t·v): a walk from `p` that sets out along `v`, R_p(tv) = p + tv + O(t²). The geodesic, [`ExpLog::exp`], on all manifolds of
-    /// [`manifolds`](super::manifolds) and on [`PullBack`](super::PullBack); on a [`Hessian`](super::Hessian) manifold the straight walk in the dual
-    /// chart (the mirror step), also where that manifold has geodesics. On an error `p` is unchanged.
+    /// p ← R_p(t·v): a walk that starts at `p` in the direction of `v`, R_p(tv) = p + tv + O(t²). On all manifolds of
+    /// [`manifolds`](super::manifolds) and on [`PullBack`](super::PullBack) it is the geodesic, [`ExpLog::exp`]. On a
+    /// [`Hessian`](super::Hessian) manifold it is the straight line in the dual chart (the mirror step), even if that
+    /// manifold has geodesics. On an error `p` is unchanged.
     fn retract(
         &self,
         p: &mut [F],
@@ -101,14 +102,14 @@ pub trait ExpLog<F: Real>: Manifold<F> {
     /// p ← exp_p(t·v). On an error `p` is unchanged.
     fn exp(&self, p: &mut [F], v: &[F], t: F, work: &mut Work<F>) -> Result<Step<F>, DomainError>;
 
-    /// v ← log_p(q), the initial velocity of the shortest geodesic from `p` to `q` that takes unit time. An error where
-    /// there is no unique one.
+    /// v ← log_p(q), the initial velocity of the shortest geodesic from `p` to `q` in unit time. An error if it is not
+    /// unique.
     fn log(&self, p: &[F], q: &[F], v: &mut [F], work: &mut Work<F>) -> Result<(), DomainError>;
 
     /// The geodesic distance of `p` and `q`.
     fn distance(&self, p: &[F], q: &[F], work: &mut Work<F>) -> F;
 
-    /// v ← the parallel transport of `v` from `p` to `q` along the shortest geodesic. An error where there is no unique one.
+    /// v ← the parallel transport of `v` from `p` to `q` along the shortest geodesic. An error if that is not unique.
     fn transport(
         &self,
         p: &[F],
@@ -117,14 +118,14 @@ pub trait ExpLog<F: Real>: Manifold<F> {
         work: &mut Work<F>,
     ) -> Result<(), DomainError>;
 
-    /// v ← `v` carried from `p` to `q` as optimizers need it: parallel transport, or a cheaper map that agrees to first
-    /// order where that is dear.
+    /// v ← `v` carried from `p` to `q` for optimizers: parallel transport, or a cheaper map that agrees to first order
+    /// if transport is expensive.
     fn carry(&self, p: &[F], q: &[F], v: &mut [F], work: &mut Work<F>) -> Result<(), DomainError> {
         self.transport(p, q, v, work)
     }
 
-    /// p ← the weighted Fréchet mean of `points` (one after the other in one slice), the minimiser of Σ w_i d(p, x_i)².
-    /// See the module [`mean`](mod@super::mean) for the iteration and for when it is unique.
+    /// p ← the weighted Fréchet mean of `points` (one after another in one slice), the minimizer of Σ w_i d(p, x_i)².
+    /// The module [`mean`](mod@super::mean) describes the iteration, and when the mean is unique.
     fn mean(
         &self,
         points: &[F],
@@ -136,12 +137,12 @@ pub trait ExpLog<F: Real>: Manifold<F> {
     }
 }
 
-/// What happened on a walk.
+/// The result of a walk.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Step<F> {
     /// Length of the walk in the metric.
     pub length: F,
-    /// Anything a certificate has to know.
+    /// The event that a certificate must know.
     pub event: Event,
 }
 
@@ -152,36 +153,36 @@ impl<F> Step<F> {
     }
 }
 
-/// Whether a walk stayed where theorems hold.
+/// Did the walk stay where the theorems hold?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
     /// Nothing to report.
     Inside,
-    /// The walk was longer than the injectivity radius: it is a geodesic, but not the shortest way.
+    /// The walk was longer than the injectivity radius: it is a geodesic, but may not be the shortest path.
     PastInjectivity,
     /// The walk left the manifold and was folded back at the boundary (Fisher simplex).
     Folded {
-        /// How many coordinates crossed zero.
+        /// Number of coordinates that crossed zero.
         coordinates: usize,
     },
-    /// The result was moved to the nearest number that can be represented.
+    /// The result was moved to the nearest representable number.
     Clamped {
-        /// How many coordinates were moved.
+        /// Number of coordinates that were moved.
         coordinates: usize,
     },
     /// The gradient is 0 although the loss is not: the walk cannot move on this example.
     Stationary,
-    /// The implicit step does not exist where it was looked for; a backtracked explicit step was made in its place.
+    /// No implicit step was found. A backtracked explicit step was made in its place.
     FellBack,
 }
 
 /// Bounds on the sectional curvature of a manifold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Curvature {
-    /// No plane is curved less than this.
+    /// The smallest sectional curvature.
     pub min: f64,
-    /// No plane is curved more than this.
+    /// The largest sectional curvature.
     pub max: f64,
 }
 
@@ -189,12 +190,12 @@ impl Curvature {
     /// Zero everywhere.
     pub const FLAT: Self = Self { min: 0.0, max: 0.0 };
 
-    /// The same everywhere.
+    /// The same curvature everywhere.
     pub const fn constant(k: f64) -> Self {
         Self { min: k, max: k }
     }
 
-    /// The sign, if all planes agree (0 counts with either).
+    /// The sign, if all planes agree (0 agrees with both signs).
     pub fn sign(self) -> Sign {
         match (self.min >= 0.0, self.max <= 0.0) {
             (true, true) => Sign::Flat,
@@ -214,7 +215,7 @@ pub enum Sign {
     NonNegative,
     /// K ≤ 0.
     NonPositive,
-    /// Some planes are curved one way, some the other.
+    /// Both signs occur.
     Mixed,
 }
 

@@ -1,16 +1,16 @@
 //! # Fréchet means
 //! $$\bar p = \arg\min_p \sum_i w_i\, d(p, x_i)^2$$
-//! **Flat geometries** have it in closed form, the arithmetic mean in flat coordinates.
-//! **Others**: Karcher's iteration, $p \leftarrow \exp_p(\tau \sum_i w_i \log_p x_i)$, with
-//! $\tau = 1/\sum_i w_i \zeta(d_i)$, $\zeta(d) = \sqrt{-K}d \coth(\sqrt{-K}d)$ where the curvature is negative (the
-//! Hessian of $d^2/2$ is at most ζ there, so the step cannot overshoot) and $\tau = 1$ elsewhere.
+//! **Flat geometries** have a closed form: the arithmetic mean in flat coordinates.
+//! **Others** use Karcher's iteration, $p \leftarrow \exp_p(\tau \sum_i w_i \log_p x_i)$. With negative curvature
+//! $\tau = 1/\sum_i w_i \zeta(d_i)$, $\zeta(d) = \sqrt{-K}d \coth(\sqrt{-K}d)$: the Hessian of $d^2/2$ is at most ζ
+//! there, so the step cannot overshoot. Otherwise $\tau = 1$.
 //!
-//! Where the mean may not be unique the iteration can end at a saddle: random directions are then tried, and if one
-//! leads lower it goes on from there.
+//! If the mean may not be unique, the iteration can end at a saddle. Then it tries random directions, and continues
+//! from a lower point if there is one.
 //!
-//! **Uniqueness** Always on Hadamard manifolds (K ≤ 0, simply connected). With K > 0, if all points lie in a ball of radius
-//! below a quarter of a great circle ($\pi/(2\sqrt{K})$) and half the injectivity radius; [`Mean::unique`] says whether that holds for the
-//! mean found.
+//! **Uniqueness** Always on Hadamard manifolds (K ≤ 0, simply connected). With K > 0, if all points lie in a ball of
+//! radius below a quarter of a great circle ($\pi/(2\sqrt{K})$) and half the injectivity radius; [`Mean::unique`] says
+//! whether that holds for the mean found.
 //! **Cost** O(k·n) per iteration. **Source** \[Karcher77\]; \[Afsari11\]; ζ from \[ZS16, lemma 5\].
 
 use super::manifold::ExpLog;
@@ -19,20 +19,20 @@ use crate::Real;
 use crate::error::{Allowed, DomainError};
 use crate::row::Norm;
 
-/// How a mean was found.
+/// The result of computing a mean.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Mean {
     /// Iterations made (0 for a closed form).
     pub iterations: usize,
-    /// Norm of Σ w_i log_p(x_i) at the end, which is 0 at the mean.
+    /// Final norm of Σ w_i log_p(x_i), which is 0 at the mean.
     pub residual: f64,
     /// The largest distance of a point with positive weight from the mean.
     pub radius: f64,
-    /// Is the mean known to be the only one? (false: not known.)
+    /// Is the mean known to be unique? False means not known.
     pub unique: bool,
 }
 
-/// Checks points and weights; gives the number of points and the sum of the weights.
+/// Checks points and weights; returns the number of points and the sum of the weights.
 fn prepare<F: Real>(
     points: &[F],
     weights: Option<&[F]>,
@@ -70,7 +70,8 @@ fn prepare<F: Real>(
     }
 }
 
-/// The mean in coordinates that make the manifold flat: `p ← back(Σ w_i there(x_i) / Σ w_i)`, coordinate by coordinate.
+/// The mean in coordinates that make the manifold flat: `p ← back(Σ w_i there(x_i) / Σ w_i)`, coordinate by
+/// coordinate.
 ///
 /// The reported radius is measured in those coordinates, where it is the geodesic distance.
 pub(crate) fn arithmetic<F: Real>(
@@ -102,7 +103,7 @@ pub(crate) fn arithmetic<F: Real>(
     Ok(Mean { iterations: 0, residual: 0.0, radius, unique: true })
 }
 
-/// How often the iteration may leave a point where the gradient is 0 and that is no minimum.
+/// Number of times that the iteration may leave a point that has gradient 0 but is not a minimum.
 const ESCAPES: u64 = 16;
 
 /// Σ w_i d(p, x_i)².
@@ -120,7 +121,7 @@ fn spread<F: Real, M: ExpLog<F> + ?Sized>(
     .sum()
 }
 
-/// Looks in a few random directions for a smaller sum of squares, and goes there: p was a saddle, or a maximum.
+/// Tries random directions for a smaller sum of squares, and moves there: p was a saddle or a maximum.
 fn escape<F: Real, M: ExpLog<F> + ?Sized>(
     manifold: &M,
     points: &[F],
@@ -135,7 +136,8 @@ fn escape<F: Real, M: ExpLog<F> + ?Sized>(
     let far = F::of(1e-2) * manifold.injectivity(p).min(F::ONE);
     let mut state = seed;
     for _ in 0..DIRECTIONS {
-        // Any covector off the symmetries of the points will do: Knuth's generator, its upper half.
+        // Any covector that does not share the symmetries of the points works. Use the upper half of Knuth's
+        // generator.
         for x in trial.iter_mut() {
             state = state
                 .wrapping_mul(6_364_136_223_846_793_005)
@@ -165,7 +167,7 @@ fn escape<F: Real, M: ExpLog<F> + ?Sized>(
     false
 }
 
-/// Karcher's iteration from the point of largest weight.
+/// Karcher's iteration, starting at the point with the largest weight.
 pub(crate) fn karcher<F: Real, M: ExpLog<F> + ?Sized>(
     manifold: &M,
     points: &[F],
@@ -190,7 +192,7 @@ pub(crate) fn karcher<F: Real, M: ExpLog<F> + ?Sized>(
 
     let curvature = manifold.curvature();
     let root = F::of((-curvature.min).max(0.0).sqrt());
-    // The unit of length: that of the curvature, and at most 1.
+    // The unit of length is given by the curvature, and is at most 1.
     let unit = F::of(1.0 / curvature.min.abs().max(curvature.max.abs()).max(1.0).sqrt());
     let ([step, direction], work) = work.nested(n);
     let mut best = F::INFINITY;
@@ -218,7 +220,8 @@ pub(crate) fn karcher<F: Real, M: ExpLog<F> + ?Sized>(
             }
         }
         let residual = manifold.norm(p, step, work);
-        // Rounding of `log` leaves a residual of a few ulps of the spread: stop there, or when it no longer falls.
+        // Rounding in `log` leaves a residual of a few ulps of the spread. Stop there, or when the residual no longer
+        // decreases.
         let enough = F::of(4.0) * F::EPSILON * (unit + radius);
         if residual < best {
             best = residual;
@@ -226,7 +229,7 @@ pub(crate) fn karcher<F: Real, M: ExpLog<F> + ?Sized>(
         } else {
             idle += 1;
         }
-        // Or when it is lost in the rounding of p itself, far from the origin of a flat factor.
+        // Also stop when the step is below the rounding of p, far from the origin of a flat factor.
         let lost = Norm::LInf.of(step) <= F::of(64.0) * F::EPSILON * Norm::LInf.of(p);
         let little = F::of(1e-2) * F::EPSILON.sqrt() * (unit + radius);
         let stalled = idle >= 8 && (residual <= little || lost);
@@ -266,7 +269,7 @@ mod tests {
 
     #[test]
     fn saddles_are_left() {
-        // Three points at 120° on a great circle: every one of them is a saddle, the poles are the minima.
+        // Three points at 120° on a great circle: each of them is a saddle, the poles are the minima.
         let h = 0.75_f64.sqrt();
         let points = [1.0, 0.0, 0.0, -0.5, h, 0.0, -0.5, -h, 0.0];
         let sphere = Sphere::new(3, 1.0).unwrap();

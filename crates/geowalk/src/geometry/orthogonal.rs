@@ -1,10 +1,10 @@
 //! # Orthonormal frames and rotations
-//! Matrices of n rows, column after column in `f64`, as in [`linalg`]. What the manifolds of frames share: products,
-//! the nearest frame, an orthonormal complement, exponential and logarithm of rotations.
+//! Matrices of n rows, column-major in `f64`, as in [`linalg`]. Operations shared by the manifolds of frames:
+//! products, the nearest frame, an orthonormal complement, exponential and logarithm of rotations.
 //!
 //! **Rotations** With $S = \Omega^\top\Omega$ for a skew Ω, $e^\Omega = \cos\sqrt S + \Omega\,\mathrm{sinc}\sqrt S$,
-//! and for a rotation R with skew part K, $\ln R = K f(\theta)$, $f = \theta/\sin\theta$. The eigenvectors u are those of
-//! $R + R^\top$, and θ follows from |Ru − u| and |Ru + u|, which are exact near 0 and near π.
+//! and for a rotation R with skew part K, $\ln R = K f(\theta)$, $f = \theta/\sin\theta$. The eigenvectors u are those
+//! of $R + R^\top$, and θ follows from |Ru − u| and |Ru + u|, which are exact near 0 and near π.
 //! **Cost** O(n³). **Source** \[EAS98\]; the formulas follow from the eigenvalues of a skew matrix.
 
 use super::linalg::{self, eigen, sandwich};
@@ -46,7 +46,7 @@ pub(super) fn skew(a: &mut [f64], n: usize) {
     }
 }
 
-/// The rows of `from`, one after the other, as columns of `to`.
+/// Copies the rows of `from`, stored one after another, into the columns of `to`.
 pub(super) fn columns<F: Real>(from: &[F], n: usize, to: &mut [f64]) {
     let p = to.len() / n;
     to.fill(f64::NAN);
@@ -67,7 +67,7 @@ pub(super) fn rows<F: Real>(from: &[f64], n: usize, to: &mut [F]) {
     }
 }
 
-/// The largest |XᵀX − 1|, and where.
+/// The largest |XᵀX − 1|, and its position.
 pub(super) fn defect(x: &[f64], n: usize) -> (f64, usize, usize) {
     let mut worst = (0.0, 0, 0);
     for (j, b) in x.chunks_exact(n).enumerate() {
@@ -82,7 +82,7 @@ pub(super) fn defect(x: &[f64], n: usize) -> (f64, usize, usize) {
     worst
 }
 
-/// Refuses what is no frame of orthonormal columns.
+/// Returns an error if the columns are not orthonormal.
 pub(super) fn check_frame<F: Real>(x: &[f64], n: usize) -> Result<(), DomainError> {
     let (found, i, j) = defect(x, n);
     let tolerance = F::TOLERANCE.f64();
@@ -97,7 +97,7 @@ pub(super) fn check_frame<F: Real>(x: &[f64], n: usize) -> Result<(), DomainErro
     Err(DomainError::Constraint { quantity, found, expected: 0.0, tolerance })
 }
 
-/// X ← X(3 − XᵀX)/2: takes rounding out of a frame. `gap` has room for XᵀX, `copy` for X.
+/// X ← X(3 − XᵀX)/2: removes rounding errors from a frame. `gap` has room for XᵀX, `copy` for X.
 pub(super) fn polish(x: &mut [f64], n: usize, gap: &mut [f64], copy: &mut [f64]) {
     let p = x.len() / n;
     let (gap, copy) = (&mut gap[..p * p], &mut copy[..p * n]);
@@ -109,13 +109,13 @@ pub(super) fn polish(x: &mut [f64], n: usize, gap: &mut [f64], copy: &mut [f64])
     add_product(-0.5, copy, n, gap, x);
 }
 
-/// As [`polish`], again and again until X is a frame. `false` if X is too far from one: the turn that led to it was so
-/// long that rounding is not small beside a turn of 1.
+/// Repeats [`polish`] until X is a frame. `false` if X is too far from one: the rotation was so long that its rounding
+/// error is not small compared with a rotation of 1.
 pub(super) fn settle(x: &mut [f64], n: usize, gap: &mut [f64], copy: &mut [f64]) -> bool {
     let p = x.len() / n;
     loop {
         let off = defect(x, n).0;
-        // Singular values between 0.7 and 1.3 come nearer to 1, twice as many digits at a time.
+        // Singular values between 0.7 and 1.3 converge to 1 quadratically.
         if off.is_nan() || off * p as f64 > 0.5 {
             return false;
         }
@@ -126,7 +126,7 @@ pub(super) fn settle(x: &mut [f64], n: usize, gap: &mut [f64], copy: &mut [f64])
     }
 }
 
-/// X ← the frame nearest to X, its polar factor. `None` if a column depends on the others. Scratch: three matrices with
+/// X ← the nearest frame, its polar factor. `None` if the columns are linearly dependent. Scratch: three matrices with
 /// room for XᵀX, one with room for X.
 pub(super) fn polar(x: &mut [f64], n: usize, scratch: [&mut [f64]; 4]) -> Option<()> {
     let p = x.len() / n;
@@ -148,8 +148,8 @@ pub(super) fn polar(x: &mut [f64], n: usize, scratch: [&mut [f64]; 4]) -> Option
     Some(())
 }
 
-/// q ← orthonormal columns that are orthogonal to the frame X and span what the columns of W have outside it. W is
-/// spoilt. q has min(p, n − p) columns; those that W does not need are unit vectors made orthogonal.
+/// q ← orthonormal columns, orthogonal to the frame X, that span the part of the columns of W outside X. Overwrites W.
+/// q has min(p, n − p) columns; those not needed for W are orthogonalized unit vectors.
 pub(super) fn complement(x: &[f64], w: &mut [f64], n: usize, q: &mut [f64]) {
     fn remove(from: &mut [f64], by: &[f64]) {
         let along: f64 = from.iter().zip(by).map(|(a, b)| a * b).sum();
@@ -177,7 +177,7 @@ pub(super) fn complement(x: &[f64], w: &mut [f64], n: usize, q: &mut [f64]) {
                 *x /= scale;
             }
         } else {
-            // The unit vector with most outside all columns so far.
+            // The unit vector with the largest part outside all columns so far.
             let outside = |i: usize| {
                 let part = |m: &[f64]| -> f64 { m.chunks_exact(n).map(|c| c[i] * c[i]).sum() };
                 1.0 - part(x) - part(before)
@@ -206,10 +206,10 @@ pub(super) fn complement(x: &[f64], w: &mut [f64], n: usize, q: &mut [f64]) {
     }
 }
 
-/// Turns longer than this are refused: rounding leaves their angles no digits.
+/// Longer rotations are errors: rounding leaves their angles no correct digits.
 pub(super) const LONGEST: f64 = 1e15;
 
-/// out ← e^Ω − 1 of a skew Ω of m rows. Three matrices of scratch.
+/// out ← e^Ω − 1 for a skew Ω of m rows. Needs three scratch matrices.
 pub(super) fn turn(
     omega: &[f64],
     m: usize,
@@ -221,7 +221,7 @@ pub(super) fn turn(
     gram(omega, omega, m, s);
     eigen(s, m, values, u)?;
     for (value, u) in values.iter_mut().zip(u.chunks_exact(m)) {
-        // The root of an eigenvalue would lose the small angles beside large ones.
+        // The root of an eigenvalue would lose small angles next to large ones.
         let image = &mut out[..m];
         image.fill(0.0);
         add_product(1.0, omega, m, u, image);
@@ -233,16 +233,16 @@ pub(super) fn turn(
     Some(())
 }
 
-/// The size of a logarithm, and how far from the cut locus it is.
+/// The norm of a logarithm, and a measure of its distance from the cut locus.
 pub(super) struct Angles {
     /// The root of the sum of the squares of all angles: ‖ln R‖_F.
     pub(super) size: f64,
-    /// The least 2 cos(θ/2): 0 where a plane is turned by π.
+    /// The smallest 2 cos(θ/2): 0 if a plane is rotated by π.
     pub(super) least: f64,
 }
 
-/// out ← ln(1 + D) of a rotation 1 + D; D is spoilt. `None` if there are numbers that are not finite. Where an angle is
-/// π, out means nothing.
+/// out ← ln(1 + D) for a rotation 1 + D. Overwrites D. `None` if a number is not finite. If an angle is π, `out` is
+/// meaningless.
 pub(super) fn turned(
     d: &mut [f64],
     m: usize,
@@ -285,7 +285,7 @@ pub(super) fn turned(
     Some(Angles { size: square.sqrt(), least })
 }
 
-/// The sign of a determinant, by elimination. `a` is spoilt.
+/// The sign of a determinant, by elimination. Overwrites `a`.
 pub(super) fn orientation(a: &mut [f64], n: usize) -> f64 {
     let mut sign = 1.0;
     for j in 0..n {
@@ -317,8 +317,8 @@ pub(super) fn orientation(a: &mut [f64], n: usize) -> f64 {
     sign
 }
 
-/// v ← v − X sym(XᵀV), row after row and without scratch memory: the columns are orthonormal, so that one pair after the
-/// other is as good as all at once.
+/// v ← v − X sym(XᵀV), row by row without scratch memory. The columns are orthonormal, so the pairs can be subtracted
+/// one after another.
 pub(super) fn flatten_rows<F: Real>(x: &[F], p: usize, v: &mut [F]) {
     let along = |i: usize, j: usize, v: &[F]| -> f64 {
         x.chunks_exact(p).zip(v.chunks_exact(p)).map(|(x, v)| x[i].f64() * v[j].f64()).sum()
@@ -338,7 +338,7 @@ pub(super) fn flatten_rows<F: Real>(x: &[F], p: usize, v: &mut [F]) {
     }
 }
 
-/// v ← v − X XᵀV, likewise.
+/// v ← v − X XᵀV, row by row without scratch memory.
 pub(super) fn outside_rows<F: Real>(x: &[F], p: usize, v: &mut [F]) {
     for _ in 0..2 {
         for j in 0..p {
@@ -353,7 +353,7 @@ pub(super) fn outside_rows<F: Real>(x: &[F], p: usize, v: &mut [F]) {
     }
 }
 
-/// v ← v − X sym(XᵀV), twice: what is tangent to the frames at X.
+/// v ← v − X sym(XᵀV), applied twice: the projection onto the tangent space of the frames at X.
 pub(super) fn flatten(x: &[f64], n: usize, v: &mut [f64], s: &mut [f64]) {
     let p = x.len() / n;
     let s = &mut s[..p * p];

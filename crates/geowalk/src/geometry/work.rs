@@ -3,8 +3,8 @@
 use crate::Real;
 use crate::geometry::linalg::Matrices;
 
-/// Scratch memory for the operations of a manifold. Make one per learner and hand it to every call; it grows to what
-/// the manifold needs at the first call and never again.
+/// Scratch memory for the operations of a manifold. Make one per learner and pass it to every call. It grows at the
+/// first call to the size that the manifold needs, and never again.
 #[derive(Debug, Default)]
 pub struct Work<F> {
     pool: Vec<F>,
@@ -23,7 +23,7 @@ impl<F: Real> Work<F> {
         self.nested(len).0
     }
 
-    /// As [`Work::take`], and scratch memory for the calls made while these buffers are in use.
+    /// Like [`Work::take`], with additional scratch memory for calls made while these buffers are in use.
     pub fn nested<const N: usize>(&mut self, len: usize) -> ([&mut [F]; N], &mut Work<F>) {
         if self.pool.len() < N * len {
             self.pool.resize(N * len, F::ZERO);

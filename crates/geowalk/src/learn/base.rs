@@ -20,8 +20,8 @@ pub trait Walk: Send + Sync {
     /// z = ⟨w, x⟩. Features without a weight count as weight 0.
     fn predict<X: Row<f64>>(&self, x: X) -> f64;
 
-    /// Predicts, then updates the weights. New features of the row get an initial weight first. On an error the weights
-    /// are unchanged.
+    /// Predicts, then updates the weights. New features of the row get an initial weight first. On an error the
+    /// weights are unchanged.
     fn step<X: Row<f64>, L: Loss + ?Sized>(
         &mut self,
         x: X,
@@ -30,8 +30,8 @@ pub trait Walk: Send + Sync {
         rate: f64,
     ) -> Result<Round, DomainError>;
 
-    /// The effect of the last step on the state that this walk shares with the walks of the other softmax classes; 0 if
-    /// no state is shared.
+    /// The effect of the last step on the state that this walk shares with the walks of the other softmax classes; 0
+    /// if no state is shared.
     fn pull(&self) -> f64 {
         0.0
     }
@@ -70,8 +70,8 @@ pub trait Walk: Send + Sync {
     /// out ← Γ = Σ g_t x_t of all steps so far, if the state contains it. `rate` is the rate of all steps, if it was
     /// constant. The [first-order certificate](crate::certify::FirstOrder) then needs no separate vector. Returns
     /// `None` if Γ is not available. Otherwise returns b ≥ 0 such that each coordinate is as exact as a plain sum of
-    /// the terms and one extra term of size b, each rounded at most four times. Values of the row below 1e-150 are left
-    /// out.
+    /// the terms and one extra term of size b, each rounded at most four times. Values of the row below 1e-150 are
+    /// left out.
     fn gamma(&self, _rate: Option<f64>, _out: &mut Vec<f64>) -> Option<f64> {
         None
     }

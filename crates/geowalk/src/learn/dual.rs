@@ -2,8 +2,8 @@
 //! $$w_i = \mathrm{sign}(\theta_i)\, \frac{|\theta_i|^{p-1}}{\Vert\theta\Vert_p^{p-2}}$$
 //! The state is θ. The powers $|\theta_i|^{p-1}$ are cached, and $\sum|\theta_i|^p$ is corrected by the difference.
 //! **Cost** O(nnz), a power per coordinate of the row.
-//! **Care** Powers are taken of θ relative to a reference near the largest |θ_i|, so that nothing overflows. If the sum
-//! leaves a safe range or has lost digits, it is recomputed in O(n).
+//! **Care** Powers are taken of θ relative to a reference near the largest |θ_i|, so that nothing overflows. If the
+//! sum leaves a safe range or has lost digits, it is recomputed in O(n).
 //! **Source** \[GLS01\].
 
 use super::compensated_sum::CompensatedSum;

@@ -5,10 +5,10 @@
 //! function of [`Coords8`], in operations that vectorize to four or eight numbers ([`lanes`]), and its results are
 //! written back.
 //!
-//! **Same bits** Coordinates with x_i = 0 do not change and are left out, so dense and sparse rows form the same groups
-//! of eight. The grouping depends only on the row. **Memory** A weight is stored next to its logarithm, so that a step
-//! finds both in one cache line. **Cost** O(nnz). The buffer for the row is reused; it allocates only for a row longer
-//! than all before it.
+//! **Same bits** Coordinates with x_i = 0 do not change and are left out, so dense and sparse rows form the same
+//! groups of eight. The grouping depends only on the row. **Memory** A weight is stored next to its logarithm, so that
+//! a step finds both in one cache line. **Cost** O(nnz). The buffer for the row is reused; it allocates only for a row
+//! longer than all before it.
 
 use crate::real::lanes::{self, Lanes, WIDTH};
 use crate::row::Row;

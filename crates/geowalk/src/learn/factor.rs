@@ -4,7 +4,8 @@
 //!
 //! **Care** Logarithms of factors are clipped to ±700. A factor of 0 would keep a weight at 0 forever, so it becomes
 //! 2⁻⁵² (or its square, if the factor is a square).
-//! **Cost** one logarithm per coordinate, [vectorized](crate::real::lanes) near 1, unless the factor is an exponential.
+//! **Cost** one logarithm per coordinate, [vectorized](crate::real::lanes) near 1, unless the factor is an
+//! exponential.
 //! **Source** \[AW20, sec. 4 and 5\].
 
 use crate::Real;

@@ -1,7 +1,7 @@
 //! # Effect of a row on the prediction
 //! A step of rate η at slope g changes the prediction for the same row by about $\eta |g|\, \Vert x \Vert_\star^2$, in
-//! the norm dual to the metric at the current weights. It changes a positive weight by a factor of about $1 \pm \eta
-//! |g|\, s$ (or rotates a point of the sphere by that angle):
+//! the norm dual to the metric at the current weights. It changes a positive weight by a factor of about
+//! $1 \pm \eta |g|\, s$ (or rotates a point of the sphere by the angle $\eta |g|\, s$):
 //!
 //! | walk | ‖x‖⋆² | s |
 //! |---|---|---|

@@ -1,15 +1,15 @@
 //! # Walks on any manifold and with any generator, at O(n)
 //! [`OnManifold`] and [`WithGenerator`] need only the definition of a geometry. They work for every row of the tables
-//! of [manifolds](crate::geometry::manifolds) and [generators](crate::geometry::generators), and for types outside this
-//! crate. Geometries with an O(nnz) form ([`SparseForm`](super::SparseForm)) do not need them.
+//! of [manifolds](crate::geometry::manifolds) and [generators](crate::geometry::generators), and for types outside
+//! this crate. Geometries with an O(nnz) form ([`SparseForm`](super::SparseForm)) do not need them.
 //!
 //! **Width** A point has a fixed number of coordinates, so the number of features is fixed when the walk is made. Rows
 //! with larger feature indices are errors. Coordinates before [`Manifold::first_feature`] do not belong to features.
 //!
-//! **Implicit steps** minimize $U(w') = \tfrac1\eta D(w', w) + L(w')$. With κ = ηg′ the minimizer is that of $\tfrac12
-//! \mathrm{dist}^2(w', w) + \kappa \langle w', x\rangle$, which is smooth for every loss. It is found by descent along
-//! $\log_{w'} w - \kappa\, x^\sharp$, and κ as the root of $\kappa = \eta\, g(z(\kappa))$. For a generator the step is
-//! θ − κx.
+//! **Implicit steps** minimize $U(w') = \tfrac1\eta D(w', w) + L(w')$. With κ = ηg′ the minimizer is that of
+//! $\tfrac12 \mathrm{dist}^2(w', w) + \kappa \langle w', x\rangle$, which is smooth for every loss. It is found by
+//! descent along $\log_{w'} w - \kappa\, x^\sharp$, and κ as the root of $\kappa = \eta\, g(z(\kappa))$. For a
+//! generator the step is θ − κx.
 //! **Care** On a curved manifold the minimum that is found is the one that continuously follows from w as the rate
 //! increases from 0. If it does not exist, gradient descent from w lowers U. If that does not end at a minimum, it is
 //! reported as [`Event::FellBack`]. U never increases, and so the loss never increases.
@@ -153,8 +153,8 @@ const SUFFICIENT: f64 = 1e-4;
 const SHORTEST: f64 = 1e-12;
 
 impl<M: ExpLog<f64>> OnManifold<M> {
-    /// `memory.after` ← the minimizer of ½dist²(w', w) + κ⟨w', x⟩ that continuously follows from w; returns ⟨w', x⟩ and
-    /// approximately its derivative. `None` if there is no minimizer.
+    /// `memory.after` ← the minimizer of ½dist²(w', w) + κ⟨w', x⟩ that continuously follows from w; returns ⟨w', x⟩
+    /// and approximately its derivative. `None` if there is no minimizer.
     fn along<X: Row<f64>>(&mut self, x: Shifted<X>, kappa: f64) -> Option<(f64, f64)> {
         let m = self.rule.manifold();
         let Memory { covector, direction, after, trial, back, work } = &mut self.memory;
@@ -220,8 +220,8 @@ impl<M: ExpLog<f64>> OnManifold<M> {
             let beyond = (-f64::MAX.copysign(kappa), f64::NAN);
             self.along(x, kappa).unwrap_or(beyond)
         });
-        // The slope must be a slope of the loss at z(κ). If z(κ) jumps, the root is not a solution. At a kink the slope
-        // is between those on both sides.
+        // The slope must be a slope of the loss at z(κ). If z(κ) jumps, the root is not a solution. At a kink the
+        // slope is between those on both sides.
         let holds = |kappa: f64, z: f64| {
             let (around, slack) = (1e-8 * (1.0 + z.abs()), 1e-6 * kappa.abs());
             let (a, b) = (example.pull(z - around), example.pull(z + around));

@@ -1,6 +1,7 @@
 //! # Implicit steps
 //! An implicit step uses the gradient at the weights *after* the step:
-//! $$\mathrm{Exp}^{-1}_{w'}\, w = \eta\, \mathrm{grad}\, L(w') \qquad\text{or}\qquad \nabla\psi(w') = \nabla\psi(w) - \eta\, \partial L(w')$$
+//! $$\mathrm{Exp}^{-1}_{w'}\, w = \eta\, \mathrm{grad}\, L(w') \qquad\text{or}\qquad
+//!   \nabla\psi(w') = \nabla\psi(w) - \eta\, \partial L(w')$$
 //! for a manifold and for a generator. Both minimize
 //! $$U(w') = \tfrac1\eta D(w', w) + L(w'), \qquad D = \tfrac12 \mathrm{dist}^2 \text{ or } D_\psi(w' \Vert w)$$
 //! so the loss on the example never increases, for any rate. $L(w) = \ell(\langle w, x\rangle, y)$ reduces it to an
@@ -19,14 +20,14 @@
 //!
 //! κ = ηg′ with g′ the slope at the weights after the step.
 //! **Unique?** If the unknown is κ, the equation κ = ηg(z(κ)) is increasing for every convex loss, since z falls with
-//! κ. On the sphere and the simplex half the squared distance to {w′ : ⟨w′, x⟩ = z} is convex in z, so the root is also
-//! unique for every convex loss (sphere: $(\varphi - d)/\sin\varphi$ increases with φ; simplex: checked on samples). In
-//! hyperbolic space, and in these three spaces for losses that are not convex, up to 256 cells are searched and the
-//! root with the smallest U is taken. With the other walks, no implicit step may be found for a loss that is not
-//! convex. That is an error; a step never increases the loss.
+//! κ. On the sphere and the simplex half the squared distance to {w′ : ⟨w′, x⟩ = z} is convex in z, so the root is
+//! also unique for every convex loss (sphere: $(\varphi - d)/\sin\varphi$ increases with φ; simplex: checked on
+//! samples). In hyperbolic space, and in these three spaces for losses that are not convex, up to 256 cells are
+//! searched and the root with the smallest U is taken. With the other walks, no implicit step may be found for a loss
+//! that is not convex. That is an error; a step never increases the loss.
 //! **Care** At a kink of the loss, g′ is the slope between those on the two sides that solves the equation. A missing
-//! sign change is an error; an end of the interval is never returned in its place. **Cost** O(nnz) per evaluation, 1 to
-//! 12 evaluations for most examples. Short steps with exponentials or on the simplex cost O(nnz) once and O(1) per
+//! sign change is an error; an end of the interval is never returned in its place. **Cost** O(nnz) per evaluation, 1
+//! to 12 evaluations for most examples. Short steps with exponentials or on the simplex cost O(nnz) once and O(1) per
 //! evaluation, by power series.
 //! **Source** \[KMWW07, eq. (9)\], as corrected in this library's theorems.
 

@@ -79,8 +79,8 @@ pub struct Reweigh<const MEASURED: bool> {
 /// From this size on, a product of an e_i and a factor is not subnormal, so it has all its digits.
 const SMALLEST_PRODUCT: f64 = 1e-290;
 
-/// A step on eight coordinates: λ ← λ + s, and e ← exp λ or e times the factor. It accumulates the changes of Z and the
-/// divergence, in eight sums each.
+/// A step on eight coordinates: λ ← λ + s, and e ← exp λ or e times the factor. It accumulates the changes of Z and
+/// the divergence, in eight sums each.
 struct Reweight<S, const MEASURED: bool> {
     /// Computes the factors from x.
     factors: S,
@@ -163,8 +163,8 @@ impl Partitioned {
         sum * self.share()
     }
 
-    /// Multiplies w_i by the factor of s_i = τ·x_i for the row passed to [`look`](Chart::look), and divides all weights
-    /// by their sum. The divergence is 0 unless `MEASURED`.
+    /// Multiplies w_i by the factor of s_i = τ·x_i for the row passed to [`look`](Chart::look), and divides all
+    /// weights by their sum. The divergence is 0 unless `MEASURED`.
     pub(crate) fn multiply<const MEASURED: bool>(&mut self, factor: Factor, tau: f64) -> Moved {
         // Compiled separately for each factor, so that the innermost loop has no branch.
         macro_rules! multiply {

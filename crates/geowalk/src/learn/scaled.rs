@@ -42,8 +42,8 @@ pub struct Blend {
 }
 
 impl Scaled {
-    /// A walk on the sphere of a radius, from a random direction determined by the seed: ξ_i is normal and depends only
-    /// on the seed and i, so features may appear in any order and at any time.
+    /// A walk on the sphere of a radius, from a random direction determined by the seed: ξ_i is normal and depends
+    /// only on the seed and i, so features may appear in any order and at any time.
     pub(crate) fn on_sphere(radius: f64, seed: u64) -> Self {
         Self { sphere: Some((radius, seed)), ..Self::default() }
     }

@@ -2,8 +2,8 @@
 //! $$f(x) = 0, \qquad f(lo)\, f(hi) < 0$$
 //! A bracket that only shrinks, and a guess inside it: Newton's if the derivative is known, otherwise Chandrupatla's
 //! (inverse quadratic interpolation where it is safe). If the guesses make no progress the bracket is halved. The
-//! result is a point where f is 0, or where the Newton step is below the last bit, or an end of a bracket of 2 units in
-//! the last place. A jump through 0 counts as a root.
+//! result is a point where f is 0, or where the Newton step is below the last bit, or an end of a bracket of 2 units
+//! in the last place. A jump through 0 counts as a root.
 //!
 //! **Care** A missing sign change is an error. The end of the interval is never returned silently, because that would
 //! corrupt a whole run. After a few plain halvings, the bracket is halved in the floating-point *representation*, so

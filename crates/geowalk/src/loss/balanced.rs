@@ -1,7 +1,7 @@
 //! # Balanced convex losses
 //! $$\ell(z, y) = \varphi^\star(-yz) - a = b\,F_\varphi(yz), \qquad y = \pm 1$$
-//! for a [permissible](super::permissible) φ. These are the losses that are bounded below, proper, and symmetric in the
-//! two classes.
+//! for a [permissible](super::permissible) φ. These are the losses that are bounded below, proper, and symmetric in
+//! the two classes.
 //! **Slope** $-y\nabla\varphi^{-1}(-yz)$, in [−1, 1]. **Curvature** $(\varphi^\star)''(-yz)$.
 //! **Minimizer** y·sup ∇φ: ±1 for `gini`, ±tanh(k/4) for `zeta`, infinite for the others.
 //!
@@ -10,10 +10,10 @@
 //! convex.
 //!
 //! **Care** This is the raw scale: the weight of an example is a probability and starts at ½. Divide by
-//! [`b`](Permissible::b) for the scale with F(0) = 1, whose weights start at 1/(2b). `entropy` is the logistic loss. As
-//! a loss of probabilities it is a divergence, $\ell(z, y) = D_\varphi(\tfrac{1+y}2 \Vert \nabla\varphi^{-1}(z))$, but
-//! only for z in the image of ∇φ. Outside the image, the divergence does not depend on the distance to the image, but
-//! the Fenchel–Young form does.
+//! [`b`](Permissible::b) for the scale with F(0) = 1, whose weights start at 1/(2b). `entropy` is the logistic loss.
+//! As a loss of probabilities it is a divergence, $\ell(z, y) = D_\varphi(\tfrac{1+y}2 \Vert \nabla\varphi^{-1}(z))$,
+//! but only for z in the image of ∇φ. Outside the image, the divergence does not depend on the distance to the image,
+//! but the Fenchel–Young form does.
 //! **Source** \[NN09, def. 7, lemma 2\].
 
 use super::permissible::{AnyPermissible, Permissible};

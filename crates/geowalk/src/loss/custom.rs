@@ -7,8 +7,8 @@
 //! loss is the steeper slope at the two ends of the range. The bounds on the curvature are measured there, not proved.
 //! **Kink** the slope given by the user. **Curvature** If none is given, it is computed by central differences of the
 //! slope over ±6e-6·max(1, |z|) and an eighth of it. The finer difference is used, or 0 if it is more than twice the
-//! coarser one, as at a kink. **Cost** of the construction: about 20 000 evaluations. **Source** \[NN09, sec. 3.2\] for
-//! ψ: boosting accepts any strictly convex ψ.
+//! coarser one, as at a kink. **Cost** of the construction: about 20 000 evaluations. **Source** \[NN09, sec. 3.2\]
+//! for ψ: boosting accepts any strictly convex ψ.
 
 use std::fmt;
 use std::sync::Arc;
@@ -116,8 +116,8 @@ impl Custom {
             ("convexity", &diagnosis.convex),
             ("curvature = derivative of the slope", &diagnosis.curvature),
         ] {
-            // Differences of the slope are only as accurate as the slope allows, so only a user-supplied curvature must
-            // pass this check.
+            // Differences of the slope are only as accurate as the slope allows, so only a user-supplied curvature
+            // must pass this check.
             let held = loss.has_curvature() || !condition.starts_with("curvature");
             if let (true, Verdict::Fails { at, label, found, needed }) = (held, verdict) {
                 return Err(loss.refusal(condition, *at, *label, *found, needed).into());

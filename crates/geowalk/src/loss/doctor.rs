@@ -1,24 +1,24 @@
 //! # The loss doctor
 //! Measures, for any loss, what the theorems assume about it: convexity, smoothness, balance, and whether the slope is
-//! the derivative of the value. The report says which theorems apply, with numbers. A check on a finite grid can refute
-//! a property and show where, but it cannot prove one: `Holds` means *not refuted here*.
+//! the derivative of the value. The report says which theorems apply, with numbers. A check on a finite grid can
+//! refute a property and show where, but it cannot prove one: `Holds` means *not refuted here*.
 //!
 //! **Grid** For each sampled label, the predictions in [lo, hi] are: 0 and the label ± 10^(k/8) from 1e-6 outwards, 97
-//! evenly spaced ones, and some towards both ends. Beyond [lo, hi], powers of ten up to ±1e8 (or distances down to 1e-8
-//! of the gap to a finite end of the domain) distinguish a slope that levels off from one that grows. Overflow to ∞ is
-//! allowed there, NaN is not. A feature narrower than the gap between neighbors (a third of the distance from 0 or from
-//! the label, at most (hi − lo)/96) can be missed.
+//! evenly spaced ones, and some towards both ends. Beyond [lo, hi], powers of ten up to ±1e8 (or distances down to
+//! 1e-8 of the gap to a finite end of the domain) distinguish a slope that levels off from one that grows. Overflow to
+//! ∞ is allowed there, NaN is not. A feature narrower than the gap between neighbors (a third of the distance from 0
+//! or from the label, at most (hi − lo)/96) can be missed.
 //!
 //! **Tolerances** The slope is compared with the value, and the curvature with the slope. The difference quotient over
 //! z ± 1e-5·max(1, |z|) must lie between the smallest and the largest derivative there, within 1e-6 relative plus the
-//! rounding of the quotient. That rounding is 64 units in the last place of the larger of the function here and min(its
-//! largest value, 1 + |z|), because the function may be a difference of terms of that size. This check needs no third
-//! derivative and passes at kinks. Where the slope is monotone, the rise of the value between neighbors must also lie
-//! between the two slopes, so that every jump of the value is found. Convexity is denied only if a slope decreases by
-//! more than 1e-9 relative plus 1e-14. A kink is a jump of the slope by more than 1e-7 of its size that survives
-//! bisection to 1e-13. Constants declared in [`Facts`] may be exceeded by 1e-9 (Lipschitz) or 1e-6 (smooth, strong)
-//! relative. Balance: 1e-9 relative. A quantity counts as unbounded if it is infinite, or if it still grows by 2% in
-//! the last decade and is at least half the largest value on the grid.
+//! rounding of the quotient. That rounding is 64 units in the last place of the larger of the function here and
+//! min(its largest value, 1 + |z|), because the function may be a difference of terms of that size. This check needs
+//! no third derivative and passes at kinks. Where the slope is monotone, the rise of the value between neighbors must
+//! also lie between the two slopes, so that every jump of the value is found. Convexity is denied only if a slope
+//! decreases by more than 1e-9 relative plus 1e-14. A kink is a jump of the slope by more than 1e-7 of its size that
+//! survives bisection to 1e-13. Constants declared in [`Facts`] may be exceeded by 1e-9 (Lipschitz) or 1e-6 (smooth,
+//! strong) relative. Balance: 1e-9 relative. A quantity counts as unbounded if it is infinite, or if it still grows by
+//! 2% in the last decade and is at least half the largest value on the grid.
 //!
 //! **Cost** about 400 points per label, with about 20 evaluations each.
 //! **Source** conditions of \[NN09\] and \[KMWW07\] as corrected; calibration \[BJM06, thm 2\].
@@ -42,8 +42,8 @@ pub struct Range {
 }
 
 impl Range {
-    /// Predictions in [lo, hi], and a sample of the given labels. Returns an error if the interval or the set of labels
-    /// leaves nothing to examine, or if the width of the interval overflows.
+    /// Predictions in [lo, hi], and a sample of the given labels. Returns an error if the interval or the set of
+    /// labels leaves nothing to examine, or if the width of the interval overflows.
     pub fn new(lo: f64, hi: f64, labels: Allowed) -> Result<Self, ConfigError> {
         error::parameter("lo", lo, Allowed::Finite)?;
         error::parameter("hi", hi, Allowed::Open(lo, f64::INFINITY))?;

@@ -1,8 +1,9 @@
 //! # Loss of the scale-invariant predictor
 //! $$\ell(z, y) = z^2$$
-//! The data lie in the hyperplane orthogonal to the weights: the right prediction is always 0, and the label is ignored
-//! (it may be missing). **Slope** 2z. **Curvature** 2. **Care** w = 0 has no loss, so use it with weights of fixed norm
-//! (the sphere). It is convex in z but not geodesically convex on the sphere. **Source** \[KMWW07s, eq. (8)\].
+//! The data lie in the hyperplane orthogonal to the weights: the right prediction is always 0, and the label is
+//! ignored (it may be missing). **Slope** 2z. **Curvature** 2. **Care** w = 0 has no loss, so use it with weights of
+//! fixed norm (the sphere). It is convex in z but not geodesically convex on the sphere. **Source** \[KMWW07s, eq.
+//! (8)\].
 
 use super::{Facts, Loss};
 use crate::error::Allowed;

@@ -13,10 +13,11 @@
 //! φ⋆ is the conjugate over the *closed* interval, so it is finite on all of ℝ. If the image of ∇φ is bounded
 //! ([`Gini`], [`Zeta`]), the probability saturates outside the image: it is exactly 0 or 1.
 //!
-//! **Care** Everything is computed from the tail, the less likely class: with $h = |H|$, $\varphi^\star(h) = h +
-//! \varphi^\star(-h)$ and $\nabla\varphi^{-1}(h) = 1 - \nabla\varphi^{-1}(-h)$. So a loss of 1e-20 has all its digits.
-//! So has a probability of 1 − 1e-20 if the caller asks for its [`complement`](Permissible::complement). The loss
-//! determines φ only up to an affine term; symmetry fixes the linear part.
+//! **Care** Everything is computed from the tail, the less likely class: with $h = |H|$,
+//! $\varphi^\star(h) = h + \varphi^\star(-h)$ and $\nabla\varphi^{-1}(h) = 1 - \nabla\varphi^{-1}(-h)$. So a loss of
+//! 1e-20 has all its digits. So has a probability of 1 − 1e-20 if the caller asks for its
+//! [`complement`](Permissible::complement). The loss determines φ only up to an affine term; symmetry fixes the linear
+//! part.
 //! **Source** \[NN09, def. 6 and 7, eq. (26)–(43), (107)\], with −φ ≥ 0 in place of the printed φ ≥ 0.
 
 mod custom;

@@ -3,7 +3,8 @@
 //! straight-line sequences of additions and multiplications, so a loop over an array processes as many numbers at a
 //! time as fit into the processor's vectors:
 //! $$e^x = 2^k e^r, \qquad k = \lfloor x/\ln 2 \rceil, \qquad e^r = 1 + r + r^2 Q(r), \quad |r| \le \tfrac12 \ln 2$$
-//! $$\ln(1 + s) = s - \bigl(\tfrac{s^2}2 - t\,(\tfrac{s^2}2 + t^2 L(t^2))\bigr), \qquad t = \frac{s}{2 + s}, \quad |s| \le \tfrac14$$
+//! $$\ln(1 + s) = s - \bigl(\tfrac{s^2}2 - t\,(\tfrac{s^2}2 + t^2 L(t^2))\bigr), \qquad
+//!   t = \frac{s}{2 + s}, \quad |s| \le \tfrac14$$
 //! Q and L are the polynomials that interpolate $(e^r - 1 - r)/r^2$ and $(2\,\mathrm{artanh}(t)/t - 2)/t^2$ at the 11
 //! and 7 Chebyshev nodes of their intervals. With rounded coefficients the relative error of the functions is below
 //! 2⁻⁶⁰.

@@ -40,8 +40,8 @@ pub struct Block {
     seen: Seen,
 }
 
-/// Finds rows that may contain an index twice. If a bit is already set, an exact check follows; if none is, the indices
-/// are certainly distinct.
+/// Finds rows that may contain an index twice. If a bit is already set, an exact check follows; if none is, the
+/// indices are certainly distinct.
 #[derive(Debug, Clone)]
 struct Seen(Box<[u64; 512]>);
 
@@ -205,8 +205,8 @@ impl Block {
         }
     }
 
-    /// Ends the row under construction. If an index occurs more than once, the sum of its values is stored at its first
-    /// position.
+    /// Ends the row under construction. If an index occurs more than once, the sum of its values is stored at its
+    /// first position.
     #[inline]
     pub fn end(&mut self, label: f64, weight: f64) {
         if self.columns.is_some() {

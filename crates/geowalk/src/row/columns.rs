@@ -405,8 +405,8 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// A table of these columns. There must be at least one; lengths must be equal and names different. Numbers must be
-    /// finite, and every code must have a name.
+    /// A table of these columns. There must be at least one; lengths must be equal and names different. Numbers must
+    /// be finite, and every code must have a name.
     pub fn new(columns: Vec<Column>) -> Result<Self, TableError> {
         let rows = columns.first().map_or(0, |column| column.values.len());
         if rows == 0 {

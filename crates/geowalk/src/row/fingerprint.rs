@@ -4,9 +4,9 @@
 //! $$h \leftarrow \mathrm{rot}(h) + a_{lo}\, a_{hi} + \mathrm{rot}_{32}(a), \qquad a = v \oplus \mathrm{key} \oplus
 //! (2^{32} + 1)\, i$$
 //! where the halves of a have 32 bits each. If the last group has fewer than eight values, the last eight values are
-//! added again, or zeros if there are fewer than eight. Two different a that share one half give different terms. Zeros
-//! do not count: equal dense and sparse rows have the same fingerprint. Different rows collide with probability about
-//! 2⁻⁶⁴. This detects accidents; it is not a cryptographic hash.
+//! added again, or zeros if there are fewer than eight. Two different a that share one half give different terms.
+//! Zeros do not count: equal dense and sparse rows have the same fingerprint. Different rows collide with probability
+//! about 2⁻⁶⁴. This detects accidents; it is not a cryptographic hash.
 //! **Cost** one 32-bit product per value, vectorized; none if the caller that filled the block supplied the
 //! fingerprints. **Source** the product of halves is that of XXH3.
 

@@ -1,7 +1,7 @@
 //! # Mirror descent
 //! $$\theta_{t+1} = \theta_t - \eta\, g\, x, \qquad w = \nabla\psi^{-1}(\theta)$$
-//! A straight line in the dual chart; the same as $-\eta\, g\, x \diamond w_t$. **Cost** O(n). **Care** The state is θ,
-//! never recomputed from w. Weights that underflow to 0 in w are kept in θ; weights that overflow are an error.
+//! A straight line in the dual chart; the same as $-\eta\, g\, x \diamond w_t$. **Cost** O(n). **Care** The state is
+//! θ, never recomputed from w. Weights that underflow to 0 in w are kept in θ; weights that overflow are an error.
 //! **Source** \[NN09, eq. (49)\]; \[KMWW07s, eq. (6)\].
 
 use super::{Round, Target, Update};

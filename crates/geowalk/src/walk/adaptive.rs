@@ -1,5 +1,6 @@
 //! # A diagonal metric learned from the stream
-//! With $s_i = \max_t |x_{t,i}|$, the scale of feature i, and weights $\tilde w_i$ in its unit, $w_i = \tilde w_i/s_i$:
+//! With $s_i = \max_t |x_{t,i}|$, the scale of feature i, and weights $\tilde w_i$ in its unit,
+//! $w_i = \tilde w_i/s_i$:
 //! $$\tilde x_i = x_i/s_i, \qquad G_i \leftarrow G_i + (g\,\tilde x_i)^2, \qquad
 //!   \tilde w_i \leftarrow \tilde w_i - \frac{\eta}{\sqrt{G_i}}\, g\, \tilde x_i$$
 //! Normalized AdaGrad. Multiplying a feature by a constant changes only the unit of its weight. When a larger value

@@ -70,8 +70,8 @@ impl<L: Loss + ?Sized> Loss for At<'_, L> {
         self.loss.value(Real::clamp(z, self.lo, self.hi), y)
     }
 
-    /// The slope of the unclipped loss at the clipped prediction. (The slope of the clipped loss would be 0 outside the
-    /// range.)
+    /// The slope of the unclipped loss at the clipped prediction. (The slope of the clipped loss would be 0 outside
+    /// the range.)
     fn slope(&self, z: f64, y: f64) -> f64 {
         self.loss.slope(Real::clamp(z, self.lo, self.hi), y)
     }

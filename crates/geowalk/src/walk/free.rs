@@ -2,27 +2,30 @@
 //! Each coordinate bets a part of its wealth β on the sign of its next gradient. With $V_i = S_i^2 + M_i^2$:
 //! $$M_i \leftarrow \max(M_i, |x_i|), \qquad \theta_i = G_i/\sqrt{V_i}, \qquad
 //!   \omega_i = \beta_i\, \mathrm{sign}(\theta_i) \min(|\theta_i|, 1) / (2\sqrt{V_i}), \qquad w = c\,\omega,$$
-//! $$G_i \leftarrow G_i - g x_i, \qquad S_i^2 \leftarrow S_i^2 + (g x_i)^2, \qquad \beta_i \leftarrow \beta_i - g x_i \omega_i$$
-//! It has no rate. Multiplying a feature by a constant changes no prediction. Losses must have |g| ≤ L (default L = 1).
+//! $$G_i \leftarrow G_i - g x_i, \qquad S_i^2 \leftarrow S_i^2 + (g x_i)^2, \qquad
+//!   \beta_i \leftarrow \beta_i - g x_i \omega_i$$
+//! It has no rate. Multiplying a feature by a constant changes no prediction. Losses must have |g| ≤ L (default L =
+//! 1).
 //!
-//! **The common wealth** For given slopes, every quantity of a coordinate is proportional to its initial wealth ε. So β
-//! starts at 1, and one common number c takes the place of ε. c is a positive weight of the feature $s = \langle\omega,
-//! x\rangle$, and makes the geodesic step of the positive half-line, with the rate of AdaGrad:
-//! $$c \leftarrow c\, e^{-\kappa\, g z / \sqrt{Q}}, \qquad Q \leftarrow Q + (gz)^2, \qquad c = \varepsilon,\; Q = 1 \text{ at the start.}$$
+//! **The common wealth** For given slopes, every quantity of a coordinate is proportional to its initial wealth ε. So
+//! β starts at 1, and one common number c takes the place of ε. c is a positive weight of the feature
+//! $s = \langle\omega, x\rangle$, and makes the geodesic step of the positive half-line, with the rate of AdaGrad:
+//! $$c \leftarrow c\, e^{-\kappa\, g z / \sqrt{Q}}, \qquad Q \leftarrow Q + (gz)^2, \qquad
+//!   c = \varepsilon,\; Q = 1 \text{ at the start.}$$
 //! With κ = 0, c stays at ε, and this is the algorithm of the source. A fixed small ε is slow on streams with short
 //! rows and strong features, and a fixed large ε overshoots on long rows. With κ > 0 both kinds work: c reaches a
 //! suitable value within a few hundred examples.
 //!
-//! **Promise** For every u and every c > 0, with $A = \sum_t g_t z_t$ and $\sum_t g_t s_t = \sum_i (1 - \beta_i)$, both
-//! known at the end, the regret is at most
-//! $A - c\sum_i(1-\beta_i) + \sum_i \bigl(c + 2|u_i| \hat S_i \max(0, \ln(3|u_i| \hat S_i^3/(c\, x_{\tau_i,i}^2)) -
-//! 1)\bigr)$,
+//! **Promise** For every u and every c > 0, with $A = \sum_t g_t z_t$ and $\sum_t g_t s_t = \sum_i (1 - \beta_i)$,
+//! both known at the end, the regret is at most
+//! $$A - c\sum_i(1-\beta_i) +
+//!   \sum_i \bigl(c + 2|u_i| \hat S_i \max(0, \ln(3|u_i| \hat S_i^3/(c\, x_{\tau_i,i}^2)) - 1)\bigr),$$
 //! with $\hat S_i = \sqrt{S_i^2 + M_i^2}$ and $x_{\tau_i,i}$ the first nonzero value. The first two terms are the cost
-//! of not knowing c; they vanish for κ = 0 and c = ε. The first-order certificate needs no separate vector: $\Gamma =
-//! -G$.
+//! of not knowing c; they vanish for κ = 0 and c = ε. The first-order certificate needs no separate vector:
+//! $\Gamma = -G$.
 //! **Start** w = 0, β = 1, c = ε. **Cost** O(nnz), a root and two divisions per coordinate of the row, one exponential
-//! per example. **Care** Slopes beyond L are errors, because a coordinate could lose more than its wealth. Values below
-//! 1e-150 count as 0; values above 1e150 are errors.
+//! per example. **Care** Slopes beyond L are errors, because a coordinate could lose more than its wealth. Values
+//! below 1e-150 count as 0; values above 1e150 are errors.
 //! **Source** \[KKW19, alg. 2\]; the step of c: \[KMWW07, ex. 7\], \[DHS11\].
 
 use super::Walk;

@@ -1,7 +1,8 @@
 //! # Natural gradient of a constant metric
 //! $$w \leftarrow w - \tfrac{\eta}{2}\, g\, \Sigma^{-1} x$$
 //! Mirror descent with $\psi = w^\top \Sigma w$; with a diagonal Σ, gradient descent with a rate for each feature.
-//! **Start** w = 0. **Cost** O(nnz) with a diagonal, O(n·nnz) with a full matrix of n rows, which is inverted once in O(n³).
+//! **Start** w = 0. **Cost** O(nnz) with a diagonal, O(n·nnz) with a full matrix of n rows, which is inverted once in
+//! O(n³).
 //! **Care** No factor ½ in ψ, as in the [generator](crate::geometry::generators::Mahalanobis): Σ = I takes half the
 //! step of gradient descent. Σ fixes the number of features; a row with larger indices is an error. The length of a
 //! step is $\eta |g| \sqrt{\tfrac12 x^\top \Sigma^{-1} x}$.

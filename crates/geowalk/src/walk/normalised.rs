@@ -2,8 +2,8 @@
 //! $$s_i = \max_{s \le t} |x_{s,i}|, \qquad \tilde x_i = x_i/s_i, \qquad z = \langle\tilde w, \tilde x\rangle, \qquad
 //!   w_i = \tilde w_i/s_i$$
 //! Any walk on rows whose coordinates are divided by the largest magnitude so far, including the current row. Weights
-//! are reported for the original rows, and so are predictions, averages and the first-order certificate. A larger value
-//! reduces its weight in proportion; $\tilde w$ stays.
+//! are reported for the original rows, and so are predictions, averages and the first-order certificate. A larger
+//! value reduces its weight in proportion; $\tilde w$ stays.
 //!
 //! **Start** that of the wrapped walk; an unseen feature has weight 0. **Cost** O(nnz), a division per coordinate of
 //! the row. **Care** Values below 1e-150 count as 0; values above 1e150 are errors. In a row with a value larger than

@@ -2,15 +2,15 @@
 //! $$A_t = D + \sum_{s \le t} x_s x_s^\top, \qquad b_t = \sum_{s \le t} y_s x_s, \qquad
 //!   z_t = b_{t-1}^\top A_t^{-1} x_t = \frac{\langle w_{t-1}, x_t\rangle}{1 + h_t}, \qquad
 //!   h_t = x_t^\top A_{t-1}^{-1} x_t$$
-//! Ridge regression after every row. The prediction also counts the row to be predicted. It is for the squared loss and
-//! few features. D is diagonal, with entry a·x² for the first nonzero value x of a feature, so the result does not
+//! Ridge regression after every row. The prediction also counts the row to be predicted. It is for the squared loss
+//! and few features. D is diagonal, with entry a·x² for the first nonzero value x of a feature, so the result does not
 //! depend on units, and late features are allowed. There is no rate.
 //!
 //! **Promise** For every u the regret is at most $\sum_i D_{ii} u_i^2 + \sum_t y_t^2 x_t^\top A_t^{-1} x_t$, which
 //! grows with ln t ([`Vaw::promise`]). An importance weight w multiplies the row and the label by √w.
 //! **Start** w = 0. **Cost** O(d²) for d features: Givens rotations update the triangular factor R of A, so that it is
-//! exact up to rounding. **Care** at most [`Vaw::MOST`] features. A finished model predicts ⟨w, x⟩, without the divisor
-//! 1 + h. The length of a step is not defined; 0 is reported.
+//! exact up to rounding. **Care** at most [`Vaw::MOST`] features. A finished model predicts ⟨w, x⟩, without the
+//! divisor 1 + h. The length of a step is not defined; 0 is reported.
 //! **Source** \[Vovk01\]; \[AW01\].
 
 use super::Walk;

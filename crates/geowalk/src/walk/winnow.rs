@@ -1,8 +1,8 @@
 //! # Constants of Winnow
 //! Winnow is [`Entropy`](super::Entropy) and its twin is [`ReparamEntropy`](super::ReparamEntropy), both with the loss
-//! $\max(0, -y(z - \theta))$, whose slope is −y on a mistake and 0 otherwise. If some r ≥ 0 has $\langle r, x\rangle
-//! \ge \mu$ on positive examples and 0 on negative ones, both make at most $c\,D(r \Vert w_1)$ mistakes. For a
-//! disjunction of k of n literals, starting from $w_1 = k/n$, that is $c\,k \ln(n/k)$:
+//! $\max(0, -y(z - \theta))$, whose slope is −y on a mistake and 0 otherwise. If some r ≥ 0 has
+//! $\langle r, x\rangle \ge \mu$ on positive examples and 0 on negative ones, both make at most $c\,D(r \Vert w_1)$
+//! mistakes. For a disjunction of k of n literals, starting from $w_1 = k/n$, that is $c\,k \ln(n/k)$:
 //!
 //! | | step on a mistake | η | θ | c |
 //! |---|---|---|---|---|

@@ -1,4 +1,4 @@
-//! Everything in the tables, in a few sizes and with extreme parameters.
+//! All geometries in the tables, in several sizes and with extreme parameters.
 
 use geowalk::geometry::generators::{self, AnyGenerator, Mahalanobis, PNorm};
 use geowalk::geometry::manifolds::{self, AnyManifold, Sphere};

@@ -1,4 +1,4 @@
-//! Winnow, Hedge, their twins, Prod, the mixture.
+//! Winnow, Hedge, their twins, Prod and the mixture.
 
 use geowalk::certify::{Bound, Comparator, Hedge, Mixture, Prod, ReparamHedge, Winnow};
 use geowalk::experts::Linear;
@@ -10,7 +10,7 @@ use geowalk::walk::{Entropy, ReparamEntropy, ReparamSimplex, SimplexEntropy, Wal
 
 use super::support::{cube, dot, holds, play, simplex};
 
-/// Losses of n experts; the adversary gives 1 to those that have most weight.
+/// Losses of n experts; the adversary gives loss 1 to the experts with the most weight.
 fn losses<W: Walk>(walk: &W, random: &mut Sampler, n: usize, adversarial: bool) -> Vec<f64> {
     if !adversarial {
         return (0..n).map(|i| random.unit().powf(1.0 + i as f64)).collect();
@@ -63,7 +63,7 @@ fn hedge_its_twin_and_prod() {
             holds(&two, two.loss - lost(twin.1.losses()));
             let three = prod.1.certify(&comparator);
             holds(&three, three.loss - lost(prod.1.losses()));
-            // Tuned for what really happened: the closed form is not below the bound at the rate.
+            // Tuned for the actual losses: the closed form is not below the bound at the rate.
             let worst = hedge.1.losses().of(0).max(l);
             let tuned = hedge.1.tuned(
                 &Comparator::Given(&{
@@ -91,7 +91,7 @@ fn the_exact_tuning_of_the_twin_has_the_bound_of_hedge() {
         let bound = (-2.0 * (-eta).ln_1p() * l + d) / (2.0 * eta - eta * eta);
         let hedge = l + (2.0 * l * d).sqrt() + d;
         assert!(bound <= hedge * (1.0 + 1e-12), "{d} {l}: {bound} > {hedge}");
-        // The printed tuning is within its own, larger bound; in fact within 1.5√(LD).
+        // The printed tuning satisfies its larger bound, in fact within 1.5√(LD).
         let eta = ReparamHedge::printed_rate(d, l);
         let bound = (-2.0 * (-eta).ln_1p() * l + d) / (2.0 * eta - eta * eta);
         assert!(bound <= l + 1.5 * (l * d).sqrt() + d + 1e-9 * hedge, "{d} {l}");
@@ -201,7 +201,8 @@ fn winnow_and_its_twin() {
             assert!((certificate.bound - expected).abs() < 1e-6 * expected);
             closest = closest.max(certificate.loss / certificate.bound);
             holds(&bound.agnostic(), certificate.loss);
-            // A comparator that does not separate: void at the first mistake that it does not explain, and the agnostic bound holds.
+            // A comparator that does not separate: the certificate is void at the first unexplained mistake, and the
+            // agnostic bound holds.
             let wrong: Vec<f64> = (0..n).map(|i| if i == n - 1 { 1.0 } else { 0.0 }).collect();
             bound = if twin {
                 Winnow::twin(0.5, &weights, &wrong).unwrap()

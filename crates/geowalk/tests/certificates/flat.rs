@@ -89,7 +89,7 @@ fn least_squares_explicit_and_implicit() {
         let unknown = bound.certify(&Comparator::Given(&u));
         holds(&unknown, regret);
 
-        // Implicit steps: the loss after them, at any rate.
+        // Implicit steps: the loss after the steps, at any rate.
         let rate = random.uniform(0.1, 30.0);
         let mut walk = Implicit::new(Euclidean::new());
         let mut after = Ledger::least_squares_after(&[]);
@@ -169,7 +169,7 @@ fn mirror_steps_of_p_norms_and_entropy() {
         let ball = bound.certify(&Comparator::Ball { norm, radius: norm.of(&u) });
         assert!((ball.bound - given.bound).abs() <= 1e-9 * given.bound, "{ball} {given}");
 
-        // EG: the range of the rows bounds every step, and the steps as they were made are shorter.
+        // EG: the range of the rows bounds every step; the measured steps are shorter.
         let u = simplex(&mut random, N);
         let start = [1.0 / N as f64; N];
         let mut bound = Ledger::linear_eg(&start, &Logistic.facts()).unwrap();

@@ -1,9 +1,10 @@
-//! Certificates can fail. For every theorem: regret ≤ bound on random and adversarial streams; for each premise a stream that breaks it, and
-//! the status void at that row; the printed statements that are wrong fail on their counterexamples.
+//! Tests that certificates can fail. For every theorem: regret ≤ bound on random and adversarial streams. For each
+//! premise: a stream that violates it, which makes the certificate void at that row. The wrong printed statements fail
+//! on their counterexamples.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::cast_possible_truncation)] // test code, and seeds below 2^32
-#![allow(clippy::too_many_arguments, clippy::too_many_lines)] // a stream, a learner and a bound at a time
-#![allow(clippy::disallowed_methods)] // counterexamples are computed apart from the library
+#![allow(clippy::too_many_arguments, clippy::too_many_lines)] // a stream, a learner and a bound each time
+#![allow(clippy::disallowed_methods)] // counterexamples are computed without the library
 
 mod experts;
 mod flat;

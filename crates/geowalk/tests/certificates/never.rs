@@ -1,4 +1,4 @@
-//! Certificates that were once `valid` and false, each with the input that showed it.
+//! Certificates that were once `valid` but false, each with the input that showed it.
 
 use geowalk::certify::{
     AdaHedge, AnyBound, Bound, Comparator, Divergence, FirstOrder, Hedge, Ledger, Mixture, Prod,
@@ -39,7 +39,7 @@ fn label_above_the_clip_voids_egu() {
     run(twin, Ledger::reparam_egu(&[2.0]).unwrap().declare([None, Some(1.0)]).unwrap());
 }
 
-/// Constants that were declared are checked where the step is 0, too.
+/// Declared constants are also checked on rows with a step of 0.
 #[test]
 fn declared_constants_are_checked_on_every_row() {
     let facts = Absolute.facts();
@@ -54,7 +54,7 @@ fn declared_constants_are_checked_on_every_row() {
     void(&verdict.certificate, 2, "|x| <= R");
 }
 
-/// F2: first rounds in which all lose the same.
+/// F2: first rounds in which all experts have the same loss.
 #[test]
 fn equal_first_losses_leave_the_rate_infinite() {
     let mut experts = Experts::new(3, Settings::new(Kind::Losses)).unwrap();
@@ -86,7 +86,7 @@ fn small_games_have_weights_and_bounds() {
         let rule = if random.below(2) == 0 { Rule::Hedge } else { Rule::Eg };
         let mut experts =
             Experts::new(n, Settings { rule, ..Settings::new(kind.clone()) }).unwrap();
-        // Few values, so that ties are many; sums such as 0.1 + 0.2 and 0.3 that tie but for rounding.
+        // Few distinct values give many ties, including sums such as 0.1 + 0.2 and 0.3 that tie only up to rounding.
         let few = 1 + random.below(VALUES.len());
         for _ in 0..=random.below(12) {
             infinite += u32::from(experts.rate().is_infinite());
@@ -110,7 +110,7 @@ fn small_games_have_weights_and_bounds() {
     assert!(infinite > 2000, "{infinite}");
 }
 
-/// F3: the weight flows back from a state in which one side had it all.
+/// F3: weight flows back from a state in which one side had all of it.
 #[test]
 fn collapsed_weights_have_the_length_of_their_step() {
     let (rate, x, u) = (6.5624, [1.6507, 1.6507], [-10.0, 0.0]);
@@ -124,7 +124,7 @@ fn collapsed_weights_have_the_length_of_their_step() {
         loss += round.loss;
         lengths.push(0.5 * round.length * round.length);
     }
-    // mpmath, 50 digits: ln cosh 108.325…, and ln(2e^{-108.3…})+108.3… of weights that are all on one side.
+    // mpmath, 50 digits: ln cosh 108.325…, and ln(2e^{-108.3…})+108.3… for weights that are all on one side.
     assert!((lengths[0] - 107.632_389_619_440_05).abs() < 1e-9, "{lengths:?}");
     assert!((lengths[1] - std::f64::consts::LN_2).abs() < 1e-9, "{lengths:?}");
     for u in [u, [-0.3, -0.3], [-0.6058, 0.0]] {
@@ -134,7 +134,7 @@ fn collapsed_weights_have_the_length_of_their_step() {
     }
 }
 
-/// F4: comparators within 1e-9 of the start, rates and features so that this is a large regret.
+/// F4: comparators within 1e-9 of the start, at rates and features for which this is a large regret.
 #[test]
 fn comparators_next_to_the_start_have_their_distance() {
     for near in [1e-9, 1e-12, 3e-16] {
@@ -157,7 +157,7 @@ fn comparators_next_to_the_start_have_their_distance() {
         holds(&steps.certify(&Comparator::Given(&u)), loss - own);
         holds(&linear.certify(&Comparator::Given(&u)), loss - own);
     }
-    // Two-sided walks begin at 0: a comparator as near to it as 1e-15.
+    // Two-sided walks start at 0; the comparator is as near to it as 1e-15.
     for (scale, near) in [(1.0, 1e-15), (10.0, 1e-9)] {
         let mut walk = Signed::new(SimplexEntropy::new(), scale).unwrap();
         let steps =
@@ -168,7 +168,7 @@ fn comparators_next_to_the_start_have_their_distance() {
         let verdict = &bound.certify(&Comparator::Given(&[near]), None, None)[0];
         holds(&verdict.certificate, 1.0 - (near * 1e10 - 1.0).abs());
     }
-    // And on the orthant, where the distance is that of logarithms.
+    // On the orthant the distance is that of logarithms.
     let mut walk = Orthant::new(1.0).unwrap();
     let mut bound = Ledger::natural_eg(&[1.0], &Absolute.facts()).unwrap();
     let round = walk.step(Dense(&[1e10]), 0.0.into(), &Absolute, 1e-40).unwrap();
@@ -177,7 +177,7 @@ fn comparators_next_to_the_start_have_their_distance() {
     holds(&bound.certify(&Comparator::Given(&u)), round.loss - u[0] * 1e10);
 }
 
-/// F5: comparators that are no probabilities.
+/// F5: comparators that are not probability vectors.
 #[test]
 fn comparators_off_the_simplex_are_refused() {
     let rows = [[1.0, 0.0], [0.0, 1.0]];
@@ -271,7 +271,7 @@ fn comparators_outside_other_sets_are_refused() {
     }
 }
 
-/// Of eg± with scale U: that the comparator is too long, and not that one should be asked about.
+/// For eg± with scale U the error says that the comparator is too long, and does not ask for another one.
 #[test]
 fn comparators_beyond_the_scale_are_told_so() {
     let facts = Squared.facts();
@@ -300,7 +300,7 @@ fn comparators_beyond_the_scale_are_told_so() {
     }
 }
 
-/// F6: a loss that is not convex, with the facts of one that is.
+/// F6: a loss that is not convex, declared with the facts of a convex one.
 #[derive(Debug)]
 struct Liar;
 
@@ -343,7 +343,7 @@ fn declared_convexity_is_tested_where_losses_are_known() {
         descent.observe(&round, Dense(&[1.0]));
         let own = Liar.value(u[0], y);
         regret += round.loss - own;
-        // What the certificates say if they are not told what the comparator lost: what was declared.
+        // The certificates without the comparator's loss rely on the declared convexity.
         let told = t < 1;
         assert!(told || regret > 0.0);
         if t == 99 {
@@ -365,7 +365,7 @@ fn declared_convexity_is_tested_where_losses_are_known() {
     assert!(declared("first-order") && declared("gradient-descent") && declared("linear-eg"));
 }
 
-/// A convex loss is never found out, at any scale.
+/// The test of convexity never rejects a convex loss, at any scale.
 #[test]
 fn convex_losses_pass_the_test_of_convexity() {
     for seed in 0..200 {
@@ -396,7 +396,7 @@ fn convex_losses_pass_the_test_of_convexity() {
     }
 }
 
-/// c = 1 but for rounding: L/(1 − c) was negative, and so was the bound.
+/// c = 1 up to rounding: L/(1 − c) used to be negative, and so was the bound.
 #[test]
 fn rates_next_to_the_limit_have_no_negative_bound() {
     let below = 1.0 - f64::EPSILON / 2.0;

@@ -1,4 +1,5 @@
-//! For the theorems proved through the linearised regret: theorem's bound ≥ first-order bound ≥ regret, on every stream.
+//! For theorems proved through the linearized regret: the theorem's bound ≥ the first-order bound ≥ the regret, on
+//! every stream.
 
 use geowalk::certify::{
     Bound, Comparator, Divergence, FirstOrder, FreeBets, Hedge, Ledger, Prod, ReparamHedge, Start,
@@ -13,7 +14,7 @@ use super::support::{cube, play, simplex};
 
 const N: usize = 5;
 
-/// Two bounds that see the same rounds.
+/// Two bounds that observe the same rounds.
 #[derive(Debug)]
 struct Both<B>(B, FirstOrder);
 
@@ -93,7 +94,7 @@ fn theorem_then_first_order_then_regret() {
         let burg = Ledger::mirror_steps(Divergence::Burg, each, &facts).unwrap();
         let inside: Vec<f64> = u.iter().map(|u| u + 0.01).collect();
         ordered(Burg::new(0.3).unwrap(), burg, &loss, 0.1 * rate, &inside, seed, draw(530));
-        // Experts: the loss is linear, so first order is the regret itself.
+        // Experts: the loss is linear, so the first-order bound equals the regret.
         let draw = |offset: u64| {
             let mut draws = Sampler::new(seed + offset);
             move || (cube(&mut draws, N, 0.0, 1.0), 0.0)

@@ -1,4 +1,4 @@
-//! Each premise of the theorems that see rounds alone has a stream that breaks it, at a known row.
+//! Each premise of the theorems that observe only rounds has a stream that violates it at a known row.
 
 use geowalk::certify::{
     AdaHedge, Bound, Certificate, Comparator, Curvature, Divergence, FreeBets, Hedge, Ledger,
@@ -11,7 +11,7 @@ use geowalk::update::Round;
 
 use super::support::void;
 
-/// Rounds that a theorem takes, three of them, the second changed by `change` (round and row).
+/// Three rounds that a theorem accepts, with the second modified by `change` (round and row).
 fn changed<B: Bound>(
     mut bound: B,
     round: Round,
@@ -50,7 +50,7 @@ const KNOWN: &str = "a comparator for which the bound is known";
 const SQUARED: &str = "the squared loss, weight 1";
 const MORE: &str = "no more features than the start has";
 
-/// What breaks every one of these theorems.
+/// Violations that make every one of these theorems void.
 fn common<B: Bound + Clone>(
     bound: &B,
     round: Round,

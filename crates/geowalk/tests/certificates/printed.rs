@@ -1,4 +1,5 @@
-//! The printed statements that are wrong, on their counterexamples: the printed bound is broken, the corrected one holds or is void.
+//! The wrong printed statements on their counterexamples: the printed bound is violated, the corrected one holds or is
+//! void.
 
 use geowalk::certify::{
     Bound, Comparator, Hedge, Ledger, NullVector, Proximal, ReparamHedge, Riemannian, rules,
@@ -20,7 +21,7 @@ use super::support::{holds, void};
 /// One implicit step on L = w² from w₀ = 1, u = 0: loss before and after, and the corrected bounds.
 fn one_implicit(rate: f64) -> (f64, f64, Proximal<Euclidean>) {
     let mut walk = Implicit::new(walk::Euclidean::new());
-    // x = 1, the label −1 at 0 is the parabola w² at 1: move the origin instead.
+    // With x = 1, the label −1 at 0 gives the parabola w² at 1; so move the origin instead.
     let round = walk.step(Dense(&[1.0]), (-1.0).into(), &Squared, rate).unwrap();
     let after = walk.after().unwrap();
     let mut to = Vec::new();
@@ -56,7 +57,7 @@ fn paper_1_example_5() {
     let round = walk.step(Dense(&[1.0]), 1.0.into(), &Squared, 1.0).unwrap();
     let after = walk.after().unwrap();
     bound.observe(&round, Dense(&[1.0]));
-    // Printed, for the loss after the steps of a comparator without loss: ‖u‖²/(4η(1 + 3ηX²)).
+    // Printed bound on the loss after the steps, for a comparator with loss 0: ‖u‖²/(4η(1 + 3ηX²)).
     let printed: f64 = 1.0 / (4.0 * (1.0 + 3.0));
     assert!((printed - 0.0625).abs() < 1e-15);
     assert!((after.loss - 0.1111).abs() < 1e-4 && after.loss > printed);
@@ -72,7 +73,7 @@ fn paper_1_the_simplex_is_not_complete() {
     let step = simplex.exp(&mut p, &[1.0, -1.0], 1.0, &mut Work::new()).unwrap();
     assert_eq!(step.event, Event::Folded { coordinates: 1 });
     assert!((step.length - 2.0).abs() < 1e-15);
-    // 2√p would be (1.954, −0.426).
+    // Without folding, 2√p would be (1.954, −0.426).
     assert!((2.0 * p[0].sqrt() - 1.954).abs() < 1e-3 && (2.0 * p[1].sqrt() - 0.426).abs() < 1e-3);
 }
 
@@ -115,13 +116,14 @@ fn paper_1_example_7() {
 
 #[test]
 fn paper_1_theorem_6_with_distance_for_length() {
-    // S¹, L = θ² near 0, θ₀ = 1, u = 0, η = π: the step has length 2π and comes back, so that dist(w_t, w_{t+1}) = 0 and D does not change.
+    // S¹, L = θ² near 0, θ₀ = 1, u = 0, η = π: the step has length 2π and returns to its start, so dist(w_t, w_{t+1})
+    // = 0 and D does not change.
     let (loss, distance, length, rate) =
         (1.0, 0.0, 2.0 * std::f64::consts::PI, std::f64::consts::PI);
     let printed = distance * distance / (2.0 * rate);
     assert!(loss > printed);
     assert!(loss <= length * length / (2.0 * rate));
-    // Where the library meets it: the event, and the length that it reports.
+    // What the library reports in this case: the event, and the length.
     let mut walk = walk::Sphere::new(1.0, 7).unwrap();
     walk.grow(2);
     let round = walk.step(Dense(&[1.0, 0.0]), 5.0.into(), &Squared, 2.0).unwrap();
@@ -131,7 +133,8 @@ fn paper_1_theorem_6_with_distance_for_length() {
 
 #[test]
 fn paper_1_proposition_7_for_losses_of_class_c1() {
-    // L₀ = −u, L₁ = −uv/10, L₂ = u⁴ + |v|^1.5, gradient descent from 0 with one rate: L₂ grows at the third step for every small rate.
+    // L₀ = −u, L₁ = −uv/10, L₂ = u⁴ + |v|^1.5, gradient descent from 0 with one rate: L₂ increases at the third step
+    // for every small rate.
     for rate in [0.3, 0.1, 0.03, 0.01] {
         let l2 = |u: f64, v: f64| u.powi(4) + v.abs().powf(1.5);
         let (mut u, mut v) = (0.0, 0.0);
@@ -206,7 +209,7 @@ fn paper_2_lemma_9_beyond_a_third_of_pi() {
 
 #[test]
 fn paper_2_lemma_7_is_sharp_in_the_rate() {
-    // η = 1.05, d = 1.5: the step moves away.
+    // η = 1.05, d = 1.5: the step moves away from the comparator.
     let d: f64 = 1.5;
     let (sin, cos) = d.sin_cos();
     let update = Explicit::new(Sphere::new(2, 1.0).unwrap());
@@ -255,7 +258,7 @@ fn paper_5_winnow_begins_at_k_over_n() {
             let mut reparam = ReparamEntropy::new(start).unwrap();
             let mut count = 0;
             for t in 0..6000 {
-                // One literal at a time, those of the disjunction positive.
+                // Each row has one literal; those of the disjunction are positive.
                 let mut x = vec![0.0; n];
                 x[t % n] = 1.0;
                 let y = if t % n < k { 1.0 } else { -1.0 };
@@ -299,7 +302,7 @@ fn paper_5_theorems_4_and_5_need_the_loss_of_the_comparator() {
     let twin = run(true, ReparamHedge::printed_rate(d, l));
     let printed = own + 2.0 * (l * d).sqrt() + d;
     assert!((twin - 14.886).abs() < 1e-3 && (printed - 10.860).abs() < 1e-3 && twin > printed);
-    // The corrected theorem refuses: the comparator e₁ loses 10 > L.
+    // The corrected theorem is void: the comparator e₁ loses 10 > L.
     let mut bound = Hedge::new(&[0.5, 0.5], 0.0).unwrap();
     let mut walk = SimplexEntropy::new();
     let rate = Hedge::rate(d, l);
@@ -339,7 +342,8 @@ fn paper_5_theorem_6_is_about_clipped_predictions() {
     holds(&bound.certify_known(&Comparator::Given(&[0.0]), 0.0), total);
 }
 
-/// The twin of EG on x = (1, 0), plain formula (a weight that meets 0 stays dead), label `first` once and then 1.
+/// The twin of EG on x = (1, 0) by its plain formula (a weight that reaches 0 stays 0); the label is `first` once,
+/// then 1.
 fn twin_of_eg(rate: f64, first: f64, rounds: usize) -> f64 {
     let mut u = [0.9_f64.sqrt(), 0.1_f64.sqrt()];
     let mut loss = 0.0;
@@ -380,14 +384,15 @@ fn paper_5_theorem_9_has_another_rate_and_needs_labels_in_range() {
 
 #[test]
 fn paper_5_claim_1_holds_with_x_and_not_2x() {
-    // The inequality behind it, progress ≥ ηδ² − b(y − s)² with η = b/(1 + 2b) for features and labels in [−1, 1], on a grid.
+    // The inequality behind it, progress ≥ ηδ² − b(y − s)² with η = b/(1 + 2b) for features and labels in [−1, 1], on
+    // a grid.
     for b in [1e-4, 1e-2, 0.1, 1.0, 10.0, 1e4] {
         for j in -20..=20 {
             let value = worst(b / (1.0 + 2.0 * b), b, 0.1 * f64::from(j));
             assert!(value <= 1e-12, "b = {b}, ŷ − y = {}: {value}", 0.1 * f64::from(j));
         }
     }
-    // At the printed rate (22) it is broken.
+    // At the printed rate (22) it is violated.
     assert!(worst(2.0 / (1.0 + 1.0), 1.0, 0.9) > 1e-2);
 }
 

@@ -11,7 +11,7 @@ use geowalk::walk::{self, Implicit, Walk};
 
 use super::support::{cube, dot, holds, void};
 
-/// Runs explicit steps and gives the bound (before and after it sees the end) and the regret.
+/// Makes explicit steps and returns the bound (before and after it sees the end) and the regret.
 fn explicit<M: ExpLog<f64> + Clone, L: Loss>(
     manifold: &M,
     (w0, u): (&[f64], &[f64]),
@@ -146,7 +146,7 @@ fn with_defects_it_holds_for_every_loss_on_every_manifold() {
 
 #[test]
 fn on_the_hyperboloid_the_curvature_costs_a_factor() {
-    // z² is convex there; without ζ the bound is broken, with it it holds.
+    // z² is convex there. Without ζ the bound is violated, with ζ it holds.
     let m = Hyperboloid::new(3).unwrap();
     let mut broken = 0;
     for seed in 0..3000 {
@@ -207,7 +207,7 @@ fn implicit_steps_where_the_curvature_is_not_positive() {
         let mut walk = Implicit::new(walk::Hyperbolic::new());
         walk.grow(2);
         let (mut before, mut after) = (0.0, 0.0);
-        // The walk keeps the spatial coordinates alone.
+        // The walk stores only the spatial coordinates.
         let read = |walk: &Implicit<walk::Hyperbolic>, w: &mut Vec<f64>| {
             walk.read(w);
             w.insert(0, walk.inner().time());
@@ -262,7 +262,7 @@ fn null_vectors_from_any_start() {
         let mut bound = NullVector::new(&start, &u).unwrap();
         let mut loss = 0.0;
         for _ in 0..60 {
-            // An adversary: the row nearest to the weights, of those orthogonal to u.
+            // An adversary: of the rows orthogonal to u, the one nearest to the weights.
             let mut x = orthogonal(&mut random, n);
             if seed % 3 == 0 {
                 let mut w = vec![0.0; n];
@@ -316,7 +316,7 @@ fn premises_of_the_manifolds() {
     let sphere = Sphere::new(3, 1.0).unwrap();
     let (sin, cos) = 0.1_f64.sin_cos();
     let (w0, u) = ([sin, cos, 0.0], [1.0, 0.0, 0.0]);
-    // z² is convex nowhere off the equator, y z ≥ 0 is where the hinge is.
+    // z² is convex nowhere off the equator; the hinge loss is convex if y z ≥ 0.
     let (bound, _, _) = explicit(
         &sphere,
         (&w0, &u),
@@ -478,7 +478,7 @@ fn premises_of_null_vectors() {
     void(&bound.certify(&given), 2, "the loss z^2, weight 1");
     let bound = run(0.5, [0.0, 0.0, 1.0], plain(), 0.0);
     void(&bound.certify(&Comparator::Given(&[0.0, 1.0, 0.0])), 0, KNOWN);
-    // A walk that has two of three features in its first row was on a smaller sphere.
+    // A walk with two of three features in its first row started on a smaller sphere.
     let mut walk = geowalk::walk::Sphere::new(1.0, 5).unwrap();
     let mut bound = NullVector::new(&start, &u).unwrap().growing();
     let round = walk.step(Dense(&[0.0, 0.6]), 0.0.into(), &Invariant, 0.5).unwrap();

@@ -1,4 +1,4 @@
-//! Streams, adversaries, and what is demanded of a certificate.
+//! Streams, adversaries, and the checks of certificates.
 
 use geowalk::certify::{self, Bound, Certificate, Status};
 use geowalk::laws::Sampler;
@@ -8,10 +8,10 @@ use geowalk::sum::Sum;
 use geowalk::update::Round;
 use geowalk::walk::Walk;
 
-/// An example.
+/// A row and its label.
 pub(crate) type Example = (Vec<f64>, f64);
 
-/// What was played.
+/// A finished game: its rows and rounds.
 #[derive(Debug)]
 pub(crate) struct Game {
     pub(crate) rows: Vec<Example>,
@@ -19,14 +19,14 @@ pub(crate) struct Game {
 }
 
 impl Game {
-    /// The learner's loss.
+    /// The total loss of the learner.
     pub(crate) fn loss(&self) -> f64 {
         let mut sum = Sum::default();
         self.rounds.iter().for_each(|round| sum.add(round.loss));
         sum.total()
     }
 
-    /// The loss of fixed weights.
+    /// The total loss of fixed weights.
     pub(crate) fn comparator<L: Loss>(&self, u: &[f64], loss: &L) -> f64 {
         let mut sum = Sum::default();
         for (x, y) in &self.rows {
@@ -44,7 +44,8 @@ pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// Plays `rounds` rounds. An adversary looks at several examples and takes the one on which the learner loses most more than `u`.
+/// Plays `rounds` rounds. An adversary examines several examples and chooses the one on which the learner's loss
+/// exceeds that of `u` most.
 pub(crate) fn play<W: Walk, B: Bound, L: Loss>(
     walk: &mut W,
     bound: &mut B,
@@ -76,7 +77,7 @@ pub(crate) fn play<W: Walk, B: Bound, L: Loss>(
     game
 }
 
-/// Valid, and the regret is not above the bound (by more than the rounding of the losses themselves).
+/// Checks that the certificate is valid, and that the regret exceeds the bound at most by the rounding of the losses.
 #[track_caller]
 pub(crate) fn holds(certificate: &Certificate, regret: f64) {
     assert_eq!(certificate.status, Status::Valid, "{certificate}");
@@ -84,14 +85,15 @@ pub(crate) fn holds(certificate: &Certificate, regret: f64) {
     assert!(regret <= certificate.bound + rounding, "regret {regret} > bound: {certificate}");
 }
 
-/// Void at the row, for the premise, which is one of the theorem's own (or that of the comparator).
+/// Checks that the certificate is void at the row, for the premise, which belongs to the theorem (or to the
+/// comparator).
 #[track_caller]
 pub(crate) fn void(certificate: &Certificate, row: u64, premise: &str) {
     let Status::Void(broken) = &certificate.status else { panic!("not void: {certificate}") };
     assert_eq!((broken.row, broken.premise), (row, premise), "{certificate}");
     assert!(certificate.bound.is_nan());
     let theorem = certify::entries().find(|t| t.name == certificate.theorem).unwrap();
-    // Convexity is declared by the loss, and tested where a comparator's loss is known.
+    // The loss declares convexity. It is tested if a comparator's loss is known.
     let convex = "convexity of the loss in the prediction";
     let own =
         theorem.premises.iter().any(|p| p.text == premise && (!p.declared || premise == convex));
@@ -104,7 +106,7 @@ pub(crate) fn cube(random: &mut Sampler, n: usize, lo: f64, hi: f64) -> Vec<f64>
     (0..n).map(|_| random.uniform(lo, hi)).collect()
 }
 
-/// A probability vector, now and then a vertex.
+/// A probability vector; sometimes a vertex of the simplex.
 pub(crate) fn simplex(random: &mut Sampler, n: usize) -> Vec<f64> {
     if random.unit() < 0.5 {
         let mut u = vec![0.0; n];

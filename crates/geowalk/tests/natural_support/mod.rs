@@ -1,6 +1,6 @@
 //! Rows for every family, the metric as a matrix, and the best coefficients by Newton's method.
 
-#![allow(dead_code)] // each test file uses its part
+#![allow(dead_code)] // each test file uses some of these
 
 use geowalk::Real;
 use geowalk::laws::Sampler;
@@ -21,7 +21,7 @@ pub(crate) const FAMILIES: [&str; 11] = [
     "gaussian",
 ];
 
-/// A random row that the family takes.
+/// A random row in the domain of the family.
 pub(crate) fn row(family: &str, sampler: &mut Sampler) -> Vec<f64> {
     let mut one_of = |x: &mut [f64]| {
         let n = x.len();
@@ -48,7 +48,7 @@ pub(crate) fn row(family: &str, sampler: &mut Sampler) -> Vec<f64> {
     }
 }
 
-/// The minimal statistic: without the last category of a column.
+/// The minimal statistic: omits the last category of a column.
 pub(crate) fn minimal(family: &str, x: &[f64]) -> Vec<f64> {
     match family {
         "discrete" => x[..3].to_vec(),
@@ -62,7 +62,7 @@ pub(crate) fn minimal(family: &str, x: &[f64]) -> Vec<f64> {
     }
 }
 
-/// x with A x = b, by elimination with pivots; `a` row-major.
+/// Solves A x = b by elimination with pivots; `a` is row-major.
 pub(crate) fn solve(mut a: Vec<f64>, mut b: Vec<f64>) -> Vec<f64> {
     let n = b.len();
     for k in 0..n {
@@ -87,7 +87,7 @@ pub(crate) fn solve(mut a: Vec<f64>, mut b: Vec<f64>) -> Vec<f64> {
     b
 }
 
-/// G_ζ⁻¹∇ℓ(η) with three classes, in minimal coordinates: α of the first two, then β class by class.
+/// G_ζ⁻¹∇ℓ(η) for three classes, in minimal coordinates: α of the first two classes, then β class by class.
 pub(crate) fn direction(walk: &Natural, family: &str, x: &[f64], y: usize) -> Vec<f64> {
     let s = 3;
     let t = minimal(family, x);
@@ -154,22 +154,22 @@ pub(crate) fn direction(walk: &Natural, family: &str, x: &[f64], y: usize) -> Ve
 
 type Kind = fn(&str, usize, &mut Sampler) -> (Vec<f64>, usize);
 
-/// Streams at the edge.
+/// Streams with edge cases.
 pub(crate) fn kinds() -> [Kind; 6] {
     [
-        // One class only.
+        // A single class.
         |family, _, sampler| (row(family, sampler), 0),
-        // A class that comes late.
+        // A class that appears late.
         |family, t, sampler| (row(family, sampler), if t < 50 { t % 2 } else { 2 }),
-        // The same row always: no variance at all.
+        // Always the same row: no variance.
         |family, t, _| (row(family, &mut Sampler::new(0)), t % 3),
-        // Zero cells: the class is told by the row.
+        // Zero cells: the row determines the class.
         |family, _, sampler| {
             let x = row(family, sampler);
             let y = usize::from(x[0] > 0.5);
             (x, y)
         },
-        // More features than rows, most of them constant; a feature that comes late.
+        // More features than rows, most of them constant; a feature that appears late.
         |family, t, sampler| {
             let mut x = row(family, sampler);
             if !matches!(family, "discrete" | "naive-bayes") {
@@ -177,7 +177,7 @@ pub(crate) fn kinds() -> [Kind; 6] {
             }
             (x, t % 3)
         },
-        // Zeros.
+        // Rows of zeros.
         |family, t, sampler| {
             let x = row(family, sampler);
             (if family == "discrete" { x } else { vec![0.0; x.len()] }, t % 2)
@@ -193,7 +193,7 @@ pub(crate) struct Sample {
 }
 
 impl Sample {
-    /// Mean loss of coefficients, α and β of class after class, and the gradient with the ridge, and the Hessian.
+    /// Mean loss of coefficients (α and β, class after class), its gradient with the ridge, and its Hessian.
     fn quadratic(&self, w: &[f64], ridge: f64) -> (f64, Vec<f64>, Vec<f64>) {
         let (s, d) = (self.s, self.rows[0].len() + 1);
         let k = s * d;
@@ -225,14 +225,14 @@ impl Sample {
         }
         for i in 0..k {
             for j in i / d * d + d..k {
-                // The blocks above the diagonal.
+                // Fill the blocks above the diagonal.
                 hessian[i * k + j] = hessian[j * k + i];
             }
         }
         loss /= n;
         for (i, (g, w)) in gradient.iter_mut().zip(w).enumerate() {
             *g /= n;
-            // A little of everything, for the directions that change nothing.
+            // A small ridge for the directions that change nothing.
             hessian[i * k + i] += 1e-9;
             if i % d > 0 {
                 *g += ridge * w;
@@ -280,7 +280,7 @@ impl Sample {
         loss / self.rows.len() as f64 + 0.5 * ridge * squares
     }
 
-    /// The coefficients of a walk, as `best` gives them.
+    /// The coefficients of a walk, in the layout of `best`.
     pub(crate) fn coefficients(&self, walk: &Natural) -> Vec<f64> {
         let (mut all, mut beta) = (Vec::new(), Vec::new());
         for c in 0..self.s {

@@ -1,13 +1,13 @@
-//! Random tables with everything in them, and every split of a set of rows by definition.
+//! Random tables with all kinds of columns, and every split of a set of rows by definition.
 
-#![allow(dead_code)] // each test uses its part
+#![allow(dead_code)] // each test uses some of these
 
 use geowalk::boost::binned::midpoint;
 use geowalk::boost::split::{Split, Test};
 use geowalk::boost::table::{Classes, Column, MISSING, Table, Values};
 use geowalk::laws::Sampler;
 
-/// A table of all kinds of columns. Numbers are taken from `distinct` values; some values are missing.
+/// A table with all kinds of columns. Numbers have `distinct` possible values; some values are missing.
 pub(crate) fn table(s: &mut Sampler, rows: usize, distinct: usize) -> Table {
     let missing = |s: &mut Sampler| s.unit() < 0.15;
     let number = |s: &mut Sampler| s.below(distinct) as f64 / 7.0 - 3.0;
@@ -54,7 +54,7 @@ pub(crate) fn classes(s: &mut Sampler, table: &Table, count: usize) -> Classes {
     Classes::new(codes, (0..count).map(|k| k.to_string())).unwrap()
 }
 
-/// Every split of these rows, in the order that decides ties, with how many rows go each way.
+/// Every split of these rows, in the order used to break ties, with the number of rows on each side.
 pub(crate) fn splits(table: &Table, rows: &[usize]) -> Vec<Split> {
     let mut all = Vec::new();
     for (column, own) in table.columns().iter().enumerate() {

@@ -1,6 +1,6 @@
 //! Streams, losses and the list of all walks, for the tests of walks.
 
-#![allow(dead_code)] // each test file uses a part
+#![allow(dead_code)] // each test file uses some of these
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation)] // test code, and indices below 2^32
 
 use std::fmt::Debug;
@@ -14,7 +14,8 @@ use geowalk::walk::{
     Sphere, Walk,
 };
 
-/// A stream of sparse rows: about `nonzeros` of `n` coordinates, values in (−1, 1), labels of a sparse linear target with noise.
+/// A stream of sparse rows: about `nonzeros` of `n` coordinates, values in (−1, 1), labels of a sparse linear target
+/// with noise.
 #[derive(Debug, Clone)]
 pub(crate) struct Stream {
     random: Random,
@@ -60,7 +61,7 @@ impl Stream {
     }
 }
 
-/// ln(1 + e^{−yz}) for labels ±1; here the sign of the label counts.
+/// ln(1 + e^{−yz}) for labels ±1; uses the sign of the label.
 #[derive(Debug)]
 pub(crate) struct Logistic;
 
@@ -86,7 +87,7 @@ impl Loss for Logistic {
     }
 }
 
-/// The prediction itself: experts suffer their losses.
+/// The loss is the prediction itself, as for experts.
 #[derive(Debug)]
 pub(crate) struct Linear;
 
@@ -111,7 +112,7 @@ impl Loss for Linear {
     }
 }
 
-/// max(0, −y(z − θ)): Winnow's.
+/// max(0, −y(z − θ)), the loss of Winnow.
 #[derive(Debug)]
 pub(crate) struct Mistake {
     pub(crate) threshold: f64,
@@ -139,9 +140,9 @@ impl Loss for Mistake {
     }
 }
 
-/// Something to do with every walk.
+/// A visitor of every walk.
 pub(crate) trait Visit {
-    /// `rate` is one at which the walk learns from a [`Stream`] with slopes up to 1.
+    /// At `rate`, the walk learns from a [`Stream`] with slopes up to 1.
     fn visit<W: Walk + Clone + PartialEq + Debug>(&mut self, name: &str, walk: W, rate: f64);
 }
 
@@ -177,7 +178,7 @@ pub(crate) fn all(visitor: &mut impl Visit) {
     implicit(visitor);
 }
 
-/// Walks on normalised rows.
+/// Walks on normalized rows.
 pub(crate) fn normalised(visitor: &mut impl Visit) {
     visitor.visit("normalised gd", Normalised::new(Euclidean::new()), 0.1);
     visitor.visit("normalised sphere", Normalised::new(Sphere::new(1.0, 1).unwrap()), 0.2);
@@ -189,7 +190,7 @@ pub(crate) fn normalised(visitor: &mut impl Visit) {
     visitor.visit("normalised implicit hyperbolic", Normalised::new(implicit), 0.1);
 }
 
-/// 1 on the diagonal, ¼ beside it.
+/// A matrix with 1 on the diagonal and ¼ next to it.
 fn tridiagonal(n: usize) -> Vec<f64> {
     let entry = |i: usize, j: usize| [1.0, 0.25].get(i.abs_diff(j)).copied().unwrap_or(0.0);
     (0..n * n).map(|k| entry(k / n, k % n)).collect()

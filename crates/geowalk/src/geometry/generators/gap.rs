@@ -1,8 +1,8 @@
 //! The height of a curve above its tangent, without the cancellation of "value minus tangent".
 //!
 //! A divergence of two points at relative distance ε is of order ε². Computed as a difference of terms of order 1 it
-//! loses all digits at ε = 1e-8. Each function here is a sum of terms of one sign, or a difference that loses at most a
-//! few bits.
+//! loses all digits at ε = 1e-8. Each function here is a sum of terms of one sign, or a difference that loses at most
+//! a few bits.
 
 use crate::Real;
 

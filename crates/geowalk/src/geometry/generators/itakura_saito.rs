@@ -2,9 +2,11 @@
 //! $$\psi(w) = -\sum_i \ln w_i, \qquad D(u \Vert w) = \sum_i \frac{u_i}{w_i} - \ln \frac{u_i}{w_i} - 1, \qquad w > 0$$
 //! The generator is Burg's entropy. The divergence does not change if u and w are both multiplied by c > 0.
 //!
-//! **Link** $\theta = -1/w$. **Inverse** $w = -1/\theta$, only for θ < 0. **Conjugate** $-\sum_i (1 + \ln(-\theta_i))$.
-//! **Modulus** none on the whole orthant ($\psi'' = 1/w^2$); $1/R^2$ w.r.t. $\Vert\cdot\Vert_1$ where $\Vert w \Vert_1 \le R$, because
-//! $(\sum |v_i|)^2 \le \sum w_i^2 \sum v_i^2/w_i^2$ and $\sum w_i^2 \le R^2$. (The same number w.r.t. $\Vert\cdot\Vert_2$ says less.)
+//! **Link** $\theta = -1/w$. **Inverse** $w = -1/\theta$, only for θ < 0. **Conjugate**
+//! $-\sum_i (1 + \ln(-\theta_i))$.
+//! **Modulus** none on the whole orthant ($\psi'' = 1/w^2$); $1/R^2$ w.r.t. $\Vert\cdot\Vert_1$ where
+//! $\Vert w \Vert_1 \le R$, because $(\sum |v_i|)^2 \le \sum w_i^2 \sum v_i^2/w_i^2$ and $\sum w_i^2 \le R^2$. (The
+//! same number w.r.t. $\Vert\cdot\Vert_2$ says less.)
 //! **Flat coordinate** $\ln w$: its Hessian manifold is the positive orthant with the metric of the logarithm.
 //!
 //! **Cost** O(n).

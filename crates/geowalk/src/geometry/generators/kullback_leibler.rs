@@ -1,17 +1,18 @@
 //! # Kullback–Leibler
-//! $$\psi(w) = \sum_i w_i \ln w_i - w_i, \qquad D(u \Vert w) = \sum_i u_i \ln \frac{u_i}{w_i} - u_i + w_i, \qquad w > 0$$
+//! $$\psi(w) = \sum_i w_i \ln w_i - w_i, \qquad D(u \Vert w) = \sum_i u_i \ln \frac{u_i}{w_i} - u_i + w_i, \qquad
+//!   w > 0$$
 //! The unnormalized relative entropy. Its mirror step is multiplicative, $w_i e^{-\eta \partial_i L}$: unnormalized
 //! exponentiated gradient.
 //!
-//! **Link** $\theta = \ln w$. **Inverse** $w = e^\theta$. **Conjugate** $\sum_i e^{\theta_i}$. **Modulus** none on the whole orthant
-//! ($\psi'' = 1/w$ tends to 0); $1/R$ w.r.t. $\Vert\cdot\Vert_1$ where $\Vert w \Vert_1 \le R$, because
+//! **Link** $\theta = \ln w$. **Inverse** $w = e^\theta$. **Conjugate** $\sum_i e^{\theta_i}$. **Modulus** none on the
+//! whole orthant ($\psi'' = 1/w$ tends to 0); $1/R$ w.r.t. $\Vert\cdot\Vert_1$ where $\Vert w \Vert_1 \le R$, because
 //! $(\sum |v_i|)^2 \le \sum w_i \sum v_i^2 / w_i$. **Flat coordinate** $2\sqrt w$.
 //!
 //! **Cost** O(n), one logarithm or exponential per coordinate.
 //!
 //! **Care** $0 \ln 0 = 0$, so u may have zeros; D = +∞ if $u_i > 0 = w_i$. For u near w each term is computed as
-//! $w\,h(u/w - 1)$, with $h(t) = (1+t)\ln(1+t) - t$ computed by its series. Every θ is in the image of ∇ψ, but `unlink`
-//! overflows to ∞ above 709.7 and underflows to 0 below −745 (88.7 and −103 in `f32`).
+//! $w\,h(u/w - 1)$, with $h(t) = (1+t)\ln(1+t) - t$ computed by its series. Every θ is in the image of ∇ψ, but
+//! `unlink` overflows to ∞ above 709.7 and underflows to 0 below −745 (88.7 and −103 in `f32`).
 //!
 //! **Source** \[NN09, table 1\]; \[AW20, eq. (5)\].
 
@@ -143,10 +144,10 @@ impl<F: Real> Separable<F> for KullbackLeibler {
 /// Unnormalized exponentiated gradient (EGU) at O(nnz), $w_i \leftarrow w_i\, e^{-\eta g x_i}$.
 ///
 /// With the loss of Winnow and the constants of [`winnow`](crate::walk::winnow) it is Winnow.
-/// **Start** equal weights; small ones ($10^{-4}$) find a sparse target sooner than $1/n$. **Cost** one exponential per
-/// coordinate of the row. The implicit step has $z(\kappa) = \sum_i w_i x_i e^{-\kappa x_i}$ and costs as much per
-/// evaluation; short steps compute one power series instead. **Care** For features of both signs there is no bound, and
-/// large rates diverge. Logarithms of factors are clipped to ±700 and those of weights to ±345; both are reported.
+/// **Start** equal weights; small ones ($10^{-4}$) find a sparse target sooner than $1/n$. **Cost** one exponential
+/// per coordinate of the row. The implicit step has $z(\kappa) = \sum_i w_i x_i e^{-\kappa x_i}$ and costs as much per
+/// evaluation; short steps compute one power series instead. **Care** For features of both signs there is no bound,
+/// and large rates diverge. Logarithms of factors are clipped to ±700 and those of weights to ±345; both are reported.
 /// **Source** \[KW97\]; \[AW20, sec. 2 and 5\]; \[KMWW07s, eq. (6)\].
 #[derive(Debug, Clone, PartialEq)]
 pub struct EntropyForm(Logarithmic);

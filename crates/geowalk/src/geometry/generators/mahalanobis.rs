@@ -3,7 +3,8 @@
 //! The only symmetric Bregman divergences. The mirror step is $w - (\eta/2)\, \Sigma^{-1} \partial L$, the
 //! natural-gradient step of a constant metric.
 //!
-//! **Link** $\theta = 2\Sigma w$. **Inverse** $w = \tfrac12 \Sigma^{-1}\theta$. **Conjugate** $\tfrac14 \theta^\top \Sigma^{-1} \theta$.
+//! **Link** $\theta = 2\Sigma w$. **Inverse** $w = \tfrac12 \Sigma^{-1}\theta$. **Conjugate**
+//! $\tfrac14 \theta^\top \Sigma^{-1} \theta$.
 //! **Modulus** $2\lambda_{\min}(\Sigma)$ w.r.t. $\Vert\cdot\Vert_2$.
 //!
 //! **Cost** n² multiplications; n³ once, to build it.

@@ -2,24 +2,26 @@
 //! $$\psi(w) = \tfrac12 \Vert w \Vert_q^2, \qquad 1 < q \le 2$$
 //! The family contains the generators of gradient descent (q = 2) and, for $q \to 1$, of multiplicative updates.
 //!
-//! **Link** $\theta_i = \mathrm{sign}(w_i)\, |w_i|^{q-1} \Vert w \Vert_q^{2-q}$. **Inverse** the same formula with $p =
-//! q/(q-1)$ in place of q.
+//! **Link** $\theta_i = \mathrm{sign}(w_i)\, |w_i|^{q-1} \Vert w \Vert_q^{2-q}$. **Inverse** the same formula with
+//! $p = q/(q-1)$ in place of q.
 //! **Conjugate** $\tfrac12 \Vert\theta\Vert_p^2$. **Modulus** q − 1 w.r.t. $\Vert\cdot\Vert_q$.
 //!
-//! **Divergence** With $N = \Vert w\Vert_q$, $U = \Vert u\Vert_q$ and the divergence $d(b \Vert a)$ of the scalar function $|t|^q/q$,
+//! **Divergence** With $N = \Vert w\Vert_q$, $U = \Vert u\Vert_q$ and the divergence $d(b \Vert a)$ of the scalar
+//! function $|t|^q/q$,
 //! $$D(u \Vert w) = N^{2-q} \sum_i d(u_i \Vert w_i) + \Big[ \tfrac12 (U - N)^2 - N^{2-q}\, d(U \Vert N) \Big],$$
 //! where the sum and the bracket are both ≥ 0 (the derivative of the bracket in U is $U - N^{2-q} U^{q-1}$, which has
-//! the sign of U − N). For a, b > 0 the scalar divergence is also a sum of two terms ≥ 0: with $\alpha = q - 1$, $L =
-//! \ln(b/a)$,
-//! $$d(b \Vert a) = \tfrac{\alpha}{q}\, a^\alpha \Big[ (b L - b + a) + \tfrac{b}{\alpha} (e^{\alpha L} - 1 - \alpha L) \Big].$$
+//! the sign of U − N). For a, b > 0 the scalar divergence is also a sum of two terms ≥ 0: with $\alpha = q - 1$,
+//! $L = \ln(b/a)$,
+//! $$d(b \Vert a) =
+//!   \tfrac{\alpha}{q}\, a^\alpha \Big[ (b L - b + a) + \tfrac{b}{\alpha} (e^{\alpha L} - 1 - \alpha L) \Big].$$
 //! So nothing cancels, neither for u near w nor for q near 1.
 //!
 //! **Cost** O(n), one power per coordinate (`divergence`: four).
 //!
 //! **Care** Everything is first divided by the largest coordinate, so weights of 1e200 or 1e-200 (or both in one
-//! vector) are safe; 0 maps to 0. Keep θ as the state of a learner and compute w from it. ψ has no second derivative if
-//! q < 2 and a coordinate is 0. There `hessian` gives NaN or ∞, `check_curved` returns an error, and `hessian_inverse`
-//! gives its limit (but NaN at w = 0).
+//! vector) are safe; 0 maps to 0. Keep θ as the state of a learner and compute w from it. ψ has no second derivative
+//! if q < 2 and a coordinate is 0. There `hessian` gives NaN or ∞, `check_curved` returns an error, and
+//! `hessian_inverse` gives its limit (but NaN at w = 0).
 //!
 //! **Source** \[NN09, table 1 and sec. 5.2\]; \[GLS01\].
 
@@ -62,8 +64,8 @@ impl PNorm {
         Ok(Self { q })
     }
 
-    /// The q for sparse targets in ℝⁿ: p = max(2, 2 ln n), so $q = 2 \ln n/(2 \ln n - 1)$ for n ≥ 3. Then $\Vert x
-    /// \Vert_p \le \sqrt e\, \Vert x \Vert_\infty$. \[GLS01\]
+    /// The q for sparse targets in ℝⁿ: p = max(2, 2 ln n), so $q = 2 \ln n/(2 \ln n - 1)$ for n ≥ 3. Then
+    /// $\Vert x \Vert_p \le \sqrt e\, \Vert x \Vert_\infty$. \[GLS01\]
     pub fn auto(n: usize) -> Self {
         let p = if n < 3 { 2.0 } else { 2.0 * Real::ln(n as f64) };
         Self { q: p / (p - 1.0) }
@@ -278,10 +280,10 @@ impl<F: Real> Curved<F> for PNorm {
 /// Mirror descent in the q-norm at O(nnz), $\theta \leftarrow \theta - \eta\, g\, x$, 1 < q ≤ 2: between
 /// gradient descent (q = 2) and EG (q → 1).
 ///
-/// **Start** w = 0. **Care** q is fixed when the walk is made: `auto` computes it from the declared number of features,
-/// and later features do not change it. The implicit step needs $\sum|\theta_i|^p$ of the features outside the row. It
-/// is computed as a difference, or summed again in O(n) if the difference is too inaccurate. **Source** \[GLS01\];
-/// \[NN09, sec. 5.2\].
+/// **Start** w = 0. **Care** q is fixed when the walk is made: `auto` computes it from the declared number of
+/// features, and later features do not change it. The implicit step needs $\sum|\theta_i|^p$ of the features outside
+/// the row. It is computed as a difference, or summed again in O(n) if the difference is too inaccurate. **Source**
+/// \[GLS01\]; \[NN09, sec. 5.2\].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PNormForm {
     p: f64,

@@ -1,19 +1,21 @@
 //! # Relative entropy on the simplex
-//! $$\psi(w) = \sum_i w_i \ln w_i, \qquad D(u \Vert w) = \sum_i u_i \ln \frac{u_i}{w_i}, \qquad w > 0,\ \sum_i w_i = 1$$
+//! $$\psi(w) = \sum_i w_i \ln w_i, \qquad D(u \Vert w) = \sum_i u_i \ln \frac{u_i}{w_i}, \qquad
+//!   w > 0,\ \sum_i w_i = 1$$
 //! Its mirror step is exponentiated gradient, $w_i e^{-\eta \partial_i L} / \sum_j w_j e^{-\eta \partial_j L}$.
 //!
-//! **Link** Directions in the simplex sum to 0, so ∇ψ is defined up to a constant: θ and θ + c are the same dual point.
-//! The chosen representative (the gauge) is $\theta = \ln w$, the log-probabilities, for which $\ln\sum_i e^{\theta_i}
-//! = 0$. **Inverse** softmax, for every θ; it does not depend on the gauge. **Conjugate** $\ln \sum_i e^{\theta_i}$.
+//! **Link** Directions in the simplex sum to 0, so ∇ψ is defined up to a constant: θ and θ + c are the same dual
+//! point. The chosen representative (the gauge) is $\theta = \ln w$, the log-probabilities, for which
+//! $\ln\sum_i e^{\theta_i} = 0$. **Inverse** softmax, for every θ; it does not depend on the gauge. **Conjugate**
+//! $\ln \sum_i e^{\theta_i}$.
 //! **Modulus** 1 w.r.t. $\Vert\cdot\Vert_1$ (Pinsker's inequality). **Metric** the Fisher metric.
 //!
 //! **Cost** O(n).
 //!
 //! **Care** Compare two dual points by their differences of coordinates or by their softmax: after a step θ is no
-//! longer in the gauge. Softmax and log-sum-exp subtract the largest coordinate first, and log-sum-exp adds the rest in
-//! `ln_1p`, so neither overflows. D is summed as $u_i \ln(u_i/w_i) - u_i + w_i \ge 0$, which has the same sum on the
-//! simplex and does not cancel; D = +∞ if $u_i > 0 = w_i$. Weights more than $e^{745}$ times smaller than the largest
-//! underflow to 0 and fail `check`.
+//! longer in the gauge. Softmax and log-sum-exp subtract the largest coordinate first, and log-sum-exp adds the rest
+//! in `ln_1p`, so neither overflows. D is summed as $u_i \ln(u_i/w_i) - u_i + w_i \ge 0$, which has the same sum on
+//! the simplex and does not cancel; D = +∞ if $u_i > 0 = w_i$. Weights more than $e^{745}$ times smaller than the
+//! largest underflow to 0 and fail `check`.
 //!
 //! **Source** \[AW20, sec. 2\]; Fisher metric \[AN00, sec. 2.2\].
 
@@ -171,9 +173,9 @@ impl<F: Real> Curved<F> for SimplexEntropy {
 ///
 /// EG is Hedge if the row contains the experts' losses and the loss is z. **Start** uniform over the present features.
 /// **Care** Logarithms are the state, so a weight that has drifted down to 1e-900 can still recover. Logarithms of
-/// factors are clipped to ±700, and factors ≤ 0 to 2⁻⁵² (reported). The implicit step has $z'(\kappa) =
-/// -\mathrm{Var}_{w'}(x)$, and clips logarithms of factors at −10⁴, relative to the largest. **Source** \[KW97\], also
-/// for approximated EG; \[CMS07\] for Prod; \[AW20, eq. (3), sec. 4 and 5\].
+/// factors are clipped to ±700, and factors ≤ 0 to 2⁻⁵² (reported). The implicit step has
+/// $z'(\kappa) = -\mathrm{Var}_{w'}(x)$, and clips logarithms of factors at −10⁴, relative to the largest. **Source**
+/// \[KW97\], also for approximated EG; \[CMS07\] for Prod; \[AW20, eq. (3), sec. 4 and 5\].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum SimplexEntropyForm {
     /// EG.

@@ -5,9 +5,9 @@
 //!
 //! **Cost** O(n).
 //!
-//! **Care** **No factor ½**: this is the generator of the paper's table, so the mirror step is $w - (\eta/2)\,\partial
-//! L$, half a gradient step. [`PNorm`](super::PNorm) with q = 2 is $\tfrac12 \Vert w \Vert_2^2$, whose link is the
-//! identity and whose mirror step is $w - \eta\,\partial L$.
+//! **Care** **No factor ½**: this is the generator of the paper's table, so the mirror step is
+//! $w - (\eta/2)\,\partial L$, half a gradient step. [`PNorm`](super::PNorm) with q = 2 is
+//! $\tfrac12 \Vert w \Vert_2^2$, whose link is the identity and whose mirror step is $w - \eta\,\partial L$.
 //!
 //! **Source** \[NN09, table 1\].
 

@@ -230,8 +230,8 @@ impl<F: Real> Link<F> for Asinh {
     }
 
     /// sinh(b − a) = sinh b cosh a − cosh b sinh a, and with h = √(w² + β²) this is (q − p)(q + p)/(q h_p + p h_q),
-    /// without cancellation if p and q have the same sign. It is divided by h_p, so that nothing overflows. For p and q
-    /// far apart the plain difference is as accurate.
+    /// without cancellation if p and q have the same sign. It is divided by h_p, so that nothing overflows. For p and
+    /// q far apart the plain difference is as accurate.
     fn difference(&self, p: F, q: F) -> F {
         let beta = F::of(self.beta);
         let ratio = q / p;

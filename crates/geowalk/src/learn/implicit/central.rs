@@ -2,7 +2,8 @@
 //! With $\delta_i = D_i - \mathrm{E}_p D$ and $\mu_k = \mathrm{E}_p \delta^k$, a step on the simplex in the Fisher
 //! metric gives $p_i' \propto p_i f_i^2$,
 //! $f_i = 1/(1 + r\delta_i)$. The geometric series gives, without cancellation,
-//! $$\mathrm{E}_p f = 1 + \sum_{k \ge 2} (-r)^k \mu_k, \quad \mathrm{E}_p f^2 = 1 + \sum_{k \ge 2} (k+1) (-r)^k \mu_k, \quad
+//! $$\mathrm{E}_p f = 1 + \sum_{k \ge 2} (-r)^k \mu_k, \quad
+//!   \mathrm{E}_p f^2 = 1 + \sum_{k \ge 2} (k+1) (-r)^k \mu_k, \quad
 //!   \mathrm{Var}_p f = \sum_{k \ge 2} (k-1)(-r)^k \mu_k - \Bigl(\sum_{k \ge 2} (-r)^k \mu_k\Bigr)^2$$
 //! The moments of δ under p' follow from the moments of one and two orders higher.
 //! **Care** |δ| ≤ 1, so the omitted terms are below $k\,r^{k-2}$ of the first: 16·0.08¹⁶ and 32·0.26³², both below

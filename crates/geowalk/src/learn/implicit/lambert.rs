@@ -1,8 +1,8 @@
 //! # Lambert's W on its principal branch
 //! $$W_0(x)\, e^{W_0(x)} = x, \qquad W_0 \ge -1, \qquad x \ge -1/e$$
-//! **Near the branch point** $W = -1 + v$ with $h(v) = 1 + (v - 1)e^v = 1 + e x$. The series $\sum_{k\ge2}
-//! \frac{k-1}{k!} v^k$ of h has no cancellation, and $1 + ex$ is computed from $x + 1/e$ in two parts. **Near 0** the
-//! series $\sum_{k\ge1} \frac{(-k)^{k-1}}{k!} x^k$, which saves an exponential and two logarithms.
+//! **Near the branch point** $W = -1 + v$ with $h(v) = 1 + (v - 1)e^v = 1 + e x$. The series
+//! $\sum_{k\ge2} \frac{k-1}{k!} v^k$ of h has no cancellation, and $1 + ex$ is computed from $x + 1/e$ in two parts.
+//! **Near 0** the series $\sum_{k\ge1} \frac{(-k)^{k-1}}{k!} x^k$, which saves an exponential and two logarithms.
 //! **Elsewhere** Halley's iteration; above e Newton's on $W + \ln W = \ln x$.
 //! **Accuracy** 4 units in the last place of W; below −0.3, of W + 1. **Source** \[CGHJK96, sec. 4\].
 

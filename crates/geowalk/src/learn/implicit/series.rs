@@ -1,7 +1,8 @@
 //! # Predictions after a short step, as a power series
-//! $$z(\kappa) = \sum_i t_i\, f(\kappa r_i), \quad f(a) = \sum_k c_k a^k \qquad\Longrightarrow\qquad z(\kappa) = \sum_k c_k m_k \kappa^k, \quad m_k = \sum_i t_i r_i^k$$
-//! The moments are summed in one pass over the row. After that, an evaluation of the equation of an implicit step costs
-//! O(1) instead of an exponential or a division per coordinate. Most steps of a run are short enough.
+//! $$z(\kappa) = \sum_i t_i\, f(\kappa r_i), \quad f(a) = \sum_k c_k a^k \qquad\Longrightarrow\qquad
+//!   z(\kappa) = \sum_k c_k m_k \kappa^k, \quad m_k = \sum_i t_i r_i^k$$
+//! The moments are summed in one pass over the row. After that, an evaluation of the equation of an implicit step
+//! costs O(1) instead of an exponential or a division per coordinate. Most steps of a run are short enough.
 //!
 //! **Care** Within [`Function::radii`] the omitted terms are below 1e-16 of the largest kept one. Beyond the radii the
 //! caller evaluates the row directly. **Source** Taylor series; the series of Lambert's function: \[CGHJK96, sec. 2\].
@@ -23,7 +24,8 @@ pub(crate) struct Function {
 /// e^{−a}: c_k = (−1)^k/k!. The next term is below 0.04⁸/8! = 2e-16 and 0.6¹⁶/16! = 1e-17.
 pub(crate) const EXPONENTIAL: Function = Function { terms: exponential(), radii: [0.04, 0.6] };
 
-/// e^{−W(a)} = W(a)/a: c_k = (−(k + 1))^k/(k + 1)!. The next term is below 119·0.0045⁸ = 2e-17 and 1.4e5·0.045¹⁶ = 4e-17.
+/// e^{−W(a)} = W(a)/a: c_k = (−(k + 1))^k/(k + 1)!. The next term is below 119·0.0045⁸ = 2e-17 and 1.4e5·0.045¹⁶ =
+/// 4e-17.
 pub(crate) const LAMBERT: Function = Function { terms: lambert(), radii: [0.0045, 0.045] };
 
 const fn exponential() -> [f64; LONG] {

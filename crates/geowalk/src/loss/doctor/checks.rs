@@ -203,8 +203,8 @@ impl<'a> Exam<'a> {
         (1e-5 * z.abs().max(1.0)).min(0.25 * (z - least)).min(0.25 * (greatest - z))
     }
 
-    /// Returns (f(z+h) − f(z−h))/2h if it is not between the smallest and the largest derivative on [z−h, z+h]. `scale`
-    /// is the largest |f| anywhere.
+    /// Returns (f(z+h) − f(z−h))/2h if it is not between the smallest and the largest derivative on [z−h, z+h].
+    /// `scale` is the largest |f| anywhere.
     fn quotient(
         &self,
         z: f64,

@@ -1,6 +1,7 @@
 //! # Bit entropy
 //! $$\varphi_Q(p) = p\ln p + (1 - p)\ln(1 - p), \qquad F(z) = \log_2(1 + e^{-z})$$
-//! **Gradient** $\ln(p/(1-p))$, image ℝ. **Transfer** $1/(1 + e^{-H})$. **Curvature** $1/(p(1-p))$; $(\varphi^\star)'' = p(1-p)$.
+//! **Gradient** $\ln(p/(1-p))$, image ℝ. **Transfer** $1/(1 + e^{-H})$. **Curvature** $1/(p(1-p))$;
+//! $(\varphi^\star)'' = p(1-p)$.
 //! **Constants** a = 0, b = ln 2, inf φ″ = 4.
 //! **Cost** O(1). **Care** The raw loss is the logistic loss $\ln(1 + e^{-z})$. It bounds the 0/1 loss only after
 //! division by ln 2, which \[NN09, table 2\] omits. All functions are computed from $e^{-|H|} \le 1$, so nothing

@@ -1,9 +1,10 @@
 //! # Gini index
-//! $$\varphi_B(p) = -p(1 - p), \qquad F(z) = (1 - z)^2 \text{ on } [-1, 1], \quad 0 \text{ above}, \quad -4z \text{ below}$$
-//! **Gradient** $2p - 1$, image [−1, 1]. **Transfer** $(1 + H)/2$, clipped to [0, 1]. **Curvature** 2; $(\varphi^\star)''$ is ½ inside (−1, 1)
-//! and 0 outside. **Constants** a = 0, b = ¼, inf φ″ = 2.
-//! **Cost** O(1). **Care** F is the squared loss $(1 - z)^2$ only for |z| ≤ 1; the conjugate over the closed interval makes it the modified
-//! Huber loss. **Source** \[NN09, eq. (26)\].
+//! $$\varphi_B(p) = -p(1 - p), \qquad
+//!   F(z) = (1 - z)^2 \text{ on } [-1, 1], \quad 0 \text{ above}, \quad -4z \text{ below}$$
+//! **Gradient** $2p - 1$, image [−1, 1]. **Transfer** $(1 + H)/2$, clipped to [0, 1]. **Curvature** 2;
+//! $(\varphi^\star)''$ is ½ inside (−1, 1) and 0 outside. **Constants** a = 0, b = ¼, inf φ″ = 2.
+//! **Cost** O(1). **Care** F is the squared loss $(1 - z)^2$ only for |z| ≤ 1; the conjugate over the closed interval
+//! makes it the modified Huber loss. **Source** \[NN09, eq. (26)\].
 
 use super::{Permissible, fold};
 

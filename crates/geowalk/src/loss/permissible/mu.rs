@@ -1,7 +1,9 @@
 //! # Matsushita's error, shifted and scaled
-//! $$\varphi_\mu(p) = -\bigl(\mu + c\sqrt{p(1 - p)}\bigr), \quad c = 1 - \mu, \qquad F(z) = \bigl(-z + \sqrt{c^2 + z^2}\bigr)/c$$
+//! $$\varphi_\mu(p) = -\bigl(\mu + c\sqrt{p(1 - p)}\bigr), \quad c = 1 - \mu, \qquad
+//!   F(z) = \bigl(-z + \sqrt{c^2 + z^2}\bigr)/c$$
 //! **Gradient** $c(2p - 1)/(2\sqrt{p(1-p)})$, image ℝ. **Transfer** $\tfrac12(1 + H/\sqrt{c^2 + H^2})$.
-//! **Curvature** $c/(4(p(1-p))^{3/2})$; $(\varphi^\star)'' = c^2/(2(c^2 + H^2)^{3/2})$. **Constants** a = μ, b = c/2, inf φ″ = 2c.
+//! **Curvature** $c/(4(p(1-p))^{3/2})$; $(\varphi^\star)'' = c^2/(2(c^2 + H^2)^{3/2})$. **Constants** a = μ, b = c/2,
+//! inf φ″ = 2c.
 //! **Cost** O(1). **Care** With $s = \sqrt{c^2 + h^2}$ the tail is $\tfrac12 (c/s)(c/(s + h))$, which never subtracts.
 //! Since $\varphi_\mu = -\mu + c\,\varphi_M$, $F_\mu(z) = F_M(z/c)$: boosting with it gives the classifier of
 //! [`Matsushita`](super::Matsushita) with all scores multiplied by c, and the trees are identical. Only a learner with

@@ -1,7 +1,9 @@
 //! # Powers of the Gini index
 //! $$\varphi_\nu(p) = -(p(1 - p))^\nu, \qquad 0 < \nu < 1$$
-//! **Gradient** $\nu(2p - 1)g^{\nu-1}$ with $g = p(1-p)$, image ℝ. **Curvature** $\nu g^{\nu-2}[(1-\nu) + (4\nu - 2)g]$.
-//! **Constants** a = 0, $b = 4^{-\nu}$, inf φ″ = $8\nu 4^{-\nu}$, at p = ½. ν = ½ is [`Matsushita`](super::Matsushita).
+//! **Gradient** $\nu(2p - 1)g^{\nu-1}$ with $g = p(1-p)$, image ℝ. **Curvature**
+//! $\nu g^{\nu-2}[(1-\nu) + (4\nu - 2)g]$.
+//! **Constants** a = 0, $b = 4^{-\nu}$, inf φ″ = $8\nu 4^{-\nu}$, at p = ½. ν = ½ is
+//! [`Matsushita`](super::Matsushita).
 //!
 //! **Transfer** no closed form: the log-odds t of the likelier class solve
 //! $$\ln\nu + \ln\tanh\tfrac t2 + 2(1-\nu)\ln(2\cosh\tfrac t2) = \ln h,$$
@@ -9,10 +11,10 @@
 //! $$\nabla\varphi^{-1}(-h) = \frac{e}{1 + e}, \qquad \varphi^\star(-h) = g^\nu\,[(1-\nu) + \nu e].$$
 //! **ν = ¼**, the default: with $c = 2\sqrt g$ and $k = 2h^2$ the equation is the cubic $kc^3 + c^2 = 1$, convex and
 //! rising in c, so Newton's steps from above converge monotonically. Then $d = \sqrt{kc^3}$ is the difference of the
-//! probabilities and $\nabla\varphi^{-1}(-h) = \tfrac12c^2/(1 + d)$. This needs only roots and products. **Cost** O(1),
-//! ten to thirty times [`Entropy`](super::Entropy); for ν = ¼ less than it. **Care** The last form replaces $g^\nu -
-//! hp$, which cancels. The tails fall as $(\nu/h)^{1/(1-\nu)}$, so for ν near 1 a relative error of h is multiplied by
-//! 1/(1 − ν); no algorithm avoids that.
+//! probabilities and $\nabla\varphi^{-1}(-h) = \tfrac12c^2/(1 + d)$. This needs only roots and products. **Cost**
+//! O(1), ten to thirty times [`Entropy`](super::Entropy); for ν = ¼ less than it. **Care** The last form replaces
+//! $g^\nu - hp$, which cancels. The tails fall as $(\nu/h)^{1/(1-\nu)}$, so for ν near 1 a relative error of h is
+//! multiplied by 1/(1 − ν); no algorithm avoids that.
 //! **Source** \[NN09, eq. (107)\], with the sign that makes it convex.
 
 use super::{Permissible, fold, root};

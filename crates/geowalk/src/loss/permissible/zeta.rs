@@ -1,12 +1,16 @@
 //! # Log cosh
-//! $$\varphi_\zeta(p) = \tfrac2k \ln\cosh\bigl(\tfrac k2(p - \tfrac12)\bigr) - b, \qquad k = -\zeta > 0, \quad b = \tfrac2k\ln\cosh\tfrac k4$$
-//! **Gradient** $\tanh(\tfrac k2(p - \tfrac12))$, image ±T with $T = \tanh\tfrac k4$. **Transfer** $\tfrac12 + \tfrac2k\mathrm{artanh} H$, clipped to [0, 1].
-//! **Curvature** $\tfrac k2\mathrm{sech}^2(\tfrac k2(p - \tfrac12))$; $(\varphi^\star)''$ is $\tfrac2k/(1 - H^2)$ inside (−T, T) and 0 outside.
-//! **Constants** a = 0, inf φ″ = $\tfrac k2\mathrm{sech}^2\tfrac k4$, at the ends. ζ → 0 gives (k/4)·[`Gini`](super::Gini); ζ → −∞ gives
-//! $-\min(p, 1-p)$, whose F is $1 - z$ on [−1, 1]: the hinge loss, not the 0/1 loss. The default ζ = −4 is in between, T = tanh 1.
+//! $$\varphi_\zeta(p) = \tfrac2k \ln\cosh\bigl(\tfrac k2(p - \tfrac12)\bigr) - b, \qquad
+//!   k = -\zeta > 0, \quad b = \tfrac2k\ln\cosh\tfrac k4$$
+//! **Gradient** $\tanh(\tfrac k2(p - \tfrac12))$, image ±T with $T = \tanh\tfrac k4$. **Transfer**
+//! $\tfrac12 + \tfrac2k\mathrm{artanh} H$, clipped to [0, 1].
+//! **Curvature** $\tfrac k2\mathrm{sech}^2(\tfrac k2(p - \tfrac12))$; $(\varphi^\star)''$ is $\tfrac2k/(1 - H^2)$
+//! inside (−T, T) and 0 outside.
+//! **Constants** a = 0, inf φ″ = $\tfrac k2\mathrm{sech}^2\tfrac k4$, at the ends. ζ → 0 gives
+//! (k/4)·[`Gini`](super::Gini); ζ → −∞ gives $-\min(p, 1-p)$, whose F is $1 - z$ on [−1, 1]: the hinge loss, not the
+//! 0/1 loss. The default ζ = −4 is in between, T = tanh 1.
 //!
-//! **Cost** O(1). **Care** Let u = k/4 − artanh h, so that the tail is (2/k)u. Near saturation u is computed from T − h
-//! and 1 − T instead of the difference, and with $c = \frac{1+h}2$, $d = \frac{1-h}2$, $r(x) = 2(e^x - 1 - x)/x^2$
+//! **Cost** O(1). **Care** Let u = k/4 − artanh h, so that the tail is (2/k)u. Near saturation u is computed from T −
+//! h and 1 − T instead of the difference, and with $c = \frac{1+h}2$, $d = \frac{1-h}2$, $r(x) = 2(e^x - 1 - x)/x^2$
 //! $$\varphi^\star(-h) = \tfrac2k \ln\bigl(1 + 2u^2cd\,[d\,r(2ud) + c\,r(-2uc)]\bigr),$$
 //! where every term is positive. What remains is the rounding of T, a relative error of about 1e-16·T/(T − h).
 //! **Source** \[NN09, eq. (35)\], shifted by b: as printed, φ(½) = 0 and a < 0, which is not permissible.

@@ -6,8 +6,8 @@
 //! $L_u + 2\sqrt{2LXYD} + 2XYD$ where $L_u \le L$, $D(u\Vert w_1) \le D$.
 //! X and Y are the largest feature and the largest label or prediction of the run, unless declared. If predictions are
 //! clipped, Y must be declared: a label above the clip cannot be predicted, and no bound holds.
-//! **Cost** O(nnz). **Care** The loss is that of the *clipped* prediction. Without clipping, w₁ = 1000, x = 1, y = 0, u
-//! = 0 refutes the printed bound, 10⁶ > 3000.
+//! **Cost** O(nnz). **Care** The loss is that of the *clipped* prediction. Without clipping, w₁ = 1000, x = 1, y = 0,
+//! u = 0 refutes the printed bound, 10⁶ > 3000.
 //! **Source** \[AW20, thm. 6 and 7\], corrected; \[KW97\]. The inequality behind the twin's theorem was checked on
 //! grids and runs; the printed proof has sign errors.
 

@@ -1,18 +1,19 @@
 //! # Theorems of p-norm steps
-//! Mirror steps of $\tfrac12\Vert w\Vert_q^2$ from 0, which is (q − 1)-strongly convex, 1/p + 1/q = 1, for a loss convex in
-//! the prediction and a constant rate:
+//! Mirror steps of $\tfrac12\Vert w\Vert_q^2$ from 0, which is (q − 1)-strongly convex, 1/p + 1/q = 1, for a loss
+//! convex in the prediction and a constant rate:
 //! $$\text{regret} \;\le\; \frac{\Vert u\Vert_q^2}{2\eta} + \frac{\eta}{2(q - 1)}\sum_t g_t^2 \Vert x_t\Vert_p^2$$
 //! **Proof** The linearized regret is $(D(u\Vert w_0) - D(u\Vert w_k) + \sum_t D(w_t\Vert w_{t+1}))/\eta$ exactly, and
 //! $D(w_t \Vert w_{t+1}) \le \eta^2 g^2\Vert x\Vert_p^2/2(q - 1)$. The step lengths that p-norm walks report have lost
 //! digits, so the steps are bounded, not measured.
 //!
 //! For $0 \le \ell$ with curvature ≤ S, $X \ge \Vert x_t\Vert_p$, and $c = \eta (p - 1) X^2 S < 1$:
-//! $$\sum_t \ell(z_t, y_t) \;\le\; \frac{1}{1 - c}\Bigl(\sum_t \ell(\langle u, x_t\rangle, y_t) + \frac{\Vert u\Vert_q^2}{2\eta}\Bigr)$$
+//! $$\sum_t \ell(z_t, y_t) \;\le\;
+//!   \frac{1}{1 - c}\Bigl(\sum_t \ell(\langle u, x_t\rangle, y_t) + \frac{\Vert u\Vert_q^2}{2\eta}\Bigr)$$
 //! For a [balanced](crate::loss::Balanced) convex loss of φ, $S = 1/\inf\varphi''$. At c ≤ 1 the divergence of the
 //! predictions from those of u, $\sum_t D(p_t \Vert p_u) = (A - \langle u, \Gamma\rangle) - \text{regret}$, is at most
 //! $\sum\ell(\langle u, x\rangle, y) + \Vert u\Vert_q^2/2\eta$.
-//! **Proof** From the first theorem, and $g^2 \le 2S\ell$ for every non-negative S-smooth loss. So the balanced form is
-//! not needed.
+//! **Proof** From the first theorem, and $g^2 \le 2S\ell$ for every non-negative S-smooth loss. So the balanced form
+//! is not needed.
 //!
 //! **Cost** O(nnz), a power per coordinate. **Care** The printed theorem bounds the divergence, not the loss. At its
 //! rate (c = 1) the loss has no bound: φ = gini, x = 1, y = 0, 1, 0, 1, … loses 1 per round against ¼ for u = 0.

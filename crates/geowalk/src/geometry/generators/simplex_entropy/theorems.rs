@@ -1,9 +1,10 @@
 //! # Theorems of EG and its twin
 //! For EG on the simplex, any loss convex in the prediction and a constant rate:
-//! $$\text{regret} \;\le\; \frac{D(u \Vert w_1)}{\eta} + \frac\eta8 \sum_t g_t^2 \bigl(\max_i x_{t,i} - \min_i x_{t,i}\bigr)^2$$
-//! For portfolios (loss −ln z, x the price relatives) with min x/max x ≥ r this is the known $\ln n/\eta + \eta
-//! k/8r^2$. **Proof** $\ln\sum_i w_i e^{-\eta g x_i} \le -\eta g z + \eta^2g^2\,\mathrm{range}^2/8$ (Hoeffding), summed
-//! over the rounds.
+//! $$\text{regret} \;\le\;
+//!   \frac{D(u \Vert w_1)}{\eta} + \frac\eta8 \sum_t g_t^2 \bigl(\max_i x_{t,i} - \min_i x_{t,i}\bigr)^2$$
+//! For portfolios (loss −ln z, x the price relatives) with min x/max x ≥ r this is the known
+//! $\ln n/\eta + \eta k/8r^2$. **Proof** $\ln\sum_i w_i e^{-\eta g x_i} \le -\eta g z + \eta^2g^2\,\mathrm{range}^2/8$
+//! (Hoeffding), summed over the rounds.
 //!
 //! For the squared loss, $\max_i x_{t,i} - \min_i x_{t,i} \le R$ in every round and $c = \eta R^2/2 < 1$:
 //! $$\sum_t (y_t - \hat y_t)^2 \;\le\; \frac{L_u}{1 - c} + \frac{D(u\Vert w_1)}{\eta}$$
@@ -11,10 +12,10 @@
 //! $L_u + R\sqrt{2LD} + \tfrac12R^2D$ where $L_u \le L$, $D(u\Vert w_1) \le D$. The two-sided form has 2n features
 //! (Ux, −Ux), so R = 2U max|x|.
 //!
-//! The twin, $w = u^2$, $u_i \leftarrow u_i(1 - \eta(\hat y - y)(x_i - m))$ divided by the norm, for features *and labels*
-//! in [m − X, m + X], has the same bound with $c = 2X^2\eta < 1$. m = 0 is the plain twin: at $\eta = \sqrt
-//! D/(X\sqrt{2L} + 2X^2\sqrt D)$ its bound is $L + 2X\sqrt{2LD} + 2X^2D$. Centered, with m = (lo + hi)/2 and R = hi −
-//! lo, so X = R/2, it has the bound of EG at the rate of EG.
+//! The twin, $w = u^2$, $u_i \leftarrow u_i(1 - \eta(\hat y - y)(x_i - m))$ divided by the norm, for features *and
+//! labels* in [m − X, m + X], has the same bound with $c = 2X^2\eta < 1$. m = 0 is the plain twin: at
+//! $\eta = \sqrt D/(X\sqrt{2L} + 2X^2\sqrt D)$ its bound is $L + 2X\sqrt{2LD} + 2X^2D$. Centered, with m = (lo + hi)/2
+//! and R = hi − lo, so X = R/2, it has the bound of EG at the rate of EG.
 //!
 //! **Evidence** For features and labels in [0, X] the theorem of the twin is proved. On [−X, X] and for the centered
 //! form the inequality behind it was checked on grids (c in [1e-4, 1e4], |p| ≤ 2) and in 1500 runs, but is not proved
