@@ -117,7 +117,7 @@ pub enum DomainError {
         /// Value of the function at `hi`.
         at_hi: f64,
     },
-    /// A feature without errors, for a loss without a finite minimizer: the best leverage is infinite.
+    /// A feature without errors, for a loss without a finite minimiser: the best leverage is infinite.
     #[error(
         "the feature never errs on the {examples} examples: its best leverage is infinite; allow a cap, or stop there"
     )]

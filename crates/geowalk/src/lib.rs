@@ -16,7 +16,7 @@
 //! * [`update`]: reference definitions of the update rules, for any geometry. [`walk`]: fast versions of the same
 //!   rules, used by the learners, at O(nnz) per example.
 //! * [`natural`]: natural gradient for several classes, at the cost of plain gradient descent.
-//! * [`optimize`]: minimizes any smooth cost on any manifold, over a batch or a stream.
+//! * [`optimize`]: minimises any smooth cost on any manifold, over a batch or a stream.
 //! * [`boost`]: batch learning of rules and trees from a table stored by columns.
 //! * [`ridge`]: the best linear model of a table, computed from all rows together.
 //! * [`certify`]: regret theorems, evaluated on a finished run. [`experts`]: combines experts' predictions; their

@@ -58,7 +58,7 @@ pub trait Loss: std::fmt::Debug + Send + Sync {
     fn curvature(&self, z: f64, y: f64) -> f64;
 
     /// The prediction with the smallest loss for the label `y`. It is infinite if the loss only approaches its
-    /// infimum. If an interval of predictions minimizes the loss, it is the one nearest to 0.
+    /// infimum. If an interval of predictions minimises the loss, it is the one nearest to 0.
     fn minimizer(&self, y: f64) -> f64;
 
     /// Properties of the loss that certificates may assume. The laws check every one of them.

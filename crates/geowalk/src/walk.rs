@@ -145,7 +145,7 @@ pub type Simplex = Steps<manifolds::SimplexForm>;
 /// ```
 pub type Orthant = Steps<manifolds::OrthantForm>;
 
-/// Unnormalized exponentiated gradient (EGU): positive weights, multiplicative steps.
+/// Unnormalised exponentiated gradient (EGU): positive weights, multiplicative steps.
 ///
 /// ```
 /// use geowalk::loss::Squared;

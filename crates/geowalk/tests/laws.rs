@@ -217,7 +217,7 @@ fn walks_are_equivariant_under_rotations() {
 fn updates() {
     for manifold in all_manifolds() {
         let n = Manifold::<f64>::ambient(&manifold);
-        // SPD points are matrices. A random row is not a symmetric differential, but the gradient symmetrizes it, so a
+        // SPD points are matrices. A random row is not a symmetric differential, but the gradient symmetrises it, so a
         // step need not descend in the direction of the row. The laws of rows do not apply.
         if manifold.spec().contains("spd") {
             continue;

@@ -211,7 +211,7 @@ fn the_price_of_an_unknown_range_is_counted() {
             assert!(found.bound.is_finite());
         }
     }
-    // All labels are 0: there is no range, and the bound is only the measured loss.
+    // All labels are 0: there is no range, so the bound consists only of the counted price.
     let mut team = Aggregate::new(2, None).unwrap();
     for _ in 0..5 {
         team.predict(&[1.0, 0.0]);

@@ -307,7 +307,7 @@ fn constraints_hold_to_twelve_digits() {
             for _ in 0..20 {
                 run(&mut walk, &mut stream, 1000, rate);
                 let w = weights(&walk);
-                // The weights of normalized rows are on the sphere, not the reported ones.
+                // The weights of normalised rows are on the sphere, not the reported ones.
                 if name.contains("sphere") && !name.starts_with("normalised") {
                     let norm = w.iter().map(|w| w * w).sum::<f64>().sqrt();
                     assert!((norm / radius - 1.0).abs() < 1e-12, "{name}: {norm}");

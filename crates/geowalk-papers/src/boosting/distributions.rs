@@ -36,7 +36,7 @@ fn fraction(mut term: impl FnMut(u32) -> (f64, f64)) -> f64 {
     value
 }
 
-/// The regularized incomplete beta function I_x(a/2, b/2).
+/// The regularised incomplete beta function I_x(a/2, b/2).
 fn beta(a: u32, b: u32, x: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;

@@ -90,7 +90,7 @@ pub fn friedman(rows: &[Vec<f64>]) -> Friedman {
     }
 }
 
-/// The studentized range of 11 learners at .05, divided by √2.
+/// The studentised range of 11 learners at .05, divided by √2.
 const NEMENYI_11: f64 = 3.218_653_61;
 
 /// The smallest difference of average ranks of 11 learners that is significant at .05, by Nemenyi's test.

@@ -1,4 +1,4 @@
-//! The sphere compared with plain gradient descent, with and without renormalization.
+//! The sphere compared with plain gradient descent, with and without renormalisation.
 
 use geowalk::ConfigError;
 use geowalk::geometry::manifolds::Euclidean;

@@ -124,7 +124,7 @@ pub trait ExpLog<F: Real>: Manifold<F> {
         self.transport(p, q, v, work)
     }
 
-    /// p ← the weighted Fréchet mean of `points` (one after another in one slice), the minimizer of Σ w_i d(p, x_i)².
+    /// p ← the weighted Fréchet mean of `points` (one after another in one slice), the minimiser of Σ w_i d(p, x_i)².
     /// The module [`mean`](mod@super::mean) describes the iteration, and when the mean is unique.
     fn mean(
         &self,

@@ -149,7 +149,7 @@ pub(super) fn polar(x: &mut [f64], n: usize, scratch: [&mut [f64]; 4]) -> Option
 }
 
 /// q ← orthonormal columns, orthogonal to the frame X, that span the part of the columns of W outside X. Overwrites W.
-/// q has min(p, n − p) columns; those not needed for W are orthogonalized unit vectors.
+/// q has min(p, n − p) columns; those not needed for W are orthogonalised unit vectors.
 pub(super) fn complement(x: &[f64], w: &mut [f64], n: usize, q: &mut [f64]) {
     fn remove(from: &mut [f64], by: &[f64]) {
         let along: f64 = from.iter().zip(by).map(|(a, b)| a * b).sum();

@@ -83,7 +83,7 @@ impl CompensatedSum {
     }
 }
 
-/// Changes to [several](Lanes) independent compensated sums, for vectorization: the contribution of a row to a
+/// Changes to [several](Lanes) independent compensated sums, for vectorisation: the contribution of a row to a
 /// [`CompensatedSum`]. The error of Kahan summation is at most ε times the sum of magnitudes \[Higham02, sec. 4.3\],
 /// and one rounding of a change adds half of that. Together this is less than the 2ε of the bound.
 #[derive(Debug, Clone, Copy, Default)]

@@ -2,7 +2,7 @@
 //! A step on positive weights does the same work for every coordinate of the row: a factor, its logarithm, an
 //! exponential, a term of the divergence. Done one coordinate at a time, this is a long chain of dependent operations.
 //! Here the prediction copies the coordinates of the row and their weights into adjacent memory. A step is then a
-//! function of [`Coords8`], in operations that vectorize to four or eight numbers ([`lanes`]), and its results are
+//! function of [`Coords8`], in operations that vectorise to four or eight numbers ([`lanes`]), and its results are
 //! written back.
 //!
 //! **Same bits** Coordinates with x_i = 0 do not change and are left out, so dense and sparse rows form the same

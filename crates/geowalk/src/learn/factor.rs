@@ -4,7 +4,7 @@
 //!
 //! **Care** Logarithms of factors are clipped to ±700. A factor of 0 would keep a weight at 0 forever, so it becomes
 //! 2⁻⁵² (or its square, if the factor is a square).
-//! **Cost** one logarithm per coordinate, [vectorized](crate::real::lanes) near 1, unless the factor is an
+//! **Cost** one logarithm per coordinate, [vectorised](crate::real::lanes) near 1, unless the factor is an
 //! exponential.
 //! **Source** \[AW20, sec. 4 and 5\].
 
@@ -44,7 +44,7 @@ pub(crate) enum Crossing {
 /// Below this, 1 + s is rounding error: the weight shrinks by this factor but stays positive.
 const LEAST_FACTOR: f64 = f64::EPSILON;
 
-/// ln(1 + s); near 0 by the vectorized function, so that the bits are the same.
+/// ln(1 + s); near 0 by the vectorised function, so that the bits are the same.
 fn ln_1p(s: f64) -> f64 {
     if s.abs() <= NEAR { lanes::ln_1p(s) } else { Real::ln_1p(s) }
 }

@@ -16,7 +16,7 @@
 //!
 //! If η times the first is below 1/ℓ″ the step cannot overshoot; if the second is below ½ the metric hardly changes. A
 //! self-tuned rate needs both conditions. **Cost** O(nnz). **Source** \[KW97\] for the entropies; \[RML13\] for the
-//! idea of the normalized step.
+//! idea of the normalised step.
 
 use crate::row::Row;
 

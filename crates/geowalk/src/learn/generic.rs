@@ -6,7 +6,7 @@
 //! **Width** A point has a fixed number of coordinates, so the number of features is fixed when the walk is made. Rows
 //! with larger feature indices are errors. Coordinates before [`Manifold::first_feature`] do not belong to features.
 //!
-//! **Implicit steps** minimize $U(w') = \tfrac1\eta D(w', w) + L(w')$. With κ = ηg′ the minimizer is that of
+//! **Implicit steps** minimise $U(w') = \tfrac1\eta D(w', w) + L(w')$. With κ = ηg′ the minimiser is that of
 //! $\tfrac12 \mathrm{dist}^2(w', w) + \kappa \langle w', x\rangle$, which is smooth for every loss. It is found by
 //! descent along $\log_{w'} w - \kappa\, x^\sharp$, and κ as the root of $\kappa = \eta\, g(z(\kappa))$. For a
 //! generator the step is θ − κx.
@@ -142,7 +142,7 @@ impl<M: Manifold<f64>> OnManifold<M> {
     }
 }
 
-/// Iteration limit of the inner minimization, and its tolerance relative to the step.
+/// Iteration limit of the inner minimisation, and its tolerance relative to the step.
 const ITERATIONS: usize = 200;
 const NEAR: f64 = 1e-12;
 
@@ -153,8 +153,8 @@ const SUFFICIENT: f64 = 1e-4;
 const SHORTEST: f64 = 1e-12;
 
 impl<M: ExpLog<f64>> OnManifold<M> {
-    /// `memory.after` ← the minimizer of ½dist²(w', w) + κ⟨w', x⟩ that continuously follows from w; returns ⟨w', x⟩
-    /// and approximately its derivative. `None` if there is no minimizer.
+    /// `memory.after` ← the minimiser of ½dist²(w', w) + κ⟨w', x⟩ that continuously follows from w; returns ⟨w', x⟩
+    /// and approximately its derivative. `None` if there is no minimiser.
     fn along<X: Row<f64>>(&mut self, x: Shifted<X>, kappa: f64) -> Option<(f64, f64)> {
         let m = self.rule.manifold();
         let Memory { covector, direction, after, trial, back, work } = &mut self.memory;

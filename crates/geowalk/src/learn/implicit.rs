@@ -2,7 +2,7 @@
 //! An implicit step uses the gradient at the weights *after* the step:
 //! $$\mathrm{Exp}^{-1}_{w'}\, w = \eta\, \mathrm{grad}\, L(w') \qquad\text{or}\qquad
 //!   \nabla\psi(w') = \nabla\psi(w) - \eta\, \partial L(w')$$
-//! for a manifold and for a generator. Both minimize
+//! for a manifold and for a generator. Both minimise
 //! $$U(w') = \tfrac1\eta D(w', w) + L(w'), \qquad D = \tfrac12 \mathrm{dist}^2 \text{ or } D_\psi(w' \Vert w)$$
 //! so the loss on the example never increases, for any rate. $L(w) = \ell(\langle w, x\rangle, y)$ reduces it to an
 //! equation in one variable:
@@ -19,7 +19,7 @@
 //! | [`PNorm`](crate::walk::PNorm), [`Burg`](crate::walk::Burg) | θ − κx | κ | O(nnz) |
 //!
 //! κ = ηg′ with g′ the slope at the weights after the step.
-//! **Unique?** If the unknown is κ, the equation κ = ηg(z(κ)) is increasing for every convex loss, since z falls with
+//! **Unique?** If the unknown is κ, then κ − ηg(z(κ)) increases for every convex loss, since z falls with
 //! κ. On the sphere and the simplex half the squared distance to {w′ : ⟨w′, x⟩ = z} is convex in z, so the root is
 //! also unique for every convex loss (sphere: $(\varphi - d)/\sin\varphi$ increases with φ; simplex: checked on
 //! samples). In hyperbolic space, and in these three spaces for losses that are not convex, up to 256 cells are

@@ -196,7 +196,7 @@ impl<S: Fn(f64, f64) -> f64> Step for Multiply<S> {
     #[inline(always)]
     #[allow(clippy::needless_range_loop)] // lanes with the same index k
     fn make(&mut self, coords: &Coords8<'_>) -> (Lanes, Lanes) {
-        // One operation at a time on all eight lanes, so that the compiler vectorizes them.
+        // One operation at a time on all eight lanes, so that the compiler vectorises them.
         let mut s = [0.0; WIDTH];
         for k in 0..WIDTH {
             s[k] = (self.s)(coords.x[k], coords.w[k]);

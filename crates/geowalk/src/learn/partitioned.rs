@@ -101,7 +101,7 @@ where
     #[inline(always)]
     #[allow(clippy::needless_range_loop)] // lanes with the same index k
     fn make(&mut self, coords: &Coords8<'_>) -> (Lanes, Lanes) {
-        // One operation at a time on all eight lanes, so that the compiler vectorizes them.
+        // One operation at a time on all eight lanes, so that the compiler vectorises them.
         let Factors { log: s, growth } = (self.factors)(*coords.x, &mut self.counts);
         let (mut log, mut changes) = (*coords.log, [0.0; WIDTH]);
         for k in 0..WIDTH {

@@ -53,7 +53,7 @@ impl Scaled {
         self.c * self.c * self.square.value()
     }
 
-    /// w ← a·w + b·x, then normalization to the sphere, if there is one.
+    /// w ← a·w + b·x, then normalisation to the sphere, if there is one.
     pub(crate) fn blend<X: Row<f64>>(&mut self, a: f64, x: X, b: f64) {
         if a.abs() < 1e-3 {
             self.multiply(a);

@@ -103,7 +103,7 @@ fn reach(
     (end, evaluations)
 }
 
-/// Divides the interval into `cells` equal parts and finds all places where f, the derivative of the minimized
+/// Divides the interval into `cells` equal parts and finds all places where f, the derivative of the minimised
 /// function, becomes positive. Returns the one with the smallest `score`.
 pub(crate) fn least(
     what: &'static str,

@@ -6,14 +6,14 @@
 //! **Grid** For each sampled label, the predictions in [lo, hi] are: 0 and the label ± 10^(k/8) from 1e-6 outwards, 97
 //! evenly spaced ones, and some towards both ends. Beyond [lo, hi], powers of ten up to ±1e8 (or distances down to
 //! 1e-8 of the gap to a finite end of the domain) distinguish a slope that levels off from one that grows. Overflow to
-//! ∞ is allowed there, NaN is not. A feature narrower than the gap between neighbors (a third of the distance from 0
+//! ∞ is allowed there, NaN is not. A feature narrower than the gap between neighbours (a third of the distance from 0
 //! or from the label, at most (hi − lo)/96) can be missed.
 //!
 //! **Tolerances** The slope is compared with the value, and the curvature with the slope. The difference quotient over
 //! z ± 1e-5·max(1, |z|) must lie between the smallest and the largest derivative there, within 1e-6 relative plus the
 //! rounding of the quotient. That rounding is 64 units in the last place of the larger of the function here and
 //! min(its largest value, 1 + |z|), because the function may be a difference of terms of that size. This check needs
-//! no third derivative and passes at kinks. Where the slope is monotone, the rise of the value between neighbors must
+//! no third derivative and passes at kinks. Where the slope is monotone, the rise of the value between neighbours must
 //! also lie between the two slopes, so that every jump of the value is found. Convexity is denied only if a slope
 //! decreases by more than 1e-9 relative plus 1e-14. A kink is a jump of the slope by more than 1e-7 of its size that
 //! survives bisection to 1e-13. Constants declared in [`Facts`] may be exceeded by 1e-9 (Lipschitz) or 1e-6 (smooth,
@@ -54,9 +54,10 @@ impl Range {
         Ok(Self { lo, hi, labels })
     }
 
-    /// All labels of the loss, and its predictions in [−30, 30]. If the domain does not contain that interval, the
-    /// nearest interval of length at most 60, slightly inside the ends of the domain. (At 30 a logistic slope still
-    /// differs from 1 in its 14th digit, and an exponential is far from overflow.)
+    /// All labels of the loss, and the part of its domain of predictions in [−30, 30]. If the domain is outside that
+    /// interval, the nearest part of length at most 60. If the domain has a finite end, that end of the range is moved
+    /// inwards by 0.1 % of its length. (At 30 a logistic slope still differs from 1 in its 14th digit, and an
+    /// exponential is far from overflow.)
     pub fn of(loss: &dyn Loss) -> Self {
         let facts = loss.facts();
         let (least, greatest) = grid::bounds(facts.predictions);

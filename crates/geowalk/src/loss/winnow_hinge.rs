@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn the_thresholds_of_the_theorems() {
-        // e^η(η − 1) = 1 minimizes Winnow's constant (e^η + 1)/η.
+        // e^η(η − 1) = 1 minimises Winnow's constant (e^η + 1)/η.
         let rate = 1.278_464_542_761_074_f64;
         assert!((Real::exp(rate) * (rate - 1.0) - 1.0).abs() < 1e-14);
         let theta = 0.25 * rate / Real::sinh(rate);

@@ -1,4 +1,4 @@
-//! # Vectorized exponentials and logarithms
+//! # Vectorised exponentials and logarithms
 //! [`Real::exp`](super::Real::exp) branches and reads tables, one number at a time. The functions here are
 //! straight-line sequences of additions and multiplications, so a loop over an array processes as many numbers at a
 //! time as fit into the processor's vectors:
@@ -17,10 +17,10 @@
 //! **Source** textbook methods, \[Muller16\].
 
 use std::f64::consts::LOG2_E;
-/// Selects one of two computed numbers; a branch would prevent vectorization.
+/// Selects one of two computed numbers; a branch would prevent vectorisation.
 pub(crate) use std::hint::select_unpredictable as select;
 
-/// A piece of work; everything in it must be inlined, else it is not vectorized.
+/// A piece of work; everything in it must be inlined, else it is not vectorised.
 pub(crate) use pulp::NullaryFnOnce as Work;
 
 /// Runs `work` with the widest supported vectors of this processor. The bits do not depend on the width, because the

@@ -440,7 +440,7 @@ impl Block {
     /// Computes one more than the largest index, for every sparse row.
     fn find_bounds(&mut self) {
         let Self { ends, indices, bounds, .. } = self;
-        // Vectorized comparison of indices.
+        // Vectorised comparison of indices.
         lanes::widely(
             #[inline(always)]
             || {

@@ -7,7 +7,7 @@
 //! added again, or zeros if there are fewer than eight. Two different a that share one half give different terms.
 //! Zeros do not count: equal dense and sparse rows have the same fingerprint. Different rows collide with probability
 //! about 2⁻⁶⁴. This detects accidents; it is not a cryptographic hash.
-//! **Cost** one 32-bit product per value, vectorized; none if the caller that filled the block supplied the
+//! **Cost** one 32-bit product per value, vectorised; none if the caller that filled the block supplied the
 //! fingerprints. **Source** the product of halves is that of XXH3.
 
 use super::Block;

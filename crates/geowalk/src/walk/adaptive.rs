@@ -3,7 +3,7 @@
 //! $w_i = \tilde w_i/s_i$:
 //! $$\tilde x_i = x_i/s_i, \qquad G_i \leftarrow G_i + (g\,\tilde x_i)^2, \qquad
 //!   \tilde w_i \leftarrow \tilde w_i - \frac{\eta}{\sqrt{G_i}}\, g\, \tilde x_i$$
-//! Normalized AdaGrad. Multiplying a feature by a constant changes only the unit of its weight. When a larger value
+//! Normalised AdaGrad. Multiplying a feature by a constant changes only the unit of its weight. When a larger value
 //! appears, $\tilde w_i$ stays, and the past squared gradients are converted to the new unit. Weights that were fitted
 //! to all rows together keep their raw unit instead.
 //! **Start** w = 0. **Cost** O(nnz), a root and two divisions per coordinate of the row.
@@ -17,7 +17,7 @@ use crate::row::Row;
 use crate::update::{Round, Target};
 use crate::walk::{self, LARGEST};
 
-/// AdaGrad, normalized by the scale of each feature.
+/// AdaGrad, normalised by the scale of each feature.
 ///
 /// ```
 /// use geowalk::loss::Squared;

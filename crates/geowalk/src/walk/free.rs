@@ -167,7 +167,7 @@ impl Free {
         s
     }
 
-    /// The bound in the header of this file, against all u with |u_i| ≤ size(i), minimized over c and rounded up. NaN
+    /// The bound in the header of this file, against all u with |u_i| ≤ size(i), minimised over c and rounded up. NaN
     /// if a size is NaN.
     pub fn promise(&self, size: &dyn Fn(usize) -> f64) -> f64 {
         let (mut terms, mut seen, mut magnitude) = (Vec::new(), 0.0, 0.0);

@@ -1,4 +1,4 @@
-//! # Normalized rows
+//! # Normalised rows
 //! $$s_i = \max_{s \le t} |x_{s,i}|, \qquad \tilde x_i = x_i/s_i, \qquad z = \langle\tilde w, \tilde x\rangle, \qquad
 //!   w_i = \tilde w_i/s_i$$
 //! Any walk on rows whose coordinates are divided by the largest magnitude so far, including the current row. Weights
@@ -40,7 +40,7 @@ impl Shape for AsSparse {
     }
 }
 
-/// A walk on normalized rows, or on original rows. It is one type for both, for programs that would otherwise be
+/// A walk on normalised rows, or on original rows. It is one type for both, for programs that would otherwise be
 /// compiled for both types.
 ///
 /// ```
@@ -59,7 +59,7 @@ impl Shape for AsSparse {
 #[derive(Debug)]
 pub struct Normalised<W, S = AsSparse> {
     walk: W,
-    /// The scales s, if rows are normalized.
+    /// The scales s, if rows are normalised.
     scales: Option<Vec<f64>>,
     indices: Vec<u32>,
     values: Vec<f64>,
@@ -82,14 +82,14 @@ impl<W: PartialEq, S> PartialEq for Normalised<W, S> {
 }
 
 impl<W> Normalised<W> {
-    /// `walk` on normalized rows.
+    /// `walk` on normalised rows.
     pub fn new(walk: W) -> Self {
         Self::shaped(walk, true)
     }
 }
 
 impl<W, S> Normalised<W, S> {
-    /// `walk` on rows that are normalized or not. In a step, the wrapped walk gets rows of the type that S names.
+    /// `walk` on rows that are normalised or not. In a step, the wrapped walk gets rows of the type that S names.
     pub fn shaped(walk: W, normalise: bool) -> Self {
         Self::made(walk, normalise.then(Vec::new))
     }
@@ -179,7 +179,7 @@ impl<W: Walk, S: Shape> Normalised<W, S> {
         }
     }
 
-    /// The factor that converts a weight of normalized rows to one of original rows.
+    /// The factor that converts a weight of normalised rows to one of original rows.
     fn inverse_scale(&self, i: usize) -> f64 {
         match &self.scales {
             None => 1.0,
@@ -269,7 +269,7 @@ impl<W: Walk, S: Shape> Walk for Normalised<W, S> {
     }
 
     fn gamma(&self, rate: Option<f64>, out: &mut Vec<f64>) -> Option<f64> {
-        // The wrapped walk's Γ is that of the normalized rows, whose units changed.
+        // The wrapped walk's Γ is that of the normalised rows, whose units changed.
         if self.scales.is_none() { self.walk.gamma(rate, out) } else { None }
     }
 

@@ -1,4 +1,4 @@
-//! Behavior of the walks at the edges of their domains.
+//! Behaviour of the walks at the edges of their domains.
 
 use std::f64::consts::PI;
 

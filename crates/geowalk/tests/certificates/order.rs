@@ -1,4 +1,4 @@
-//! For theorems proved through the linearized regret: the theorem's bound ≥ the first-order bound ≥ the regret, on
+//! For theorems proved through the linearised regret: the theorem's bound ≥ the first-order bound ≥ the regret, on
 //! every stream.
 
 use geowalk::certify::{

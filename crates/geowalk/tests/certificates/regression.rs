@@ -89,7 +89,7 @@ fn eg_its_twin_and_the_centred_twin() {
         holds(&eg.certify(&given), regret);
         holds(&eg.certify(&Comparator::Simplex { n: N }), regret);
 
-        // The centered twin: the bound of EG at the rate of EG.
+        // The centred twin: the bound of EG at the rate of EG.
         let (lo, hi) = (middle - 0.5 * range, middle + 0.5 * range);
         let mut centred = Ledger::reparam_eg(&start, middle).unwrap();
         let mut walk = ReparamSimplex::centred(lo, hi).unwrap();
@@ -128,6 +128,6 @@ fn the_tuned_rates_give_the_tuned_bounds() {
     let eta = rules::reparam_eg_rate(x, d, l);
     let expected = l + 2.0 * x * (2.0 * l * d).sqrt() + 2.0 * x * x * d;
     assert!((bound(2.0 * x * x * eta, eta) - expected).abs() < 1e-12);
-    // The centered twin at X = R/2 has the rate of EG.
+    // The centred twin at X = R/2 has the rate of EG.
     assert!((rules::reparam_eg_rate(0.5 * r, d, l) - rules::eg_rate(r, d, l)).abs() < 1e-15);
 }

@@ -178,7 +178,7 @@ pub(crate) fn all(visitor: &mut impl Visit) {
     implicit(visitor);
 }
 
-/// Walks on normalized rows.
+/// Walks on normalised rows.
 pub(crate) fn normalised(visitor: &mut impl Visit) {
     visitor.visit("normalised gd", Normalised::new(Euclidean::new()), 0.1);
     visitor.visit("normalised sphere", Normalised::new(Sphere::new(1.0, 1).unwrap()), 0.2);

@@ -1,7 +1,7 @@
 //! # Kullback–Leibler
 //! $$\psi(w) = \sum_i w_i \ln w_i - w_i, \qquad D(u \Vert w) = \sum_i u_i \ln \frac{u_i}{w_i} - u_i + w_i, \qquad
 //!   w > 0$$
-//! The unnormalized relative entropy. Its mirror step is multiplicative, $w_i e^{-\eta \partial_i L}$: unnormalized
+//! The unnormalised relative entropy. Its mirror step is multiplicative, $w_i e^{-\eta \partial_i L}$: unnormalised
 //! exponentiated gradient.
 //!
 //! **Link** $\theta = \ln w$. **Inverse** $w = e^\theta$. **Conjugate** $\sum_i e^{\theta_i}$. **Modulus** none on the
@@ -141,7 +141,7 @@ impl<F: Real> Separable<F> for KullbackLeibler {
     }
 }
 
-/// Unnormalized exponentiated gradient (EGU) at O(nnz), $w_i \leftarrow w_i\, e^{-\eta g x_i}$.
+/// Unnormalised exponentiated gradient (EGU) at O(nnz), $w_i \leftarrow w_i\, e^{-\eta g x_i}$.
 ///
 /// With the loss of Winnow and the constants of [`winnow`](crate::walk::winnow) it is Winnow.
 /// **Start** equal weights; small ones ($10^{-4}$) find a sparse target sooner than $1/n$. **Cost** one exponential
@@ -248,7 +248,7 @@ impl Curve for EntropyForm {
 
 /// The twin of EGU at O(nnz): gradient descent on u with w = u², $u_i \leftarrow u_i (1 - \tfrac{\eta}{2}\, g\, x_i)$.
 ///
-/// It discretizes the same flow as EGU, and is compared with it at the same η. **Start** equal weights (the parameter
+/// It discretises the same flow as EGU, and is compared with it at the same η. **Start** equal weights (the parameter
 /// is w, not u). **Care** The state is 2 ln|u|. The sign of u does not matter: w is u², and u' is a multiple of u. If
 /// $\tfrac{\eta}{2} g x_i > 1$ then u crosses 0, which is counted and reported as a fold. If u would become exactly 0,
 /// the weight could never recover; it is multiplied by 2⁻¹⁰⁴ instead (reported as clamped). **Source** \[AW20, alg. 4

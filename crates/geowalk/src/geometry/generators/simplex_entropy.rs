@@ -410,7 +410,7 @@ fn tilt<X: Row<f64>>(w: &Partitioned, off: AbsentWeight, x: X, kappa: f64) -> Ti
 }
 
 /// The twin of EG at O(nnz): gradient descent on u with w = u², divided by ‖u‖. Special forms:
-/// * *centered*: the twin on $x - m$, $m = (lo + hi)/2$ for features in [lo, hi]; it has the same bound as EG;
+/// * *centred*: the twin on $x - m$, $m = (lo + hi)/2$ for features in [lo, hi]; it has the same bound as EG;
 /// * *experts*: $u_i(1 - \eta g x_i)$, the scale of the experts' algorithm, where the row contains the experts' losses
 ///   in [0, 1].
 ///
@@ -435,7 +435,7 @@ impl Steps<ReparamSimplexForm> {
         Self::default()
     }
 
-    /// The centered twin, for features in \[lo, hi\].
+    /// The centred twin, for features in \[lo, hi\].
     pub fn centred(lo: f64, hi: f64) -> Result<Self, ConfigError> {
         error::parameter("lo", lo, Allowed::Closed(-1e100, 1e100))?;
         error::parameter("hi", hi, Allowed::Closed(lo, 1e100))?;

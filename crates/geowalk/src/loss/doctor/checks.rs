@@ -419,7 +419,7 @@ impl<'a> Exam<'a> {
         if convex { least.max(0.0) } else { least }
     }
 
-    /// The supremum of a quantity on the grid (refined between neighbors) and beyond it; `None` if it still grows
+    /// The supremum of a quantity on the grid (refined between neighbours) and beyond it; `None` if it still grows
     /// there.
     fn supremum(&self, of: impl Fn(&Sample) -> f64, at: impl Fn(f64, f64) -> f64) -> Option<f64> {
         let mut most = f64::NEG_INFINITY;

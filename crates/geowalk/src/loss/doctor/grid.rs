@@ -88,7 +88,7 @@ pub(super) fn outwards(range: &Range, domain: Allowed) -> [Vec<f64>; 2] {
     })
 }
 
-/// Sorts the grid and removes points closer than `gap` to a neighbor (or equal up to rounding). The `exact` points
+/// Sorts the grid and removes points closer than `gap` to a neighbour (or equal up to rounding). The `exact` points
 /// stay.
 fn tidy(mut grid: Vec<f64>, exact: &[f64], gap: f64) -> Vec<f64> {
     let near = |a: f64, b: f64| (b - a).abs() <= gap.max(1e-13 * a.abs());

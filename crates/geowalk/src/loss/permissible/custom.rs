@@ -8,8 +8,8 @@
 //! **Transfer** by bracketed Newton in the log-odds. **Conjugate** $Hp - \varphi(p)$. **Cost** about ten evaluations
 //! of ∇φ and φ″ per call (very near saturation up to forty); without φ″, four more of ∇φ for each. **Care** The
 //! conjugate loses the digits that Hp and φ(p) share: its error is about 1e-16·(a + b), not relative to its value.
-//! [`curvature_floor`](Permissible::curvature_floor) is the smallest φ″ found on the grid and between its neighbors. A
-//! function with a narrower dip makes it too large, and then every certificate that uses it is wrong. **Source**
+//! [`curvature_floor`](Permissible::curvature_floor) is the smallest φ″ found on the grid and between its neighbours.
+//! A function with a narrower dip makes it too large, and then every certificate that uses it is wrong. **Source**
 //! \[NN09, def. 6\].
 
 use std::fmt;

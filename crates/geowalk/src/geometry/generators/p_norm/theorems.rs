@@ -2,7 +2,7 @@
 //! Mirror steps of $\tfrac12\Vert w\Vert_q^2$ from 0, which is (q − 1)-strongly convex, 1/p + 1/q = 1, for a loss
 //! convex in the prediction and a constant rate:
 //! $$\text{regret} \;\le\; \frac{\Vert u\Vert_q^2}{2\eta} + \frac{\eta}{2(q - 1)}\sum_t g_t^2 \Vert x_t\Vert_p^2$$
-//! **Proof** The linearized regret is $(D(u\Vert w_0) - D(u\Vert w_k) + \sum_t D(w_t\Vert w_{t+1}))/\eta$ exactly, and
+//! **Proof** The linearised regret is $(D(u\Vert w_0) - D(u\Vert w_k) + \sum_t D(w_t\Vert w_{t+1}))/\eta$ exactly, and
 //! $D(w_t \Vert w_{t+1}) \le \eta^2 g^2\Vert x\Vert_p^2/2(q - 1)$. The step lengths that p-norm walks report have lost
 //! digits, so the steps are bounded, not measured.
 //!

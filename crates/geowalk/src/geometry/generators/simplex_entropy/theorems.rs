@@ -14,10 +14,10 @@
 //!
 //! The twin, $w = u^2$, $u_i \leftarrow u_i(1 - \eta(\hat y - y)(x_i - m))$ divided by the norm, for features *and
 //! labels* in [m − X, m + X], has the same bound with $c = 2X^2\eta < 1$. m = 0 is the plain twin: at
-//! $\eta = \sqrt D/(X\sqrt{2L} + 2X^2\sqrt D)$ its bound is $L + 2X\sqrt{2LD} + 2X^2D$. Centered, with m = (lo + hi)/2
+//! $\eta = \sqrt D/(X\sqrt{2L} + 2X^2\sqrt D)$ its bound is $L + 2X\sqrt{2LD} + 2X^2D$. Centred, with m = (lo + hi)/2
 //! and R = hi − lo, so X = R/2, it has the bound of EG at the rate of EG.
 //!
-//! **Evidence** For features and labels in [0, X] the theorem of the twin is proved. On [−X, X] and for the centered
+//! **Evidence** For features and labels in [0, X] the theorem of the twin is proved. On [−X, X] and for the centred
 //! form the inequality behind it was checked on grids (c in [1e-4, 1e4], |p| ≤ 2) and in 1500 runs, but is not proved
 //! analytically.
 //! **Cost** O(nnz). **Care** R and X are measured unless declared; features that a row omits are 0. The printed rate
