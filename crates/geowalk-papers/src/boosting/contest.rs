@@ -1,9 +1,11 @@
 //! # A comparison of flavours
 //! Every flavour on every domain by stratified cross-validation: all of them with the same folds and the same rule
-//! learner. The paper does not specify some details; this implementation chooses: μ = ½, ν = ¼; thresholds between at
-//! most 255 bins of a column; literals compared by edge; missing values make a literal false, and there are literals
-//! that test for missing values; leverages of rules without errors are capped (ε = 1/2m); as a flavour, B
-//! renormalises, and in the bags of other flavours it is the modified Huber loss.
+//! learner. Details that the paper does not specify are chosen as follows:
+//! * μ = ½, ν = ¼;
+//! * thresholds are between at most 255 bins of a column, and literals are compared by edge;
+//! * missing values make a literal false, and there are literals that test for missing values;
+//! * leverages of rules without errors are capped (ε = 1/2m);
+//! * as a flavour, B renormalises; in the bags of other flavours it is the modified Huber loss.
 //!
 //! **Resuming** One unit of work is a domain in one setting. Its results are lines of a table ([`Result::line`]), and
 //! units in the table are not run again. **Cost** 27 runs of r rounds per fold. **Source** \[NN09, sec. 7, fig. 15\].

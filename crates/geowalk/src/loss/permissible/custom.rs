@@ -1,16 +1,20 @@
 //! # User-defined permissible functions
-//! Built from closures for φ and ∇φ, and optionally φ″. Before a function is accepted it is tested at the log-odds 0,
-//! ±0.02, …, ±9.2 (p from 1e-4 to 1 − 1e-4) and at the ends: finite, $a = -\varphi(0) \ge 0$, $b > 0$, symmetric, φ ≤
-//! 0, strictly convex (∇φ increases from each point to the next), ∇φ is the derivative of φ and φ″ that of ∇φ. A
-//! function that fails is refused with the place and the numbers. Tests at finitely many points prove nothing, but
+//! Built from closures for φ and ∇φ, and optionally φ″. Before a function is accepted, these properties are tested at
+//! the log-odds 0, ±0.02, …, ±9.2 (p from 1e-4 to 1 − 1e-4) and at the ends:
+//! * φ is finite, symmetric and not positive, $a = -\varphi(0) \ge 0$, $b > 0$;
+//! * φ is strictly convex: ∇φ increases from each point to the next;
+//! * ∇φ is the derivative of φ, and φ″ that of ∇φ.
+//!
+//! A function that fails is refused with the place and the numbers. Tests at finitely many points prove nothing, but
 //! they find the usual mistakes.
 //!
 //! **Transfer** by bracketed Newton in the log-odds. **Conjugate** $Hp - \varphi(p)$. **Cost** about ten evaluations
-//! of ∇φ and φ″ per call (very near saturation up to forty); without φ″, four more of ∇φ for each. **Care** The
-//! conjugate loses the digits that Hp and φ(p) share: its error is about 1e-16·(a + b), not relative to its value.
-//! [`curvature_floor`](Permissible::curvature_floor) is the smallest φ″ found on the grid and between its neighbours.
-//! A function with a narrower dip makes it too large, and then every certificate that uses it is wrong. **Source**
-//! \[NN09, def. 6\].
+//! of ∇φ and φ″ per call (very near saturation up to forty); without φ″, four more of ∇φ for each.
+//! **Care** The conjugate loses the digits that Hp and φ(p) share: its error is about 1e-16·(a + b), not relative to
+//! its value. [`curvature_floor`](Permissible::curvature_floor) is the smallest φ″ found on the grid and between its
+//! neighbours. A function with a narrower dip makes it too large, and then every certificate that uses it may be
+//! wrong.
+//! **Source** \[NN09, def. 6\].
 
 use std::fmt;
 
