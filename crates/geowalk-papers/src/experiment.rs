@@ -74,7 +74,7 @@ impl<'a> Run<'a> {
         Self { watcher: Some(watcher), ..Self::new(size, seed) }
     }
 
-    /// The same run with these tables, storing its results in this folder.
+    /// Sets the tables, and the folder for the results.
     #[must_use]
     pub fn on(self, domains: &'a [Domain], folder: PathBuf) -> Self {
         Self { domains, folder: Some(folder), ..self }

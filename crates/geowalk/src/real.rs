@@ -79,7 +79,7 @@ pub trait Real:
 
     /// The scalar nearest to an `f64`.
     fn of(x: f64) -> Self;
-    /// The same value as an `f64`, exactly.
+    /// This value as an `f64`, exactly.
     fn f64(self) -> f64;
     /// |x|.
     #[must_use]

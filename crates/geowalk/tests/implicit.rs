@@ -564,7 +564,7 @@ fn on_the_orthant_the_minimum_is_global() {
 /// D(w, w') ≤ ½η(L(w) − L(w')) if L is convex along the geodesic \[KMWW07, prop. 9\].
 #[test]
 fn proposition_9() {
-    /// `region` tells for which margins yz the loss is convex in the geometry.
+    /// `region` decides for which margins yz the loss is convex in the geometry.
     fn check<S: Space>(
         space: &S,
         names: &[&str],

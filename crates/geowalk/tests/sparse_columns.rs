@@ -39,7 +39,7 @@ fn table(s: &mut Sampler, rows: usize) -> Table {
     Table::new(columns).unwrap()
 }
 
-/// The same table with all numeric columns sparse.
+/// The table with all its numeric columns converted to sparse ones.
 fn sparse(table: &Table) -> Table {
     let rows: Vec<u32> = (0..).take(table.rows()).collect();
     let columns = table.columns().iter().map(|column| match column.values() {

@@ -190,7 +190,7 @@ impl Curvature {
     /// Zero everywhere.
     pub const FLAT: Self = Self { min: 0.0, max: 0.0 };
 
-    /// The same curvature everywhere.
+    /// Constant curvature k.
     pub const fn constant(k: f64) -> Self {
         Self { min: k, max: k }
     }

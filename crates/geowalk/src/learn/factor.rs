@@ -31,7 +31,7 @@ pub(crate) struct Factors {
     pub(crate) growth: Option<Lanes>,
 }
 
-/// What happened to a coordinate.
+/// The event of a coordinate in a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Crossing {
     Inside,

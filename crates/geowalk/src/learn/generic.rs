@@ -126,7 +126,7 @@ impl<M: Manifold<f64>> OnManifold<M> {
         Ok(Self { implicit: true, ..Self::explicit(manifold)? })
     }
 
-    /// The same walk, started at another point.
+    /// Starts the walk at another point.
     pub fn from_point(self, point: &[f64]) -> Result<Self, ConfigError> {
         self.rule.manifold().check(point)?;
         Ok(Self { point: point.to_vec(), ..self })
@@ -406,7 +406,7 @@ impl<G: Curved<f64>> WithGenerator<G> {
         Ok(Self { implicit: true, ..Self::mirror(generator, n)? })
     }
 
-    /// The same walk, started at other weights.
+    /// Starts the walk at other weights.
     pub fn from_weights(self, w: &[f64]) -> Result<Self, ConfigError> {
         Ok(Self { state: self.rule.start(w)?, ..self })
     }

@@ -71,7 +71,7 @@ impl fmt::Debug for Custom {
 }
 
 impl Custom {
-    /// ℓ(z, y) = ψ(yz), for predictions in the range. Labels are ±1, whatever labels the range names.
+    /// ℓ(z, y) = ψ(yz), for predictions in the range. Labels are ±1; the labels of the range are ignored.
     pub fn margin(
         psi: Scalar,
         slope: Scalar,

@@ -45,7 +45,7 @@ pub enum TableError {
     /// Columns, classes or weights whose length is not the number of rows.
     #[error("{what} has {found} values; the table has {rows} rows")]
     Length {
-        /// What has the wrong length: a column with its name, the classes, or the weights.
+        /// The part with the wrong length: a column with its name, the classes, or the weights.
         what: String,
         /// Its length.
         found: usize,
@@ -167,7 +167,7 @@ pub enum Values {
     Sparse(SparseValues),
 }
 
-/// Numbers of which only the nonzero ones are stored.
+/// A numeric column that stores only nonzero values.
 ///
 /// ```
 /// use geowalk::row::SparseValues;
@@ -335,7 +335,7 @@ impl Column {
         Self { name: name.into(), values: Values::Boolean(values) }
     }
 
-    /// A column of numbers most of which are 0.
+    /// A column of numbers, mostly 0.
     pub fn sparse(name: impl Into<String>, values: SparseValues) -> Self {
         Self { name: name.into(), values: Values::Sparse(values) }
     }
