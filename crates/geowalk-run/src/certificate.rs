@@ -1,5 +1,6 @@
-//! # What is said of a run
-//! The first-order certificate and the theorems of the walk, against the same comparators: as JSON, and in words.
+//! # The certificates of a run
+//! Reports the first-order certificate and the theorems of the walk, all against the same comparators, as JSON and as
+//! text.
 
 use std::fmt::Write as _;
 
@@ -8,46 +9,48 @@ use serde_json::{Value, json};
 
 use crate::learner::Reach;
 
-/// Against which weights a certificate is asked for.
+/// The comparators of a certificate.
 #[derive(Debug, Clone, Copy)]
 pub enum Against<'a> {
-    /// All no farther from the start than the present ones.
+    /// All weights no farther from the start than the present weights.
     Reach,
-    /// The same for a run that goes on: theorems that look at every weight, and are never below the first-order certificate, are passed over.
+    /// As `Reach`, for a run in progress: skips theorems that inspect every weight and are never below the first-order
+    /// certificate.
     Live,
-    /// All within this distance, in the sense of the walk's [reach](Reach); for boxes so many times the present weights.
+    /// All weights within this distance, as defined by the [reach](Reach) of the walk. For boxes it is a multiple of
+    /// the present weights.
     Within(f64),
-    /// These, one vector for each output, the intercept first if there is one.
+    /// These weights: one vector per output, the intercept first if there is one.
     Given(&'a [Vec<f64>]),
 }
 
-/// What a comparator, or the best of a set, lost on the rows.
+/// The loss of a comparator, or of the best in a set, on the rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Known {
-    /// What it lost.
+    /// The total loss.
     pub loss: f64,
-    /// By how much that may be too small because its predictions were rounded.
+    /// The amount by which rounding of the predictions may have made `loss` too small.
     pub rounding: f64,
-    /// How far from the best it may be, if that was sought; `None` for a comparator that was given.
+    /// How far from the best it may be, if it was found by a search; `None` for a given comparator.
     pub gap: Option<String>,
 }
 
-/// All that is said of a run against some comparators.
+/// All certificates of a run against the same comparators.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
-    /// Measured, for every convex loss.
+    /// The measured bound, which holds for every convex loss.
     pub first_order: Certificate,
-    /// What is promised for the walk.
+    /// The theorems of the walk.
     pub theorems: Vec<Verdict>,
     /// Why there is no theorem, if there is none.
     pub reason: &'static str,
-    /// Against which weights.
+    /// Description of the comparators.
     pub comparators: String,
-    /// What they lost, where that is known.
+    /// Their loss, if it is known.
     pub known: Option<Known>,
 }
 
-/// Status and reason, in words.
+/// Status and reason as text.
 fn state(certificate: &Certificate, silent: bool) -> (&'static str, Option<String>) {
     match &certificate.status {
         Status::Valid => ("valid", None),
@@ -72,7 +75,7 @@ fn finite(value: f64) -> Option<f64> {
 }
 
 impl Report {
-    /// The tightest bound on the regret that is valid; the first-order certificate if none is.
+    /// The smallest valid bound on the regret; the first-order certificate if none is valid.
     pub fn best(&self) -> &Certificate {
         let theorems = self.theorems.iter().filter(|verdict| verdict.quantity == Quantity::Regret);
         let all = theorems.map(|verdict| &verdict.certificate).chain([&self.first_order]);
@@ -80,7 +83,8 @@ impl Report {
         valid.min_by(|a, b| a.bound.total_cmp(&b.bound)).unwrap_or(&self.first_order)
     }
 
-    /// The theorem that is told of first: the tightest valid bound on the regret; else a valid one on something else; else the first.
+    /// The theorem to report first: the smallest valid bound on the regret; otherwise a valid bound on another
+    /// quantity; otherwise the first theorem.
     pub fn theorem(&self) -> Option<&Verdict> {
         let rank = |verdict: &Verdict| {
             let valid = verdict.certificate.status == Status::Valid;
@@ -93,21 +97,20 @@ impl Report {
         })
     }
 
-    /// Loss of the learner less that of the comparators.
+    /// Loss of the learner minus that of the comparators; `None` if the latter is unknown.
     pub fn regret(&self) -> Option<f64> {
         self.known.as_ref().map(|known| self.first_order.loss - known.loss)
     }
 
-    /// The same against comparators in these words, with what they lost, if that is known. The one place where
-    /// a regret and its bounds meet: an error if they contradict each other, so that two such numbers are never
-    /// printed.
+    /// Sets the description of the comparators and, if known, their loss. Only here are a regret and its bounds
+    /// brought together. Fails if they contradict each other, so contradictory numbers are never printed.
     pub(crate) fn facing(self, words: String, known: Option<Known>) -> Result<Self, Contradiction> {
         let report = Self { comparators: words, known, ..self };
         report.check()?;
         Ok(report)
     }
 
-    /// Compares every valid bound with what it bounds, where that is known.
+    /// Compares every valid bound with the quantity that it bounds, if that is known.
     pub(crate) fn check(&self) -> Result<(), Contradiction> {
         for Verdict { certificate: c, quantity, .. } in &self.theorems {
             match (quantity, &self.known) {
@@ -122,7 +125,7 @@ impl Report {
         all.try_for_each(|certificate| certificate.check(regret, known.rounding))
     }
 
-    /// As JSON. `theorem` is an object; `name` says whose numbers the top level has.
+    /// The report as JSON. In `theorem`, `name` is the theorem whose numbers are repeated at the top level.
     pub fn json(&self) -> Value {
         let best = self.best();
         let (status, reason) = state(best, false);
@@ -145,7 +148,7 @@ impl Report {
         })
     }
 
-    /// What to add where the number of rounds is not that of the examples.
+    /// A note for runs in which examples were learned in several rounds; `None` otherwise.
     pub fn rounds_note(&self, examples: u64) -> Option<String> {
         let rounds = self.first_order.rounds;
         (rounds > examples).then(|| {
@@ -153,7 +156,7 @@ impl Report {
         })
     }
 
-    /// In words, a line each.
+    /// The report as lines of text.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = vec![self.first_order.to_string()];
         lines.push(format!("against {}", self.comparators));
@@ -171,16 +174,16 @@ impl Report {
     }
 }
 
-/// What a bound asks of comparators besides, in words.
+/// An additional condition on the comparators, as text; `None` if there is none.
 pub(crate) fn condition(verdict: &Verdict) -> Option<&'static str> {
     let of_odds = verdict.certificate.theorem == SECOND_ORDER && !verdict.declared.is_empty();
     of_odds.then_some("for probabilities between 0.25 % and 99.75 % on these rows")
 }
 
-/// The name of the theorem that knows how losses curve.
+/// Name of the theorem that uses the curvature of the losses.
 const SECOND_ORDER: &str = "second-order";
 
-/// A verdict in words.
+/// A verdict as text.
 pub fn words(verdict: &Verdict) -> String {
     let c = &verdict.certificate;
     let mut text = match state(c, verdict.is_silent()) {
@@ -226,7 +229,7 @@ pub(crate) fn off() -> Value {
         "theorem": {"name": null, "status": "none", "reason": reason, "bound": null}, "theorems": []})
 }
 
-/// The words for comparators of a learner with so many outputs.
+/// Description of the comparators of a learner with `outputs` outputs.
 pub(crate) fn described(
     against: &Against<'_>,
     reach: Reach,
@@ -247,7 +250,7 @@ pub(crate) fn described(
     words
 }
 
-/// Certificates of several parts of one learner: losses and bounds add up, one broken premise breaks all.
+/// The certificate of a learner with several parts. Losses and bounds are added; one void part makes the whole void.
 pub(crate) fn add(sum: Option<Certificate>, one: Certificate) -> Certificate {
     let Some(sum) = sum else { return one };
     Certificate {

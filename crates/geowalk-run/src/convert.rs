@@ -1,6 +1,7 @@
-//! # Data in binary form
-//! Text is read once and kept as the blocks that it was read as; training on them gives the same bits. A *cache* is such a file beside the text, which
-//! says what it was made from: the bytes of the text, the options it was read with, the version that read it. If any of these has changed, it is made again.
+//! # Conversion to the binary format
+//! Converts text once to a file of the blocks that the reader produced. Training on that file gives the same bits as
+//! training on the text. A *cache* is such a file beside the text. It records what it was made from: the bytes of the
+//! text, the reader options, and the version of geowalk. If any of these has changed, the cache is written again.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -15,24 +16,25 @@ use crate::input;
 use crate::pump::ROWS;
 use crate::replace::replace;
 
-/// What was converted.
+/// Summary of a conversion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Converted {
-    /// Rows.
+    /// Number of rows.
     pub rows: u64,
-    /// Coordinates in all of them.
+    /// Number of coordinates in all rows.
     pub values: u64,
-    /// Rows left out.
+    /// Number of rows skipped.
     pub skipped: u64,
-    /// The errors of the first of them.
+    /// Errors of the first skipped rows.
     pub skipped_first: Vec<String>,
-    /// What the reader has decided by looking at the first rows.
+    /// What the reader has inferred from the first rows.
     pub decisions: Vec<String>,
-    /// Bytes written.
+    /// Number of bytes written.
     pub bytes: u64,
 }
 
-/// Reads what `options` say and writes it in binary form. If that fails, an old file of that name is as it was.
+/// Reads the data given by `options` and writes them in the binary format. If this fails, an existing file of that
+/// name is left unchanged.
 pub fn convert(options: Options, path: &Path) -> Result<Converted, RunError> {
     convert_from(options, path, "")
 }
@@ -47,7 +49,7 @@ fn convert_from(options: Options, path: &Path, origin: &str) -> Result<Converted
             Err(RunError::Convert { source, .. }) => return Err(source),
             Err(error) => {
                 failure = Some(error);
-                return Err(io::ErrorKind::Other.into()); // so that the old file stays
+                return Err(io::ErrorKind::Other.into()); // keeps the existing file
             }
         }
         Ok(())
@@ -60,7 +62,7 @@ fn convert_from(options: Options, path: &Path, origin: &str) -> Result<Converted
     }
 }
 
-/// Counts what goes through it.
+/// Counts the bytes written through it.
 struct Counted<'a> {
     out: &'a mut dyn Write,
     bytes: u64,
@@ -106,17 +108,17 @@ fn write(
     })
 }
 
-/// A cache that is true to its text.
+/// A cache that matches its text.
 #[derive(Debug)]
 pub struct Cache {
     /// The binary file.
     pub path: PathBuf,
-    /// What was converted, if the cache had to be made.
+    /// Summary of the conversion, if the cache was written now.
     pub made: Option<Converted>,
 }
 
-/// The cache of what these options read: the file beside the first input whose name ends in `.gwd`. It is made if it is not there or not true any more.
-/// `None` if the inputs are in binary form themselves.
+/// The cache of the data given by these options. Its name is that of the first input plus `.gwd`. It is written if it
+/// is missing or outdated. `None` if all inputs are in the binary format already.
 pub fn cache(open: &mut dyn FnMut() -> Options) -> Result<Option<Cache>, RunError> {
     let files = Input::files(open().inputs)?;
     let Some(first) = files.first() else { return Err(RunError::Empty) };
@@ -132,14 +134,14 @@ pub fn cache(open: &mut dyn FnMut() -> Options) -> Result<Option<Cache>, RunErro
     Ok(Some(Cache { path, made: Some(made) }))
 }
 
-/// Where the cache of this text is.
+/// Path of the cache of this text.
 pub fn cache_path(first: &Path) -> PathBuf {
     let mut name = first.as_os_str().to_owned();
     name.push(".gwd");
     PathBuf::from(name)
 }
 
-/// What a cache is made from, in words and digits.
+/// The origin of a cache as text: geowalk version, reader options, and hash of the input bytes.
 fn provenance(files: &[PathBuf], options: Options) -> Result<String, RunError> {
     let mut hash = Xxh3::new();
     let mut part = vec![0; 1 << 18];
@@ -155,7 +157,7 @@ fn provenance(files: &[PathBuf], options: Options) -> Result<String, RunError> {
             length += read as u64;
             hash.update(&part[..read]);
         }
-        hash.update(&length.to_le_bytes()); // where one file ends and the next begins
+        hash.update(&length.to_le_bytes()); // separates the contents of consecutive files
     }
     let options = Options { inputs: Vec::new(), schema: None, ..options };
     Ok(format!("geowalk {} {options:?} {:032x}", env!("CARGO_PKG_VERSION"), hash.digest128()))

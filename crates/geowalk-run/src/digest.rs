@@ -1,12 +1,15 @@
-//! # The digest of the examples
-//! Which rows a model has seen, in which order: $h_t = H(h_{t-1} \cdot r_t)$, H the 128-bit hash XXH3 and $r_t$ the [fingerprint](Block::fingerprint) of the row. It goes on
-//! from a saved state, so it depends on the examples alone and not on blocks, files or interruptions. It guards against accidents (another file, another order, other flags), not
-//! against somebody who looks for a collision. **Cost** that of the fingerprint, and one hash of 24 bytes per row.
+//! # Digest of the training rows
+//! Identifies which rows a model has seen, and in which order: $h_t = H(h_{t-1} \cdot r_t)$, where H is the 128-bit
+//! hash XXH3 and $r_t$ is the [fingerprint](Block::fingerprint) of row t. The state can be saved and continued, so the
+//! digest depends only on the rows, not on blocks, files or interruptions. It detects accidents, such as another file,
+//! another order or other flags. It is not a cryptographic hash.
+//!
+//! **Cost** One fingerprint and one hash of 24 bytes per row.
 
 use geowalk::row::Block;
 use xxhash_rust::xxh3::xxh3_128;
 
-/// The digest so far.
+/// The digest of the rows hashed up to now.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Digest {
     rows: u64,
@@ -14,7 +17,7 @@ pub(crate) struct Digest {
 }
 
 impl Digest {
-    /// Goes on with the hash of a row.
+    /// Adds one row, given by its fingerprint.
     pub(crate) fn add(&mut self, row: u64) {
         let mut both = [0; 24];
         both[..16].copy_from_slice(&self.hash.to_le_bytes());
@@ -23,26 +26,26 @@ impl Digest {
         self.rows += 1;
     }
 
-    /// Goes on with all rows of a block.
+    /// Adds all rows of a block.
     pub(crate) fn block(&mut self, block: &Block) {
         for i in 0..block.len() {
             self.add(block.fingerprint(i));
         }
     }
 
-    /// Rows so far.
+    /// Number of rows hashed.
     pub(crate) fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// Rows, and the hash in four parts that are exact as f64.
+    /// The row count, then the hash in four 32-bit parts. Each part is exact as f64.
     #[allow(clippy::cast_possible_truncation)] // parts of 32 bits
     pub(crate) fn save(&self) -> [f64; 5] {
         let part = |k: u32| f64::from((self.hash >> (32 * k)) as u32);
         [self.rows as f64, part(0), part(1), part(2), part(3)]
     }
 
-    /// Goes on from what [`Digest::save`] gave.
+    /// Restores the state written by [`Digest::save`].
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // exact
     pub(crate) fn load(saved: &[f64]) -> Option<Self> {
         let &[rows, a, b, c, d] = saved else { return None };

@@ -1,39 +1,54 @@
 //! # Certified rates without declared constants
-//! A theorem prescribes a rate from constants of the data. Where they are not declared the run plays in [epochs](geowalk::certify::Epochs), each with the rate for what has been seen when it begins:
+//! A theorem prescribes a rate from constants of the data. If the user does not declare them, the run is split into
+//! [epochs](geowalk::certify::Epochs). Each epoch uses the rate for the data seen when it begins:
 //!
-//! | walk and loss | what is seen | a new epoch | its rate |
-//! |---|---|---|---|
-//! | `gd`, squared; p-norm, smooth | X, the size of rows | before a row with ‖x‖ > X: X ← max(√2·X, ‖x‖) | as with X declared; weights are kept |
-//! | `gd`, `implicit:euclidean`, p-norm, any convex loss | B ≥ Σ(g‖x‖)² of the epoch | before a step that exceeds it: B ← max(4B, (g‖x‖)²) | U/√B, U√((q − 1)/B); weights are kept |
-//! | `eg`, `eg+-`, squared; `egu`, `reparam-egu` with `--y-range` | X, the range of rows | the same as in the first line | as with the range declared; weights are back at the start |
-//! | `eg`, `eg+-`, bounded slopes | B ≥ Σ(Z·range)² of the epoch | before a row that may exceed it: B ← max(4B, (Z·range)²) | √(8D/B); weights are back at the start |
-//! | `sphere`, invariant | ‖x‖ | never: the theorem takes rates that vary | 1/(2‖x‖²), row by row |
+//! | | walk and loss | measured size s | rate | weights |
+//! |---|---|---|---|---|
+//! | 1 | `gd`, squared; p-norm, smooth | ‖x‖ | as with X declared | kept |
+//! | 2 | `gd`, `implicit:euclidean`, p-norm; any convex loss | g‖x‖ | U/√B, U√((q − 1)/B) | kept |
+//! | 3 | `eg`, `eg+-`, squared; `egu`, `reparam-egu` with `--y-range` | range of x | as with X declared | restart |
+//! | 4 | `eg`, `eg+-`, bounded slopes | Z·range of x | √(8D/B) | restart |
+//! | 5 | `sphere`, invariant | ‖x‖ | 1/(2‖x‖²), row by row | kept |
 //!
-//! **What it costs** An epoch has a rate within a factor 2 of the one that the theorem would prescribe for it; so the bounds of epochs grow at least geometrically with what is doubled, and their sum is at most a constant times the
-//! last, plus what is paid for weights that were kept, which is in the bound as it is printed. U and D are what the user declares as `--distance`; otherwise U = S/R, with S the largest label and R the largest row seen when the
-//! epoch begins (weights of that size give such rows such predictions), and D = ln n. They choose for which comparators the bound is sharpest; it holds for all. **Care** Where weights go back to the start the epoch must begin before the label is known, or the prediction would be another one.
-//! **Cost** O(nnz): the size of each row.
+//! In lines 1 and 3, a new epoch begins before a row with s > X, and X ← max(√2·X, s). In lines 2 and 4, B is a limit
+//! of Σs² within the epoch. A new epoch begins before a step (line 4: a row) that would exceed it, and B ← max(4B,
+//! s²). Line 5 has no epochs, because its theorem allows varying rates.
+//!
+//! **Price of doubling** The rate of an epoch is within a factor 2 of the one that the theorem would prescribe for it.
+//! So the bounds of the epochs grow at least geometrically with the doubled quantity, and their sum is at most a
+//! constant times the last bound, plus a price for the weights that were kept. The printed bound includes that price.
+//!
+//! **Comparators** U and D are declared with `--distance`. Otherwise U = S/R, where S is the largest label and R the
+//! largest row seen when the epoch begins, because weights of that size predict S on such rows. Without a declaration,
+//! D = ln n. U and D determine for which comparators the bound is sharpest; it holds for all comparators.
+//!
+//! **Restarts** If weights restart, the epoch must begin before the label is known. Otherwise the prediction would be
+//! made with other weights.
+//!
+//! **Cost** O(nnz) for the size of each row.
 
 use geowalk::Real;
 use geowalk::certify::rules;
 use geowalk::row::{Norm, Row};
 
-/// No rate is larger; while nothing has moved the rate does not matter, and the larger it is the less is paid for it.
+/// Limit of every rate. While no weight has moved, the rate does not matter, and a larger rate makes the bound
+/// smaller.
 const LARGEST: f64 = 1e100;
 
-/// How large a row is to a theorem.
+/// How a theorem measures the size of a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Measure {
     /// Its norm.
     Norm(Norm),
-    /// From the least to the greatest of its features, those that it leaves out among them; for two-sided walks with scale U, of (Ux, −Ux).
+    /// The largest feature minus the smallest, absent features counting as 0. For two-sided walks with scale U, of
+    /// (Ux, −Ux).
     Span(Option<f64>),
-    /// Its greatest feature.
+    /// The largest feature.
     Top,
 }
 
 impl Measure {
-    /// The size of a row for a walk with so many features.
+    /// The size of a row for a walk with this number of features.
     fn of<X: Row<f64>>(self, x: X, features: usize) -> f64 {
         let (mut lo, mut hi, mut count) = (f64::INFINITY, f64::NEG_INFINITY, 0);
         if let Self::Norm(norm) = self {
@@ -54,23 +69,23 @@ impl Measure {
     }
 }
 
-/// A rate from the size X of rows.
+/// A rate as a function of the size X of rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Formula {
     /// c/X².
     Square(f64),
-    /// c/X² with the c at which √A ≤ (√L + √(L + W²X²(1 − c)/c))/(2(1 − c)) is least, for these W and L.
+    /// c/X². Here c minimises the bound √A ≤ (√L + √(L + W²X²(1 − c)/c))/(2(1 − c)) for the given W and L.
     LeastSquares(f64, f64),
-    /// That of EG for these D and L.
+    /// The rate of EG for the given D and L.
     Eg(f64, f64),
-    /// c/(XY) for this c and Y.
+    /// c/(XY) for the given c and Y.
     Product(f64, f64),
-    /// That of EGU for these Y, D and L.
+    /// The rate of EGU for the given Y, D and L.
     Egu(f64, f64, f64),
 }
 
 impl Formula {
-    /// The rate.
+    /// The rate for rows of size x.
     pub(crate) fn rate(self, x: f64) -> f64 {
         match self {
             Self::Square(c) => c / (x * x),
@@ -87,7 +102,7 @@ fn least_squares(x: f64, w: f64, l: f64) -> f64 {
     let square = x * x;
     let bound =
         |c: f64| (l.sqrt() + (l + w * w * square * (1.0 - c) / c).sqrt()) / (2.0 * (1.0 - c));
-    // Unimodal in c: a search by thirds.
+    // Unimodal in c: ternary search.
     let (mut lo, mut hi) = (1e-9_f64, 0.5);
     for _ in 0..200 {
         let (left, right) = (lo + (hi - lo) / 3.0, hi - (hi - lo) / 3.0);
@@ -100,31 +115,31 @@ fn least_squares(x: f64, w: f64, l: f64) -> f64 {
     0.5 * (lo + hi) / square
 }
 
-/// When an epoch ends, and the rate of the next.
+/// The rule for the end of an epoch and the rate of the next one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Rule {
-    /// A row is larger than any before. Kept or not, as it says.
+    /// An epoch ends before a row that is larger than all earlier ones.
     Size {
         /// The rate.
         formula: Formula,
-        /// Do the weights go back to the start?
+        /// Whether the weights restart.
         restarts: bool,
     },
-    /// Σ(g·size)² exceeds B; the rate is cU/√B, and the weights are kept.
+    /// An epoch ends when Σ(g·size)² exceeds B. The rate is cU/√B; the weights are kept.
     Squares {
         /// c.
         c: f64,
-        /// U; the largest label divided by the largest size without one.
+        /// U; if `None`, the largest label divided by the largest size.
         distance: Option<f64>,
     },
-    /// Σ(Z·size)² exceeds B; the rate is √(8D/B), and the weights go back to the start.
+    /// An epoch ends when Σ(Z·size)² exceeds B. The rate is √(8D/B); the weights restart.
     Entropy {
-        /// D; ln n without one.
+        /// D; if `None`, ln n.
         d: Option<f64>,
         /// Z.
         slope: f64,
     },
-    /// No epochs: c/size².
+    /// No epochs: the rate is c/size² at each row.
     Each {
         /// c.
         c: f64,
@@ -134,19 +149,19 @@ pub enum Rule {
 /// A doubling scheme.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Doubling {
-    /// What is measured of rows.
+    /// How rows are measured.
     pub measure: Measure,
-    /// What follows from it.
+    /// When epochs end, and the rate of each.
     pub rule: Rule,
 }
 
 impl Doubling {
-    /// Do weights go back to the start when an epoch begins?
+    /// Whether the weights restart at the beginning of an epoch.
     pub(crate) fn restarts(&self) -> bool {
         matches!(self.rule, Rule::Size { restarts: true, .. } | Rule::Entropy { .. })
     }
 
-    /// The norm in which weights that are kept are measured.
+    /// The norm in which the kept weights are measured.
     pub(crate) fn norm(&self) -> Norm {
         match self.measure {
             Measure::Norm(norm) => norm.dual(),
@@ -155,7 +170,7 @@ impl Doubling {
     }
 }
 
-/// A doubling scheme in use.
+/// The state of a doubling scheme.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Pace {
     pub(crate) scheme: Doubling,
@@ -163,7 +178,7 @@ pub(crate) struct Pace {
     size: f64,
     /// X or B.
     most: f64,
-    /// How much of B has been used.
+    /// The part of B used by the present epoch.
     spent: f64,
     /// The largest size and the largest label seen.
     largest: [f64; 2],
@@ -171,12 +186,13 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// At the beginning: nothing has been seen.
+    /// The state before the first row.
     pub(crate) fn new(scheme: Doubling) -> Self {
         Self { scheme, size: 0.0, most: 0.0, spent: 0.0, largest: [0.0; 2], rate: LARGEST }
     }
 
-    /// Sees a row before it is predicted, of an example of this weight. Does a new epoch begin with it?
+    /// Measures a row of an example with this weight before the row is predicted. Returns whether a new epoch begins
+    /// with it.
     pub(crate) fn look<X: Row<f64>>(&mut self, x: X, features: usize, weight: f64) -> bool {
         self.size = self.scheme.measure.of(x, features);
         match self.scheme.rule {
@@ -207,7 +223,8 @@ impl Pace {
         }
     }
 
-    /// Sees the slopes of the predictions, Σg² over outputs, and the label, before the step. Does a new epoch begin with it?
+    /// Given the slopes of the predictions (Σg² over outputs) and the label, before the step. Returns whether a new
+    /// epoch begins with this step.
     pub(crate) fn feel(&mut self, squares: f64, label: f64) -> bool {
         let Rule::Squares { c, distance } = self.scheme.rule else { return false };
         let [size, most] = &mut self.largest;
@@ -220,12 +237,12 @@ impl Pace {
         new
     }
 
-    /// Must the slopes be known?
+    /// Whether the rule needs the slopes.
     pub(crate) fn feels(&self) -> bool {
         matches!(self.scheme.rule, Rule::Squares { .. })
     }
 
-    /// Uses up part of B, or of the next.
+    /// Adds to the used part of B. Returns whether this exceeds B and a new epoch begins.
     fn spend(&mut self, pull: f64) -> bool {
         let square = pull * pull;
         let new = self.spent + square > self.most;
@@ -241,12 +258,12 @@ impl Pace {
         self.rate = Real::min(rate, LARGEST);
     }
 
-    /// Everything that changes.
+    /// All mutable state, for the model file.
     pub(crate) fn save(&self) -> [f64; 5] {
         [self.most, self.spent, self.largest[0], self.largest[1], self.rate]
     }
 
-    /// Continues from what `save` gave.
+    /// Restores the state written by `save`.
     pub(crate) fn load(self, [most, spent, size, label, rate]: [f64; 5]) -> Self {
         Self { most, spent, largest: [size, label], rate, ..self }
     }
@@ -284,7 +301,7 @@ mod tests {
             let mut epochs = Vec::new();
             for t in 1..=100 {
                 assert!(!pace.look(Dense(&[2.0]), 1, 1.0));
-                // Labels of size 5 on rows of size 2: weights of size 5/2.
+                // Labels of size 5 and rows of size 2 suggest weights of size 5/2.
                 if pace.feel(1.0, -5.0) {
                     epochs.push((t, pace.rate / first));
                 }

@@ -1,4 +1,4 @@
-//! # What can go wrong in a run
+//! # Errors of a run
 
 use std::io;
 
@@ -15,7 +15,7 @@ use crate::model::ModelError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// A walk, loss or rate that cannot be built.
+    /// A walk, loss or rate that is invalid.
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// Data that cannot be read.
@@ -24,33 +24,33 @@ pub enum RunError {
     /// A model file that cannot be read or written.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// A label that does not fit.
+    /// A label that does not fit the task or the loss.
     #[error("{}: {cause}", at(place.as_ref(), *row))]
     Label {
-        /// Row of all data, from 1.
+        /// Row number from 1, counted over all data.
         row: u64,
-        /// Where it was read, if it was.
+        /// File and line of the row, if the row was read from a file.
         place: Option<Place>,
-        /// What is wrong with it.
+        /// What is wrong with the label.
         cause: LabelError,
     },
-    /// A step that cannot be made.
+    /// The walk could not make its next step.
     #[error("{}: the walk '{walk}' cannot go on: {cause}{}; {}", at(place.as_ref(), *row), of(feature.as_ref()), advice(*suggested, cause))]
     Diverged {
-        /// Row of all data, from 1.
+        /// Row number from 1, counted over all data.
         row: u64,
-        /// Where it was read, if it was.
+        /// File and line of the row, if the row was read from a file.
         place: Option<Place>,
-        /// The walk.
+        /// Specification of the walk.
         walk: String,
-        /// The feature at fault, if it is one.
+        /// Name of the feature at fault, if one feature is.
         feature: Option<String>,
-        /// A smaller rate, if a smaller rate may help.
+        /// A smaller rate to try, if that may help.
         suggested: Option<f64>,
         /// What happened.
         cause: Box<Diverged>,
     },
-    /// A checkpoint from which a run cannot go on.
+    /// A checkpoint that this run cannot continue.
     #[error("{}: {why}; remove the file to begin again", path.display())]
     Checkpoint {
         /// The file.
@@ -58,23 +58,23 @@ pub enum RunError {
         /// Why not.
         why: &'static str,
     },
-    /// A file that cannot be converted, or the result not written.
+    /// A file could not be converted, or the result could not be written.
     #[error("{}: {source}", path.display())]
     Convert {
         /// The file.
         path: std::path::PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// A matrix that cannot be read.
+    /// The file of a matrix could not be read.
     #[error("cannot read the matrix '{path}': {source}")]
     Sigma {
         /// The file.
         path: String,
-        /// What the system says.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// Another label than the model's.
+    /// The user asked for another label column than the model was trained with.
     #[error(
         "the label of the model is '{own}', not '{asked}'; leave {label} out, or train a new model", label = Flag::Label
     )]
@@ -84,7 +84,7 @@ pub enum RunError {
         /// The label of the model.
         own: String,
     },
-    /// Data of another form than the model's.
+    /// The columns of the data do not match those of the model.
     #[error("{file}: the model was trained on data {}; give data of the same form",
         if columns.is_empty() { "without named columns".to_owned() } else { format!("with the columns {}", columns.join(", ")) })]
     OtherForm {
@@ -93,18 +93,18 @@ pub enum RunError {
         /// The columns of the model.
         columns: Vec<String>,
     },
-    /// A fitted model that has learned from more rows cannot be made again from rows alone.
+    /// A fitted model that later learned more rows cannot be reproduced from the rows alone.
     #[error(
         "the model was fitted to {fitted} rows at once and then learned {more} rows one by one; \
          only a model that learned nothing after its fit can be verified"
     )]
     Continued {
-        /// Rows it was fitted to.
+        /// Number of rows the model was fitted to.
         fitted: u64,
-        /// Rows it learned from later.
+        /// Number of rows it learned one by one afterwards.
         more: u64,
     },
-    /// A walk that does not stay on the unit sphere where one is needed.
+    /// The walk does not stay on the unit sphere, but a null vector needs that.
     #[error(
         "a null vector is tracked on the unit sphere; the walk '{walk}' is not on it: use sphere, implicit:sphere or projected-sphere"
     )]
@@ -112,10 +112,10 @@ pub enum RunError {
         /// The walk.
         walk: String,
     },
-    /// A series of names.
+    /// The values of a series are names, not numbers.
     #[error("the values of a series must be numbers; choose its column with {}", Flag::Label)]
     NotASeries,
-    /// Experts that cannot be told from the columns.
+    /// The expert columns cannot be determined from the columns of the file.
     #[error("{file}: {found}; {advice}")]
     Experts {
         /// The file.
@@ -125,7 +125,7 @@ pub enum RunError {
         /// What to do.
         advice: &'static str,
     },
-    /// A round of experts that cannot be played.
+    /// A round of an expert game has an invalid value.
     #[error("row {row}: {cause}{}; correct the row, or choose another {loss}, {range} or {rate}", of(expert.as_ref()),
         loss = Flag::Loss, range = Flag::Range, rate = Flag::Rate)]
     Round {
@@ -136,24 +136,24 @@ pub enum RunError {
         /// What happened.
         cause: DomainError,
     },
-    /// A table that cannot be learned from.
+    /// The table is not suitable for training.
     #[error(transparent)]
     Table(#[from] TableError),
-    /// A booster that cannot go on.
+    /// Boosting cannot continue.
     #[error(transparent)]
     Boost(#[from] geowalk::boost::BoostError),
     /// A tree that cannot be grown or read.
     #[error(transparent)]
     Tree(#[from] TreeError),
-    /// A fold that cannot be learned from.
+    /// One fold of a cross-validation failed.
     #[error("fold {fold}: {cause}; use fewer {}", Flag::Folds)]
     Fold {
-        /// Its number, from 1.
+        /// Number of the fold, from 1.
         fold: usize,
-        /// What is wrong.
+        /// What is wrong with the fold.
         cause: Box<RunError>,
     },
-    /// Labels that are not classes.
+    /// The task is not classification, but the learner needs classes.
     #[error(
         "the task is {why}; this learns classes: use {}, or {} with the label", Flag::Task.with("multiclass"), Flag::Nominal
     )]
@@ -161,73 +161,73 @@ pub enum RunError {
         /// The task, and why.
         why: String,
     },
-    /// Labels that are names where numbers are needed.
+    /// Labels are names, but the task needs numbers.
     #[error("the labels are names, not numbers; leave out --task regression to learn classes")]
     NotNumbers,
-    /// No labels.
+    /// No row has a label.
     #[error(
         "none of the {rows} rows has a label to learn from; a line of VW begins with it, a table has it in the column {label}", label = Flag::Label
     )]
     NoLabels {
-        /// How many rows there are.
+        /// Number of rows read.
         rows: u64,
     },
-    /// Two contenders that cannot be compared.
+    /// Two models that cannot be compared.
     #[error("cannot compare: {why}; {fix}")]
     Compare {
-        /// What is in the way.
+        /// Why they cannot be compared.
         why: String,
-        /// What can be done.
+        /// How to fix it.
         fix: &'static str,
     },
-    /// More values than fit in memory as columns.
+    /// A table that does not fit in memory as columns.
     #[error(
         "{rows} rows and {columns} columns or more do not fit in memory (at most {most} values); use 'geowalk train', which takes sparse features as they are"
     )]
     TooLarge {
-        /// Rows so far.
+        /// Number of rows read when the limit was reached.
         rows: usize,
-        /// Columns so far.
+        /// Number of columns at that time, at least.
         columns: usize,
-        /// The largest number of values.
+        /// The largest allowed number of values.
         most: usize,
     },
-    /// Hashed features where names are needed.
+    /// Features are hashed, but the learner needs column names.
     #[error("{}: columns need their names; leave it out", Flag::Bits.with(bits))]
     Bits {
-        /// The bits of the hash.
+        /// Number of bits of the hash.
         bits: u32,
     },
-    /// A model that cannot be continued.
+    /// A batch model cannot be continued: it was fitted to all data together.
     #[error(
         "the model is a {kind}, learned from all data at once: it cannot be continued; learn a new one"
     )]
     Batch {
-        /// What it is.
+        /// Kind of model.
         kind: String,
     },
-    /// A model of something else than a walk or a batch learner.
+    /// An operation that only walks and batch learners support.
     #[error(
         "the model is one of {kind}: geowalk.load of the Python package goes on with it; geowalk show tells what is in it"
     )]
     Apart {
-        /// What it is.
+        /// Kind of model.
         kind: String,
     },
-    /// A bound below the true regret.
+    /// A bound came out below the true regret.
     #[error(transparent)]
     Contradiction(#[from] geowalk::certify::Contradiction),
     /// A comparator that cannot be read.
     #[error("{file}{}: {what}", line.map(|line| format!(":{line}")).unwrap_or_default())]
     Comparator {
-        /// The file.
+        /// File of the comparator.
         file: String,
-        /// The line, from 1, if it is one.
+        /// Line number from 1, if the fault is on one line.
         line: Option<usize>,
-        /// What is wrong, and what to do.
+        /// What is wrong and how to fix it.
         what: String,
     },
-    /// Other data than those that a model was learned from.
+    /// The data are not the rows the model was trained on.
     #[error(
         "these are not the data of the model: {what}; give the same rows in the same order, read with the same flags"
     )]
@@ -235,76 +235,76 @@ pub enum RunError {
         /// What differs.
         what: String,
     },
-    /// Somebody did not want to wait.
+    /// Interrupted by the user.
     #[error("it was halted before its end; ask again, or with fewer rows")]
     Halted,
-    /// A question about a model that has no certificates.
+    /// Certificates were requested, but the model keeps none.
     #[error("the model has no certificates ({why}); train it with --certificate on")]
     NoCertificate {
         /// Why.
         why: &'static str,
     },
-    /// A model of boosting asked about a comparator.
+    /// A comparator was given for a boosted model, whose theorems need none.
     #[error(
         "the theorems of boosting bound its own training error, not a regret: there is no comparator to give"
     )]
     NoComparator,
-    /// A tree asked for what is guaranteed.
+    /// Guarantees were requested for a tree.
     #[error("no theorem bounds a tree that is grown greedily")]
     NoTheorem,
-    /// A form that a model cannot be written in.
+    /// The model cannot be written in this format.
     #[error("--format {form}: {why}")]
     NoForm {
-        /// The form.
+        /// Name of the format.
         form: &'static str,
-        /// Why it cannot be.
+        /// Why the model cannot be written in it.
         why: String,
     },
-    /// A model that cannot be replayed.
+    /// A batch model has no run to replay.
     #[error(
         "the model is a {kind}, learned from all data at once: there is no run to replay; learn it again with the same flags and compare the files, which are the same bytes"
     )]
     NoReplay {
-        /// What it is.
+        /// Kind of model.
         kind: String,
     },
-    /// A model of another task, which it cannot have.
+    /// The model cannot be converted to the requested task.
     #[error(
         "{}: the model learns {} and cannot be converted, because {why}; train a new model with {}",
         Flag::Task.with(asked.name()), model.name(), Flag::Task.with(asked.name())
     )]
     OtherTask {
-        /// The task of the model.
+        /// Task of the model.
         model: Task,
-        /// The task asked for.
+        /// Requested task.
         asked: Task,
-        /// Why it cannot be.
+        /// Why the conversion is impossible.
         why: String,
     },
-    /// A model whose run cannot be repeated, because settings were changed on the way.
+    /// The run cannot be repeated, because settings were changed when it was resumed.
     #[error(
         "the model was continued with another {what} (--resume): there is no single run to repeat"
     )]
     Changed {
-        /// The settings.
+        /// The changed settings.
         what: String,
     },
-    /// No examples.
+    /// The input has no examples.
     #[error("there are no examples in the input")]
     Empty,
-    /// Columns that are to be carried through, of a format that cannot.
+    /// `--id` or `--keep` was given for a format that does not support them.
     #[error("{file}: --id and --keep need CSV or TSV; leave them out, or write the table as CSV")]
     NotCarried {
         /// The file.
         file: String,
     },
-    /// A booster that cannot be continued.
+    /// A booster that cannot be resumed.
     #[error("--resume: {why}; boost from the start")]
     NotResumed {
-        /// The reason.
+        /// Why it cannot be resumed.
         why: &'static str,
     },
-    /// Predictions that have no explanation.
+    /// Explanations were requested for a walk.
     #[error(
         "--explain: the model is a walk, '{walk}'; rules and trees can be explained (geowalk boost, geowalk tree)"
     )]
@@ -315,7 +315,7 @@ pub enum RunError {
     /// Predictions that cannot be written.
     #[error("cannot write predictions: {0}")]
     Predictions(#[source] io::Error),
-    /// The thread that reads has died.
+    /// The reader thread has panicked.
     #[error("the reader stopped unexpectedly: this is a defect of geowalk, please report it")]
     Reader,
 }
@@ -341,13 +341,13 @@ fn advice(suggested: Option<f64>, cause: &Diverged) -> String {
 }
 
 impl RunError {
-    /// Features or columns that cannot be used.
+    /// Error for features or columns that cannot be used.
     pub(crate) fn schema(kind: ErrorKind) -> Self {
         let (file, position) = ("the schema".to_owned(), None);
         Self::Data(DataError { file, position, kind: Box::new(kind) })
     }
 
-    /// The same, with rows counted from the one after `origin`.
+    /// Renumbers the row of the error so that the row after `origin` is row 1.
     pub(crate) fn counted_from(self, origin: u64) -> Self {
         match self {
             Self::Label { row, place, cause } => Self::Label { row: row - origin, place, cause },
@@ -358,7 +358,7 @@ impl RunError {
         }
     }
 
-    /// The same, with the name of the feature at fault instead of its number alone.
+    /// Replaces the index of the feature at fault by its name.
     pub(crate) fn named(self, features: &Features, intercept: bool) -> Self {
         match self {
             Self::Diverged { row, place, walk, suggested, cause, .. } => {

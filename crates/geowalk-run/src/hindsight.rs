@@ -1,27 +1,38 @@
 //! # The best fixed weights in hindsight
-//! What the regret is measured against when no comparator is named: the minimiser u of Σℓ(⟨u, x_t⟩, y_t) over the rows that were learned from, where the walk's weights live.
+//! The default comparator of the regret: the minimiser u of Σℓ(⟨u, x_t⟩, y_t) over the training rows, in the domain of
+//! the weights of the walk.
 //!
-//! | [`Domain`] | weights of the search | what is said of the result |
-//! |---|---|---|
-//! | ℝⁿ | u times the deviation of each feature, and the constant at their means | no weights with ‖v‖₂ ≤ 2‖u‖₂ lose less by more than ⟨∇, u⟩ + 2‖u‖‖∇‖ |
-//! | positive | θ, u = θ² | no positive weights with Σv ≤ 2Σu lose less by more than ⟨∇, u⟩ + 2Σu·max(0, −min∇) |
-//! | simplex, ‖u‖₁ ≤ U | θ, u = θ²/Σθ² | no weights there lose less by more than max ⟨∇, u − v⟩ |
-//! | sphere | θ, u = rθ/‖θ‖ | a local minimum: the problem is not convex |
+//! | [`Domain`] | variables of the search | competitors v | gap: no v loses less than u by more than |
+//! |---|---|---|---|
+//! | ℝⁿ | standardised weights (below) | ‖v‖₂ ≤ 2‖u‖₂ | ⟨∇, u⟩ + 2‖u‖‖∇‖ |
+//! | positive | θ, u = θ² | Σv ≤ 2Σu | ⟨∇, u⟩ + 2Σu·max(0, −min∇) |
+//! | simplex, ‖u‖₁ ≤ U | θ, u = θ²/Σθ² | all of the set | max ⟨∇, u − v⟩ |
+//! | sphere | θ, u = rθ/‖θ‖ | – | none: the problem is not convex, u is a local minimum |
 //!
-//! **Separable data** Where no finite score is best (the logistic loss and its relatives), weights may have no
-//! minimum: on separable data longer ones are always better, the best of all loses nothing, and the bound
-//! against it has as many digits as the search had patience. There, in ℝⁿ and among positive weights, a ridge
-//! is added to what is minimised: half of Σ(σ_j u_j)², σ_j the deviation of feature j, the constant left out.
-//! It is the usual answer (scikit-learn's `LogisticRegression` on standardised features has it by default), it
-//! is the best of all weights whose ridge is no larger, and beside the loss of many rows it is next to nothing.
-//! A limit of the scores on all rows, the other way to a finite answer, is ruled by the one row that is
-//! farthest out: ±6 on the breast cancer data leaves a best that loses 84 where weights with a ridge lose a
-//! third of that. The loss that is reported is without the ridge. The gap is as below, over weights whose ridge
-//! is no larger: there ⟨∇ridge(u), v − u⟩ ≤ 0, so the gradient of the sum may stand for that of the loss.
+//! In ℝⁿ, each weight is multiplied by the standard deviation of its feature, and the constant refers to the means of
+//! the features.
 //!
-//! **Method** L-BFGS \[NW06, alg. 7.5\] with 20 pairs and backtracking, from the weights that were learned or from the start, whichever loses less. The gap is that of convexity, ℓ(v) ≥ ℓ(u) + ⟨∇, v − u⟩, so it is true whatever
-//! the method did; it is 0 at a minimum of a smooth loss, and may stay large at a kink.
-//! **Cost** O(nnz of all rows · outputs) per iteration, at most 1000; all rows in memory. A [`Halt`] ends it between two blocks of rows.
+//! **Separable data** For the logistic loss and similar losses no finite score is best, so a minimum may not exist. On
+//! separable data longer weights are always better, the infimum of the loss is 0, and the bound against it depends on
+//! when the search stops. For these losses, in ℝⁿ and among positive weights, the search therefore minimises the loss
+//! plus a ridge penalty. The penalty is half of Σ(σ_j u_j)², where σ_j is the standard deviation of feature j; the
+//! constant is not penalised. This is a common remedy: scikit-learn's `LogisticRegression` on standardised features
+//! does it by default. The result is the best of all weights with no larger penalty, and on many rows the penalty is
+//! negligible beside the loss. The reported loss excludes the penalty.
+//!
+//! The gap then refers to weights with no larger penalty. For those, ⟨∇ridge(u), v − u⟩ ≤ 0, so the gradient of the
+//! sum may replace that of the loss.
+//!
+//! A limit of the scores on all rows would also give a finite answer, but the most extreme row would determine it. On
+//! the breast cancer data, the best weights with scores within ±6 lose 84; the best weights with a ridge lose a third
+//! of that.
+//!
+//! **Method** L-BFGS \[NW06, alg. 7.5\] with 20 pairs and backtracking. It starts from the learned weights or from the
+//! start of the walk, whichever loses less. The gap follows from convexity, ℓ(v) ≥ ℓ(u) + ⟨∇, v − u⟩, so it is valid
+//! even if the search ends early. It is 0 at a minimum of a smooth loss and may stay large at a kink.
+//!
+//! **Cost** O(nnz of all rows · outputs) per iteration, at most 1000 iterations. All rows are in memory. A [`Halt`]
+//! can end the search between two blocks of rows.
 
 mod lbfgs;
 
@@ -32,7 +43,7 @@ use geowalk::row::{Block, Row};
 use geowalk::sum::Sum;
 use lbfgs::minimise;
 
-/// Where weights live.
+/// The set of admissible weights.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Domain {
     /// ℝⁿ.
@@ -47,54 +58,54 @@ pub enum Domain {
     Sphere(f64),
 }
 
-/// What several outputs have to do with each other.
+/// How the losses of several outputs are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// One output, the label is ±1 or a number.
+    /// One output; the label is ±1 or a number.
     One,
-    /// One per class, each against the rest.
+    /// One output per class, each against the rest.
     Apart,
-    /// One per class, −ln softmax.
+    /// One output per class, with the loss −ln softmax.
     Joint,
 }
 
-/// Rows that were learned from, and what is lost on them.
+/// Training rows and the loss to minimise on them.
 #[derive(Debug)]
 pub struct Problem<'a> {
-    /// The rows, with labels as the learner sees them.
+    /// The rows, with labels as coded for the learner, and the indices of the rows to use in each block.
     pub blocks: Vec<(Block, Vec<usize>)>,
     /// The loss.
     pub loss: &'a AnyLoss,
-    /// What the outputs have to do with each other.
+    /// How the losses of the outputs are combined.
     pub form: Form,
-    /// Coordinate 0 is a constant.
+    /// Whether coordinate 0 is a constant.
     pub intercept: bool,
-    /// Coordinates of each output.
+    /// Number of coordinates of each output.
     pub features: usize,
-    /// Outputs.
+    /// Number of outputs.
     pub outputs: usize,
-    /// How often the rows were gone through.
+    /// Number of passes over the rows.
     pub passes: f64,
-    /// Ends a search that takes too long.
+    /// Stops a search that takes too long.
     pub halt: Halt,
 }
 
-/// The best that was found.
+/// The result of the search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Best {
-    /// Weights, one vector for each output.
+    /// One weight vector per output.
     pub u: Vec<Vec<f64>>,
-    /// What they lose.
+    /// Their loss, without the ridge.
     pub loss: f64,
-    /// How far from the best they may be.
+    /// The gap to the best weights; `None` if it is not known.
     pub gap: Option<f64>,
-    /// The same in words.
+    /// The gap as text.
     pub words: String,
-    /// Is it the best with a ridge?
+    /// Whether a ridge was added.
     pub ridge: bool,
 }
 
-/// Calls f with the coordinates of a row.
+/// Calls f with the index and value of each coordinate of a row, including the constant.
 fn each(block: &Block, i: usize, intercept: bool, mut f: impl FnMut(usize, f64)) {
     let shift = usize::from(intercept);
     if intercept {
@@ -118,7 +129,8 @@ fn add<const W: usize>(a: &mut [[f64; W]], b: &[[f64; W]], x: f64) {
 }
 
 impl Problem<'_> {
-    /// What these weights lose; writes its gradient to `gradient` if there is one. Both are flat, one output after the other, n coordinates each, of which `place` says where a feature's is. NaN if it was halted.
+    /// Loss of the weights u. Writes the gradient to `gradient` if it is given. Both are flat: one output after the
+    /// other, n coordinates each. `place` maps a feature to its coordinate. Returns NaN if halted.
     fn evaluate(
         &self,
         u: &[f64],
@@ -132,7 +144,7 @@ impl Problem<'_> {
         }
     }
 
-    /// The same, W outputs at a time.
+    /// As `evaluate`, processing W outputs at a time.
     fn evaluate_by<const W: usize>(
         &self,
         u: &[f64],
@@ -142,7 +154,7 @@ impl Problem<'_> {
     ) -> f64 {
         let outputs = self.outputs;
         let lanes = outputs.div_ceil(W);
-        // The weights of one feature lie together: a row goes through them once, whatever the number of outputs. Lanes without an output stay 0.
+        // The weights of one feature are adjacent, so one pass over a row serves all outputs. Unused lanes stay 0.
         let mut by_feature = vec![[0.0; W]; n * lanes];
         for (k, u) in u.chunks_exact(n.max(1)).enumerate() {
             for (j, u) in u.iter().enumerate() {
@@ -191,7 +203,7 @@ impl Problem<'_> {
         self.passes * sum.total()
     }
 
-    /// Loss and slopes at these scores.
+    /// Loss at these scores; writes the slopes.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a class number
     fn judge(&self, z: &[f64], y: f64, slopes: &mut [f64]) -> f64 {
         match self.form {
@@ -221,16 +233,16 @@ impl Problem<'_> {
         }
     }
 
-    /// What a comparator loses.
+    /// Loss of a comparator.
     pub fn loss_of(&self, u: &[Vec<f64>]) -> f64 {
         self.evaluate(&self.flat(u), self.features, |j| j, None)
     }
 
-    /// By how much what a comparator loses may be too small because its scores were rounded: those are sums of
-    /// so many products.
+    /// How much the rounding of scores may have reduced the computed loss of a comparator. Scores are sums of as many
+    /// products as the row has coordinates.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a class number
     pub fn rounding_of(&self, u: &[Vec<f64>]) -> f64 {
-        // Of each output ⟨u, x⟩ and Σ|u_j x_j|.
+        // For each output, ⟨u, x⟩ and Σ|u_j x_j|.
         let (mut scores, mut sum) = (vec![(0.0, 0.0); self.outputs], 0.0);
         for (block, rows) in &self.blocks {
             for &i in rows {
@@ -249,7 +261,7 @@ impl Problem<'_> {
         self.passes * sum
     }
 
-    /// The same of one row, whose scores are sums of `count` terms.
+    /// The rounding of the loss of one row, whose scores are sums of `count` terms.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a class number
     fn rounding_at(&self, y: f64, scores: &[(f64, f64)], count: f64) -> f64 {
         let off = |size: f64| 2.0 * (count + 4.0) * f64::EPSILON * size;
@@ -263,7 +275,7 @@ impl Problem<'_> {
         match self.form {
             Form::One => one(y, scores[0]),
             Form::Apart => (0..).zip(scores).map(|(k, score)| one(sign(k), *score)).sum(),
-            // No slope of it is larger than 2 in sum.
+            // The slopes of the joint loss add up to at most 2 in absolute value.
             Form::Joint => scores.iter().map(|(z, size)| 2.0 * off(z.abs() + size)).sum(),
         }
     }
@@ -278,7 +290,7 @@ impl Problem<'_> {
         flat
     }
 
-    /// The mean and the root mean square of every coordinate.
+    /// Mean and root mean square of every coordinate.
     fn moments(&self) -> (Vec<f64>, Vec<f64>) {
         let (mut sums, mut weights) = (vec![(0.0, 0.0); self.features], 0.0);
         for (block, rows) in &self.blocks {
@@ -297,9 +309,9 @@ impl Problem<'_> {
         sums.into_iter().map(one).unzip()
     }
 
-    /// The best weights in a domain, sought from the weights `learned`; None if it was halted.
+    /// The best weights in a domain; the search may start from the weights `learned`. `None` if halted.
     pub fn best(&self, domain: Domain, learned: &[Vec<f64>]) -> Option<Best> {
-        // Features that never occur are one: all that matters of them is the weight they have together.
+        // All features that never occur share one coordinate, because only the sum of their weights matters.
         let (means, sizes) = self.moments();
         let active: Vec<usize> = (0..self.features).filter(|&j| sizes[j] > 0.0).collect();
         let rest = (0..self.features).find(|&j| sizes[j] == 0.0 || sizes[j].is_nan());
@@ -308,7 +320,8 @@ impl Problem<'_> {
         let mut places = vec![usize::MAX; self.features];
         active.iter().enumerate().for_each(|(place, &j)| places[j] = place);
         let place = |j: usize| places.get(j).copied().unwrap_or(usize::MAX);
-        // With a constant to take it up, a feature moves about its mean: seen from 0, features far from it are hardly to be told from the constant, and the search creeps.
+        // With a constant, features are centred at their means. Uncentred, features far from 0 are nearly collinear
+        // with the constant, and the search converges slowly.
         let centred = self.intercept && domain == Domain::Space;
         let scale = |&j: &usize| {
             let (mean, size) = (means[j], sizes[j]);
@@ -395,19 +408,19 @@ impl Problem<'_> {
     }
 }
 
-/// Unconstrained coordinates θ of the weights in a domain.
+/// Maps unconstrained variables θ to the weights in a domain.
 struct Chart {
     domain: Domain,
-    /// What is subtracted from each feature: in ℝⁿ with a constant, which is the first coordinate.
+    /// Subtracted from the features; only in ℝⁿ with a constant, which is the first coordinate.
     means: Vec<f64>,
     sizes: Vec<f64>,
     n: usize,
 }
 
 impl Chart {
-    /// θ of weights, or near them.
+    /// The θ of these weights, or of weights close to them.
     fn point(&self, u: &[f64]) -> Vec<f64> {
-        // A coordinate that is exactly 0 would stay there.
+        // A coordinate that is exactly 0 has zero gradient and would stay 0.
         let root = |u: f64| Real::max(u, 1e-6 / self.n.max(1) as f64).sqrt();
         let one = |u: &[f64]| -> Vec<f64> {
             match self.domain {
@@ -434,7 +447,8 @@ impl Chart {
         u.chunks(self.n.max(1)).flat_map(one).collect()
     }
 
-    /// Adds to the constant what the means of the features give, times a sign. The size of a constant is 1.
+    /// Adds to the constant the weights times the means of the features, times `sign`. The constant feature has size
+    /// 1.
     fn shift(&self, constant: &mut [f64], u: &[f64], sign: f64) {
         let given: f64 = u.iter().zip(&self.means).map(|(u, mean)| u * mean).sum();
         if let Some(first) = constant.first_mut() {
@@ -442,7 +456,7 @@ impl Chart {
         }
     }
 
-    /// Coordinates θ of one output.
+    /// Number of variables θ per output.
     fn width(&self) -> usize {
         if let Domain::Cross(_) = self.domain { 2 * self.n } else { self.n }.max(1)
     }
@@ -470,7 +484,7 @@ impl Chart {
         theta.chunks(self.width()).flat_map(one).collect()
     }
 
-    /// out ← the gradient with respect to θ, from that with respect to u.
+    /// out ← the gradient with respect to θ; `own` is the gradient with respect to u.
     fn pull(&self, theta: &[f64], u: &[f64], own: &[f64], out: &mut Vec<f64>) {
         out.clear();
         let parts = theta.chunks(self.width()).zip(u.chunks(self.n.max(1)));
@@ -501,7 +515,7 @@ impl Chart {
         }
     }
 
-    /// max ⟨∇, u − v⟩ over the v that the words name.
+    /// max ⟨∇, u − v⟩ over the competitors v of the domain.
     fn gap(&self, u: &[f64], gradient: &[f64]) -> Option<f64> {
         let mut gap = Sum::default();
         for (u, g) in u.chunks(self.n.max(1)).zip(gradient.chunks(self.n.max(1))) {

@@ -1,14 +1,16 @@
-//! # Examples that are never learned from
-//! `--holdout 10` keeps every tenth row of the data for judging; `--holdout 0.3` keeps row i if ⌊0.3·i⌋ exceeds ⌊0.3·(i − 1)⌋, which are three of
-//! ten, evenly spread. Rows are counted over all files of a pass, and on through a resumed run: the same rows are kept in every pass, and in
-//! one run or two halves of it.
+//! # Held-out rows
+//! Held-out rows are predicted, but never learned. `--holdout 10` holds out every tenth row. `--holdout 0.3` holds out
+//! row i if ⌊0.3·i⌋ exceeds ⌊0.3·(i − 1)⌋: three rows of ten, evenly spread. Rows are counted over all files of a
+//! pass, and the count continues when a run is resumed. So every pass holds out the same rows, and so does a run in
+//! two halves.
 //!
-//! A kept row is predicted where it stands in the stream, with the weights that the model would predict with then. With one pass these losses are of the same kind as the
-//! progressive ones. From the second pass on only they are honest: the others are of examples that have been seen.
+//! A held-out row is predicted at its place in the stream, with the weights that the model would then predict with. In
+//! the first pass, its loss is comparable to the progressive losses. From the second pass on only held-out losses are
+//! honest, because all other rows have been learned before.
 
 use geowalk::ConfigError;
 
-/// Which rows are kept.
+/// The rule that selects the held-out rows.
 ///
 /// ```
 /// use geowalk_run::holdout::Holdout;
@@ -24,14 +26,14 @@ use geowalk::ConfigError;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Holdout {
-    /// Every n-th.
+    /// Every n-th row.
     Every(u64),
-    /// This part of all.
+    /// This fraction of all rows.
     Part(f64),
 }
 
 impl Holdout {
-    /// Parses a whole number from 2 on, or a fraction between 0 and 1.
+    /// Parses an integer of at least 2, or a fraction between 0 and 1.
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
         let trimmed = text.trim();
         match (trimmed.parse(), trimmed.parse::<f64>()) {
@@ -45,7 +47,7 @@ impl Holdout {
         }
     }
 
-    /// Is this row, counted from 1, kept?
+    /// Whether this row, counted from 1, is held out.
     pub fn keeps(self, row: u64) -> bool {
         match self {
             Self::Every(n) => row.is_multiple_of(n),

@@ -1,5 +1,5 @@
-//! # Opening what a run reads
-//! New data must be what the model was trained on: the same label, columns where there were columns.
+//! # Opening the input of a run
+//! New data must match the data that the model was trained on: the same label, and columns if the model has columns.
 
 mod memory;
 
@@ -10,12 +10,12 @@ use geowalk_data::{Features, Label, Options, Schema, Source};
 
 use crate::error::RunError;
 
-/// Rows that were learned from, and that are wanted once more.
+/// The training rows of a model, to be read again.
 #[derive(Debug)]
 pub enum Rows {
-    /// In files, or wherever else they are read from.
+    /// In files, or wherever else the options point to.
     Files(Box<Options>),
-    /// In memory, with labels as in the schema of the model.
+    /// In memory, with labels coded as in the schema of the model.
     Memory(Arc<Vec<Block>>),
 }
 
@@ -26,7 +26,7 @@ impl From<Options> for Rows {
 }
 
 impl Rows {
-    /// Opens them, as they are meant by a schema.
+    /// Opens the rows and reads them with the given schema.
     pub(crate) fn open(self, schema: &Schema) -> Result<Box<dyn Source>, RunError> {
         match self {
             Self::Files(options) => open(Options { schema: Some(schema.clone()), ..*options }),
@@ -35,13 +35,13 @@ impl Rows {
     }
 }
 
-/// What a source has decided, at its beginning and by its end.
+/// All decisions of a source about its format, including those made only at the end of the data.
 pub(crate) fn decisions(source: &dyn Source) -> Vec<String> {
     let all = source.decisions().iter().cloned().chain(source.remarks());
     all.map(|decision| decision.to_string()).collect()
 }
 
-/// Opens the data. Where a schema is given, data that cannot be meant by it are refused.
+/// Opens the data. If the options give a schema, data that do not match it are refused.
 pub fn open(options: Options) -> Result<Box<dyn Source>, RunError> {
     let known = options.schema.clone();
     let own = known.as_ref().and_then(|schema| schema.label());
@@ -51,7 +51,7 @@ pub fn open(options: Options) -> Result<Box<dyn Source>, RunError> {
         return Err(RunError::OtherLabel { asked: asked.clone(), own: own.to_owned() });
     }
     let source = geowalk_data::open(options)?;
-    // Features that came by name, from dictionaries of Python, are found by it in the columns of a table.
+    // Features named by the keys of Python dictionaries are looked up among the columns of a table.
     let by_name = |schema: &Schema| {
         schema.columns().is_empty() && matches!(schema.features(), Features::Exact(_))
     };

@@ -1,37 +1,37 @@
-//! # What a label means
-//! Readers give labels as numbers, or as the numbers of class names. Learners want a number, −1 and +1, or classes 0, 1, …
+//! # Coding of labels
+//! Readers give labels as numbers, or as indices of class names. Learners need a number, −1 and +1, or classes 0, 1, …
 
 use geowalk::error::Allowed;
 use geowalk_data::{Flag, Labels, Task};
 
-/// A label that does not fit what is being learned.
+/// A label that does not fit the task or the loss.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum LabelError {
-    /// A third value where two were seen.
+    /// A third value in a task with two classes.
     #[error(
         "the label {found} is neither {negative} nor {positive}; with more than two classes use {}, for numbers {}",
         Flag::Task.with("multiclass"),
         Flag::Task.with("regression")
     )]
     Third {
-        /// The label.
+        /// The new label.
         found: String,
         /// The class coded −1.
         negative: String,
         /// The class coded +1.
         positive: String,
     },
-    /// A number that the loss does not take.
+    /// A number outside the domain of the loss.
     #[error(
         "the label is {found}; with the loss '{loss}' it must be {allowed}; use {}, or a loss for numbers such as squared",
         Flag::Task.with("binary")
     )]
     Outside {
-        /// The label.
+        /// The label found.
         found: f64,
         /// The loss.
         loss: String,
-        /// The labels it takes.
+        /// The labels that the loss accepts.
         allowed: Allowed,
     },
     /// A name where a number is needed.
@@ -41,14 +41,14 @@ pub enum LabelError {
         Flag::Task.with("multiclass")
     )]
     NotANumber {
-        /// The label.
+        /// The label found.
         found: String,
     },
 }
 
-/// Gives classes that were declared, but have not come among so many examples, the share of the rule of
-/// succession each: of n examples and C classes 1/(n + C). The probabilities of the others are scaled down to
-/// make room.
+/// Adds probabilities for declared classes that have no example yet. With n examples and C classes, each such class
+/// gets 1/(n + C), as in the rule of succession. The probabilities of the other classes are scaled down, so that the
+/// sum is 1. Returns the probability of one unseen class.
 ///
 /// ```
 /// use geowalk_run::label::make_room;
@@ -65,12 +65,13 @@ pub fn make_room(seen: &mut [f64], unseen: usize, examples: u64) -> f64 {
     share
 }
 
-/// How labels are coded for the learner.
+/// The mapping from labels to the codes that the learner uses.
 ///
-/// **Two classes** The larger number, or the name that sorts last, is +1: whichever comes first in the data. While only one class has been seen, its side is a guess (positive
-/// numbers are +1, all else −1), and whoever learns must be ready to hear that it was wrong ([`Coding::code`] says so).
+/// **Two classes** The larger number, or the name that sorts last, is +1, regardless of which label comes first. While
+/// only one class has been seen, its sign is a guess: positive numbers are +1, everything else is −1. The second class
+/// may show that the guess was wrong. [`Coding::code`] reports this, and the learner must then swap the signs.
 ///
-/// **Several classes** are numbered in the order in which they come.
+/// **Several classes** are numbered in the order in which they appear.
 ///
 /// ```
 /// use geowalk_data::{Labels, Task};
@@ -85,17 +86,17 @@ pub fn make_room(seen: &mut [f64], unseen: usize, examples: u64) -> f64 {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Coding {
     task: Task,
-    /// The labels of the classes, as the reader gives them; of two, NaN for one that has not been seen.
+    /// The label of each class, as the reader gives it. Of two classes, one not yet seen is NaN.
     classes: Vec<f64>,
 }
 
 impl Coding {
-    /// The coding for a task, with no class known.
+    /// The coding for a task, before any class is known.
     pub fn new(task: Task) -> Self {
         Self::restore(task, Vec::new())
     }
 
-    /// The coding with these classes, from a model file.
+    /// The coding with these classes, read from a model file.
     pub fn restore(task: Task, mut classes: Vec<f64>) -> Self {
         if task == Task::Binary {
             classes.resize(2, f64::NAN);
@@ -103,23 +104,23 @@ impl Coding {
         Self { task, classes }
     }
 
-    /// What is being learned.
+    /// The task.
     pub fn task(&self) -> Task {
         self.task
     }
 
-    /// The labels of the classes, in the order of their codes; NaN for a class that has not been seen.
+    /// The labels of the classes, ordered by code; NaN for a class not yet seen.
     pub fn classes(&self) -> &[f64] {
         &self.classes
     }
 
-    /// Is one of two classes known, and the other not?
+    /// Whether exactly one of two classes has been seen.
     pub fn is_open(&self) -> bool {
         self.task == Task::Binary && self.classes.iter().filter(|class| class.is_nan()).count() == 1
     }
 
-    /// Codes the labels of a block; new classes get a code where the task allows it. True if the class that was known alone is now on the other side
-    /// than before. On an error the place of the label in the block comes with it.
+    /// Codes the labels of a block in place. New classes get a code if the task allows it. Returns true if the only
+    /// class known before has changed its sign. An error comes with the index of the label in the block.
     pub fn code(
         &mut self,
         values: &mut [f64],
@@ -154,7 +155,8 @@ impl Coding {
         }
     }
 
-    /// Takes note of the classes in a block, two at most.
+    /// Registers the classes in a block, at most two. Returns true if the only class known before has changed its
+    /// place.
     fn meet(&mut self, values: &[f64], labels: &Labels) -> bool {
         if self.classes.iter().all(|class| !class.is_nan()) {
             return false;
@@ -177,13 +179,13 @@ impl Coding {
         before.iter().zip(&self.classes).any(moved)
     }
 
-    /// The texts of all classes, in the order of their codes; of two classes always both.
+    /// The names of all classes, ordered by code; always two names for a binary task.
     pub fn texts(&self, labels: &Labels) -> Vec<String> {
         let two = if self.task == Task::Binary { 2 } else { 0 };
         (0..self.classes.len().max(two)).map(|place| self.text(place, labels)).collect()
     }
 
-    /// The text of the class with this place in the order of codes (0 and 1 for −1 and +1).
+    /// The name of the class at this index in the order of codes (0 and 1 for −1 and +1).
     pub fn text(&self, place: usize, labels: &Labels) -> String {
         let label = self.classes.get(place).copied().unwrap_or(f64::NAN);
         if label.is_nan() {

@@ -1,7 +1,7 @@
-//! # What a model learned
-//! A model file holds arrays; [`Model::learned`] makes of them what predicts, certifies and describes itself. This is
-//! where kinds of learners differ. Whoever has a model asks [`Learned`] and need not know its kind: predictions,
-//! evaluation, `show` and `certify` are written once, for all.
+//! # Trained models behind one interface
+//! A model file holds arrays. [`Model::learned`] turns them into a [`Learned`] object that predicts, certifies and
+//! describes itself. Only this module distinguishes the kinds of learners, so predictions, evaluation, `show` and
+//! `certify` are written once for all of them.
 
 mod apart;
 mod boost;
@@ -27,44 +27,44 @@ use crate::profile::Profile;
 use crate::sql::Target;
 use crate::table::Heading;
 
-/// What predictions are made from.
+/// The input that a model predicts from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wants {
-    /// Rows of features, as they come.
+    /// Rows of features.
     Rows,
-    /// So many columns of a table.
+    /// A table with this number of columns.
     Columns(usize),
 }
 
-/// What is asked of rows besides the prediction.
+/// Additional outputs requested for each row.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Ask {
     /// The probability of every class.
     pub shares: bool,
-    /// Why each row is what it is predicted to be.
+    /// An explanation of each prediction.
     pub why: bool,
-    /// Probabilities as a user should have them: none is 0 because of rows that were never seen, and classes that
-    /// were declared and have not come have a share.
+    /// Probabilities for users: no class has probability 0 merely because it was not seen, and declared classes
+    /// without examples get a probability.
     pub fair: bool,
 }
 
-/// What was answered, row after row.
+/// The predictions, row by row.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Answers {
-    /// The place of the class in [`Learned::classes`], or the predicted number.
+    /// The index of the class in [`Learned::classes`], or the predicted number.
     pub found: Vec<f64>,
-    /// The probability of every class, if it was asked for and the loss has probabilities.
+    /// The probability of every class, if requested and defined for the loss.
     pub shares: Vec<f64>,
-    /// What grows with the second of two classes, where that is more than its probability.
+    /// A score that increases with the second of two classes, if it carries more than the probability does.
     pub scores: Vec<f64>,
-    /// Why.
+    /// The explanations.
     pub why: Vec<String>,
-    /// Rows with the same number have the same answers. Empty if that is not known.
+    /// Rows with equal numbers have equal answers. Empty if unknown.
     pub groups: Vec<usize>,
 }
 
 impl Answers {
-    /// Forgets all answers; their memory is kept.
+    /// Clears all answers, but keeps their memory.
     pub fn clear(&mut self) {
         self.found.clear();
         self.shares.clear();
@@ -74,38 +74,38 @@ impl Answers {
     }
 }
 
-/// How a model is written for another program, or for people.
+/// Output format of a model, for other programs or for people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// For people.
+    /// Text for people.
     Text,
-    /// A query.
+    /// An SQL query.
     Sql,
-    /// For programs.
+    /// JSON for programs.
     Json,
-    /// For Graphviz.
+    /// A Graphviz graph.
     Dot,
 }
 
 impl Form {
-    /// All of them, by name.
+    /// All formats with their names.
     pub const ALL: [(&'static str, Self); 4] =
         [("text", Self::Text), ("json", Self::Json), ("sql", Self::Sql), ("dot", Self::Dot)];
 
-    /// Its name.
+    /// Name of the format.
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|(_, form)| *form == self).map_or("", |(name, _)| name)
     }
 }
 
-/// A part of what a model tells of itself.
+/// A section of the description of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Section {
-    /// Values with their names.
+    /// Pairs of names and values.
     Facts(Vec<(String, String)>),
     /// Lines of text.
     Lines(Vec<String>),
-    /// Lines of text below a title, which may be empty.
+    /// Lines of text under a title; the title may be empty.
     Titled(String, Vec<String>),
 }
 
@@ -127,7 +127,7 @@ impl std::fmt::Display for Section {
     }
 }
 
-/// How each column of a table was read.
+/// Section that describes how each column of a table was read.
 pub fn reading(profile: &Profile) -> Section {
     let empty = || std::iter::once(String::new());
     let short = profile.short();
@@ -136,60 +136,60 @@ pub fn reading(profile: &Profile) -> Section {
     Section::Titled("how the table was read".to_owned(), lines.collect())
 }
 
-/// What the guarantees of a model are, for people and for programs.
+/// The guarantees of a model, for people and for programs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Guarantees {
-    /// Line by line.
+    /// Lines of text.
     pub lines: Vec<String>,
-    /// As one JSON object.
+    /// One JSON object.
     pub json: Value,
 }
 
-/// What was learned.
+/// A trained model of any kind.
 pub trait Learned: Send + Sync {
-    /// What it predicts from; an error if it does not predict rows of data.
+    /// The input that it predicts from. Fails if the model does not predict rows of data.
     fn wants(&self) -> Result<Wants, RunError>;
 
-    /// The classes, in the order of their places; none if it predicts numbers.
+    /// The class names, in the order of their indices; empty if the model predicts numbers.
     fn classes(&self) -> &[String];
 
-    /// The columns of the data that it asks about; `None` if it asks about all.
+    /// The columns that the model uses; `None` if it uses all.
     fn used_columns(&self, _schema: &Schema) -> Option<Vec<String>> {
         None
     }
 
-    /// Can it say why?
+    /// Whether the model can explain its predictions.
     fn explains(&self) -> bool {
         false
     }
 
-    /// The same with other names of its columns, if it [explains](Self::explains).
+    /// A copy with other column names. `None` if the model does not [explain](Self::explains) its predictions.
     fn renamed(&self, _columns: Vec<Heading>) -> Option<Box<dyn Learned>> {
         None
     }
 
-    /// Adds the answers for all rows of a block, if it [wants](Self::wants) rows.
+    /// Appends the answers for all rows of a block. Does nothing if the model does not [want](Self::wants) rows.
     fn answer_rows(&self, _rows: &Block, _ask: Ask, _out: &mut Answers) -> Result<(), RunError> {
         self.wants().map(|_| ())
     }
 
-    /// Adds the answers for all rows of a table, if it [wants](Self::wants) columns.
+    /// Appends the answers for all rows of a table. Does nothing if the model does not [want](Self::wants) columns.
     fn answer_table(&self, _table: &Table, _ask: Ask, _out: &mut Answers) -> Result<(), RunError> {
         self.wants().map(|_| ())
     }
 
-    /// What is in it, for people; of each list the first `top`.
+    /// The description of the model for people; each list is cut to its first `top` entries.
     fn describe(&self, model: &Model, top: usize) -> Result<Vec<Section>, RunError>;
 
-    /// What is in it, for programs; of each list the first `top`.
+    /// The description of the model as JSON; each list is cut to its first `top` entries.
     fn json(&self, model: &Model, top: usize) -> Result<Value, RunError>;
 
-    /// The forms that it can be written in.
+    /// The output formats that the model supports.
     fn forms(&self) -> &[Form] {
         &[]
     }
 
-    /// The model in another form; with other names of its columns if they are given.
+    /// Writes the model in a format, with other column names if they are given.
     fn write(
         &self,
         _form: Form,
@@ -197,7 +197,8 @@ pub trait Learned: Send + Sync {
         _columns: Option<Vec<Heading>>,
     ) -> Result<String, RunError>;
 
-    /// What is guaranteed: against a comparator if one is given, which may need the data once more.
+    /// The guarantees of the model, against a comparator if one is given. Some comparators require reading the data
+    /// again.
     fn certify(
         &self,
         model: &Model,
@@ -205,15 +206,15 @@ pub trait Learned: Send + Sync {
         data: Option<Open<'_>>,
     ) -> Result<Guarantees, RunError>;
 
-    /// What is guaranteed against all weights within a distance, for several distances.
+    /// The bounds against all weights within a distance, for several distances.
     fn curve(&self, model: &Model) -> Result<Vec<(f64, Report)>, RunError> {
-        // Without bounds against comparators there is a reason, which is the same for all of them.
+        // A model without such bounds gives the same reason for every comparator.
         self.certify(model, Some(&Which::Best), None).map(|_| Vec::new())
     }
 }
 
 impl Model {
-    /// What was learned, ready to predict.
+    /// The trained model, ready to predict.
     pub fn learned(&self) -> Result<Box<dyn Learned>, RunError> {
         Ok(match &self.settings.learner {
             LearnerSettings::Walk(_) | LearnerSettings::Natural(_) => Box::new(Walking::of(self)?),

@@ -1,5 +1,5 @@
 //! # From scores to probabilities
-//! The probability of the positive class that a loss gives to a score: the inverse of its link where the loss is proper.
+//! Converts a score to the probability of the positive class: the inverse link of a proper loss.
 
 use geowalk::Real;
 use geowalk::loss::AnyLoss;
@@ -7,8 +7,8 @@ use geowalk::loss::permissible::Permissible;
 
 use crate::model::Settings;
 
-/// P(y = +1) for the score `z`; `None` if the loss estimates no probabilities. All are symmetric, P(y = −1) is that of −z, which has more digits than
-/// 1 − P(y = +1).
+/// P(y = +1) for the score `z`; `None` if the loss estimates no probabilities. All links are symmetric, so P(y = −1)
+/// is the probability for −z. That is more precise than 1 − P(y = +1).
 pub fn probability(loss: &AnyLoss, z: f64) -> Option<f64> {
     match loss {
         AnyLoss::Logistic(_) => Some(sigmoid(z)),
@@ -19,7 +19,7 @@ pub fn probability(loss: &AnyLoss, z: f64) -> Option<f64> {
     }
 }
 
-/// The score from which on the positive class is predicted: 0, but for Winnow, whose weights are positive.
+/// The score from which the positive class is predicted: 0, except for Winnow, whose weights are positive.
 pub fn threshold(loss: &AnyLoss) -> f64 {
     match loss {
         AnyLoss::WinnowHinge(loss) => loss.theta(),
@@ -27,23 +27,24 @@ pub fn threshold(loss: &AnyLoss) -> f64 {
     }
 }
 
-/// The share of equal probabilities in those of a model: rows cannot show that something never happens.
+/// Mixes the probabilities of a model with the uniform distribution, because rows cannot prove that an event is
+/// impossible.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Floor(f64);
 
 impl Floor {
-    /// This share.
+    /// A floor with this share of the uniform distribution.
     pub fn new(share: f64) -> Self {
         Self(share)
     }
 
-    /// The share that a model has; 0 where a walk went through the rows.
+    /// The share stored in a model; 0 if a walk trained it.
     pub fn of_model(settings: &Settings) -> Self {
         let share = settings.stream.fit.as_ref().and_then(|fit| fit["floor"].as_f64());
         Self(share.unwrap_or(0.0))
     }
 
-    /// The probability of one of so many classes.
+    /// The mixed probability of one class.
     pub fn of(self, p: f64, classes: usize) -> f64 {
         if self.0 == 0.0 { p } else { (1.0 - self.0) * p + self.0 / classes as f64 }
     }

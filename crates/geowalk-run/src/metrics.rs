@@ -1,9 +1,10 @@
 //! # Progressive metrics
-//! Every example is predicted before it is learned from. The sums here are part of the model file, so that a resumed run reports what
-//! one run would have.
+//! Every example is predicted before it is learned. The sums are part of the model file, so a resumed run reports the
+//! same metrics as an uninterrupted one.
 //!
-//! **AUC** is computed from two histograms of the score: exact up to ties within a bin, in constant memory. Scores between −7 and 7 have 6144 bins, each
-//! 1/1024 of an octave of 1 + |z|; beyond, a bin is a sixteenth of an octave. Octaves are in the exponent of a number: no logarithm is needed.
+//! **AUC** is computed from two histograms of the score, in constant memory. It is exact except for ties within a bin.
+//! Scores between −7 and 7 fall into 6144 bins, each 1/1024 of an octave of 1 + |z|. Outside, a bin is a sixteenth of
+//! an octave. The exponent of a float gives its octave, so no logarithm is computed.
 
 mod interval;
 mod window;
@@ -18,19 +19,20 @@ use interval::Intervals;
 pub use interval::{ALPHA, CUT, Interval};
 pub use window::Window;
 
-/// Octaves of 1 + |z| that have fine bins: |z| < 7.
+/// Number of octaves of 1 + |z| with fine bins: |z| < 7.
 const FINE_OCTAVES: usize = 3;
 
 /// A fine bin is 2⁻¹⁰ of an octave, a coarse one 2⁻⁴.
 const FINE: u32 = 10;
 const COARSE: u32 = 4;
 
-/// Bins of one sign: fine ones, then coarse ones for 61 octaves more.
+/// Number of bins per sign: the fine ones, then coarse ones for 61 more octaves.
 const SIDE: usize = (FINE_OCTAVES << FINE) + (61 << COARSE);
 
 const BINS: usize = 2 * SIDE;
 
-/// The bin of a score. Any increasing function of the score ranks alike; this one is piecewise linear in z, and its pieces are octaves of 1 + |z|.
+/// The bin of a score. Bins are ordered like scores, which is all that AUC needs. The underlying function is piecewise
+/// linear in z; its pieces are octaves of 1 + |z|.
 #[inline]
 #[allow(clippy::cast_possible_truncation)] // below 2^22
 fn bin(z: f64) -> usize {
@@ -46,7 +48,7 @@ fn bin(z: f64) -> usize {
     if z < 0.0 { SIDE - 1 - above } else { SIDE + above }
 }
 
-/// Sums of a run.
+/// Sums of the metrics of a run.
 ///
 /// ```
 /// use geowalk_data::Task;
@@ -70,19 +72,19 @@ pub struct Metrics {
     log_loss: Sum,
     squares: Sum,
     absolutes: Sum,
-    /// Positives and negatives by score, one after the other.
+    /// Weights of the positives by score bin, then of the negatives.
     bins: Vec<f64>,
     intervals: Option<Intervals>,
 }
 
-/// One example, as the metrics see it.
+/// One predicted example, the input of the metrics.
 #[derive(Debug, Clone, Copy)]
 pub struct Seen {
     /// The label: a number, ±1, or a class.
     pub y: f64,
     /// The prediction: a number, a score, or a class.
     pub prediction: f64,
-    /// Weighted −ln of the probability of the true class; NaN if there is none. See [`log_loss`].
+    /// Weighted −ln of the probability of the true class; NaN if the loss has no probabilities. See [`log_loss`].
     pub log_loss: f64,
     /// Weighted loss.
     pub loss: f64,
@@ -93,7 +95,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Its weight if the prediction is right, of a regression its weighted squared error.
+    /// For classes, the weight if the prediction is right, else 0. For regression, the weighted squared error.
     pub(crate) fn score(&self, task: Task) -> f64 {
         let right = match task {
             Task::Regression => {
@@ -107,13 +109,13 @@ impl Seen {
     }
 }
 
-/// −ln p, weighted, finite also for p = 0.
+/// −ln p times the weight; finite also for p = 0.
 pub fn log_loss(probability: f64, weight: f64) -> f64 {
     -weight * Real::ln(Real::max(probability, f64::MIN_POSITIVE))
 }
 
 impl Metrics {
-    /// Nothing seen.
+    /// Metrics without examples.
     pub fn new(task: Task) -> Self {
         Self {
             task,
@@ -132,34 +134,34 @@ impl Metrics {
         }
     }
 
-    /// Nothing seen, of a run that predicts each row before it learns from it: with intervals where the losses have a
-    /// known range, numbers in this one.
+    /// Metrics for a run that predicts each row before it is learned. If the losses have a known range, the metrics
+    /// include intervals; for regression, `range` is the range of the numbers.
     pub fn progressive(task: Task, range: Option<(f64, f64)>) -> Self {
         Self { intervals: Intervals::new(task, range), ..Self::new(task) }
     }
 
-    /// Rows that come from now on were learned from before: the intervals stay as they are.
+    /// Stops updating the intervals, because all rows that follow have been learned before.
     pub fn close_intervals(&mut self) {
         self.intervals.iter_mut().for_each(Intervals::close);
     }
 
-    /// This beginning, without intervals if these have none.
+    /// Returns `fresh`, without its intervals if `self` has none.
     pub(crate) fn again(&self, mut fresh: Self) -> Self {
         fresh.intervals.take_if(|_| self.intervals.is_none());
         fresh
     }
 
-    /// Without intervals from now on.
+    /// Removes the intervals for the rest of the run.
     pub(crate) fn forget_intervals(&mut self) {
         self.intervals = None;
     }
 
-    /// Averages with the intervals that their expectations are in, which hold at every row at once.
+    /// Averages with intervals for their expectations. The intervals hold at every row simultaneously.
     pub fn intervals(&self) -> Vec<Interval> {
         self.intervals.as_ref().map(|all| all.all(self.task)).unwrap_or_default()
     }
 
-    /// Sees one example.
+    /// Adds one example.
     #[inline]
     pub fn see(&mut self, seen: &Seen) {
         if let Some(intervals) = &mut self.intervals
@@ -194,7 +196,7 @@ impl Metrics {
         }
     }
 
-    /// Examples seen.
+    /// Number of examples.
     pub fn examples(&self) -> u64 {
         self.examples
     }
@@ -209,7 +211,7 @@ impl Metrics {
         self.loss.total() / self.weight
     }
 
-    /// Average loss that predicting 0 would have had.
+    /// Average loss of always predicting 0.
     pub fn zero(&self) -> f64 {
         self.zero.total() / self.weight
     }
@@ -219,13 +221,13 @@ impl Metrics {
         self.last_loss.total() / self.last_weight
     }
 
-    /// Begins a new stretch of [`since_last`](Metrics::since_last).
+    /// Restarts [`since_last`](Metrics::since_last).
     pub fn mark(&mut self) {
         self.last_loss = Sum::default();
         self.last_weight = 0.0;
     }
 
-    /// The metrics that the task asks for, by name.
+    /// The metrics of the task, by name.
     pub fn named(&self) -> Vec<(&'static str, f64)> {
         let mean = |sum: &Sum| sum.total() / self.weight;
         match self.task {
@@ -245,7 +247,7 @@ impl Metrics {
         }
     }
 
-    /// All that they hold, for the model file: an array of that name, and of a binary task another with `.bins` behind it.
+    /// All state for the model file: an array named `name` and, for a binary task, another named `name` plus `.bins`.
     pub fn save(&self, name: &str) -> Arrays {
         let counts = [self.examples as f64, self.weight, self.last_weight, self.right];
         let sums =
@@ -259,8 +261,8 @@ impl Metrics {
         arrays
     }
 
-    /// Continues, bit for bit, from what [`save`](Metrics::save) gave; other arrays are passed over, and intervals come
-    /// back where they were kept.
+    /// Restores the state written by [`save`](Metrics::save), bit for bit. Other arrays are ignored. Intervals are
+    /// restored if the arrays contain them.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -294,7 +296,7 @@ impl Metrics {
         })
     }
 
-    /// The probability that a random positive is ranked above a random negative, ties counting half.
+    /// The probability that a random positive is ranked above a random negative; ties count half.
     fn auc(&self) -> f64 {
         let (positives, negatives) = self.bins.split_at(BINS);
         let (mut below, mut area) = (0.0, 0.0);
@@ -311,7 +313,7 @@ mod tests {
     use super::*;
     use crate::link::sigmoid;
 
-    /// Examples that look random, of all sizes and importances.
+    /// Pseudo-random examples of all sizes and weights.
     fn examples(task: Task) -> Vec<Seen> {
         let example = |k: u32| {
             let (x, noise) = (Real::sin(f64::from(k)), Real::sin(f64::from(k * k % 997)));
@@ -355,12 +357,12 @@ mod tests {
                 let accuracy = metrics.named()[0].1;
                 assert!((all[0].average - (1.0 - accuracy)).abs() < 1e-12);
             }
-            // What was learned from before says nothing new.
+            // Rows learned before do not change the intervals.
             let before = metrics.intervals();
             metrics.close_intervals();
             examples(task).iter().for_each(|seen| metrics.see(seen));
             assert_eq!(metrics.intervals(), before);
-            // Rows with weights have none.
+            // Weighted rows have no intervals.
             let mut weighted = fresh(task);
             examples(task).iter().for_each(|seen| weighted.see(seen));
             assert!(weighted.intervals().is_empty());
@@ -388,7 +390,7 @@ mod tests {
         }
     }
 
-    /// Each metric by its definition, from all examples at once.
+    /// Each metric by its definition, from all examples.
     fn direct(task: Task, all: &[Seen], name: &str) -> f64 {
         let weight: f64 = all.iter().map(|seen| seen.weight).sum();
         let mean = |f: &dyn Fn(&Seen) -> f64| {
@@ -434,7 +436,7 @@ mod tests {
                 window.see(seen);
             }
             for (name, value) in metrics.named() {
-                // 1 − p of a probability near 1 has few digits; scores in one bin are ties.
+                // 1 − p has few digits if p is near 1; scores in one bin count as ties.
                 let tolerance = if name == "auc" { 2e-3 } else { 1e-9 };
                 let direct = direct(task, &all, name);
                 assert!(

@@ -1,7 +1,7 @@
 //! # The model file
-//! All that a run knows, in one file: to predict, to show, to verify, and to continue bit for bit. The file is
-//! [safetensors](https://github.com/huggingface/safetensors) with one JSON text about it; `docs/model-format.md` is its
-//! definition.
+//! One file holds everything needed to predict, show, verify, and continue a run bit for bit. It is a
+//! [safetensors](https://github.com/huggingface/safetensors) file with one JSON text as metadata. The format is
+//! defined in `docs/model-format.md`.
 //!
 //! **Python** reads it without geowalk:
 //!
@@ -13,11 +13,11 @@
 //!     names = json.loads(file.get_tensor("schema.names").tobytes())  # if about["schema"]["features"]["names"] is there
 //! ```
 //!
-//! **Bits** Arrays are f64 and come back with the same bits. The same model gives the same bytes: no clock, no order of a
-//! hash table. NaN and infinity are never written.
+//! **Bits** Arrays are f64 and are restored with the same bits. Equal models give equal bytes, because no time stamp
+//! and no hash-table order enters the file. NaN and infinity are never written.
 //!
-//! **Care** A file of which any byte is altered or missing is refused. [`Model::save`] writes a file beside the old one, and renames it when all
-//! of it is on the disk: there is always one whole model.
+//! **Robustness** A file with any altered or missing byte is refused. [`Model::save`] writes a new file beside the old
+//! one and renames it once it is completely on disk. So a complete model file exists at all times.
 
 mod about;
 mod container;
@@ -43,13 +43,13 @@ use about::About;
 use container::{Data, Tensor};
 use features::Names;
 
-/// The version of the format that is written, and the newest that is read.
+/// The format version that is written, and the newest one that can be read.
 pub const FORMAT: u64 = 2;
 
-/// Arrays by name, in order.
+/// Arrays with their names, in file order.
 pub type Arrays = Vec<(String, Vec<f64>)>;
 
-/// All that a run knows.
+/// The state of a run: settings, schema, weights and metrics.
 ///
 /// ```
 /// use geowalk_data::{Features, Index, Labels, Schema, Task};
@@ -73,30 +73,30 @@ pub type Arrays = Vec<(String, Vec<f64>)>;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Model {
-    /// What was asked for.
+    /// The settings of the run.
     pub settings: Settings,
-    /// What features and labels mean.
+    /// The meaning of features and labels.
     pub schema: Schema,
-    /// The label of each class, in the order of the classes; where labels are names, their numbers in the schema; NaN for a class of two that
-    /// has not been seen. Empty for a regression.
+    /// The label of each class, in the order of the classes. If labels are names, these are their indices in the
+    /// schema. Of two classes, one not yet seen is NaN. Empty for regression.
     pub classes: Vec<f64>,
-    /// How many examples it has learned from.
+    /// The number of examples learned.
     pub examples: u64,
-    /// Weights, and whatever else changes with an example. Names that begin with `schema.` are not allowed.
+    /// Weights and all other state that changes with each example. Names beginning with `schema.` are reserved.
     pub arrays: Arrays,
-    /// Metrics and the like, for people; nested at most 100 deep. Nothing is computed from it.
+    /// Metrics and other information for people, nested at most 100 deep. No computation depends on it.
     pub summary: Value,
 }
 
-/// The digest that a model file states of itself: it differs as soon as one byte of the file does.
+/// The digest stored in a model file; it differs if any byte of the file differs.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Stamp(Vec<u8>);
 
 impl Stamp {
-    /// That of a file; none if it is not a model.
+    /// The digest of the file at this path; `None` if it is not a model file.
     fn of(path: &Path) -> Option<Self> {
         if !path.is_file() {
-            return None; // to open a pipe is to wait for its writer
+            return None; // opening a pipe would wait for its writer
         }
         let mut bytes = Vec::new();
         File::open(path).ok()?.take(container::BEGINNING as u64).read_to_end(&mut bytes).ok()?;
@@ -105,20 +105,20 @@ impl Stamp {
 }
 
 impl Model {
-    /// Name of the array with the digest of the rows that were seen.
+    /// Name of the array that holds the digest of the training rows.
     pub(crate) const DIGEST: &str = "data.digest";
 
-    /// The array of this name and length.
+    /// The array with this name; it must have this length.
     pub fn array(&self, name: &str, length: usize) -> Result<&[f64], ModelError> {
         array(&self.arrays, name, Some(length))
     }
 
-    /// The array of that name, if there is one.
+    /// A copy of the array with this name, if it exists.
     pub fn find(&self, name: &str) -> Option<Vec<f64>> {
         self.arrays.iter().find(|(own, _)| own == name).map(|(_, values)| values.clone())
     }
 
-    /// Writes the file. If that fails, an old file of that name is as it was.
+    /// Writes the file. If writing fails, an existing file of that name is left unchanged.
     pub fn save(&self, path: &Path) -> Result<(), ModelError> {
         let names = self.check()?;
         let tensors = self.tensors(&names);
@@ -127,10 +127,11 @@ impl Model {
             .map_err(|source| ModelError::Io { path: path.to_owned(), source })
     }
 
-    /// Writes the file in place of the one that a run continued. If that one is not as it was read, it stays, and the
-    /// model is written beside it under a new name.
+    /// Replaces the file that this run continued. If another process has changed it since it was read, it is left
+    /// unchanged, and the model is written beside it under a new name.
     pub(crate) fn save_over(&self, path: &Path, read: &Stamp) -> Result<(), ModelError> {
-        // Runs that end at the same time do so one after the other. Without locks there is a gap of microseconds.
+        // The lock makes runs that end at the same time write one after the other. Without file locks, a race of
+        // microseconds remains.
         let old = File::open(path);
         let _ = old.as_ref().map(File::lock);
         if old.is_err() || Stamp::of(path).is_some_and(|now| now == *read) {
@@ -148,22 +149,22 @@ impl Model {
         Err(ModelError::Changed { path: path.to_owned(), kept })
     }
 
-    /// Does this file begin as models do?
+    /// Whether the file at this path begins like a model file.
     pub fn is_at(path: &Path) -> bool {
         Stamp::of(path).is_some()
     }
 
-    /// Can a file be written here? Says so before a long run, not after it. Leaves nothing behind.
+    /// Checks that a file can be written here, so that a long run fails at its start. Leaves no file behind.
     pub fn check_path(path: &Path) -> Result<(), ModelError> {
         replace::try_out(path).map_err(|source| ModelError::Io { path: path.to_owned(), source })
     }
 
-    /// Reads a file. Whatever is wrong with it, the error names it.
+    /// Reads a model file. Every error about its content names the file.
     pub fn load(path: &Path) -> Result<Self, ModelError> {
         Self::load_stamped(path).map(|(model, _)| model)
     }
 
-    /// The same, with what tells this file from others.
+    /// Reads a model file together with its digest, which detects later changes.
     pub(crate) fn load_stamped(path: &Path) -> Result<(Self, Stamp), ModelError> {
         let inside = |cause| match cause {
             ModelError::Io { .. } => cause,
@@ -175,7 +176,7 @@ impl Model {
     fn read(path: &Path) -> Result<(Self, Stamp), ModelError> {
         let io = |source| ModelError::Io { path: path.to_owned(), source };
         let mut file = File::open(path).map_err(io)?;
-        // A look at the beginning, so that a large file of another kind is not read in vain.
+        // The beginning is checked first, so that a large file of another kind is not read in full.
         let mut bytes = Vec::new();
         file.by_ref().take(container::BEGINNING as u64).read_to_end(&mut bytes).map_err(io)?;
         container::check_beginning(&bytes)?;
@@ -184,7 +185,7 @@ impl Model {
         Ok((Self::from_bytes(&bytes)?, stamp))
     }
 
-    /// The bytes of the file.
+    /// The bytes of the model file.
     pub fn to_bytes(&self) -> Result<Vec<u8>, ModelError> {
         let names = self.check()?;
         let tensors = self.tensors(&names);
@@ -195,7 +196,7 @@ impl Model {
         Ok(bytes)
     }
 
-    /// The model of which these are the bytes.
+    /// Reads a model from the bytes of its file.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ModelError> {
         let file = container::open(bytes)?;
         let about = About::read(file.about())?;
@@ -215,7 +216,7 @@ impl Model {
         })
     }
 
-    /// Refuses what cannot be written; the names of the features, written out.
+    /// Refuses a model that cannot be written. Returns the encoded feature names.
     fn check(&self) -> Result<Names, ModelError> {
         let mut seen = BTreeSet::new();
         for (name, values) in &self.arrays {
@@ -231,7 +232,7 @@ impl Model {
         Names::of(self.schema.features())
     }
 
-    /// In order of falling size of an element, as safetensors recommends.
+    /// All arrays, those with larger elements first, as safetensors recommends.
     fn tensors<'a>(&'a self, names: &'a Names) -> Vec<Tensor<'a>> {
         let arrays = self.arrays.iter();
         let mut tensors: Vec<Tensor<'a>> =
@@ -241,7 +242,7 @@ impl Model {
     }
 }
 
-/// The array of this name, and of this length if one is given.
+/// The array with this name; it must have this length if one is given.
 pub(crate) fn array<'a>(
     arrays: &'a [(String, Vec<f64>)],
     name: &str,

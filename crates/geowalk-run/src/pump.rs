@@ -1,14 +1,19 @@
-//! # Reading beside learning
-//! The learner asks for the next rows; how they are got does not change them.
+//! # Reading and learning in parallel
+//! The learner asks for the next rows. The rows are the same for any number of threads.
 //!
-//! | threads | source | who does what |
+//! | threads | source | work |
 //! |---|---|---|
-//! | 1 | any | one after the other: read, parse, learn |
-//! | more | text whose names need no order | both parse: a second thread cuts pieces off the text and parses them; the learner takes them in order, and parses one itself when the next is not ready ([`geowalk_data::Piece`]) |
+//! | 1 | any | one thread reads, parses and learns |
+//! | more | text whose feature names may be numbered in any order | both threads parse (see below) |
 //! | more | any other | a second thread reads and parses, the learner learns |
 //!
-//! Blocks and pieces go round and are used again, so a fixed number of them is in memory. **Care** Lines of memory that one core has read are slow to write for another, unless many are written at once:
-//! the other thread makes rows in a block of its own and [copies](Block::copy) it; and each piece keeps its block, so that the learner writes only where the other has not been.
+//! When both threads parse, the second thread cuts [pieces](geowalk_data::Piece) off the text and parses them. The
+//! learner takes the pieces in order, and parses one itself if the next is not ready.
+//!
+//! Blocks and pieces are recycled, so a fixed number of them is in memory. **Performance** Writing to cache lines that
+//! another core has read is slow, unless many lines are written in one go. So the second thread parses into a private
+//! block and [copies](Block::copy) it. Each piece also keeps its block, so the learner writes only memory that the
+//! other thread has not touched.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -18,18 +23,18 @@ use std::thread::{self, JoinHandle};
 use geowalk::row::Block;
 use geowalk_data::{DataError, Helper, Labels, Piece, Places, Source, Text};
 
-/// Rows in a block: enough to amortise handing it over, few enough to stay in the cache.
+/// Rows in a block: enough to amortise the handover, few enough to stay in the cache.
 pub const ROWS: usize = 1024;
 
-/// Blocks, or pieces, under way in the other thread.
+/// Number of blocks or pieces that circulate through the other thread.
 const UNDER_WAY: usize = 4;
 
-/// Threads that are used unless told otherwise: a second one if there is a second core.
+/// The default number of threads: two if the machine has two cores, else one.
 pub fn usual_threads() -> usize {
     thread::available_parallelism().map_or(1, |cores| cores.get().min(2))
 }
 
-/// How many names labels have.
+/// The number of label names; 0 for numeric labels.
 fn names(labels: &Labels) -> usize {
     match labels {
         Labels::Numbers => 0,
@@ -37,19 +42,19 @@ fn names(labels: &Labels) -> usize {
     }
 }
 
-/// The rows that were got.
+/// The next rows, with their origin.
 #[derive(Debug, Default)]
 pub struct Filled {
     /// The rows.
     pub block: Block,
-    /// Where they come from.
+    /// File and line of each row.
     pub places: Places,
-    /// The names of labels, if there are new ones since the block before.
+    /// The names of the labels, if there are new ones since the previous block.
     pub labels: Option<Labels>,
 }
 
 impl Filled {
-    /// Completes rows that were just read with where they come from, and what labels are called if that has changed.
+    /// Adds the origin of rows that were just read, and the label names if they have changed.
     fn complete(&mut self, source: &mut dyn Source, known: &mut usize) {
         std::mem::swap(source.places(), &mut self.places);
         self.news(source, known);
@@ -62,7 +67,7 @@ impl Filled {
     }
 }
 
-/// A source from which the learner gets its rows.
+/// Supplies the learner with rows, from one or two threads.
 #[derive(Debug)]
 pub struct Pump(How);
 
@@ -74,7 +79,7 @@ enum How {
 }
 
 impl Pump {
-    /// Starts to read with so many threads, of which the caller's is one.
+    /// Starts reading with this number of threads, including the calling thread.
     pub fn start(source: Box<dyn Source>, threads: usize) -> Self {
         let known = names(source.schema().labels());
         if threads < 2 {
@@ -88,7 +93,7 @@ impl Pump {
         })
     }
 
-    /// The next rows; `false` at the end.
+    /// Reads the next rows; `false` at the end of the data.
     pub fn next(&mut self, filled: &mut Filled) -> Result<bool, DataError> {
         match &mut self.0 {
             How::Alone { source, known } => {
@@ -101,7 +106,7 @@ impl Pump {
         }
     }
 
-    /// The source, where it is read by the thread that asks.
+    /// The source, if the calling thread reads it.
     pub(crate) fn source(&self) -> Option<&dyn Source> {
         match &self.0 {
             How::Alone { source, .. } => Some(source.as_ref()),
@@ -109,7 +114,7 @@ impl Pump {
         }
     }
 
-    /// Stops reading and gives the source back, with what it knows. `None` if the other thread died.
+    /// Stops reading and returns the source in its final state. `None` if the other thread panicked.
     pub fn stop(self) -> Option<Box<dyn Source>> {
         match self.0 {
             How::Alone { source, .. } => Some(source),
@@ -135,14 +140,14 @@ impl Ahead {
         let (give, full) = sync_channel::<Result<Filled, DataError>>(UNDER_WAY);
         let (empty, take) = sync_channel::<Filled>(UNDER_WAY);
         for _ in 0..UNDER_WAY {
-            // The channel has room for them all.
+            // Cannot fail: the channel holds all of them.
             let _ = empty.try_send(Filled::default());
         }
         let reader = thread::spawn(move || {
             let mut rows = Block::new();
             while let Ok(mut filled) = take.recv() {
                 let handed = match source.read(&mut rows, ROWS) {
-                    // Only rows that were left out, or the end.
+                    // No rows: either rows were skipped, or the data have ended.
                     Ok(0) if source.places().left_out().is_empty() => break,
                     Ok(_) => {
                         filled.block.copy(&rows);
@@ -166,7 +171,7 @@ impl Ahead {
 
     fn next(&mut self, filled: &mut Filled) -> Result<bool, DataError> {
         let Ok(next) = self.full.recv() else { return Ok(false) };
-        // The reader may be gone already; then nobody needs the memory.
+        // If the reader thread has ended, the memory is not needed and sending may fail.
         let _ = self.empty.try_send(std::mem::replace(filled, next?));
         Ok(!filled.block.is_empty())
     }
@@ -180,17 +185,18 @@ struct Desk {
     over: bool,
 }
 
-/// What became of a number.
+/// The outcome of one piece number.
 #[derive(Debug)]
 enum Cut {
-    /// A piece, and whether it belongs to the other thread.
+    /// A piece, and whether it must be returned to the other thread.
     Piece(Box<Piece>, bool),
-    /// There is no such piece.
+    /// The data end before this piece, possibly with an error.
     End(Result<(), DataError>),
 }
 
 impl Desk {
-    /// Cuts the next piece off; with its number, or the end. `None` if the end was told before.
+    /// Cuts off the next piece. Returns its number, and the end if there is no further piece. `None` if the end was
+    /// returned before.
     fn cut(&mut self, piece: &mut Piece) -> Option<(u64, Option<Result<(), DataError>>)> {
         if self.over {
             return None;
@@ -206,7 +212,7 @@ impl Desk {
     }
 }
 
-/// Locks; a thread that has panicked leaves a text that can still be put back.
+/// Locks the text. After a panic of the other thread, the text can still be returned to the source.
 fn lock(desk: &Mutex<Desk>) -> MutexGuard<'_, Desk> {
     desk.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -220,11 +226,11 @@ struct Together {
     parsed: Receiver<(u64, Cut)>,
     spare: SyncSender<Box<Piece>>,
     other: JoinHandle<()>,
-    /// The piece that this thread parses when the next one is not ready.
+    /// The piece that the learner parses itself when the next one is not ready.
     own: Option<Box<Piece>>,
-    /// Pieces that wait for their turn.
+    /// Parsed pieces with higher numbers than the one wanted next.
     ready: BTreeMap<u64, Cut>,
-    /// The piece that is being taken, and the number of the next.
+    /// The piece whose rows are being taken. The field below is the number of the next piece.
     current: Option<(Box<Piece>, bool)>,
     wanted: u64,
     known: usize,
@@ -238,7 +244,7 @@ impl Together {
         let (give, parsed) = sync_channel(UNDER_WAY + 1);
         let (spare, take) = sync_channel::<Box<Piece>>(UNDER_WAY);
         for _ in 0..UNDER_WAY {
-            // The channel has room for them all.
+            // Cannot fail: the channel holds all of them.
             let _ = spare.try_send(Box::default());
         }
         let shared = Arc::clone(&desk);
@@ -256,7 +262,7 @@ impl Together {
                     piece.block.copy(&rows);
                     Cut::Piece(piece, true)
                 };
-                // An error says that the learner has stopped.
+                // Sending fails once the learner has stopped.
                 if give.send((number, cut)).is_err() || over {
                     return;
                 }
@@ -279,7 +285,7 @@ impl Together {
 
     fn next(&mut self, filled: &mut Filled) -> Result<bool, DataError> {
         if let Some((piece, _)) = &mut self.current {
-            // Each piece keeps its memory: what this thread fills has not been with the other.
+            // Each piece keeps its memory, so the learner fills memory that the other thread has not touched.
             std::mem::swap(&mut filled.block, &mut piece.block);
         }
         loop {
@@ -292,7 +298,7 @@ impl Together {
                 return Ok(true);
             }
             match self.current.take() {
-                // The other thread may be gone already; then nobody needs the memory.
+                // If the other thread has ended, the memory is not needed and sending may fail.
                 Some((piece, true)) => drop(self.spare.try_send(piece)),
                 Some((piece, false)) => self.own = Some(piece),
                 None => {}
@@ -306,7 +312,7 @@ impl Together {
         }
     }
 
-    /// The piece whose turn it is; `None` if the other thread died.
+    /// The next piece in order; `None` if the other thread panicked.
     fn turn(&mut self) -> Option<Cut> {
         loop {
             self.ready.extend(self.parsed.try_iter());
@@ -321,7 +327,7 @@ impl Together {
                         self.helper.parse(&mut piece);
                         self.ready.insert(number, Cut::Piece(piece, false));
                     }
-                    None => {} // all pieces are cut; the others are on their way
+                    None => {} // all pieces are cut, the missing ones are still being parsed
                 }
                 continue;
             }

@@ -4,24 +4,36 @@
 //! | `0.5` | 0.5 |
 //! | `inv(c, t0)` | c / (1 + t/t0) |
 //! | `power(c, t0, p)` | c / (1 + t/t0)^p |
-//! | `auto` | self-tuned, from what the run has seen |
-//! | `certified` | as the theorem of the walk prescribes ([`theorem`](crate::theorem)): constant where what it depends on is declared, otherwise constant in each of several epochs ([`doubling`](crate::doubling)) |
+//! | `auto` | self-tuned from the rows seen |
+//! | `certified` | the rate that the theorem of the walk prescribes ([`theorem`](crate::theorem)) |
 //!
-//! **The self-tuned rate** With slopes $g_s$ (importance included), $\Vert x_s\Vert_\star$ the size of the row in the geometry of the walk
-//! ([`Gauge`]), $P$ the root mean square of those, $\hat g$ the bound of the slopes or, without one, $\max|g_s|$, and S the range of predictions that the loss asks for:
-//! $$\eta_t = \min\Bigl( \frac{S/P}{\sqrt{\max(\hat g^2 P^2, \sum_{s \le t} g_s^2 \Vert x_s\Vert_\star^2)}},\; \frac{S}{\hat g\, \Vert x_t\Vert_\star^2},\;
-//!   \frac{1}{2 |g_t|\, s_t} \Bigr)$$
-//! * The first is AdaGrad's for one common rate: its regret against weights within D of the start is within a constant of
-//!   $D \sqrt{\sum g^2 \Vert x\Vert_\star^2}$ where D is known \[SM10\]. D = S/P are the weights that give rows of the usual size predictions up to S. Where the norm depends
-//!   on the weights, P is the size of the present row, and no less than a hundredth of that mean.
-//! * The second moves no prediction by more than S, and not beyond the best one for its example. For the squared loss that makes each step a part of a projection, so the weights can
-//!   grow, but not explode, whatever the scale of the features.
-//! * The third, with the stretch s of the walk, keeps steps on positive weights, spheres and in hyperbolic space where the metric is nearly constant.
-//! * S is $\hat g/\beta$ with β = sup ℓ″ of the loss, or the largest ℓ″ seen if there is no such bound; for losses with bounded slopes it is at least the largest label (1 for ±1),
-//!   and for walks that do not begin at 0 (those with a stretch) at least the present prediction.
+//! `certified` is constant if the user declares all limits of the data that it depends on. Otherwise it is constant in
+//! each of several epochs ([`doubling`](crate::doubling)).
 //!
-//! A change of the unit of all features, or of the labels with the squared loss, changes the weights of walks that begin at 0, and nothing else. **Cost** O(nnz): one more prediction
-//! and the size of the row. Any rates at all leave the first-order certificate valid. Walks that need no rate (`free`, `adagrad`) ignore `auto`.
+//! **The self-tuned rate**
+//! $$\eta_t = \min\Bigl( \frac{S/P}{\sqrt{\max(\hat g^2 P^2, \sum_{s \le t} g_s^2 \Vert x_s\Vert_\star^2)}},\;
+//!   \frac{S}{\hat g\, \Vert x_t\Vert_\star^2},\; \frac{1}{2 |g_t|\, s_t} \Bigr)$$
+//! Here $g_s$ are the slopes, importance weights included. $\Vert x_s\Vert_\star$ is the size of a row in the geometry
+//! of the walk ([`Gauge`]), and $P$ is the root mean square of these sizes. $\hat g$ is the bound of the slopes or,
+//! without one, $\max|g_s|$. S is the range of predictions that the loss requires.
+//! * The first term is AdaGrad's with one rate for all coordinates. If D is known, its regret against weights within D
+//!   of the start is within a constant factor of $D \sqrt{\sum g^2 \Vert x\Vert_\star^2}$ \[SM10\]. D = S/P is chosen
+//!   so that rows of typical size get predictions up to S. If the norm depends on the weights, P is the size of the
+//!   present row, but at least a hundredth of the mean.
+//! * The second term keeps every prediction from moving by more than S, or beyond the best prediction for its example.
+//!   For the squared loss this makes each step part of a projection. So weights may grow but cannot explode, for any
+//!   scale of the features.
+//! * The third term uses the stretch s of the walk. On positive weights, spheres and hyperbolic space, it limits steps
+//!   to regions where the metric is nearly constant.
+//! * S is $\hat g/\beta$ with β = sup ℓ″ of the loss, or with the largest ℓ″ seen if sup ℓ″ is unknown. For losses
+//!   with bounded slopes, S is at least the largest label (1 for ±1). For walks that do not start at 0 (those with a
+//!   stretch), S is at least the present prediction.
+//!
+//! Rescaling all features, or the labels under the squared loss, rescales the weights of walks that start at 0 and
+//! changes nothing else. The first-order certificate is valid for any rates. Walks without a rate (`free`, `adagrad`)
+//! ignore `auto`.
+//!
+//! **Cost** O(nnz): one more prediction and the size of the row.
 
 use geowalk::error::Allowed;
 use geowalk::loss::{Facts, Loss};
@@ -35,13 +47,14 @@ use crate::doubling::{Doubling, Pace};
 /// How the rate of a step is chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Rate {
-    /// Self-tuned from what the run has seen.
+    /// Self-tuned from the rows seen.
     Auto,
-    /// What the theorem of the walk prescribes: replaced by a constant or a doubling scheme when the learner is built.
+    /// The rate prescribed by the theorem of the walk. Building the learner replaces it by a constant or a doubling
+    /// scheme.
     Certified,
-    /// What the theorem of the walk prescribes for what has been seen, constant in each epoch.
+    /// The rate prescribed by the theorem for the data seen, constant in each epoch.
     Doubling(Doubling),
-    /// Always the same.
+    /// A constant rate.
     Constant(f64),
     /// c / (1 + t/t0)^p.
     Power {
@@ -111,31 +124,31 @@ fn positive(name: &'static str, value: f64) -> Result<f64, ConfigError> {
     }
 }
 
-/// Where weights shrink to nothing the size of rows does too: but it counts as no less than this part of its mean.
+/// Smallest squared size of a row, relative to the mean. Where weights shrink to 0, the size of rows does too.
 const FLOOR: f64 = 1e-4;
 
-/// No self-tuned rate is larger.
+/// The largest self-tuned rate.
 const LARGEST: f64 = 1e100;
 
-/// An example, as the self-tuned rate sees it before the step.
+/// An example before the step, as the self-tuned rate sees it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Look {
     /// |g|, importance included.
     pub slope: f64,
     /// ℓ″ at the prediction, importance not included.
     pub curvature: f64,
-    /// The magnitude of the label.
+    /// Absolute value of the label.
     pub label: f64,
-    /// The magnitude of the prediction.
+    /// Absolute value of the prediction.
     pub prediction: f64,
-    /// The importance.
+    /// The importance weight.
     pub weight: f64,
-    /// How strongly the row pulls.
+    /// Size of the row in the geometry of the walk.
     pub gauge: Gauge,
 }
 
 impl Look {
-    /// At an example with the prediction z.
+    /// The sample at an example with prediction z.
     pub fn at<L: Loss>(z: f64, target: Target, loss: &L, gauge: Gauge) -> Self {
         Self {
             slope: (target.weight * loss.slope(z, target.y)).abs(),
@@ -147,7 +160,8 @@ impl Look {
         }
     }
 
-    /// At an example of several classes: the steepest slope and the largest prediction of any, labels ±1, and a walk for each.
+    /// The sample at an example of several classes, with labels ±1 and one walk per class. `slope` and `prediction`
+    /// are the largest over the classes.
     pub fn largest(
         slope: f64,
         prediction: f64,
@@ -165,34 +179,34 @@ impl Look {
     }
 }
 
-/// A rate in use: what it has seen.
+/// A rate together with the statistics of the run that it depends on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Schedule {
     rate: Rate,
     /// sup ℓ″.
     smooth: Option<f64>,
-    /// The slopes of the loss are bounded.
+    /// Whether the slopes of the loss are bounded.
     bounded: bool,
     t: u64,
     last: f64,
-    /// Σ of the importances of examples.
+    /// Sum of the importance weights.
     weight: f64,
     /// Σa‖x‖⋆².
     squares: f64,
     /// Σg²‖x‖⋆².
     gradients: f64,
-    /// The bound of |g| if there is one, and no less than any seen.
+    /// The bound of |g| if there is one, but at least the largest seen.
     slope: f64,
     /// max |y|.
     label: f64,
     /// max ℓ″.
     curvature: f64,
-    /// Of a doubling scheme.
+    /// The state of a doubling scheme.
     pace: Option<Pace>,
 }
 
 impl Schedule {
-    /// A schedule at its beginning, for a loss with these facts.
+    /// A schedule before the first example, for a loss with these properties.
     pub fn new(rate: Rate, facts: &Facts) -> Self {
         Self {
             rate,
@@ -219,7 +233,7 @@ impl Schedule {
         self.pace.as_mut()
     }
 
-    /// Is it self-tuned? Only then it looks at examples.
+    /// Whether the rate is self-tuned. Only then does it look at examples.
     #[inline]
     pub fn is_tuned(&self) -> bool {
         self.rate == Rate::Auto
@@ -246,7 +260,7 @@ impl Schedule {
     fn tune(&mut self, look: &Look) -> f64 {
         let Gauge { square, stretch, local } = look.gauge;
         if square == 0.0 || look.slope == 0.0 {
-            // The step does not move.
+            // This step does not move the weights.
             return self.last;
         }
         self.weight += look.weight;
@@ -279,23 +293,23 @@ impl Schedule {
         self.last
     }
 
-    /// Everything that changes, for the model file.
+    /// All mutable state except that of a doubling scheme, for the model file.
     pub fn save(&self) -> [f64; 8] {
         let Self { t, last, weight, squares, gradients, slope, label, curvature, .. } = *self;
         [t as f64, last, weight, squares, gradients, slope, label, curvature]
     }
 
-    /// The same of a doubling scheme.
+    /// The state of the doubling scheme, if there is one.
     pub(crate) fn save_pace(&self) -> Option<[f64; 5]> {
         self.pace.map(|pace| pace.save())
     }
 
-    /// Continues from what [`Schedule::save_pace`] gave.
+    /// Restores the state written by [`Schedule::save_pace`].
     pub(crate) fn load_pace(self, saved: [f64; 5]) -> Self {
         Self { pace: self.pace.map(|pace| pace.load(saved)), ..self }
     }
 
-    /// Continues from what [`Schedule::save`] gave.
+    /// Restores the state written by [`Schedule::save`].
     #[must_use]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a count below 2^53
     pub fn load(self, saved: [f64; 8]) -> Self {
@@ -326,7 +340,8 @@ mod tests {
         assert!(Rate::parse("certain").unwrap_err().to_string().contains("unknown rate 'certain'"));
     }
 
-    /// Gradient descent on a stream, features times `unit` and labels times `size`: predictions, in units of the labels.
+    /// Gradient descent on a stream with features scaled by `unit` and labels by `size`. Returns predictions in units
+    /// of the labels.
     fn run<L: Loss>(loss: &L, unit: f64, size: f64) -> Vec<f64> {
         let mut walk = Euclidean::new();
         let mut schedule = Schedule::new(Rate::Auto, &loss.facts());

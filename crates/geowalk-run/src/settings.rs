@@ -1,6 +1,7 @@
 //! # Settings
-//! What was asked for, as types: what every model has, and in [`LearnerSettings`] what its kind of learner takes.
-//! A model file holds them as JSON, in these names; [`version_1`] reads those of the first format.
+//! The settings of a run as types: those of every model, and in [`LearnerSettings`] those of each kind of learner. A
+//! model file stores them as JSON under the names of the fields. [`version_1`] reads the settings of the first file
+//! format.
 
 mod reading;
 pub(crate) mod version_1;
@@ -28,28 +29,28 @@ use crate::model::ModelError;
 use crate::theorem::Declared;
 use crate::walks;
 
-/// What was asked for.
+/// The settings of a run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Settings {
-    /// What learns, and how.
+    /// The learner and its settings.
     pub learner: LearnerSettings,
-    /// The loss; of a tree its criterion.
+    /// The loss; for a tree, its split criterion.
     pub loss: String,
-    /// What is learned.
+    /// The task.
     #[serde(with = "text")]
     pub task: Task,
-    /// The seed of whatever is random.
+    /// The seed of all random choices.
     pub seed: u64,
-    /// There is a constant feature.
+    /// Whether a constant feature is added.
     pub intercept: bool,
-    /// Certificates are kept.
+    /// Whether certificates are computed.
     pub certificate: bool,
-    /// The declared range of the labels, to which predictions are clipped.
+    /// The declared range of the labels; predictions are clipped to it.
     pub y_range: Option<(f64, f64)>,
-    /// What learners that go through rows one by one take besides.
+    /// Additional settings of learners that process rows one by one.
     #[serde(default, skip_serializing_if = "is_default")]
     pub stream: StreamSettings,
-    /// How the rows were read, where that is not the usual way.
+    /// Reader options that differ from the defaults.
     #[serde(default, skip_serializing_if = "is_default")]
     pub reading: ReadSettings,
     /// The Python estimator that wrote the model: its class and all its parameters, as JSON.
@@ -57,7 +58,7 @@ pub struct Settings {
     pub estimator: Option<String>,
 }
 
-/// What each kind of learner takes.
+/// The settings of each kind of learner.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum LearnerSettings {
@@ -71,149 +72,149 @@ pub enum LearnerSettings {
     Tree(TreeSettings),
     /// Boosted trees.
     Trees(TreesSettings),
-    /// A game of experts.
+    /// An expert game.
     Experts(ExpertSettings),
     /// A null vector.
     Track(TrackSettings),
 }
 
-/// A walk.
+/// Settings of a walk.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WalkSettings {
-    /// The walk, as it is spelled on the command line.
+    /// The specification of the walk, as on the command line.
     pub walk: String,
-    /// The rate.
+    /// The rate, as on the command line.
     pub rate: String,
     /// The text of the file with its matrix, so that the file is not needed again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sigma: Option<String>,
-    /// What the user vouches for.
+    /// The limits of the data that the user declared.
     #[serde(default, skip_serializing_if = "is_default")]
     pub declared: Declared,
 }
 
-/// Natural gradient.
+/// Settings of natural gradient.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NaturalSettings {
-    /// The walk, as it is spelled on the command line.
+    /// The specification of the walk, as on the command line.
     pub walk: String,
-    /// The rate.
+    /// The rate, as on the command line.
     pub rate: String,
-    /// Why its family was chosen, if the data chose it.
+    /// Why this family was chosen, if it was chosen from the data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chosen: Option<String>,
 }
 
-/// Boosting.
+/// Settings of boosting.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct BoostSettings {
-    /// What was asked for.
+    /// The plan of the booster.
     pub plan: boost::Plan,
-    /// How many columns the table had.
+    /// Number of columns of the training table.
     pub columns: usize,
-    /// The loss of each member, which gives its probabilities.
+    /// The loss of each member; it determines the probabilities.
     pub losses: Vec<String>,
 }
 
-/// A decision tree.
+/// Settings of a decision tree.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TreeSettings {
-    /// How many columns the table had.
+    /// Number of columns of the training table.
     pub columns: usize,
-    /// κ of the probabilities, in rows.
+    /// κ, the smoothing of the probabilities, in rows.
     pub smoothing: f64,
-    /// The weight of one row, by which κ is multiplied.
+    /// The weight of one row; κ is multiplied by it.
     pub unit: f64,
-    /// Bins of a column; none for thresholds between all values.
+    /// Bins per column; `None` if every gap between values is a possible threshold.
     pub bins: Option<usize>,
 }
 
-/// Boosted trees.
+/// Settings of boosted trees.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TreesSettings {
-    /// How many columns the table had.
+    /// Number of columns of the training table.
     pub columns: usize,
     /// The scale of the link.
     pub scale: f64,
-    /// n of the bounds of probabilities: the training rows.
+    /// n in the bounds of the probabilities: the number of training rows.
     pub rows: f64,
-    /// How many rounds were made.
+    /// Number of rounds.
     pub rounds: usize,
-    /// ν: how much of each step is taken.
+    /// ν, the fraction of each step that is taken.
     pub rate: f64,
-    /// Leaves of a tree at most.
+    /// Maximum leaves of a tree.
     pub leaves: usize,
-    /// Tests on the way to a leaf at most.
+    /// Maximum tests on the path to a leaf.
     pub depth: usize,
-    /// λ: the ridge of leaf values.
+    /// λ, the ridge penalty of leaf values.
     pub ridge: f64,
-    /// Bins of a column.
+    /// Bins per column.
     pub bins: usize,
-    /// The share of the rows of each tree.
+    /// Fraction of the rows used for each tree.
     pub row_share: f64,
-    /// The share of the columns of each node.
+    /// Fraction of the columns tried at each node.
     pub column_share: f64,
-    /// Rows of a leaf at least.
+    /// Minimum rows in a leaf.
     pub min_leaf: u64,
-    /// Rows of a leaf are counted by their curvature.
+    /// Whether rows in a leaf are counted by their curvature.
     pub effective_rows: bool,
-    /// How leaf values are found.
+    /// How leaf values are computed.
     pub leaf_step: String,
 }
 
-/// A game of experts.
+/// Settings of an expert game.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExpertSettings {
-    /// The rule, if it was named.
+    /// The update rule, if the user named one.
     pub walk: Option<String>,
-    /// The rate.
+    /// The rate, as on the command line.
     pub rate: String,
-    /// What rows mean, if they are not losses.
+    /// The loss of the forecasts; `None` if the rows are losses already.
     pub loss: Option<String>,
     /// The part of the weight that is spread evenly after each round.
     pub share: f64,
-    /// How many experts there are.
+    /// Number of experts.
     pub experts: usize,
 }
 
-/// A null vector.
+/// Settings of null vector tracking.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrackSettings {
     /// The walk on the sphere.
     pub walk: String,
-    /// The rate.
+    /// The rate, as on the command line.
     pub rate: String,
 }
 
-/// What learners that go through rows one by one take besides.
+/// Additional settings of learners that process rows one by one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StreamSettings {
-    /// Which rows are never learned from.
+    /// The rows that are held out.
     #[serde(with = "optional_text", skip_serializing_if = "Option::is_none")]
     pub holdout: Option<Holdout>,
-    /// The model predicts with averaged weights.
+    /// Whether the model predicts with averaged weights.
     #[serde(skip_serializing_if = "is_default")]
     pub average: bool,
-    /// The sums of the second-order certificate are kept.
+    /// Whether the sums of the second-order certificate are kept.
     #[serde(skip_serializing_if = "is_default")]
     pub second_order: bool,
-    /// How many of the last examples are measured by themselves.
+    /// Size of the window of the latest examples with separate metrics.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<usize>,
-    /// Which settings were changed when the model was continued.
+    /// The settings that were changed when the model was resumed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,
-    /// Rows that could not be read were left out.
+    /// Whether unreadable rows were skipped.
     #[serde(skip_serializing_if = "is_default")]
     pub skipped: bool,
-    /// The classes that were declared and have not come.
+    /// Declared classes without examples.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unseen: Vec<String>,
-    /// How the weights were fitted to all rows at once.
+    /// How the weights were fitted to all rows together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fit: Option<Value>,
-    /// How often shuffled rows were gone through until nothing was gained.
+    /// How many passes over shuffled rows were made until the loss stopped falling.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub passes: Option<Value>,
 }
@@ -223,7 +224,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 impl LearnerSettings {
-    /// The walk of a text, with this rate. A name that is not known is refused, with the nearest one that is.
+    /// Parses a walk and its rate. An unknown name is refused, and the error suggests the nearest known name.
     ///
     /// ```
     /// use geowalk_run::model::LearnerSettings;
@@ -243,7 +244,7 @@ impl LearnerSettings {
         })
     }
 
-    /// The name of its kind.
+    /// Name of the kind of learner.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Walk(_) => "walk",
@@ -256,7 +257,7 @@ impl LearnerSettings {
         }
     }
 
-    /// The learner as a person calls it: the walk, `boost:rules`, `tree`, `experts:hedge`, `track:sphere`.
+    /// Short name of the learner: the walk, `boost:rules`, `tree`, `experts:hedge`, `track:sphere`.
     pub fn walk(&self) -> String {
         match self {
             Self::Walk(own) => own.walk.clone(),
@@ -269,7 +270,7 @@ impl LearnerSettings {
         }
     }
 
-    /// The rate, or what stands in its place.
+    /// The rate, or the setting that replaces it.
     pub fn rate(&self) -> String {
         match self {
             Self::Walk(WalkSettings { rate, .. })
@@ -282,7 +283,7 @@ impl LearnerSettings {
         }
     }
 
-    /// The same walk at another rate; learners without a rate are as they were.
+    /// A copy with another rate; learners without a rate are unchanged.
     #[must_use]
     pub fn at_rate(mut self, text: &str) -> Self {
         match &mut self {
@@ -297,7 +298,7 @@ impl LearnerSettings {
 }
 
 impl Settings {
-    /// Settings of a learner: seed 0, a constant feature, certificates, and nothing else asked for.
+    /// Settings of a learner with seed 0, a constant feature, certificates, and defaults for everything else.
     pub fn new(learner: LearnerSettings, loss: impl Into<String>, task: Task) -> Self {
         Self {
             learner,
@@ -313,23 +314,23 @@ impl Settings {
         }
     }
 
-    /// The settings of a JSON object, as a model file has them.
+    /// Reads the settings from a JSON object of a model file.
     pub(crate) fn read(object: &Value) -> Result<Self, ModelError> {
         let settings = Self::deserialize(object);
         settings.map_err(|error| ModelError::Settings { what: error.to_string() })
     }
 
-    /// The learner as a person calls it.
+    /// Short name of the learner.
     pub fn walk(&self) -> String {
         self.learner.walk()
     }
 
-    /// The rate, or what stands in its place.
+    /// The rate, or the setting that replaces it.
     pub fn rate(&self) -> String {
         self.learner.rate()
     }
 
-    /// What the learner was asked for, by name, each as a text; what was not asked for is left out.
+    /// All settings of the learner as texts, by name; settings not given are omitted.
     pub fn texts(&self) -> BTreeMap<String, String> {
         let mut texts = BTreeMap::new();
         let all = serde_json::to_value(&self.learner).unwrap_or_default();
@@ -337,21 +338,21 @@ impl Settings {
         texts
     }
 
-    /// How often rows were gone through, and whether that was enough; `None` if the number of passes was given.
+    /// How many passes were made, and whether they sufficed; `None` if the user fixed the number of passes.
     pub fn passes(&self) -> Option<&Value> {
         self.stream.fit.as_ref().or(self.stream.passes.as_ref())
     }
 
-    /// To how many rows the weights were fitted at once, and how many were learned one by one later. `examples`
-    /// are those of the metrics.
+    /// The number of rows the weights were fitted to, and the number of rows learned one by one afterwards. `examples`
+    /// is the number of examples in the metrics.
     pub(crate) fn fitted_rows(&self, examples: u64) -> Option<(u64, u64)> {
         let fit = self.stream.fit.as_ref()?;
         let held_out = fit["held_out"].as_u64()?;
         Some((fit["rows"].as_u64()?, examples.saturating_sub(held_out)))
     }
 
-    /// What the metrics and the certificate of a model that was fitted to all rows at once are about, in words.
-    /// `examples` are those of the metrics.
+    /// A sentence that says which rows the metrics and the certificate of a fitted model refer to. `examples` is the
+    /// number of examples in the metrics.
     pub fn fit_note(&self, examples: u64) -> Option<String> {
         let (rows, more) = self.fitted_rows(examples)?;
         Some(match more {
@@ -366,7 +367,7 @@ impl Settings {
         })
     }
 
-    /// The schema to read rows with that are to be predicted: that of a fitted model fills new gaps with means.
+    /// The schema for reading rows to predict. That of a fitted model replaces missing values by the means.
     pub fn filling(&self, schema: &Schema) -> Schema {
         let means = self.stream.fit.as_ref().and_then(|fit| fit.get("means")?.as_object());
         let Some(means) = means else { return schema.clone() };
@@ -374,7 +375,7 @@ impl Settings {
         schema.clone().filling_gaps(&means.iter().filter_map(mean).collect())
     }
 
-    /// Notes that a setting is not what it was at the beginning of the run.
+    /// Records that a setting was changed when the run was resumed.
     pub(crate) fn change(&mut self, what: &str) {
         let changed = &mut self.stream.changed;
         if !changed.iter().any(|known| known == what) {
@@ -382,7 +383,7 @@ impl Settings {
         }
     }
 
-    /// Refuses to repeat a run whose settings changed on the way.
+    /// Refuses to repeat a run whose settings were changed when it was resumed.
     pub(crate) fn check_repeatable(&self) -> Result<(), RunError> {
         match self.stream.changed.as_slice() {
             [] => Ok(()),
@@ -391,7 +392,7 @@ impl Settings {
     }
 }
 
-/// Refuses a number of last examples that cannot be measured by themselves.
+/// Refuses an invalid window size.
 pub(crate) fn check_window(size: Option<usize>) -> Result<(), ConfigError> {
     match size {
         Some(size) if !(1..=Window::LARGEST).contains(&size) => Err(ConfigError::OutOfRange {
@@ -403,7 +404,7 @@ pub(crate) fn check_window(size: Option<usize>) -> Result<(), ConfigError> {
     }
 }
 
-/// All numbers, texts and truth values of a JSON object, also of those inside it.
+/// Collects all numbers, texts and booleans of a JSON object, including those of nested objects.
 fn collect(value: &Value, texts: &mut BTreeMap<String, String>) {
     for (key, value) in value.as_object().into_iter().flatten() {
         match value {
@@ -415,11 +416,11 @@ fn collect(value: &Value, texts: &mut BTreeMap<String, String>) {
     }
 }
 
-/// A value that settings write as a text.
+/// A value that is stored as text in the settings.
 pub(crate) trait Text: Sized {
-    /// Its text.
+    /// The value as text.
     fn write(&self) -> String;
-    /// The value of a text.
+    /// Parses the text; `None` if it is invalid.
     fn read(text: &str) -> Option<Self>;
 }
 
@@ -450,7 +451,7 @@ texts! {
     Reduction: |reduction| reduction.name().to_owned(), Reduction::parse;
 }
 
-/// For serde: a value by its text.
+/// For serde: stores a value as text.
 pub(crate) mod text {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
@@ -466,13 +467,13 @@ pub(crate) mod text {
     }
 }
 
-/// For serde: a value by its text, or none.
+/// For serde: stores an optional value as text.
 pub(crate) mod optional_text {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
     use super::Text;
 
-    #[allow(clippy::ref_option)] // what serde calls
+    #[allow(clippy::ref_option)] // required by serde
     pub(crate) fn serialize<T: Text, S: Serializer>(
         value: &Option<T>,
         out: S,

@@ -1,6 +1,7 @@
-//! # A matrix from a file
-//! Rows of numbers, separated by commas or blanks. n rows of n numbers are a matrix, one row or one column is its diagonal; `diag(1, 2, 3)` writes the
-//! diagonal down in the walk itself.
+//! # Matrices from files
+//! A matrix file holds rows of numbers, separated by commas, semicolons, spaces or tabs. n rows of n numbers are a
+//! matrix; one row or one column is its diagonal. In a walk specification, `diag(1, 2, 3)` gives the diagonal
+//! directly.
 
 use std::path::Path;
 
@@ -9,24 +10,24 @@ use geowalk::spec::Spec;
 
 use crate::error::RunError;
 
-/// The entries of a symmetric matrix: its diagonal, or all of them by rows.
+/// The entries of a symmetric matrix: its diagonal, or all entries by rows.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Sigma {
     Diagonal(Vec<f64>),
     Full(Vec<f64>, usize),
 }
 
-/// What is said of a file that is none.
+/// The required shape, used in error messages.
 const SHAPE: &str = "as many rows as numbers in a row, or one row or column for a diagonal";
 
 impl Sigma {
-    /// Reads a file into the text that a model keeps.
+    /// Reads a file. The model stores its text.
     pub(crate) fn text(path: &str) -> Result<String, RunError> {
         std::fs::read_to_string(Path::new(path))
             .map_err(|source| RunError::Sigma { path: path.to_owned(), source })
     }
 
-    /// The diagonal that is written down as `diag(...)`, if it is one.
+    /// The diagonal of a text of the form `diag(...)`; `None` for any other text.
     pub(crate) fn inline(text: &str) -> Result<Option<Self>, ConfigError> {
         let Some(spec) = Spec::parse(text).ok().filter(|spec| spec.name() == "diag") else {
             return Ok(None);
@@ -38,7 +39,7 @@ impl Sigma {
         Ok(Some(Self::Diagonal(entries)))
     }
 
-    /// Parses the text of the file of this name.
+    /// Parses the text of a matrix file; `name` is used in errors.
     pub(crate) fn parse(name: &str, text: &str) -> Result<Self, ConfigError> {
         let mut rows: Vec<Vec<f64>> = Vec::new();
         for (line, content) in text.lines().enumerate() {
@@ -65,7 +66,7 @@ impl Sigma {
         }
     }
 
-    /// The matrix with a further coordinate in front, apart from the others and of size 1.
+    /// The matrix with one more coordinate in front, of variance 1 and uncorrelated with the others.
     pub(crate) fn with_intercept(self) -> Self {
         match self {
             Self::Diagonal(mut entries) => {

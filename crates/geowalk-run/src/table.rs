@@ -1,11 +1,11 @@
 //! # Tables
-//! From whatever can be read to [columns](ColumnBuffer): what boosting and trees learn from.
+//! Reads any supported input into [columns](ColumnBuffer), from which boosting and trees learn.
 //!
-//! Columns and the codes of names follow from the schema of a model alone. So a model that keeps the schema needs nothing else
-//! to read new data, and names that it does not know get new codes, equal to none of the old ones.
+//! Columns and the codes of names are determined by the schema of a model alone. So a model needs only its schema to
+//! read new data. Names that the model does not know get new codes, different from all known ones.
 //!
-//! **Care** everything is in memory: 8 bytes per number and 4 per name; 12 per value that is not 0 of columns most of whose
-//! values are 0.
+//! **Memory** The whole table is in memory: 8 bytes per number and 4 per name. Columns that are mostly 0 take 12 bytes
+//! per nonzero value.
 
 use geowalk::boost::table::{Classes, Table, TableError};
 use geowalk_data::{
@@ -19,12 +19,12 @@ use crate::label::Coding;
 use crate::profile::Reading;
 use crate::pump::ROWS;
 
-/// Values that fit: 2 GB of numbers.
+/// The largest number of values: 2 GB of numbers.
 const MOST_VALUES: usize = 1 << 28;
 
-/// The columns of a model, of which there are `count`.
+/// The columns of a model; `count` is their number.
 pub fn headings(schema: &Schema, count: usize) -> Vec<Heading> {
-    // Names of a schema are text.
+    // The names in a schema are valid text, so this does not fail.
     ColumnBuffer::known(schema, count).map(|buffer| buffer.headings()).unwrap_or_default()
 }
 
@@ -40,25 +40,25 @@ impl std::fmt::Debug for Reader {
     }
 }
 
-/// Some rows.
+/// A table of consecutive rows.
 #[derive(Debug)]
 pub struct Rows {
     /// The columns.
     pub table: Table,
-    /// The label of each row as the reader gives it; NaN if there is none.
+    /// The label of each row as the reader gives it; NaN if the row has none.
     pub labels: Vec<f64>,
     /// The weight of each row.
     pub weights: Vec<f64>,
-    /// Where they come from, and what was left out between them.
+    /// File and line of each row, and of the skipped rows between them.
     pub places: Places,
 }
 
-/// Rows with a name that the model has not seen, in one column.
+/// Names in one column that the model has not seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unseen {
-    /// The column.
+    /// Name of the column.
     pub column: String,
-    /// How many rows.
+    /// Number of rows with such a name.
     pub rows: u64,
     /// The first such name.
     pub first: String,
@@ -73,13 +73,14 @@ impl Reader {
         Ok(Self::over(input::open(Options { indexing: Indexing::Exact, ..options })?))
     }
 
-    /// Reads what a source gives.
+    /// Reads the rows of a source.
     pub fn over(source: Box<dyn Source>) -> Self {
         let buffer = ColumnBuffer::new(source.schema());
         Self { source, buffer }
     }
 
-    /// The same for a model with this schema and so many columns, which is also the schema of the source.
+    /// Reads the rows of a source for a model with this schema and number of columns. The source must have the same
+    /// schema.
     pub fn over_known(
         source: Box<dyn Source>,
         schema: &Schema,
@@ -89,7 +90,8 @@ impl Reader {
         Ok(Self { buffer: buffer.map_err(RunError::schema)?, source })
     }
 
-    /// [`reopen`](Self::reopen) for predictions: labels may be missing, and their column is that of the training data if no other is named.
+    /// [`reopen`](Self::reopen) for predictions: labels may be missing. Unless the options name a label column, it is
+    /// that of the training data.
     pub fn unlabelled(schema: &Schema, columns: usize, options: Options) -> Result<Self, RunError> {
         let label = match (options.label, schema.label()) {
             (Label::Guess, Some(name)) => Label::Named(name.to_owned()),
@@ -99,13 +101,13 @@ impl Reader {
         Self::reopen(schema, columns, Options { unlabelled: true, label, ..options })
     }
 
-    /// Opens data for a model with this schema and so many columns.
+    /// Opens data for a model with this schema and number of columns.
     pub fn reopen(schema: &Schema, columns: usize, options: Options) -> Result<Self, RunError> {
         let reader = Self::open(Options { schema: Some(schema.clone()), ..options })?;
         Self::over_known(reader.source, schema, columns)
     }
 
-    /// The columns in which names occurred that the model has not seen.
+    /// The columns with names that the model has not seen.
     pub fn unseen(&self) -> Vec<Unseen> {
         let unseen = |(column, rows, first): (&str, u64, &str)| Unseen {
             column: column.to_owned(),
@@ -115,7 +117,7 @@ impl Reader {
         self.buffer.unseen().map(unseen).collect()
     }
 
-    /// The next rows, at most so many; `None` at the end.
+    /// The next rows, at most `most`; `None` at the end.
     pub fn read(&mut self, most: usize) -> Result<Option<Rows>, RunError> {
         let mut places = Places::default();
         while self.buffer.rows() < most {
@@ -137,53 +139,53 @@ impl Reader {
         Ok(Some(Rows { table, labels, weights, places }))
     }
 
-    /// What the columns, labels and features mean.
+    /// The schema of columns, labels and features.
     pub fn schema(&self) -> Result<Schema, RunError> {
         self.buffer.schema(self.source.schema()).map_err(RunError::schema)
     }
 
-    /// What is known of the data.
+    /// The source of the rows.
     pub fn source(&self) -> &dyn Source {
         self.source.as_ref()
     }
 }
 
-/// A table to learn classes from.
+/// A table for training a classifier.
 #[derive(Debug)]
 pub struct Examples {
     /// The columns.
     pub table: Table,
     /// The class of each row.
     pub classes: Classes,
-    /// The weight of each row, if not all are 1.
+    /// The weight of each row; `None` if all are 1.
     pub weights: Option<Vec<f64>>,
-    /// The labels of the classes as the reader gives them: numbers rising, names in the order of the alphabet. The second of two is the positive one.
+    /// The class labels as the reader gives them: numbers ascending, names in alphabetical order. Of two classes, the
+    /// second is the positive one.
     pub coding: Coding,
-    /// What columns, features and labels mean.
+    /// The schema of columns, features and labels.
     pub schema: Schema,
-    /// Rows left out because they have no label.
+    /// Number of rows skipped because they have no label.
     pub unlabelled: usize,
-    /// Rows left out because they could not be read, and the first errors.
+    /// Number of rows skipped because they are unreadable, and the first errors.
     pub skipped: (u64, Vec<String>),
-    /// Why this task, if it was not given.
+    /// Why this task was chosen, if the user did not give one.
     pub said: Option<String>,
-    /// What the reader has decided.
+    /// What the reader has inferred about the format.
     pub decisions: Vec<String>,
-    /// What is known of how they were read.
+    /// How the rows were read.
     pub reading: Reading,
 }
 
 impl Examples {
-    /// The weight of one row: 1 without weights; the largest weight of which all others are multiples, if there
-    /// is one, so that weights that are counts stand for rows that come again; otherwise the mean of the
-    /// positive weights. It grows with the weights, so that what is measured in it does not depend on their
-    /// scale.
+    /// The weight that stands for one row. Without weights, it is 1. If all weights are multiples of a common unit,
+    /// such as counts of repeated rows, it is the largest such unit. Otherwise, it is the mean of the positive
+    /// weights. It scales with the weights, so quantities measured in it do not depend on their scale.
     pub fn weight_unit(&self) -> f64 {
         self.weights.as_deref().map_or(1.0, weight_unit)
     }
 }
 
-/// Weights have more than this part of the largest one in common, or nothing.
+/// Smallest accepted common unit, relative to the largest weight.
 const COARSE: f64 = 1e-6;
 
 pub(crate) fn weight_unit(weights: &[f64]) -> f64 {
@@ -195,7 +197,7 @@ pub(crate) fn weight_unit(weights: &[f64]) -> f64 {
     let mean = positive().sum::<f64>() / count as f64;
     let mut unit = largest;
     for weight in positive() {
-        // Euclid's algorithm; a rest this small is rounding.
+        // Euclid's algorithm; a remainder this small is rounding error.
         let (mut a, mut b) = (unit, weight);
         while b > COARSE * COARSE * largest {
             let rest = a - (a / b).round() * b;
@@ -209,7 +211,7 @@ pub(crate) fn weight_unit(weights: &[f64]) -> f64 {
     unit
 }
 
-/// Reads all of the data, to learn classes from.
+/// Reads all of the data for training a classifier.
 pub fn examples(options: Options, task: Option<Task>) -> Result<Examples, RunError> {
     let declared = options.nominal.iter().chain(&options.text).cloned().collect();
     let mut reader = Reader::open(options)?;
@@ -217,7 +219,7 @@ pub fn examples(options: Options, task: Option<Task>) -> Result<Examples, RunErr
     examples_of(&reader, rows, declared, task)
 }
 
-/// The same of rows that were read; `declared` are the columns that were declared to be names or text.
+/// Makes a training table of rows that were read already. `declared` are the columns declared as names or text.
 pub(crate) fn examples_of(
     reader: &Reader,
     rows: Rows,
@@ -280,7 +282,7 @@ pub(crate) fn examples_of(
     })
 }
 
-/// The labels that occur, in order.
+/// The distinct labels, in order.
 fn distinct(names: &Labels, labels: &[f64]) -> Vec<f64> {
     let mut values: Vec<f64> = labels.iter().filter(|y| !y.is_nan()).map(|y| y + 0.0).collect();
     values.sort_by(f64::total_cmp);
@@ -405,7 +407,7 @@ mod tests {
         let second = reader.read(9).unwrap().unwrap();
         assert_eq!(names(&second.table, 1).0, [MISSING, 0, 2]);
         assert!(reader.read(9).unwrap().is_none());
-        // A feature that the model has no column for is passed over.
+        // A feature that the model has no column for is ignored.
         let loaded = load("a.svm", "1 1:5\n-1 2:2\n");
         let options =
             Options { unlabelled: true, ..Options::new([Input::text("b.svm", "1 2:7 9:1\n")]) };
@@ -433,14 +435,14 @@ mod tests {
                 ["missing", "red", "blue"].map(String::from).to_vec(),
             );
             assert_eq!(names(&loaded.table, 0), expected, "{name}");
-            // A model keeps the schema alone.
+            // A model keeps only the schema.
             let kept = headings(&loaded.schema, 1);
             assert_eq!((kept[0].names.as_ref(), kept[0].gaps), (Some(&expected.1), true));
             let options = Options::new([Input::text(name, text.clone())]);
             let mut reader = Reader::reopen(&loaded.schema, 1, options).unwrap();
             assert_eq!(names(&reader.read(9).unwrap().unwrap().table, 0), expected, "{name}");
         }
-        // A file of an earlier version keeps the text of a gap, which is that of today.
+        // A file of an earlier version stores the text for a missing value, which is still the same.
         let old = load("a.csv", "color,class\nred,a\n,b\n");
         assert_eq!(old.schema.features().name(1).as_deref(), Some("color=missing"));
     }

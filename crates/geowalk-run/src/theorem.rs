@@ -1,23 +1,24 @@
-//! # Which theorem stands beside which walk
-//! The first-order certificate is there for every loss that is convex in the prediction. Beside it stands what is promised for the walk itself, if its theorem speaks of the loss, the rate
-//! and the range of predictions:
+//! # Theorems of each walk
+//! The first-order certificate covers every loss that is convex in the prediction. In addition, some walks have
+//! theorems, provided that the loss, the rate and the range of predictions meet the conditions of the theorem:
 //!
 //! | walk | loss | theorems |
 //! |---|---|---|
 //! | `free` | bounded slope | `free` (no rate) |
 //! | `gd`, `perceptron` | convex; squared | `gradient-descent`; and `least-squares` |
-//! | `implicit:euclidean` | convex; squared | `proximal-flat`; and `least-squares-implicit`, of the losses after the steps |
+//! | `implicit:euclidean` | convex; squared | `proximal-flat`; and `least-squares-implicit` (losses after the steps) |
 //! | `mirror:p-norm`, `ols` | convex; smooth and ≥ 0 | `mirror-descent`; and `ols` |
 //! | `eg`, `eg+-` | convex; squared | `mirror-steps`, `linear-eg`; and `eg` |
 //! | `egu` | convex; squared with `--y-range 0,Y` | `mirror-steps`; `egu` |
 //! | `mirror:burg`, `mahalanobis` | convex | `mirror-steps` |
 //! | `reparam-egu`, `reparam-eg` | squared (the first with `--y-range 0,Y`) | `reparam-egu`, `reparam-eg` |
 //! | `neg` | convex | `natural-eg` |
-//! | `winnow`, `reparam-winnow` | their own | `winnow`, `reparam-winnow`: mistakes |
-//! | `sphere` | `invariant`, a comparator that is known beforehand | `null-vector` |
+//! | `winnow`, `reparam-winnow` | the Winnow losses | `winnow`, `reparam-winnow` (mistakes) |
+//! | `sphere` | `invariant`, with a comparator known in advance | `null-vector` |
 //!
-//! All but `free` need one constant rate: a number, or `certified`, the rate that the theorem itself prescribes from what the user [declares](Declared), or in [epochs](crate::doubling) from what the run has
-//! seen. Where there is none, the certificate says why.
+//! All theorems except `free` need one constant rate: a number, or `certified`. The certified rate is prescribed by
+//! the theorem from what the user [declares](Declared), or in [epochs](crate::doubling) from the rows seen. If there
+//! is no theorem, the certificate gives the reason.
 
 use geowalk::certify::{
     AnyBound, Divergence, FreeBets, Ledger, LedgerRule, Need, NullVector, Prescription, Start,
@@ -32,26 +33,27 @@ use serde::{Deserialize, Serialize};
 use crate::doubling::{Doubling, Formula, Measure, Rule};
 use crate::rate::Rate;
 
-/// What the user vouches for. A theorem is void as soon as a row refutes it.
+/// Limits of the data that the user declares. If a row violates one, the theorems that use it become void.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Declared {
-    /// No row is longer, in the norm of the theorem; the constant feature not counted.
+    /// The largest norm of a row, in the norm of the theorem; the constant feature is not counted.
     pub x_norm: Option<f64>,
-    /// All features lie between these.
+    /// The range of all features.
     pub x_range: Option<(f64, f64)>,
-    /// Comparators are no farther from the start, in the norm of the walk (relative entropy: no larger divergence).
+    /// The largest distance of a comparator from the start, in the norm of the walk; for relative entropy, the largest
+    /// divergence.
     pub distance: Option<f64>,
-    /// Comparators lose no more.
+    /// The largest total loss of a comparator.
     pub comparator_loss: Option<f64>,
-    /// So many examples at most.
+    /// The largest number of examples.
     pub rounds: Option<u64>,
 }
 
-/// What a walk is to the theorems.
+/// What the theorems need to know about a walk.
 #[derive(Debug, Clone)]
 pub(crate) enum Kind {
-    /// Steps of a geometry, whose theorems a ledger keeps.
+    /// Steps of a geometry; a ledger evaluates their theorems.
     Steps {
         rules: &'static [&'static LedgerRule],
         divergence: Divergence,
@@ -67,9 +69,9 @@ pub(crate) enum Kind {
         start: f64,
         twin: bool,
     },
-    /// The start on the unit sphere, for so many features, is drawn with the seed.
+    /// A walk on the unit sphere. Its start is drawn with the seed once the number of features is known.
     Sphere,
-    /// None, because.
+    /// No theorem, for this reason.
     Without(&'static str),
 }
 
@@ -88,7 +90,7 @@ impl Kind {
         Self::steps(rules, Divergence::Euclidean, Start::Given(Vec::new()))
     }
 
-    /// The theorems of its steps.
+    /// The theorems of the steps.
     fn rules(&self) -> &'static [&'static LedgerRule] {
         if let Self::Steps { rules, .. } = self { rules } else { &[] }
     }
@@ -97,12 +99,12 @@ impl Kind {
 const INVARIANT: &str = "its theorem speaks of the loss invariant, <w, x>^2";
 const KNOWN: &str = "its theorem speaks of one comparator, orthogonal to every row: geowalk certify MODEL --comparator FILE --data DATA";
 
-/// What is known of a run when it begins.
+/// What is known about a run when it begins.
 #[derive(Debug)]
 pub(crate) struct Case<'a> {
     pub(crate) kind: &'a Kind,
     pub(crate) loss: &'a AnyLoss,
-    /// The classes of one softmax: each walk sees slopes only.
+    /// Whether the classes share one softmax. Then each walk sees only slopes, not losses.
     pub(crate) joint: bool,
     pub(crate) facts: Facts,
     pub(crate) rate: Rate,
@@ -111,7 +113,7 @@ pub(crate) struct Case<'a> {
     pub(crate) scale: Option<f64>,
     pub(crate) intercept: bool,
     pub(crate) declared: Declared,
-    /// Start and comparator on the sphere, where one is known.
+    /// Start and comparator on the sphere, if they are known.
     pub(crate) known: Option<(Vec<f64>, Vec<f64>)>,
 }
 
@@ -125,7 +127,7 @@ const TWO_SIDED: &str = "its theorem has no two-sided form";
 const SMOOTH: &str = "its theorem speaks of losses of bounded curvature";
 
 impl Case<'_> {
-    /// The theorems, or why there is none.
+    /// The theorems, or the reason why there is none.
     pub(crate) fn theorems(&self) -> Result<(Option<AnyBound>, &'static str), ConfigError> {
         let rated = matches!(self.kind, Kind::Steps { .. });
         let constant = matches!(self.rate, Rate::Constant(_) | Rate::Doubling(_));
@@ -166,14 +168,14 @@ impl Case<'_> {
         Ok((Some(bound), ""))
     }
 
-    /// The ledger with those theorems that speak of this run, and why the first does not.
+    /// The ledger with the theorems that apply to this run, and the reason why the first of the others does not.
     fn ledger(
         &self,
         mut ledger: Ledger,
         rules: &[&'static LedgerRule],
     ) -> Result<(Ledger, &'static str), ConfigError> {
         let mut without = "";
-        // The walk reports steps of the length of gradient descent's own; what is declared is seen on the rows.
+        // The walk reports the same step lengths as gradient descent. Declared limits are checked on the rows.
         let mut trusting = rules.iter().all(|rule| rule.needs(Need::Lengths));
         for rule in rules {
             if let Err(reason) = self.suits(rule) {
@@ -204,14 +206,14 @@ impl Case<'_> {
         Ok((if trusting { ledger.trusting_lengths() } else { ledger }, without))
     }
 
-    /// Does a theorem speak of this run? If not, why.
+    /// Checks whether a theorem applies to this run. The error is the reason why it does not.
     fn suits(&self, rule: &LedgerRule) -> Result<(), &'static str> {
         let clipped = self.y_range.is_some_and(|(lo, y)| lo == 0.0 && y > 0.0);
         let smooth = !self.joint && self.facts.smooth.is_some_and(|s| s > 0.0);
         match rule {
             _ if self.y_range.is_some() && !rule.needs(Need::Clipped) => Err(CLIPPED),
             _ if rule.needs(Need::Squared) && !self.squared() => Err(SQUARED),
-            // Balanced and other smooth losses are ≥ 0; the slopes of a softmax come without theirs.
+            // Balanced and other smooth losses are ≥ 0. A softmax passes on slopes without losses.
             _ if rule.needs(Need::Smooth) && !smooth => Err(SMOOTH),
             _ if rule.needs(Need::Clipped) && !clipped => Err(NONNEGATIVE),
             _ if rule.needs(Need::OneSided) && self.scale.is_some() => Err(TWO_SIDED),
@@ -228,13 +230,13 @@ impl Case<'_> {
         self.facts.lipschitz
     }
 
-    /// The longest row, the constant feature included, if it is declared.
+    /// The declared largest norm of a row, including the constant feature.
     fn x_norm(&self) -> Result<Option<f64>, ConfigError> {
         let own = within(self.declared.x_norm, "--x-norm R", Allowed::Positive)?;
         Ok(own.map(|own| if self.intercept { Real::hypot(own, 1.0) } else { own }))
     }
 
-    /// How far features, the constant one and those that a row leaves out included, are from each other.
+    /// The declared range of features, including the constant feature and the 0 of absent features.
     fn width(&self) -> Option<f64> {
         let (lo, hi) = self.declared.x_range?;
         let (lo, hi) = (Real::min(lo, 0.0), Real::max(hi, if self.intercept { 1.0 } else { 0.0 }));
@@ -244,7 +246,7 @@ impl Case<'_> {
         })
     }
 
-    /// How far they are from this.
+    /// The largest distance of a feature from `middle`, under the same assumptions as `width`.
     fn reach(&self, middle: f64) -> Option<f64> {
         let (lo, hi) = self.declared.x_range?;
         let (lo, hi) = (Real::min(lo, 0.0), Real::max(hi, if self.intercept { 1.0 } else { 0.0 }));
@@ -254,7 +256,8 @@ impl Case<'_> {
         Some(Real::max(hi - middle, middle - lo))
     }
 
-    /// The rate that the theorem prescribes, and which one it is: constant where everything that it depends on is declared.
+    /// The prescribed rate and the name of its theorem. The rate is constant if everything that it depends on is
+    /// declared.
     pub(crate) fn rate(&self) -> Result<(Rate, &'static str), ConfigError> {
         let rules = self.kind.rules();
         if self.y_range.is_some() && !rules.iter().any(|rule| rule.needs(Need::Clipped)) {
@@ -268,7 +271,7 @@ impl Case<'_> {
             Kind::Steps { ref divergence, middle, .. } => {
                 let mut prescribing =
                     rules.iter().filter(|rule| rule.prescription() != Prescription::None);
-                // The theorem for the loss itself stands behind the one for any convex loss.
+                // The theorem for a specific loss comes after the one for any convex loss, so search from the end.
                 let suited = prescribing.clone().rfind(|rule| self.suits(rule).is_ok());
                 let Some(rule) = suited else {
                     let reason = prescribing.next_back().and_then(|rule| self.suits(rule).err());
@@ -293,7 +296,7 @@ impl Case<'_> {
         }
     }
 
-    /// The rate of a theorem, for comparators at this distance.
+    /// The rate prescribed by a theorem, for comparators at this distance.
     fn prescribed(
         &self,
         prescription: Prescription,
@@ -376,7 +379,7 @@ impl Case<'_> {
     }
 }
 
-/// The rate for rows of the size that is declared, or in epochs for those that are seen.
+/// The rate for rows of the declared size; without a declaration, in epochs for rows of the sizes seen.
 fn sized(formula: Formula, declared: Option<f64>, measure: Measure, restarts: bool) -> Rate {
     match declared {
         Some(x) => Rate::Constant(formula.rate(x)),
@@ -384,12 +387,12 @@ fn sized(formula: Formula, declared: Option<f64>, measure: Measure, restarts: bo
     }
 }
 
-/// A rate that no theorem prescribes.
+/// The error for a rate that no theorem prescribes.
 fn refused(meaning: &'static str) -> ConfigError {
     ConfigError::Missing { name: "a theorem that prescribes the rate", meaning }
 }
 
-/// What is declared, if it is a number that can be.
+/// A declared value; fails if it is outside the allowed range.
 fn within(
     value: Option<f64>,
     name: &'static str,

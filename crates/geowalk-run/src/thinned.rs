@@ -1,34 +1,34 @@
-//! # Points for pictures
-//! So many that curves look smooth and never more than [`MOST`]: when there are that many every second one is dropped, and the distance to the next is doubled. The last one is always
-//! among them.
+//! # Points of curves in pictures
+//! Keeps enough points for a smooth curve, and always fewer than [`MOST`]. When that number is reached, every second
+//! point is dropped and the distance between points doubles. The last point is always included.
 
-/// So many points at most.
+/// The limit on the number of points.
 pub const MOST: usize = 512;
 
-/// Points in the making, each at a count of examples.
+/// Points being collected, each with its number of examples.
 #[derive(Debug, Clone)]
 pub(crate) struct Thinned<P> {
     points: Vec<(u64, P)>,
-    /// Examples between two points.
+    /// Number of examples between two points.
     every: u64,
-    /// The next point.
+    /// Number of examples at which the next point is wanted.
     next: u64,
-    /// Two points for every doubling, and no others.
+    /// Keep only two points per doubling of the number of examples.
     sparse: bool,
 }
 
 impl<P> Thinned<P> {
-    /// From here on.
+    /// Starts after this number of examples.
     pub(crate) fn new(examples: u64) -> Self {
         Self { points: Vec::new(), every: 1, next: examples + 1, sparse: false }
     }
 
-    /// The same for a run that may never be drawn: two points for every doubling of the examples, so that they cost next to nothing.
+    /// Two points per doubling of the number of examples, for runs that may never be drawn. The cost is negligible.
     pub(crate) fn sparse(examples: u64) -> Self {
         Self { sparse: true, ..Self::new(examples) }
     }
 
-    /// At how many examples a point is wanted.
+    /// The number of examples at which the next point is wanted.
     pub(crate) fn next(&self) -> u64 {
         self.next
     }
@@ -52,7 +52,7 @@ impl<P> Thinned<P> {
         }
     }
 
-    /// All points, with that of the end.
+    /// All points, including one at the end of the run.
     pub(crate) fn end(mut self, examples: u64, last: impl FnOnce() -> P) -> Vec<P> {
         if self.points.last().is_none_or(|point| point.0 < examples) {
             self.points.push((examples, last()));

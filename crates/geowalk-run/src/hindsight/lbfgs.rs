@@ -1,12 +1,12 @@
-//! Minimises a function with its gradient: L-BFGS \[NW06, alg. 7.5\].
+//! Minimizes a function from its values and gradients: L-BFGS \[NW06, alg. 7.5\].
 
 use geowalk::Real;
 
-/// Pairs of differences that are remembered.
+/// Number of pairs of differences kept.
 const MEMORY: usize = 20;
 const ITERATIONS: usize = 1000;
 
-/// L-BFGS with backtracking. A value that is no number is no step.
+/// L-BFGS with backtracking. Steps to values that are NaN or infinite are rejected.
 pub(super) fn minimise(
     mut f: impl FnMut(&[f64], &mut Vec<f64>) -> f64,
     start: Vec<f64>,
@@ -18,7 +18,7 @@ pub(super) fn minimise(
     let mut next = Vec::new();
     let mut small = 0;
     for _ in 0..ITERATIONS {
-        // The two loops.
+        // The two-loop recursion.
         let mut direction: Vec<f64> = gradient.iter().map(|g| -g).collect();
         let mut alphas = Vec::with_capacity(pairs.len());
         for (s, y, rho) in pairs.iter().rev() {
@@ -60,7 +60,7 @@ pub(super) fn minimise(
             if pairs.is_empty() {
                 break;
             }
-            // The memory may be of another kink: once more without it.
+            // The stored pairs may come from the other side of a kink, so try again without them.
             pairs.clear();
             small += 1;
             if small >= 3 {

@@ -1,23 +1,23 @@
-//! Blocks in memory as a source: what a run that was fed by hand is replayed from.
+//! Blocks in memory as a source: used to replay a run whose rows were given by the program.
 
 use std::sync::Arc;
 
 use geowalk::row::Block;
 use geowalk_data::{DataError, Decision, Places, Position, Schema, Skipped, Source};
 
-/// Blocks, one after the other.
+/// A list of blocks, read in order.
 #[derive(Debug)]
 pub(super) struct Memory {
     blocks: Arc<Vec<Block>>,
     schema: Schema,
-    /// The next row: its block, and its place there.
+    /// Position of the next row: its block, and its index in that block.
     at: (usize, usize),
     places: Places,
     skipped: Skipped,
 }
 
 impl Memory {
-    /// All rows, from the first.
+    /// A source that starts at the first row.
     pub(super) fn new(blocks: Arc<Vec<Block>>, schema: Schema) -> Self {
         let (places, skipped) = (Places::default(), Skipped::default());
         Self { blocks, schema, at: (0, 0), places, skipped }
@@ -27,7 +27,7 @@ impl Memory {
 impl Source for Memory {
     fn read(&mut self, block: &mut Block, rows: usize) -> Result<usize, DataError> {
         block.clear();
-        // A block is handed on as it is, or cut: dense rows stay beside dense ones.
+        // A block is passed on whole or cut, so that dense rows are never mixed with sparse ones.
         while let Some(next) = self.blocks.get(self.at.0) {
             if self.at.1 < next.len() {
                 let end = next.len().min(self.at.1.saturating_add(rows));

@@ -1,4 +1,4 @@
-//! Games of experts and null vectors: what they predict is no row of a table.
+//! Expert games and null vectors: models that do not predict rows of a table.
 
 use serde_json::{Value, json};
 

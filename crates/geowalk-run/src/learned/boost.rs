@@ -1,4 +1,4 @@
-//! Boosted features.
+//! Boosted rules.
 
 use geowalk::boost::table::Table;
 use geowalk::certify::{Certificate, Status};
@@ -17,7 +17,7 @@ use crate::sql::Target;
 use crate::table::{Heading, headings};
 use crate::verdict::percent;
 
-/// Boosted features with the names of their columns.
+/// Boosted rules with the names of their columns.
 #[derive(Debug, Clone)]
 pub struct Boosting {
     boosted: Boosted,
@@ -26,23 +26,23 @@ pub struct Boosting {
 }
 
 impl Boosting {
-    /// Those of a model.
+    /// The boosted rules of a model.
     pub fn of(model: &Model) -> Result<Self, RunError> {
         Ok(Self::new(Boosted::of(model)?, model))
     }
 
-    /// Features of a model, with a loss that the model may not tell.
+    /// Boosted rules whose loss the model file may not contain, such as a user-defined loss.
     pub fn new(boosted: Boosted, model: &Model) -> Self {
         let names = Names::new(headings(&model.schema, boosted.columns), &boosted);
         Self { boosted, names, supports: support::read(&model.summary) }
     }
 
-    /// The training rows of which each feature is true, member by member; empty if that is not known.
+    /// For each member, the training rows that satisfy each rule; empty if unknown.
     pub fn supports(&self) -> &[Vec<Support>] {
         &self.supports
     }
 
-    /// The features.
+    /// The boosted rules.
     pub fn boosted(&self) -> &Boosted {
         &self.boosted
     }
@@ -194,7 +194,7 @@ impl Learned for Boosting {
     }
 }
 
-/// A certificate of boosting in words: the bound is on the loss itself.
+/// A certificate of boosting as a sentence; the bound is on the loss itself.
 pub fn promise(certificate: &Certificate) -> String {
     let what = match certificate.theorem {
         "boosting-rate" => "surrogate",

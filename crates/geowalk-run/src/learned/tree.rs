@@ -18,12 +18,12 @@ use crate::tree::Shown;
 pub struct Grown(Shown);
 
 impl Grown {
-    /// That of a model.
+    /// The tree of a model.
     pub fn of(model: &Model) -> Result<Self, RunError> {
         Shown::of(model).map(Self)
     }
 
-    /// The tree.
+    /// The tree with its names.
     pub fn shown(&self) -> &Shown {
         &self.0
     }
@@ -58,7 +58,7 @@ impl Learned for Grown {
             out.shares.extend(leaves.iter().flat_map(|leaf| self.0.shares(*leaf)));
         }
         if ask.why {
-            // Made once for each leaf that rows fall into.
+            // Each explanation is made once per leaf that contains rows.
             let mut known: Vec<Option<String>> = vec![None; tree.nodes().len()];
             out.why.extend(
                 leaves

@@ -19,7 +19,7 @@ use crate::trees::{BoostedTrees, Predicted, Shown, guarantee};
 pub struct Trees(Shown);
 
 impl Trees {
-    /// Those of a model; a user's loss, which no name tells, comes with it.
+    /// The trees of a model. A user-defined loss has no name, so it must be given as `custom`.
     pub fn of(model: &Model, custom: Option<&Surrogate>) -> Result<Self, RunError> {
         Shown::of(model, custom).map(Self)
     }

@@ -25,9 +25,9 @@ pub struct Walking {
     built: Built,
     task: Task,
     walk: String,
-    /// Those that have come, then those that were declared and have not.
+    /// The classes with examples, then the declared classes without examples.
     classes: Vec<String>,
-    /// How many have not come, and the number of examples.
+    /// The number of declared classes without examples, and the number of examples.
     room: (usize, u64),
     floor: Floor,
 }
@@ -51,7 +51,7 @@ impl Walking {
         })
     }
 
-    /// The answer for a row with these scores.
+    /// Appends the answer for a row with these scores.
     fn answer(&self, scores: &mut [f64], ask: Ask, out: &mut Answers) {
         let floor = if ask.fair { self.floor } else { Floor::new(0.0) };
         let loss = &self.built.loss;
@@ -186,10 +186,10 @@ impl Learned for Walking {
     }
 }
 
-/// An output, and weights by name.
+/// The name of an output, and its weights by feature name.
 pub type Output = (String, Vec<(String, f64)>);
 
-/// The largest weights of every output of a walk, by name.
+/// The largest weights of every output of a walk, by feature name.
 pub fn largest(model: &Model, count: usize) -> Result<Vec<Output>, RunError> {
     Ok(weights(model, &restore(model)?, count))
 }
@@ -210,14 +210,14 @@ fn weights(model: &Model, built: &Built, count: usize) -> Vec<Output> {
     outputs.collect()
 }
 
-/// The largest weights by name, in order of magnitude; zeros are left out.
+/// The largest weights by feature name, ordered by magnitude; zero weights are omitted.
 fn top(model: &Model, w: &[f64], count: usize) -> Vec<(String, f64)> {
     let mut order: Vec<usize> = (0..w.len()).filter(|&i| w[i] != 0.0).collect();
     order.sort_by(|&a, &b| w[b].abs().total_cmp(&w[a].abs()).then(a.cmp(&b)));
     order.into_iter().take(count).map(|i| (name(model, i), w[i])).collect()
 }
 
-/// The name of a weight.
+/// Feature name of a weight.
 fn name(model: &Model, i: usize) -> String {
     let shift = usize::from(model.settings.intercept);
     if i < shift {
@@ -228,7 +228,7 @@ fn name(model: &Model, i: usize) -> String {
     known.map_or_else(|| format!("#{index}"), std::borrow::Cow::into_owned)
 }
 
-/// The names of the first weights.
+/// Feature names of the first `count` weights.
 pub fn weight_names(model: &Model, count: usize) -> Vec<String> {
     (0..count).map(|i| name(model, i)).collect()
 }

@@ -1,7 +1,8 @@
-//! # Intervals of what is measured
-//! Where losses have a known range, their average is shown with an [interval](LossInterval) that holds at every row at
-//! once: of the error of classes, of the log loss with probabilities cut at 1 %, and of the squared error of numbers in
-//! a declared range. They speak of rows that are predicted before they are learned, once each and with weight 1.
+//! # Confidence intervals of metrics
+//! If losses have a known range, their average is reported with an [interval](LossInterval) that holds at every row
+//! simultaneously. This covers the classification error, the log loss with probabilities cut at 1 %, and the squared
+//! error of numbers in a declared range. It requires that each row is predicted once, before it is learned, and has
+//! weight 1.
 
 use geowalk::certify::LossInterval;
 use geowalk_data::Task;
@@ -10,36 +11,36 @@ use serde_json::{Value, json};
 use super::Seen;
 use crate::model::{self, Arrays, ModelError};
 
-/// 1 − the probability with which an interval holds.
+/// 1 minus the confidence level of an interval.
 pub const ALPHA: f64 = 0.05;
 
 /// −ln 0.01: a probability of the true class below 1 % counts as 1 %.
 pub const CUT: f64 = 4.605_170_185_988_091;
 
-/// An average, and an interval that its expectation is in.
+/// An average, and an interval for its expectation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
-    /// What is averaged: `error`, `log_loss` or `squared_error`.
+    /// Name of the averaged loss: `error`, `log_loss` or `squared_error`.
     pub name: &'static str,
-    /// The average over the rows so far.
+    /// The average over all rows up to now.
     pub average: f64,
     /// The lower end.
     pub low: f64,
     /// The upper end.
     pub high: f64,
-    /// Larger losses count as this.
+    /// Losses larger than this count as this; `None` if losses are not cut.
     pub cut: Option<f64>,
 }
 
 impl Interval {
-    /// For programs.
+    /// The interval as JSON.
     pub fn json(&self) -> Value {
         let Self { name, average, low, high, cut } = *self;
         json!({"name": name, "average": average, "low": low, "high": high, "cut": cut,
             "confidence": 1.0 - ALPHA})
     }
 
-    /// From what [`Interval::json`] gave.
+    /// Parses the output of [`Interval::json`].
     pub fn read(value: &Value) -> Option<Self> {
         let number = |key: &str| value.get(key).and_then(Value::as_f64);
         let name = value.get("name")?.as_str()?;
@@ -48,7 +49,7 @@ impl Interval {
         Some(Self { name, average: number("average")?, low, high, cut: number("cut") })
     }
 
-    /// One sentence.
+    /// The interval as one sentence.
     pub fn sentence(&self) -> String {
         let Self { average, low, high, .. } = *self;
         match self.name {
@@ -72,10 +73,10 @@ impl Interval {
     }
 }
 
-/// Numbers of one interval in a file.
+/// Number of saved values per interval.
 const N: usize = LossInterval::NUMBERS;
 
-/// With one decimal.
+/// A fraction as a percentage with one decimal.
 fn percent(share: f64) -> String {
     format!("{:.1}", 100.0 * share)
 }
@@ -84,14 +85,14 @@ fn percent(share: f64) -> String {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Intervals {
     error: LossInterval,
-    /// Losses, as parts of the largest.
+    /// Losses divided by the largest possible loss.
     loss: LossInterval,
     largest: f64,
     open: bool,
 }
 
 impl Intervals {
-    /// For this task, with numbers in this range. `None` where no loss has a known range.
+    /// The intervals of a task, for regression with numbers in this range. `None` if no loss has a known range.
     pub(super) fn new(task: Task, range: Option<(f64, f64)>) -> Option<Self> {
         let largest = match (task, range) {
             (Task::Binary | Task::Multiclass, _) => CUT,
@@ -102,7 +103,7 @@ impl Intervals {
         Some(Self { error, loss, largest, open: largest.is_finite() })
     }
 
-    /// Sees an example. `false` if there can be no interval any more.
+    /// Adds an example. Returns `false` if intervals are no longer possible.
     #[inline]
     pub(super) fn see(&mut self, seen: &Seen, task: Task) -> bool {
         if !self.open {
@@ -115,18 +116,18 @@ impl Intervals {
             self.loss.see(seen.score(task) / self.largest);
         } else {
             self.error.see(1.0 - seen.score(task));
-            // Losses that are no −ln of a probability make it unknown.
+            // A log loss that is not −ln of a probability makes the interval unknown.
             self.loss.see(seen.log_loss / self.largest);
         }
         true
     }
 
-    /// Rows that come from now on were learned from before.
+    /// Stops updating, because all rows that follow have been learned before.
     pub(super) fn close(&mut self) {
         self.open = false;
     }
 
-    /// What is known.
+    /// The intervals that are known.
     pub(super) fn all(&self, task: Task) -> Vec<Interval> {
         let (classes, name) = match task {
             Task::Regression => (None, "squared_error"),
@@ -135,7 +136,7 @@ impl Intervals {
         let loss = (name, &self.loss, self.largest);
         let all = classes.into_iter().chain([loss]);
         all.filter_map(|(name, interval, size)| {
-            // An average that is NaN was no average of such losses.
+            // A NaN average comes from losses that are not log losses.
             let (low, high) = interval.bounds(ALPHA).ok()?;
             let average = size * interval.average();
             let cut = (name == "log_loss").then_some(size);
@@ -145,15 +146,15 @@ impl Intervals {
         .collect()
     }
 
-    /// All that it holds, as an array of this name.
+    /// Appends all state to `arrays` under this name.
     pub(super) fn save(&self, name: &str, arrays: &mut Arrays) {
-        // NaN does not go into files: the count alone says that it was there.
+        // Model files cannot hold NaN, so it is written as −1.
         let finite = |x: f64| if x.is_finite() { x } else { -1.0 };
         let both = self.error.save().into_iter().chain(self.loss.save());
         arrays.push((format!("{name}.intervals"), both.map(finite).collect()));
     }
 
-    /// Continues from what `save` gave; `None` from a file without them.
+    /// Restores the state written by `save`; `None` if the file has no intervals.
     pub(super) fn load(
         self,
         name: &str,
@@ -166,7 +167,7 @@ impl Intervals {
         let numbers = model::array(arrays, &name, Some(2 * N))?;
         let read = |from: usize| {
             let saved: [f64; N] = std::array::from_fn(|i| numbers[from + i]);
-            // Sums of losses in [0, 1] are no less than 0; the second number is such a sum.
+            // The second number is a sum of losses in [0, 1]; if it is negative, it encodes NaN.
             let unknown = saved[1] < 0.0;
             LossInterval::load(saved.map(|x| if unknown && x < 0.0 { f64::NAN } else { x }))
         };

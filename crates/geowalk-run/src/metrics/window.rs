@@ -1,7 +1,9 @@
-//! # The last examples
-//! Average loss, and accuracy or root mean squared error, of the last n examples: what the learner does now, not what it did on average since the beginning.
+//! # Metrics of the latest examples
+//! Average loss, and accuracy or root mean squared error, of the last n examples. They show the present performance,
+//! not the average since the beginning.
 //!
-//! **Cost** O(1) per example, O(n) when asked: the sums are made anew from the examples in order, so they do not drift, and a resumed run gives the same bits.
+//! **Cost** O(1) per example, O(n) per query. Each query sums the examples in order, so errors do not accumulate and a
+//! resumed run gives the same bits.
 
 use geowalk::sum::Sum;
 use geowalk_data::Task;
@@ -9,7 +11,8 @@ use geowalk_data::Task;
 use super::Seen;
 use crate::model::{Arrays, ModelError};
 
-/// Loss, weight, and weight if right or weighted squared error, of the last examples.
+/// For each of the last examples: loss, weight, and score. The score is the weight if the prediction is right, or the
+/// weighted squared error.
 ///
 /// ```
 /// use geowalk_data::Task;
@@ -24,21 +27,21 @@ use crate::model::{Arrays, ModelError};
 pub struct Window {
     task: Task,
     size: usize,
-    /// Where the oldest example is, once there are enough.
+    /// Index of the oldest example once the window is full.
     oldest: usize,
     items: Vec<[f64; 3]>,
 }
 
 impl Window {
-    /// The most examples that a window may have.
+    /// The largest size of a window.
     pub const LARGEST: usize = 1 << 24;
 
-    /// Of the last `size` examples.
+    /// A window of the last `size` examples.
     pub fn new(task: Task, size: usize) -> Self {
         Self { task, size: size.clamp(1, Self::LARGEST), oldest: 0, items: Vec::new() }
     }
 
-    /// Sees one example.
+    /// Adds one example and drops the oldest if the window is full.
     pub fn see(&mut self, seen: &Seen) {
         let item = [seen.loss, seen.weight, seen.score(self.task)];
         if self.items.len() < self.size {
@@ -49,12 +52,12 @@ impl Window {
         }
     }
 
-    /// How many examples there are.
+    /// Number of examples in the window.
     pub fn examples(&self) -> usize {
         self.items.len()
     }
 
-    /// Its examples, the oldest first.
+    /// The examples, oldest first.
     fn in_order(&self) -> impl Iterator<Item = &[f64; 3]> {
         let (end, start) = self.items.split_at(self.oldest);
         start.iter().chain(end)
@@ -75,7 +78,7 @@ impl Window {
         loss / weight
     }
 
-    /// What it measures, by name.
+    /// The metrics of the window, by name.
     pub fn named(&self) -> Vec<(&'static str, f64)> {
         let [loss, weight, score] = self.totals();
         let score = match self.task {
@@ -85,12 +88,12 @@ impl Window {
         vec![("loss", loss / weight), score]
     }
 
-    /// All that it holds, for the model file.
+    /// All state, for the model file.
     pub fn save(&self) -> Arrays {
         vec![("window".to_owned(), self.in_order().flatten().copied().collect())]
     }
 
-    /// Continues, bit for bit, from what [`save`](Window::save) gave.
+    /// Restores the state written by [`save`](Window::save), bit for bit.
     pub fn load(
         task: Task,
         size: usize,

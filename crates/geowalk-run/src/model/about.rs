@@ -1,5 +1,5 @@
-//! # What the header says
-//! The JSON text about the arrays, and back.
+//! # The JSON metadata of a model file
+//! Converts between a model and the JSON text that describes its arrays.
 
 use geowalk_data::{Column, Dictionary, Features, Kind, Labels, Schema};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{FORMAT, Model, ModelError, Settings, features, finite};
 use crate::settings::version_1;
 
-/// What the header says.
+/// The JSON metadata of a model file.
 pub(super) struct About(Value);
 
 impl About {
@@ -37,7 +37,7 @@ impl About {
         }))
     }
 
-    /// Reads the text; refuses a format that is not known.
+    /// Parses the text; refuses an unknown format version.
     pub(super) fn read(text: &str) -> Result<Self, ModelError> {
         let about = serde_json::from_str(text).map(Self).map_err(|_| missing("/geowalk"))?;
         match about.at("/format", Value::as_u64)? {
@@ -46,12 +46,12 @@ impl About {
         }
     }
 
-    /// The text, with sorted keys.
+    /// The JSON text, with sorted keys.
     pub(super) fn text(&self) -> String {
         self.0.to_string()
     }
 
-    /// The part at a path like `/settings/walk`.
+    /// The value at a path such as `/settings/walk`.
     pub(super) fn at<'a, T>(
         &'a self,
         path: &str,
@@ -68,7 +68,7 @@ impl About {
         }
     }
 
-    /// The schema with these features.
+    /// The schema, with features that were read from the arrays.
     pub(super) fn schema(&self, features: Features) -> Result<Schema, ModelError> {
         let labels = match self.at("/schema/labels/kind", Value::as_str)? {
             "numbers" => Labels::Numbers,
@@ -102,7 +102,7 @@ impl About {
         self.at("/examples", Value::as_u64)
     }
 
-    /// The names of the arrays, in order.
+    /// The names of the arrays, in file order.
     pub(super) fn arrays(&self) -> Result<Vec<String>, ModelError> {
         self.at("/arrays", strings)
     }
@@ -112,7 +112,7 @@ impl About {
     }
 }
 
-/// Refuses infinite labels of classes. NaN, a class that has not been seen, is `null` in the text.
+/// Refuses infinite class labels. NaN stands for a class not yet seen and is written as `null`.
 pub(super) fn classes(classes: &[f64]) -> Result<(), ModelError> {
     let seen: Vec<f64> = classes.iter().copied().filter(|class| !class.is_nan()).collect();
     finite("classes", &seen)

@@ -1,9 +1,10 @@
-//! # Container
-//! safetensors: a length, a header of JSON, arrays one after the other. The header begins with the digest, at a fixed
-//! place: BLAKE3 of the whole file with zeros for the digits of the digest, so that no byte is outside of it.
+//! # The safetensors container
+//! The file consists of a length, a JSON header, and the arrays. The header begins with the digest at a fixed
+//! position. The digest is BLAKE3 of the whole file with zeros in place of the digits of the digest, so it covers
+//! every byte.
 //!
-//! The library of safetensors would write its metadata in the order of a hash table; hence the header is written here,
-//! and read there.
+//! The safetensors library would write the metadata in hash-table order. Therefore this module writes the header
+//! itself, and uses the library only to read it.
 
 use std::fmt::Write as _;
 use std::io;
@@ -15,14 +16,14 @@ use serde_json::Value;
 
 use super::ModelError;
 
-/// How every header begins, before the digits of the digest.
+/// The beginning of every header, up to the digits of the digest.
 const START: &str = r#"{"__metadata__":{"digest":""#;
 const LENGTH: usize = size_of::<u64>();
 const DIGITS: Range<usize> = LENGTH + START.len()..LENGTH + START.len() + 64;
 const ZEROS: [u8; 64] = [b'0'; 64];
-/// The largest header that libraries of safetensors read.
+/// The largest header that the safetensors libraries read, in bytes.
 const LIMIT: usize = 100_000_000;
-/// Bytes that are the same in all versions of the format.
+/// Number of leading bytes whose layout is the same in all format versions.
 pub(super) const BEGINNING: usize = DIGITS.end;
 
 /// A named array.
@@ -41,7 +42,7 @@ pub(super) enum Data<'a> {
 }
 
 impl Data<'_> {
-    /// Type, number of elements, bytes.
+    /// Type, number of elements, number of bytes.
     fn shape(&self) -> (Dtype, usize, usize) {
         match self {
             Self::F64(items) => (Dtype::F64, items.len(), size_of_val(*items)),
@@ -52,7 +53,7 @@ impl Data<'_> {
         }
     }
 
-    /// Gives out all bytes, in little-endian order, part by part.
+    /// Passes all bytes to `sink`, in little-endian order and in several pieces.
     pub(super) fn each(&self, sink: &mut dyn FnMut(&[u8])) {
         match self {
             Self::F64(items) => parts(items, f64::to_le_bytes, sink),
@@ -79,7 +80,7 @@ fn parts<T: Copy, const N: usize>(
     }
 }
 
-/// All that comes before the arrays.
+/// Everything before the arrays, including the digest.
 pub(super) fn header(about: &str, tensors: &[Tensor<'_>]) -> Result<Vec<u8>, ModelError> {
     let mut text = format!("{START}{:064}\",\"geowalk\":{}}}", 0, Value::from(about));
     let mut start = 0;
@@ -128,13 +129,13 @@ pub(super) fn write(
     written
 }
 
-/// A file whose digest is right.
+/// A file whose digest has been verified.
 pub(super) struct File<'a> {
     metadata: Metadata,
     data: &'a [u8],
 }
 
-/// Refuses what does not begin like a model; the length of the header.
+/// Refuses bytes that do not begin like a model file. Returns the length of the header.
 pub(super) fn check_beginning(bytes: &[u8]) -> Result<usize, ModelError> {
     let (length, rest) = bytes.split_at(bytes.len().min(LENGTH));
     let start = START.as_bytes();
@@ -156,13 +157,13 @@ pub(super) fn check_beginning(bytes: &[u8]) -> Result<usize, ModelError> {
     }
 }
 
-/// The digest that the beginning of a file states.
+/// The digest stored at the beginning of a file.
 pub(super) fn stated_digest(bytes: &[u8]) -> Option<&[u8]> {
     check_beginning(bytes).ok()?;
     bytes.get(DIGITS)
 }
 
-/// Finds the parts of a file and checks its digest.
+/// Splits a file into its parts and verifies its digest.
 pub(super) fn open(bytes: &[u8]) -> Result<File<'_>, ModelError> {
     let length = check_beginning(bytes)?;
     let truncated =
@@ -190,20 +191,20 @@ pub(super) fn open(bytes: &[u8]) -> Result<File<'_>, ModelError> {
 }
 
 impl<'a> File<'a> {
-    /// The text about the arrays.
+    /// The JSON text about the arrays.
     pub(super) fn about(&self) -> &str {
         let texts = self.metadata.metadata().as_ref();
         texts.and_then(|texts| texts.get("geowalk")).map_or("", String::as_str)
     }
 
-    /// The bytes of an array whose elements have this type.
+    /// The bytes of an array; its elements must have this type.
     pub(super) fn bytes(&self, name: &str, dtype: Dtype) -> Result<&'a [u8], ModelError> {
         let info = self.metadata.info(name).filter(|info| info.dtype == dtype);
         info.and_then(|info| self.data.get(info.data_offsets.0..info.data_offsets.1))
             .ok_or_else(|| ModelError::Missing { what: name.to_owned() })
     }
 
-    /// The elements of an array of this type.
+    /// The elements of an array; they must have this type.
     pub(super) fn items<T, const N: usize>(
         &self,
         name: &str,

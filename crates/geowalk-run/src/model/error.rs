@@ -14,10 +14,10 @@ pub enum ModelError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// What is wrong with the content of a file.
+    /// An error in the content of a file, with its path.
     #[error("{}: {cause}", path.display())]
     File {
         /// The file.
@@ -25,7 +25,7 @@ pub enum ModelError {
         /// What is wrong.
         cause: Box<ModelError>,
     },
-    /// Another run has written the file that this run continued.
+    /// Another run has overwritten the file that this run continued.
     #[error(
         "{} was written by another run after this run read it, and is left as it is; the model of this run is in {}: \
          train this run's data again with --resume {}",
@@ -34,62 +34,62 @@ pub enum ModelError {
     Changed {
         /// The file.
         path: PathBuf,
-        /// Where the model is instead.
+        /// The file that the model was written to instead.
         kept: PathBuf,
     },
-    /// A file of another kind.
+    /// A file that is not a model.
     #[error("this is not a geowalk model; give a file that 'geowalk train --model' wrote")]
     NotAModel,
-    /// The end of the file is missing.
+    /// The file is truncated.
     #[error(
         "the model file ends after {found} bytes, at least {needed} were written; copy it again"
     )]
     Truncated {
         /// Bytes in the file.
         found: u64,
-        /// Bytes that there must be, as far as what is left of the file can tell.
+        /// The smallest size that the file must have, judging by the part that remains.
         needed: u64,
     },
-    /// Something in the file is not as it was written.
+    /// The content of the file was altered.
     #[error(
         "the model file was altered: its digest is {found}, it was written with {expected}; copy it again"
     )]
     Digest {
         /// The digest that the file states.
         expected: String,
-        /// The digest that it has.
+        /// The digest computed from the content.
         found: String,
     },
-    /// A format that is not known here.
+    /// A format version that this geowalk cannot read.
     #[error(
         "the model file has format {found}, this geowalk knows up to {known}; use a newer geowalk"
     )]
     Version {
-        /// The version of the file.
+        /// Format version of the file.
         found: u64,
-        /// The newest version known.
+        /// The newest version that can be read.
         known: u64,
     },
-    /// A part that is not there, or not of its kind.
+    /// A part that is missing or has the wrong type.
     #[error("the model has no '{what}', or not of the right kind")]
     Missing {
-        /// Which part.
+        /// Name of the part.
         what: String,
     },
-    /// Settings that this version does not understand.
+    /// Settings that this version cannot read.
     #[error("the settings of the model cannot be read: {what}")]
     Settings {
-        /// Which, and why.
+        /// Which setting, and why.
         what: String,
     },
     /// An array of the wrong length.
     #[error("the array '{array}' of the model has {found} numbers; {expected} are needed")]
     Length {
-        /// Its name.
+        /// Name of the array.
         array: String,
-        /// Its length.
+        /// Length of the array.
         found: usize,
-        /// The length it must have.
+        /// The required length.
         expected: usize,
     },
     /// A number that is NaN or infinite.
@@ -99,23 +99,23 @@ pub enum ModelError {
     NotFinite {
         /// Name of the array.
         array: String,
-        /// Where in it, from 0.
+        /// Index of the number in the array, from 0.
         index: usize,
         /// The number.
         value: f64,
     },
-    /// A name of an array that occurs twice or is taken.
+    /// An array name that occurs twice or is reserved.
     #[error("the name '{name}' of an array occurs twice or is reserved")]
     Name {
         /// The name.
         name: String,
     },
-    /// More settings, columns, class names or summary than the format allows.
+    /// The header would be too large: too many settings, columns or class names, or too long a summary.
     #[error("the header of the model would have {bytes} bytes; at most {limit} are allowed")]
     Header {
-        /// Its size.
+        /// Size of the header in bytes.
         bytes: usize,
-        /// The largest that readers accept.
+        /// The largest size that readers accept.
         limit: usize,
     },
     /// A schema that contradicts itself.

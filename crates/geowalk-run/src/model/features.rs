@@ -1,7 +1,7 @@
 //! # Names of features
-//! There may be millions, so they are arrays, not part of the header: `schema.names` is a JSON text in bytes. Of a
-//! dictionary it is the list of names; of a hash the names known by place, and beside it stands what the count of
-//! collisions rests on.
+//! There may be millions of names, so they are stored in arrays and not in the header. `schema.names` holds JSON text
+//! as bytes. For a dictionary it is the list of names. For hashed features it maps indices to the known names; further
+//! arrays hold the data behind the count of collisions.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ const PLACES: &str = "schema.places";
 const PRINTS: &str = "schema.prints";
 const STRANGERS: &str = "schema.strangers";
 
-/// The names of the features, written out.
+/// The encoded names of the features.
 pub(super) enum Names {
     Index,
     Exact { text: Vec<u8> },
@@ -42,7 +42,7 @@ impl Names {
         })
     }
 
-    /// In order of falling size of an element.
+    /// The arrays, those with larger elements first.
     pub(super) fn tensors(&self) -> Vec<Tensor<'_>> {
         match self {
             Self::Index => Vec::new(),
@@ -57,7 +57,7 @@ impl Names {
     }
 }
 
-/// The names as an object, by place: written one by one, not as a map of them all.
+/// The names as a JSON object with their indices as keys. Written one by one, without building a map in memory.
 fn by_place(hashed: &Hashed) -> serde_json::Result<Vec<u8>> {
     let mut text = Vec::with_capacity(24 * hashed.known() + 2);
     text.push(b'{');
@@ -78,7 +78,7 @@ fn missing() -> ModelError {
     ModelError::Missing { what: NAMES.to_owned() }
 }
 
-/// What the header says of the features.
+/// The description of the features in the header.
 pub(super) fn describe(features: &Features) -> Value {
     match features {
         Features::Index(Index { base, detected }) => {
@@ -102,7 +102,7 @@ pub(super) fn describe(features: &Features) -> Value {
     }
 }
 
-/// The features of a file.
+/// Reads the features of a model file.
 pub(super) fn read(file: &File<'_>, about: &About) -> Result<Features, ModelError> {
     const KIND: &str = "/schema/features/kind";
     match about.at(KIND, Value::as_str)? {

@@ -1,38 +1,38 @@
-//! # How rows were read
-//! Options of a reader that change rows and that a schema does not hold. A model keeps them, so that who reads the
-//! same data again (`verify`, `certify`, `--resume`) need not be asked for them again.
+//! # Reader options in a model
+//! Reader options that change rows and are not part of the schema. A model stores them, so that the user need not
+//! repeat them when the same data are read again by `verify`, `certify` or `--resume`.
 
 use geowalk_data::{Duplicates, Options};
 use serde::{Deserialize, Serialize};
 
 use super::is_default;
 
-/// Where rows were not read in the usual way.
+/// Reader options that differ from the defaults.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ReadSettings {
-    /// The first line of a table is a row.
+    /// The first line of a table is a row and not a header.
     #[serde(skip_serializing_if = "is_default")]
     pub no_header: bool,
-    /// Indices that occur twice in a row are added up.
+    /// Values of an index that occurs twice in a row are added.
     #[serde(skip_serializing_if = "is_default")]
     pub add_duplicates: bool,
-    /// What stands before decimals.
+    /// The decimal mark.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decimal: Option<char>,
-    /// What stands between thousands.
+    /// The thousands separator.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thousands: Option<char>,
-    /// What separates fields.
+    /// The field separator.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub separator: Option<char>,
-    /// Lines at the beginning that are passed over.
+    /// Number of lines skipped at the beginning.
     #[serde(skip_serializing_if = "is_default")]
     pub skip_lines: usize,
 }
 
 impl ReadSettings {
-    /// What these options say.
+    /// The part of these options that differs from the defaults.
     pub fn of(options: &Options) -> Self {
         Self {
             no_header: !options.header,
@@ -44,7 +44,7 @@ impl ReadSettings {
         }
     }
 
-    /// The options for the same data once more: what they leave open is as it was.
+    /// Options for reading the same data again: options left at their defaults are taken from the model.
     #[must_use]
     pub fn again(&self, options: Options) -> Options {
         let asked = Self::of(&options);

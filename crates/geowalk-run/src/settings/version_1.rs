@@ -1,34 +1,34 @@
-//! # Settings of the first format
-//! There a text told the kind of learner, and all else was a map of texts. Here they become those of today; nothing
-//! else knows them.
+//! # Settings of format version 1
+//! Version 1 stored the kind of learner in a text and everything else in a map of texts. This module converts them to
+//! the current settings. No other module depends on version 1.
 
 use serde_json::{Map, Value, json};
 
 use super::{LearnerSettings, Settings};
 use crate::model::ModelError;
 
-/// Texts by name.
+/// The map of texts.
 struct Extras<'a>(&'a Value);
 
 impl Extras<'_> {
-    /// A text, as it is.
+    /// The text under a key; null if it is absent.
     fn text(&self, key: &str) -> Value {
         self.0[key].clone()
     }
 
-    /// What a text writes down: a number, a truth value, a list; null if it is absent or something else.
+    /// The JSON value that a text contains: a number, a boolean, a list. Null if the text is absent or not JSON.
     fn value(&self, key: &str) -> Value {
         let text = self.0[key].as_str();
         text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
     }
 
-    /// Those of these that are there, as texts.
+    /// The texts under those of the keys that are present.
     fn texts(&self, keys: &[&str]) -> Map<String, Value> {
         let all = keys.iter().map(|key| ((*key).to_owned(), self.text(key)));
         all.filter(|(_, value)| !value.is_null()).collect()
     }
 
-    /// The learner, whose kind the walk tells by how it begins.
+    /// The learner; the beginning of the walk determines its kind.
     fn learner(&self, walk: &str, rate: &Value) -> Value {
         match walk.split_once(':') {
             None if walk == "tree" => json!({
@@ -37,7 +37,7 @@ impl Extras<'_> {
                 // Older files smooth by weight.
                 "unit": if self.text("unit").is_null() { json!(1.0) } else { self.value("unit") },
             }),
-            // Small trees had the name that boosted trees have now.
+            // In version 1, `trees` meant what is now called small trees.
             Some(("boost", "trees")) => {
                 self.boost("small-trees", rate.as_str().unwrap_or_default())
             }
@@ -50,7 +50,7 @@ impl Extras<'_> {
             }),
             Some(("track", walk)) => json!({ "kind": "track", "walk": walk, "rate": rate }),
             _ => {
-                // A walk that is not known is refused where it is built.
+                // An unknown walk is refused later, where it is built.
                 let known = LearnerSettings::parse(walk, "auto");
                 let kind = known.map_or("walk", |learner| learner.kind());
                 let range = self.0["x-range"].as_str().and_then(|range| range.split_once(','));
@@ -108,7 +108,7 @@ impl Extras<'_> {
     }
 }
 
-/// The settings of a file of version 1.
+/// Reads the settings of a file of version 1.
 pub(crate) fn read(old: &Value) -> Result<Settings, ModelError> {
     let walk =
         old["walk"].as_str().ok_or(ModelError::Missing { what: "settings.walk".to_owned() })?;
