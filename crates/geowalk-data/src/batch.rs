@@ -1,10 +1,10 @@
-//! # Features on their way into a block
-//! A few dozen coordinates of fixed memory on the stack. Storing one needs neither a look at the capacity of a vector nor a word of its
-//! bookkeeping; the block takes them over many at a time.
+//! # Buffer for the features of a row
+//! A fixed array of a few dozen coordinates on the stack. Storing a coordinate there needs no capacity check of a
+//! vector. The block takes over a full buffer in one call.
 
 use geowalk::row::Block;
 
-/// How many fit in.
+/// Number of coordinates in the buffer.
 const SIZE: usize = 64;
 
 pub(crate) struct Batch {
@@ -18,10 +18,10 @@ impl Batch {
         Self { indices: [0; SIZE], values: [0.0; SIZE], count: 0 }
     }
 
-    /// Adds a coordinate; a full batch goes on into the block.
+    /// Adds a coordinate; a full buffer is flushed into the block.
     #[inline(always)]
     pub(crate) fn push(&mut self, index: u32, value: f64, block: &mut Block) {
-        // `count` is below SIZE: the mask only says so.
+        // `count` is below SIZE; the mask only removes the bounds check.
         self.indices[self.count & (SIZE - 1)] = index;
         self.values[self.count & (SIZE - 1)] = value;
         self.count += 1;
@@ -30,7 +30,7 @@ impl Batch {
         }
     }
 
-    /// Hands everything over to the block.
+    /// Moves all coordinates into the block.
     #[inline(never)]
     pub(crate) fn flush(&mut self, block: &mut Block) {
         let count = self.count.min(SIZE);

@@ -1,11 +1,12 @@
 //! # Bytes
-//! Files, patterns and the standard input, plain or compressed, as one line after the other.
+//! Reads files, patterns and standard input, plain or compressed, line by line.
 //!
-//! **Method** One buffer. A line is a slice of it; what is left of an unfinished line moves to the front before the
-//! next read. A line longer than the buffer makes it grow. Compression is recognized by its first bytes, not by name.
+//! **Method** There is one buffer, and a line is a slice of it. Before the next read, the rest of an unfinished line
+//! moves to the front. A line longer than the buffer makes it grow. Compression is recognised by the first bytes, not
+//! by the name.
 //!
-//! **Care** The slice of a record goes on past its end: at least [`PADDING`] more bytes, of which the first is a line
-//! end. So a parser may load whole words and need not ask at every digit whether the line is over.
+//! **Padding** After a record, at least [`PADDING`] more bytes are readable, and the first of them is a line end. So a
+//! parser may load whole words without checking at every digit whether the line has ended.
 
 mod cut;
 mod decode;
@@ -21,14 +22,14 @@ use self::decode::decoded;
 pub(crate) use self::stream::{Stream, Streams};
 use crate::error::{Compression, DataError, ErrorKind, Fault, Position};
 
-/// Bytes that can be read after the end of any record.
+/// Number of bytes that are readable after the end of any record.
 pub(crate) const PADDING: usize = 64;
 
-/// Where bytes come from.
+/// A source of bytes.
 pub enum Input {
     /// A path, a pattern with `*`, `?` or `[..]`, or `-` for the standard input.
     Path(String),
-    /// Anything that can be read, with a name for messages.
+    /// Any reader, with a name for messages.
     Reader {
         /// The name.
         name: String,
@@ -57,7 +58,7 @@ impl Input {
         }
     }
 
-    /// Patterns replaced by the files that fit them, in the order of their names.
+    /// Replaces patterns by the matching files, sorted by name.
     pub fn expand(inputs: Vec<Self>) -> Result<Vec<Self>, DataError> {
         let mut all = Vec::new();
         for input in inputs {
@@ -88,7 +89,7 @@ impl Input {
         if all.is_empty() { Err(ErrorKind::NoInput.of("geowalk")) } else { Ok(all) }
     }
 
-    /// The files that these inputs are, patterns expanded. What is not a file is an error.
+    /// The paths of these inputs, patterns expanded. Fails if an input is not a regular file.
     pub fn files(inputs: Vec<Self>) -> Result<Vec<PathBuf>, DataError> {
         let inputs = Self::expand(inputs)?;
         inputs.iter().map(|input| input.file().ok_or_else(|| input.no_file())).collect()
@@ -103,7 +104,7 @@ impl Input {
         }
     }
 
-    /// Its path, if it is a regular file.
+    /// Path of the input, if it is a regular file.
     fn file(&self) -> Option<PathBuf> {
         match self {
             Self::Path(path) if path != "-" => Some(PathBuf::from(path)).filter(|p| p.is_file()),
@@ -138,30 +139,30 @@ impl std::fmt::Debug for Input {
     }
 }
 
-/// A record and at least [`PADDING`] bytes more.
+/// A record, followed by at least [`PADDING`] more bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct Record<'a> {
-    /// The bytes from the record's first on; `text[end]` is `\r` or `\n`.
+    /// The bytes from the beginning of the record; `text[end]` is `\r` or `\n`.
     pub(crate) text: &'a [u8],
-    /// Where the record ends.
+    /// End of the record.
     pub(crate) end: usize,
 }
 
 impl<'a> Record<'a> {
-    /// The record alone.
+    /// The record without the bytes after it.
     pub(crate) fn bytes(self) -> &'a [u8] {
         &self.text[..self.end]
     }
 }
 
-/// A place to which the reading can return.
+/// A position to which reading can return.
 #[derive(Clone, Copy)]
 struct Pin {
     next: usize,
     line: u64,
 }
 
-/// The inputs as lines.
+/// The inputs, read line by line.
 pub(crate) struct Bytes {
     waiting: std::vec::IntoIter<Input>,
     name: String,
@@ -171,35 +172,35 @@ pub(crate) struct Bytes {
     /// Data up to `filled`; never shorter than `filled + PADDING`.
     buffer: Vec<u8>,
     filled: usize,
-    /// How many bytes of the file lie before the buffer.
+    /// Number of bytes of the file before the buffer.
     before: u64,
-    /// The record: from `start` to `end`; the line after it begins at `next`.
+    /// The record is `start..end`; the next line begins at `next`.
     start: usize,
     end: usize,
     next: usize,
-    /// Bytes of a piece.
+    /// Size of a piece in bytes.
     piece: usize,
-    /// Where a piece begins.
+    /// Beginning of a piece.
     first: Pin,
-    /// Line of `start` and of `next`, from 1.
+    /// Line numbers of `start` and of `next`, from 1.
     line: u64,
     next_line: u64,
-    /// The file has no more bytes than the buffer.
+    /// All bytes of the file are in the buffer.
     exhausted: bool,
-    /// Why not, if not because it is over. Told only after the lines before it.
+    /// Why reading ended early, if it did. Reported only after the lines before it.
     failure: Option<Box<ErrorKind>>,
     pin: Option<Pin>,
-    /// Lines of what is no file are given as they come.
+    /// Lines of an input that is not a file are passed on as they arrive.
     live: bool,
-    /// Lines that are passed over at the beginning of each file.
+    /// Number of lines skipped at the beginning of each file.
     skip: usize,
 }
 
 impl Bytes {
-    /// The longest line or record: a stream without line ends must not take all memory.
+    /// The longest line or record in bytes, so that a stream without line ends cannot fill the memory.
     const LONGEST: usize = 1 << 28;
 
-    /// So many bytes tell a binary format, or a byte order mark.
+    /// Number of bytes that identify a binary format or a byte order mark.
     const HEAD: usize = 8;
 
     /// Opens the first input.
@@ -215,7 +216,7 @@ impl Bytes {
         Ok(bytes)
     }
 
-    /// Goes on to the next file; `false` if there is none.
+    /// Opens the next file; `false` if there is none.
     pub(crate) fn next_file(&mut self) -> Result<bool, DataError> {
         let Some(input) = self.waiting.next() else { return Ok(false) };
         input.name().clone_into(&mut self.name);
@@ -235,23 +236,23 @@ impl Bytes {
             self.fill();
         }
         if self.buffer[..self.filled].starts_with(b"\xEF\xBB\xBF") {
-            self.next = 3; // a byte order mark is not part of the first name
+            self.next = 3; // skip the byte order mark
         }
         self.skip_lines(self.skip)?;
         Ok(true)
     }
 
-    /// Are lines given as they come?
+    /// Whether lines are passed on as they arrive.
     pub(crate) fn is_live(&self) -> bool {
         self.live && self.path.is_none()
     }
 
-    /// Is there another line, or the end, without waiting?
+    /// Whether the next line, or the end, can be read without waiting.
     pub(crate) fn has_line(&self) -> bool {
         self.exhausted || memchr(b'\n', &self.buffer[self.next..self.filled]).is_some()
     }
 
-    /// Passes over so many lines at the beginning of this file, and of those that follow.
+    /// Skips this number of lines at the beginning of this file and of all later ones.
     pub(crate) fn skip_lines(&mut self, lines: usize) -> Result<(), DataError> {
         self.skip = lines;
         for _ in 0..lines {
@@ -262,23 +263,23 @@ impl Bytes {
         Ok(())
     }
 
-    /// The name of the file.
+    /// Name of the current file.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    /// The first bytes of the file; only before anything else is read.
+    /// The first bytes of the file. Call it before reading anything else.
     pub(crate) fn head(&self) -> &[u8] {
         &self.buffer[..self.filled.min(Self::HEAD)]
     }
 
-    /// The line on which the record begins.
+    /// Line number of the beginning of the record.
     #[inline]
     pub(crate) fn line(&self) -> u64 {
         self.line
     }
 
-    /// Goes on to the next line; `false` at the end of the file.
+    /// Makes the next line the record; `false` at the end of the file.
     #[inline]
     pub(crate) fn advance(&mut self) -> Result<bool, DataError> {
         self.start = self.next;
@@ -286,12 +287,12 @@ impl Bytes {
         self.take_line()
     }
 
-    /// Adds the next line to the record; `false` at the end of the file, which leaves the record as it is.
+    /// Adds the next line to the record. At the end of the file, returns `false` and leaves the record unchanged.
     pub(crate) fn extend(&mut self) -> Result<bool, DataError> {
         self.take_line()
     }
 
-    /// Ends the record at the next line end from `next` on.
+    /// Ends the record at the next line end after `next`.
     #[inline]
     fn take_line(&mut self) -> Result<bool, DataError> {
         let mut searched = self.next;
@@ -302,13 +303,13 @@ impl Bytes {
             if self.exhausted {
                 if let Some(kind) = self.failure.take() {
                     let error = self.failed(kind);
-                    self.filled = self.next; // half a line is no line
+                    self.filled = self.next; // an incomplete line is dropped
                     return Err(error);
                 }
                 if self.next == self.filled {
                     return Ok(false);
                 }
-                break self.filled; // the last line has no end; `fill` has put one behind the data
+                break self.filled; // the last line has no line end; `fill` has put one after the data
             }
             let unsearched = self.filled - self.next;
             self.fill();
@@ -320,7 +321,7 @@ impl Bytes {
         Ok(true)
     }
 
-    /// Reads on. Bytes before the record, or before the pin, are given up.
+    /// Reads more bytes. Bytes before the record, or before the pin, are discarded.
     #[cold]
     fn fill(&mut self) {
         let keep = self.pin.map_or(self.start, |pin| pin.next.min(self.start));
@@ -356,19 +357,19 @@ impl Bytes {
         self.buffer[self.filled] = b'\n';
     }
 
-    /// The record.
+    /// The current record.
     #[inline]
     pub(crate) fn record(&self) -> Record<'_> {
         Record { text: &self.buffer[self.start..], end: self.end - self.start }
     }
 
-    /// Gives the record back: the next one is the same.
+    /// Returns the record, so that the next call gives it again.
     pub(crate) fn unread(&mut self) {
         self.next = self.start;
         self.next_line = self.line;
     }
 
-    /// Cuts a record of several lines after its first.
+    /// Cuts a record of several lines after its first line.
     pub(crate) fn first_line_only(&mut self) {
         if let Some(newline) = memchr(b'\n', &self.buffer[self.start..self.end]) {
             self.end = self.start + newline;
@@ -377,7 +378,7 @@ impl Bytes {
         }
     }
 
-    /// From now on the buffer keeps what is read, until [`Bytes::rewind`].
+    /// Keeps everything that is read from now on in the buffer, until [`Bytes::rewind`].
     pub(crate) fn pin(&mut self) {
         self.pin = Some(Pin { next: self.next, line: self.next_line });
     }
@@ -390,12 +391,12 @@ impl Bytes {
         }
     }
 
-    /// How many bytes have been read since the pin.
+    /// Number of bytes read since the pin.
     pub(crate) fn since_pin(&self) -> usize {
         self.pin.map_or(0, |pin| self.next - pin.next)
     }
 
-    /// The place of the record.
+    /// The position of an offset in the record.
     pub(crate) fn position(&self, offset: usize) -> Position {
         let text = &self.buffer[self.start..(self.start + offset).min(self.filled)];
         let line_start = memrchr(b'\n', text).map_or(0, |newline| newline + 1);
@@ -407,14 +408,14 @@ impl Bytes {
         }
     }
 
-    /// Why reading stopped, with the place: where the data end, or where the line that is too long begins.
+    /// The error that ended reading, with its position: where the data end, or where the overlong line begins.
     #[cold]
     fn failed(&self, kind: Box<ErrorKind>) -> DataError {
         let whole = matches!(*kind, ErrorKind::LongLine { .. });
         self.error(Fault { offset: if whole { 0 } else { self.filled - self.start }, kind })
     }
 
-    /// A fault of the record as an error of the file.
+    /// Turns a fault of the record into an error of the file.
     #[cold]
     pub(crate) fn error(&self, fault: Fault) -> DataError {
         DataError {
@@ -426,7 +427,7 @@ impl Bytes {
 }
 
 impl Default for Bytes {
-    /// Nothing at all.
+    /// An empty input.
     fn default() -> Self {
         Self {
             waiting: Vec::new().into_iter(),

@@ -1,15 +1,16 @@
 //! # Columns from cells
-//! Gathers the typed cells of a reader into [`Columns`]: what boosting and trees learn from.
+//! Collects the typed cells of a reader into [`Columns`], from which boosting and trees learn.
 //!
 //! | data | columns |
 //! |---|---|
-//! | tables | as they are, in the order of the schema, dates as their parts; then one of counts for each word of columns of free text |
-//! | JSON | one of numbers or names for each key; of a key that is absent the number is 0 and the name missing |
-//! | VW, LIBSVM | one of numbers for each feature; what is absent is 0 |
+//! | tables | in the order of the schema; dates as their parts; last a column of counts per word of free text |
+//! | JSON | one of numbers or names per key; an absent key counts as 0 or as a missing name |
+//! | VW, LIBSVM | one of numbers per feature; absent features are 0 |
 //!
-//! A key of JSON with numbers and names has two columns; the one that comes second is called `key=`.
+//! A JSON key with both numbers and names has two columns; the second one is called `key=`.
 //!
-//! **Cost** What is in the rows, whatever the number of columns: a row writes to the columns it has values for.
+//! **Cost** Proportional to the values in the rows, not to the number of columns: a row writes only to the columns it
+//! has values for.
 
 use geowalk::row::{Block, Column, Columns, MISSING, Row, SparseValues, TableError};
 
@@ -19,45 +20,45 @@ use crate::schema::{ColumnKinds, Dictionary, FeatureKey, Features, Kind, Schema}
 use crate::sink::Typed;
 use crate::source::Source;
 
-/// Where the values of a column come from.
+/// The source of the values of a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// A column of a table, or a key.
+    /// A column of a table, or a JSON key.
     Cell,
-    /// How often a word occurs in a column of free text.
+    /// The count of a word in a column of free text.
     Word {
-        /// The column.
+        /// Name of the text column.
         column: String,
         /// The word, in lower case.
         word: String,
     },
-    /// A part of a column of dates.
+    /// A part of a date column.
     Date {
-        /// The column.
+        /// Name of the date column.
         column: String,
     },
-    /// A feature of sparse rows; what is absent is 0.
+    /// A feature of sparse rows; absent features are 0.
     Entry,
 }
 
-/// A column without its values.
+/// The description of a column, without its values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heading {
     /// Its name.
     pub name: String,
-    /// The names that it knows, by code; `None` for a column of numbers.
+    /// The known names, ordered by code; `None` for a column of numbers.
     pub names: Option<Vec<String>>,
-    /// Some values are missing.
+    /// Whether some values are missing.
     pub gaps: bool,
-    /// Where its values come from.
+    /// The source of the values.
     pub origin: Origin,
-    /// Fields of a table that count as missing, besides the empty one.
+    /// Fields of a table that count as missing, in addition to the empty field.
     pub missing: Vec<String>,
 }
 
 impl Heading {
-    /// `color = red`, or `color ≠ red` if `is` is false, for the value with this code. Columns of truth values
-    /// are `flag` and `not flag`.
+    /// `color = red`, or `color ≠ red` if `is` is false, for the name with this code. Boolean columns give `flag` and
+    /// `not flag`.
     pub fn says(&self, code: u32, is: bool) -> String {
         let name = &self.name;
         let names = self.names.as_deref().unwrap_or_default();
@@ -78,16 +79,16 @@ impl Heading {
     }
 }
 
-/// The values of a column so far.
+/// The values collected for a column.
 #[derive(Debug, Clone)]
 enum Growing {
-    /// Nothing is known of it; the rows that say so.
+    /// No value yet, only rows where it is missing.
     Nothing(Vec<u32>),
     /// A number for every row.
     Numbers(Vec<f64>),
-    /// Rows and numbers; all others are 0.
+    /// Rows and their numbers; all other rows are 0.
     Entries(Vec<u32>, Vec<f64>),
-    /// Codes of names; rows behind the last have none.
+    /// Codes of names; rows after the last code have none.
     Names(Vec<u32>, Dictionary),
 }
 
@@ -97,21 +98,21 @@ struct Gathered {
     origin: Origin,
     values: Growing,
     gaps: bool,
-    /// A column of a table has a cell in every row. Numbers that are absent elsewhere are 0.
+    /// Whether the column has a cell in every row, as in a table. Otherwise, absent numbers are 0.
     is_cell: bool,
 }
 
-/// What a feature of a row belongs to.
+/// The column that a feature of a row belongs to.
 #[derive(Debug, Clone, Copy)]
 enum Slot {
     Number(usize),
     Name(usize, u32),
     Missing(usize),
-    /// A feature that the model does not know.
+    /// A feature that the model does not have.
     Nothing,
 }
 
-/// What a cell puts into its column.
+/// The value that a cell puts into its column.
 #[derive(Debug, Clone, Copy)]
 enum Put {
     Number(f64),
@@ -121,7 +122,7 @@ enum Put {
     Missing,
 }
 
-/// Gathers columns. A schema says which ones come first, and their order.
+/// Collects columns. Columns of the schema come first, in its order.
 ///
 /// ```
 /// use geowalk_data::{ColumnBuffer, Input, Options, open};
@@ -137,28 +138,28 @@ enum Put {
 #[derive(Debug)]
 pub struct ColumnBuffer {
     columns: Vec<Gathered>,
-    /// The column of numbers of each name.
+    /// Index of the column of numbers with each name.
     numbers: Places,
-    /// The column of names, or of words, of each name.
+    /// Index of the column of names, or of words, with each name.
     names: Places,
-    /// Names with a column of nothing so far.
+    /// Names whose columns have no value yet.
     open: Places,
-    /// Of the schema's columns the place of those of numbers.
+    /// For each schema column, the index of its column of numbers.
     fixed: Vec<usize>,
-    /// Which feature is which column, where rows of features are read.
+    /// The column of each feature, for rows of features.
     slots: Vec<Slot>,
     row: Vec<(usize, Put)>,
     labels: Vec<f64>,
     weights: Vec<f64>,
     tabular: bool,
-    /// Columns are those of a model; new ones are passed over.
+    /// Whether the columns are those of a model; then new columns are ignored.
     closed: bool,
-    /// How many names each column of the model knows, and how many rows have others.
+    /// For each column of the model, the number of known names and the number of rows with other names.
     known: Vec<(usize, u64)>,
     missing: Vec<String>,
 }
 
-/// Columns by name.
+/// Indices of columns by name.
 #[derive(Debug, Clone, Default)]
 struct Places {
     names: Dictionary,
@@ -188,7 +189,7 @@ impl Places {
 }
 
 impl ColumnBuffer {
-    /// Nothing yet, but for the columns of a schema.
+    /// A buffer with the columns of a schema and no rows.
     pub fn new(schema: &Schema) -> Self {
         let mut buffer = Self {
             columns: Vec::new(),
@@ -228,7 +229,7 @@ impl ColumnBuffer {
                 }
             };
             let is_number = matches!(values, Growing::Numbers(_));
-            // Names of columns are text and differ.
+            // Column names are valid text and distinct.
             if let Ok(at) = buffer.add(column.name.as_bytes(), values, true)
                 && is_number
             {
@@ -238,7 +239,7 @@ impl ColumnBuffer {
         buffer
     }
 
-    /// The columns of a model with this schema, of which there are `count`; others are passed over.
+    /// A buffer with the `count` columns of a model that has this schema. Other columns are ignored.
     pub fn known(schema: &Schema, count: usize) -> Result<Self, ErrorKind> {
         let mut buffer = Self::new(schema);
         let features = match schema.features() {
@@ -256,17 +257,17 @@ impl ColumnBuffer {
         Ok(buffer)
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub fn rows(&self) -> usize {
         self.labels.len()
     }
 
-    /// How many columns there are.
+    /// Number of columns.
     pub fn width(&self) -> usize {
         self.columns.len()
     }
 
-    /// Numbers that are stored for every row, or that are not 0, and codes.
+    /// Number of stored values: dense numbers, nonzero numbers, and codes.
     pub fn stored(&self) -> usize {
         let stored = |column: &Gathered| match &column.values {
             Growing::Nothing(_) => 0,
@@ -277,7 +278,7 @@ impl ColumnBuffer {
         self.columns.iter().map(stored).sum()
     }
 
-    /// The columns without their values.
+    /// The descriptions of the columns.
     pub fn headings(&self) -> Vec<Heading> {
         let heading = |column: &Gathered| Heading {
             name: column.name.clone(),
@@ -292,7 +293,7 @@ impl ColumnBuffer {
         self.columns.iter().map(heading).collect()
     }
 
-    /// The columns in which names occurred that the model does not know: how many rows, and the first such name.
+    /// The columns with names that the model does not know: name, number of such rows, first such name.
     pub fn unseen(&self) -> impl Iterator<Item = (&str, u64, &str)> {
         let columns = self.columns.iter().zip(&self.known).filter(|(_, (_, rows))| *rows > 0);
         columns.filter_map(|(column, (known, rows))| match &column.values {
@@ -304,7 +305,7 @@ impl ColumnBuffer {
         })
     }
 
-    /// The schema of these columns: that of the reader, whose features are now the numbers, names, words and gaps
+    /// The schema of these columns. It is that of the reader, but its features are the numbers, names, words and gaps
     /// of the columns, column by column.
     pub fn schema(&self, schema: &Schema) -> Result<Schema, ErrorKind> {
         let mut own = schema.clone();
@@ -335,7 +336,7 @@ impl ColumnBuffer {
         Ok(own)
     }
 
-    /// Is this the second of two columns for one key?
+    /// Whether this is the second of two columns for one key.
     fn is_second(&self, column: &Gathered, name: &str) -> bool {
         match &column.values {
             Growing::Names(..) => self.numbers.get(name.as_bytes()).is_some(),
@@ -343,7 +344,7 @@ impl ColumnBuffer {
         }
     }
 
-    /// The rows so far, which are forgotten, with their labels and weights. Columns and names stay.
+    /// Removes and returns the rows, their labels and their weights. Columns and names are kept.
     pub fn take(&mut self) -> Result<(Columns, Vec<f64>, Vec<f64>), TableError> {
         let rows = self.labels.len();
         for (column, (known, new)) in self.columns.iter().zip(&mut self.known) {
@@ -407,7 +408,7 @@ impl ColumnBuffer {
         Ok(at)
     }
 
-    /// The column of numbers of this name; `None` if the model has none.
+    /// The column of numbers with this name; `None` if the model has none.
     fn number_column(&mut self, name: &[u8]) -> Result<Option<usize>, ErrorKind> {
         if let Some(at) = self.numbers.get(name) {
             return Ok(Some(at));
@@ -432,7 +433,7 @@ impl ColumnBuffer {
         self.add(name, Growing::Entries(Vec::new(), Vec::new()), false).map(Some)
     }
 
-    /// The column of names of this name; `None` if the model has none.
+    /// The column of names with this name; `None` if the model has none.
     fn name_column(&mut self, name: &[u8]) -> Result<Option<usize>, ErrorKind> {
         if let Some(at) = self.names.get(name) {
             return Ok(Some(at));
@@ -450,7 +451,8 @@ impl ColumnBuffer {
         self.add(name, values, false).map(Some)
     }
 
-    /// The column of a word, `column=word` where the name of the column is so long; `None` if the model has none.
+    /// The column of a word. `key` is `column=word`, and `stem` is the length of the column name. `None` if the model
+    /// has none.
     fn word_column(&mut self, key: &[u8], stem: usize) -> Result<Option<usize>, ErrorKind> {
         if let Some(at) = self.numbers.get(key) {
             return Ok(Some(at));
@@ -465,7 +467,7 @@ impl ColumnBuffer {
         Ok(Some(at))
     }
 
-    /// The column of this name, whatever is in it; one of nothing if there is none.
+    /// The column with this name and any content; a new one without values if there is none.
     fn any_column(&mut self, name: &[u8]) -> Result<Option<usize>, ErrorKind> {
         let found = self.numbers.get(name).or_else(|| self.names.get(name));
         if let Some(at) = found.or_else(|| self.open.get(name)) {
@@ -477,7 +479,7 @@ impl ColumnBuffer {
         self.add(name, Growing::Nothing(Vec::new()), false).map(Some)
     }
 
-    /// The code of a name in a column of names; a new one gets a new code.
+    /// The code of a name in a column of names; a new name gets a new code.
     fn code(&mut self, at: usize, name: &[u8]) -> Result<u32, ErrorKind> {
         match &mut self.columns[at].values {
             Growing::Names(_, names) => names.insert(name),
@@ -485,8 +487,8 @@ impl ColumnBuffer {
         }
     }
 
-    /// Takes a number of a column of the schema. A source may have another schema than the one that these columns
-    /// are for, so the name counts.
+    /// Takes a number of schema column `k`. The name is compared, because the schema of a source may differ from that
+    /// of these columns.
     #[inline]
     pub(crate) fn number(&mut self, k: usize, name: &str, value: f64) -> Result<(), ErrorKind> {
         match self.fixed.get(k).and_then(|at| self.columns.get(*at).map(|column| (*at, column))) {
@@ -498,7 +500,7 @@ impl ColumnBuffer {
         }
     }
 
-    /// Takes a cell of the row at hand.
+    /// Takes a cell of the current row.
     pub(crate) fn cell(&mut self, column: &[u8], cell: Typed<'_>) -> Result<(), ErrorKind> {
         let put = match cell {
             Typed::Number(value) => self.number_column(column)?.map(|at| (at, Put::Number(value))),
@@ -535,7 +537,7 @@ impl ColumnBuffer {
         Ok(())
     }
 
-    /// Finds the columns of all features below this index.
+    /// Finds the columns of all features with an index below `count`.
     fn extend_slots(&mut self, schema: &Schema, count: usize) -> Result<(), ErrorKind> {
         let kinds = ColumnKinds::new(schema.columns());
         while self.slots.len() < count && self.columns.len() <= Self::MOST {
@@ -561,10 +563,10 @@ impl ColumnBuffer {
         Ok(())
     }
 
-    /// Columns that can be searched one by one.
+    /// The largest number of columns that can be searched one by one.
     pub const MOST: usize = 1 << 21;
 
-    /// Forgets the cells of the row at hand.
+    /// Drops the cells of the current row.
     pub(crate) fn abandon(&mut self) {
         self.row.clear();
     }
@@ -614,7 +616,7 @@ impl Put {
     }
 }
 
-/// Adds the next rows of features of a source to columns; gives how many there were.
+/// Appends the next rows of features of a source to columns. Returns the number of rows.
 pub(crate) fn read_features<S: Source + ?Sized>(
     source: &mut S,
     columns: &mut ColumnBuffer,

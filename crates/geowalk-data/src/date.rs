@@ -1,19 +1,20 @@
 //! # Dates
-//! A column of dates becomes four: what repeats (month, weekday), what does not (year), and the time that has passed.
+//! A column of dates becomes four columns: month and weekday, which repeat; the year, which does not; and the elapsed
+//! time.
 //!
-//! | column | is |
+//! | column | content |
 //! |---|---|
 //! | `day.year`, `day.month` | numbers; months from 1 |
 //! | `day.weekday` | a name, `Mon` to `Sun` |
-//! | `day.days` | days since 1970-01-01, with the time of the day as a fraction |
+//! | `day.days` | days since 1970-01-01, with the time of day as a fraction |
 //!
-//! **Forms** `2024-01-31`, `2024/01/31` and `31.01.2024`, which have one meaning; `1/2/2024` has two, and stays a name. A
-//! time may follow after a blank or `T`: `14:30`, `14:30:15`, `14:30:15.25`, and `Z` or an offset as `+01:00`, which is
-//! taken off. The calendar is the Gregorian one, the years 1 to 9999.
+//! **Formats** `2024-01-31`, `2024/01/31` and `31.01.2024` are unambiguous. `1/2/2024` is ambiguous and remains a
+//! name. A time may follow after a space or `T`: `14:30`, `14:30:15`, `14:30:15.25`, optionally with `Z` or an offset
+//! such as `+01:00`, which is subtracted. The calendar is the Gregorian one, from year 1 to 9999.
 
 use crate::sink::Typed;
 
-/// A day, and the time of the day.
+/// A date with a time of day.
 ///
 /// ```
 /// use geowalk_data::Date;
@@ -29,30 +30,30 @@ pub struct Date {
     month: f64,
     day: i64,
     weekday: &'static str,
-    /// Since 1970-01-01.
+    /// Days since 1970-01-01.
     days: f64,
 }
 
-/// What the columns of a date are called, after its own name.
+/// Names of the parts of a date, appended to the name of its column.
 pub(crate) const PARTS: [&str; 4] = ["year", "month", "weekday", "days"];
 
-/// The days of the week, from that of 1970-01-01 on.
+/// The days of the week, beginning with that of 1970-01-01.
 const WEEKDAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
 
-/// The days in 400 years, and those from 0000-03-01 to 1970-01-01.
+/// The days in 400 years, and the days from 0000-03-01 to 1970-01-01.
 const ERA: i64 = 146_097;
 const EPOCH: i64 = 719_468;
 
-/// The first and the last day that are read: 0001-01-01 and 9999-12-31.
+/// The range of supported dates, 0001-01-01 to 9999-12-31, in days since 1970-01-01.
 const RANGE: std::ops::Range<f64> = -719_162.0..2_932_897.0;
 
 impl Date {
-    /// What the columns of a date are called, after its own name.
+    /// Names of the parts of a date, appended to the name of its column.
     pub const PARTS: [&str; 4] = PARTS;
 
-    /// The date that a text is, in one of the forms `2024-01-31`, `2024/01/31`, `31.01.2024`, with a time or without.
+    /// Parses `2024-01-31`, `2024/01/31` or `31.01.2024`, with or without a time; `None` for any other text.
     pub fn parse(text: &[u8]) -> Option<Self> {
-        // Most texts are none.
+        // Most texts are not dates.
         if text.len() < 8 || !text[0].is_ascii_digit() {
             return None;
         }
@@ -74,7 +75,7 @@ impl Date {
         Self::of_days(days + seconds / 86_400.0)
     }
 
-    /// As `2024-01-31`, or `2024-01-31 14:30:15` if it has a time, to the second.
+    /// The date as `2024-01-31`, or with a time as `2024-01-31 14:30:15`, rounded to seconds.
     pub fn text(self) -> String {
         let Self { year, month, day, days, .. } = self;
         let seconds = ((days - days.floor()) * 86_400.0).round();
@@ -86,7 +87,7 @@ impl Date {
         format!("{text} {hours:02}:{minutes:02}:{:02}", seconds % 60.0)
     }
 
-    /// The names of its parts in a column, the name that a part has, and its number.
+    /// For each part of a date: its name in the column, its value if that is a name, and its number.
     pub fn features(self, column: &str) -> [(String, Option<&'static str>, f64); 4] {
         let parts =
             [(None, self.year), (None, self.month), (Some(self.weekday), 1.0), (None, self.days)];
@@ -97,13 +98,13 @@ impl Date {
         })
     }
 
-    /// The cells of its [`PARTS`].
+    /// The cells of the [`PARTS`].
     pub(crate) fn cells(self) -> [Typed<'static>; 4] {
         let weekday = Typed::Name(self.weekday.as_bytes());
         [Typed::Number(self.year), Typed::Number(self.month), weekday, Typed::Number(self.days)]
     }
 
-    /// The date so many days after 1970-01-01, from year 1 to 9999.
+    /// The date this number of days after 1970-01-01; `None` outside the years 1 to 9999.
     #[expect(clippy::cast_possible_truncation, reason = "the range is checked")]
     pub fn of_days(days: f64) -> Option<Self> {
         if !RANGE.contains(&days) {
@@ -112,7 +113,7 @@ impl Date {
         let whole = days.floor() as i64;
         let day = whole + EPOCH;
         let (era, of_era) = (day.div_euclid(ERA), day.rem_euclid(ERA));
-        // Years begin in March, so that a leap day is the last of its year.
+        // Years begin in March, so that a leap day is the last day of its year.
         let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
         let of_year = of_era - (365 * year + year / 4 - year / 100);
         let month = (5 * of_year + 2) / 153;
@@ -131,7 +132,7 @@ fn whole(digits: &[u8]) -> Option<i64> {
     Some(digits.iter().fold(0, |sum, digit| 10 * sum + i64::from(digit - b'0')))
 }
 
-/// Days since 1970-01-01 of a day that exists.
+/// Days since 1970-01-01; `None` if the day does not exist.
 fn days(year: i64, month: i64, day: i64) -> Option<f64> {
     let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let length = match month {
@@ -150,7 +151,7 @@ fn days(year: i64, month: i64, day: i64) -> Option<f64> {
     Some((era * ERA + of_era - EPOCH) as f64)
 }
 
-/// The seconds of a time of the day, less its offset.
+/// Seconds of a time of day, minus its offset; `None` if it is invalid.
 fn seconds(time: &[u8]) -> Option<f64> {
     let zone = time.iter().position(|c| matches!(c, b'Z' | b'+' | b'-')).unwrap_or(time.len());
     let (time, zone) = (time[..zone].trim_ascii(), &time[zone..]);

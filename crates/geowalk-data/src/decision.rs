@@ -1,5 +1,5 @@
-//! # What a reader has decided
-//! By looking at the first rows, and so worth saying aloud: a front end prints it, with what to do if it is wrong.
+//! # Decisions of a reader
+//! A reader may infer something wrong from the first rows. So a front end reports each decision and how to change it.
 
 use std::fmt::{self, Write};
 
@@ -7,7 +7,7 @@ use crate::error::visible;
 use crate::flag::Advice;
 use crate::words::Texts;
 
-/// What a reader has decided by looking at the first rows.
+/// A decision that a reader made from the first rows.
 ///
 /// ```
 /// use geowalk_data::{Input, Options, open};
@@ -19,86 +19,86 @@ use crate::words::Texts;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Decision {
-    /// A column is free text and split into words.
+    /// A column is free text and is split into words.
     Text {
-        /// Its name.
+        /// Name of the column.
         column: String,
-        /// How many texts were looked at.
+        /// Number of texts in the sample.
         values: usize,
-        /// How many of them differ.
+        /// Number of distinct texts.
         distinct: usize,
-        /// How many words they have together.
+        /// Number of words in all texts.
         words: usize,
     },
-    /// A column whose first rows were names holds free text by now.
+    /// A column that began as names now holds free text.
     Turned {
-        /// Its name.
+        /// Name of the column.
         column: String,
     },
-    /// A column holds names, but looks as if it were meant to hold numbers.
+    /// A column is read as names, but was probably meant to hold numbers.
     Names {
-        /// Its name.
+        /// Name of the column.
         column: String,
-        /// A field that is no number, and its row, from 1.
+        /// A field that is not a number.
         found: String,
-        /// That row.
+        /// Row of that field, from 1.
         row: usize,
-        /// How many fields of the first rows are no numbers.
+        /// Number of fields in the sample that are not numbers.
         others: usize,
-        /// How many are.
+        /// Number of fields that are numbers.
         numbers: usize,
-        /// What to do, if the field looks like a number.
+        /// How to read the field as a number, if it looks like one.
         advice: Option<Advice>,
     },
-    /// A column holds dates, of which the parts are read.
+    /// A column holds dates and is split into their parts.
     Dates {
-        /// Its name.
+        /// Name of the column.
         column: String,
     },
-    /// The names of all columns are numbers.
+    /// All column names are numbers.
     NumericHeader {
-        /// The first of them.
+        /// The first of these names.
         first: String,
     },
     /// Fields are separated by semicolons.
     Semicolons,
     /// Words in columns of numbers count as missing. Known at the end.
     Missing {
-        /// How many.
+        /// Number of such fields.
         fields: u64,
-        /// The first of them, its column, and how many columns there are with such words.
+        /// The first such word.
         word: String,
-        /// That column.
+        /// Column of the first such word.
         column: String,
-        /// How many columns have such words.
+        /// Number of columns with such words.
         columns: usize,
     },
-    /// Numbers are missing in columns where none was missing when the model was fitted. Known at the end.
+    /// Numbers are missing in columns that had no gaps when the model was fitted. Known at the end.
     Filled {
-        /// How many.
+        /// Number of missing numbers.
         fields: u64,
         /// The first such column.
         column: String,
-        /// How many columns there are with such gaps.
+        /// Number of such columns.
         columns: usize,
     },
-    /// Indices are so large that features are numbered as they are met.
+    /// Indices are so large that features are numbered in order of appearance.
     Wide {
-        /// The largest index of the first rows.
+        /// The largest index in the first rows.
         largest: u64,
     },
-    /// Data for a model have other columns than its training data, which do not matter to it.
+    /// The columns of the data differ from those of the training data, without effect on the model.
     Columns {
         /// Columns that the model does not know.
         extra: Vec<String>,
-        /// Columns that it does not use, and that are not there.
+        /// Absent columns that the model does not use.
         absent: Vec<String>,
     },
     /// The smallest index of LIBSVM rows.
     Base {
         /// 0 or 1.
         base: u32,
-        /// How many rows were looked at.
+        /// Number of rows in the sample.
         rows: usize,
     },
 }
@@ -115,7 +115,7 @@ impl Decision {
 }
 
 impl Decision {
-    /// Was it decided only after the first rows?
+    /// Whether the decision was made only after the first rows.
     pub fn is_late(&self) -> bool {
         matches!(self, Self::Turned { .. })
     }

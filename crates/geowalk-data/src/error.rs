@@ -1,26 +1,26 @@
 //! # Errors
-//! Where, what was found, what was expected, what to do: `heart.svm:17:9: index 0; ...`. The parts are fields; the
-//! sentence is only their `Display`.
+//! An error says where it is, what was found, what was expected and what to do: `heart.svm:17:9: index 0; ...`. These
+//! parts are fields; `Display` joins them to a sentence.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::io;
 
 use crate::flag::{Advice, Flag, OrSkip};
-/// A place in a text.
+/// A position in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
-    /// Line, from 1; of a binary table the row.
+    /// Line number from 1; in a binary table, the row.
     pub line: u64,
-    /// Character within the line, from 1; of a binary table the column.
+    /// Character in the line, from 1; in a binary table, the column.
     pub column: u64,
-    /// Byte within the (decompressed) file, from 0; of a binary table 0.
+    /// Byte offset in the decompressed file, from 0; in a binary table 0.
     pub byte: u64,
-    /// The file is a binary table, so that `line` is a row.
+    /// Whether the file is a binary table, so that `line` is a row.
     pub is_row: bool,
 }
 
-/// What is wrong with the data, and where.
+/// An error in the data, with its position.
 ///
 /// ```
 /// use geowalk_data::{Input, Options, open};
@@ -35,16 +35,16 @@ pub struct Position {
 /// ```
 #[derive(Debug)]
 pub struct DataError {
-    /// Name of the file, as it was given; `-` is the standard input.
+    /// Name of the file as given by the user; `-` is standard input.
     pub file: String,
-    /// The place, where there is one.
+    /// Position in the file, if there is one.
     pub position: Option<Position>,
-    /// What is wrong.
+    /// The kind of error.
     pub kind: Box<ErrorKind>,
 }
 
 impl DataError {
-    /// Is nothing wrong but that there are no rows?
+    /// Whether the only problem is that there are no rows.
     pub fn is_no_rows(&self) -> bool {
         matches!(*self.kind, ErrorKind::Empty | ErrorKind::NoRows)
     }
@@ -64,7 +64,7 @@ impl fmt::Display for DataError {
     }
 }
 
-/// A message without its middle if it quotes something endless.
+/// Cuts the middle out of a message that quotes a very long text.
 fn shortened(message: &str) -> Cow<'_, str> {
     const BEGINNING: usize = 3000;
     const END: usize = 500;
@@ -83,7 +83,7 @@ impl std::error::Error for DataError {
     }
 }
 
-/// A fault inside a record: what, and how many bytes after the record's beginning.
+/// An error in a record: the byte offset in the record, and its kind.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) offset: usize,
@@ -96,14 +96,14 @@ impl ErrorKind {
         Fault { offset, kind: Box::new(self) }
     }
 
-    /// An error of the whole file, without a place in it.
+    /// An error of the whole file, without a position.
     #[cold]
     pub(crate) fn of(self, file: &str) -> DataError {
         DataError { file: file.to_owned(), position: None, kind: Box::new(self) }
     }
 }
 
-/// The bytes found, shortened.
+/// The text found, shortened.
 pub(crate) fn excerpt(bytes: &[u8]) -> String {
     const LONGEST: usize = 40;
     let text = String::from_utf8_lossy(bytes);
@@ -114,8 +114,8 @@ pub(crate) fn excerpt(bytes: &[u8]) -> String {
     }
 }
 
-/// A text in which characters that a terminal would obey are escaped, so that a message is one line and reads
-/// from left to right.
+/// Escapes control characters and characters that change the direction of text. So a message stays one line, is read
+/// from left to right and cannot control the terminal.
 ///
 /// ```
 /// assert_eq!(geowalk_data::visible("a\r\u{1b}[2Jb"), "a\\r\\u{1b}[2Jb");
@@ -135,7 +135,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// How a stream is compressed.
+/// The compression of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compression {
     /// RFC 1952.
@@ -159,106 +159,106 @@ impl fmt::Display for Compression {
     }
 }
 
-/// What can be wrong with data.
+/// The kind of an error in the data.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The operating system refused.
+    /// An error of the operating system.
     #[error("{source}; a readable file expected; check the path and the rights")]
     Io {
-        /// Its answer.
+        /// The error.
         source: io::Error,
     },
-    /// A line or record that does not end.
+    /// A line or record without an end.
     #[error("a line is longer than {} MiB; check that this is a text file with line ends", limit >> 20)]
     LongLine {
-        /// The longest line that is read, in bytes.
+        /// The maximum length of a line, in bytes.
         limit: usize,
     },
-    /// A compressed stream that stops early.
+    /// A compressed stream that ends early.
     #[error(
         "the {compression} stream stops in the middle; a whole file expected; fetch or compress it again"
     )]
     Truncated {
-        /// How it is compressed.
+        /// The compression.
         compression: Compression,
     },
-    /// A compressed stream that is damaged.
+    /// A damaged compressed stream.
     #[error(
         "the {compression} stream is damaged ({source}); a whole file expected; fetch or compress it again"
     )]
     Damaged {
-        /// How it is compressed.
+        /// The compression.
         compression: Compression,
-        /// What the decompressor says.
+        /// The error of the decompressor.
         source: io::Error,
     },
-    /// A file of a format that is not read.
+    /// A file in an unsupported format.
     #[error("this is {what}; {remedy}")]
     Foreign {
-        /// What it is.
+        /// Name of the format.
         what: &'static str,
-        /// What to do.
+        /// How to convert it.
         remedy: &'static str,
     },
-    /// A binary file that stops early.
+    /// A binary file that ends early.
     #[error(
         "the {format} file stops in the middle; a whole file expected; fetch or write it again"
     )]
     Cut {
-        /// Its format.
+        /// Name of the format.
         format: &'static str,
     },
-    /// A binary file that is something else, or damaged.
+    /// A binary file of another kind, or a damaged one.
     #[error(
         "this is no {format} file that can be read ({what}); a whole one expected; write it again, or name another format with {option}",
         option = Flag::Format
     )]
     Broken {
-        /// The format.
+        /// Name of the format.
         format: &'static str,
         /// What is wrong.
         what: String,
     },
-    /// An Arrow file whose numbers have the bytes of another machine.
+    /// An Arrow file in the byte order of another machine.
     #[error(
         "the numbers of this Arrow file are in the byte order of another kind of machine; \
          write it again with pyarrow, which reads both orders"
     )]
     ByteOrder,
-    /// A binary file that was made with other options.
+    /// A binary file that was converted with other options.
     #[error(
         "{option} says otherwise, but the file was converted with {found}; the same expected; leave the option out, or convert the text again with it"
     )]
     Converted {
-        /// The option.
+        /// Name of the option.
         option: &'static str,
-        /// What it was converted with.
+        /// The value it was converted with.
         found: String,
     },
-    /// A binary file that does not fit the model.
+    /// A binary file that does not match the model.
     #[error(
         "the file was converted with {found}, the model has {known}; the same expected; convert the text again as the model was trained"
     )]
     OtherForm {
-        /// What the file has.
+        /// Properties of the file.
         found: String,
-        /// What the model has.
+        /// Properties of the model.
         known: String,
     },
-    /// A pattern that fits no file.
+    /// A pattern that matches no file.
     #[error(
         "no file fits the pattern; at least one expected; check the directory, or quote the pattern"
     )]
     NoMatch,
-    /// A pattern that is none.
+    /// An invalid pattern.
     #[error(
         "bad pattern: {what} at character {column}; a path or a pattern with *, ? and [..] expected"
     )]
     Pattern {
-        /// What is wrong with it.
+        /// What is wrong with the pattern.
         what: &'static str,
-        /// Where.
+        /// Character in the pattern, from 1.
         column: usize,
     },
     /// A stream where a file is needed.
@@ -266,110 +266,110 @@ pub enum ErrorKind {
         "this is not a regular file; one expected, because it is read more than once; write it to a file first"
     )]
     NotAFile,
-    /// No input was named.
+    /// No input was given.
     #[error("no input; a path, a pattern or '-' expected")]
     NoInput,
-    /// Nothing in the file.
+    /// An empty file.
     #[error(
         "the input is empty; at least one row expected; check the path or what writes to the pipe"
     )]
     Empty,
-    /// A header and nothing else.
+    /// A file with a header and no rows.
     #[error(
         "a header and no rows; at least one row expected; check the file, or use {option} if its first line is a row",
         option = Flag::NoHeader
     )]
     NoRows,
-    /// Lines to pass over in a file that has none.
+    /// Lines to skip were requested for a binary file.
     #[error("{option} is for text, and this file is binary; leave it out", option = Flag::SkipLines)]
     NoLines,
-    /// Neither name nor content tells the format.
+    /// Neither name nor content identifies the format.
     #[error(
         "cannot tell the format by name or content; one of {known} expected; name it with {option}",
         option = Flag::Format
     )]
     UnknownFormat {
-        /// All formats.
+        /// Names of all formats.
         known: String,
     },
-    /// An option that cannot be.
+    /// An invalid option.
     #[error(transparent)]
     Config(#[from] geowalk::ConfigError),
-    /// A mark in numbers that cannot be one.
+    /// An invalid decimal mark or thousands separator.
     #[error(
         "{} is not possible; use one punctuation character or a blank, and two different ones",
         option.with(format_args!("'{found}'"))
     )]
     Mark {
-        /// The option.
+        /// Name of the option.
         option: Flag,
-        /// What was given.
+        /// The character given.
         found: char,
     },
-    /// No column for the label.
+    /// No label column.
     #[error("{}; name it with {label}; columns: {}", wanted.as_ref().map_or_else(
         || "no label column; one of class, label, target, y expected".to_owned(),
         |wanted| format!("no column '{wanted}' for the label")), columns.join(", "), label = Flag::Label)]
     NoLabelColumn {
-        /// The name asked for, if any.
+        /// The requested name, if any.
         wanted: Option<String>,
-        /// The columns there are.
+        /// The columns of the file.
         columns: Vec<String>,
     },
     /// A column named in the options or the model that the file does not have.
     #[error("no column '{name}'; the file has {}; correct the name", columns.join(", "))]
     NoColumn {
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// The columns there are.
+        /// The columns of the file.
         columns: Vec<String>,
     },
     /// A column that the model does not know.
     #[error("column '{name}' is not in the schema; one of {} expected; leave it out with {}", columns.join(", "), Flag::Ignore.with(Quoted(name)))]
     ExtraColumn {
-        /// Its name.
+        /// Name of the column.
         name: String,
         /// The columns of the schema.
         columns: Vec<String>,
     },
-    /// A column that was asked for twice, as different things.
+    /// A column named in two options that exclude each other.
     #[error(
         "column '{column}' is asked for with --{first} and with --{second}; one of them expected; leave the other out"
     )]
     TwoRoles {
-        /// Its name.
+        /// Name of the column.
         column: String,
-        /// One option.
+        /// The first option.
         first: &'static str,
-        /// The other.
+        /// The second option.
         second: &'static str,
     },
-    /// A column that the model knows as something else.
+    /// A column that has another kind in the model.
     #[error(
         "column '{column}' is {known} in the model, not {asked}; leave the option out, or train a new model"
     )]
     OtherKind {
-        /// Its name.
+        /// Name of the column.
         column: String,
-        /// What was asked for.
+        /// The requested kind.
         asked: &'static str,
-        /// What the model says.
+        /// The kind in the model.
         known: &'static str,
     },
-    /// A column of a type that is neither number nor text.
+    /// A column whose type is neither number nor text.
     #[error(
         "column '{column}' is of type {found}; numbers, booleans or text expected; {advice}, or leave it out with {}",
         Flag::Ignore.with(Quoted(column))
     )]
     ColumnType {
-        /// Its name.
+        /// Name of the column.
         column: String,
-        /// Its type.
+        /// Type of the column.
         found: String,
-        /// What to do.
+        /// How to convert the column.
         advice: &'static str,
     },
-    /// Two columns of one name.
+    /// Two columns with the same name.
     #[error(
         "column '{name}' occurs twice; distinct names expected; rename one, or use {option} if the first line is a row",
         option = Flag::NoHeader
@@ -378,24 +378,24 @@ pub enum ErrorKind {
         /// The name.
         name: String,
     },
-    /// The header of a later file differs from the first one's.
+    /// The header of a later file differs from that of the first.
     #[error(
         "the header differs from the first file's: '{found}' instead of '{expected}' in column {column}; equal headers expected; read the files apart"
     )]
     Header {
-        /// Column, from 1.
+        /// Column number, from 1.
         column: usize,
-        /// What stands there.
+        /// The name found.
         found: String,
-        /// What stands in the first file.
+        /// The name in the first file.
         expected: String,
     },
-    /// A number that is none, or not finite.
+    /// A value that is not a finite number.
     #[error(
         "{what} is '{found}'; a finite number expected; correct it{or_skip}", or_skip = OrSkip
     )]
     Number {
-        /// Which number.
+        /// The role of the number.
         what: What,
         /// The text found.
         found: String,
@@ -416,7 +416,7 @@ pub enum ErrorKind {
         column: String,
         /// The text found.
         found: String,
-        /// What to do, if it looks like a number.
+        /// How to read the text as a number, if it looks like one.
         advice: Option<Advice>,
     },
     /// A text in a column of dates.
@@ -425,15 +425,15 @@ pub enum ErrorKind {
              or say --nominal '{column}' for names"
     )]
     NoDate {
-        /// The column.
+        /// Name of the column.
         column: String,
-        /// What is there.
+        /// The text found.
         found: String,
     },
     /// A row without a label.
     #[error("no label; one expected; drop the row{or_skip}", or_skip = OrSkip)]
     NoLabel,
-    /// Several labels in a row.
+    /// A row with several labels.
     #[error(
         "'{found}' is a list of labels; one label expected; keep one, or make a row or a file per label"
     )]
@@ -441,7 +441,7 @@ pub enum ErrorKind {
         /// The text found.
         found: String,
     },
-    /// A `qid:` of ranking data.
+    /// A `qid:` field of ranking data.
     #[error(
         "'{found}' groups rows for ranking; features expected; ranking is not learned here: remove the qid fields"
     )]
@@ -452,21 +452,21 @@ pub enum ErrorKind {
     /// Index 0 where indices begin at 1.
     #[error("index 0, while {told}; indices from 1 expected; {}", told.advice())]
     IndexZero {
-        /// How it is known that they begin at 1.
+        /// How the reader knows that indices begin at 1.
         told: Base,
     },
-    /// An index beyond the limit.
+    /// An index above the limit.
     #[error(
         "index {found}, above {limit}: memory is needed for every index below it; hash the indices with {}",
         Flag::Bits.with(24)
     )]
     IndexTooLarge {
-        /// The index.
+        /// The index found.
         found: u64,
-        /// The largest allowed.
+        /// The largest allowed index.
         limit: u64,
     },
-    /// Something that is no index.
+    /// A token that is not `index:value`.
     #[error("'{found}'; index:value expected; correct it, or name the format with {option}", option = Flag::Format)]
     NotAFeature {
         /// The text found.
@@ -478,7 +478,7 @@ pub enum ErrorKind {
         Flag::Duplicates.with("add")
     )]
     DuplicateIndex {
-        /// The index, as in the file.
+        /// The index, as written in the file.
         index: u64,
     },
     /// A third number before the bar of a VW line.
@@ -497,7 +497,7 @@ pub enum ErrorKind {
         /// The text found.
         found: String,
     },
-    /// Something between the tag and the bar of a VW line.
+    /// A token between the tag and the bar of a VW line.
     #[error(
         "'{found}' after the tag: a tag comes last before '|'; put the label and the importance before it"
     )]
@@ -505,31 +505,31 @@ pub enum ErrorKind {
         /// The text found.
         found: String,
     },
-    /// A label of another problem that VW solves.
+    /// A VW label for a kind of problem that geowalk does not support.
     #[error("'{found}' is {problem}, which is not learned here; the label is one number")]
     VwLabel {
         /// The text found.
         found: String,
-        /// What it is.
+        /// Name of the problem.
         problem: &'static str,
     },
-    /// A control character where blanks separate.
+    /// A control character where fields are separated by blanks.
     #[error(
         "the byte {found:#04x} is a control character, which separates nothing; remove it, or write a blank"
     )]
     Control {
-        /// The byte.
+        /// The byte found.
         found: u8,
     },
-    /// An importance weight below 0.
+    /// A negative importance weight.
     #[error(
         "importance weight {found}; a number >= 0 expected; correct it{or_skip}", or_skip = OrSkip
     )]
     Weight {
-        /// The weight.
+        /// The weight found.
         found: f64,
     },
-    /// A byte 0 in a header.
+    /// A zero byte in a header.
     #[error(
         "a byte 0 in the header: this is no text, or UTF-16 without a byte order mark; convert it (iconv -f utf-16le -t utf-8)"
     )]
@@ -539,7 +539,7 @@ pub enum ErrorKind {
         "the name '{found}' is not UTF-8; UTF-8 expected; convert the file (iconv -f latin1 -t utf-8)"
     )]
     Utf8 {
-        /// The name, its bad bytes replaced.
+        /// The name, with invalid bytes replaced.
         found: String,
     },
     /// A row with too few or too many fields.
@@ -547,12 +547,12 @@ pub enum ErrorKind {
         "{found} fields; {expected} expected, as in the header; correct the row{or_skip}", or_skip = OrSkip
     )]
     Ragged {
-        /// Fields in the row.
+        /// Number of fields in the row.
         found: usize,
-        /// Columns.
+        /// Number of columns.
         expected: usize,
     },
-    /// A quote that nothing closes.
+    /// A quote that is never closed.
     #[error(
         "this quote is never closed; a second '\"' expected; double a quote that is meant literally (\"\"){or_skip}", or_skip = OrSkip
     )]
@@ -565,27 +565,27 @@ pub enum ErrorKind {
         /// The text found.
         found: String,
     },
-    /// JSON that is not as it should be.
+    /// Invalid JSON.
     #[error("'{found}'; {expected} expected; one JSON object per line, as written by jq -c")]
     Json {
-        /// What should stand there.
+        /// What was expected.
         expected: &'static str,
-        /// What does.
+        /// What was found.
         found: String,
     },
-    /// JSON as VW has it.
+    /// A JSON line in the format of VW.
     #[error(
         "the key '{key}' belongs to the JSON of VW, whose labels are not read; name a label with {option}, or write VW text",
         option = Flag::Label
     )]
     VwJson {
-        /// The key.
+        /// The key that belongs to that format.
         key: String,
     },
     /// More names than the dictionary may hold.
     #[error("more than {limit} distinct feature names; fewer expected; hash them with {}", Flag::Bits.with(22))]
     DictionaryFull {
-        /// The most allowed.
+        /// The limit.
         limit: usize,
     },
 }
@@ -599,14 +599,14 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
-/// How it is known that indices begin at 1.
+/// How the reader knows that indices begin at 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Base {
-    /// So many rows at the beginning have no index 0.
+    /// This number of rows at the beginning has no index 0.
     Rows(usize),
-    /// It was said.
+    /// The user set the option.
     Option,
-    /// So it was when the model was trained.
+    /// The model was trained on such indices.
     Model,
 }
 
@@ -631,7 +631,7 @@ impl fmt::Display for Base {
     }
 }
 
-/// Which number of a row.
+/// The role of a number in a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum What {
     /// The label.

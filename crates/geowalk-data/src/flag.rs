@@ -1,14 +1,14 @@
 //! # Options in messages
-//! What a user can change is a flag of the command and a parameter in Python. A message names it by [`Flag`], and
-//! the door through which the message goes out spells it.
+//! An option of the user is a flag of the command and a parameter in Python. A message names the option by [`Flag`];
+//! the [`Door`] through which the message is shown determines the spelling.
 
 use std::cell::Cell;
 use std::fmt;
 
-/// Where a message goes out.
+/// The interface that shows a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Door {
-    /// The command.
+    /// The command line.
     #[default]
     Command,
     /// The Python package.
@@ -20,7 +20,7 @@ thread_local! {
 }
 
 impl Door {
-    /// A message as this door spells it.
+    /// The text of a message for this interface.
     ///
     /// ```
     /// use geowalk_data::{Door, Flag};
@@ -36,9 +36,9 @@ impl Door {
     }
 }
 
-/// Something that a user can choose.
+/// An option of the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)] // each is named as its flag
+#[allow(missing_docs)] // each is named like its flag
 pub enum Flag {
     Bits,
     Decimal,
@@ -87,7 +87,7 @@ impl Flag {
         }
     }
 
-    /// The option with a value, quoted where it is a text of the user.
+    /// The option with a value. Pass a text of the user in quotes.
     pub fn with<T>(self, value: T) -> Given<T> {
         Given { flag: self, value }
     }
@@ -112,7 +112,7 @@ impl<T: fmt::Display> fmt::Display for Given<T> {
         let Self { flag, value } = self;
         match (DOOR.get(), flag) {
             (Door::Command, _) => write!(f, "{flag} {value}"),
-            // There an estimator is chosen instead.
+            // In Python, the user chooses an estimator instead.
             (Door::Python, Flag::Task) => match value.to_string().as_str() {
                 "multiclass" => write!(f, "partial_fit with all classes"),
                 "binary" => write!(f, "OnlineClassifier"),
@@ -126,7 +126,7 @@ impl<T: fmt::Display> fmt::Display for Given<T> {
     }
 }
 
-/// The way out that only readers of files offer, at the end of an advice.
+/// The hint about skipping bad rows, for interfaces that offer it; appended to advice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OrSkip;
 
@@ -139,14 +139,14 @@ impl fmt::Display for OrSkip {
     }
 }
 
-/// What to do so that a number is read.
+/// How to make the reader accept a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Advice {
-    /// This.
+    /// Advice as text.
     Words(&'static str),
-    /// To give all of these options.
+    /// Set all of these options.
     All(&'static [(Flag, &'static str)]),
-    /// To give one of these options.
+    /// Set one of these options.
     One(&'static [(Flag, &'static str)]),
 }
 

@@ -1,5 +1,5 @@
 //! # Formats
-//! The table of what can be read. A new format is one file here and one row of [`FORMATS`].
+//! The table of supported formats. A new format is one file here and one row of [`FORMATS`].
 
 mod arrow;
 mod binary;
@@ -25,28 +25,28 @@ use crate::source::{Parser, Reader, Source};
 /// A data format.
 #[derive(Debug)]
 pub struct Format {
-    /// Its name, as in `--format`.
+    /// Name of the format, as in `--format`.
     pub name: &'static str,
-    /// How file names end, before `.gz`, `.zst`, `.bz2` or `.xz`; separated by blanks.
+    /// File name endings before `.gz`, `.zst`, `.bz2` or `.xz`, separated by spaces.
     pub endings: &'static str,
-    /// What a row looks like.
+    /// An example of a row.
     pub example: &'static str,
-    /// How it is told by content.
+    /// Detection by content.
     sniff: Sniff,
-    /// Opens it.
+    /// Opens inputs of this format.
     open: fn(Bytes, Options) -> Result<Box<dyn Source>, DataError>,
 }
 
-/// How a format is told by content. Asked in the order of the table.
+/// How a format is detected by content. Formats are tried in the order of the table.
 #[derive(Debug, Clone, Copy)]
 enum Sniff {
-    /// Could these be the first bytes of such a file? So sure that it counts more than the name.
+    /// Tests the first bytes of a file. This evidence takes precedence over the file name.
     Head(fn(&[u8]) -> bool),
-    /// Could this be the first line of such a file?
+    /// Tests the first line of a file.
     Line(fn(&[u8]) -> bool),
 }
 
-/// All formats; those told most surely by content come first.
+/// All formats; those with the most reliable detection come first.
 ///
 /// ```
 /// let names: Vec<&str> = geowalk_data::FORMATS.iter().map(|f| f.name).collect();
@@ -111,7 +111,7 @@ pub static FORMATS: &[Format] = &[
     },
 ];
 
-/// Opens the inputs: finds the format, reads header and sample.
+/// Opens the inputs: determines the format, and reads header and sample.
 ///
 /// ```
 /// let error = geowalk_data::open(geowalk_data::Options::new(["no-such-file.csv"])).unwrap_err();
@@ -133,7 +133,7 @@ fn known() -> String {
     names.join(", ")
 }
 
-/// The format asked for, or the one of the file's first bytes, of its name, of its first line.
+/// The requested format, or else the one indicated by the first bytes, by the file name, or by the first line.
 fn choose(
     bytes: &mut Bytes,
     asked: Option<&str>,
@@ -171,7 +171,7 @@ fn choose(
     Err(ErrorKind::Empty.of(bytes.name()))
 }
 
-/// The source of a parser; what every format ends with.
+/// Builds the source from a parser; the last step for every text format.
 fn reader<P: Parser + 'static>(
     bytes: Bytes,
     parser: P,

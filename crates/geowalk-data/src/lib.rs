@@ -1,5 +1,5 @@
 //! # geowalk-data
-//! From bytes to blocks of examples.
+//! Reads data from bytes into blocks of examples.
 //!
 //! ```text
 //! Input            path, pattern, '-', reader       bytes.rs     gzip, zstd, bzip2, xz; one buffer; lines as slices
@@ -13,7 +13,7 @@
 //! Source           read(&mut Block, rows)           source.rs    faults: fail, skip, quarantine
 //! ```
 //!
-//! [`open`] is the front door:
+//! [`open`] is the main entry point:
 //!
 //! ```
 //! use geowalk::row::{Block, Row};
@@ -32,15 +32,16 @@
 //! # Ok::<(), geowalk_data::DataError>(())
 //! ```
 //!
-//! **Missing values** An empty field of a table, a null, a NaN of a binary table or a JSON `null` is missing.
-//! So are, in a column of text that otherwise holds numbers, the usual words: `NA`, `N/A`, `NaN`, `null`,
-//! `None`, `?`, `-`. A missing number counts as 0, and the feature `name=missing` is 1; a missing name is the
-//! feature `name=missing` alone; a missing text has no words. A value spelled `missing` is a name like any other, the
-//! feature `name="missing"`. So a
-//! linear learner has a weight for "not known" and nothing is imputed.
+//! **Missing values** An empty field of a table, a null, a NaN of a binary table or a JSON `null` is missing. In a
+//! column of text that otherwise holds numbers, the usual words are missing values too: `NA`, `N/A`, `NaN`, `null`,
+//! `None`, `?`, `-`.
 //!
-//! **Care** Values and labels that are infinite are errors, and so are labels that are missing. A label of NaN
-//! in a block marks a row without label.
+//! A missing number counts as 0 and sets the feature `name=missing` to 1. A missing name sets only the feature
+//! `name=missing`. A missing text has no words. So a linear learner has a weight for "not known", and nothing is
+//! imputed. A value spelled `missing` is a name like any other, with the feature `name="missing"`.
+//!
+//! **Errors** Infinite values and labels are errors, and so are missing labels. In a block, a label of NaN marks a row
+//! without a label.
 
 mod batch;
 mod bytes;
@@ -79,53 +80,53 @@ pub use source::{OnError, SAMPLE_BYTES, SAMPLE_ROWS, Skipped, Source};
 pub use text::Text;
 pub use words::Words;
 
-/// Which column is the label.
+/// The column of the label.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Label {
-    /// The one named `class`, `label`, `target` or `y`; of several the first in this order.
+    /// The first of `class`, `label`, `target` and `y` that exists.
     #[default]
     Guess,
-    /// The one of this name.
+    /// The column with this name.
     Named(String),
-    /// None: all rows are without label.
+    /// No column: all rows are without label.
     Absent,
 }
 
 /// How features get their indices.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Indexing {
-    /// LIBSVM by the numbers in the file, VW by 18 bits of hash, tables and JSON by dictionary.
+    /// LIBSVM by the indices in the file, VW by an 18-bit hash, tables and JSON by a dictionary.
     #[default]
     Usual,
-    /// By so many bits of hash.
+    /// By a hash with this number of bits.
     Hashed(u32),
-    /// By dictionary; LIBSVM by the numbers in the file.
+    /// By a dictionary; LIBSVM by the indices in the file.
     Exact,
 }
 
-/// What becomes of an index that occurs twice in a LIBSVM row.
+/// How an index that occurs twice in a LIBSVM row is treated.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Duplicates {
     /// The row is an error.
     #[default]
     Refuse,
-    /// The values are added up.
+    /// The values are added.
     Add,
 }
 
-/// Columns whose cells are handed on as they are, beside the features.
+/// Columns whose cells are passed on unchanged, in addition to the features.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Carry {
-    /// These, which must be there.
+    /// These columns, which must exist.
     Named(Vec<String>),
-    /// All.
+    /// All columns.
     All,
-    /// None.
+    /// No column.
     #[default]
     Nothing,
 }
 
-/// What to read and how.
+/// What to read, and how.
 ///
 /// ```
 /// use geowalk_data::{Indexing, Options};
@@ -134,57 +135,59 @@ pub enum Carry {
 /// ```
 #[derive(Debug)]
 pub struct Options {
-    /// The inputs, read one after the other.
+    /// The inputs, read in order.
     pub inputs: Vec<Input>,
-    /// Name of the format; otherwise told by the first bytes of the first file if they are those of a binary format, then by its name, then by its first line.
+    /// Name of the format; `None` to detect it. A binary format is recognised by the first bytes of the first file.
+    /// Otherwise the file name decides, then the first line.
     pub format: Option<String>,
-    /// Which column is the label.
+    /// The column of the label.
     pub label: Label,
-    /// Rows without a label are read, with NaN as label. VW rows always may be without.
+    /// Whether rows without a label are accepted; they get the label NaN. In VW they always are.
     pub unlabelled: bool,
     /// How features get their indices.
     pub indexing: Indexing,
-    /// The smallest LIBSVM index; otherwise told by the first rows.
+    /// The smallest LIBSVM index; `None` to infer it from the first rows.
     pub index_base: Option<u32>,
-    /// What becomes of an index that occurs twice in a LIBSVM row.
+    /// How an index that occurs twice in a LIBSVM row is treated.
     pub duplicates: Duplicates,
-    /// The first line of a table names its columns; otherwise they are named `1`, `2`, …
+    /// Whether the first line of a table names its columns; otherwise they are named `1`, `2`, …
     pub header: bool,
     /// Columns that are names even if they look like numbers.
     pub nominal: Vec<String>,
-    /// Columns that are free text, split into words.
+    /// Columns of free text, which are split into words.
     pub text: Vec<String>,
-    /// The column of the importance weight; 1 without one.
+    /// The column of the importance weight; without one, all weights are 1.
     pub weight: Option<String>,
     /// Columns that are not read.
     pub ignore: Vec<String>,
-    /// Fields of a table that count as missing, besides the empty one.
+    /// Fields of a table that count as missing, in addition to the empty field.
     pub missing: Vec<String>,
-    /// What stands before the decimals of numbers in a table, `.` or `,`.
+    /// The decimal mark of numbers in a table, `.` or `,`.
     pub decimal: char,
-    /// What stands between thousands in the numbers of a table, if anything does.
+    /// The thousands separator of numbers in a table, if there is one.
     pub thousands: Option<char>,
-    /// What separates the fields of CSV; otherwise told by the first line: a comma, or a semicolon if there is
-    /// no comma.
+    /// The field separator of CSV. `None` to infer it from the first line: a comma, or a semicolon if there is no
+    /// comma.
     pub separator: Option<char>,
-    /// Lines at the beginning of each text file that are passed over.
+    /// Number of lines skipped at the beginning of each text file.
     pub skip_lines: usize,
-    /// What becomes of a row that cannot be read.
+    /// How unreadable rows are treated.
     pub on_error: OnError,
-    /// The schema of an earlier reading: the same names get the same numbers, nothing is inferred.
+    /// The schema of an earlier reading: equal names get equal indices, and nothing is inferred.
     pub schema: Option<Schema>,
-    /// Rows are given as they come: a block ends where the input, if it is no file, would have to be waited for.
+    /// Whether rows are passed on as they arrive. Then a block ends early if the input is not a file and would have to
+    /// be waited for.
     pub live: bool,
-    /// Columns of CSV and TSV that are handed on with [`Places::carried`].
+    /// Columns of CSV and TSV that are passed on in [`Places::carried`].
     pub carry: Carry,
-    /// Columns of the earlier schema that may be absent. Then columns that it does not have are passed over.
+    /// Columns of the earlier schema that may be absent. If given, columns that the schema does not have are ignored.
     pub optional: Option<Vec<String>>,
     /// Size of the buffer in bytes.
     pub buffer: usize,
 }
 
 impl Options {
-    /// The usual way to read these inputs.
+    /// The default options for these inputs.
     pub fn new<I: Into<Input>>(inputs: impl IntoIterator<Item = I>) -> Self {
         Self {
             inputs: inputs.into_iter().map(Into::into).collect(),

@@ -1,26 +1,26 @@
 //! # What the values of a column look like
-//! Counts of the first rows: numbers and dates in forms that are not read as what they mean. A front end warns of them.
+//! Counts numbers and dates in the sample whose form is not understood. A front end warns about them.
 
-/// How many values of a column look like what, in the sample.
+/// For each form, the number of values of a column in the sample that have it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Looks {
     /// Values that are not missing.
     pub values: usize,
-    /// Digits that begin with a zero, such as a postal code.
+    /// Digits beginning with a zero, such as a postal code.
     pub leading_zeros: usize,
-    /// A number with a decimal comma, or with a comma between thousands.
+    /// Numbers with a decimal comma or comma-separated thousands.
     pub commas: usize,
-    /// A number with a point.
+    /// Numbers with a point.
     pub points: usize,
-    /// A number with three digits after each of its points, and not 0 before the first.
+    /// Numbers with three digits after each point, and not 0 before the first.
     pub thousands: usize,
-    /// A number with a percent sign.
+    /// Numbers with a percent sign.
     pub percents: usize,
-    /// A number with the sign or the code of a currency.
+    /// Numbers with the sign or the code of a currency.
     pub currencies: usize,
-    /// A date.
+    /// Dates.
     pub dates: usize,
-    /// The first value that one of these counts.
+    /// The first value that has one of these forms.
     pub example: Option<String>,
 }
 
@@ -71,13 +71,13 @@ impl Looks {
         }
     }
 
-    /// Are most values so?
+    /// Whether at least 90 % of the values are counted in `count`.
     pub fn mostly(&self, count: usize) -> bool {
         count > 0 && 10 * count >= 9 * self.values
     }
 }
 
-/// A day as 2024-01-31, 31.1.2024 or 1/31/2024, maybe with a time.
+/// Whether the text is a day such as 2024-01-31, 31.1.2024 or 1/31/2024, with or without a time.
 fn is_date(text: &str) -> bool {
     let day = text.split(['T', ' ']).next().unwrap_or_default();
     let whole = |part: &str, most: usize| {

@@ -1,41 +1,43 @@
 //! # Numbers
-//! Decimal text to the nearest f64, eight characters at a time.
+//! Converts decimal text to the nearest f64, eight characters at a time.
 //!
-//! **Method** A word of eight bytes is tested for digits at once, its decimal point cut out, and its digits folded by
-//! three multiplications. Up to 15 digits make an integer below 2^53; a power of ten up to 10^22 is exact, so one
-//! multiplication or division rounds once, correctly. Everything else (more digits, larger exponents, `inf`, `nan`)
-//! goes to the standard library, which rounds correctly as well: the bits never depend on the path.
+//! **Method** A word of eight bytes is tested for digits in one step. Its decimal point is removed, and its digits are
+//! combined by three multiplications. Up to 15 digits make an integer below 2^53. A power of ten up to 10^22 is exact,
+//! so one multiplication or division rounds once, correctly. All other numbers (more digits, larger exponents, `inf`,
+//! `nan`) go to the standard library, which also rounds correctly. So the bits do not depend on the path.
 //!
-//! **Care** Eight bytes are read at once, so the text should go on for eight bytes after the number; where it does not,
-//! the slow path is taken.
+//! **Padding** Eight bytes are loaded together, so the text should continue for eight bytes after the number. If it
+//! does not, the slow path is taken.
 //!
-//! **Source** \[Clinger90\]; \[Lemire21, sec. 9\] for the folding.
+//! **Source** \[Clinger90\]; \[Lemire21, sec. 9\] for combining digits.
 
 const ZEROS: u64 = 0x3030_3030_3030_3030;
 const HIGH: u64 = 0x8080_8080_8080_8080;
 
-/// 10^0 … 10^22, each exact; the rest is never reached and only lets a masked index stand for a bounds check.
+/// 10^0 … 10^22, each exact. The remaining entries are never used; they allow a masked index instead of a bounds
+/// check.
 const POWERS: [f64; 32] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0,
 ];
 const WHOLE_POWERS: [u64; 8] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
 
-/// Eight bytes from `at` on, the first one lowest, with `'0'` taken off each: a digit becomes its value.
+/// Eight bytes from `at` on, the first one lowest, with `'0'` subtracted from each, so that a digit becomes its value.
 #[inline(always)]
 fn word(text: &[u8], at: usize) -> Option<u64> {
     let bytes = text.get(at..)?.first_chunk::<8>()?;
     Some(u64::from_le_bytes(*bytes) ^ ZEROS)
 }
 
-/// The high bit of each byte of a [`word`] that is not a digit. A byte beyond ASCII may carry into the ones after it, so
-/// nothing after the first such byte counts.
+/// The high bit of each byte of a [`word`] that is not a digit. A byte outside ASCII may carry into later bytes, so
+/// only bits up to the first such byte are valid.
 #[inline(always)]
 const fn stops(x: u64) -> u64 {
     (x.wrapping_add(0x7676_7676_7676_7676) | x) & HIGH
 }
 
-/// The number written by the first `count` digits (1 to 8) of a [`word`]: neighbours are joined to pairs, to fours, to eights.
+/// The number written by the first `count` digits (1 to 8) of a [`word`]. Neighbours are joined to pairs, fours and
+/// eights.
 #[inline(always)]
 const fn fold(x: u64, count: u32) -> u64 {
     let x = x << ((64 - 8 * count) & 63);
@@ -44,8 +46,8 @@ const fn fold(x: u64, count: u32) -> u64 {
     x.wrapping_mul(1 + (10_000 << 32)) >> 32
 }
 
-/// The number at the head of a [`word`] and its length, if it has seven digits at most and a point, or none.
-/// What follows is for the caller to judge: another digit would mean that the number is longer.
+/// The number at the beginning of a [`word`] and its length, if it has at most seven digits and at most one point. The
+/// caller must check the next byte, because another digit means that the number is longer.
 #[inline(always)]
 fn unsigned(x: u64) -> Option<(f64, usize)> {
     let stop = stops(x);
@@ -58,18 +60,19 @@ fn unsigned(x: u64) -> Option<(f64, usize)> {
     }
     let before = (stop ^ (stop - 1)) >> 8;
     let joined = (x & before) | ((x >> 8) & !before);
-    // 8 if the next stop is out of sight.
+    // 8 if the next stop is outside the word.
     let length = (stop & (stop - 1)).trailing_zeros() / 8;
     let count = length - 1;
     let scale = POWERS[(count - whole) as usize & 7];
     (count > 0).then(|| (float(fold(joined, count)) / scale, length as usize))
 }
 
-/// So many bytes from the beginning of a feature or field on need no further look at where the text ends: 8 digits, ':', a sign, "0.", 8
-/// bytes, a blank; and some.
+/// Number of bytes from the beginning of a feature or field after which the end of the text need not be checked: 8
+/// digits, ':', a sign, "0.", 8 bytes, a blank, and a margin.
 const WINDOW: usize = 24;
 
-/// The number at a place of the window and its length, as [`unsigned`]. A sign costs no branch: in many files it is as good as random.
+/// The number at a position of the window and its length, as in [`unsigned`]. The sign is handled without a branch,
+/// because in many files it is unpredictable.
 #[inline(always)]
 fn short(window: &[u8; WINDOW], at: usize) -> Option<(f64, usize)> {
     let negative = window.get(at) == Some(&b'-');
@@ -78,7 +81,7 @@ fn short(window: &[u8; WINDOW], at: usize) -> Option<(f64, usize)> {
     Some((value, usize::from(negative) + length))
 }
 
-/// An integer of at most 15 digits. Signed conversion is one instruction, unsigned is not.
+/// Converts an integer of at most 15 digits. Signed conversion is one instruction, unsigned conversion is not.
 #[inline(always)]
 #[expect(clippy::cast_possible_wrap, reason = "far below 2^63")]
 const fn float(x: u64) -> f64 {
@@ -87,18 +90,19 @@ const fn float(x: u64) -> f64 {
 
 /// A number, a colon, a number.
 pub(crate) struct Pair {
-    /// How many digits the first number has.
+    /// Number of digits of the first number.
     pub(crate) name: usize,
     /// The first number.
     pub(crate) number: u32,
-    /// The second one.
+    /// The second number.
     pub(crate) value: f64,
-    /// How many bytes there are, with the blank behind them.
+    /// Length in bytes, including the blank at the end.
     pub(crate) length: usize,
 }
 
-/// The `index:value` at the head of a text, if it has the common form: an index of at most eight digits, a number with |value| ≤ `largest` (≥ 1e7), a blank or
-/// line end. `None` also too near to the end of the text.
+/// The `index:value` at the beginning of a text, if it has the common form: an index of at most eight digits, a number
+/// with
+/// |value| ≤ `largest` (≥ 1e7), a blank or line end. Also `None` if the end of the text is too near.
 #[inline(always)]
 pub(crate) fn pair(text: &[u8], largest: f64) -> Option<Pair> {
     let window = text.first_chunk::<WINDOW>()?;
@@ -109,7 +113,7 @@ pub(crate) fn pair(text: &[u8], largest: f64) -> Option<Pair> {
     if name == 0 || window[name] != b':' {
         return None;
     }
-    // Most numbers are below 1: then nothing but decimals is left.
+    // Most numbers are below 1, so that only decimals remain.
     let near = if window[name + 1] == b'0' && window[name + 2] == b'.' {
         word(window, name + 3).and_then(|y| {
             let count = stops(y).trailing_zeros() / 8;
@@ -134,7 +138,8 @@ pub(crate) fn pair(text: &[u8], largest: f64) -> Option<Pair> {
     Some(Pair { name, number: number as u32, value, length })
 }
 
-/// Takes one [`pair`] after the other, up to `end`. Returns where the first one begins that has not the common form.
+/// Reads one [`pair`] after the other, up to `end`. Returns the position of the first one that does not have the
+/// common form.
 #[inline(always)]
 pub(crate) fn pairs<E>(
     text: &[u8],
@@ -156,7 +161,7 @@ pub(crate) fn pairs<E>(
     Ok(text.len() - rest.len())
 }
 
-/// The finite number between `at` and the next separator, and where that is.
+/// The finite number between `at` and the next separator, and the position of the separator.
 #[inline(always)]
 pub(crate) fn separated(text: &[u8], at: usize, separator: u8) -> Option<(f64, usize)> {
     if let Some(window) = text.get(at..)?.first_chunk::<WINDOW>()
@@ -182,7 +187,7 @@ pub(crate) fn ending(text: &[u8], at: usize, end: usize) -> Option<f64> {
     (value.is_finite() && after == end).then_some(value)
 }
 
-/// The number that begins at `at`, and where it ends. What follows is for the caller to judge.
+/// The number that begins at `at`, and its end. The caller must check the next byte.
 #[inline(never)]
 pub(crate) fn decimal(text: &[u8], at: usize) -> Option<(f64, usize)> {
     let negative = text.get(at) == Some(&b'-');
@@ -243,7 +248,7 @@ pub(crate) fn decimal(text: &[u8], at: usize) -> Option<(f64, usize)> {
     Some((if negative { -size } else { size }, end))
 }
 
-/// The power of ten that an exponent at `at` leaves after `scale` decimal places, and where the exponent ends.
+/// The power of ten given by an exponent at `at` and `scale` decimal places, and the end of the exponent.
 fn exponent(text: &[u8], at: usize, scale: u32) -> Option<(i32, usize)> {
     let negative = text.get(at) == Some(&b'-');
     let start = at + usize::from(negative || text.get(at) == Some(&b'+'));
@@ -260,7 +265,7 @@ fn exponent(text: &[u8], at: usize, scale: u32) -> Option<(i32, usize)> {
     Some((power.saturating_sub_unsigned(scale), end))
 }
 
-/// The same by the standard library; also what is not a finite number.
+/// As [`decimal`], by the standard library. Also reads numbers that are not finite.
 #[cold]
 #[inline(never)]
 fn slow(text: &[u8], at: usize) -> Option<(f64, usize)> {
@@ -273,7 +278,7 @@ fn slow(text: &[u8], at: usize) -> Option<(f64, usize)> {
     Some((number, at + length))
 }
 
-/// The whole number of at least one digit that begins at `at`, and where it ends; `None` also beyond 2^64.
+/// The integer of at least one digit that begins at `at`, and its end; `None` also if it exceeds 2^64.
 #[inline]
 pub(crate) fn whole(text: &[u8], at: usize) -> Option<(u64, usize)> {
     let Some(x) = word(text, at) else { return whole_slow(text, at) };
@@ -296,21 +301,21 @@ fn whole_slow(text: &[u8], at: usize) -> Option<(u64, usize)> {
     (end > at).then_some((number, end))
 }
 
-/// Is there a control character other than a tab?
+/// Whether there is a control character other than a tab.
 #[inline]
 pub(crate) fn has_control(text: &[u8]) -> bool {
-    // The least byte of many is found at once; a look at each is rarely needed.
+    // The minimum is fast to compute; a check of each byte is rarely needed.
     let least = text.iter().fold(u8::MAX, |least, b| least.min(*b));
     least < b' ' && text.iter().any(|b| *b < b' ' && *b != b'\t')
 }
 
-/// A field that is a number and nothing else, blanks around it apart.
+/// The number in a field that holds nothing else except surrounding blanks.
 pub(crate) fn field(text: &[u8]) -> Option<f64> {
     let text = text.trim_ascii();
     let mut padded = [b' '; 40];
     let parsed = match padded.get_mut(..text.len()) {
         Some(head) if text.len() <= 24 => {
-            head.copy_from_slice(text); // now whole words can be loaded
+            head.copy_from_slice(text); // padded, so that whole words can be loaded
             decimal(&padded, 0)
         }
         _ => decimal(text, 0),
@@ -324,7 +329,7 @@ mod tests {
 
     use super::*;
 
-    /// SplitMix64: the tests need bits, not quality.
+    /// SplitMix64; the tests do not need random numbers of high quality.
     struct Bits(u64);
 
     impl Bits {

@@ -1,14 +1,19 @@
 //! # Features four at a time
-//! `number:0.decimals number:0.decimals …`: what most of sparse text is. One after the other each would wait for the one before it, because it begins where that one ends.
+//! Reads `number:0.decimals number:0.decimals …`, the form of most sparse text. Read one by one, each feature would
+//! have to wait for the previous one, because it begins where that one ends.
 //!
-//! **Method** All colons of a kilobyte of the line are found first, 64 bytes by one comparison. Then four features at once: the eight bytes before a colon hold the
-//! name, the eight behind `:0.` the decimals, with something else before or after. Of a mask d of the digits among them `d & !(d + 1)` keeps those up to the first byte that is none.
-//! Products of neighbours join digits to pairs, fours, eights. Decimals count as if there were eight of them, so that all are divided by 10⁸: a
-//! whole number below 2⁵³ divided by an exact power rounds once, correctly, to the same bits as without those zeros. That each feature begins where the last one ended is one more
-//! comparison of four.
+//! **Method** First, all colons in a kilobyte of the line are found, 64 bytes per comparison. Then four features are
+//! read together. The eight bytes before a colon hold the name, and the eight after `:0.` the decimals, possibly with
+//! other bytes before or after. If d is the mask of digits among them, `d & !(d + 1)` keeps those up to the first byte
+//! that is not a digit. Products of neighbours join digits to pairs, fours and eights.
 //!
-//! **Care** Anything else (a sign, a number ≥ 1, more digits, two blanks) is left to [`number`](crate::number), one feature at a time; where that happens often, this is not
-//! tried for some lines. Which way was gone cannot be seen in the result. Without AVX2 nothing is done here.
+//! All decimals are treated as eight digits and divided by 10⁸. An integer below 2⁵³ divided by an exact power rounds
+//! once, correctly, so the bits are the same as without the added zeros. One more comparison of four checks that each
+//! feature begins where the previous one ended.
+//!
+//! **Fallback** Anything else (a sign, a number ≥ 1, more digits, two blanks) is left to [`number`](crate::number),
+//! one feature at a time. If that happens often, this method is suspended for some lines. The result does not depend
+//! on the method. Without AVX2, this module does nothing.
 //!
 //! **Source** \[Langdale19\] for the two passes.
 
@@ -22,19 +27,19 @@ use crate::schema::{Namespace, Place};
     expect(dead_code, reason = "there are no such vectors, so nothing is ever found")
 )]
 pub(crate) struct Found<'a> {
-    /// Their numbers.
+    /// Numbers of the features.
     pub(crate) numbers: &'a mut [u32],
-    /// Their values.
+    /// Values of the features.
     pub(crate) values: &'a mut [f64],
-    /// Where their colons are in this part of the line,
+    /// Positions of their colons in this part of the line.
     colons: &'a [u32],
     text: &'a [u8],
-    /// which begins here.
+    /// Beginning of this part of the line.
     offset: usize,
 }
 
 impl Found<'_> {
-    /// Replaces the numbers by what stands for them in rows.
+    /// Replaces the numbers of the features by their indices in rows.
     #[inline(always)]
     pub(crate) fn place<P: Place>(
         &mut self,
@@ -62,19 +67,20 @@ impl Found<'_> {
 pub(crate) struct Pairs {
     #[cfg(target_arch = "x86_64")]
     memory: Box<wide::Memory>,
-    /// So many times this is not tried, because it was in vain.
+    /// Number of calls for which the method stays suspended.
     resting: u32,
 }
 
 impl Pairs {
-    /// Shorter text is not worth it.
+    /// Shorter text is not worth the setup.
     const LEAST: usize = 64;
-    /// So many times something else is done after a failure.
+    /// Number of calls for which the method is suspended after a failure.
     #[cfg(target_arch = "x86_64")]
     const REST: u32 = 32;
 
-    /// Takes features from `at` on, up to `end` at most, by their hundreds. Returns where the first one begins that has not the form `digits:number`, or is beyond `largest`
-    /// (≥ 1e7), or any before it: all that is left is for [`number::pairs`](crate::number::pairs).
+    /// Reads features from `at` to at most `end`, hundreds at a time. Returns the position of the first feature that
+    /// does not have the form `digits:number` or is beyond `largest` (≥ 1e7), or an earlier position. The rest is left
+    /// to [`number::pairs`](crate::number::pairs).
     #[inline(always)]
     pub(crate) fn read(
         &mut self,
@@ -116,23 +122,23 @@ mod wide {
     use crate::error::Fault;
     use crate::number;
 
-    /// Bytes whose colons are found at once.
+    /// Number of bytes in which colons are found in one pass.
     const SEGMENT: usize = 1024;
-    /// Bytes of a comparison.
+    /// Number of bytes per comparison.
     const STEP: usize = 64;
-    /// Blanks before the segment, so that the eight bytes before a colon are always there.
+    /// Blanks before the segment, so that eight bytes before a colon always exist.
     const BEFORE: usize = 8;
     /// A colon, "0.", eight bytes.
     const REACH: usize = 11;
-    /// A feature has four bytes at least; and four more.
+    /// A feature has at least four bytes; plus four as a margin.
     const MOST: usize = SEGMENT / 4 + 4;
 
     pub(super) struct Memory {
         /// The segment.
         text: [u8; BEFORE + SEGMENT + STEP],
-        /// Where it has colons.
+        /// The positions of its colons.
         marks: [u32; SEGMENT + STEP],
-        /// What was found, as in [`Found`].
+        /// The features found, as in [`Found`].
         colons: [u32; MOST],
         numbers: [u32; MOST],
         values: [f64; MOST],
@@ -150,7 +156,7 @@ mod wide {
         }
     }
 
-    /// Reads as far as it goes.
+    /// The loop that reads features.
     pub(super) struct Work<'a, F> {
         pub(super) simd: V3,
         pub(super) memory: &'a mut Memory,
@@ -161,10 +167,10 @@ mod wide {
         pub(super) take: F,
     }
 
-    /// How far that was.
+    /// The result of the loop.
     pub(super) struct Done {
         pub(super) next: usize,
-        /// It was worth it.
+        /// Whether the method was faster than reading one by one.
         pub(super) fruitful: bool,
     }
 
@@ -175,13 +181,13 @@ mod wide {
         fn call(self) -> Self::Output {
             let Self { simd, memory, text, at, end, largest, mut take } = self;
             let mut begin = at;
-            // Features that were taken, and those of them that were not common.
+            // Number of features read, and of those without the common form.
             let (mut total, mut strange) = (0, 0);
             loop {
                 let segment = text.get(begin..).unwrap_or_default();
                 let marks = memory.mark(simd, segment, end + 1 - begin);
                 let (mut mark, mut count) = (0, 0);
-                // Where the next feature begins.
+                // The beginning of the next feature.
                 let mut ends = Ends::at(simd, 0);
                 let stopped = loop {
                     if mark >= marks {
@@ -239,7 +245,8 @@ mod wide {
     }
 
     impl Memory {
-        /// Copies the next segment of a text of this length and finds its colons; how many. Those too near to its end, unless the text ends there, are left for the next.
+        /// Copies the next segment of a text of this length and finds its colons; returns their number. Colons too
+        /// near to the end of the segment are left for the next one, unless the text ends there.
         #[inline(always)]
         fn mark(&mut self, simd: V3, text: &[u8], length: usize) -> usize {
             let wanted = length.min(SEGMENT);
@@ -262,7 +269,7 @@ mod wide {
                     bits &= (1 << (wanted - base)) - 1;
                 }
                 let Some(room) = chunk_mut::<_, STEP>(&mut self.marks, count) else { return 0 };
-                // Six each time: a loop that ends where the bits do would be guessed wrong nearly as often.
+                // Six per iteration, because the exit of a loop over the bits would be mispredicted nearly every time.
                 let total = bits.count_ones() as usize;
                 let mut next = || {
                     let mark = small(base) + bits.trailing_zeros();
@@ -282,7 +289,7 @@ mod wide {
             while count > 0 && cut(self.marks[count - 1]) {
                 count -= 1;
             }
-            // Lanes that have no colon of their own repeat the last one.
+            // Lanes without a colon repeat the last one.
             let last = if count == 0 { 0 } else { self.marks[count - 1] };
             if let Some(repeated) = chunk_mut(&mut self.marks, count) {
                 *repeated = [last; 4];
@@ -291,12 +298,13 @@ mod wide {
         }
     }
 
-    /// Where features end, that is where the next ones begin, less [`Ends::REST`]: of the lane before each lane, and in lane 0 of the last one.
+    /// The ends of features, which are the beginnings of the next ones, minus [`Ends::REST`]. Each lane holds the end
+    /// of the lane before it; lane 0 holds that of the last lane.
     #[derive(Clone, Copy)]
     struct Ends(__m256i);
 
     impl Ends {
-        /// A colon, "0." and a blank.
+        /// The bytes of a colon, "0." and a blank.
         const REST: i64 = 4;
 
         /// As if a feature had ended here.
@@ -305,13 +313,13 @@ mod wide {
             Self(simd.avx._mm256_set1_epi64x(i64::from(small(end)) - Self::REST))
         }
 
-        /// Where the last feature ends.
+        /// The end of the last feature.
         #[inline(always)]
         fn last(self) -> usize {
             self.of(3)
         }
 
-        /// Where the feature of a lane ends.
+        /// The end of the feature in a lane.
         #[inline(always)]
         #[expect(clippy::cast_possible_truncation, reason = "a place in a segment, or after it")]
         fn of(self, lane: usize) -> usize {
@@ -326,14 +334,14 @@ mod wide {
         numbers: __m128i,
         values: __m256d,
         ends: Ends,
-        /// One bit for each that is what it seems to be, if "0." stands behind the colon;
+        /// One bit per feature, set if the feature has the common form, provided that "0." follows its colon.
         bits: u32,
-        /// as it does behind all.
+        /// Whether "0." follows every colon.
         zeros: bool,
     }
 
     impl Four {
-        /// Reads the four at these marks. The one before ended where `before` says.
+        /// Reads the four features at these marks. The preceding feature ended at `before`.
         #[inline(always)]
         fn read(simd: V3, memory: &Memory, mark: usize, before: Ends) -> Option<Self> {
             let V3 { sse4_1: _, avx, avx2, .. } = simd;
@@ -346,11 +354,11 @@ mod wide {
             let decimals = |c: usize| word(BEFORE + c + 3);
             let decimals =
                 avx._mm256_setr_epi64x(decimals(c0), decimals(c1), decimals(c2), decimals(c3));
-            // The last digit of a name comes first, as the first decimal does.
+            // Reversed, so that the last digit of a name comes first, as the first decimal does.
             let names = avx2._mm256_shuffle_epi8(names, cast(REVERSE));
             let bytes = |byte: u8| avx._mm256_set1_epi8(byte.cast_signed());
             let nothing = avx._mm256_setzero_si256();
-            // Digits become the ten largest signed bytes.
+            // Shifted, so that digits become the ten largest signed bytes.
             let digits = |text| {
                 let shifted = avx2._mm256_add_epi8(text, bytes(0x7f - b'9'));
                 avx2._mm256_cmpgt_epi8(shifted, bytes(0x7f - 10))
@@ -360,14 +368,14 @@ mod wide {
             let (name_more, decimal_more) = (one_more(name_digits), one_more(decimal_digits));
             let name = avx2._mm256_andnot_si256(name_more, name_digits);
             let fraction = avx2._mm256_andnot_si256(decimal_more, decimal_digits);
-            // At least a digit of both, and a blank behind the last one.
+            // Checks for at least one digit in each number, and a blank at the end.
             let blanks =
                 avx2._mm256_cmpeq_epi8(avx2._mm256_min_epu8(decimals, bytes(b' ')), decimals);
             let behind = avx2._mm256_andnot_si256(decimal_digits, decimal_more);
             let blank = avx2._mm256_cmpeq_epi64(avx2._mm256_and_si256(behind, blanks), nothing);
             let none = avx2._mm256_cmpeq_epi64(avx2._mm256_and_si256(name, fraction), nothing);
             let wrong = avx2._mm256_or_si256(blank, none);
-            // Each begins where the last one ended.
+            // Checks that each feature begins where the previous one ended.
             let length = |run| avx2._mm256_sad_epu8(avx2._mm256_and_si256(run, bytes(1)), nothing);
             let colons = avx2._mm256_cvtepu32_epi64(cast(marks));
             let starts = avx2._mm256_sub_epi64(colons, length(name));
@@ -377,7 +385,7 @@ mod wide {
             let begins = avx2._mm256_add_epi64(begins, avx._mm256_set1_epi64x(Ends::REST));
             let right = avx2._mm256_andnot_si256(wrong, avx2._mm256_cmpeq_epi64(begins, starts));
             let bits = avx._mm256_movemask_pd(cast(right)).cast_unsigned();
-            // Values of digits; pairs, fours, and of both kinds together eights.
+            // Joins digits to pairs and fours, and both kinds together to eights.
             let of = |text, run| avx2._mm256_and_si256(avx2._mm256_and_si256(text, run), bytes(15));
             let pairs = |x, ten: [u8; 2]| avx2._mm256_maddubs_epi16(x, cast([ten; 16]));
             let fours = |x, hundred: [u16; 2]| avx2._mm256_madd_epi16(x, cast([hundred; 8]));
@@ -392,7 +400,7 @@ mod wide {
             Some(Self { marks, numbers, values, ends: Ends(ends), bits, zeros })
         }
 
-        /// Puts them behind what was found; `false` if there is no room.
+        /// Appends the features to those found; `false` if there is no room.
         #[inline(always)]
         fn store(&self, memory: &mut Memory, count: usize) -> bool {
             let Memory { colons, numbers, values, .. } = memory;
@@ -407,13 +415,13 @@ mod wide {
             true
         }
 
-        /// Are the first `here` of them right?
+        /// Whether the first `here` features have the common form.
         #[inline(always)]
         fn all(&self, here: usize) -> bool {
             self.zeros && (self.bits | (u32::MAX << here)) == u32::MAX
         }
 
-        /// How many are, before the first that is not.
+        /// The number of features before the first one without the common form.
         fn right(&self, memory: &Memory, here: usize) -> usize {
             let zero = |mark: &u32| memory.zero(*mark as usize & (SEGMENT - 1));
             let zeros = self.marks.iter().take_while(|mark| zero(mark)).count();
@@ -422,14 +430,14 @@ mod wide {
     }
 
     impl Memory {
-        /// Does "0." stand behind a colon?
+        /// Whether "0." follows a colon.
         #[inline(always)]
         fn zero(&self, colon: usize) -> bool {
             chunk::<_, 2>(&self.text, BEFORE + colon + 1).is_some_and(|two| two == b"0.")
         }
     }
 
-    /// Reverses each eight bytes.
+    /// Reverses each group of eight bytes.
     const REVERSE: [u8; 32] = {
         let mut places = [0; 32];
         let mut k = 0;
@@ -439,7 +447,7 @@ mod wide {
         }
         places
     };
-    /// What two fours count: of names the first one has the lower digits, of decimals the second.
+    /// Weights of two groups of four digits: in names the first group is the lower, in decimals the second.
     const EIGHTS: [[u16; 4]; 4] = [
         [1, 10_000, 1, 10_000],
         [10_000, 1, 10_000, 1],
@@ -457,7 +465,7 @@ mod wide {
         all.get_mut(at..)?.first_chunk_mut()
     }
 
-    /// A place in a segment.
+    /// A position in a segment.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "far below 2^32")]
     fn small(place: usize) -> u32 {
@@ -490,7 +498,7 @@ mod tests {
             }
         }
 
-        /// Features of which `odd` of a thousand are not of the common form.
+        /// Random features; `odd` of a thousand do not have the common form.
         fn line(&mut self, odd: usize) -> Vec<u8> {
             let mut line = Vec::new();
             let longest = if odd > 0 { 9 } else { 7 };
@@ -536,7 +544,7 @@ mod tests {
         }
     }
 
-    /// What was read, and how that ended.
+    /// The features read, and how reading ended.
     #[derive(Debug, PartialEq)]
     struct Seen {
         indices: Vec<u32>,
@@ -593,7 +601,7 @@ mod tests {
             }
             let end = text.len();
             text.extend(bits.one_of(&["\n", "\r\n"]).bytes());
-            // The line is not all there is: more lines, or what was read before.
+            // The line is not the whole text: other lines, or old data, follow.
             let rest = bits.one_of(&["\n", "7", "1:0.5 2:0.25\n"]);
             text.extend(rest.bytes().cycle().take(crate::bytes::PADDING + bits.below(3)));
             let record = Record { text: &text, end };

@@ -1,10 +1,13 @@
 //! # Text in pieces
-//! So that several threads can parse one file. Whoever is free cuts the next piece off the [text](crate::Text) (whole lines, no look at them), parses it with a helper of its own,
-//! and the source takes the pieces back in order, when it is known how many lines were before them.
+//! Lets several threads parse one file. A free thread cuts the next piece, made of whole lines, off the
+//! [text](crate::Text), and parses it with its helper. The source takes the pieces back in order; only then the number
+//! of lines before a piece is known.
 //!
-//! **Same bits** A helper does not change what the source knows. It notes which names it saw for the first time, and the source meets them in the order of the
-//! pieces, as if it had read them itself: what a helper passes over as known, it has noted in an earlier piece or the source had known before. A piece in which anything is unusual
-//! (a bad row) is parsed again by the source, in order: errors, their places and what becomes of them are those of one thread.
+//! **Same bits** A helper does not change the state of the source. It records the names that it meets for the first
+//! time, and the source processes these records in the order of the pieces, as if it had read the names itself. A name
+//! that a helper skips as known is in an earlier record, or was known to the source before. If anything in a piece is
+//! unusual, such as a bad row, the source parses the piece again, in order. So errors, their positions and their
+//! handling are the same as with one thread.
 
 use geowalk::row::Block;
 
@@ -15,15 +18,15 @@ use crate::schema::{Journal, Shadow};
 use crate::source::Parsed;
 use crate::text::Text;
 
-/// Whole lines of text, and the rows in them.
+/// Whole lines of text, and their rows.
 #[derive(Default)]
 pub struct Piece {
     pub(crate) text: Text,
     pub(crate) journal: Journal,
     pub(crate) state: State,
-    /// The rows, after the source has taken them.
+    /// The rows, once the source has taken them.
     pub block: Block,
-    /// Where they come from.
+    /// File and line of each row.
     pub places: Places,
 }
 
@@ -36,25 +39,25 @@ impl std::fmt::Debug for Piece {
     }
 }
 
-/// How far a piece has come.
+/// The progress of a piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum State {
-    /// Text alone.
+    /// Only text.
     #[default]
     Cut,
     /// No text: the file cannot be read from here on.
     Broken,
-    /// All rows are there.
+    /// All rows are parsed.
     Parsed,
-    /// The source has to look for itself.
+    /// The source has to parse the piece again.
     Unusual,
-    /// It does.
+    /// The source is parsing the piece again.
     Again,
-    /// All rows were taken.
+    /// The source has taken all rows.
     Taken,
 }
 
-/// Parses pieces of a source, in a thread of its own.
+/// Parses pieces of a source, in another thread.
 pub struct Helper(pub(crate) Box<dyn Shadowing>);
 
 impl Helper {
@@ -74,17 +77,17 @@ impl std::fmt::Debug for Helper {
     }
 }
 
-/// The parser of a format, out of order.
+/// The parser of a format for pieces out of order.
 pub(crate) trait Shadowing: Send {
     /// Turns the text of a piece into rows.
     fn parse(&mut self, piece: &mut Piece);
 
-    /// What it knows of features.
+    /// Its knowledge of features.
     fn shadow(&mut self) -> &mut Shadow;
 }
 
 impl Piece {
-    /// Parses all lines of the text, up to the first that is unusual.
+    /// Parses the lines of the text, up to the first that is unusual.
     #[inline]
     pub(crate) fn rows(
         &mut self,
@@ -93,7 +96,7 @@ impl Piece {
         self.block.clear();
         self.places.clear();
         self.state = State::Parsed;
-        // Text in memory cannot fail to be read.
+        // Reading from memory cannot fail.
         while matches!(self.text.bytes.advance(), Ok(true)) {
             match row(self.text.bytes.record(), &mut self.block) {
                 Ok(Parsed::Row) => self.places.push(&self.text.file, self.text.bytes.line()),

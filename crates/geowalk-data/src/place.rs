@@ -1,21 +1,22 @@
-//! # Where rows come from
-//! For errors that are found after reading: a label that does not fit, a step that cannot be made.
+//! # Origin of rows
+//! File and line of each row, for errors found after reading: a label that does not fit, a step that cannot be made.
 //!
-//! **Cost** Rows on successive lines of one file are one run: a comparison per row, and memory only where a line is passed over.
+//! **Cost** One comparison per row. Rows on successive lines of one file share one entry, so memory grows only with
+//! skipped lines.
 
 use std::fmt;
 use std::sync::Arc;
 
 use crate::error::visible;
 
-/// Where a row comes from.
+/// The origin of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// Name of the file.
     pub file: Arc<str>,
-    /// Line, from 1; of a binary table the row.
+    /// Line number from 1; in a binary table, the row.
     pub line: u64,
-    /// The file is a binary table, so that `line` is a row.
+    /// Whether the file is a binary table, so that `line` is a row.
     pub is_row: bool,
 }
 
@@ -26,7 +27,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// Where the rows of a block come from.
+/// The origin of the rows of a block.
 ///
 /// ```
 /// use geowalk_data::{Input, Options, open};
@@ -43,27 +44,27 @@ pub struct Places {
     carried: Vec<Vec<String>>,
 }
 
-/// A row that is not in the block.
+/// A row that was skipped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Rows of the block before it.
+    /// Number of rows of the block before it.
     pub before: usize,
-    /// Why, and where it is.
+    /// The error, with its position.
     pub reason: String,
-    /// Its cells in the columns that are [carried](crate::Options::carry); empty text where it has none.
+    /// Its cells in the [carried](crate::Options::carry) columns; empty text for absent cells.
     pub cells: Vec<String>,
 }
 
 /// Rows on successive lines.
 #[derive(Debug, Clone)]
 struct Run {
-    /// The first of them, and its place.
+    /// The first of these rows, and its origin.
     row: u64,
     place: Place,
 }
 
 impl Places {
-    /// Forgets all rows.
+    /// Removes all rows.
     pub(crate) fn clear(&mut self) {
         self.runs.clear();
         self.rows = 0;
@@ -71,13 +72,13 @@ impl Places {
         self.carried.clear();
     }
 
-    /// Adds the place of the next row.
+    /// Adds the origin of the next row.
     #[inline]
     pub(crate) fn push(&mut self, file: &Arc<str>, line: u64) {
         self.add(file, line, false);
     }
 
-    /// The same of a binary table.
+    /// Adds the origin of the next row of a binary table.
     pub(crate) fn push_row(&mut self, file: &Arc<str>, row: u64) {
         self.add(file, row, true);
     }
@@ -94,29 +95,29 @@ impl Places {
         self.rows += 1;
     }
 
-    /// A row after those so far is left out.
+    /// Records a skipped row after the rows added before.
     #[cold]
     pub(crate) fn leave_out(&mut self, reason: String, cells: Vec<String>) {
         let before = usize::try_from(self.rows).unwrap_or(usize::MAX);
         self.left_out.push(LeftOut { before, reason, cells });
     }
 
-    /// The cells of the row that was added last, in the columns that are carried.
+    /// Records the cells of the last row in the carried columns.
     pub(crate) fn carry(&mut self, cells: Vec<String>) {
         self.carried.push(cells);
     }
 
-    /// The rows that were left out before, between and after those of the block, in order.
+    /// The rows skipped before, between and after those of the block, in order.
     pub fn left_out(&self) -> &[LeftOut] {
         &self.left_out
     }
 
-    /// The cells of a row of the block in the columns that are [carried](crate::Options::carry).
+    /// The cells of a row of the block in the [carried](crate::Options::carry) columns.
     pub fn carried(&self, row: usize) -> &[String] {
         self.carried.get(row).map_or(&[], Vec::as_slice)
     }
 
-    /// Adds the rows of the next block.
+    /// Appends the rows of the next block.
     pub fn append(&mut self, next: &mut Self) {
         let before = usize::try_from(self.rows).unwrap_or(usize::MAX);
         for run in next.runs.drain(..) {
@@ -130,14 +131,14 @@ impl Places {
         next.rows = 0;
     }
 
-    /// All rows are so many lines further on.
+    /// Adds `lines` to all line numbers.
     pub(crate) fn shift(&mut self, lines: u64) {
         for run in &mut self.runs {
             run.place.line += lines;
         }
     }
 
-    /// The place of a row of the block, from 0.
+    /// The origin of a row of the block, from 0; `None` if there is no such row.
     pub fn get(&self, row: usize) -> Option<Place> {
         let row = row as u64;
         if row >= self.rows {

@@ -1,8 +1,8 @@
 //! # Schema
-//! What the numbers of a block mean: columns and their types, which feature an index is, which class a label is.
+//! The meaning of the numbers in a block: columns and their types, the feature of each index, the class of each label.
 //!
-//! All of it is plain data with a constructor from its parts, so that a model can store it and a later run gives the same
-//! numbers to the same names.
+//! A schema is plain data and can be built from its parts. So a model can store it, and a later run gives the same
+//! indices to the same names.
 
 mod dictionary;
 mod hashed;
@@ -24,7 +24,7 @@ pub use task::{Inference, Reason, Task};
 use crate::decision::Decision;
 use crate::error::{Base, ErrorKind, excerpt};
 
-/// What the numbers of a block mean.
+/// The meaning of the numbers in a block.
 ///
 /// ```
 /// use geowalk_data::{Features, Input, Options, open};
@@ -46,22 +46,22 @@ pub struct Schema {
     filling: Option<Filling>,
 }
 
-/// Numbers for gaps in columns that had none when a model was fitted.
+/// Replacements for missing numbers in columns that had none when a model was fitted.
 #[derive(Debug, Clone)]
 struct Filling {
-    /// The mean of each feature that is such a column.
+    /// The mean of each such feature.
     means: HashMap<u32, f64>,
-    /// How often each was used.
+    /// How often each mean was used.
     used: BTreeMap<u32, u64>,
 }
 
 impl Schema {
-    /// A schema of the given parts.
+    /// A schema with the given parts.
     pub fn from_parts(features: Features, labels: Labels, columns: Vec<Column>) -> Self {
         Self { features, labels, columns, missing: Vec::new(), filling: None }
     }
 
-    /// The same, where these fields of a table count as missing too.
+    /// A copy in which these fields of a table also count as missing.
     #[must_use]
     pub fn with_missing(mut self, missing: impl IntoIterator<Item = String>) -> Self {
         for field in missing {
@@ -72,8 +72,8 @@ impl Schema {
         self
     }
 
-    /// The same, where a missing number of these columns counts as their mean. A model that was fitted to all
-    /// rows at once needs this: a column whose numbers were never missing has no weight for a gap.
+    /// A copy in which missing numbers of these columns are replaced by the mean. A fitted model needs this: a column
+    /// without missing numbers in training has no weight for a gap.
     #[must_use]
     pub fn filling_gaps(mut self, means: &BTreeMap<String, f64>) -> Self {
         let feature = |(name, mean): (&String, &f64)| {
@@ -92,8 +92,8 @@ impl Schema {
         self.filling.is_some()
     }
 
-    /// The feature and value that stand for a missing number of this column, if it is one of
-    /// [`Self::filling_gaps`]. Each call counts.
+    /// The feature and value that replace a missing number of this column, if it is one of [`Self::filling_gaps`].
+    /// Every call is counted.
     pub fn fill(&mut self, column: &str) -> Option<(u32, f64)> {
         let index =
             self.filling.as_ref().and_then(|_| self.features.find(FeatureKey::Number(column)))?;
@@ -103,7 +103,7 @@ impl Schema {
         Some((index, mean))
     }
 
-    /// What was counted by [`Self::fill`], for people.
+    /// Summary of the replacements made by [`Self::fill`].
     pub fn filled(&self) -> Option<Decision> {
         let used = &self.filling.as_ref()?.used;
         Some(Decision::Filled {
@@ -113,45 +113,45 @@ impl Schema {
         })
     }
 
-    /// Fields of a table that count as missing, besides the empty one.
+    /// Fields of a table that count as missing, in addition to the empty field.
     pub fn missing(&self) -> &[String] {
         &self.missing
     }
 
-    /// Which feature an index is.
+    /// The features.
     pub fn features(&self) -> &Features {
         &self.features
     }
 
-    /// The same, to be added to by who reads no file.
+    /// Mutable features, for callers that do not read a file.
     pub fn features_mut(&mut self) -> &mut Features {
         &mut self.features
     }
 
-    /// What a label means.
+    /// The meaning of labels.
     pub fn labels(&self) -> &Labels {
         &self.labels
     }
 
-    /// The same, to be added to.
+    /// Mutable labels, for callers that do not read a file.
     pub fn labels_mut(&mut self) -> &mut Labels {
         &mut self.labels
     }
 
-    /// The columns of a table, in its order; of JSON the label, the weight, text and names that look like numbers; none for
-    /// LIBSVM and VW.
+    /// The columns of a table, in order. For JSON: the label, the weight, text, and names that look like numbers. None
+    /// for LIBSVM and VW.
     pub fn columns(&self) -> &[Column] {
         &self.columns
     }
 
-    /// Adds a column behind the others, unless one of them has its name.
+    /// Appends a column, unless the name is in use.
     pub fn add_column(&mut self, name: &str, kind: Kind) {
         if self.columns.iter().all(|column| column.name != name) {
             self.columns.push(Column { name: name.to_owned(), kind });
         }
     }
 
-    /// Name of the label's column.
+    /// Name of the label column.
     pub fn label(&self) -> Option<&str> {
         self.of_kind(Kind::Label).next()
     }
@@ -161,7 +161,7 @@ impl Schema {
         self.columns.iter().filter(move |c| c.kind == kind).map(|c| c.name.as_str())
     }
 
-    /// Refuses columns that were asked for as something else than they are here.
+    /// Refuses options that give a column another kind than it has here.
     pub(crate) fn agrees(
         &self,
         nominal: &[String],
@@ -188,25 +188,25 @@ impl Schema {
 /// A column of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
-    /// Its name.
+    /// Name of the column.
     pub name: String,
-    /// What is in it.
+    /// Kind of the values.
     pub kind: Kind,
 }
 
-/// What is in a column.
+/// The kind of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Numbers: one feature of the column's name.
+    /// Numbers: one feature with the name of the column.
     Numeric,
-    /// Names: one feature `column=value` for each.
+    /// Names: one feature `column=value` per value.
     Nominal,
-    /// Free text: a feature `column=word` for each word.
+    /// Free text: one feature `column=word` per word.
     Text,
-    /// Dates: numbers `column.year`, `column.month` and `column.days`, since 1970-01-01, and one feature
+    /// Dates: numeric features `column.year`, `column.month` and `column.days` (since 1970-01-01), and a feature
     /// `column.weekday=Mon` for each day of the week.
     Date,
-    /// Nothing so far; the first value decides.
+    /// No value yet; the first one decides.
     Undecided,
     /// The label.
     Label,
@@ -228,7 +228,7 @@ impl Kind {
         Self::Ignored,
     ];
 
-    /// Its name.
+    /// Name of the kind.
     pub fn name(self) -> &'static str {
         match self {
             Self::Numeric => "numeric",
@@ -242,7 +242,7 @@ impl Kind {
         }
     }
 
-    /// The kind of that name.
+    /// The kind with this name.
     ///
     /// ```
     /// use geowalk_data::Kind;
@@ -254,17 +254,17 @@ impl Kind {
     }
 }
 
-/// What a label means.
+/// The meaning of a label.
 #[derive(Debug, Clone)]
 pub enum Labels {
-    /// Itself.
+    /// The label is a number.
     Numbers,
-    /// The number of a class name, in the order of first appearance.
+    /// The label is the index of a class name, in order of first appearance.
     Names(Dictionary),
 }
 
 impl Labels {
-    /// The names that make a column the label's, in order of preference.
+    /// Names of columns that are taken for the label, in order of preference.
     pub const GUESSES: [&str; 4] = ["class", "label", "target", "y"];
 
     /// The class name of a label, if labels are names.
@@ -283,19 +283,19 @@ impl Labels {
     }
 }
 
-/// Which feature an index is.
+/// How features are indexed.
 #[derive(Debug, Clone)]
 pub enum Features {
-    /// The hash of its name.
+    /// By the hash of the name.
     Hashed(Hashed),
-    /// Its number in a dictionary.
+    /// By the index of the name in a dictionary.
     Exact(Dictionary),
-    /// Its number in the file, less the base.
+    /// By the index in the file, minus the base.
     Index(Index),
 }
 
 impl Features {
-    /// The name of a feature, where it is known.
+    /// The name of a feature, if it is known.
     pub fn name(&self, index: u32) -> Option<Cow<'_, str>> {
         match self {
             Self::Hashed(hashed) => hashed.name(index).map(Cow::Borrowed),
@@ -306,7 +306,7 @@ impl Features {
         }
     }
 
-    /// Of hashed features, the bits of the hash and how many names share a place.
+    /// For hashed features, the number of bits and the count of collisions.
     pub fn collisions(&self) -> Option<(u32, Collisions)> {
         match self {
             Self::Hashed(hashed) => Some((hashed.bits(), hashed.collisions())),
@@ -314,7 +314,7 @@ impl Features {
         }
     }
 
-    /// The index of a feature; a new one gets a new index.
+    /// The index of a feature; a new feature gets a new index.
     ///
     /// ```
     /// use geowalk_data::{Dictionary, FeatureKey, Features};
@@ -374,7 +374,7 @@ impl Features {
         self.joined(column, name)
     }
 
-    /// The index of no value in a column.
+    /// The index of the missing value of a column.
     pub(crate) fn gap(&mut self, column: &[u8]) -> Result<u32, ErrorKind> {
         self.joined(column, GAP.as_bytes())
     }
@@ -388,7 +388,7 @@ impl Features {
         }
     }
 
-    /// The index of the feature of this name.
+    /// The index of the feature with this name.
     pub(crate) fn named(&mut self, name: &[u8]) -> Result<u32, ErrorKind> {
         match self {
             Self::Exact(names) => names.insert(name),
@@ -401,7 +401,7 @@ impl Features {
     }
 }
 
-/// Features that are numbers in the file.
+/// Features that are identified by an index in the file.
 ///
 /// ```
 /// use geowalk_data::{Features, Index};
@@ -412,14 +412,14 @@ impl Features {
 pub struct Index {
     /// The smallest index, 0 or 1.
     pub base: u32,
-    /// The base was inferred from the first rows, not given.
+    /// Whether the base was inferred from the first rows.
     pub detected: bool,
 }
 
 impl Index {
-    /// The largest index that is read: learners keep weights for all below it.
+    /// The largest accepted index. Learners keep weights for all indices below it.
     pub const LIMIT: u64 = 1 << 25;
-    /// If the first rows have an index from here on, features are numbered as they are met.
+    /// If the first rows have an index of at least this, features are numbered in order of appearance.
     pub const WIDE: u64 = 1 << 24;
 }
 
@@ -439,15 +439,15 @@ impl<'a> Namespace<'a> {
     }
 }
 
-/// Static choice among the [`Features`], so that the loop over a row has no branch for it.
+/// Static dispatch over [`Features`], which keeps branches out of the loop over a row.
 pub(crate) trait Place {
-    /// The index of the feature whose name is a number.
+    /// The index of a feature whose name is a number.
     fn number(&mut self, space: Namespace<'_>, name: &[u8], number: u64) -> Result<u32, ErrorKind>;
 
     /// The index of any other feature.
     fn text(&mut self, space: Namespace<'_>, name: &[u8]) -> Result<u32, ErrorKind>;
 
-    /// Replaces numbers by their indices, up to the first for which more is to be done than that. How many.
+    /// Replaces numbers by their indices, up to the first that needs more work. Returns how many were replaced.
     #[inline(always)]
     fn known(&self, _space: Namespace<'_>, _numbers: &mut [u32]) -> usize {
         0
@@ -509,7 +509,7 @@ impl Place for Index {
 
     #[inline(always)]
     fn known(&self, _: Namespace<'_>, numbers: &mut [u32]) -> usize {
-        // Eight digits are below the limit.
+        // Numbers of eight digits are below the limit.
         let least = numbers.iter().fold(u32::MAX, |least, number| least.min(*number));
         let most = numbers.iter().fold(0, |most, number| most.max(*number));
         if least < self.base || u64::from(most) > Self::LIMIT {

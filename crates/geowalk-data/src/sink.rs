@@ -1,12 +1,13 @@
-//! # Where typed cells go
-//! Readers hand on each cell with its type. [`OneHot`] makes features of a block of it; [`ColumnBuffer`] keeps columns.
+//! # Destinations of typed cells
+//! Readers pass on each cell with its type. [`OneHot`] turns it into features of a block; [`ColumnBuffer`] collects
+//! columns.
 //!
 //! | cell | one-hot | columns |
 //! |---|---|---|
-//! | number | `column`; zeros are left out of sparse rows | its value |
+//! | number | `column`; zeros are omitted from sparse rows | its value |
 //! | name | `column=name`, as 1 | the code of the name |
-//! | word | `column=word`, by its count | a column of counts for each word |
-//! | missing | `column=missing`, as 1 | a gap |
+//! | word | `column=word`, valued by its count | a column of counts per word |
+//! | missing | `column=missing`, as 1 | a missing value |
 
 use geowalk::row::Block;
 
@@ -26,14 +27,14 @@ pub(crate) enum Typed<'a> {
     Word(&'a [u8]),
 }
 
-/// Takes the cells of rows.
+/// Receives the cells of rows.
 pub(crate) enum Sink<'a> {
     Rows(&'a mut Block),
     Columns(&'a mut ColumnBuffer),
 }
 
 impl Sink<'_> {
-    /// Takes a cell of the column of this name.
+    /// Takes a cell of the column with this name.
     #[inline]
     pub(crate) fn cell(
         &mut self,
@@ -47,7 +48,7 @@ impl Sink<'_> {
         }
     }
 
-    /// Forgets the row at hand.
+    /// Drops the current row.
     pub(crate) fn abandon(&mut self) {
         match self {
             Self::Rows(block) => block.abandon(),
@@ -65,7 +66,7 @@ impl Sink<'_> {
     }
 }
 
-/// Makes features of cells: the only place where a name becomes a feature of its own.
+/// Turns cells into features; the only place where a name becomes a feature.
 pub(crate) struct OneHot<'a> {
     pub(crate) features: &'a mut Features,
     pub(crate) block: &'a mut Block,

@@ -1,9 +1,10 @@
 //! # Sources
-//! A source fills blocks. The loop over records, files and faults is here once; a format only parses a record.
+//! A source fills blocks. The loop over records, files and faults is here, once for all formats; a format only parses
+//! a record.
 //!
-//! **Laws** Neither the number of rows per read nor the size of the buffer changes the rows. Everything that is inferred
-//! (types, the base of indices) comes from the first [`SAMPLE_ROWS`] rows or [`SAMPLE_BYTES`] bytes, whichever end
-//! first, never from what happens to lie in memory.
+//! **Invariants** The rows depend neither on the number of rows per read nor on the size of the buffer. All inference
+//! (types, the base of indices) uses the first [`SAMPLE_ROWS`] rows or [`SAMPLE_BYTES`] bytes, whichever end first,
+//! and never what happens to be in memory.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -20,19 +21,19 @@ use crate::place::Places;
 use crate::schema::{Journal, Schema};
 use crate::text::Text;
 
-/// Rows from which types are inferred.
+/// Number of rows from which types are inferred.
 pub const SAMPLE_ROWS: usize = 1000;
 
-/// Bytes of text after which a sample ends even if it has fewer rows.
+/// Number of bytes after which a sample ends even if it has fewer rows.
 pub const SAMPLE_BYTES: usize = 1 << 20;
 
-/// Rows that are read at once from a piece that no helper could parse.
+/// Number of rows per read of a piece that no helper could parse.
 const PIECE_ROWS: usize = 1024;
 
-/// A record may be this long before a quote in it counts as never closed.
+/// If a record with an open quote is longer than this, the quote counts as never closed.
 const LONGEST_RECORD: usize = 1 << 26;
 
-/// Something that gives rows.
+/// A source of rows.
 ///
 /// ```
 /// use geowalk::row::{Block, Row};
@@ -46,14 +47,15 @@ const LONGEST_RECORD: usize = 1 << 26;
 /// # Ok::<(), geowalk_data::DataError>(())
 /// ```
 pub trait Source: Send {
-    /// Clears the block and fills it with at most `rows` rows; 0 is the end. A label of NaN means that the row has none.
+    /// Clears the block and fills it with at most `rows` rows; 0 means the end. A label of NaN means that the row has
+    /// none.
     ///
-    /// A block may end early, so that all its rows are dense or all sparse. An error comes after the rows before it,
-    /// and ends the source.
+    /// A block may end early, so that its rows are all dense or all sparse. An error is returned after the rows before
+    /// it, and ends the source.
     fn read(&mut self, block: &mut Block, rows: usize) -> Result<usize, DataError>;
 
-    /// Adds at most `rows` rows to columns; 0 is the end. Rows of features are taken apart; tables and JSON hand on
-    /// their cells.
+    /// Appends at most `rows` rows to columns; 0 means the end. Rows of features are split by feature; tables and JSON
+    /// pass on their cells.
     fn read_columns(
         &mut self,
         columns: &mut ColumnBuffer,
@@ -62,47 +64,49 @@ pub trait Source: Send {
         crate::columns::read_features(self, columns, rows)
     }
 
-    /// What is known about columns, features and labels. It grows while reading.
+    /// The columns, features and labels known so far. The schema grows while reading.
     fn schema(&self) -> &Schema;
 
-    /// What was decided by looking at the first rows.
+    /// Decisions made from the first rows.
     fn decisions(&self) -> &[Decision];
 
-    /// What only the end tells: words that were taken for missing numbers.
+    /// Decisions known only at the end, such as words that counted as missing numbers.
     fn remarks(&self) -> Vec<Decision> {
         Vec::new()
     }
 
-    /// The rows left out so far.
+    /// The rows skipped so far.
     fn skipped(&self) -> &Skipped;
 
-    /// Where the rows of the block that was read last come from. May be taken away.
+    /// The origin of the rows in the last block. The caller may take it away.
     fn places(&mut self) -> &mut Places;
 
-    /// Name of the file being read, and the place of the last record in it.
+    /// Name of the current file, and the position of the last record in it.
     fn place(&self) -> (&str, Position);
 
-    /// What the values of each column of CSV and TSV look like in the sample, by name.
+    /// What the values of each CSV or TSV column look like in the sample, by name.
     fn looks(&self) -> Vec<(&str, &Looks)> {
         Vec::new()
     }
 
-    /// The names of the file's columns, where cells can be [carried](crate::Options::carry): CSV and TSV.
+    /// The names of the file's columns, for formats whose cells can be [carried](crate::Options::carry): CSV and TSV.
     fn table_names(&self) -> &[String] {
         &[]
     }
 
-    /// Somebody who can parse [pieces](Piece) of what is still to be read, if that can be done out of order.
+    /// A helper that can parse [pieces](Piece) of the remaining text, if they can be parsed out of order.
     fn helper(&self) -> Option<Helper> {
         None
     }
 
-    /// The text that this source reads from, if it is text. It may be taken away, to be cut for [helpers](Source::helper), and put back at the end.
+    /// The text of this source, if it reads text. The caller may take it away, cut it for [helpers](Source::helper),
+    /// and must put it back at the end.
     fn text(&mut self) -> Option<&mut Text> {
         None
     }
 
-    /// Takes back a piece that a helper has parsed, in the order in which they were cut; gives the number of rows that are in it now, 0 if there are no more.
+    /// Takes back a parsed piece. Pieces must be given in the order in which they were cut. Returns the number of rows
+    /// now in the piece; 0 if there are no more.
     fn take(&mut self, _piece: &mut Piece) -> Result<usize, DataError> {
         Ok(0)
     }
@@ -114,15 +118,15 @@ impl std::fmt::Debug for dyn Source {
     }
 }
 
-/// What becomes of a row that cannot be read.
+/// How unreadable rows are treated.
 #[derive(Default)]
 pub enum OnError {
-    /// The reading ends with the error.
+    /// Reading ends with the error.
     #[default]
     Fail,
-    /// The row is left out and counted.
+    /// The row is skipped and counted.
     Skip,
-    /// The same, and its text is written here; a row of a binary table as a line of CSV.
+    /// The row is skipped and counted, and its text is written here; a row of a binary table is written as CSV.
     Quarantine(Box<dyn Write + Send>),
 }
 
@@ -136,7 +140,7 @@ impl std::fmt::Debug for OnError {
     }
 }
 
-/// The rows left out, and why the first ones were.
+/// The rows that were skipped, and the errors of the first ones.
 #[derive(Debug, Default)]
 pub struct Skipped {
     rows: u64,
@@ -147,22 +151,22 @@ pub struct Skipped {
 impl Skipped {
     const KEPT: usize = 10;
 
-    /// How many.
+    /// Number of skipped rows.
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// How many of them had no value at all: nothing but separators.
+    /// Number of skipped rows without any value, only separators.
     pub fn empty(&self) -> u64 {
         self.empty
     }
 
-    /// The errors of the first ten.
+    /// The errors of the first ten skipped rows.
     pub fn first(&self) -> &[DataError] {
         &self.first
     }
 
-    /// Rows that were left out before, for reasons that were told then.
+    /// Adds rows that were skipped earlier, with reasons already reported.
     pub(crate) fn add_unnamed(&mut self, rows: u64) {
         self.rows += rows;
     }
@@ -181,29 +185,29 @@ impl Skipped {
     }
 }
 
-/// What a parser made of a record.
+/// The result of parsing a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Parsed {
     /// A row of the block.
     Row,
-    /// Nothing: a blank line or a comment.
+    /// No row: a blank line or a comment.
     Nothing,
     /// A row of a table without any value.
     Empty,
-    /// A row that does not fit in this block: dense and sparse rows do not mix.
+    /// A row that does not fit in this block, because dense and sparse rows do not mix.
     NextBlock,
 }
 
-/// How far the search for the end of a record has come; what it means is the parser's business.
+/// The progress of the search for the end of a record. Its meaning is defined by the parser.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Scan {
     pub(crate) at: usize,
     pub(crate) quoted: bool,
 }
 
-/// A format: from a record to a row.
+/// A format: parses a record to a row.
 pub(crate) trait Parser: Send {
-    /// Does every file begin with a record that is no row?
+    /// Whether every file begins with a record that is not a row.
     fn has_header(&self) -> bool {
         false
     }
@@ -213,39 +217,39 @@ pub(crate) trait Parser: Send {
         Ok(())
     }
 
-    /// Is the record complete, or does it go on in the next line?
+    /// Whether the record is complete; otherwise it continues in the next line.
     #[inline]
     fn complete(&self, _record: Record<'_>, _scan: &mut Scan) -> bool {
         true
     }
 
-    /// Does anything have to be inferred?
+    /// Whether anything has to be inferred from a sample.
     fn wants_sample(&self) -> bool {
         false
     }
 
-    /// Looks at a row of the sample; faults are for [`Parser::row`] to find.
+    /// Adds a row to the sample. Faults are reported later by [`Parser::row`].
     fn sample(&mut self, _record: Record<'_>) {}
 
-    /// Draws the conclusions from header and sample.
+    /// Ends the inference from header and sample.
     fn settle(&mut self) -> Result<(), ErrorKind> {
         Ok(())
     }
 
-    /// Parses a record into the block; after a fault the caller abandons the row.
+    /// Parses a record into the block. After a fault, the caller abandons the row.
     fn row(&mut self, record: Record<'_>, block: &mut Block) -> Result<Parsed, Fault>;
 
-    /// Are there cells, which [`Parser::cells`] hands on?
+    /// Whether there are cells, which [`Parser::cells`] passes on.
     fn has_cells(&self) -> bool {
         false
     }
 
-    /// Parses a record into columns; after a fault the caller abandons the row.
+    /// Parses a record into columns. After a fault, the caller abandons the row.
     fn cells(&mut self, _record: Record<'_>, _columns: &mut ColumnBuffer) -> Result<Parsed, Fault> {
         Ok(Parsed::Nothing)
     }
 
-    /// What is known.
+    /// The schema known so far.
     fn schema(&self) -> &Schema;
 
     /// What the values of each column look like in the sample, by name.
@@ -253,38 +257,38 @@ pub(crate) trait Parser: Send {
         Vec::new()
     }
 
-    /// The names of the file's columns, where cells can be carried.
+    /// The names of the file's columns, if cells can be carried.
     fn table_names(&self) -> &[String] {
         &[]
     }
 
-    /// The cells of a record in the columns that are carried, if any are; whether or not it is a good row.
+    /// The cells of a record in the carried columns, if there are any, even if the row is bad.
     fn carried(&self, _record: Record<'_>) -> Option<Vec<String>> {
         None
     }
 
-    /// What was decided by looking at the first rows.
+    /// Decisions made from the first rows.
     fn decisions(&self) -> &[Decision] {
         &[]
     }
 
-    /// What only the end tells.
+    /// Decisions known only at the end.
     fn remarks(&self) -> Vec<Decision> {
         Vec::new()
     }
 
-    /// The same for pieces out of order, if they can be parsed so; not where files have headers.
+    /// A helper that parses pieces out of order, if this is possible. It is not for files with headers.
     fn helper(&self) -> Option<Helper> {
         None
     }
 
-    /// The source learns what a helper saw, in order, and answers whose places are.
+    /// Processes what a helper recorded, in order, and adds the answers to the journal.
     fn learn(&mut self, _journal: &mut Journal) -> Result<(), ErrorKind> {
         Ok(())
     }
 }
 
-/// What rows are read into.
+/// The destination of rows.
 trait Target<P> {
     fn rows(&self) -> usize;
     fn row(&mut self, parser: &mut P, record: Record<'_>) -> Result<Parsed, Fault>;
@@ -307,7 +311,7 @@ impl<P: Parser> Target<P> for Block {
     }
 }
 
-/// Columns that had so many rows before.
+/// Columns that had this number of rows before.
 struct Added<'a>(&'a mut ColumnBuffer, usize);
 
 impl<P: Parser> Target<P> for Added<'_> {
@@ -324,7 +328,7 @@ impl<P: Parser> Target<P> for Added<'_> {
     }
 }
 
-/// A format and the bytes it parses.
+/// A parser and the text that it parses.
 pub(crate) struct Reader<P> {
     text: Text,
     parser: P,
@@ -332,7 +336,7 @@ pub(crate) struct Reader<P> {
     skipped: Skipped,
     rows: u64,
     places: Places,
-    /// The file whose pieces are being taken, and the lines in those that were.
+    /// The file whose pieces are being taken, and the number of lines taken.
     pieces: (Arc<str>, u64),
 }
 
@@ -405,7 +409,7 @@ impl<P: Parser> Reader<P> {
         Ok(false)
     }
 
-    /// Goes on to the next record; `false` at the end of the file.
+    /// Reads the next record; `false` at the end of the file.
     #[inline]
     fn record(&mut self) -> Result<bool, DataError> {
         if !self.text.bytes.advance()? {
@@ -463,7 +467,7 @@ impl<P: Parser> Reader<P> {
         Ok(())
     }
 
-    /// A bad row: fails, or writes it down and goes on.
+    /// Handles a bad row: fails, or records the error and skips the row.
     #[cold]
     fn leave_out(&mut self, fault: Fault) -> Result<(), DataError> {
         let quote = matches!(*fault.kind, ErrorKind::UnclosedQuote | ErrorKind::AfterQuote { .. });
@@ -472,7 +476,7 @@ impl<P: Parser> Reader<P> {
             return Err(error);
         }
         if quote {
-            self.text.bytes.first_line_only(); // the lines that a stray quote has swallowed may well be good
+            self.text.bytes.first_line_only(); // the lines swallowed by a stray quote may be valid
         }
         if let OnError::Quarantine(writer) = &mut self.on_error {
             let text = self.text.bytes.record().bytes();
@@ -537,7 +541,7 @@ impl<P: Parser> Source for Reader<P> {
     }
 
     fn helper(&self) -> Option<Helper> {
-        // Pieces are cut when there are many lines: who waits for an answer would wait for ever.
+        // Pieces are cut only when many lines are there, so a client that waits for an answer would wait forever.
         if self.text.bytes.is_live() { None } else { self.parser.helper() }
     }
 
@@ -621,13 +625,14 @@ impl<P: Parser> Reader<P> {
         Ok(piece.block.len())
     }
 
-    /// What is read from is the piece, or the file again.
+    /// Swaps the text and the places of the source with those of the piece.
     fn exchange(&mut self, piece: &mut Piece) {
         std::mem::swap(&mut self.text, &mut piece.text);
         std::mem::swap(&mut self.places, &mut piece.places);
     }
 
-    /// All rows of a piece were taken. Who has read it again has met all that the helper has written down, and more; to meet it once more changes nothing.
+    /// Ends a piece whose rows were all taken. If the source has parsed the piece again, it already knows everything
+    /// in the journal; learning it again changes nothing.
     fn taken(&mut self, piece: &mut Piece) -> Result<(), DataError> {
         piece.state = State::Taken;
         self.pieces.1 += piece.text.bytes.lines();

@@ -1,5 +1,6 @@
 //! # Text
-//! The files of a source, line after line. A source reads it, or gives it away to be [cut](Text::cut) into pieces elsewhere.
+//! The files of a source, line by line. A source reads the text itself, or lends it to be [cut](Text::cut) into
+//! pieces.
 
 use std::sync::Arc;
 
@@ -7,15 +8,15 @@ use crate::bytes::Bytes;
 use crate::error::DataError;
 use crate::piece::{Piece, State};
 
-/// Lines, and what is known of their end.
+/// Lines, and the state of reading.
 #[derive(Default)]
 pub struct Text {
     pub(crate) bytes: Bytes,
-    /// The name of the file that is being read.
+    /// Name of the current file.
     pub(crate) file: Arc<str>,
-    /// An error that waits until the rows before it have been delivered.
+    /// An error that is reported after the rows before it.
     pub(crate) failure: Option<DataError>,
-    /// An error that the sample has met; it waits for the end of the file.
+    /// An error met while sampling; reported at the end of the file.
     pub(crate) sampled: Option<DataError>,
     pub(crate) over: bool,
 }
@@ -25,7 +26,7 @@ impl Text {
         Self { file: bytes.name().into(), bytes, ..Self::default() }
     }
 
-    /// Goes on to the next file; `false` if there is none.
+    /// Opens the next file; `false` if there is none.
     pub(crate) fn next_file(&mut self) -> Result<bool, DataError> {
         let more = self.bytes.next_file()?;
         if more {
@@ -34,7 +35,7 @@ impl Text {
         Ok(more)
     }
 
-    /// Cuts the next piece off for a [helper](crate::Helper); `false` at the end.
+    /// Cuts off the next piece for a [helper](crate::Helper); `false` at the end.
     pub fn cut(&mut self, piece: &mut Piece) -> Result<bool, DataError> {
         if let Some(error) = self.failure.take() {
             self.over = true;

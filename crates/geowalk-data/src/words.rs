@@ -1,12 +1,13 @@
 //! # Words
-//! Free text as features: `column=word`, valued by how often the word occurs.
+//! Turns free text into features: `column=word`, valued by the count of the word.
 //!
-//! **Rule** A word is a longest run of letters and digits, in the sense of Unicode (`char::is_alphanumeric`, and the combining
-//! accents U+0300 to U+036F), in lower case (Unicode's mapping without context). An apostrophe, `'` or `’`, between a
-//! letter or digit and a letter is part of the word and written `'`: *Don’t* is `don't`. Everything else separates. A
-//! script that does not separate words (Chinese, Thai) is not split: separate them before.
+//! **Rule** A word is a maximal run of letters and digits in lower case. Letters and digits are those of Unicode
+//! (`char::is_alphanumeric`, and the combining accents U+0300 to U+036F). Lower case is Unicode's mapping without
+//! context. An apostrophe, `'` or `’`, between a letter or digit and a letter is part of the word and is written `'`:
+//! *Don’t* is `don't`. Everything else separates words. Scripts without word separators (Chinese, Thai) are not split;
+//! segment such text first.
 //!
-//! **Cost** One pass over the text, no allocation once the buffer has seen its longest word.
+//! **Cost** One pass over the text. No allocation once the buffer has held the longest word.
 
 use std::collections::HashSet;
 
@@ -14,7 +15,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::date::Date;
 
-/// Splits texts into words, by the rule of the readers; keeps the buffer in which names are put together.
+/// Splits texts into words by the rule of the readers. Keeps the buffer in which feature names are built.
 ///
 /// ```
 /// use geowalk_data::Words;
@@ -69,22 +70,22 @@ fn belongs(c: char) -> bool {
     c.is_alphanumeric() || ('\u{300}'..='\u{36f}').contains(&c)
 }
 
-/// What a sample shows of the texts of a column.
+/// Statistics of the texts of a column in the sample.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Texts {
-    /// How many.
+    /// Number of texts.
     pub(crate) values: usize,
-    /// Parts between blanks that hold a letter, in all of them.
+    /// Number of blank-separated parts with a letter, over all texts.
     pub(crate) words: usize,
-    /// How many are dates.
+    /// Number of texts that are dates.
     pub(crate) dates: usize,
     distinct: HashSet<u64>,
 }
 
 impl Texts {
-    /// Fewer values than these do not show that a column is free text.
+    /// Columns with fewer values are not taken for free text.
     const FEWEST: usize = 10;
-    /// So many words has a text on average.
+    /// Minimum average number of words per text for free text.
     const WORDS: usize = 3;
 
     pub(crate) fn add(&mut self, text: &[u8]) {
@@ -96,23 +97,23 @@ impl Texts {
         self.words += parts.filter(|part| part.chars().any(char::is_alphabetic)).count();
     }
 
-    /// The same without a close look, for a text of one word.
+    /// Adds a text of one word, without examining it.
     pub(crate) fn add_one_word(&mut self) {
         self.values += 1;
         self.words += 1;
     }
 
-    /// How many different ones.
+    /// Number of distinct texts.
     pub(crate) fn distinct(&self) -> usize {
         self.distinct.len()
     }
 
-    /// Are there some, and all of them dates?
+    /// Whether there are texts and all of them are dates.
     pub(crate) fn are_dates(&self) -> bool {
         self.values > 0 && self.dates == self.values
     }
 
-    /// Mostly different values of several words: free text, not names.
+    /// Whether the texts are free text: mostly distinct, with several words each.
     pub(crate) fn are_free(&self) -> bool {
         self.values >= Self::FEWEST
             && 2 * self.distinct() > self.values

@@ -1,4 +1,4 @@
-//! Cutting off whole lines, to be parsed elsewhere.
+//! Cuts off whole lines for parsing by another thread.
 
 use memchr::{memchr, memrchr};
 
@@ -6,12 +6,15 @@ use super::{Bytes, PADDING, Pin};
 use crate::error::DataError;
 
 impl Bytes {
-    /// Bytes of a piece, unless the buffer is smaller or a line longer: enough to amortise handing it over, few enough to stay in the cache with the rows made of them.
+    /// Bytes in a piece, unless the buffer is smaller or a line longer. A piece is large enough to amortise the
+    /// handover, and small enough to stay in the cache together with its rows.
     pub(super) const PIECE: usize = 1 << 19;
 
-    /// Moves the next whole lines into a piece, which then reads like a file of its own; `false` at the end of the file.
+    /// Moves the next whole lines into a piece, which can then be read like a separate file; `false` at the end of the
+    /// file.
     ///
-    /// Lines are not looked at: the lines of a piece, and of an error, count as if there had been no piece before it. Who takes the pieces in order knows [how many](Bytes::lines) there were.
+    /// Lines are not counted here. Line numbers in a piece, and in an error, start as if the piece came first. The
+    /// caller that takes the pieces in order must add the [number of lines](Bytes::lines) before it.
     pub(crate) fn cut(&mut self, piece: &mut Self) -> Result<bool, DataError> {
         (self.start, self.end, self.line) = (self.next, self.next, self.next_line);
         let after = loop {
@@ -29,18 +32,18 @@ impl Bytes {
                 self.fill();
             } else if let Some(kind) = self.failure.take() {
                 let error = self.failed(kind);
-                self.filled = self.next; // half a line is no line
+                self.filled = self.next; // an incomplete line is dropped
                 return Err(error);
             } else if waiting.is_empty() {
                 return Ok(false);
             } else {
-                break self.filled; // the last line has no end; `fill` has put one behind it
+                break self.filled; // the last line has no line end; `fill` has put one after it
             }
         };
         piece.name.clone_from(&self.name);
         let rest = self.filled - after;
         if rest <= self.piece / 4 && self.buffer.len() <= 2 * self.piece + PADDING {
-            // Nearly all of the buffer: it goes along, and the little that is left comes to the front of the other.
+            // Nearly the whole buffer: swap the buffers and move the short rest to the front of the other one.
             if piece.buffer.len() < self.buffer.len() {
                 piece.buffer.resize(self.buffer.len(), 0);
             }
@@ -67,12 +70,12 @@ impl Bytes {
         Ok(true)
     }
 
-    /// How many lines of a piece have been read.
+    /// Number of lines read from a piece.
     pub(crate) fn lines(&self) -> u64 {
         self.next_line - self.first.line
     }
 
-    /// Begins a piece again, after so many more lines.
+    /// Restarts a piece, after this number of additional lines.
     pub(crate) fn restart(&mut self, lines: u64) {
         self.first.line += lines;
         let Pin { next, line } = self.first;
@@ -80,7 +83,7 @@ impl Bytes {
         (self.line, self.next_line) = (line, line);
     }
 
-    /// Makes the buffer as small as pieces are, when little is left in it.
+    /// Shrinks the buffer to the size of a piece if it is nearly empty.
     fn shrink(&mut self) {
         let waiting = self.filled - self.next;
         let size = self.piece + PADDING;

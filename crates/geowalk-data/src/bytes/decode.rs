@@ -1,5 +1,5 @@
-//! What stands between the bytes of a file and its lines: compression, UTF-16, line ends of old Macs. All are
-//! told by the first bytes.
+//! Decoding between the bytes of a file and its lines: compression, UTF-16, and the line ends of old Macs. The first
+//! bytes determine which decoding is needed.
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
@@ -10,14 +10,14 @@ use crate::error::{Compression, ErrorKind};
 
 type Reader = Box<dyn Read + Send>;
 
-/// So many bytes are looked at for a first line end.
+/// Maximum number of bytes searched for the first line end.
 const LOOK: usize = 1 << 16;
 
-/// The bytes behind the compression, if there is one, and as UTF-8 with usual line ends if they are text. Files
-/// of formats that are not read are refused by name.
+/// Decompresses the bytes if needed. Text is converted to UTF-8 with `\n` as line end. Files of unsupported formats
+/// are refused by name.
 pub(super) fn decoded(reader: Reader) -> Result<(Reader, Option<Compression>), ErrorKind> {
     let io = |source| ErrorKind::Io { source };
-    // A line that comes alone is answered before the next one is sent: nothing waits for more than it.
+    // A single line must be answered before the next one is sent, so this must not wait for more than one line.
     let (head, whole) = look(reader, |head| head.len() >= 6 || head.contains(&b'\n'));
     let Some(compression) = Compression::of(&head[..head.len().min(6)]) else {
         return Ok((text(whole)?, None));
@@ -27,7 +27,7 @@ pub(super) fn decoded(reader: Reader) -> Result<(Reader, Option<Compression>), E
         Compression::Gzip => Box::new(Gzip(Some(GzDecoder::new(input)))),
         Compression::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(input).map_err(io)?),
         Compression::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(input)),
-        // At most a gigabyte of memory, whatever the file asks for.
+        // Limits the memory to one gigabyte, regardless of the file header.
         Compression::Xz => Box::new(lzma_rust2::XzReader::new_mem_limit(input, true, 1 << 20)),
     };
     Ok((text(plain)?, Some(compression)))
@@ -45,7 +45,7 @@ impl Compression {
     }
 }
 
-/// The same bytes, or if they are text of another kind, that text as UTF-8 with `\n` at the end of lines.
+/// The same bytes; text in another encoding is converted to UTF-8 with `\n` as line end.
 fn text(reader: Reader) -> Result<Reader, ErrorKind> {
     let (head, reader) = look(reader, |head| head.len() >= 64 || head.contains(&b'\n'));
     if let Some((what, remedy)) = foreign(&head) {
@@ -68,7 +68,7 @@ fn text(reader: Reader) -> Result<Reader, ErrorKind> {
     Ok(reader)
 }
 
-/// What a file is whose format is not read, and what to do.
+/// The name of an unsupported format, and how to convert it.
 fn foreign(head: &[u8]) -> Option<(&'static str, &'static str)> {
     const SHEET: &str = "save the sheet as CSV (UTF-8) and read that";
     const MODEL: &[u8] = br#"{"__metadata__":{"digest":""#;
@@ -100,13 +100,13 @@ fn foreign(head: &[u8]) -> Option<(&'static str, &'static str)> {
             "give it a file of rows, or read the model with geowalk show",
         ));
     }
-    // Letters alone may also begin a header.
+    // A text header may begin with the same letters.
     let is_text = head.iter().take(64).all(|byte| *byte >= b'\t');
     let found = all.into_iter().find(|(magic, ..)| head.starts_with(magic))?;
     if found.0 == b"ORC" && is_text {
         return None;
     }
-    // The first file in a workbook.
+    // Name of the first file in a workbook archive.
     let parts: [&[u8]; 3] = [b"[Content_Types].xml", b"xl/", b"_rels/"];
     let inside = head.get(30..).unwrap_or_default();
     if found.0 == b"PK\x03\x04" && parts.iter().any(|part| inside.starts_with(part)) {
@@ -115,8 +115,8 @@ fn foreign(head: &[u8]) -> Option<(&'static str, &'static str)> {
     Some((found.1, found.2))
 }
 
-/// Reads until that is enough, at most [`LOOK`] bytes; and a reader that begins with them. An error comes where
-/// it came.
+/// Reads at most [`LOOK`] bytes, until `enough` holds. Also returns a reader that begins with them. A read error is
+/// reported at its position in that reader.
 fn look(mut reader: Reader, enough: impl Fn(&[u8]) -> bool) -> (Vec<u8>, Reader) {
     let mut head = Vec::new();
     let mut part = vec![0; 1 << 13];
@@ -140,7 +140,7 @@ fn look(mut reader: Reader, enough: impl Fn(&[u8]) -> bool) -> (Vec<u8>, Reader)
     (head.clone(), Box::new(Cursor::new(head).chain(rest)))
 }
 
-/// Members of gzip one after the other. Zeros after the last one, which tapes and some programs leave, are passed over.
+/// Concatenated gzip members. Zeros after the last member, written by tapes and some programs, are ignored.
 struct Gzip<R>(Option<GzDecoder<R>>);
 
 impl<R: BufRead> Read for Gzip<R> {
@@ -168,7 +168,7 @@ impl<R: BufRead> Read for Gzip<R> {
     }
 }
 
-/// Lines that end with `\r` alone, as if they ended with `\n`.
+/// Replaces the line end `\r` by `\n`.
 struct CarriageReturns<R>(R);
 
 impl<R: Read> Read for CarriageReturns<R> {
@@ -179,11 +179,11 @@ impl<R: Read> Read for CarriageReturns<R> {
     }
 }
 
-/// UTF-16 as UTF-8.
+/// Converts UTF-16 to UTF-8.
 struct Utf16<R> {
     inner: R,
     unit: fn([u8; 2]) -> u16,
-    /// The first byte of a unit, and the first unit of a pair, that wait for the second.
+    /// The first byte of a unit, and the first unit of a surrogate pair, while the second is missing.
     half: Option<u8>,
     high: Option<u16>,
     text: Cursor<String>,

@@ -1,4 +1,4 @@
-//! The inputs as whole streams, for formats that are not made of lines.
+//! The inputs as whole streams, for formats that do not consist of lines.
 
 use std::io::{self, Cursor, Read};
 use std::path::PathBuf;
@@ -11,20 +11,20 @@ use crate::error::{Compression, DataError, ErrorKind};
 /// One input.
 pub(crate) struct Stream {
     pub(crate) name: Arc<str>,
-    /// A plain file, which can be opened again and searched.
+    /// Path of an uncompressed file, which can be reopened and searched.
     pub(crate) path: Option<PathBuf>,
     pub(crate) compression: Option<Compression>,
     pub(crate) reader: Box<dyn Read + Send>,
 }
 
-/// All inputs, one after the other.
+/// All inputs, in order.
 pub(crate) struct Streams {
     first: Option<Stream>,
     waiting: std::vec::IntoIter<Input>,
 }
 
 impl Bytes {
-    /// The inputs from their beginning, of which no more than the first bytes have been looked at.
+    /// The inputs from the beginning; the bytes already buffered come first.
     pub(crate) fn into_streams(mut self) -> Streams {
         self.buffer.truncate(self.filled);
         let failure = self.failure.map(|kind| match *kind {
@@ -45,7 +45,7 @@ impl Bytes {
     }
 }
 
-/// Reads nothing but an error.
+/// Fails with an error, or reads nothing.
 pub(super) struct Failing(pub(super) Option<io::Error>);
 
 impl Read for Failing {
@@ -71,7 +71,7 @@ impl Streams {
 }
 
 impl Stream {
-    /// What an error of the reader means.
+    /// The error to report for a read error.
     pub(crate) fn fault(compression: Option<Compression>, source: io::Error) -> ErrorKind {
         match compression {
             None if source.kind() == io::ErrorKind::InvalidData => {

@@ -1,12 +1,13 @@
 //! # Arrow
-//! Record batches as Arrow's libraries send them (streams) and store them (files, Feather version 2); compressed by LZ4 or zstd. The first bytes
-//! tell which of the two it is, whatever the name.
+//! Reads Arrow record batches as streams and as files (Feather version 2), also compressed with LZ4 or zstd. The first
+//! bytes distinguish streams from files; the file name does not matter.
 //!
-//! **Cost** One record batch in memory; how large it is was decided by who wrote it. A stream is read from the front, so pipes cost no more. A file
-//! has its table of contents at the end: what comes through a pipe or another compression has to be taken into memory first.
+//! **Cost** One record batch is in memory; its size was chosen by the program that wrote it. A stream is read front to
+//! back, so a pipe needs no extra memory. A file has its table of contents at the end, so a file that arrives through
+//! a pipe or in another compression is first loaded into memory.
 //!
-//! **Care** No memory is reserved on the word of a header, except by decompressors. A file that is cut is refused, not taken for a shorter
-//! one; a stream may end after any batch.
+//! **Robustness** Except in decompressors, no memory is reserved because of a size in a header. A truncated file is
+//! refused and not taken for a shorter one. A stream may end after any batch.
 
 mod file;
 mod stream;
@@ -31,7 +32,7 @@ pub(super) fn sniff(head: &[u8]) -> bool {
     head.starts_with(MAGIC) || head.starts_with(&CONTINUES) || begins_old(head)
 }
 
-/// Does a stream of Arrow before version 0.15 begin so? The length of a message, then where its table begins in it.
+/// Whether this is a stream of Arrow before version 0.15: the length of a message, then the offset of its table.
 fn begins_old(head: &[u8]) -> bool {
     let Some((length, rest)) = head.split_first_chunk() else { return false };
     let Some(table) = rest.first_chunk() else { return false };
@@ -42,7 +43,7 @@ fn begins_old(head: &[u8]) -> bool {
         && table < length
 }
 
-/// The columns, if the bytes of numbers have the order of this machine. The library would not change it.
+/// The columns, if numbers have the byte order of this machine; the library does not convert them.
 fn native(schema: arrow_ipc::Schema<'_>) -> Option<arrow_schema::Schema> {
     let native = schema.endianness().equals_to_target_endianness();
     native.then(|| arrow_ipc::convert::fb_to_schema(schema))

@@ -1,18 +1,20 @@
 //! # Binary form
-//! What another format was read as, ready for the learner: blocks as they lie in memory, and between them what became known of columns, names and labels. Reading it gives
-//! the same blocks in the same order, and the same schema at every step, so a learner cannot tell it from the text.
+//! Stores what was read from another format, ready for the learner: blocks as in memory, and between them new
+//! information about columns, names and labels. Reading the file gives the same blocks in the same order, and the same
+//! schema at every step, so a learner cannot distinguish it from the text.
 //!
 //! ```text
 //! file    = magic frame*
 //! frame   = tag:u32 0:u32 rows:u64 length:u64 check:u64 payload        check = XXH3 of the rest of the frame
 //! frames  = Start Known (Known? (Sparse | Dense))* End                 `Known`: only what is new
 //! ```
-//! All numbers are little-endian. How numbers are packed is in [`numbers`], what is known in [`known`].
+//! All numbers are little-endian. [`numbers`] defines how numbers are packed, [`known`] how schemas are written.
 //!
-//! **Names** Where a schema is given (a model, an earlier file), the features and classes of the file are found in it by name, so it may be another file than the model's.
+//! **Names** If a schema is given (by a model or an earlier file), the features and classes of the file are matched to
+//! it by name. So the file need not be the one that the model was trained on.
 //!
-//! **Care** Every frame is checked before anything of it is used; a file that is cut is refused, not taken for a shorter one. Options that say how text is to
-//! be read must agree with those of the conversion. Errors name the row.
+//! **Robustness** Every frame is checked before it is used. A truncated file is refused and not taken for a shorter
+//! one. Options for reading text must agree with those of the conversion. Errors name the row.
 
 mod frame;
 mod known;
@@ -48,7 +50,7 @@ pub(super) fn sniff(head: &[u8]) -> bool {
     head.starts_with(&MAGIC[..8])
 }
 
-/// What a file in binary form says it was made from; `None` if it is no such file.
+/// The origin recorded in a binary file; `None` if it is not a binary file.
 pub fn origin(path: &std::path::Path) -> Option<String> {
     let reader = Box::new(std::fs::File::open(path).ok()?);
     let name = path.display().to_string();
@@ -90,10 +92,10 @@ struct Binary {
     file: Arc<str>,
     frame: Frame,
     translation: Translation,
-    /// A block that was too large for who asked, and the next of its rows.
+    /// A block with more rows than were requested; `next` is its next row.
     held: Block,
     next: usize,
-    /// Rows of the file so far, and those of them that were handed out.
+    /// Number of rows read from the file, and number of rows passed on.
     rows: u64,
     given: u64,
     skipped: Skipped,
@@ -102,7 +104,7 @@ struct Binary {
 }
 
 impl Binary {
-    /// Opens the next file and learns what it knows at its beginning; `false` if there is none.
+    /// Opens the next file and reads its initial schema; `false` if there is none.
     fn next_file(&mut self) -> Result<bool, DataError> {
         let Some(mut stream) = self.streams.next()? else { return Ok(false) };
         self.file = stream.name.clone();
@@ -156,7 +158,7 @@ impl Binary {
         }
     }
 
-    /// The next rows, no more than asked for.
+    /// Reads the next rows, at most as many as requested.
     fn fill(&mut self, block: &mut Block, rows: usize) -> Result<(), DataError> {
         while self.next == self.held.len() {
             if self.block(block).map_err(|kind| kind.of(&self.file))? {
@@ -182,7 +184,7 @@ impl Binary {
         Ok(())
     }
 
-    /// Writes down where these rows come from.
+    /// Records the origin of these rows.
     fn hand_out(&mut self, rows: usize) {
         for _ in 0..rows {
             self.given += 1;
@@ -191,7 +193,7 @@ impl Binary {
     }
 }
 
-/// Copies a row to the end of another block.
+/// Appends a row to another block.
 fn copy(from: &Block, row: usize, to: &mut Block) -> Result<(), ErrorKind> {
     let (label, weight) = (from.labels()[row], from.weights()[row]);
     if from.columns().is_some() {

@@ -1,22 +1,22 @@
 //! # Binary tables
-//! Record batches as rows; what Parquet and Arrow share. The cells go through the same [table](super::table) as those of CSV, so
-//! the same table is the same features.
+//! Turns record batches of Parquet and Arrow into rows. The cells go through the same [table](super::table) as those
+//! of CSV, so equal tables give equal features.
 //!
-//! | type | is |
+//! | type | read as |
 //! |---|---|
-//! | integers and floats of all widths | numeric: the nearest f64; a float of 32 bits is widened as it is |
+//! | integers and floats of all widths | numeric: the nearest f64; 32-bit floats are widened exactly |
 //! | booleans | the names `true` and `false` |
-//! | text, also by dictionary, and bytes | nominal, or free text; never a number, whatever it looks like |
-//! | dates, timestamps | [dates](crate::date): year, month, weekday, days since 1970-01-01 (UTC where they have a zone) |
+//! | text and bytes, also with a dictionary | nominal or free text; never a number |
+//! | dates, timestamps | [dates](crate::date): year, month, weekday, days since 1970-01-01 (UTC if they have a zone) |
 //! | times, durations | seconds |
 //! | decimals | the nearest f64 |
-//! | lists of text | a feature `column=item` for each item, by its count |
-//! | null, NaN, and the empty text | missing, by [the crate's policy](crate) |
-//! | intervals, bytes of fixed size, structs, other lists | an error that says what to do; ignored columns may be of any type |
+//! | lists of text | a feature `column=item` for each item, valued by its count |
+//! | null, NaN, empty text | missing, by [the crate's policy](crate) |
+//! | intervals, bytes of fixed size, structs, other lists | an error with advice; ignored columns may be of any type |
 //!
-//! **Cost** One batch at a time in memory, whatever the number of rows.
+//! **Cost** One batch is in memory at a time, regardless of the number of rows.
 //!
-//! **Care** Errors name the row and the column where a text file has line and column, both from 1.
+//! **Positions** Errors give row and column in place of line and column, both from 1.
 
 mod cells;
 mod quiet;
@@ -43,17 +43,17 @@ use crate::source::{OnError, Parsed, SAMPLE_BYTES, SAMPLE_ROWS, Skipped, Source}
 
 /// A file of record batches.
 pub(super) trait Batches: Send {
-    /// Its columns.
+    /// The columns of the file.
     fn schema(&self) -> SchemaRef;
 
-    /// Only these columns are wanted, in their order; called once, before the first batch.
+    /// Selects and orders the columns to read. Called once, before the first batch.
     fn select(&mut self, wanted: Vec<usize>) -> Result<(), ErrorKind>;
 
-    /// The wanted columns of the next rows.
+    /// The selected columns of the next rows.
     fn next(&mut self) -> Result<Option<RecordBatch>, ErrorKind>;
 }
 
-/// Opens one input.
+/// A function that opens one input.
 pub(super) type Open = fn(Stream) -> Result<Box<dyn Batches>, ErrorKind>;
 
 /// The rows of all inputs.
@@ -62,17 +62,17 @@ pub(super) struct Columnar {
     streams: Streams,
     file: Arc<str>,
     batches: Option<Box<dyn Batches>>,
-    /// Columns of the file that are read, by number.
+    /// Indices of the file's columns that are read.
     wanted: Vec<usize>,
-    /// Batches that were read ahead for the sample, and the error that ended it.
+    /// Batches read ahead for the sample, and the error that ended the sample.
     waiting: VecDeque<RecordBatch>,
     sampled: Option<ErrorKind>,
     batch: Option<RecordBatch>,
-    /// The wanted columns of the batch.
+    /// The selected columns of the batch.
     cells: Vec<Cells>,
     /// The next row of the batch.
     next: usize,
-    /// Rows of the file before it.
+    /// Number of rows of the file before the batch.
     before: u64,
     table: Table,
     on_error: OnError,
@@ -82,7 +82,7 @@ pub(super) struct Columnar {
     over: bool,
 }
 
-/// Opens the first input, reads the sample.
+/// Opens the first input and reads the sample.
 pub(super) fn open(
     bytes: Bytes,
     mut options: Options,
@@ -125,7 +125,7 @@ impl Columnar {
         }
     }
 
-    /// Goes on to the next input; `false` if there is none.
+    /// Opens the next input; `false` if there is none.
     fn next_file(&mut self) -> Result<bool, DataError> {
         let Some(stream) = self.streams.next()? else { return Ok(false) };
         self.file = stream.name.clone();
@@ -135,7 +135,7 @@ impl Columnar {
         Ok(true)
     }
 
-    /// Compares the columns of a file with what is known, and chooses those that are read.
+    /// Compares the columns of a file with the schema, and selects those to read.
     fn begin(&mut self, mut batches: Box<dyn Batches>) -> Result<Box<dyn Batches>, ErrorKind> {
         let schema = batches.schema();
         let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
@@ -159,7 +159,7 @@ impl Columnar {
         Ok(batches)
     }
 
-    /// Looks at the first rows; gives their number.
+    /// Reads the sample; returns its number of rows.
     fn sample(&mut self) -> Result<usize, ErrorKind> {
         let few = if self.table.inferred { 1 } else { SAMPLE_ROWS };
         let (mut rows, mut bytes) = (0, 0);
@@ -169,7 +169,7 @@ impl Columnar {
                 Ok(None) => break,
                 Err(kind) if rows == 0 => return Err(kind),
                 Err(kind) => {
-                    self.sampled = Some(kind); // told after the rows before it
+                    self.sampled = Some(kind); // reported after the rows before it
                     break;
                 }
             };
@@ -201,7 +201,8 @@ impl Columnar {
             self.table.dates = dates.copied().collect();
         }
         self.table.settle()?;
-        // A column of text that is missing throughout the sample holds names, whatever the first one looks like.
+        // A text column that is missing throughout the sample holds names, even if its first value looks like a
+        // number.
         let Some(schema) = self.batches.as_ref().map(|batches| batches.schema()) else {
             return Ok(());
         };
@@ -215,7 +216,7 @@ impl Columnar {
         Ok(())
     }
 
-    /// Goes on to the next batch of the file; `false` if there is none.
+    /// Loads the next batch of the file; `false` if there is none.
     fn next_batch(&mut self) -> Result<bool, DataError> {
         let next = match (self.waiting.pop_front(), self.sampled.take(), &mut self.batches) {
             (Some(batch), sampled, _) => {
@@ -251,7 +252,7 @@ impl Columnar {
         Ok(true)
     }
 
-    /// Hands on at most so many rows; counts them.
+    /// Passes on at most `rows` rows and counts them in `filled`.
     fn fill(
         &mut self,
         sink: &mut Sink<'_>,
@@ -301,7 +302,7 @@ impl Columnar {
         Position { line: self.before + 1, column: column as u64 + 1, byte: 0, is_row: true }
     }
 
-    /// A bad row: fails, or writes it down and goes on.
+    /// Handles a bad row: fails, or records the error and skips the row.
     #[cold]
     fn leave_out(&mut self, fault: Fault) -> Result<(), DataError> {
         let error = DataError {
@@ -386,7 +387,7 @@ impl Source for Columnar {
     }
 }
 
-/// Runs code of the arrow libraries, which panic on some damaged files. A panic becomes an error and prints nothing.
+/// Runs code of the Arrow libraries, which panic on some damaged files. A panic becomes an error and prints nothing.
 pub(super) fn guarded<T>(
     format: &'static str,
     work: impl FnOnce() -> Result<T, String>,

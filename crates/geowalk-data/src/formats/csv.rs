@@ -1,17 +1,17 @@
 //! # CSV and TSV
-//! A header of names, then a row per line. CSV fields may be quoted as in RFC 4180, with line ends inside; TSV has no
-//! quotes, as IANA registered it. Later files may have their columns in another order.
+//! A header of column names, then one row per line. CSV fields may be quoted as in RFC 4180 and may then contain line
+//! ends. TSV has no quotes, as registered with IANA. Later files may have their columns in another order.
 //!
-//! **Types** A column is numeric if every field of the sample that is not missing is a number. Otherwise it is
-//! text if its fields are mostly distinct and have several words, else nominal: one feature `column=value` per
-//! value. `inf` does not make a column nominal; it is an error of a numeric one. A column that is missing
-//! throughout the sample is decided by its first value.
+//! **Types** A column is numeric if every field of the sample is a number or missing. Otherwise it is text if its
+//! fields are mostly distinct and have several words. All other columns are nominal, with one feature `column=value`
+//! per value. `inf` does not make a column nominal; in a numeric column it is an error. If a column is missing
+//! throughout the sample, its first value decides.
 //!
-//! **Separators** CSV has commas, or semicolons if the first line has semicolons and no comma.
+//! **Separators** CSV uses commas, or semicolons if the first line has semicolons and no comma.
 //!
-//! **Missing** fields are those of [the crate's policy](crate). Blanks around a field that is not quoted do not count.
+//! **Missing** fields follow [the crate's policy](crate). Blanks around unquoted fields are ignored.
 //!
-//! **Dense** rows of plain numbers are parsed in one go.
+//! **Dense** rows of plain numbers are parsed on a fast path.
 
 mod field;
 
@@ -31,7 +31,7 @@ use crate::schema::{Labels, Schema};
 use crate::sink::Sink;
 use crate::source::{Parsed, Parser, Scan, Source};
 
-/// What separates fields, and whether they may be quoted.
+/// The field separator, and whether fields may be quoted.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Dialect {
     separator: u8,
@@ -62,7 +62,7 @@ pub(super) fn open(
     reader(bytes, parser, options)
 }
 
-/// Has the first line semicolons and no comma? So programs write CSV where the comma stands before decimals.
+/// Whether the first line has semicolons and no comma. Programs write such CSV in locales with a decimal comma.
 fn has_semicolons(bytes: &mut Bytes) -> Result<bool, DataError> {
     bytes.pin();
     let mut semicolons = false;
@@ -228,8 +228,8 @@ impl Parser for Csv {
     }
 }
 
-/// A dense row of plain numbers; its label, NaN if the table has none, and its weight. `None` at anything that needs a closer
-/// look.
+/// Parses a dense row of plain numbers. Returns the label (NaN if the table has none) and the weight. `None` if any
+/// field needs careful parsing.
 #[inline]
 fn fast(
     record: Record<'_>,
@@ -265,13 +265,13 @@ fn fast(
 }
 
 impl Csv {
-    /// Is there nothing but separators and blanks?
+    /// Whether there is nothing but separators and blanks.
     fn is_empty(&self, record: Record<'_>) -> bool {
         let separates = |byte: &u8| *byte == self.dialect.separator || byte.is_ascii_whitespace();
         record.bytes().iter().all(separates)
     }
 
-    /// Any row: quoted, nominal, missing, wrong.
+    /// Parses any row, including quoted, nominal, missing and invalid fields.
     fn careful(&mut self, record: Record<'_>, sink: &mut Sink<'_>) -> Result<Parsed, Fault> {
         if self.is_empty(record) {
             let separated = record.bytes().contains(&self.dialect.separator);
@@ -294,7 +294,8 @@ impl Csv {
         self.table.end(sink).map_err(|kind| kind.at(0))
     }
 
-    /// Is the number of fields the true reason of a fault? It explains more than a name in a numeric column.
+    /// Checks whether a wrong number of fields is the cause of a fault. That is a better explanation than a name in a
+    /// numeric column.
     #[cold]
     fn ragged(&self, record: Record<'_>) -> Option<Fault> {
         let fields: Result<Vec<_>, Fault> = field::fields(record, self.dialect).collect();

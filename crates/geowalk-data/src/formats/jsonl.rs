@@ -5,17 +5,18 @@
 //! |---|---|
 //! | number | `name`; zeros are left out |
 //! | `true`, `false` | `name`, as 1 and 0 |
-//! | string | `name=value`, as 1; free text as `name=word` for every [word](crate::words), by its count |
+//! | string | `name=value`, as 1; free text as `name=word` for every [word](crate::words), valued by its count |
 //! | `null`, `NaN` | `name=missing`, as 1 |
 //! | object | its members, as `name.member` |
 //! | array | its elements, as `name[0]`, `name[1]`, … |
 //!
-//! Of a key that occurs twice in an object the last one counts, as in most languages. Half of a surrogate pair
-//! stays as it is written, `\ud83d`.
+//! If a key occurs twice in an object, the last one counts, as in most languages. An unpaired surrogate stays as it is
+//! written, `\ud83d`.
 //!
-//! Little is inferred about a name: a number today and a string tomorrow are two features. The label is a number or
-//! a class name throughout: a class name if it is a string anywhere in the sample. Strings of the sample that are mostly distinct and
-//! have several words make a name free text. Strings of the sample that are all [dates](crate::date) make it one of dates.
+//! A name has no fixed type: a number in one row and a string in another are two features. The label is a number or a
+//! class name throughout. It is a class name if it is a string anywhere in the sample. A name whose strings in the
+//! sample are mostly distinct and have several words is free text. If all of its strings in the sample are
+//! [dates](crate::date), it is a date.
 
 mod cursor;
 mod keys;
@@ -39,7 +40,7 @@ use crate::source::{Parsed, Parser, Source};
 use crate::words::{Texts, Words};
 use crate::{Label, Options};
 
-/// Objects and arrays may be nested so deep.
+/// Maximum nesting depth of objects and arrays.
 const DEEPEST: usize = 64;
 
 pub(super) fn open(bytes: Bytes, mut options: Options) -> Result<Box<dyn Source>, DataError> {
@@ -87,24 +88,24 @@ struct Jsonl {
     schema: Schema,
     inferred: bool,
     label: Option<String>,
-    /// There is no label, whatever the names are.
+    /// Whether there is no label, regardless of the names.
     absent: bool,
     unlabelled: bool,
     weight: Option<String>,
     nominal: Vec<String>,
     text: Vec<String>,
-    /// Names of dates, and of their parts.
+    /// Names of date values, with the names of their parts.
     dates: Vec<(String, [String; 4])>,
     ignore: Vec<String>,
-    /// The members of the first object of the sample.
+    /// The keys of the first object in the sample.
     keys: Vec<String>,
     /// The strings of the sample, by name.
     sampled: BTreeMap<Vec<u8>, Texts>,
     decisions: Vec<Decision>,
-    /// Name of the value being read.
+    /// Name of the current value.
     path: Vec<u8>,
     words: Words,
-    /// Memory for the keys of a row; taken while it is read.
+    /// Memory for the keys of a row; taken out while the row is read.
     seen: Option<Keys>,
 }
 
@@ -115,7 +116,7 @@ impl Parser for Jsonl {
 
     fn sample(&mut self, record: Record<'_>) {
         let first = self.keys.is_empty();
-        // Faults are for the reading to find.
+        // Faults are reported when the row is read.
         let _ = Cursor::new(record, Mode::Plain).members(|cursor, key| {
             if first {
                 self.keys.push(String::from_utf8_lossy(key).into_owned());
@@ -208,7 +209,7 @@ impl Jsonl {
         let mut keys = self.seen.take().unwrap_or_default();
         let mut found = self.object(Cursor::new(record, Mode::Watch(&mut keys)), sink);
         if keys.finish() {
-            sink.abandon(); // a key that occurs twice: the last one counts
+            sink.abandon(); // a duplicate key: read again, so that the last one counts
             found = self.object(Cursor::new(record, Mode::Last), sink);
         }
         self.seen = Some(keys);
@@ -233,7 +234,7 @@ impl Jsonl {
         Ok(Parsed::Row)
     }
 
-    /// Reads the features of a row; gives the places of its label and its weight.
+    /// Reads the features of a row. Returns the offsets of its label and its weight.
     fn object(
         &mut self,
         mut cursor: Cursor<'_>,
@@ -260,7 +261,7 @@ impl Jsonl {
         Ok((label, weight))
     }
 
-    /// Counts the strings of the value whose name is in `path`.
+    /// Counts the strings of the current value, whose name is in `path`.
     fn strings(&mut self, cursor: &mut Cursor<'_>, depth: usize) -> Result<(), Fault> {
         let length = self.path.len();
         match cursor.peek() {
@@ -281,7 +282,7 @@ impl Jsonl {
         }
     }
 
-    /// Puts the name of a member behind the first `length` bytes of the path.
+    /// Cuts the path to `length` bytes and appends the name of a member.
     fn member(&mut self, length: usize, key: &[u8]) {
         self.path.truncate(length);
         self.path.push(b'.');
@@ -318,7 +319,7 @@ impl Jsonl {
         })
     }
 
-    /// Reads the value whose name is in `path`.
+    /// Reads the current value, whose name is in `path`.
     fn value(
         &mut self,
         cursor: &mut Cursor<'_>,
@@ -380,7 +381,7 @@ impl Jsonl {
         }
     }
 
-    /// The place of the value being read among the names of dates.
+    /// Index of the current value in the list of dates.
     fn parts(&self) -> Option<usize> {
         self.dates.iter().position(|(name, _)| name.as_bytes() == self.path)
     }
@@ -406,7 +407,7 @@ impl Jsonl {
         Ok(())
     }
 
-    /// Is the value being read one of these?
+    /// Whether the current value has one of these names.
     fn named_in(&self, names: &[String]) -> bool {
         names.iter().any(|name| name.as_bytes() == self.path)
     }
@@ -418,7 +419,7 @@ impl Jsonl {
     }
 }
 
-/// A name of dates, with those of its parts.
+/// The name of a date value, with the names of its parts.
 fn with_parts(name: String) -> (String, [String; 4]) {
     let parts = PARTS.map(|part| format!("{name}.{part}"));
     (name, parts)

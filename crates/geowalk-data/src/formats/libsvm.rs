@@ -1,17 +1,17 @@
 //! # LIBSVM
 //! `label index:value index:value ... # comment`
 //!
-//! **Indices** from 0 or from 1. If 0 occurs in the first rows they count from 0, else from 1, and an index 0 later on is
-//! an error that names the remedy. They may come in any order; one that occurs twice in a row is an error unless
-//! equal indices are to be added up.
+//! **Indices** begin at 0 or at 1. If 0 occurs in the first rows, they begin at 0, otherwise at 1. A later index 0 is
+//! then an error that says how to fix it. Indices may come in any order. An index that occurs twice in a row is an
+//! error, unless the user asks for duplicates to be added.
 //!
-//! **Wide files** Learners keep weights for all indices up to the largest. Where the first rows have indices of
-//! 2²⁴ and more, features are numbered as they are met: memory grows with the features that occur. Larger
-//! indices that come later are refused.
+//! **Wide files** Learners keep weights for all indices up to the largest. If the first rows have indices of 2²⁴ or
+//! more, features are numbered in order of appearance, so memory grows with the number of features that occur.
+//! Otherwise, later indices above the limit are refused.
 //!
 //! **Refused** `qid:` (ranking) and lists of labels (`3,7`).
 //!
-//! **Cost** One pass over the line; sorted rows are known to be free of duplicates without looking again.
+//! **Cost** One pass over the line. In rows with increasing indices, no search for duplicates is needed.
 
 use geowalk::row::Block;
 
@@ -40,7 +40,7 @@ pub(super) fn open(bytes: Bytes, options: Options) -> Result<Box<dyn Source>, Da
         };
         return Err(ErrorKind::Config(error).of(bytes.name()));
     }
-    // The numbers in the file are as exact as a dictionary of them would be.
+    // The indices in the file identify features as exactly as a dictionary would.
     let features = match (&options.schema, options.indexing) {
         (None, Indexing::Exact) => Ok(Features::Index(index)),
         _ => options.features(|| Features::Index(index)),
@@ -59,7 +59,7 @@ pub(super) fn open(bytes: Bytes, options: Options) -> Result<Box<dyn Source>, Da
     reader(bytes, parser, options)
 }
 
-/// A number, then `index:value` pairs only.
+/// Whether a line is a number followed only by `index:value` pairs.
 pub(super) fn sniff(line: &[u8]) -> bool {
     let mut tokens = line.split(u8::is_ascii_whitespace).filter(|t| !t.is_empty());
     let label = tokens.next().is_some_and(|label| number::field(label).is_some());
@@ -76,16 +76,16 @@ struct Libsvm {
     schema: Schema,
     rules: Rules,
     infer: bool,
-    /// The schema is that of an earlier reading.
+    /// Whether the schema comes from an earlier reading.
     known: bool,
-    /// Rows of the sample, and the largest index in them.
+    /// Number of rows in the sample, and the largest index in them.
     sampled: usize,
     largest: u64,
     decisions: Vec<Decision>,
     scratch: Scratch,
 }
 
-/// Memory that is used again.
+/// Memory that is reused.
 #[derive(Default)]
 struct Scratch {
     pairs: Pairs,
@@ -127,7 +127,7 @@ impl Parser for Libsvm {
     fn settle(&mut self) -> Result<(), ErrorKind> {
         let Features::Index(Index { base, .. }) = self.schema.features else { return Ok(()) };
         if self.wants_sample() && self.largest >= Index::WIDE {
-            // Names do not depend on the base.
+            // Feature names do not depend on the base.
             self.schema.features = Features::Exact(Dictionary::default());
             self.decisions.push(Decision::Wide { largest: self.largest });
         } else if self.infer {
@@ -164,7 +164,7 @@ impl Parser for Libsvm {
 }
 
 impl Libsvm {
-    /// Index 0 is told from where it is known that there is none.
+    /// Adds to an index-0 fault how the base is known.
     #[cold]
     fn explain(&self, mut fault: Fault) -> Fault {
         if let ErrorKind::IndexZero { told } = &mut *fault.kind {
@@ -178,7 +178,7 @@ impl Libsvm {
     }
 }
 
-/// The same out of order.
+/// Parser of pieces, out of order.
 struct Shadowed {
     shadow: Shadow,
     rules: Rules,
@@ -244,7 +244,7 @@ fn row<P: Place>(
     Ok(Parsed::Row)
 }
 
-/// Do the indices increase? Then none occurs twice.
+/// Tracks whether the indices increase; then none occurs twice.
 struct Order {
     next: u64,
     increasing: bool,
@@ -257,18 +257,18 @@ impl Order {
         self.next = index.wrapping_add(1);
     }
 
-    /// The same of many.
+    /// Adds many indices.
     #[inline(always)]
     fn extend(&mut self, indices: &[u32]) {
         let ([first, ..], [.., last]) = (indices, indices) else { return };
-        // Counted, not searched: one comparison each, without a branch.
+        // Count the descents without branches, one comparison each.
         let falls = indices.iter().zip(&indices[1..]).filter(|(a, b)| a >= b).count();
         self.increasing &= falls == 0 && u64::from(*first) >= self.next;
         self.next = u64::from(*last) + 1;
     }
 }
 
-/// Features in their common form, from `at` on. Apart from the rest, so that its constants stay in registers.
+/// Parses features in their common form, from `at` on. A separate function, so that its constants stay in registers.
 #[inline(never)]
 fn common<P: Place>(
     record: Record<'_>,
@@ -303,7 +303,7 @@ fn common<P: Place>(
     next.map_err(|(offset, kind): (usize, ErrorKind)| kind.at(offset))
 }
 
-/// A feature in any form.
+/// Parses a feature in any form.
 fn any<P: Place>(
     record: Record<'_>,
     at: usize,
@@ -343,7 +343,7 @@ fn token(record: Record<'_>, at: usize) -> &[u8] {
     rest.split(u8::is_ascii_whitespace).next().unwrap_or_default()
 }
 
-/// What is wrong with the label; nothing if there is none and none is needed.
+/// The fault of the label; no fault if there is no label and none is needed.
 #[cold]
 fn label_fault(record: Record<'_>, at: usize, rules: Rules) -> Result<(), Fault> {
     let found = token(record, at);
@@ -377,7 +377,7 @@ fn value_fault(record: Record<'_>, name: usize, at: usize) -> Fault {
     ErrorKind::Number { what, found: excerpt(token(record, at)) }.at(at)
 }
 
-/// Refuses a row that holds an index twice.
+/// Refuses a row with a duplicate index.
 #[cold]
 fn distinct(record: Record<'_>, first: usize, sorted: &mut Vec<(u64, usize)>) -> Result<(), Fault> {
     sorted.clear();

@@ -1,6 +1,6 @@
 //! # Tables in memory
-//! Rows of a table that a program holds itself, by the same rule as those of [files](super::table): the same
-//! columns become the same features. As in Parquet, text is never a number, whatever it looks like.
+//! Converts rows that a program holds in memory, by the same rules as [files](super::table), so the same columns
+//! become the same features. As in Parquet, text is never taken for a number.
 
 use geowalk::row::Block;
 
@@ -14,7 +14,7 @@ use crate::sink::Sink;
 use crate::source::{Parsed, SAMPLE_BYTES, SAMPLE_ROWS};
 use crate::{Label, Options};
 
-/// Turns the cells of a table in memory into features.
+/// Converts the cells of a table in memory to features.
 ///
 /// ```
 /// use geowalk::row::{Block, Row};
@@ -34,7 +34,7 @@ use crate::{Label, Options};
 /// ```
 pub struct Frame {
     table: Table,
-    /// The columns are those of this table, not of the schema, which knows features by name only.
+    /// Whether the columns are those of this table; the schema then knows features only by name.
     by_name: bool,
     rows: usize,
     bytes: usize,
@@ -46,13 +46,13 @@ impl std::fmt::Debug for Frame {
     }
 }
 
-/// A cell that cannot be used: the column, from 0, and why.
+/// An invalid cell.
 #[derive(Debug, thiserror::Error)]
 #[error("{kind}")]
 pub struct BadCell {
-    /// The column, from 0.
+    /// Column of the cell, from 0.
     pub column: usize,
-    /// Why.
+    /// The error.
     pub kind: ErrorKind,
 }
 
@@ -63,7 +63,8 @@ impl From<Fault> for BadCell {
 }
 
 impl Schema {
-    /// Is every feature one of a column of a table? Not if they came by name, as in JSON or VW text.
+    /// Whether every feature belongs to a column of a table. This is not so if features came by name, as in JSON or VW
+    /// text.
     ///
     /// ```
     /// use geowalk_data::{Column, Dictionary, Features, Kind, Labels, Schema};
@@ -85,12 +86,12 @@ impl Schema {
         !columns.is_empty() && names.names().all(of_column)
     }
 
-    /// Do features have names that are not those of columns?
+    /// Whether there are features whose names do not come from columns.
     pub(crate) fn is_by_name(&self) -> bool {
         !matches!(self.features, Features::Index(_)) && !self.is_table()
     }
 
-    /// The columns whose values are features, in their order.
+    /// The columns that become features, in order.
     pub fn feature_columns(&self) -> impl Iterator<Item = &Column> {
         let apart = |kind| matches!(kind, Kind::Label | Kind::Weight | Kind::Ignored);
         self.columns.iter().filter(move |column| !apart(column.kind))
@@ -98,9 +99,8 @@ impl Schema {
 }
 
 impl Frame {
-    /// A table with columns of these names. With a schema of the same columns in the options nothing is
-    /// inferred. If its columns are others, features are matched by their names. Labels are never among the
-    /// columns.
+    /// A table with columns of these names. If the options have a schema with the same columns, nothing is inferred.
+    /// If its columns differ, features are matched by name. The label is never among the columns.
     pub fn new(names: Vec<String>, options: Options) -> Result<Self, ErrorKind> {
         let mut options = Options { label: Label::Absent, unlabelled: true, ..options };
         let mut table = Table::new(&mut options)?;
@@ -121,7 +121,7 @@ impl Frame {
         Ok(Self { table, by_name, rows: 0, bytes: 0 })
     }
 
-    /// Shows one of the first rows, by which types are inferred. False if no more are wanted.
+    /// Adds one of the first rows to the sample for type inference; `false` if the sample is complete.
     pub fn sample(&mut self, row: &[Cell<'_>]) -> bool {
         if self.table.inferred || self.rows == SAMPLE_ROWS || self.bytes >= SAMPLE_BYTES {
             return false;
@@ -133,15 +133,15 @@ impl Frame {
         true
     }
 
-    /// Ends the sample: what each column is, from here on. Of `texts`, the columns of text, those without any
-    /// value in the sample hold names. The numbers of `dates` are days since 1970-01-01.
+    /// Ends the sample and fixes the type of each column. Columns listed in `texts` that have no value in the sample
+    /// hold names. The numbers of columns in `dates` are days since 1970-01-01.
     pub fn settle(&mut self, texts: &[usize], dates: &[usize]) -> Result<(), ErrorKind> {
         self.table.dates = dates.to_vec();
         self.table.settle()?;
         texts.iter().try_for_each(|&column| self.table.decide(column, Kind::Nominal))
     }
 
-    /// Adds a row to a block; false if it does not fit there and belongs to the next block.
+    /// Adds a row to a block; `false` if it does not fit there and belongs in the next block.
     pub fn push<'a>(
         &mut self,
         cells: impl Iterator<Item = Cell<'a>>,
@@ -173,7 +173,7 @@ impl Frame {
         filled.map(|_| ())
     }
 
-    /// Hands on the cells of a row; false if it does not fit.
+    /// Passes the cells of a row to the sink; `false` if the row does not fit.
     fn fill<'a>(
         &mut self,
         cells: impl Iterator<Item = Cell<'a>>,
@@ -188,12 +188,12 @@ impl Frame {
         Ok(!matches!(ended, Parsed::NextBlock))
     }
 
-    /// What the columns are, and which feature is which.
+    /// The schema of columns and features.
     pub fn schema(&self) -> &Schema {
         &self.table.schema
     }
 
-    /// Exchanges the schema, which grows with every new name, for another: a learner and the frame take turns with one.
+    /// Swaps the schema, which grows with every new name. The learner and the frame share one schema this way.
     pub fn exchange(&mut self, schema: &mut Schema) {
         std::mem::swap(&mut self.table.schema, schema);
         if self.by_name {

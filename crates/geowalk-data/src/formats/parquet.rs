@@ -1,8 +1,9 @@
 //! # Parquet
-//! A table of columns in row groups, as pandas, Polars, Spark and DuckDB write it; compressed by snappy, gzip, zstd or LZ4.
+//! Tables stored as columns in row groups, as written by pandas, Polars, Spark and DuckDB; compressed with snappy,
+//! gzip, zstd or LZ4.
 //!
-//! **Cost** A file is read a page of each column at a time. What comes through a pipe or another compression has to be taken into
-//! memory first, because the format begins at the end.
+//! **Cost** A file is read one page per column at a time. The table of contents is at the end, so a file that arrives
+//! through a pipe or in another compression is first loaded into memory.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -30,7 +31,7 @@ use crate::source::Source;
 
 const NAME: &str = "parquet";
 
-/// Rows that are decoded at once.
+/// Number of rows decoded in one step.
 const ROWS: usize = 1024;
 
 pub(super) fn open(bytes: Bytes, options: Options) -> Result<Box<dyn Source>, DataError> {
@@ -64,7 +65,7 @@ fn one(mut stream: Stream) -> Result<Box<dyn Batches>, ErrorKind> {
     build(Memory::from(memory))
 }
 
-/// A whole file begins and ends with the same letters.
+/// Checks that a file begins and ends with the magic letters.
 fn check(head: &[u8], tail: &[u8]) -> Result<(), ErrorKind> {
     let broken = |what: &str| ErrorKind::Broken { format: NAME, what: what.to_owned() };
     match (head, tail) {
@@ -76,8 +77,8 @@ fn check(head: &[u8], tail: &[u8]) -> Result<(), ErrorKind> {
     }
 }
 
-/// Is there a dictionary at byte 0, where the magic letters stand, or are there values but no rows? Some
-/// writers leave these numbers at 0.
+/// Whether a dictionary offset is 0, where the magic letters are, or there are values but no rows. Some writers leave
+/// these numbers at 0.
 fn needs_repair(read: &ParquetMetaData) -> bool {
     let no_dictionary = |column: &ColumnChunkMetaData| column.dictionary_page_offset() == Some(0);
     let zero = |group: &RowGroupMetaData| {
@@ -87,7 +88,7 @@ fn needs_repair(read: &ParquetMetaData) -> bool {
     read.file_metadata().num_rows() == 0 && rows > 0 || read.row_groups().iter().any(zero)
 }
 
-/// How many rows there are: what is said, or the number of values of the first column that is not nested.
+/// The number of rows: as stated, or else the number of values in the first column that is not nested.
 fn rows(group: &RowGroupMetaData) -> i64 {
     if group.num_rows() != 0 {
         return group.num_rows();
@@ -96,7 +97,7 @@ fn rows(group: &RowGroupMetaData) -> i64 {
     flat.map_or(0, ColumnChunkMetaData::num_values)
 }
 
-/// The same table of contents, with what [`needs_repair`] found put right.
+/// The table of contents with the errors corrected that [`needs_repair`] finds.
 fn repaired(read: &ParquetMetaData) -> Result<ParquetMetaData, ParquetError> {
     let column = |column: &ColumnChunkMetaData| {
         let offset = column.dictionary_page_offset().filter(|offset| *offset != 0);
@@ -119,7 +120,7 @@ fn repaired(read: &ParquetMetaData) -> Result<ParquetMetaData, ParquetError> {
     Ok(ParquetMetaDataBuilder::new(file).set_row_groups(groups).build())
 }
 
-/// A file whose columns have not been chosen, or have.
+/// A file before and after its columns are selected.
 enum Parquet<R: ChunkReader> {
     New(Option<ParquetRecordBatchReaderBuilder<R>>, SchemaRef),
     Open(ParquetRecordBatchReader, SchemaRef),

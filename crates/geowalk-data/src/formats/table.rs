@@ -1,18 +1,18 @@
 //! # Tables
-//! From the cells of a row to features, label and weight. What CSV, TSV, Parquet and Arrow share, so that the same table is
-//! the same features in each of them.
+//! Converts the cells of a row to features, label and weight. CSV, TSV, Parquet and Arrow share this code, so the same
+//! table gives the same features in all of them.
 //!
 //! | column | features |
 //! |---|---|
-//! | numeric | `column`; zeros are left out of sparse rows |
+//! | numeric | `column`; zeros are omitted from sparse rows |
 //! | nominal | `column=value`, as 1 |
-//! | text | `column=word` for every [word](crate::words), by its count |
+//! | text | `column=word` for every [word](crate::words), valued by its count |
 //! | dates | `column.year`, `column.month`, `column.days` and `column.weekday=Mon`: see [dates](crate::date) |
-//! | missing, numeric or nominal | `column=missing`, as 1; of dates each part |
+//! | missing, numeric or nominal | `column=missing`, as 1; for dates one per part |
 //! | missing, text | none |
 //!
-//! **Dense** If all columns are numeric and nothing is missing in the sample, rows are dense. The first missing cell ends that: from
-//! its row on blocks are sparse.
+//! **Dense** If all columns are numeric and nothing is missing in the sample, rows are dense. From the first row with
+//! a missing cell on, blocks are sparse.
 
 mod infer;
 mod spelling;
@@ -31,7 +31,7 @@ use crate::source::Parsed;
 use crate::words::{Texts, Words};
 use crate::{Carry, Label, Options};
 
-/// What the user asked for.
+/// The options for columns.
 pub(super) struct Rules {
     pub(super) label: Label,
     pub(super) unlabelled: bool,
@@ -44,28 +44,28 @@ pub(super) struct Rules {
 }
 
 impl Schema {
-    /// Does this text stand for nothing?
+    /// Whether this text stands for a missing value.
     pub(super) fn is_missing(&self, text: &[u8]) -> bool {
         text.is_empty() || self.missing.iter().any(|missing| missing.as_bytes() == text)
     }
 }
 
-/// What a cell of the file is for.
+/// The role of a cell of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     Ignored,
     Label,
     Weight,
-    /// The numeric feature of this index.
+    /// The numeric feature with this index.
     Number {
         column: usize,
         index: u32,
     },
-    /// Features by name.
+    /// Features named by value.
     Name {
         column: usize,
     },
-    /// Features by word.
+    /// Features named by word.
     Text {
         column: usize,
     },
@@ -82,7 +82,7 @@ pub(super) enum Role {
 /// A cell of a table.
 #[derive(Debug, Clone, Copy)]
 pub enum Cell<'a> {
-    /// Nothing.
+    /// A missing value.
     Missing,
     /// A number.
     Number(f64),
@@ -92,7 +92,7 @@ pub enum Cell<'a> {
     List(List<'a>),
 }
 
-/// Some of the values of a column, from `start` to `end`.
+/// The values of a column from `start` to `end`.
 #[derive(Clone, Copy)]
 pub struct List<'a> {
     pub(super) cells: &'a dyn Values,
@@ -100,9 +100,9 @@ pub struct List<'a> {
     pub(super) end: usize,
 }
 
-/// What a list takes its items from.
+/// The values that a list refers to.
 pub(super) trait Values {
-    /// The item of this number.
+    /// The value at this index.
     fn value(&self, k: usize) -> Cell<'_>;
 }
 
@@ -126,7 +126,7 @@ impl std::fmt::Debug for List<'_> {
 }
 
 impl Cell<'_> {
-    /// The number that it is, finite or not.
+    /// The value as a number, finite or not; `None` if it is not a number.
     fn number(self, spelling: Spelling) -> Option<f64> {
         match self {
             Self::Missing | Self::List(_) => None,
@@ -135,7 +135,7 @@ impl Cell<'_> {
         }
     }
 
-    /// What the sample sees; a text whose type is declared is text whatever it looks like.
+    /// The cell as counted in the sample. Text of a declared type counts as text even if it looks like a number.
     pub(super) fn sight(&self, schema: &Schema) -> Sight<'_> {
         match self {
             Self::Number(_) => Sight::Number,
@@ -144,7 +144,7 @@ impl Cell<'_> {
         }
     }
 
-    /// About so many bytes it takes in a text file.
+    /// The approximate size of the cell in a text file, in bytes.
     pub(super) fn size(self) -> usize {
         match self {
             Self::Missing => 1,
@@ -154,7 +154,7 @@ impl Cell<'_> {
         }
     }
 
-    /// A field of CSV.
+    /// The cell as a CSV field.
     pub(super) fn csv(self) -> String {
         match self {
             Self::Missing => String::new(),
@@ -175,7 +175,7 @@ impl Cell<'_> {
         }
     }
 
-    /// The finite number that it is.
+    /// The value as a finite number.
     fn finite(self, spelling: Spelling, what: impl FnOnce() -> What) -> Result<f64, ErrorKind> {
         match self.number(spelling) {
             Some(number) if number.is_finite() => Ok(number),
@@ -183,7 +183,8 @@ impl Cell<'_> {
         }
     }
 
-    /// The error of a cell that is no number in a column of numbers. A model's types cannot be declared anew.
+    /// The error for a cell that is not a number in a column of numbers. The types of a model cannot be changed by
+    /// options.
     #[cold]
     fn no_number(self, known: bool, column: &str) -> ErrorKind {
         if known {
@@ -200,46 +201,46 @@ impl Cell<'_> {
     }
 }
 
-/// A table and the row under construction.
+/// A table and its current row.
 pub(super) struct Table {
     pub(super) rules: Rules,
     pub(super) schema: Schema,
-    /// Types are known: from the sample or an earlier reading.
+    /// Whether types are known, from the sample or an earlier reading.
     pub(super) inferred: bool,
-    /// Types are known from an earlier reading.
+    /// Whether types are known from an earlier reading.
     known: bool,
-    /// Numbers of the file's columns whose numbers are days.
+    /// Indices of the file's columns whose numbers are days.
     pub(super) dates: Vec<usize>,
-    /// The names of the parts of columns of dates, by the number of the column.
+    /// The names of the parts of date columns, by column index.
     parts: BTreeMap<usize, [String; 4]>,
-    /// What values look like in the sample, by the number of the file's column.
+    /// What the values in the sample look like, by index of the file's column.
     pub(super) looks: Vec<Looks>,
-    /// Numbers of the file's columns that are carried.
+    /// Indices of the file's columns that are carried.
     pub(super) carried: Vec<usize>,
     /// Names of the file's columns.
     pub(super) names: Vec<String>,
-    /// What each of them is for.
+    /// The role of each of the file's columns.
     pub(super) roles: Vec<Role>,
     pub(super) sample: Sample,
     pub(super) decisions: Vec<Decision>,
     /// How numbers are written.
     pub(super) spelling: Spelling,
-    /// Words taken for missing numbers, by column: how many, and the first of them.
+    /// Words that counted as missing numbers, by column: their number, and the first one.
     taken: BTreeMap<usize, (u64, String)>,
-    /// The row under construction, while rows are dense.
+    /// The current row, while rows are dense.
     pub(super) dense: Option<Vec<f64>>,
     label: f64,
     weight: f64,
     words: Words,
-    /// The last values of columns that hold names, until one turns out to be free text.
+    /// The latest values of columns of names, until such a column turns out to be free text.
     recent: Vec<Option<Texts>>,
 }
 
 impl Table {
-    /// So many values of a column are looked at together.
+    /// Number of latest values of a column that are examined together.
     const RECENT: usize = 200;
 
-    /// Notices when a column of names becomes one of free text.
+    /// Detects that a column of names has become free text.
     #[inline]
     fn watch(&mut self, column: usize, text: &[u8]) {
         let Some(Some(recent)) = self.recent.get_mut(column) else { return };
@@ -340,7 +341,7 @@ impl Table {
                         return Ok(false);
                     }
                     if let Some(filled) = self.dense.take() {
-                        self.spill(&filled, at, block); // this row is the first that is not dense
+                        self.spill(&filled, at, block); // this is the first row that is not dense
                     }
                 }
                 self.missing(role, sink)?;
@@ -353,7 +354,7 @@ impl Table {
         Ok(true)
     }
 
-    /// Do the usual words for missing stand for a missing number in such a column?
+    /// Whether the usual words for missing values count as missing in such a column.
     fn takes_words(&self, role: Role) -> bool {
         match role {
             Role::Number { .. } | Role::Date { .. } | Role::Undecided { .. } | Role::Weight => true,
@@ -362,7 +363,7 @@ impl Table {
         }
     }
 
-    /// What only the end tells.
+    /// Decisions known only at the end.
     pub(super) fn remarks(&self) -> Vec<Decision> {
         let Some((&at, (_, word))) = self.taken.first_key_value() else { return Vec::new() };
         vec![Decision::Missing {
@@ -390,7 +391,7 @@ impl Table {
         Ok(Parsed::Row)
     }
 
-    /// Writes what the dense row already has into the sparse one.
+    /// Copies the values of the dense row to the sparse row.
     fn spill(&self, filled: &[f64], count: usize, block: &mut geowalk::row::Block) {
         for role in &self.roles[..count] {
             if let Role::Number { index, .. } = role
@@ -535,7 +536,7 @@ impl Table {
     }
 }
 
-/// The text; what is not UTF-8 is refused with the word in which it stands.
+/// The text as UTF-8. If it is invalid, the error quotes the word with the invalid bytes.
 pub(crate) fn utf8(text: &[u8]) -> Result<&str, ErrorKind> {
     std::str::from_utf8(text).map_err(|error| {
         let (before, after) = text.split_at(error.valid_up_to());

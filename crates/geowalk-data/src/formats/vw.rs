@@ -1,17 +1,17 @@
 //! # VW text
 //! `[label [importance]] ['tag] |namespace[:weight] name[:value] ... |namespace ...`
 //!
-//! **Names** are hashed with their namespace as seed; a name of digits only is its own number shifted by the hash of the
-//! namespace, as VW does by default, so that numbered features collide with text as they do there. A value without a name
-//! is counted: `|f :2 :3` is `|f 0:2 1:3`. Exact names are `namespace^name`.
+//! **Names** are hashed with their namespace as seed. A name of digits is its number plus the hash of the namespace,
+//! as in VW by default, so numbered features collide with text in the same way. Values without a name are counted: `|f
+//! :2 :3` is `|f 0:2 1:3`. Exact names are `namespace^name`.
 //!
-//! **Labels** A row without a label is read with NaN. A tag stands beside the prediction of its row; after label and
-//! importance it needs no apostrophe. A number that touches the bar would be a tag in
-//! VW and its row silently unlabelled; here that is an error.
+//! **Labels** A row without a label gets the label NaN. The tag of a row is shown beside its prediction. After label
+//! and importance, the tag needs no apostrophe. A number that touches the bar would be a tag in VW, and the row would
+//! silently have no label; here that is an error.
 //!
-//! **Refused** The third number before the bar, an initial prediction; anything between a tag and the bar;
-//! labels of other problems (contextual bandits, costs, lists, names); control characters, which VW takes for
-//! parts of names.
+//! **Refused** A third number before the bar, which is an initial prediction; anything between a tag and the bar;
+//! labels of other problems (contextual bandits, costs, lists, names); control characters, which VW takes for parts of
+//! names.
 
 use geowalk::row::Block;
 use memchr::{memchr, memchr_iter};
@@ -36,11 +36,11 @@ pub(super) fn open(bytes: Bytes, options: Options) -> Result<Box<dyn Source>, Da
     reader(bytes, Vw { schema, pairs: Pairs::default() }, options)
 }
 
-/// A bar, and nothing but numbers and a tag before it.
+/// Whether a line has a bar, and only numbers and a tag before it.
 pub(super) fn sniff(line: &[u8]) -> bool {
     let Some(bar) = memchr(b'|', line) else { return false };
     let tokens = line[..bar].split(|b| *b == b' ').filter(|t| !t.is_empty());
-    // Behind label and importance a tag needs no apostrophe.
+    // After label and importance, a tag needs no apostrophe.
     let is_head = |(k, token): (usize, &[u8])| {
         let other = || problem(token).is_some_and(|problem| problem != NAMED);
         k == 2 || token.starts_with(b"'") || number::field(token).is_some() || other()
@@ -77,7 +77,7 @@ impl Parser for Vw {
     }
 }
 
-/// The same out of order.
+/// Parser of pieces, out of order.
 struct Shadowed {
     shadow: Shadow,
     pairs: Pairs,
@@ -97,7 +97,7 @@ impl Shadowing for Shadowed {
     }
 }
 
-/// What stands before the bar.
+/// The part of a line before the bar.
 struct Head<'a> {
     label: f64,
     weight: f64,
@@ -131,7 +131,7 @@ fn row<P: Place>(
     Ok(Parsed::Row)
 }
 
-/// Label, importance weight and tag.
+/// Parses label, importance weight and tag.
 fn head(record: Record<'_>, bar: usize) -> Result<Head<'_>, Fault> {
     let text = record.text;
     let mut numbers = [f64::NAN, 1.0];
@@ -149,7 +149,7 @@ fn head(record: Record<'_>, bar: usize) -> Result<Head<'_>, Fault> {
             length.is_none() && bar < record.end
         };
         if text[at] == b'\'' {
-            // A tag, which comes last.
+            // A tag, which must come last.
             let tag = text[at..bar].iter().position(|b| *b <= b' ').unwrap_or(bar - at);
             let rest = text[at + tag..bar].trim_ascii();
             if !rest.is_empty() {
@@ -174,7 +174,7 @@ fn head(record: Record<'_>, bar: usize) -> Result<Head<'_>, Fault> {
                 at = after;
             }
             _ if touches() => break,
-            // After label and weight a tag needs no apostrophe: 1 2 second_house | ...
+            // After label and weight, a tag needs no apostrophe: 1 2 second_house | ...
             None if count == 2 && text[at..bar].trim_ascii().iter().all(|b| *b > b' ') => break,
             _ => {
                 let found = text[at..bar].split(|b| *b <= b' ').next().unwrap_or_default();
@@ -193,7 +193,7 @@ fn head(record: Record<'_>, bar: usize) -> Result<Head<'_>, Fault> {
 
 const NAMED: &str = "a name as label";
 
-/// What a label is that is no number, if VW has such labels.
+/// The problem that a label belongs to if it is not a number; `None` if VW has no such labels.
 #[cold]
 fn problem(label: &[u8]) -> Option<&'static str> {
     let all_numbers = |separator: u8| {
@@ -230,7 +230,7 @@ fn control_fault(record: Record<'_>) -> Fault {
     ErrorKind::Control { found: record.bytes()[at] }.at(at)
 }
 
-/// Reads the namespace that begins at `at`, just after its bar; returns the next bar or the end.
+/// Reads the namespace that begins at `at`, just after its bar. Returns the position of the next bar or the end.
 #[inline]
 fn namespace<P: Place>(
     record: Record<'_>,
@@ -254,7 +254,7 @@ fn namespace<P: Place>(
             _ => return Err(number_fault(record, at + 1, What::Namespace(excerpt(space.name)))),
         }
     }
-    // Short numbers are below 10^8, so no product of one with such a weight overflows.
+    // Short numbers are below 10^8, so their product with such a weight does not overflow.
     let harmless = weight.abs() <= 1e300;
     let mut nameless = 0;
     loop {
@@ -274,7 +274,8 @@ fn namespace<P: Place>(
     }
 }
 
-/// Features `number:value` in their common form, from `at` on. Apart from the rest, so that its constants stay in registers.
+/// Parses features `number:value` in their common form, from `at` on. A separate function, so that its constants stay
+/// in registers.
 #[inline(never)]
 fn numbered<P: Place>(
     record: Record<'_>,
@@ -285,7 +286,7 @@ fn numbered<P: Place>(
     pairs: &mut Pairs,
 ) -> Result<usize, Fault> {
     let Record { text, end } = record;
-    // No product with the weight overflows.
+    // Values up to `largest` do not overflow when multiplied by the weight.
     let largest = (f64::MAX / weight.abs()).min(f64::MAX);
     let bar = memchr(b'|', text.get(at..end).unwrap_or_default()).map_or(end, |bar| at + bar);
     let at = pairs.read(
@@ -310,7 +311,7 @@ fn numbered<P: Place>(
     next.map_err(|(offset, kind): (usize, ErrorKind)| kind.at(offset))
 }
 
-/// A feature in any form.
+/// Parses a feature in any form.
 fn any<P: Place>(
     record: Record<'_>,
     at: usize,
@@ -352,17 +353,17 @@ fn any<P: Place>(
     }
 }
 
-/// Does this byte end a feature?
+/// Whether this byte ends a feature.
 #[inline(always)]
 fn ends(byte: u8) -> bool {
     byte <= b' ' || byte == b'|'
 }
 
-/// Where the name that begins at `at` ends: at a blank, a colon or a bar. There always is one: the line's end.
+/// The end of the name that begins at `at`: a blank, a colon or a bar. The line end guarantees that there is one.
 #[inline]
 fn name_end(text: &[u8], mut at: usize) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;
-    // The high bit of each byte below `limit`; right up to and including the first one.
+    // Sets the high bit of bytes below `limit`. Correct up to and including the first such byte.
     let below = |word: u64, limit: u8| word.wrapping_sub(ONES * u64::from(limit)) & !word;
     loop {
         let rest = text.get(at..).unwrap_or_default();

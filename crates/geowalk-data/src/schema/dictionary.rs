@@ -2,7 +2,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{ErrorKind, excerpt};
 
-/// Names and their numbers, in the order of first appearance.
+/// Distinct names, numbered in order of first appearance.
 ///
 /// ```
 /// use geowalk_data::Dictionary;
@@ -14,11 +14,11 @@ use crate::error::{ErrorKind, excerpt};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Dictionary {
-    /// All names, one after the other; name `k` ends at `ends[k]`.
+    /// All names, concatenated; name `k` ends at `ends[k]`.
     text: String,
     ends: Vec<usize>,
     hashes: Vec<u64>,
-    /// Open addressing: 1 + the number of a name, or 0.
+    /// A hash table with open addressing. Entries are 1 + the number of a name, or 0.
     table: Vec<u32>,
     limit: usize,
     scratch: Vec<u8>,
@@ -31,7 +31,7 @@ impl Default for Dictionary {
 }
 
 impl Dictionary {
-    /// The most names unless told otherwise: with weights and names some gigabytes.
+    /// The default limit on the number of names. With weights, that many names take some gigabytes.
     pub const LIMIT: usize = 1 << 26;
 
     /// An empty dictionary that refuses to grow beyond `limit` names.
@@ -46,7 +46,7 @@ impl Dictionary {
         }
     }
 
-    /// The dictionary in which the k-th of these names has number k. A name given twice is refused.
+    /// The dictionary in which the k-th of these names has number k. Refuses duplicate names.
     pub fn from_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, ErrorKind> {
         let mut dictionary = Self::default();
         for (k, name) in names.into_iter().enumerate() {
@@ -57,17 +57,17 @@ impl Dictionary {
         Ok(dictionary)
     }
 
-    /// How many names.
+    /// Number of names.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// No names.
+    /// Whether there are no names.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// The name of a number.
+    /// The name with this number.
     pub fn name(&self, number: u32) -> Option<&str> {
         let k = number as usize;
         let end = *self.ends.get(k)?;
@@ -85,12 +85,12 @@ impl Dictionary {
         self.find_bytes(name.as_bytes())
     }
 
-    /// The number of a name in bytes.
+    /// The number of a name given as bytes.
     pub(crate) fn find_bytes(&self, name: &[u8]) -> Option<u32> {
         self.slot(xxh3_64(name), name).ok()
     }
 
-    /// The number of a name, a new one if need be. Fails if the name is not UTF-8 or the dictionary is full.
+    /// The number of a name; a new name gets a new number. Fails if the name is not UTF-8 or the dictionary is full.
     pub fn insert(&mut self, name: &[u8]) -> Result<u32, ErrorKind> {
         let hash = xxh3_64(name);
         match self.slot(hash, name) {
@@ -99,7 +99,7 @@ impl Dictionary {
         }
     }
 
-    /// The number of the name made of these parts.
+    /// The number of the concatenation of these parts.
     pub(crate) fn insert_joined(&mut self, parts: &[&[u8]]) -> Result<u32, ErrorKind> {
         let mut name = std::mem::take(&mut self.scratch);
         name.clear();
@@ -111,7 +111,7 @@ impl Dictionary {
         number
     }
 
-    /// The number of a name, or the free slot where it belongs.
+    /// The number of a name, or the free slot for it.
     #[inline]
     fn slot(&self, hash: u64, name: &[u8]) -> Result<u32, usize> {
         let mask = self.table.len() - 1;

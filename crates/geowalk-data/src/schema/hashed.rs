@@ -5,11 +5,11 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::names::Names;
 use crate::error::{ErrorKind, excerpt};
 
-/// Features by hash: names of any number in 2^bits places, with a record of which places are shared.
+/// Features indexed by a hash of their name: any number of names share 2^bits places. The object counts collisions.
 ///
-/// **Method** A name of digits only is its own number, shifted by the hash of its namespace, as in VW; any other is
-/// hashed with that as seed. A place remembers 15 more bits of the hash that took it first, so another name in the
-/// same place is noticed by one comparison. The names themselves are kept as long as there are not too many.
+/// **Method** The hash of a name of digits is its number plus the hash of its namespace, as in VW. Any other name is
+/// hashed with that as seed. A place stores 15 more bits of the hash that took it first, so another name in the same
+/// place is detected by one comparison. The names themselves are stored up to a limit.
 ///
 /// ```
 /// use geowalk_data::Hashed;
@@ -24,38 +24,38 @@ use crate::error::{ErrorKind, excerpt};
 pub struct Hashed {
     bits: u32,
     mask: u64,
-    /// 0, or the high bit and 15 bits of the hash that came first.
+    /// For each place: 0, or a set high bit and 15 bits of the first hash.
     prints: Vec<u16>,
-    /// Only every 2^`sparse`-th place has a print, so that memory stays bounded.
+    /// Only every 2^`sparse`-th place has a print, to bound the memory.
     sparse: u32,
     used: u64,
-    /// Hashes of names that found their place taken by another.
+    /// Hashes of names whose place was taken by another name.
     strangers: HashSet<u64>,
     names: Names,
-    /// Names were given without the prints of their places.
+    /// Whether names were added without the prints of their places.
     unprinted: bool,
 }
 
-/// How many names have to share a place.
+/// Counts of names that share places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Collisions {
     /// Distinct names seen.
     pub names: u64,
-    /// Names that came to a place already taken.
+    /// Names whose place was already taken.
     pub shared: u64,
-    /// Counted exactly; otherwise the numbers are lower bounds.
+    /// Whether the counts are exact; otherwise they are lower bounds.
     pub exact: bool,
-    /// The counts are those of every n-th place.
+    /// The counts cover only every n-th place.
     pub every: u64,
 }
 
 impl Hashed {
-    /// Bits unless told otherwise.
+    /// The default number of bits.
     pub const BITS: u32 = 18;
     const MOST_PRINTS: u32 = 22;
     const MOST_STRANGERS: usize = 1 << 18;
 
-    /// 2^bits places, 1 ≤ bits ≤ 30.
+    /// Features with 2^bits places, 1 ≤ bits ≤ 30.
     pub fn new(bits: u32) -> Result<Self, ErrorKind> {
         if !(1..=30).contains(&bits) {
             return Err(ErrorKind::Config(geowalk::ConfigError::OutOfRange {
@@ -77,7 +77,7 @@ impl Hashed {
         })
     }
 
-    /// The same places with names already known: what a saved model knows. A place given twice keeps its first name.
+    /// Features with names already known, as stored in a model. A place given twice keeps its first name.
     pub fn from_parts<N: AsRef<str>>(
         bits: u32,
         names: impl IntoIterator<Item = (u32, N)>,
@@ -93,7 +93,7 @@ impl Hashed {
         Ok(hashed)
     }
 
-    /// Adds what an earlier reading knew of collisions: its [`prints`](Self::prints) and [`strangers`](Self::strangers).
+    /// Adds the collision data of an earlier reading: its [`prints`](Self::prints) and [`strangers`](Self::strangers).
     pub fn remember(
         mut self,
         prints: impl IntoIterator<Item = (u32, u16)>,
@@ -110,8 +110,8 @@ impl Hashed {
         Ok(self)
     }
 
-    /// Goes on as if all that the other has seen had come after what is here. Exact as long as the other knows its names; of a name it has
-    /// forgotten there are only some bits of the hash.
+    /// Adds everything that `other` has seen, as if it had come later. Exact as long as `other` still has its names;
+    /// for names it did not keep, only some bits of the hash are known.
     pub(crate) fn absorb(&mut self, other: Self) -> Result<(), ErrorKind> {
         if self.used == 0 && self.names.len() == 0 && self.strangers.is_empty() {
             *self = other;
@@ -122,7 +122,7 @@ impl Hashed {
             let name = other.names.find(place).unwrap_or_default();
             let own =
                 |hash: u64| (hash & self.mask, Self::print(hash, bits)) == (place.into(), print);
-            // Which of the marks ends the namespace is told by the hash.
+            // The hash determines which of the marks ends the namespace.
             let marks = name.match_indices('^').map(|(at, _)| (&name[..at], &name[at + 1..]));
             match std::iter::once(("", name))
                 .chain(marks)
@@ -161,63 +161,63 @@ impl Hashed {
         }
     }
 
-    /// What a place remembers of the hash that came first.
+    /// The bits that a place stores of the hash that took it first.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "15 bits are kept")]
     pub(super) fn print(hash: u64, bits: u32) -> u16 {
         (hash >> bits) as u16 | 0x8000
     }
 
-    /// The places known to be taken, in order, each with some bits of the hash that came first.
+    /// The places known to be taken, in order, each with the stored bits of its first hash.
     pub fn prints(&self) -> impl Iterator<Item = (u32, u16)> {
         let places = (0..).map(|k: u32| k << self.sparse);
         places.zip(self.prints.iter().copied()).filter(|(_, print)| *print != 0)
     }
 
-    /// The hashes of the names that found their place taken by another, in order.
+    /// The hashes of names whose place was taken by another, in order.
     pub fn strangers(&self) -> Vec<u64> {
         let mut hashes: Vec<u64> = self.strangers.iter().copied().collect();
         hashes.sort_unstable();
         hashes
     }
 
-    /// What is remembered of the hashes that came first, 0 where none came, for every watched place.
+    /// The stored bits of the first hash of every watched place; 0 if it is free.
     pub(super) fn all_prints(&self) -> &[u16] {
         &self.prints
     }
 
-    /// What is remembered of who came first to the place of this hash, which is watched.
+    /// The stored bits of the first hash at the place of this hash, which must be watched.
     #[expect(clippy::cast_possible_truncation, reason = "masked")]
     pub(super) fn print_of(&self, hash: u64) -> u16 {
         self.prints[((hash & self.mask) >> self.sparse) as usize]
     }
 
-    /// Only every 2^this-th place is watched.
+    /// Only every 2^`sparse`-th place is watched.
     pub(super) fn sparse(&self) -> u32 {
         self.sparse
     }
 
-    /// The number of bits.
+    /// Number of bits of the hash.
     pub fn bits(&self) -> u32 {
         self.bits
     }
 
-    /// The names known, by place. The first name keeps the place. There are at most 2²⁰, of 2²⁴ bytes together.
+    /// The known names, ordered by place. The first name keeps the place. At most 2²⁰ names with 2²⁴ bytes are kept.
     pub fn names(&self) -> impl Iterator<Item = (u32, &str)> {
         self.names.iter()
     }
 
-    /// How many names are known.
+    /// Number of known names.
     pub fn known(&self) -> usize {
         self.names.len()
     }
 
-    /// The name that came first to a place, if it is known.
+    /// The first name of a place, if it is known.
     pub fn name(&self, place: u32) -> Option<&str> {
         self.names.find(place)
     }
 
-    /// The count of shared places, since this source was opened or the first reading that it [remembers](Self::remember).
+    /// The collisions since this source was opened, or since the first reading that it [remembers](Self::remember).
     pub fn collisions(&self) -> Collisions {
         let shared = self.strangers.len() as u64;
         Collisions {
@@ -238,13 +238,14 @@ impl Hashed {
         }
     }
 
-    /// The place that a name has or would have.
+    /// The place of a name, without recording it.
     #[expect(clippy::cast_possible_truncation, reason = "masked")]
     pub(crate) fn peek(&self, namespace: &str, name: &str) -> u32 {
         (Self::hash_of(namespace, name) & self.mask) as u32
     }
 
-    /// The hash of a namespace, which shifts or seeds those of its names. The empty namespace has none.
+    /// The hash of a namespace, added to or used as a seed for the hashes of its names. It is 0 for the empty
+    /// namespace.
     #[inline]
     pub(crate) fn seed(namespace: &[u8]) -> u64 {
         match namespace {
@@ -259,7 +260,7 @@ impl Hashed {
         self.claim(xxh3_64_with_seed(name, seed), space, name)
     }
 
-    /// The place of a hash; notices whose it is.
+    /// The place of a hash. Records the name, or a collision.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "both are masked")]
     pub(crate) fn claim(&mut self, hash: u64, space: &[u8], name: &[u8]) -> Result<u32, ErrorKind> {
@@ -306,7 +307,7 @@ impl Hashed {
     }
 }
 
-/// Replaces numbers by their places, up to the first that has not the print of its place. How many.
+/// Replaces numbers by their places, up to the first whose print differs. Returns how many were replaced.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "masked")]
 pub(super) fn known(
@@ -331,7 +332,7 @@ pub(super) fn known(
     unknown.unwrap_or(length)
 }
 
-/// The number written by a name of digits only; longer ones than 19 digits are text.
+/// The number written by a name of digits; more than 19 digits are text.
 pub(crate) fn whole(name: &[u8]) -> Option<u64> {
     match crate::number::whole(name, 0) {
         Some((number, end)) if end == name.len() && end < 20 => Some(number),

@@ -1,8 +1,8 @@
-//! What a feature is: a number of a column, a name or a word in it, or the gap where it has no value.
+//! Kinds of features: a number of a column, a name or a word in it, or its missing value.
 //!
-//! The text of a feature is for people, for hashes and for files. A gap is `column=missing`. A name that reads
-//! `missing` is a name like any other: its text is `column="missing"`, so that the two are never the same feature;
-//! one more pair of quotes goes around names that are written like this already.
+//! The text of a feature is used for display, hashing and files. A missing value is `column=missing`. The name
+//! `missing` has the text `column="missing"`, so the two are different features. Names that already have this form get
+//! another pair of quotes.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use super::{Column, Kind};
 use crate::date::PARTS;
 
-/// What a feature is.
+/// The identity of a feature.
 ///
 /// ```
 /// use geowalk_data::{Dictionary, FeatureKey, Features};
@@ -22,21 +22,21 @@ use crate::date::PARTS;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FeatureKey<'a> {
-    /// The number in a column, or a feature that is no column's. `space^name` is a name in a namespace where
-    /// features are hashed.
+    /// A number in a column, or a feature without a column. For hashed features, `space^name` is a name in a
+    /// namespace.
     Number(&'a str),
     /// A name in a column.
     Is(&'a str, &'a str),
     /// A word in a column of free text.
     Word(&'a str, &'a str),
-    /// No value in a column.
+    /// The missing value of a column.
     Missing(&'a str),
 }
 
-/// The value of a gap in the text of its feature.
+/// The text of a missing value.
 pub(crate) const GAP: &str = "missing";
 
-/// Would this name be taken for a gap, or for a name that had quotes put around it?
+/// Whether this name could be taken for a missing value, or for a name with added quotes.
 #[inline]
 pub(crate) fn needs_quotes(name: &[u8]) -> bool {
     let Some(b'g' | b'"') = name.last() else { return false };
@@ -47,12 +47,12 @@ pub(crate) fn needs_quotes(name: &[u8]) -> bool {
     inner == GAP.as_bytes()
 }
 
-/// What is in the columns that are known, by name; the parts of dates are columns of names and numbers.
+/// The kinds of known columns, by name. The parts of dates count as columns.
 #[derive(Debug)]
 pub struct ColumnKinds<'a>(HashMap<Cow<'a, str>, Kind>);
 
 impl<'a> ColumnKinds<'a> {
-    /// Those of these columns.
+    /// The kinds of these columns.
     pub fn new(columns: &'a [Column]) -> Self {
         let own = columns.iter().map(|column| (Cow::from(column.name.as_str()), column.kind));
         let dates = columns.iter().filter(|column| column.kind == Kind::Date);
@@ -63,8 +63,8 @@ impl<'a> ColumnKinds<'a> {
 }
 
 impl<'a> FeatureKey<'a> {
-    /// The feature of this text, as files keep it, among columns that are known. The column with the longest name
-    /// counts; where no column is known by name, as in JSON, it ends at the first `=`.
+    /// The feature with this text, as stored in files, given the known columns. The longest matching column name is
+    /// taken. If no column is known by name, as in JSON, the column ends at the first `=`.
     pub fn parse(text: &'a str, kinds: &ColumnKinds<'_>) -> Self {
         let kind = |name: &str| kinds.0.get(name).copied();
         if kinds.0.is_empty() || kind(text).is_some_and(|kind| kind != Kind::Text) {
@@ -84,7 +84,7 @@ impl<'a> FeatureKey<'a> {
         }
     }
 
-    /// The text that is shown, hashed and kept in files.
+    /// The text of the feature for display, hashing and files.
     pub fn text(self) -> String {
         match self {
             Self::Number(name) => name.to_owned(),

@@ -1,36 +1,37 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// Names of places, in one piece of memory: some 8 bytes each beside their text.
+/// The names of places, stored contiguously: about 8 bytes each in addition to their text.
 ///
-/// Names come in any order and are only ever added; what sorts them by place does so when it is first asked.
+/// Names are added in any order and never removed. They are sorted by place at the first query.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Names {
-    /// All names, one after the other, in UTF-8; the k-th to come ends at `ends[k]` and belongs to `places[k]`. Bytes, because most names are ASCII, which is faster to see
-    /// than to decode.
+    /// All names, concatenated, in UTF-8. The k-th name added ends at `ends[k]` and belongs to `places[k]`. Stored as
+    /// bytes, because checking that a name is ASCII is faster than decoding it.
     text: Vec<u8>,
     ends: Vec<u32>,
     places: Vec<u32>,
-    /// The names by place: the place in the high half, the number of the name in the low one.
+    /// The names sorted by place: the place in the high half, the index of the name in the low half.
     sorted: OnceLock<Vec<u64>>,
 }
 
 impl Names {
-    /// No more names than this are kept,
+    /// The largest number of names kept.
     const MOST: usize = 1 << 20;
-    /// and no more text.
+    /// The largest total length of the names kept, in bytes.
     const LONGEST: usize = 1 << 24;
 
     pub(super) fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// Is there room for a name of so many bytes?
+    /// Whether there is room for a name of this many bytes.
     pub(super) fn admits(&self, length: usize) -> bool {
         self.len() < Self::MOST && self.text.len() + length <= Self::LONGEST
     }
 
-    /// Adds a name, with its namespace if there is one, for a place that has none; `false` if the name is not UTF-8. Forgotten if there is no room.
+    /// Adds a name, with its namespace if there is one, for a place that has none. A name without room is dropped.
+    /// Returns `false` if the name is not UTF-8.
     #[expect(clippy::cast_possible_truncation, reason = "the text is far below 2^32")]
     pub(super) fn add(&mut self, place: u32, space: &[u8], name: &[u8]) -> bool {
         if !is_utf8(name) {
@@ -56,7 +57,7 @@ impl Names {
         true
     }
 
-    /// Where the text of a name is.
+    /// The range of the text of a name.
     fn range(&self, k: usize) -> Range<usize> {
         let start = k.checked_sub(1).and_then(|before| self.ends.get(before));
         let (start, end) = (start.copied().unwrap_or(0), self.ends.get(k).copied().unwrap_or(0));
@@ -81,22 +82,22 @@ impl Names {
         std::str::from_utf8(text).ok()
     }
 
-    /// All names with their places, by place.
+    /// All names with their places, ordered by place.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &str)> {
-        // Looked through as a whole, not name by name.
+        // Validated as one text, which is faster than name by name.
         let text = std::str::from_utf8(&self.text).unwrap_or_default();
         let name = |entry| text.get(self.range(number(entry))).unwrap_or_default();
         self.sorted().iter().map(move |&entry| ((entry >> 32) as u32, name(entry)))
     }
 }
 
-/// The number of the name of an entry of the sorted list.
+/// The index of the name in an entry of the sorted list.
 #[expect(clippy::cast_possible_truncation, reason = "the low half")]
 fn number(entry: u64) -> usize {
     (entry & u64::from(u32::MAX)) as usize
 }
 
-/// Is this UTF-8?
+/// Whether the bytes are UTF-8.
 #[inline]
 pub(super) fn is_utf8(text: &[u8]) -> bool {
     text.iter().fold(0, |all, byte| all | byte) < 0x80 || std::str::from_utf8(text).is_ok()

@@ -6,49 +6,52 @@ use super::names::is_utf8;
 use super::{Features, Hashed, Index, Namespace, Place, hashed};
 use crate::error::{ErrorKind, excerpt};
 
-/// Gives features their places out of order, and writes down what the owner of the [`Features`] has to know.
+/// Computes the indices of features out of order, and records what the owner of the [`Features`] must process later.
 #[derive(Debug)]
 pub(crate) enum Shadow {
     /// Hashed features.
     Hashed(Watch),
-    /// Numbers.
+    /// Features identified by an index.
     Index(Index),
 }
 
-/// Hashed features, as somebody sees them who does not decide whose a place is.
+/// Hashed features as seen by a helper thread, which does not decide which name owns a place.
 ///
-/// **Method** A hash is passed over if the owner is known to have given its place to one with the same bits of the hash; or if this very hash has been written down
-/// before. All others are written down, in their order. So the owner, who meets what is written in the order of the text, ends as if he had read it all himself. He writes beside it
-/// whose the places are, and when the watch [hears](Watch::hear) of that, nearly all that comes is passed over by one comparison.
+/// **Method** A hash is skipped in two cases: the owner has given its place to a hash with the same stored bits, or
+/// this very hash was recorded before. All other hashes are recorded in order. The owner processes the records in the
+/// order of the text, so its final state is as if it had read everything itself. The owner adds the owners of the
+/// places to each record. Once the watch has [read](Watch::hear) that, nearly all hashes are skipped after one
+/// comparison.
 #[derive(Debug)]
 pub(crate) struct Watch {
     bits: u32,
     mask: u64,
     sparse: u32,
-    /// Of every watched place: 0, or [`OWN`], or what the owner remembers.
+    /// For every watched place: 0, or [`OWN`], or the bits stored by the owner.
     prints: Vec<u16>,
-    /// The hashes that came first to the places that are marked as own.
+    /// The first hash at each place that is marked [`OWN`].
     firsts: HashMap<u32, u64>,
-    /// Other hashes that were written down.
+    /// Other recorded hashes.
     others: HashSet<u64>,
     journal: Journal,
 }
 
-/// What was written down.
+/// A record of new features.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Journal {
-    /// Hashes, and where namespace and name end in the text; both are empty where the place was taken already.
+    /// For each hash, the ends of its namespace and name in the text. Both are empty if the place was already taken.
     events: Vec<(u64, usize, usize)>,
     text: Vec<u8>,
-    /// What the owner remembers of the places of the first of them; all, once he has met them.
+    /// The bits stored by the owner for the places of the first hashes; for all hashes, once the owner has processed
+    /// them.
     answers: Vec<u16>,
 }
 
-/// Something was written down for this place. What an owner remembers is larger.
+/// Marks a place with a recorded hash. The bits stored by an owner are larger numbers.
 const OWN: u16 = 1;
 
 impl Shadow {
-    /// A shadow of these features; `None` if numbers are given to names in the order in which they come.
+    /// A shadow of these features; `None` if indices depend on the order of names.
     pub(crate) fn of(features: &Features) -> Option<Self> {
         match features {
             Features::Hashed(hashed) => Some(Self::Hashed(Watch::new(hashed))),
@@ -57,14 +60,14 @@ impl Shadow {
         }
     }
 
-    /// Hears what the owner has answered.
+    /// Takes the answers of the owner from a journal.
     pub(crate) fn hear(&mut self, journal: &Journal) {
         if let Self::Hashed(watch) = self {
             watch.hear(journal);
         }
     }
 
-    /// Hands over what was written down, and begins anew.
+    /// Moves the record into `journal` and starts a new one.
     pub(crate) fn note(&mut self, journal: &mut Journal) {
         journal.events.clear();
         journal.text.clear();
@@ -76,7 +79,7 @@ impl Shadow {
 }
 
 impl Journal {
-    /// Has the owner meet all of it, and answer.
+    /// Passes all recorded features to the owner and stores its answers.
     pub(crate) fn replay(&mut self, features: &mut Features) -> Result<(), ErrorKind> {
         let Features::Hashed(hashed) = features else { return Ok(()) };
         let mut start = 0;
@@ -98,7 +101,7 @@ impl Journal {
 }
 
 impl Watch {
-    /// Hashes that are remembered in order not to be written down twice.
+    /// Maximum number of hashes remembered to avoid recording them twice.
     const MOST: usize = 1 << 18;
 
     fn new(hashed: &Hashed) -> Self {
@@ -114,7 +117,7 @@ impl Watch {
         }
     }
 
-    /// Hears whose the places are that were written down.
+    /// Takes the owner's answers for the recorded hashes.
     #[expect(clippy::cast_possible_truncation, reason = "masked")]
     fn hear(&mut self, journal: &Journal) {
         for (&(hash, ..), &answer) in journal.events.iter().zip(&journal.answers) {
@@ -148,7 +151,7 @@ impl Watch {
             *print = OWN;
             self.firsts.insert(slot, hash);
             self.journal.add(hash, space, name);
-            // Whether that is an error depends on who came first; so the piece is for the owner.
+            // Whether this is an error depends on which name came first, so the owner must process the piece.
             let fault = || ErrorKind::Utf8 { found: excerpt(name) };
             return is_utf8(name).then_some(()).ok_or_else(fault);
         }
@@ -186,7 +189,7 @@ impl Place for Watch {
 mod tests {
     use super::*;
 
-    /// Names that crowd few places, so that many of them share one and some share its print as well.
+    /// Names that crowd into few places, so that many share a place, and some also share its print.
     #[test]
     fn the_owner_ends_as_if_it_had_seen_everything_itself() {
         for bits in [1, 3, 12, 24] {
@@ -210,11 +213,11 @@ mod tests {
                     assert_eq!(place, alone.claim(*number, b"", name.as_bytes()).unwrap());
                 }
                 waiting.push(std::mem::take(&mut watch.journal));
-                // The owner is behind by a piece or two.
+                // The owner is one or two pieces behind.
                 if k % 2 == 0 {
                     for mut journal in waiting.drain(..waiting.len() - 1) {
                         journal.replay(&mut features).unwrap();
-                        // Now and then by another watch than wrote it down, or by none.
+                        // Sometimes by another watch than the one that recorded it, or by none.
                         if k % 6 != 0 {
                             watches[usize::from(k % 4 == 0)].hear(&journal);
                         }

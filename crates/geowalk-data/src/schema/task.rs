@@ -1,63 +1,63 @@
-//! What is to be learned, from the labels.
+//! Tasks, and how they are inferred from the labels.
 
 use std::fmt;
 
 use super::Labels;
 
-/// What is to be learned.
+/// The task of a learner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Task {
-    /// A number.
+    /// Predict a number.
     Regression,
-    /// One of two classes.
+    /// Predict one of two classes.
     Binary,
-    /// One of several classes.
+    /// Predict one of several classes.
     Multiclass,
 }
 
-/// Why a [`Task`] was chosen.
+/// The reason why a [`Task`] was chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Reason {
     /// No row has a label.
     NoLabels,
-    /// One value only; −1, 0 and 1 are taken for one of two classes.
+    /// There is only one value; −1, 0 and 1 count as one of two classes.
     OneValue(f64),
-    /// Two values.
+    /// There are two values.
     TwoValues(f64, f64),
-    /// Class names, so many of them.
+    /// Labels are names; their number.
     Names(usize),
-    /// So many distinct whole numbers that look like codes of classes.
+    /// The integers look like class codes; their number.
     SmallWholeNumbers(usize),
-    /// So many distinct whole numbers that do not look like classes: too many, too large, or with gaps and
-    /// seldom repeated.
+    /// The integers do not look like class codes, because they are too many, too large, or have gaps and are rarely
+    /// repeated; their number.
     WholeNumbers(usize),
-    /// This value is not whole.
+    /// This value is not an integer.
     Fraction(f64),
 }
 
-/// A task and why: what a front end says aloud.
+/// A task and the reason for it, as reported by a front end.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Inference {
-    /// What is to be learned.
+    /// The task.
     pub task: Task,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
 }
 
 impl Task {
-    /// Most whole numbers that count as classes, where they are numbered 0, 1, … or 1, 2, …
+    /// Maximum number of classes if they are numbered 0, 1, … or 1, 2, …
     pub const MOST_CLASSES: usize = 30;
-    /// Most whole numbers that count as classes where some are left out, if each came [often](Task::OFTEN).
+    /// Maximum number of classes if some numbers are left out and each class is [frequent](Task::OFTEN).
     pub const MOST_GAPPED: usize = 10;
-    /// How many rows there are for each of them, on average.
+    /// Average number of rows per class that counts as frequent.
     pub const OFTEN: usize = 5;
-    /// Whole numbers beyond this are years, prices or identifiers, not classes.
+    /// Larger integers are years, prices or identifiers, not classes.
     pub const LARGEST_CLASS: f64 = 1000.0;
 
-    /// The task that the labels of a first block suggest. NaN, the label of an unlabelled row, is passed over.
+    /// Infers the task from the labels of a first block. NaN, the label of an unlabelled row, is ignored.
     ///
-    /// More than two whole numbers are classes if they are few and look like codes: numbered from −1, 0 or 1 on without
-    /// large gaps, or few enough to repeat often. Counts, delays and amounts are numbers.
+    /// More than two distinct integers are classes if they are few and look like codes: numbered from −1, 0 or 1
+    /// without large gaps, or few enough to repeat often. Counts, delays and amounts are numbers.
     ///
     /// ```
     /// use geowalk_data::{Labels, Task};
@@ -100,7 +100,7 @@ impl Task {
         Inference { task, reason }
     }
 
-    /// Its name.
+    /// Name of the task.
     pub fn name(self) -> &'static str {
         match self {
             Self::Regression => "regression",
@@ -109,7 +109,7 @@ impl Task {
         }
     }
 
-    /// The task of that name.
+    /// The task with this name.
     ///
     /// ```
     /// use geowalk_data::Task;
@@ -122,7 +122,7 @@ impl Task {
 }
 
 impl Inference {
-    /// What to type if the task was guessed wrong; none if nothing else makes sense.
+    /// Advice in case the task was inferred wrongly; `None` if no other task is possible.
     pub fn advice(&self) -> Option<&'static str> {
         match (self.task, self.reason) {
             (_, Reason::NoLabels | Reason::Names(_)) => None,
@@ -131,7 +131,8 @@ impl Inference {
         }
     }
 
-    /// Might the labels as well be taken for the other kind, numbers for classes or classes for numbers?
+    /// Whether the labels could also belong to the other kind of task: numbers that are classes, or classes that are
+    /// numbers.
     pub fn is_a_guess(&self) -> bool {
         matches!(
             self.reason,
@@ -139,7 +140,7 @@ impl Inference {
         )
     }
 
-    /// The task, why, and what to type if it was guessed wrong.
+    /// The task, the reason, and advice in case the task was inferred wrongly.
     pub fn explained(&self) -> String {
         let advice = self.advice().map_or(String::new(), |advice| format!("; {advice}"));
         format!("{self}{advice}")

@@ -1,4 +1,4 @@
-//! Blocks, and a table of contents at the end.
+//! Arrow files: blocks, and a table of contents at the end.
 
 use std::fs::File;
 use std::io::{Cursor, Read, Seek, SeekFrom};
@@ -20,12 +20,12 @@ impl<T: Read + Seek + Send> Search for T {}
 struct Blocks {
     reader: Box<dyn Search>,
     schema: SchemaRef,
-    /// Absent only while it is given its columns.
+    /// `None` only while its columns are being set.
     decoder: Option<FileDecoder>,
     batches: std::vec::IntoIter<Block>,
 }
 
-/// Opens a file of which the first bytes have been read.
+/// Opens a file; `head` holds the first bytes, which were already read.
 pub(super) fn open(mut stream: Stream, head: &[u8]) -> Result<Box<dyn Batches>, ErrorKind> {
     let reader: Box<dyn Search> = if let Some(path) = &stream.path {
         Box::new(File::open(path).map_err(|source| ErrorKind::Io { source })?)
@@ -46,7 +46,7 @@ pub(super) fn open(mut stream: Stream, head: &[u8]) -> Result<Box<dyn Batches>, 
 }
 
 impl Blocks {
-    /// The bytes from `start` on, so many.
+    /// Reads `count` bytes from position `start`.
     fn bytes(&mut self, start: u64, count: u64) -> Result<Vec<u8>, ErrorKind> {
         let mut bytes = Vec::new();
         let found = self.reader.seek(SeekFrom::Start(start));

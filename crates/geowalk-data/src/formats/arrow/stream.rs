@@ -1,4 +1,4 @@
-//! Messages one after the other.
+//! Arrow streams: a sequence of messages.
 
 use std::collections::HashMap;
 use std::io::{BufReader, Cursor, Read};
@@ -20,11 +20,11 @@ struct Messages {
     schema: SchemaRef,
     dictionaries: HashMap<i64, ArrayRef>,
     wanted: Vec<usize>,
-    /// The message; what it speaks of follows it.
+    /// The header of a message; its body follows in the stream.
     message: Vec<u8>,
 }
 
-/// Opens a stream of which the first bytes, at most eight, have been read.
+/// Opens a stream; `head` holds the first bytes, at most eight, which were already read.
 pub(super) fn open(stream: Stream, head: &[u8]) -> Result<Box<dyn Batches>, ErrorKind> {
     let mut messages = Messages {
         reader: BufReader::with_capacity(
@@ -56,7 +56,7 @@ fn parsed(message: &[u8]) -> Result<Message<'_>, String> {
 }
 
 impl Messages {
-    /// The next bytes, fewer only at the end.
+    /// Reads the next `count` bytes; fewer only at the end.
     fn take(&mut self, count: u64) -> Result<Vec<u8>, ErrorKind> {
         let mut bytes = Vec::new();
         let read = self.reader.by_ref().take(count).read_to_end(&mut bytes);
@@ -64,15 +64,15 @@ impl Messages {
         Ok(bytes)
     }
 
-    /// The next bytes, all of them.
+    /// Reads exactly `count` bytes.
     fn exactly(&mut self, count: u64) -> Result<Vec<u8>, ErrorKind> {
         let bytes = self.take(count)?;
         if bytes.len() as u64 == count { Ok(bytes) } else { Err(CUT) }
     }
 
-    /// Reads the next message; `false` at the end of the stream.
+    /// Reads the header of the next message; `false` at the end of the stream.
     ///
-    /// A message begins with a mark and its length; in streams of Arrow before version 0.15 with its length alone.
+    /// A message begins with a marker and its length; before Arrow 0.15, with the length only.
     fn advance(&mut self) -> Result<bool, ErrorKind> {
         let mut begin = self.take(4)?;
         if begin == CONTINUES {
@@ -90,7 +90,7 @@ impl Messages {
         Ok(true)
     }
 
-    /// Reads what follows the message.
+    /// Reads the body of the message.
     fn body(&mut self) -> Result<Vec<u8>, ErrorKind> {
         let length = guarded(NAME, || Ok(parsed(&self.message)?.bodyLength()))?;
         self.exactly(u64::try_from(length).map_err(|_| broken("a length below 0"))?)

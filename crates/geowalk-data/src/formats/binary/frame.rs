@@ -1,4 +1,4 @@
-//! Frames: parts of a file with a length and a check.
+//! Frames: parts of a file with a length and a checksum.
 
 use std::io::{self, Read, Write};
 
@@ -8,21 +8,21 @@ use super::{CUT, broken};
 use crate::bytes::Stream;
 use crate::error::ErrorKind;
 
-/// How a file begins; the last digit is the version.
+/// The beginning of a file; the last digit is the version.
 pub(super) const MAGIC: &[u8; 16] = b"geowalk\xb7data  4\n";
 
-/// What a frame is.
+/// The kind of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tag {
-    /// The version that wrote it, and what it was made from.
+    /// The version of geowalk that wrote the file, and the origin of the data.
     Start = 1,
-    /// What became known.
+    /// New information about the schema.
     Known = 2,
     /// Sparse rows.
     Sparse = 3,
     /// Dense rows.
     Dense = 4,
-    /// Nothing more comes.
+    /// The end of the file.
     End = 5,
 }
 
@@ -33,14 +33,14 @@ impl Tag {
     }
 }
 
-/// Tag, rows, length.
+/// Bytes of tag, rows and length.
 const HEAD: usize = 24;
 const CHECK: usize = 8;
 
-/// Memory is taken no more than this at a time on the word of a header.
+/// Memory is grown in steps of at most this size, so that a wrong length in a header cannot exhaust it.
 const STEP: usize = 1 << 22;
 
-/// The frame that was read last. Its memory is used again.
+/// The last frame read. Its memory is reused.
 #[derive(Debug, Default)]
 pub(super) struct Frame {
     rows: usize,
@@ -48,17 +48,17 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// How many rows.
+    /// Number of rows in the frame.
     pub(super) fn rows(&self) -> usize {
         self.rows
     }
 
-    /// What is in it.
+    /// The content of the frame.
     pub(super) fn payload(&self) -> &[u8] {
         &self.payload
     }
 
-    /// Reads the next one and checks it.
+    /// Reads and checks the next frame.
     pub(super) fn read(&mut self, stream: &mut Stream) -> Result<Tag, ErrorKind> {
         let mut head = [0; HEAD + CHECK];
         stream.reader.read_exact(&mut head).map_err(|source| fault(stream, source))?;
@@ -72,7 +72,7 @@ impl Frame {
         else {
             return Err(broken("a part of it has no meaning"));
         };
-        // Grown by what comes, not by what is said to come; what is there already is not cleared.
+        // Grow with the bytes that arrive, not with the stated length; existing memory is not cleared.
         let mut read = 0;
         while read < length {
             let until = length.min(self.payload.len().max(read + STEP));
@@ -104,12 +104,12 @@ pub(super) fn write(out: &mut dyn Write, tag: Tag, rows: usize, payload: &[u8]) 
     out.write_all(payload)
 }
 
-/// The check of a frame.
+/// The checksum of a frame.
 fn sum(head: &[u8], payload: &[u8]) -> u64 {
     xxh3_64_with_seed(payload, xxh3_64(head))
 }
 
-/// What an error of the reader means.
+/// The error to report for a read error.
 pub(super) fn fault(stream: &Stream, source: io::Error) -> ErrorKind {
     match stream.compression {
         None if source.kind() == io::ErrorKind::UnexpectedEof => CUT,

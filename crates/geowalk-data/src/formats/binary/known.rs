@@ -1,29 +1,29 @@
-//! What is known of columns, labels and features as bytes: all of it at the beginning, then what is new.
+//! The schema as bytes: all of it at the beginning of a file, later only additions.
 //!
-//! Lists are a number and their items; a text is a number of bytes and the bytes.
+//! A list is its length and its items; a text is its length in bytes and the bytes.
 
 use super::broken;
 use super::numbers::{pad, put, take, word};
 use crate::error::ErrorKind;
 use crate::schema::{Column, Features, Hashed, Index, Kind, Labels, Schema};
 
-/// What became known.
+/// Additions to a schema.
 pub(super) struct News<'a> {
     pub(super) columns: Vec<Column>,
     pub(super) missing: Vec<String>,
-    /// New names of classes, if labels are names.
+    /// New class names, if labels are names.
     pub(super) labels: Option<Vec<&'a str>>,
     pub(super) features: Kinds<'a>,
 }
 
-/// How features get their indices, and what is new of it.
+/// How features are indexed, with the new names.
 pub(super) enum Kinds<'a> {
     Hashed(u32),
     Exact(Vec<&'a str>),
     Index(Index),
 }
 
-/// How much of a schema has been written.
+/// The part of a schema that has been written.
 #[derive(Debug, Default)]
 pub(super) struct Written {
     columns: Vec<Column>,
@@ -32,13 +32,13 @@ pub(super) struct Written {
 }
 
 impl Written {
-    /// All that is known now.
+    /// The whole of a schema.
     pub(super) fn of(schema: &Schema) -> Self {
         let columns = schema.columns().to_vec();
         Self { columns, labels: labels(schema), features: features(schema) }
     }
 
-    /// Is more known now?
+    /// Whether the schema has grown since.
     pub(super) fn is_behind(&self, schema: &Schema) -> bool {
         self.features != features(schema)
             || self.labels != labels(schema)
@@ -46,7 +46,7 @@ impl Written {
     }
 }
 
-/// How many names of classes are known.
+/// Number of known class names; `None` if labels are numbers.
 fn labels(schema: &Schema) -> Option<usize> {
     match schema.labels() {
         Labels::Numbers => None,
@@ -54,7 +54,7 @@ fn labels(schema: &Schema) -> Option<usize> {
     }
 }
 
-/// How many names of features are known, if they come one after the other.
+/// Number of known feature names, if features are numbered in order of appearance; otherwise 0.
 fn features(schema: &Schema) -> usize {
     match schema.features() {
         Features::Exact(names) => names.len(),
@@ -62,7 +62,7 @@ fn features(schema: &Schema) -> usize {
     }
 }
 
-/// Writes what is known beyond what has been written.
+/// Writes the part of the schema that has not been written yet.
 pub(super) fn put_news(schema: &Schema, written: &Written, out: &mut Vec<u8>) {
     out.clear();
     put(out, schema.columns().len() as u64);
@@ -96,7 +96,7 @@ pub(super) fn put_news(schema: &Schema, written: &Written, out: &mut Vec<u8>) {
     }
 }
 
-/// Reads it.
+/// Reads what [`put_news`] wrote.
 pub(super) fn news(mut rest: &[u8]) -> Result<News<'_>, ErrorKind> {
     let rest = &mut rest;
     let mut columns = Vec::new();
@@ -118,7 +118,7 @@ pub(super) fn news(mut rest: &[u8]) -> Result<News<'_>, ErrorKind> {
     Ok(News { columns, missing, labels, features })
 }
 
-/// Writes what is known only at the end: the rows left out, and of hashed features which names took which place.
+/// Writes what is known only at the end: the number of skipped rows, and for hashed features the name of each index.
 pub(super) fn put_end(schema: &Schema, skipped: u64, out: &mut Vec<u8>) {
     out.clear();
     put(out, skipped);
@@ -139,7 +139,7 @@ pub(super) fn put_end(schema: &Schema, skipped: u64, out: &mut Vec<u8>) {
     }
 }
 
-/// Reads it.
+/// Reads what [`put_end`] wrote.
 pub(super) fn end(mut rest: &[u8], bits: Option<u32>) -> Result<(u64, Option<Hashed>), ErrorKind> {
     let rest = &mut rest;
     let skipped = word(rest)?;

@@ -1,12 +1,16 @@
-//! Rows of numbers as bytes, in the fewest that give back every bit.
+//! Rows of numbers as bytes, in the shortest lossless form.
 //!
 //! | first word | then |
 //! |---|---|
-//! | 0 | one number, of which all are copies |
-//! | 1 + 256k | i32 each: the number is this over 10^k. Text of few digits is such, and the quotient is what a parser of decimals gives: both are correctly rounded |
-//! | 2 | f64 each |
+//! | 0 | one number, repeated for all |
+//! | 1 + 256k | i32 values; each number is its value divided by 10^k |
+//! | 2 | f64 values |
 //!
-//! Whatever is shorter than a word is filled up with zeros. Behind the values stands the [fingerprint](Block::fingerprint) of every row, a word each: working it out again would cost more than reading it.
+//! The second form suits text with few digits. The quotient has the same bits as the result of a decimal parser,
+//! because both are correctly rounded.
+//!
+//! Anything shorter than a word is padded with zeros. After the values comes the [fingerprint](Block::fingerprint) of
+//! every row, one word each, because recomputing it would take longer than reading it.
 
 use geowalk::row::Block;
 
@@ -18,10 +22,10 @@ const SAME: u64 = 0;
 const DECIMAL: u64 = 1;
 const PLAIN: u64 = 2;
 
-/// 10^k that are used.
+/// The powers 10^k in use.
 const POWERS: [f64; 10] = [1.0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
 
-/// Numbers of a block that may be copies of each other.
+/// The largest number of copies of one number in a block.
 const MOST_COPIES: usize = 1 << 26;
 
 const DAMAGED: &str = "rows that are shorter than they say";
@@ -36,7 +40,7 @@ pub(super) fn put_block(block: &Block, out: &mut Vec<u8>) {
         put(out, parts.indices.len() as u64);
         let mut start = 0;
         for &end in parts.ends {
-            // A row has no more coordinates than there are indices.
+            // The length of a row fits, because it is at most the number of indices.
             out.extend_from_slice(&u32::try_from(end - start).unwrap_or(u32::MAX).to_le_bytes());
             start = end;
         }
@@ -65,7 +69,7 @@ pub(super) fn block(
     let first = usize::try_from(word(&mut rest)?).map_err(|_| broken(DAMAGED))?;
     let (columns, stored) =
         if dense { (Some(first), first.checked_mul(rows)) } else { (None, Some(first)) };
-    // Copies of one number cost no bytes: no memory is taken for very many on the word of a file.
+    // Copies of one number take no bytes, so limit the memory reserved because of a count in the file.
     let room = payload.len().max(MOST_COPIES);
     let stored = stored.filter(|stored| rows.max(*stored) <= room);
     let stored = stored.ok_or_else(|| broken(DAMAGED))?;
@@ -135,7 +139,7 @@ impl<'a> Numbers<'a> {
     }
 }
 
-/// Packs numbers in the shortest form that keeps their bits.
+/// Packs numbers in the shortest form that preserves their bits.
 fn put_numbers(numbers: &[f64], out: &mut Vec<u8>) {
     let first = numbers.first().copied().unwrap_or(0.0);
     if numbers.iter().all(|number| number.to_bits() == first.to_bits()) {
@@ -170,19 +174,19 @@ pub(super) fn put(out: &mut Vec<u8>, word: u64) {
     out.extend_from_slice(&word.to_le_bytes());
 }
 
-/// Fills the last word up.
+/// Pads the last word with zeros.
 pub(super) fn pad(out: &mut Vec<u8>) {
     out.resize(out.len().next_multiple_of(8), 0);
 }
 
-/// Takes a word off the front.
+/// Removes a word from the front.
 pub(super) fn word(rest: &mut &[u8]) -> Result<u64, ErrorKind> {
     let (bytes, after) = rest.split_first_chunk::<8>().ok_or_else(|| broken(DAMAGED))?;
     *rest = after;
     Ok(u64::from_le_bytes(*bytes))
 }
 
-/// Takes bytes, and what fills up their last word, off the front.
+/// Removes `count` bytes and their padding from the front.
 pub(super) fn take<'a>(rest: &mut &'a [u8], count: usize) -> Result<&'a [u8], ErrorKind> {
     let padded = count.checked_next_multiple_of(8);
     let Some((bytes, after)) = padded.and_then(|padded| rest.split_at_checked(padded)) else {

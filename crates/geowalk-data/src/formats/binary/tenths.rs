@@ -1,10 +1,13 @@
 //! # Division by a power of ten, without division
 //! $$\frac np = nh + nm + nl + \text{small}, \qquad \frac1p = h + m + l + \text{small}$$
-//! n has 31 bits, h and m have 22 each: both first products are exact, and the sum is rounded once. The quotient is the nearest number, the bits are those of `n / p`.
+//! n has 31 bits, h and m have 22 each. So the first two products are exact, and the sum is rounded once. The result
+//! is the nearest number and has the same bits as `n / p`.
 //!
-//! **Why it is the nearest** A quotient that is not itself a number lies at least $2^{-54}/p \ge 2^{-84}$ of itself from the middle between two numbers: there
-//! $n\,2^j - Mp$ would be 0, and is a whole number. The last sum is off by less than $2^{-95}$ before it is rounded.
-//! **Cost** three products and five sums, on as many numbers at once as the processor has room for; a division takes as long as five to ten of these.
+//! **Proof** Consider a quotient that is not itself a float. Its relative distance from the midpoint of two floats is
+//! at least $2^{-54}/p \ge 2^{-84}$: at the midpoint $n\,2^j - Mp$ would be 0, and it is an integer. The relative
+//! error of the last sum before rounding is below $2^{-95}$.
+//!
+//! **Cost** Three products and five sums, vectorised. A division takes as long as five to ten of these operations.
 
 /// 1/p in three parts.
 #[derive(Debug, Clone, Copy)]
@@ -20,9 +23,10 @@ fn front(x: f64) -> f64 {
 }
 
 impl Reciprocal {
-    /// Of a whole number between 1 and 10⁹.
+    /// The reciprocal of an integer between 1 and 10⁹.
     pub(super) fn of(p: f64) -> Self {
-        // What is left over is exact both times: a multiple of the last bit of the part that was taken, and at most p times it.
+        // Both remainders are exact: each is a multiple of the last bit of the part taken, and at most p times that
+        // bit.
         let high = front(1.0 / p);
         let left = 1.0 - high * p;
         let middle = front(left / p);
@@ -30,7 +34,7 @@ impl Reciprocal {
         Self { high, middle, low }
     }
 
-    /// Each number of `digits`, four bytes each, over p.
+    /// Divides each of `digits`, a little-endian i32, by p.
     pub(super) fn divide(self, digits: &[[u8; 4]], quotients: &mut [f64]) {
         pulp::Arch::new().dispatch(Divide { by: self, digits, quotients });
     }
@@ -40,13 +44,13 @@ impl Reciprocal {
         let n = f64::from(n);
         let (high, middle) = (n * self.high, n * self.middle);
         let sum = high + middle;
-        // What that sum lost, exactly: `high` is the larger one.
+        // The rounding error of that sum; exact, because `high` is the larger term.
         let lost = middle - (sum - high);
         sum + (lost + n * self.low)
     }
 }
 
-/// The loop, to be compiled for several kinds of vectors.
+/// The loop, compiled for several vector instruction sets.
 struct Divide<'a> {
     by: Reciprocal,
     digits: &'a [[u8; 4]],
@@ -74,7 +78,7 @@ mod tests {
         let mut numbers: Vec<i32> = vec![0, 1, -1, i32::MAX, i32::MIN, 999_999_999, 1 << 30];
         numbers.extend((0..200_000).map(|_| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            // All sizes alike.
+            // All magnitudes are equally likely.
             i32::from_le_bytes((state >> 32).to_le_bytes()[..4].try_into().unwrap()) >> (state % 31)
         }));
         let bytes: Vec<[u8; 4]> = numbers.iter().map(|n| n.to_le_bytes()).collect();
@@ -91,7 +95,7 @@ mod tests {
 
     #[test]
     fn near_the_middle_of_two_numbers() {
-        // As near as quotients can be: n·2^j leaves 1 or −1 when divided by 5^k.
+        // The hardest cases: n·2^j leaves remainder 1 or −1 modulo 5^k.
         let (mut p, mut five) = (1.0, 1_i32);
         for _ in 1..=9 {
             (p, five) = (10.0 * p, 5 * five);

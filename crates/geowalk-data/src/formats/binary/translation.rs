@@ -1,4 +1,4 @@
-//! From what a file knows to what the reader knows. Features and classes are the same if they have the same name, whatever their numbers.
+//! Translates the numbering of a file to that of the reader. Features and classes are matched by name.
 
 use std::collections::HashMap;
 
@@ -10,26 +10,26 @@ use crate::error::ErrorKind;
 use crate::schema::{Column, Dictionary, Features, Hashed, Kind, Labels, Schema};
 use crate::{Indexing, Label, Options};
 
-/// What is known, and where the numbers of the file are in it.
+/// The schema of the reader, and the mapping from the numbers of the file to it.
 pub(super) struct Translation {
     schema: Option<Schema>,
-    /// The schema is that of the first file alone, and grows with it.
+    /// Whether the schema comes from the first file and grows with it.
     own: bool,
     options: Options,
     features: Numbers,
     labels: Numbers,
-    /// Bits of the hash of this file.
+    /// Number of hash bits of this file.
     bits: Option<u32>,
     empty: Schema,
 }
 
-/// New numbers for the names of a file, by their numbers in the file.
+/// The new number of each name, indexed by its number in the file.
 #[derive(Debug, Default)]
 struct Numbers {
     new: Vec<u32>,
-    /// Gaps that count as a number, with the column.
+    /// Column of each gap that is replaced by a number.
     gaps: HashMap<usize, String>,
-    /// None of them differs.
+    /// Whether all numbers are unchanged.
     same: bool,
 }
 
@@ -64,12 +64,12 @@ impl Translation {
         }
     }
 
-    /// What is known.
+    /// The schema of the reader.
     pub(super) fn schema(&self) -> &Schema {
         self.schema.as_ref().unwrap_or(&self.empty)
     }
 
-    /// A file begins.
+    /// Starts a new file.
     pub(super) fn begin(&mut self, payload: &[u8]) -> Result<(), ErrorKind> {
         self.features.clear();
         self.labels.clear();
@@ -96,12 +96,12 @@ impl Translation {
         self.take(news)
     }
 
-    /// Something became known.
+    /// Adds what became known.
     pub(super) fn learn(&mut self, payload: &[u8]) -> Result<(), ErrorKind> {
         self.take(known::news(payload)?)
     }
 
-    /// The file ends; gives the rows that were left out when it was made.
+    /// Ends the file. Returns the number of rows that were skipped during conversion.
     pub(super) fn end(&mut self, payload: &[u8]) -> Result<u64, ErrorKind> {
         let (skipped, hashed) = known::end(payload, self.bits)?;
         if let (Some(hashed), Some(schema)) = (hashed, &mut self.schema)
@@ -112,7 +112,7 @@ impl Translation {
         Ok(skipped)
     }
 
-    /// Options that say how text is to be read must be those of the conversion.
+    /// Checks that options for reading text agree with those of the conversion.
     fn agrees(&self, news: &News<'_>) -> Result<(), ErrorKind> {
         let refuse =
             |option: &'static str, found: String| Err(ErrorKind::Converted { option, found });
@@ -164,7 +164,7 @@ impl Translation {
         }
     }
 
-    /// Adds what is new to the schema.
+    /// Adds the news to the schema.
     fn take(&mut self, news: News<'_>) -> Result<(), ErrorKind> {
         let Some(schema) = &mut self.schema else { return Ok(()) };
         if self.own {
@@ -216,7 +216,7 @@ impl Translation {
         }
     }
 
-    /// Gives a block the numbers of the schema.
+    /// Renumbers the features and labels of a block.
     pub(super) fn apply(&mut self, block: &mut Block) -> Result<(), ErrorKind> {
         let unknown = || broken("a feature or class without a name");
         if !self.labels.new.is_empty() {
@@ -246,7 +246,7 @@ impl Translation {
         }
         let old = std::mem::take(block);
         for row in 0..old.len() {
-            // Within the limit, so there is a new number for each.
+            // The index is within the limit, so it has a new number.
             let mut put = |index: usize, value| {
                 let column = self.features.gaps.get(&index).filter(|_| value != 0.0);
                 match column.and_then(|column| schema.fill(column)) {
@@ -265,12 +265,12 @@ impl Translation {
     }
 }
 
-/// A file that was converted to something else than the schema says.
+/// The error for a file whose conversion does not match the schema.
 fn other(found: &str, known: &str) -> ErrorKind {
     ErrorKind::OtherForm { found: found.to_owned(), known: known.to_owned() }
 }
 
-/// Columns must be those of the schema, in any order; what was undecided may be decided.
+/// Checks that the columns are those of the schema, in any order. Undecided columns of the schema may be decided here.
 fn same_columns(schema: &mut Schema, found: &[Column], unlabelled: bool) -> Result<(), ErrorKind> {
     let names = |columns: &[Column]| columns.iter().map(|column| column.name.clone()).collect();
     let matters = |kind| match kind {

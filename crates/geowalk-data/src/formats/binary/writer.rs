@@ -1,4 +1,4 @@
-//! Writing the binary form.
+//! Writes the binary format.
 
 use std::io::{self, Write};
 
@@ -10,7 +10,7 @@ use super::numbers;
 use crate::schema::Schema;
 use crate::source::Skipped;
 
-/// Writes what a source gives in the binary form.
+/// Writes the rows of a source in the binary format.
 ///
 /// ```
 /// use geowalk::row::Block;
@@ -37,7 +37,8 @@ pub struct Writer<W: Write> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Begins with what is known before the first row. `origin` says what the file is made from, for who wants to know whether it is still true.
+    /// Starts a file with the schema known before the first row. `origin` describes the source of the data, so that a
+    /// reader can tell whether the file is up to date.
     pub fn start(mut out: W, schema: &Schema, origin: &str) -> io::Result<Self> {
         out.write_all(MAGIC)?;
         let mut payload = Vec::new();
@@ -49,14 +50,14 @@ impl<W: Write> Writer<W> {
         Ok(writer)
     }
 
-    /// Writes what is new of a schema.
+    /// Writes the additions to a schema.
     fn known(&mut self, schema: &Schema) -> io::Result<()> {
         known::put_news(schema, &self.written, &mut self.payload);
         self.written = Written::of(schema);
         frame::write(&mut self.out, Tag::Known, 0, &self.payload)
     }
 
-    /// Writes the rows that were read, and what is known since.
+    /// Writes the rows of a block, after any additions to the schema.
     pub fn block(&mut self, block: &Block, schema: &Schema) -> io::Result<()> {
         if self.written.is_behind(schema) {
             self.known(schema)?;
@@ -67,7 +68,7 @@ impl<W: Write> Writer<W> {
         frame::write(&mut self.out, tag, block.len(), &self.payload)
     }
 
-    /// Writes what is known at the end, and gives back what was written to.
+    /// Writes what is known only at the end. Returns the output.
     pub fn end(mut self, schema: &Schema, skipped: &Skipped) -> io::Result<W> {
         if self.written.is_behind(schema) {
             self.known(schema)?;

@@ -1,4 +1,4 @@
-//! The cells of a column of a batch.
+//! The cells of a column in a record batch.
 
 use std::fmt::Write;
 
@@ -20,7 +20,7 @@ use arrow_schema::{DataType, TimeUnit};
 use crate::date::Date;
 use crate::formats::table::{Cell, List, Values};
 
-/// Can this type be read? If not, what to do.
+/// Checks that a type can be read. The error is advice.
 pub(super) fn check(found: &DataType) -> Result<(), &'static str> {
     use DataType as T;
     match found {
@@ -43,7 +43,7 @@ pub(super) fn check(found: &DataType) -> Result<(), &'static str> {
     }
 }
 
-/// Is it a type of text? Bytes are text: Parquet files of some writers do not say which of the two they hold.
+/// Whether this is a text type. Bytes count as text, because Parquet files of some writers do not distinguish them.
 pub(super) fn is_text(found: &DataType) -> bool {
     use DataType as T;
     matches!(
@@ -52,7 +52,7 @@ pub(super) fn is_text(found: &DataType) -> bool {
     )
 }
 
-/// Is it a type of lists of text?
+/// Whether this is a type of lists of text.
 pub(super) fn is_words(found: &DataType) -> bool {
     use DataType as T;
     match found {
@@ -66,13 +66,13 @@ pub(super) fn is_words(found: &DataType) -> bool {
     }
 }
 
-/// The cells of a column, ready to be asked for one by one.
+/// The cells of a column, prepared for access by row.
 pub(super) enum Cells {
-    /// Nothing but missing ones.
+    /// All cells are missing.
     Missing,
     Numbers {
         values: Vec<f64>,
-        /// The column, if some are missing.
+        /// The array of the column, if some cells are missing.
         nulls: Option<ArrayRef>,
     },
     /// Numbers as text; value `k` ends at `ends[k]`.
@@ -88,13 +88,13 @@ pub(super) enum Cells {
     LargeBytes(LargeBinaryArray),
     ViewBytes(BinaryViewArray),
     Bools(BooleanArray),
-    /// By dictionary.
+    /// Cells given by keys into a dictionary.
     Coded {
         keys: Vec<usize>,
         nulls: Option<ArrayRef>,
         values: Box<Cells>,
     },
-    /// Lists of text; list `k` ends at `ends[k]` of the values.
+    /// Lists of text; list `k` ends at index `ends[k]` of the values.
     Lists {
         start: usize,
         ends: Vec<usize>,
@@ -103,7 +103,7 @@ pub(super) enum Cells {
     },
 }
 
-/// Calls `$with` with the column as an array of its own type, if it is one of numbers.
+/// Calls `$with` with the typed array of the column, if it is a column of numbers.
 macro_rules! numbers {
     ($array:expr, $with:ident) => {
         match $array.data_type() {
@@ -123,7 +123,7 @@ macro_rules! numbers {
     };
 }
 
-/// Calls [`widened`] with the type and the length of its unit in seconds.
+/// Calls [`widened`] with the array type and the factor that converts the time unit to seconds.
 macro_rules! seconds {
     ($array:expr, $unit:expr, $second:ident, $milli:ident, $micro:ident, $nano:ident) => {
         match $unit {
@@ -135,7 +135,7 @@ macro_rules! seconds {
     };
 }
 
-/// Days as text; those that are no dates as their numbers.
+/// Days as dates in text form; days outside the calendar stay numbers.
 fn dated(days: Cells, numbers: Cells) -> Cells {
     let (Cells::Numbers { values: days, nulls }, Cells::Numbers { values, .. }) = (days, numbers)
     else {
@@ -150,13 +150,13 @@ fn dated(days: Cells, numbers: Cells) -> Cells {
     Cells::Written { text, ends, nulls }
 }
 
-/// Is this a day, or a time of a day?
+/// Whether the type is a date or a timestamp.
 pub(super) fn is_date(found: &DataType) -> bool {
     matches!(found, DataType::Date32 | DataType::Date64 | DataType::Timestamp(..))
 }
 
-/// Dates as days since 1970-01-01, times and durations in seconds, timestamps as seconds since 1970-01-01
-/// (UTC), decimals as the nearest number.
+/// Converts dates to days since 1970-01-01, times and durations to seconds, timestamps to seconds since 1970-01-01
+/// (UTC), and decimals to the nearest number.
 fn measured(array: &ArrayRef) -> Cells {
     use DataType as T;
     match array.data_type() {
@@ -192,7 +192,7 @@ fn measured(array: &ArrayRef) -> Cells {
     }
 }
 
-/// By way of their text: the nearest number, whatever the precision.
+/// Converts decimals through their text, which gives the nearest number at any precision.
 fn decimals<T: ArrowPrimitiveType>(array: &ArrayRef, scale: i8) -> Cells
 where
     T::Native: std::fmt::Display,
@@ -201,7 +201,7 @@ where
     let mut text = String::new();
     let nearest = |x: &T::Native| {
         text.clear();
-        let _ = write!(text, "{x}e{}", -i16::from(scale)); // a string takes everything
+        let _ = write!(text, "{x}e{}", -i16::from(scale)); // writing to a string cannot fail
         text.parse().unwrap_or(f64::NAN)
     };
     Cells::Numbers { values: own.values().iter().map(nearest).collect(), nulls: nulls(array) }
@@ -212,13 +212,13 @@ fn spelled(cells: Cells) -> Cells {
     let Cells::Numbers { values, nulls } = cells else { return cells };
     let (mut text, mut ends) = (String::new(), Vec::with_capacity(values.len()));
     for x in values {
-        let _ = write!(text, "{x}"); // a string takes everything
+        let _ = write!(text, "{x}"); // writing to a string cannot fail
         ends.push(text.len());
     }
     Cells::Written { text, ends, nulls }
 }
 
-/// Lists of any length.
+/// Lists of variable length.
 fn listed<O: OffsetSizeTrait>(array: &ArrayRef) -> Cells {
     let Some(own) = array.as_list_opt::<O>() else { return Cells::Missing };
     let mut ends = own.value_offsets().iter().map(|offset| offset.as_usize());
@@ -226,7 +226,7 @@ fn listed<O: OffsetSizeTrait>(array: &ArrayRef) -> Cells {
     lists(array, own.values(), start, ends.collect())
 }
 
-/// Lists whose ends among the values are given.
+/// Lists that end at the given indices of `values`.
 fn lists(array: &ArrayRef, values: &ArrayRef, start: usize, ends: Vec<usize>) -> Cells {
     Cells::Lists { start, ends, nulls: nulls(array), values: Box::new(Cells::new(values, true)) }
 }
@@ -248,14 +248,14 @@ where
     let Some(own) = array.as_primitive_opt::<T>() else { return Cells::Missing };
     let (mut text, mut ends) = (String::new(), Vec::with_capacity(own.len()));
     for x in own.values() {
-        let _ = write!(text, "{x}"); // a string takes everything
+        let _ = write!(text, "{x}"); // writing to a string cannot fail
         ends.push(text.len());
     }
     Cells::Written { text, ends, nulls: nulls(array) }
 }
 
 impl Cells {
-    /// The cells of a column; numbers as text if asked for.
+    /// The cells of a column; with `as_text`, numbers become text.
     pub(super) fn new(array: &ArrayRef, as_text: bool) -> Self {
         if let Some(coded) = array.as_any_dictionary_opt() {
             if coded.values().is_empty() {
@@ -302,7 +302,7 @@ impl Cells {
         }
     }
 
-    /// The cells of a column of dates, as days since 1970-01-01; texts as they are.
+    /// The cells of a date column as days since 1970-01-01; texts are unchanged.
     pub(super) fn days(array: &ArrayRef) -> Self {
         let mut cells = Self::new(array, false);
         if let (DataType::Timestamp(..), Self::Numbers { values, .. }) =
@@ -331,7 +331,7 @@ impl Cells {
                 Cell::Missing
             }
             Self::Numbers { values, .. } => {
-                // What pandas writes for a missing number.
+                // pandas writes NaN for a missing number.
                 let known = values.get(row).filter(|value| !value.is_nan());
                 known.map_or(Cell::Missing, |&value| Cell::Number(value))
             }

@@ -1,11 +1,11 @@
-//! Panics that are caught and print nothing.
+//! Catches panics without printing them.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
 
 thread_local! {
-    /// This thread runs code whose panics are caught.
+    /// Whether this thread runs code whose panics are caught.
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -13,8 +13,7 @@ static HOOK: Once = Once::new();
 
 /// The result of `work`, or `None` if it panicked.
 ///
-/// The hook of the process is replaced once. It passes every panic on to the hook before it, except those of
-/// guarded code.
+/// The panic hook of the process is replaced once. The new hook passes on every panic except those of guarded code.
 pub(super) fn catch<T>(work: impl FnOnce() -> T) -> Option<T> {
     HOOK.call_once(|| {
         let before = take_hook();

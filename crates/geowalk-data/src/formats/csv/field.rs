@@ -1,4 +1,4 @@
-//! Where records and fields end.
+//! Boundaries of records and fields.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use crate::bytes::Record;
 use crate::error::{ErrorKind, Fault, excerpt};
 use crate::source::Scan;
 
-/// Is every quote of the record closed? Goes on where it stopped when the record was shorter.
+/// Whether every quote of the record is closed. Resumes at the position reached when the record was shorter.
 #[inline]
 pub(super) fn complete(record: Record<'_>, separator: u8, scan: &mut Scan) -> bool {
     let bytes = record.bytes();
@@ -31,7 +31,7 @@ fn closes(bytes: &[u8], separator: u8, scan: &mut Scan) -> bool {
             scan.quoted = doubled;
             scan.at += quote + 1 + usize::from(doubled);
         } else {
-            // Only a quote at the beginning of a field opens one.
+            // Only a quote at the beginning of a field opens a quoted field.
             let begins = scan.at == 0 || bytes[scan.at - 1] == separator;
             if begins && rest.first() == Some(&b'"') {
                 scan.quoted = true;
@@ -44,14 +44,14 @@ fn closes(bytes: &[u8], separator: u8, scan: &mut Scan) -> bool {
     }
 }
 
-/// The fields of a record with their offsets: unquoted, blanks around them taken off.
+/// The fields of a record with their offsets, without quotes and surrounding blanks.
 pub(super) fn fields(record: Record<'_>, dialect: Dialect) -> Fields<'_> {
     Fields { bytes: record.bytes(), at: Some(0), dialect }
 }
 
 pub(super) struct Fields<'a> {
     bytes: &'a [u8],
-    /// Where the next field begins, if there is one.
+    /// Position of the next field, if there is one.
     at: Option<usize>,
     dialect: Dialect,
 }

@@ -1,4 +1,4 @@
-//! A walk through one line of JSON.
+//! Reads one line of JSON.
 
 use std::borrow::Cow;
 
@@ -21,13 +21,13 @@ pub(super) struct Cursor<'a> {
     mode: Mode<'a>,
 }
 
-/// What becomes of keys.
+/// How keys are treated.
 pub(super) enum Mode<'a> {
-    /// All are visited.
+    /// Visit all.
     Plain,
-    /// All are visited and written down.
+    /// Visit all and record them.
     Watch(&'a mut Keys),
-    /// Of a key that occurs several times in an object only the last is visited.
+    /// If a key occurs several times in an object, visit only the last.
     Last,
 }
 
@@ -36,12 +36,12 @@ impl<'a> Cursor<'a> {
         Self { record, at: 0, mode }
     }
 
-    /// Goes on at this byte.
+    /// A cursor that starts at this byte.
     pub(super) fn from(record: Record<'a>, at: usize) -> Self {
         Self { record, at, mode: Mode::Plain }
     }
 
-    /// The offset of the next byte that is not blank.
+    /// Skips blanks; returns the offset of the next byte.
     pub(super) fn at(&mut self) -> usize {
         while self.at < self.record.end && self.record.text[self.at].is_ascii_whitespace() {
             self.at += 1;
@@ -55,7 +55,7 @@ impl<'a> Cursor<'a> {
         self.record.bytes().get(at).copied()
     }
 
-    /// An error here.
+    /// An error at this position.
     #[cold]
     pub(super) fn unexpected(&mut self, expected: &'static str) -> Fault {
         let at = self.at();
@@ -76,7 +76,7 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// Takes a comma, or the closing byte, which ends.
+    /// Reads a comma (true) or the closing byte (false).
     fn goes_on(&mut self, close: u8, expected: &'static str) -> Result<bool, Fault> {
         match self.peek() {
             Some(b',') => {
@@ -91,7 +91,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Calls `visit` at the value of each member of an object; it has to move past the value.
+    /// Calls `visit` at the value of each member of an object. `visit` must move past the value.
     pub(super) fn members(
         &mut self,
         mut visit: impl FnMut(&mut Self, &[u8]) -> Result<(), Fault>,
@@ -121,7 +121,7 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// The keys from here to the end of the object, without moving.
+    /// The keys from here to the end of the object. Does not move the cursor.
     fn keys(&mut self) -> Result<Vec<Vec<u8>>, Fault> {
         let mut ahead = Self::from(self.record, self.at);
         let mut keys = Vec::new();
@@ -135,7 +135,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Calls `visit` at each element of an array; it has to move past the element.
+    /// Calls `visit` at each element of an array. `visit` must move past the element.
     pub(super) fn elements(
         &mut self,
         mut visit: impl FnMut(&mut Self, usize) -> Result<(), Fault>,
@@ -154,7 +154,7 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// Moves past a value.
+    /// Skips a value.
     pub(super) fn skip(&mut self, depth: usize) -> Result<(), Fault> {
         if depth > super::DEEPEST {
             return Err(self.unexpected("nesting of at most 64 levels"));
@@ -166,7 +166,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Nothing may follow.
+    /// Fails if anything follows.
     pub(super) fn finish(&mut self) -> Result<(), Fault> {
         if self.peek().is_some() { Err(self.unexpected("the end of the line")) } else { Ok(()) }
     }
@@ -224,7 +224,7 @@ impl<'a> Cursor<'a> {
                     let start = self.at;
                     match self.escape()? {
                         Some(c) => text.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
-                        // As it is written, so that different names stay different.
+                        // Keep the escape as written, so that different names stay different.
                         None => text.extend_from_slice(&bytes[start..self.at]),
                     }
                 }
@@ -236,7 +236,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The character of an escape sequence; none if it is half of a pair.
+    /// The character of an escape sequence; `None` for an unpaired surrogate.
     fn escape(&mut self) -> Result<Option<char>, Fault> {
         let c = match self.record.bytes().get(self.at + 1) {
             Some(c @ (b'"' | b'\\' | b'/')) => char::from(*c),
@@ -248,7 +248,7 @@ impl<'a> Cursor<'a> {
             Some(b'u') => {
                 let first = self.hex(2)?;
                 self.at += 6;
-                // Two escapes make one character beyond the basic plane.
+                // A character outside the basic plane is written as two escapes.
                 if (0xD800..0xDC00).contains(&first)
                     && self.record.bytes().get(self.at..self.at + 2) == Some(b"\\u")
                 {

@@ -1,9 +1,9 @@
-//! Which keys a row has had.
+//! Detects duplicate keys in a row.
 
 /// Finds keys that occur twice in one object.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
-    /// A bit for some bits of each hash: a clear one is certainty, a set one a suspicion.
+    /// A Bloom filter of the hashes: a clear bit proves that a key is new, a set bit does not prove a duplicate.
     bits: Box<Bits>,
     hashes: Vec<u64>,
     suspicious: bool,
@@ -19,7 +19,7 @@ impl Default for Bits {
 }
 
 impl Keys {
-    /// Adds a key of the object that begins at this byte.
+    /// Adds a key. `object` is the offset at which its object begins.
     #[inline]
     pub(super) fn add(&mut self, key: &[u8], object: usize) {
         let hash = hash(key, object as u64);
@@ -34,7 +34,7 @@ impl Keys {
         ((hash >> 55) as usize, 1 << ((hash >> 49) & 63))
     }
 
-    /// Has a key occurred twice? Begins anew.
+    /// Whether a key has occurred twice. Resets the filter for the next row.
     pub(super) fn finish(&mut self) -> bool {
         for hash in &self.hashes {
             self.bits.0[Self::place(*hash).0] = 0;
@@ -48,7 +48,7 @@ impl Keys {
     }
 }
 
-/// Two keys of one hash cost time and nothing else.
+/// Equal hashes of different keys only cost time.
 #[inline]
 fn hash(key: &[u8], seed: u64) -> u64 {
     const ODD: u64 = 0x9E37_79B9_7F4A_7C15;

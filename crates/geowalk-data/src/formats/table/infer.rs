@@ -1,4 +1,4 @@
-//! From names and a sample to types and indices.
+//! Infers types and indices from column names and a sample.
 
 use super::spelling::{Spelling, advice, is_missing_word};
 use super::{Role, Table};
@@ -9,10 +9,10 @@ use crate::schema::{Column, Dictionary, Features, Kind, Labels};
 use crate::words::Texts;
 use crate::{Carry, Label};
 
-/// What the first rows show of each column.
+/// Statistics of the first rows, by column.
 #[derive(Debug, Default)]
 pub(in crate::formats) struct Sample {
-    /// Number of cells of the first row.
+    /// Number of cells in the first row.
     pub(in crate::formats) width: usize,
     rows: usize,
     columns: Vec<Seen>,
@@ -23,18 +23,18 @@ struct Seen {
     numbers: usize,
     missing: usize,
     texts: Texts,
-    /// Texts that are the usual words for a missing number.
+    /// Number of texts that are usual words for a missing number.
     words: usize,
     /// The first other text and its row, from 1.
     first: Option<(Vec<u8>, usize)>,
-    /// Texts that a person would take for numbers.
+    /// Number of texts that a person would take for numbers.
     nearly: usize,
 }
 
-/// A cell as the sample sees it.
+/// A cell as counted in the sample.
 pub(in crate::formats) enum Sight<'a> {
     Missing,
-    /// A number, of whatever value.
+    /// A number of any value.
     Number,
     Text(&'a [u8]),
     /// A usual word for a missing number.
@@ -42,7 +42,7 @@ pub(in crate::formats) enum Sight<'a> {
 }
 
 impl<'a> Sight<'a> {
-    /// What a text is in a file that does not declare types.
+    /// Classifies a text in a file that does not declare types.
     pub(in crate::formats) fn of(text: &'a [u8], spelling: Spelling) -> Self {
         match () {
             () if is_missing_word(text) => Self::Word(text),
@@ -57,7 +57,7 @@ impl Sample {
         self.rows == 0
     }
 
-    /// Counts a row. Rows of another width than the first are faults, found later.
+    /// Counts a row. Rows with another width than the first are faults and are reported when the row is read.
     pub(in crate::formats) fn add<'a>(&mut self, cells: impl ExactSizeIterator<Item = Sight<'a>>) {
         if self.rows == 0 {
             self.width = cells.len();
@@ -102,8 +102,8 @@ impl Sample {
         self.columns.get(column).is_none_or(|seen| seen.missing + seen.words > 0)
     }
 
-    /// What to say of a column of names that was perhaps meant to hold numbers: most of its fields are, or look
-    /// like, numbers.
+    /// A warning about a column of names that was perhaps meant to hold numbers, because most of its fields are, or
+    /// look like, numbers.
     fn doubt(&self, k: usize, column: &str) -> Option<Decision> {
         let Seen { numbers, texts, words, first, nearly, .. } = self.columns.get(k)?;
         let (found, row) = first.as_ref()?;
@@ -121,7 +121,7 @@ impl Sample {
 }
 
 impl Table {
-    /// Takes the names of the file's columns; finds the label among them.
+    /// Takes the names of the file's columns and finds the label among them.
     pub(in crate::formats) fn name_columns(&mut self, names: Vec<String>) -> Result<(), ErrorKind> {
         if self.inferred && self.schema.is_by_name() {
             return self.name_features(names);
@@ -129,7 +129,7 @@ impl Table {
         self.name_table(names)
     }
 
-    /// The same for a schema, if there is one, whose features are those of columns.
+    /// Takes the column names of a file. The features of its schema, if there is one, belong to columns.
     pub(in crate::formats) fn name_table(&mut self, names: Vec<String>) -> Result<(), ErrorKind> {
         self.check_asked(&names)?;
         if self.inferred {
@@ -155,8 +155,8 @@ impl Table {
         Ok(())
     }
 
-    /// Columns for a schema that knows features by name, not by column: types are inferred, but for names and
-    /// text that it knows.
+    /// Takes the column names of a file whose schema knows features by name, not by column. Types are inferred, except
+    /// for nominal and text columns that the schema knows.
     pub(in crate::formats) fn name_features(
         &mut self,
         names: Vec<String>,
@@ -187,7 +187,7 @@ impl Table {
         Ok(())
     }
 
-    /// A later file must have the same columns, in whatever order.
+    /// Takes the column names of a later file. It must have the same columns, in any order.
     pub(in crate::formats) fn later_names(&mut self, names: Vec<String>) -> Result<(), ErrorKind> {
         let known = &self.names;
         if names == *known {
@@ -208,7 +208,7 @@ impl Table {
             });
         }
         if self.roles.is_empty() {
-            // No row was seen yet. Where types will be inferred, columns are numbered as in the file with the rows.
+            // No row was read yet. If types are still to be inferred, number the columns as in the file with the rows.
             if !self.inferred {
                 self.schema.columns =
                     order.iter().map(|&k| self.schema.columns[k].clone()).collect();
@@ -220,7 +220,7 @@ impl Table {
         Ok(())
     }
 
-    /// No two columns have one name; every column that was asked for must be there, and be asked for one thing.
+    /// Checks that column names are distinct, that requested columns exist, and that each has only one requested role.
     fn check_asked(&self, names: &[String]) -> Result<(), ErrorKind> {
         if let Some(k) = (1..names.len()).find(|&k| names[..k].contains(&names[k])) {
             return Err(ErrorKind::DuplicateColumn { name: names[k].clone() });
@@ -236,7 +236,7 @@ impl Table {
         let weight = rules.weight.iter().map(|name| (name, "weight"));
         let asked: Vec<(&String, &'static str)> = weight.chain(listed).collect();
         for (k, &(name, flag)) in asked.iter().enumerate() {
-            // A label may hold names, whatever they look like.
+            // A label may hold names, even if they look like numbers.
             let as_label = (label == Some(name) && flag != "nominal").then_some("label");
             let before =
                 asked[..k].iter().find(|(other, as_what)| *other == name && *as_what != flag);
@@ -268,7 +268,7 @@ impl Table {
         Ok(found)
     }
 
-    /// The columns of an earlier reading must all be there, in whatever order; others must be ignored by name.
+    /// Checks that all columns of an earlier reading exist, in any order, and that all others are ignored by name.
     fn match_columns(&mut self, names: &[String]) -> Result<(), ErrorKind> {
         let columns = &self.schema.columns;
         let may_be_absent = self.rules.optional.as_deref().unwrap_or_default();
@@ -311,7 +311,7 @@ impl Table {
         self.schema.agrees(&self.rules.nominal, &self.rules.text, self.rules.weight.as_ref())
     }
 
-    /// Types from the sample.
+    /// Infers types from the sample.
     fn infer(&mut self) {
         let names: Vec<String> = self.schema.columns.iter().map(|c| c.name.clone()).collect();
         let is_free =
@@ -326,7 +326,7 @@ impl Table {
                         if is_free(&column.name) {
                             self.decisions.push(Decision::Dates { column: column.name.clone() });
                         } else {
-                            // The names of its parts are taken.
+                            // The names of its parts are in use.
                             column.kind = if given { Kind::Numeric } else { Kind::Nominal };
                         }
                     }
@@ -352,8 +352,8 @@ impl Table {
         self.inferred = true;
     }
 
-    /// Draws the conclusions from names and sample: what each cell of the file is for. Numeric columns get their indices now, in their
-    /// order.
+    /// Determines the role of each of the file's columns from names and sample. Numeric columns get their indices now,
+    /// in order.
     pub(in crate::formats) fn settle(&mut self) -> Result<(), ErrorKind> {
         if !self.inferred {
             self.infer();
@@ -378,7 +378,7 @@ impl Table {
         self.dense = (exact && features > 0 && roles.iter().enumerate().all(plain))
             .then(|| vec![0.0; features]);
         self.roles = roles;
-        // Who asked for names gets names.
+        // Columns declared as nominal stay nominal.
         let watched = |column: &Column| {
             let names = matches!(column.kind, Kind::Nominal | Kind::Undecided);
             (names && !self.rules.nominal.contains(&column.name)).then(Texts::default)
@@ -401,7 +401,7 @@ impl Table {
         }
     }
 
-    /// Is this column of the file one that is not read, whatever it holds?
+    /// Whether this column of the file is not read, regardless of its content.
     pub(in crate::formats) fn ignores(&self, k: usize) -> bool {
         let Some(name) = self.names.get(k) else { return true };
         let known = self.schema.columns.iter().find(|column| column.name == *name);
@@ -413,7 +413,7 @@ impl Table {
             })
     }
 
-    /// Decides what is in a column of the file, if that is open.
+    /// Fixes the kind of a column that is still undecided.
     pub(in crate::formats) fn decide(&mut self, k: usize, kind: Kind) -> Result<(), ErrorKind> {
         if let Some(&Role::Undecided { column }) = self.roles.get(k) {
             self.schema.columns[column].kind = kind;
@@ -422,7 +422,7 @@ impl Table {
         Ok(())
     }
 
-    /// What a column of the schema is for.
+    /// The role of a column of the schema.
     pub(super) fn role(&mut self, column: usize) -> Result<Role, ErrorKind> {
         Ok(match self.schema.columns[column].kind {
             Kind::Label if self.rules.label == Label::Absent => Role::Ignored,

@@ -1,10 +1,10 @@
-//! How people write numbers, and what they write where there is none.
+//! How numbers are written in tables, and which words stand for a missing one.
 
 use crate::error::ErrorKind;
 use crate::flag::{Advice, Flag};
 use crate::number;
 
-/// How numbers are written in a table.
+/// The number format of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::formats) struct Spelling {
     decimal: u8,
@@ -14,7 +14,7 @@ pub(in crate::formats) struct Spelling {
 impl Spelling {
     pub(in crate::formats) const PLAIN: Self = Self { decimal: b'.', thousands: None };
 
-    /// Refuses marks that a number itself is made of, and one mark for two things.
+    /// Refuses marks that are part of a number, and equal marks.
     pub(in crate::formats) fn new(
         decimal: char,
         thousands: Option<char>,
@@ -31,7 +31,7 @@ impl Spelling {
         Ok(Self { decimal, thousands: thousands.transpose()? })
     }
 
-    /// The number that a field is, if it is nothing else.
+    /// The number in a field, if it holds nothing else.
     pub(in crate::formats) fn number(self, text: &[u8]) -> Option<f64> {
         if self == Self::PLAIN {
             return number::field(text);
@@ -43,7 +43,7 @@ impl Spelling {
         for &c in text {
             let c = match c {
                 c if Some(c) == self.thousands => {
-                    // Behind the first group, which may be short, each has three digits.
+                    // Each group after the first has three digits; the first may be shorter.
                     if fraction || digits == 0 || digits > 3 || groups && digits != 3 {
                         return None;
                     }
@@ -68,7 +68,7 @@ impl Spelling {
     }
 }
 
-/// Is this one of the usual words for a missing number?
+/// Whether this is a usual word for a missing number.
 pub(in crate::formats) fn is_missing_word(text: &[u8]) -> bool {
     const WORDS: [&[u8]; 11] =
         [b"na", b"n/a", b"nan", b"null", b"none", b"?", b"-", b"<na>", b"#n/a", b"#na", b"-nan"];
@@ -78,7 +78,7 @@ pub(in crate::formats) fn is_missing_word(text: &[u8]) -> bool {
         && WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
-/// What to do about a text that a person would take for a number.
+/// Advice for a text that a person would take for a number.
 pub(in crate::formats) fn advice(text: &[u8]) -> Option<Advice> {
     const CURRENCIES: [&str; 8] = ["$", "€", "£", "¥", "USD", "EUR", "GBP", "CHF"];
     let text = std::str::from_utf8(text).ok()?.trim();
