@@ -90,7 +90,13 @@ class Bench:
 
     def groups(self):
         """The cases, by workload; the turns of a group go round."""
-        return {'start': self.start(), 'a': self.sparse(), 'walks': self.walks(), 'b': self.dense(), 'c': self.classes(), 'd': self.tables()}
+        return {'start': self.start(), 'a': self.sparse(), 'walks': self.walks(), 'b': self.dense(), 'c': self.classes(), 'd': self.tables(), 'service': self.service()}
+
+    def service(self):
+        script = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'scripts', 'serve-load')
+        requests = '2000' if self.quick else '20000'
+        command = [sys.executable, script, '--geowalk', self.ours.path, '--requests', requests, '--report']
+        return [Case('serve', 'geowalk serve: microseconds of CPU per request and per row', command, of_json, turns=self.some, ours=True)]
 
     def start(self):
         return [Case('start.vw', 'start of Python and VW', self.vw('--version'), env=ONE_THREAD, turns=self.some),

@@ -29,7 +29,7 @@ from ._certificate import Certificate
 from ._client import Client, ServiceError
 from ._compare import Comparison, compare
 from ._experts import Hedge, NullVector
-from ._files import Data, load, read, walks
+from ._files import Data, load, merge, read, walks
 from ._geowalk import ConfigError, DataError, DomainError, __version__
 from ._natural import NaturalClassifier
 from ._online import OnlineClassifier, OnlineRegressor
@@ -61,6 +61,7 @@ __all__ = [
     "laws",
     "load",
     "losses",
+    "merge",
     "optimize",
     "read",
     "walks",

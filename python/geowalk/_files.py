@@ -17,7 +17,7 @@ from ._natural import NaturalClassifier
 from ._online import OnlineClassifier, OnlineRegressor, _labels
 from ._winnow import Winnow
 
-__all__ = ["Data", "load", "read", "walks"]
+__all__ = ["Data", "load", "merge", "read", "walks"]
 
 
 class Data(NamedTuple):
@@ -157,6 +157,50 @@ def load(path: Any) -> Any:
         estimator.classes_ = _classes(labels, about)
     _name(estimator, [name for name, _ in model.columns()])
     return estimator
+
+
+def merge(models: Iterable[Any], weights: Iterable[float] | None = None, *, since: Any = None) -> Any:
+    """One estimator made of several on-line estimators that were trained apart on rows of the same columns.
+
+    models   `OnlineClassifier`s or `OnlineRegressor`s, or paths of model files, all with the same walk, loss and rate
+    weights  what the weights of each model count; the rows that each learned from if they are not given
+    since    the estimator that all of them continued: its rows count once
+
+    The result predicts, goes on learning, and knows the metrics, intervals and first-order certificate of all rows.
+    These speak of the predictions that were made before the merge. The mean of weights is a heuristic: it is made in
+    the dual coordinates of the walk. Rules, trees, teams of walks and natural gradient have no mean and are refused.
+
+    >>> import geowalk
+    >>> a = geowalk.OnlineRegressor("gd", rate=0.25).partial_fit([[0.0]], [1.0])
+    >>> b = geowalk.OnlineRegressor("gd", rate=0.25).partial_fit([[0.0]], [3.0])
+    >>> both = geowalk.merge([a, b])
+    >>> a.intercept_, b.intercept_, both.intercept_, both.summary_["examples"]
+    (0.5, 1.5, 1.0, 2)
+
+    Reference: McDonald et al., Efficient large-scale distributed training of conditional maximum entropy models, 2009.
+    """
+    named = [(f"models[{k}]", _estimator(model, f"models[{k}]")) for k, model in enumerate(models)]
+    given = None if weights is None else [float(weight) for weight in weights]
+    if given is not None and len(given) != len(named):
+        raise ValueError(f"weights has {len(given)} numbers for {len(named)} models; give one for each")
+    base = None if since is None else _estimator(since, "since")._learned.to_bytes()
+    data = _geowalk.merge_bytes([(name, model._learned.to_bytes()) for name, model in named], given, base)
+    abouts = [json.loads(model._about()) for _, model in named]
+    about = abouts[0]
+    if "classes" in about:
+        every = {label: None for own in abouts for label in own["classes"]}
+        about["closed"] = all(own["closed"] for own in abouts) and all(own["classes"] == about["classes"] for own in abouts)
+        about["classes"] = sorted(every)
+    return _online(_made(about), data, about)
+
+
+def _estimator(model: Any, name: str) -> Any:
+    """An on-line estimator, which may be given as a path."""
+    if isinstance(model, (str, os.PathLike)):
+        model = load(model)
+    if not isinstance(model, (OnlineClassifier, OnlineRegressor)):
+        raise TypeError(f"{name} is a {type(model).__name__}; OnlineClassifier, OnlineRegressor or a path is needed")
+    return model
 
 
 def _made(about: dict[str, Any]) -> Any:

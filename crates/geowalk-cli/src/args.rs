@@ -34,6 +34,8 @@ pub(crate) enum Command {
     Evaluate(Evaluate),
     /// Which of two predicts better on the same rows: model files as they are, or walks that learn on the way.
     Compare(Compare),
+    /// Merge models that were trained apart on rows of the same columns into one.
+    Merge(Merge),
     /// Write data in binary form: read several times faster, with the same result to the last bit.
     Convert(Convert),
     /// What is in a model: settings, metrics, certificate, largest weights by name, trees.
@@ -637,6 +639,25 @@ pub(crate) struct Compare {
     /// The result as one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Merge {
+    /// The models, all of one walk, loss and set of columns.
+    #[arg(required = true, value_name = "MODEL")]
+    pub(crate) models: Vec<PathBuf>,
+    /// Write the merged model here.
+    #[arg(long, value_name = "OUT")]
+    pub(crate) output: PathBuf,
+    /// What the weights of each model count [default: the rows that it learned from]
+    #[arg(long, value_name = "W,W,...", value_delimiter = ',')]
+    pub(crate) weights: Vec<f64>,
+    /// The model that all of them were resumed from: its rows count once.
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) since: Option<PathBuf>,
+    /// Replace a file that is not a geowalk model.
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -15,6 +15,7 @@ mod experts;
 mod interrupt;
 mod list;
 mod manual;
+mod merge;
 mod paths;
 mod predict;
 mod progress;
@@ -59,6 +60,7 @@ fn carry_out(args: &Args) -> u8 {
         Command::Predict(what) => predict::run(what, &mut out).map(|()| 0),
         Command::Evaluate(what) => evaluate::run(what, &mut out).map(|()| 0),
         Command::Compare(what) => compare::run(what, &mut out).map(|()| 0),
+        Command::Merge(what) => merge::run(what, &mut out).map(|()| 0),
         Command::Convert(what) => convert::run(what, &mut out).map(|()| 0),
         Command::Show(what) => show::run(what, &mut out).map(|()| 0),
         Command::Verify(what) => verify::run(what, &mut out),

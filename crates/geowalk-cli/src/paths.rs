@@ -125,6 +125,11 @@ impl Files {
         self.written("--model", path, Kind::Model)
     }
 
+    /// The merged model, which replaces no file of another kind unless forced.
+    pub(crate) fn merged(self, path: &Path, force: bool) -> Self {
+        Self { force, ..self }.written("--output", Some(path), Kind::Model)
+    }
+
     /// The checkpoint that is written.
     pub(crate) fn checkpoint(self, path: Option<&Path>) -> Self {
         self.written("--checkpoint", path, Kind::Model)

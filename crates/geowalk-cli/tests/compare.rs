@@ -134,3 +134,48 @@ fn the_second_order_certificate_is_printed_where_it_is_smaller() {
     let hinge = fails(&folder, &[&train[..], &["full", "--loss", "hinge"]].concat());
     assert!(hinge.contains("second-order"), "{hinge}");
 }
+
+#[test]
+fn models_of_two_days_become_one() {
+    let folder = place("merge");
+    let day = |name: &str, header: &str, rows: &[[&str; 3]]| {
+        let lines: Vec<String> = rows.iter().map(|row| row.join(",")).collect();
+        std::fs::write(folder.join(name), format!("{header}\n{}\n", lines.join("\n"))).unwrap();
+    };
+    // The same columns in another order, and a color that the first day did not have.
+    let monday =
+        [["1", "red", "yes"], ["0", "blue", "no"], ["2", "red", "yes"], ["0", "red", "no"]];
+    let tuesday = [["red", "yes", "2"], ["green", "no", "1"], ["blue", "no", "0"]];
+    day("monday.csv", "size,color,class", &monday.repeat(30));
+    day("tuesday.csv", "color,class,size", &tuesday.repeat(30));
+    for name in ["monday", "tuesday"] {
+        let (data, model) = (format!("{name}.csv"), format!("{name}.gw"));
+        ok(&folder, &["train", &data, "--walk", "free", "--model", &model, "--progress", "none"]);
+    }
+    let merge = ["merge", "monday.gw", "tuesday.gw", "--output", "both.gw"];
+    let text = ok(&folder, &merge);
+    assert!(text.contains("merged         2 models"), "{text}");
+    assert!(text.contains("examples       210"), "{text}");
+    let shown = ok(&folder, &["show", "both.gw"]);
+    assert!(shown.contains("from 2 models") && shown.contains("color=green"), "{shown}");
+    let measured = json(&ok(&folder, &["evaluate", "both.gw", "tuesday.csv", "--json"]));
+    assert_eq!(measured["rows"], 90, "{measured}");
+    // It goes on, and its bound is that of all rows.
+    let resume = ["train", "monday.csv", "--resume", "both.gw", "--model", "more.gw", "--json"];
+    assert_eq!(json(&ok(&folder, &resume))["examples"], 330);
+    let certified = ok(&folder, &["certify", "both.gw"]);
+    assert!(certified.contains("after 210 rounds"), "{certified}");
+    assert!(fails(&folder, &["verify", "both.gw", "monday.csv"]).contains("merged from 2 models"));
+    // What would destroy or mislead is refused.
+    let same = ["merge", "monday.gw", "tuesday.gw", "--output", "monday.gw"];
+    assert!(fails(&folder, &same).contains("are the same file"));
+    let data = ["merge", "monday.gw", "tuesday.gw", "--output", "monday.csv"];
+    assert!(fails(&folder, &data).contains("not a geowalk model"));
+    let weights = [&merge[..], &["--weights", "1"]].concat();
+    assert!(fails(&folder, &weights).contains("--weights has 1 numbers for 2 models"));
+    ok(&folder, &["tree", "monday.csv", "--model", "tree.gw"]);
+    let tree = ["merge", "monday.gw", "tree.gw", "--output", "none.gw"];
+    let error = fails(&folder, &tree);
+    assert!(error.contains("tree.gw: rules and trees have no mean"), "{error}");
+    assert!(!folder.join("none.gw").exists());
+}

@@ -7,6 +7,7 @@ use geowalk::loss::AnyLoss;
 use geowalk::row::{Block, Row};
 use geowalk_data::{Features, Label, Labels, Options, open};
 use geowalk_run::link::probability;
+use geowalk_run::merge::{Part, merge};
 use geowalk_run::model::Model;
 use geowalk_run::pump::ROWS;
 use geowalk_run::{error::RunError, walks};
@@ -169,6 +170,37 @@ pub(crate) fn load_bytes(py: Python<'_>, path: std::path::PathBuf) -> PyResult<L
     let bytes = own.to_bytes().map_err(|error| run(RunError::from(error)))?;
     let estimator = own.settings.estimator;
     Ok((kind, PyBytes::new(py, &bytes), estimator))
+}
+
+/// Merges models, each given by its name and the bytes of its file.
+#[pyfunction]
+#[pyo3(signature = (models, weights=None, since=None))]
+#[allow(clippy::needless_pass_by_value)] // pyo3 hands over values
+pub(crate) fn merge_bytes(
+    py: Python<'_>,
+    models: Vec<(String, Vec<u8>)>,
+    weights: Option<Vec<f64>>,
+    since: Option<Vec<u8>>,
+) -> PyResult<Bound<'_, PyBytes>> {
+    let merged = py.detach(|| {
+        let read = |bytes: &[u8]| Model::from_bytes(bytes).map_err(RunError::from);
+        let mut parts = Vec::new();
+        for (name, bytes) in &models {
+            parts.push((name.as_str(), read(bytes)?));
+        }
+        let base = since.as_deref().map(read).transpose()?;
+        let parts: Vec<Part<'_>> = parts
+            .iter()
+            .enumerate()
+            .map(|(k, (name, model))| {
+                let weight = weights.as_ref().and_then(|weights| weights.get(k).copied());
+                Part { name, model, weight }
+            })
+            .collect();
+        let since = base.as_ref().map(|model| Part { name: "since", model, weight: None });
+        merge(&parts, since)?.to_bytes().map_err(RunError::from)
+    });
+    Ok(PyBytes::new(py, &merged.map_err(run)?))
 }
 
 /// Does a loss estimate probabilities? True for a name that is no loss, which is an error of its own.

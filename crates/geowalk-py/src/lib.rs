@@ -44,7 +44,7 @@ mod _geowalk {
     #[pymodule_export]
     use super::experts::Weigher;
     #[pymodule_export]
-    use super::files::{command, load_bytes, probabilistic, read, walk_list};
+    use super::files::{command, load_bytes, merge_bytes, probabilistic, read, walk_list};
     #[pymodule_export]
     use super::frame::Frame;
     #[pymodule_export]

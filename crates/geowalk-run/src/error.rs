@@ -180,6 +180,22 @@ pub enum RunError {
         /// How to fix it.
         fix: &'static str,
     },
+    /// Models that cannot be merged.
+    #[error("cannot merge: {why}; {fix}")]
+    Merge {
+        /// What is in the way.
+        why: String,
+        /// What can be done.
+        fix: &'static str,
+    },
+    /// A merged model where one run is needed.
+    #[error(
+        "the model was merged from {models} models, which is no single run; verify each of them"
+    )]
+    Merged {
+        /// How many.
+        models: usize,
+    },
     /// A table that does not fit in memory as columns.
     #[error(
         "{rows} rows and {columns} columns or more do not fit in memory (at most {most} values); use 'geowalk train', which takes sparse features as they are"

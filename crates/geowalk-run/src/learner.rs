@@ -132,6 +132,11 @@ pub trait Learner: Send + Sync {
         Domain::Space
     }
 
+    /// Γ = Σ g_t x_t of output `k`, the sum of slope times row over all steps, if certificates are kept.
+    fn gamma(&self, _k: usize) -> Option<Vec<f64>> {
+        None
+    }
+
     /// Against which weights the certificate speaks.
     fn reach(&self) -> Reach;
 
@@ -179,6 +184,8 @@ pub struct Setting {
     pub certificate: bool,
     /// Keep those of the second-order certificate too.
     pub second_order: bool,
+    /// The model was merged from several: theorems about one run do not hold, and Γ is not in the state of the walk.
+    pub merged: bool,
     /// The theorems of the walk, as they are before the first round.
     pub theorems: Option<AnyBound>,
     /// Why there are none.
@@ -203,6 +210,7 @@ impl Setting {
             intercept: false,
             certificate: true,
             second_order: false,
+            merged: false,
             theorems: None,
             without: "",
             domain: Domain::Space,
@@ -403,7 +411,8 @@ impl<W: Walk + Clone> Strand<W> {
         };
         let fresh = scheme.filter(Doubling::restarts).map(|_| Box::new(walk.clone()));
         // A walk that begins again forgets what it has kept.
-        let keeps = fresh.is_none() && walk.gamma(rate, &mut Vec::new()).is_some();
+        let held = !setting.merged && fresh.is_none();
+        let keeps = held && walk.gamma(rate, &mut Vec::new()).is_some();
         let norm = scheme.map_or(Norm::L2, |scheme| scheme.norm());
         let theorems = setting.theorems.clone().filter(|_| setting.certificate);
         let theorems = theorems.map(|theorems| Epochs::new(theorems, norm));
@@ -483,6 +492,16 @@ impl<W: Walk> Strand<W> {
             Some(size) if self.keeps => bound.certify_with(&gamma, size, comparators),
             _ => bound.certify(comparators),
         })
+    }
+
+    /// Γ, wherever it is kept; far coordinates are left out.
+    fn gamma(&self) -> Option<Vec<f64>> {
+        let bound = self.bound.as_ref()?;
+        let mut gamma = Vec::new();
+        if !self.keeps || self.walk.gamma(self.rate, &mut gamma).is_none() {
+            bound.near().clone_into(&mut gamma);
+        }
+        Some(gamma)
     }
 
     /// The certificate against all weights no longer than the present ones, where one pass over them is enough for it.

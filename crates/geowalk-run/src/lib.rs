@@ -22,6 +22,7 @@ pub mod label;
 pub mod learned;
 pub mod learner;
 pub mod link;
+pub mod merge;
 pub mod metrics;
 pub mod model;
 mod natural;

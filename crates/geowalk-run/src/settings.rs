@@ -211,6 +211,9 @@ pub struct StreamSettings {
     /// Declared classes without examples.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unseen: Vec<String>,
+    /// From how many models it was merged.
+    #[serde(skip_serializing_if = "is_default")]
+    pub merged: usize,
     /// How the weights were fitted to all rows together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fit: Option<Value>,
@@ -383,8 +386,11 @@ impl Settings {
         }
     }
 
-    /// Refuses to repeat a run whose settings were changed when it was resumed.
+    /// Refuses to repeat a merged model, and a run whose settings were changed when it was resumed.
     pub(crate) fn check_repeatable(&self) -> Result<(), RunError> {
+        if self.stream.merged > 0 {
+            return Err(RunError::Merged { models: self.stream.merged });
+        }
         match self.stream.changed.as_slice() {
             [] => Ok(()),
             what => Err(RunError::Changed { what: what.join(", ") }),

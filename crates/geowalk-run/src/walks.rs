@@ -448,6 +448,7 @@ pub(crate) fn against(
         intercept: settings.intercept,
         certificate: settings.certificate,
         second_order: settings.stream.second_order,
+        merged: settings.stream.merged > 0,
         average: settings.stream.average.then_some(settings.y_range.unwrap_or(everything)),
         ..Setting::new(AnyLoss::parse(&settings.loss)?, Rate::parse(rate)?)
     };

@@ -123,8 +123,8 @@ impl Duel {
 
     /// From what [`save`](Self::save) gave; `None` if it is something else.
     pub fn load(value: &Value) -> Option<Self> {
-        let mut duel = Self::default();
-        duel.void = value["void"].as_str().map(str::to_owned);
+        let void = value["void"].as_str().map(str::to_owned);
+        let mut duel = Self { void, ..Self::default() };
         for (k, measure) in duel.measures.iter_mut().enumerate() {
             let bits = value["measures"][k].as_array()?.iter();
             let numbers: Option<Vec<f64>> =

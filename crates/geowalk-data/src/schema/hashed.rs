@@ -112,7 +112,7 @@ impl Hashed {
 
     /// Adds everything that `other` has seen, as if it had come later. Exact as long as `other` still has its names;
     /// for names it did not keep, only some bits of the hash are known.
-    pub(crate) fn absorb(&mut self, other: Self) -> Result<(), ErrorKind> {
+    pub fn absorb(&mut self, other: Self) -> Result<(), ErrorKind> {
         if self.used == 0 && self.names.len() == 0 && self.strangers.is_empty() {
             *self = other;
             return Ok(());

@@ -127,6 +127,9 @@ impl Learned for Walking {
             facts.push(fact("classes", classes.join(", ")));
         }
         facts.push(fact("examples", model.examples.to_string()));
+        if s.stream.merged > 0 {
+            facts.push(fact("merged", format!("from {} models", s.stream.merged)));
+        }
         let metrics = model.summary["metrics"].as_object();
         facts.extend(metrics.into_iter().flatten().map(|(name, v)| fact(name, v.to_string())));
         let mut sections = vec![Section::Facts(facts)];

@@ -366,6 +366,10 @@ impl<W: Walk + Clone> Learner for Several<W> {
         self.setting.domain
     }
 
+    fn gamma(&self, k: usize) -> Option<Vec<f64>> {
+        self.strands.get(k)?.gamma()
+    }
+
     fn reach(&self) -> Reach {
         self.setting.reach
     }

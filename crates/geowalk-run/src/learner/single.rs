@@ -154,6 +154,10 @@ impl<W: Walk + Clone> Learner for Single<W> {
         self.setting.domain
     }
 
+    fn gamma(&self, _: usize) -> Option<Vec<f64>> {
+        self.strand.gamma()
+    }
+
     fn reach(&self) -> Reach {
         self.setting.reach
     }

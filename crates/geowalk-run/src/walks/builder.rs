@@ -336,6 +336,11 @@ impl Builder {
         walk: W,
         joint: bool,
     ) -> Result<Built, ConfigError> {
+        if self.request.setting.merged {
+            self.kind = Kind::Without(
+                "the model was merged from several runs, and theorems are about one run in one order",
+            );
+        }
         if self.normalise {
             // The weights of rows as they are can be anywhere.
             (self.request.setting.reach, self.request.setting.domain) = (Reach::Box, Domain::Space);

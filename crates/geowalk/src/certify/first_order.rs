@@ -92,6 +92,11 @@ impl FirstOrder {
         }
     }
 
+    /// Γ of the coordinates below 2²⁴, if it is kept here and not by the walk.
+    pub fn near(&self) -> &[f64] {
+        &self.near
+    }
+
     /// Gives away everything that changes, as named arrays.
     pub fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
         put("loss", &self.loss.save());
