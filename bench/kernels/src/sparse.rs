@@ -1,26 +1,28 @@
-//! The least that learning from sparse text can be: digits eight at a time, no check of anything, gradient descent in a table of fixed size.
+//! A lower bound on the cost of learning from sparse text: digits are read eight at a time, nothing is checked, and
+//! gradient descent uses a table of fixed size.
 //!
-//! It reads nothing but what `bench/workloads.py` writes: `-1 |f 17:0.25 …`, at most seven decimals, at most 512 features.
+//! It reads only what `bench/workloads.py` writes: `-1 |f 17:0.25 …`, at most seven decimals, at most 512 features.
 
-/// Places of the table; the mask makes every index valid, so that none is checked.
+/// Number of places in the table. The mask makes every index valid, so no index is checked.
 pub const PLACES: usize = 1 << 18;
-/// Bytes that must follow the text, so that eight can be read at its end.
+/// Number of bytes that must follow the text, so that eight bytes can be read at its end.
 pub const PADDING: usize = 16;
 const MOST: usize = 512;
 const TENTHS: [f64; 9] = [1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8];
 
-/// The number written in up to eight digits at `at`, and how many there are.
+/// The number written in up to eight digits at `at`, and the number of digits.
 #[inline(always)]
 fn digits(text: &[u8], at: usize) -> (u32, usize) {
     let Some(eight) = text[at..].first_chunk::<8>() else { return (0, 0) };
-    // Zero in the high bit of each byte that is a digit: '0' … '9' become 0 … 9, to which 118 adds no carry.
+    // Sets the high bit of each byte that is not a digit: '0' … '9' become 0 … 9, to which adding 118 gives no carry.
     let values = u64::from_le_bytes(*eight) ^ 0x3030_3030_3030_3030;
     let others = (values.wrapping_add(0x7676_7676_7676_7676) | values) & 0x8080_8080_8080_8080;
     let count = (others.trailing_zeros() / 8) as usize;
     if count == 0 {
         return (0, 0);
     }
-    // The digits to the end of the word, zeros before them; then pairs, pairs of pairs, and both halves.
+    // Shifts the digits to the end of the word, with zeros before them; then joins pairs, pairs of pairs, and both
+    // halves.
     let word = values << (64 - 8 * count);
     let pairs = word.wrapping_mul(10).wrapping_add(word >> 8) & 0x00ff_00ff_00ff_00ff;
     let fours = pairs.wrapping_mul(100).wrapping_add(pairs >> 16) & 0x0000_ffff_0000_ffff;
@@ -28,7 +30,7 @@ fn digits(text: &[u8], at: usize) -> (u32, usize) {
     (number, count)
 }
 
-/// Every row of `text[..len]`: the label, the places, the values.
+/// Passes on every row of `text[..len]`: the label, the places, the values.
 #[inline(always)]
 pub fn rows(text: &[u8], len: usize, mut each: impl FnMut(f32, &[u32], &[f32])) {
     let (mut places, mut values) = ([0_u32; MOST], [0_f32; MOST]);
@@ -58,7 +60,7 @@ pub fn rows(text: &[u8], len: usize, mut each: impl FnMut(f32, &[u32], &[f32])) 
     }
 }
 
-/// ⟨w, x⟩ in four sums.
+/// ⟨w, x⟩ in four partial sums.
 #[inline(always)]
 pub fn score(weights: &[f32; PLACES], places: &[u32], values: &[f32]) -> f32 {
     let mut sums = [0.0_f32; 4];
@@ -75,7 +77,7 @@ pub fn score(weights: &[f32; PLACES], places: &[u32], values: &[f32]) -> f32 {
     (sums[0] + sums[1]) + (sums[2] + sums[3])
 }
 
-/// A step of gradient descent on the logistic loss; gives the loss before it.
+/// A step of gradient descent on the logistic loss; returns the loss before it.
 #[inline(always)]
 pub fn step(weights: &mut [f32; PLACES], rate: f32, y: f32, places: &[u32], values: &[f32]) -> f32 {
     let margin = y * score(weights, places, values);
@@ -91,21 +93,21 @@ pub fn zeros() -> Box<[f32; PLACES]> {
     vec![0.0; PLACES].into_boxed_slice().try_into().expect("so many were asked for")
 }
 
-/// Rows in memory: what a parser would have made of the text.
+/// Rows in memory, as a parser would have made them from the text.
 #[derive(Default)]
 pub struct Csr {
-    /// Where each row ends.
+    /// The end of each row.
     pub ends: Vec<usize>,
-    /// −1 or 1.
+    /// The labels, −1 or 1.
     pub labels: Vec<f32>,
     /// Places of all features, row after row.
     pub places: Vec<u32>,
-    /// Their values.
+    /// Values of all features.
     pub values: Vec<f32>,
 }
 
 impl Csr {
-    /// Reads the text.
+    /// Parses the text.
     pub fn parse(text: &[u8], len: usize) -> Self {
         let mut csr = Self::default();
         rows(text, len, |y, places, values| {
@@ -117,7 +119,7 @@ impl Csr {
         csr
     }
 
-    /// The sum of the progressive losses of one pass of gradient descent.
+    /// Makes one pass of gradient descent; returns the sum of the progressive losses.
     pub fn learn(&self, weights: &mut [f32; PLACES], rate: f32) -> f64 {
         let (mut start, mut loss) = (0, 0.0);
         for (end, y) in self.ends.iter().zip(&self.labels) {
@@ -129,7 +131,7 @@ impl Csr {
         loss
     }
 
-    /// As bytes: of each row its length and label, then places, then values, four bytes each.
+    /// Encodes the rows: for each row its length and label, then places, then values, four bytes each.
     pub fn bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(8 * (self.places.len() + self.ends.len()));
         let mut start = 0;

@@ -1,5 +1,6 @@
-//! # Twice the digits
-//! A number as the sum of two `f64`, some 32 digits: enough to tell a false bound from rounding.
+//! # Double-double arithmetic
+//! A number as the sum of two `f64`, about 32 digits: enough to distinguish a false bound from rounding.
+//!
 //! **Source** T. J. Dekker, A floating-point technique for extending the available precision, 1971.
 
 use std::cmp::Ordering;
@@ -13,19 +14,19 @@ pub struct Double {
 }
 
 impl Double {
-    /// 0.
+    /// The number 0.
     pub const ZERO: Self = Self { high: 0.0, low: 0.0 };
 
-    /// The sum of two numbers, the first of which is the larger.
+    /// The sum of two numbers; `a` must be the larger in absolute value.
     fn quick(a: f64, b: f64) -> Self {
         let high = a + b;
         Self { high, low: if high.is_finite() { b - (high - a) } else { 0.0 } }
     }
 
-    /// a·b, exactly.
+    /// a·b, exactly unless partial products overflow or underflow.
     pub fn product(a: f64, b: f64) -> Self {
         let high = a * b;
-        // Where products of parts overflow or underflow the plain one must do.
+        // If products of parts would overflow or underflow, use the rounded product.
         let far = !(1e-140..1e140).contains(&a.abs()) || !(1e-140..1e140).contains(&b.abs());
         if far {
             return Self { high, low: 0.0 };
@@ -50,7 +51,7 @@ impl Double {
         if self.high < 0.0 { -self } else { self }
     }
 
-    /// The larger one.
+    /// The larger number.
     #[must_use]
     pub fn max(self, other: Self) -> Self {
         if self > other { self } else { other }
@@ -123,7 +124,7 @@ mod tests {
     #[test]
     fn digits_beyond_those_of_a_number_are_kept() {
         let tenth = Double::from(0.1);
-        // 0.1² of the number nearest to 0.1, and 0.1 + 0.2 − 0.3.
+        // The square of the number nearest to 0.1, and 0.1 + 0.2 − 0.3.
         let square = Double::product(0.1, 0.1);
         assert_eq!(square.high, 0.1 * 0.1);
         assert!((square.low + 8.326_672_684_688_674e-19).abs() < 1e-33, "{square:?}");

@@ -1,6 +1,6 @@
-//! # The repository, as data
-//! What the checks in `tests/` share: which source files there are and what is in them. And a standing [search]
-//! for certificates that are false.
+//! # The repository as data
+//! Shared code of the checks in `tests/`: it lists the source files and their content. Also a random [search] for
+//! false certificates.
 
 pub mod double;
 pub mod search;
@@ -14,8 +14,8 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Every file below a folder of the repository with one of the endings, with its text, in a fixed order. Folders that
-/// builds make are left out.
+/// Every file below a folder of the repository with one of these endings, with its text, in a fixed order. Build
+/// folders are skipped.
 pub fn files(folder: &str, endings: &[&str]) -> io::Result<Vec<(PathBuf, String)>> {
     let mut found = Vec::new();
     let mut folders = vec![root().join(folder)];
@@ -37,7 +37,7 @@ pub fn files(folder: &str, endings: &[&str]) -> io::Result<Vec<(PathBuf, String)
     Ok(found)
 }
 
-/// The name of a file for messages: its path from the root.
+/// The path of a file from the root, for messages.
 pub fn shown(path: &Path) -> String {
     path.strip_prefix(root()).unwrap_or(path).display().to_string()
 }

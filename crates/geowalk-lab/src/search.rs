@@ -1,12 +1,12 @@
 //! # A search for false certificates
-//! Draws streams, walks, losses, rates, starts, declared constants, clips, ties, weights and comparators,
-//! learns through the same learners as `train`, works out the regret by itself with [twice the digits](Double),
-//! and looks for
+//! Draws random streams, walks, losses, rates, starts, declared constants, clips, ties, weights and comparators. It
+//! learns with the same learners as `train`, computes the regret independently with [twice the digits](Double), and
+//! looks for
 //! * a bound that is valid and below the regret,
-//! * a premise that is broken while the theorem stays valid: a comparator outside the theorem's set, a label
+//! * a premise that is broken while the theorem stays valid: a comparator outside the set of the theorem, a label
 //!   above the clip, a row longer than declared.
 //!
-//! Every run follows from its seed alone. **Cost** about a millisecond a run.
+//! The seed alone determines a run. **Cost** About a millisecond per run.
 
 use std::collections::BTreeMap;
 
@@ -26,25 +26,25 @@ use geowalk_run::walks;
 
 use crate::double::Double;
 
-/// How often a theorem was asked, and what it said.
+/// How often a theorem was valid and void.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Count {
-    /// It was valid, with a finite bound.
+    /// Times it was valid with a finite bound.
     pub valid: u64,
-    /// It was void, or had no finite bound.
+    /// Times it was void or had no finite bound.
     pub void: u64,
 }
 
-/// What a search has found.
+/// The result of a search.
 #[derive(Debug, Clone, Default)]
 pub struct Found {
-    /// Runs made.
+    /// Number of runs.
     pub runs: u64,
-    /// Runs that could not begin: settings that are refused.
+    /// Number of runs whose settings were refused.
     pub refused: u64,
-    /// By name of the theorem.
+    /// Counts by name of the theorem.
     pub theorems: BTreeMap<&'static str, Count>,
-    /// Every violation, with the seed that leads to it.
+    /// Every violation, with its seed.
     pub violations: Vec<String>,
 }
 
@@ -60,7 +60,7 @@ impl Found {
         valid
     }
 
-    /// A valid bound must not be below what it bounds by more than the rounding of the losses.
+    /// Checks that a valid bound is not below the true value by more than the rounding of the losses.
     fn compare(&mut self, certificate: &Certificate, found: Double, size: f64, what: &str) {
         if self.count(certificate) {
             let slack = 32.0 * f64::EPSILON * size + f64::MIN_POSITIVE;
@@ -73,7 +73,7 @@ impl Found {
         }
     }
 
-    /// A theorem whose premise is broken must not be valid.
+    /// Checks that a theorem with a broken premise is not valid.
     fn broken(&mut self, certificate: &Certificate, what: &str) {
         if certificate.status == Status::Valid {
             self.violations.push(format!("{what}, and still {certificate}"));
@@ -81,18 +81,18 @@ impl Found {
     }
 }
 
-/// Makes runs with the seeds from `first` on.
+/// Makes `runs` runs, with seeds from `first` on.
 pub fn search(first: u64, runs: u64) -> Found {
     let mut found = Found::default();
     for seed in first..first + runs {
         found.runs += 1;
-        // One run in eight weighs experts.
+        // One run in eight combines experts.
         if seed % 8 == 7 { game(seed, &mut found) } else { walk(seed, &mut found) }
     }
     found
 }
 
-/// 10 to a power between these.
+/// 10 to a random power in this range.
 fn power(random: &mut Sampler, lo: f64, hi: f64) -> f64 {
     Real::powf(10.0_f64, random.uniform(lo, hi))
 }
@@ -153,12 +153,12 @@ const LOSSES: [&str; 10] = [
 const SIMPLEX: [&str; 3] = ["eg", "linear-eg", "reparam-eg"];
 const POSITIVE: [&str; 5] = ["egu", "reparam-egu", "winnow", "reparam-winnow", "natural-eg"];
 
-/// What a run is made of.
+/// The random choices of a run.
 struct Case {
     settings: Settings,
-    /// Rows are in [0, 1] times a scale.
+    /// Whether rows are in [0, 1] times `scale`.
     positive: bool,
-    /// Labels are in [0, 1] times theirs.
+    /// Whether labels are in [0, 1] times `labels`.
     tame: bool,
     scale: f64,
     labels: f64,
@@ -166,10 +166,10 @@ struct Case {
 }
 
 fn case(seed: u64, random: &mut Sampler) -> Case {
-    // As the theorems with many premises like it.
+    // Data that satisfy theorems with many premises.
     let tame = random.below(2) == 0;
     let positive = tame || random.below(2) == 0;
-    // Mostly ordinary scales, now and then as far as numbers go.
+    // Mostly ordinary scales, sometimes near the limits of floats.
     let scale = match random.below(12) {
         0 => power(random, -150.0, 100.0),
         1..5 => power(random, -3.0, 10.0),
@@ -216,7 +216,7 @@ fn case(seed: u64, random: &mut Sampler) -> Case {
     Case { settings, positive, tame, scale, labels, tag }
 }
 
-/// A row as the learner sees it, the constant first if there is one, with its label and weight.
+/// A row as the learner sees it, including the constant, with its label and weight.
 struct Example {
     x: Vec<f64>,
     y: f64,
@@ -279,7 +279,7 @@ fn dot(u: &[f64], x: &[f64]) -> Double {
     u.iter().zip(x).fold(Double::ZERO, |sum, (u, x)| sum + Double::product(*u, *x))
 }
 
-/// ℓ(z, y), with twice the digits where it is made of sums and products.
+/// ℓ(z, y), with twice the digits if it is made of sums and products.
 fn loss_at(loss: &AnyLoss, z: Double, y: f64) -> Double {
     let off = z - Double::from(y);
     match loss {
@@ -287,7 +287,7 @@ fn loss_at(loss: &AnyLoss, z: Double, y: f64) -> Double {
         AnyLoss::Absolute(_) => off.abs(),
         AnyLoss::Hinge(_) => (Double::from(1.0) - Double::from(y) * z).max(Double::ZERO),
         AnyLoss::Invariant(_) => z * z,
-        // To first order what is lost of z is added.
+        // Adds the low part of z to first order.
         _ => {
             let near = z.number();
             let rest = (z - Double::from(near)).number();
@@ -296,7 +296,7 @@ fn loss_at(loss: &AnyLoss, z: Double, y: f64) -> Double {
     }
 }
 
-/// Comparators: where the weights live, at its edges, next to the start, and outside.
+/// Comparators in the domain of the weights, at its edges, near the start, and outside.
 fn comparators(domain: Domain, n: usize, start: f64, random: &mut Sampler) -> Vec<Vec<f64>> {
     let size = power(random, -2.0, 1.0);
     let signed: Vec<f64> = (0..n).map(|_| size * random.normal()).collect();
@@ -339,7 +339,7 @@ fn comparators(domain: Domain, n: usize, start: f64, random: &mut Sampler) -> Ve
     all
 }
 
-/// One walk over one stream.
+/// One walk on one stream.
 fn walk(seed: u64, found: &mut Found) {
     let mut random = Sampler::new(seed);
     let case = case(seed, &mut random);
@@ -395,7 +395,7 @@ fn walk(seed: u64, found: &mut Found) {
     for u in all {
         against(&case, learner, loss, rows, &u, lost, found);
     }
-    // What holds of all weights within reach holds of the final ones.
+    // A bound for all weights within reach also holds for the final weights.
     if let Some(report) = learner.report(&Against::Reach, None) {
         let regret = regret(loss, rows, &own, lost);
         if let Some((regret, size)) = regret {
@@ -404,13 +404,13 @@ fn walk(seed: u64, found: &mut Found) {
     }
 }
 
-/// The number behind a key of a walk.
+/// The number after a key in the specification of a walk.
 fn spec_number(walk: &str, key: &str) -> Option<f64> {
     let rest = walk.split(key).nth(1)?;
     rest.split([',', ')']).next()?.trim().parse().ok()
 }
 
-/// The regret against u, and the size of the numbers behind it; `None` where it is no number.
+/// The regret against u, and the magnitude of the numbers in it; `None` if it is not finite.
 fn regret(
     loss: &AnyLoss,
     rows: &[Example],
@@ -437,7 +437,7 @@ fn judge(report: &Report, regret: Double, size: f64, what: &str, found: &mut Fou
         match verdict.quantity {
             Quantity::Regret => found.compare(c, regret, size, what),
             Quantity::Mistakes => found.compare(c, c.loss.into(), 0.0, what),
-            // Losses after the steps are known to the theorem alone: never above those before them.
+            // Only the theorem knows the losses after the steps; they never exceed those before.
             _ => {
                 let _ = found.count(c);
             }
@@ -445,7 +445,7 @@ fn judge(report: &Report, regret: Double, size: f64, what: &str, found: &mut Fou
     }
 }
 
-/// Asks about one comparator, with and without what it lost.
+/// Checks one comparator, with and without its loss.
 fn against(
     case: &Case,
     learner: &dyn Learner,
@@ -469,7 +469,7 @@ fn against(
     }
 }
 
-/// Premises that are broken on purpose.
+/// Breaks premises on purpose.
 fn premises(
     case: &Case,
     rows: &[Example],
@@ -505,7 +505,7 @@ fn premises(
         if let (true, Some((_, y))) = (c.theorem.ends_with("egu"), case.settings.y_range) {
             let outside = |row: &Example| row.y > y * (1.0 + 1e-9) || row.y < -1e-9;
             let below = |row: &Example| row.x.iter().any(|x| *x < 0.0);
-            // A row without weight is no example.
+            // A row of weight 0 is not an example.
             if rows.iter().any(|row| row.weight > 0.0 && (outside(row) || below(row))) {
                 found.broken(c, &format!("{what}: a label or feature outside"));
             }
@@ -520,7 +520,7 @@ fn premises(
     }
 }
 
-/// One game of experts.
+/// One expert game.
 fn game(seed: u64, found: &mut Found) {
     let mut random = Sampler::new(seed);
     let n = 1 + random.below(4);
@@ -592,7 +592,7 @@ fn game(seed: u64, found: &mut Found) {
         if !regret.number().is_finite() {
             continue;
         }
-        // Predictions are rounded sums, which the losses at them feel.
+        // Predictions are rounded sums, which affects the losses.
         let size = size + sum.number().abs() + standing.rounding / f64::EPSILON / 32.0;
         found.compare(&standing.certificate, regret, size, &tag);
         found.compare(&standing.first_order, regret, size, &tag);

@@ -1,16 +1,16 @@
-//! Dependencies point one way: ARCHITECTURE.md draws the arrows, this test holds them.
+//! Checks that dependencies between modules and crates point in one direction, as drawn in ARCHITECTURE.md.
 
 use geowalk_lab::{files, shown};
 
-/// Modules of `geowalk`, each allowed to use those before it (and itself). A geometry has its O(nnz) form in
-/// its own file, so the files of the geometries stand with `learn`, the traits of `geometry` before it; its
-/// theorems are in a file beside it, which stands with `certify`.
+/// Modules of `geowalk`; each may use itself and those before it. The file of a geometry also has its O(nnz) form, so
+/// it counts as part of `learn`; the traits of `geometry` come earlier. The file with the theorems of a geometry
+/// counts as part of `certify`.
 const MODULES: [&str; 20] = [
     "real", "error", "spec", "sum", "row", "geometry", "sampler", "loss", "update", "learn",
     "walk", "track", "natural", "boost", "ridge", "certify", "experts", "team", "laws", "optimize",
 ];
 
-/// Crates, each allowed to depend on those before it.
+/// Crates; each may depend on those before it.
 const CRATES: [&str; 9] = [
     "geowalk",
     "geowalk-page",
@@ -60,7 +60,7 @@ fn modules_use_only_what_stands_before_them() {
         let theorems = inside.ends_with("/theorems.rs");
         let form = form.then_some(if theorems { "certify" } else { "learn" });
         let module = form.map_or(module, str::to_owned);
-        // Tests, below the code or in a file of their own, may use anything.
+        // Tests, below the code or in a separate file, may use anything.
         if module == "lib" || inside.ends_with("tests.rs") {
             continue;
         }

@@ -1,10 +1,11 @@
-//! Each key cited in the code is in REFERENCES.bib, and each entry there is cited.
+//! Checks that each key cited in the code is in REFERENCES.bib, and that each entry there is cited.
 
 use std::collections::BTreeSet;
 
 use geowalk_lab::{files, root, shown};
 
-/// Keys in `\[KEY, eq. (n)\]` and `\[KEY\]`: a letter, then letters and digits, ending in two digits and perhaps a letter.
+/// Keys in `\[KEY, eq. (n)\]` and `\[KEY\]`: a letter, then letters and digits, ending in two digits and optionally a
+/// letter.
 fn keys(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for part in text.split("\\[").skip(1) {

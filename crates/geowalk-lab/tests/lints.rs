@@ -1,11 +1,12 @@
-//! `unsafe` is forbidden everywhere but in one file, and the crate of that file keeps every other lint of the workspace.
+//! Checks that `unsafe` is forbidden everywhere except in one file, and that the crate of that file keeps all other
+//! lints of the workspace.
 
 use std::collections::BTreeMap;
 use std::fs;
 
 use geowalk_lab::{files, root, shown};
 
-/// The one file that may have `unsafe` code.
+/// The only file that may contain `unsafe` code.
 const ALONE: &str = "crates/geowalk-py/src/online/borrowed.rs";
 
 /// The lints of a manifest, by section and name.

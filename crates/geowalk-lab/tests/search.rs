@@ -1,5 +1,5 @@
-//! Ten thousand runs of the search for false certificates find none.
-//! `cargo run -p geowalk-lab --bin search -- 1000000` makes a million.
+//! Checks that ten thousand random runs contain no false certificate. `cargo run -p geowalk-lab --bin search --
+//! 1000000` makes a million runs.
 
 use geowalk_lab::search::search;
 
@@ -8,7 +8,7 @@ fn ten_thousand_runs_find_no_false_certificate() {
     let found = search(0, 10_000);
     let shown: Vec<_> = found.violations.iter().take(5).collect();
     assert!(found.violations.is_empty(), "{} violations: {shown:#?}", found.violations.len());
-    // The search says something of every theorem that a run can carry along.
+    // The search covers every theorem that a run can evaluate.
     for name in [
         "ada-hedge",
         "eg",

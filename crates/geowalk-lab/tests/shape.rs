@@ -1,4 +1,4 @@
-//! The shape of files: short enough to read, each with a header, formulas that rustdoc does not mangle, nothing of one machine.
+//! Checks the form of files: length, headers, formulas that rustdoc renders, no paths of one machine.
 
 use geowalk_lab::{files, root, shown};
 
@@ -60,7 +60,7 @@ fn formulas_survive_rustdoc() {
 
 #[test]
 fn nothing_of_one_machine_is_in_the_repository() {
-    // Built from parts, so that this file does not contain what it looks for.
+    // Assembled from parts, so that this file does not match itself.
     let forbidden = ["/ro", "/wo", "/ho"].map(|start| match start {
         "/ro" => format!("{start}ot/"),
         "/wo" => format!("{start}rk/"),

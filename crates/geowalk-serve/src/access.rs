@@ -1,21 +1,21 @@
 //! # Tokens
-//! A file with a line for each: `TOKEN RIGHTS MODEL`, such as `k7Yq...3f read,learn churn`. Rights are
-//! `read`, `learn` and `admin`, which has the other two; the model `*` is all of them. Lines that begin with
-//! `#` are comments.
+//! A token file has one token per line: `TOKEN RIGHTS MODEL`, for example `k7Yq...3f read,learn churn`. The rights are
+//! `read`, `learn`, and `admin`, which includes the others. The model `*` means all models. Lines beginning with `#`
+//! are comments.
 //!
-//! Tokens are kept and compared as hashes, all of them for every request, so that the time says nothing about
-//! them.
+//! Tokens are stored and compared as hashes. Every request is compared with all of them, so that the response time
+//! reveals nothing about the tokens.
 
 use blake3::Hash;
 
-/// What a request needs.
+/// The right that a request needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Right {
     /// Predict and describe.
     Read,
-    /// Send rows to learn from.
+    /// Send rows to learn.
     Learn,
-    /// Create, remove, roll back.
+    /// Create, delete, roll back.
     Admin,
 }
 
@@ -26,15 +26,15 @@ struct Token {
     model: String,
 }
 
-/// The tokens that are known.
+/// The valid tokens.
 #[derive(Debug, Default)]
 pub struct Tokens(Vec<Token>);
 
 impl Tokens {
-    /// Shortest token: 16 characters of base64 are 96 bits.
+    /// Minimum length of a token: 16 characters of base64 have 96 bits.
     const SHORTEST: usize = 16;
 
-    /// Reads the text of a file.
+    /// Reads the text of a token file.
     ///
     /// ```
     /// use geowalk_serve::access::{Right, Tokens};
@@ -84,12 +84,12 @@ impl Tokens {
         Ok(Self(tokens))
     }
 
-    /// Without tokens everything is allowed.
+    /// Whether access is open to everyone, because there are no tokens.
     pub fn is_open(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// May the bearer do this to that model? `*` asks for a right to all models.
+    /// Checks whether the bearer has a right to a model. The model `*` means a right to all models.
     pub fn allow(
         &self,
         header: Option<&str>,
@@ -103,11 +103,11 @@ impl Tokens {
         let hash = blake3::hash(token.trim().as_bytes());
         let (mut known, mut allowed) = (false, false);
         for token in &self.0 {
-            let same = token.hash == hash; // in constant time
+            let same = token.hash == hash; // constant-time comparison
             known |= same;
             let right = token.rights.contains(&right) || token.rights.contains(&Right::Admin);
             let model = token.model == "*" || token.model == model;
-            allowed |= same && right && model; // after the comparison
+            allowed |= same && right && model; // evaluated after the comparison
         }
         match (known, allowed) {
             (_, true) => Ok(()),

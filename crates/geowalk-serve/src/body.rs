@@ -1,5 +1,5 @@
-//! # Bodies
-//! Which reader takes a body, and JSON as lines.
+//! # Request bodies
+//! Selects the reader of a body, and converts JSON to lines.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::engine::Engine;
 use crate::fault::Fault;
 
-/// Content types and formats.
+/// Content types with their formats.
 pub const TYPES: [(&str, &str); 13] = [
     ("application/json", "json"),
     ("application/x-ndjson", "jsonl"),
@@ -25,7 +25,7 @@ pub const TYPES: [(&str, &str); 13] = [
     ("application/vnd.apache.parquet", "parquet"),
 ];
 
-/// The format of a body, and the body as its reader takes it.
+/// The format of a body, and the body in the form that its reader needs.
 pub fn rows(
     content_type: Option<&str>,
     mut body: Vec<u8>,
@@ -46,8 +46,7 @@ pub fn rows(
     }
 }
 
-/// Makes one line of each object of a JSON array, or of one object, in place. Text that is no JSON stays
-/// wrong.
+/// Puts each object of a JSON array, or a single object, on one line, in place. Invalid JSON remains invalid.
 ///
 /// ```
 /// let mut text = b"[{\"a\": [1,\n2]},\n {\"b\": \"x,]\"}]".to_vec();
@@ -82,7 +81,7 @@ pub fn lines(text: &mut [u8]) {
     }
 }
 
-/// Rows of the Open Inference Protocol: one tensor of all columns, or a tensor for each column.
+/// Rows of the Open Inference Protocol: one tensor of all columns, or one tensor per column.
 pub fn inference(engine: &Engine, body: &[u8]) -> Result<(&'static str, Vec<u8>, Value), Fault> {
     let bad =
         |detail: String| Fault::bad(detail, "send inputs as the Open Inference Protocol says");
@@ -152,7 +151,7 @@ fn flatten<'a>(value: &'a Value, out: &mut Vec<&'a Value>) {
     }
 }
 
-/// The answer of the Open Inference Protocol.
+/// The response of the Open Inference Protocol.
 pub fn inferred(name: &str, answer: &str, id: &Value) -> Value {
     let answer: Value = serde_json::from_str(answer).unwrap_or_default();
     let data = answer["predictions"].clone();

@@ -1,7 +1,7 @@
-//! # A model against its shadow
-//! Both predict every row before they learn from it. The average difference of their losses has an interval
-//! that holds at every row at once, so it may be looked at at any time. Compared are the errors of classes, the
-//! log loss with probabilities cut at 1 %, and the squared error of numbers whose range `y_range` states.
+//! # Comparison of a model with its shadow
+//! Both models predict every row before they learn it. The average difference of their losses has an interval that
+//! holds at every row simultaneously, so it may be inspected at any time. Compared are the classification error, the
+//! log loss with probabilities cut at 1 %, and the squared error of numbers with a range declared by `y_range`.
 
 use geowalk::certify::LossInterval;
 use geowalk_data::Task;
@@ -9,16 +9,16 @@ use geowalk_run::compare::row_losses;
 use geowalk_run::metrics::{ALPHA, CUT, Seen};
 use serde_json::{Value, json};
 
-/// The losses of one measure, model minus shadow.
+/// One kind of loss, model minus shadow.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Measure {
-    /// Of (1 + model − shadow)/2, with both losses in [0, 1].
+    /// The interval of (1 + model − shadow)/2, with both losses in [0, 1].
     difference: LossInterval,
-    /// The total losses of model and shadow, in [0, 1] per row.
+    /// The total losses of model and shadow; each row adds at most 1.
     totals: [f64; 2],
 }
 
-/// The losses of a model and of its shadow on the same rows.
+/// The losses of a model and its shadow on the same rows.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Duel {
     measures: [Measure; 2],
@@ -26,22 +26,22 @@ pub struct Duel {
     void: Option<String>,
 }
 
-/// What a measured run knows of its rows: the task, the range of numeric labels, and each row.
+/// The measured rows of a run, with the task and the range of numeric labels.
 #[derive(Debug, Clone, Default)]
 pub struct Rows {
-    /// Task and range; `None` while nothing was learned.
+    /// Task and range; `None` before the first row was learned.
     pub kind: Option<(Task, Option<(f64, f64)>)>,
-    /// What was measured of each row before it was learned from.
+    /// The measurements of each row before it was learned.
     pub seen: Vec<Seen>,
 }
 
 impl Duel {
-    /// One without intervals, for this reason.
+    /// A comparison without intervals, for this reason.
     pub fn void(reason: &str) -> Self {
         Self { void: Some(reason.to_owned()), ..Self::default() }
     }
 
-    /// Adds rows that both have predicted and then learned from.
+    /// Adds rows that both have predicted and then learned.
     pub fn see(&mut self, model: &Rows, shadow: &Rows) {
         if self.void.is_some() {
             return;
@@ -74,7 +74,7 @@ impl Duel {
         }
     }
 
-    /// Average losses and their difference, model minus shadow, of every measure that the task has.
+    /// For every measure of the task: the average losses, and their difference, model minus shadow.
     pub fn json(&self, task: Option<Task>, range: Option<(f64, f64)>) -> Value {
         if let Some(reason) = &self.void {
             return json!({ "reason": reason, "measures": [] });
@@ -111,17 +111,17 @@ impl Duel {
         json!({ "reason": null, "measures": measures })
     }
 
-    /// For a snapshot.
+    /// The state, for a snapshot.
     pub fn save(&self) -> Value {
         let numbers = |measure: &Measure| {
             let bits = measure.difference.save().into_iter().chain(measure.totals);
-            // Bits, because JSON has no NaN.
+            // Stored as bit patterns, because JSON has no NaN.
             bits.map(|x| x.to_bits().to_string()).collect::<Vec<_>>()
         };
         json!({ "void": self.void, "measures": self.measures.each_ref().map(numbers) })
     }
 
-    /// From what [`save`](Self::save) gave; `None` if it is something else.
+    /// Restores the state written by [`save`](Self::save); `None` if the value is invalid.
     pub fn load(value: &Value) -> Option<Self> {
         let void = value["void"].as_str().map(str::to_owned);
         let mut duel = Self { void, ..Self::default() };

@@ -1,6 +1,6 @@
 //! # One model
-//! All that the service asks of learning is here: read rows, learn, predict, describe, write and read a
-//! snapshot. The steps are those of `geowalk train`, so the bits are too.
+//! All that the service needs from learning: read rows, learn, predict, describe, write and read a snapshot. The steps
+//! are those of `geowalk train`, so the bits are the same.
 
 use std::fmt::Write as _;
 
@@ -22,7 +22,7 @@ use serde_json::{Map, Value, json};
 use crate::duel::Rows;
 use crate::fault::Fault;
 
-/// The settings of a new model, as JSON: what `geowalk train` has as flags.
+/// The settings of a new model as JSON; the keys correspond to the flags of `geowalk train`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spec(Map<String, Value>);
 
@@ -46,7 +46,7 @@ const KEYS: [&str; 16] = [
 ];
 
 impl Spec {
-    /// From a JSON object, or from a walk.
+    /// Parses a JSON object, or the name of a walk.
     pub fn parse(text: &str) -> Result<Self, Fault> {
         let object = match serde_json::from_str(text) {
             Ok(Value::Object(object)) => object,
@@ -73,8 +73,8 @@ impl Spec {
                 remedy,
             ));
         }
-        // Tries it without rows, so that a wrong name is refused now. What depends on rows is refused with
-        // them.
+        // Build it without rows, so that a wrong name is refused immediately. Errors that depend on rows are reported
+        // with the rows.
         let trial = Plan { task: plan.task.or(Some(Task::Binary)), ..plan };
         let (none, labels) = (Features::Exact(Dictionary::default()), Labels::Numbers);
         match Session::new(&trial, Schema::from_parts(none, labels, Vec::new()), &Block::new()) {
@@ -85,7 +85,7 @@ impl Spec {
         }
     }
 
-    /// As JSON.
+    /// The settings as JSON.
     pub fn json(&self) -> Value {
         Value::Object(self.0.clone())
     }
@@ -169,32 +169,32 @@ impl Spec {
     }
 }
 
-/// Is something wrong that no rows can mend?
+/// Whether this error would occur with any rows.
 fn is_wrong(error: &ConfigError) -> bool {
     use ConfigError::{OutOfRange, Syntax, Unknown};
     matches!(error, OutOfRange { .. } | Syntax { .. } | Unknown { .. })
 }
 
-/// Rows that were read, and what is known after them.
+/// Rows that were read, and the schema after them.
 #[derive(Debug, Clone)]
 pub struct Batch {
     blocks: Vec<Block>,
     schema: Schema,
-    /// The schema is not what it was.
+    /// Whether the schema has changed.
     grown: bool,
 }
 
 impl Batch {
-    /// How many rows.
+    /// Number of rows.
     pub fn rows(&self) -> u64 {
         self.blocks.iter().map(|block| block.len() as u64).sum()
     }
 }
 
-/// What was predicted of a row, for when its label comes.
+/// The prediction served for a row, kept until its label arrives.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Served {
-    /// The score of two classes or of a regression; the place of the class of several.
+    /// The score, for two classes or regression; the index of the predicted class, for several classes.
     pub value: f64,
 }
 
@@ -215,12 +215,12 @@ enum State {
 }
 
 impl Engine {
-    /// A model that has seen nothing.
+    /// A model before its first row.
     pub fn new(spec: Spec) -> Self {
         Self { spec: Some(spec), state: State::New, position: 0 }
     }
 
-    /// A model from the bytes of a model file. Trees and rules can predict, and learn nothing.
+    /// A model from the bytes of a model file. Trees and rules can predict, but not learn.
     pub fn restore(bytes: &[u8], spec: Option<Spec>) -> Result<Self, RunError> {
         let model = Model::from_bytes(bytes)?;
         let state = match Session::resume(&model) {
@@ -234,12 +234,12 @@ impl Engine {
         Ok(Self { spec, state, position: 0 })
     }
 
-    /// The settings that it was created from; none for a model file.
+    /// The settings that it was created from; `None` if it came from a model file.
     pub fn spec(&self) -> Option<&Spec> {
         self.spec.as_ref()
     }
 
-    /// The bytes of its model file; `None` while it has seen nothing.
+    /// The bytes of its model file; `None` before the first row.
     pub fn snapshot(&self) -> Result<Option<Vec<u8>>, RunError> {
         Ok(match &self.state {
             State::New => None,
@@ -248,7 +248,7 @@ impl Engine {
         })
     }
 
-    /// The same model once more.
+    /// A copy of the model.
     pub fn copy(&self) -> Result<Self, RunError> {
         let mut copy = match self.snapshot()? {
             Some(bytes) => Self::restore(&bytes, self.spec.clone())?,
@@ -267,7 +267,7 @@ impl Engine {
     }
 
     fn options(&self, format: &str, body: &[u8]) -> Result<Options, Fault> {
-        // A reader would unpack it, to any size.
+        // A reader would decompress it to an unlimited size.
         let packed: [&[u8]; 4] =
             [&[0x1f, 0x8b], &[0x28, 0xb5, 0x2f, 0xfd], b"BZh", &[0xfd, b'7', b'z', b'X', b'Z']];
         if packed.iter().any(|magic| body.starts_with(magic)) {
@@ -292,7 +292,7 @@ impl Engine {
         Ok(options)
     }
 
-    /// Reads rows with labels, or without. All of them, or none.
+    /// Reads rows with or without labels. If one row is bad, none is accepted.
     pub fn read(
         &self,
         format: &str,
@@ -339,7 +339,7 @@ impl Engine {
         Ok(Batch { schema: schema.clone(), blocks, grown })
     }
 
-    /// Gives the only row of a batch its label.
+    /// Sets the label of the only row of a batch.
     pub fn label(&self, batch: &mut Batch, label: &Value) -> Result<(), Fault> {
         let text = match label {
             Value::String(text) => text.clone(),
@@ -378,8 +378,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Learns from rows, and says what was measured of each before. After an error the model is not usable: some
-    /// of the rows may have been learned.
+    /// Learns the rows, and returns their measurements from before. After an error the model must be discarded,
+    /// because some of the rows may have been learned.
     pub fn learn(&mut self, batch: &Batch) -> Result<Rows, Fault> {
         if let State::New = self.state {
             let (Some(spec), Some(first)) = (&self.spec, batch.blocks.first()) else {
@@ -409,7 +409,7 @@ impl Engine {
         Ok(Rows { kind: self.kind(), seen })
     }
 
-    /// The task and the range of numeric labels; `None` while nothing was learned.
+    /// The task and the range of numeric labels; `None` before the first row.
     pub fn kind(&self) -> Option<(Task, Option<(f64, f64)>)> {
         let settings = match &self.state {
             State::New => return None,
@@ -419,7 +419,7 @@ impl Engine {
         Some((settings.task, settings.y_range))
     }
 
-    /// How many examples were learned from, and their average loss.
+    /// Number of examples learned, and their average loss.
     pub fn progress(&self) -> (u64, f64) {
         match &self.state {
             State::New => (0, 0.0),
@@ -431,7 +431,7 @@ impl Engine {
         }
     }
 
-    /// Examples learned from.
+    /// Number of examples learned.
     pub fn examples(&self) -> u64 {
         match &self.state {
             State::New => 0,
@@ -440,8 +440,8 @@ impl Engine {
         }
     }
 
-    /// Predictions as a JSON array, with probabilities as a second one if they are wanted; and what was
-    /// served for the only row.
+    /// Predictions as a JSON array, followed by an array of probabilities if `proba` is set. Also returns the
+    /// prediction if there is only one row.
     pub fn predict(
         &self,
         format: &str,
@@ -572,8 +572,8 @@ impl Engine {
         })
     }
 
-    /// The loss of a prediction that was served, and whether the class was wrong, once the label is known and
-    /// coded. `None` where that is not defined: the loss of several classes.
+    /// The loss of a served prediction, and whether the class was wrong, once the label is known and coded. `None` if
+    /// undefined: the loss for several classes.
     pub fn served_loss(&self, served: Served, label: &Value) -> (Option<f64>, Option<bool>) {
         let State::Live(session) = &self.state else { return (None, None) };
         let labels = session.schema().labels();
@@ -596,7 +596,7 @@ impl Engine {
         }
     }
 
-    /// What is known about it.
+    /// A description of the model.
     pub fn describe(&self) -> Value {
         let mut object = match &self.state {
             State::New => json!({ "examples": 0 }),
@@ -619,7 +619,7 @@ impl Engine {
         object
     }
 
-    /// Its guarantees.
+    /// The guarantees of the model.
     pub fn certificate(&self) -> Value {
         match &self.state {
             State::New => json!({ "status": "none", "reason": "nothing has been learned yet" }),
@@ -634,14 +634,13 @@ impl Engine {
         }
     }
 
-    /// The name of the label, where labels have one.
+    /// The name of the label, if it has one.
     pub fn label_name(&self) -> Option<String> {
         let named = self.schema().and_then(Schema::label).map(str::to_owned);
         named.or_else(|| self.spec.as_ref()?.text("label").ok()?)
     }
 
-    /// Names of the columns or features, and whether rows are read as a table: for the Open Inference
-    /// Protocol.
+    /// Names of the columns or features, and whether rows are read as a table; for the Open Inference Protocol.
     pub fn columns(&self) -> (Vec<String>, bool) {
         let Some(schema) = self.schema() else { return (Vec::new(), false) };
         let kinds = [Kind::Numeric, Kind::Nominal, Kind::Text, Kind::Undecided];
@@ -657,7 +656,7 @@ impl Engine {
         }
     }
 
-    /// The task, as the Open Inference Protocol needs it.
+    /// Whether the task is regression; for the Open Inference Protocol.
     pub fn is_regression(&self) -> bool {
         match &self.state {
             State::New => false,
@@ -667,12 +666,12 @@ impl Engine {
     }
 }
 
-/// Did reading add nothing?
+/// Whether reading has left the schema unchanged.
 fn is_same(known: &Schema, now: &Schema) -> bool {
     let features = match (known.features(), now.features()) {
         (Features::Exact(a), Features::Exact(b)) => a.len() == b.len(),
         (Features::Index(a), Features::Index(b)) => a == b,
-        _ => false, // a hash keeps count of its collisions
+        _ => false, // a hash counts its collisions, so assume a change
     };
     let labels = match (known.labels(), now.labels()) {
         (Labels::Names(a), Labels::Names(b)) => a.len() == b.len(),
@@ -682,7 +681,7 @@ fn is_same(known: &Schema, now: &Schema) -> bool {
     features && labels && known.columns() == now.columns()
 }
 
-/// A number as JSON has it.
+/// Appends a number as JSON.
 fn number(out: &mut String, value: f64) {
     if value.is_finite() {
         let _ = write!(out, "{value}");

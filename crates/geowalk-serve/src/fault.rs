@@ -1,6 +1,5 @@
 //! # Faults
-//! What a client did that cannot be done, or what the machine refuses: a status, a sentence, a place, a
-//! remedy.
+//! A request that cannot be served: a status, a sentence, a position in the body, and a remedy.
 
 use geowalk_run::error::RunError;
 use serde_json::{Value, json};
@@ -12,28 +11,28 @@ use crate::log::LogError;
 pub struct Fault {
     /// The HTTP status.
     pub status: u16,
-    /// What happened.
+    /// The error.
     pub detail: String,
-    /// Line, or row, and column of the body, where there is one.
+    /// Line (or row) and column in the body, if the error has a position.
     pub place: Option<(u64, Option<u64>)>,
-    /// What to do.
+    /// How to fix it.
     pub remedy: &'static str,
 }
 
 const CORRECT: &str = "correct the row and send the request again; nothing of it was learned from";
 
 impl Fault {
-    /// A fault without a place.
+    /// A fault without a position.
     pub fn new(status: u16, detail: impl Into<String>, remedy: &'static str) -> Self {
         Self { status, detail: detail.into(), place: None, remedy }
     }
 
-    /// A request that cannot be read.
+    /// A malformed request.
     pub(crate) fn bad(detail: impl Into<String>, remedy: &'static str) -> Self {
         Self::new(400, detail, remedy)
     }
 
-    /// As RFC 9457 has it.
+    /// The fault in the format of RFC 9457.
     pub fn json(&self) -> Value {
         let title = match self.status {
             400 => "Bad request",

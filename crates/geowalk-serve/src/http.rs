@@ -1,5 +1,5 @@
 //! # HTTP
-//! Which path does what. Every answer that is no success is problem+json with a place and a remedy.
+//! Maps paths to actions. Every error response is problem+json with a position and a remedy.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -24,34 +24,34 @@ use crate::page;
 use crate::store::{self, Fold};
 use crate::worker::{Counts, Host, Job, Limits};
 
-/// What goes back.
+/// The type of a response.
 pub type Answer = Response<Either<Full<Bytes>, Channel<Bytes>>>;
 
-/// Open event streams.
+/// Maximum number of open event streams.
 const STREAMS: usize = 64;
 
-/// All that is served.
+/// The state of the service.
 #[derive(Debug)]
 pub struct Service {
-    /// Where state is kept.
+    /// The folder of the state.
     pub dir: PathBuf,
-    /// Limits and habits.
+    /// Limits and intervals.
     pub limits: Limits,
-    /// The tokens.
+    /// The valid tokens.
     pub tokens: Tokens,
     /// The models by name.
     pub models: RwLock<BTreeMap<String, Arc<Host>>>,
     /// Held while a model is created or removed.
     pub changing: tokio::sync::Mutex<()>,
-    /// The service is about to stop.
+    /// Whether the service is shutting down.
     pub draining: AtomicBool,
-    /// Answers by the first digit of their status.
+    /// Number of responses, by the first digit of their status.
     pub answers: [AtomicU64; 6],
-    /// Open event streams.
+    /// Number of open event streams.
     pub streams: AtomicUsize,
 }
 
-/// Is this a name for a model? Lower-case letters, digits, `-`, `_` and `.`, at most 64.
+/// Checks the name of a model: lower-case letters, digits, `-`, `_` and `.`, at most 64 characters.
 pub fn check_name(name: &str) -> Result<(), Fault> {
     let good = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || b"-_.".contains(&c);
     let first = name.bytes().next().is_some_and(|c| c.is_ascii_alphanumeric());
@@ -67,7 +67,7 @@ fn unknown(name: &str) -> Fault {
 }
 
 impl Service {
-    /// The model of this name.
+    /// The model with this name.
     pub fn model(&self, name: &str) -> Result<Arc<Host>, Fault> {
         let models = self.models.read().unwrap_or_else(PoisonError::into_inner);
         models.get(name).cloned().ok_or_else(|| unknown(name))
@@ -78,7 +78,7 @@ impl Service {
         self.models.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
     }
 
-    /// Creates a model; what there is to say.
+    /// Creates a model; returns a message for the user.
     pub fn create(&self, name: &str, format: &str, body: &[u8]) -> Result<String, Fault> {
         check_name(name)?;
         if self.model(name).is_ok() {
@@ -99,7 +99,7 @@ impl Service {
         Ok(note)
     }
 
-    /// Removes a model.
+    /// Deletes a model.
     pub fn delete(&self, name: &str) -> Result<(), Fault> {
         let host = self.models.write().unwrap_or_else(PoisonError::into_inner).remove(name);
         let host = host.ok_or_else(|| unknown(name))?;
@@ -107,7 +107,7 @@ impl Service {
         Ok(store::remove(&host.folder)?)
     }
 
-    /// The metrics, as Prometheus reads them.
+    /// The metrics in the format of Prometheus.
     pub fn metrics(&self) -> String {
         let mut out = String::new();
         let _ = writeln!(out, "# HELP geowalk_answers_total Answers by class of status.");
@@ -198,7 +198,7 @@ impl Asked {
         matches!(self.query(name), Some("" | "1" | "true"))
     }
 
-    /// The id of a request: of the query, or of the header `Idempotency-Key`.
+    /// The id of a request: from the query, or from the header `Idempotency-Key`.
     fn id(&self) -> Result<Option<String>, Fault> {
         let header = self.header(HeaderName::from_static("idempotency-key"));
         let id = self.query("id").or(header).map(str::to_owned);
@@ -288,7 +288,7 @@ async fn body(service: &Service, body: Incoming) -> Result<Vec<u8>, Fault> {
     }
 }
 
-/// Work that takes longer than a few microseconds.
+/// Runs work that takes longer than a few microseconds in a blocking thread.
 async fn apart<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
 ) -> Result<T, Fault> {
@@ -545,7 +545,7 @@ async fn route(service: &Arc<Service>, request: Request<Incoming>) -> Result<Ans
     }
 }
 
-/// A stream with an event each second: what every readable model has done.
+/// A stream with one event per second: the state of every model that the token may read.
 fn events(service: &Arc<Service>, token: Option<&str>) -> Result<Answer, Fault> {
     let readable = |host: &Arc<Host>| service.tokens.allow(token, Right::Read, &host.name);
     if service.all().iter().all(|host| readable(host).is_err()) {
@@ -578,7 +578,7 @@ fn events(service: &Arc<Service>, token: Option<&str>) -> Result<Answer, Fault> 
     Ok(stream)
 }
 
-/// The state of every readable model; with its history if the `past` is wanted.
+/// The state of every readable model; with its history if `past` is set.
 fn event(service: &Service, token: Option<&str>, past: bool) -> String {
     let hosts = service.all().into_iter();
     let models: Vec<Value> = hosts

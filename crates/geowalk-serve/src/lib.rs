@@ -1,6 +1,5 @@
 //! # geowalk-serve
-//! The learner as a service: learn and predict over HTTP, with every accepted row on disk before it is
-//! acknowledged.
+//! The learner as a service: learn and predict over HTTP. Every accepted row is on disk before it is acknowledged.
 //!
 //! ```text
 //! http     paths, limits, tokens          access.rs body.rs http.rs page.rs server.rs
@@ -12,8 +11,8 @@
 //! store    snapshots, replay, rollback, audit
 //! ```
 //!
-//! State is the newest snapshot and the log behind it. The steps are deterministic, so a process that was
-//! killed comes back with the same bits as one that was not, and as `geowalk train` on the same rows.
+//! The state is the newest snapshot plus the log after it. The steps are deterministic, so a process that was killed
+//! restarts with the same bits as one that was not, and as `geowalk train` on the same rows.
 
 pub mod access;
 pub mod body;

@@ -1,5 +1,5 @@
 //! # The log
-//! Every accepted request in the order in which it was learned from, in segment files. A record is
+//! All accepted requests, in the order in which they were learned, in segment files. The format of a record is
 //!
 //! ```text
 //! "gwr1"  length of the body: u32  CRC-32C of the body: u32  body
@@ -7,19 +7,18 @@
 //!
 //! with little-endian numbers. A segment begins with [`HEADER`] and is named after its first sequence number.
 //!
-//! **Durability** [`Log::commit`] writes all records that were appended since the last commit, then
-//! synchronises the file: one `fsync` for the whole group. A write that fails is cut off again. A failed
-//! `fsync` breaks the log until the next start, because the system may have dropped the data.
+//! **Durability** [`Log::commit`] writes all records appended since the last commit, then synchronises the file: one
+//! `fsync` for the whole group. A failed write is cut off again. A failed `fsync` closes the log until the next start,
+//! because the system may have dropped the data.
 //!
-//! **Damage** An unfinished write at the end of the newest segment is what a crash leaves: [`Log::open`]
-//! moves it to a file beside the segment. Anything else that does not fit is an error with file, byte and
-//! sequence number.
+//! **Damage** A crash may leave an unfinished write at the end of the newest segment; [`Log::open`] moves it to a file
+//! beside the segment. Any other damage is an error with file, byte and sequence number.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// What a segment begins with.
+/// The beginning of a segment.
 pub const HEADER: &[u8; 16] = b"geowalk log 001\n";
 const MAGIC: &[u8; 4] = b"gwr1";
 const HEAD: usize = 12;
@@ -27,14 +26,14 @@ const HEAD: usize = 12;
 /// Why the log cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
-    /// The system refused.
+    /// An error of the operating system.
     #[error("cannot {what} {}: {source}", path.display())]
     Io {
-        /// What was tried.
+        /// The operation.
         what: &'static str,
         /// The file.
         path: PathBuf,
-        /// The reason.
+        /// The error.
         source: io::Error,
     },
     /// Bytes changed after they were written.
@@ -45,7 +44,7 @@ pub enum LogError {
     Damaged {
         /// The segment.
         path: PathBuf,
-        /// Where in it.
+        /// Byte offset in the segment.
         at: usize,
         /// The sequence number expected there.
         sequence: u64,
@@ -63,7 +62,7 @@ impl LogError {
         move |source| Self::Io { what, path, source }
     }
 
-    /// Is the disk full, or the quota used up?
+    /// Whether the disk or the quota is full.
     pub fn is_full(&self) -> bool {
         use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
         matches!(self, Self::Io { source, .. }
@@ -71,21 +70,21 @@ impl LogError {
     }
 }
 
-/// What a record does.
+/// The kind of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
-    /// Learns from rows with labels.
+    /// Learn rows with labels.
     Learn = 1,
-    /// Learns from a row whose label came later.
+    /// Learn a row whose label came later.
     Feedback = 2,
-    /// Returns to an earlier sequence number.
+    /// Return to an earlier sequence number.
     Rollback = 3,
-    /// Adds a shadow.
+    /// Add a shadow.
     Shadow = 4,
-    /// Puts the shadow in the place of the model.
+    /// Replace the model by the shadow.
     Promote = 5,
-    /// Removes the shadow.
+    /// Remove the shadow.
     DropShadow = 6,
 }
 
@@ -103,26 +102,26 @@ impl Kind {
 /// An entry of the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
-    /// What it does.
+    /// Kind of the record.
     pub kind: Kind,
-    /// Sequence number of its first row.
+    /// Sequence number of the first row.
     pub sequence: u64,
-    /// How many rows it has.
+    /// Number of rows.
     pub rows: u64,
-    /// When it was accepted, in milliseconds since 1970; never earlier than the record before it.
+    /// Time of acceptance, in milliseconds since 1970; never before that of the previous record.
     pub millis: u64,
     /// The client's id, or empty.
     pub id: String,
     /// The format of the body.
     pub format: String,
-    /// JSON about the record: the label and the prediction served, the number of a rollback.
+    /// JSON about the record: the label and the prediction served, or the target of a rollback.
     pub note: String,
     /// The rows as they were sent.
     pub body: Vec<u8>,
 }
 
 impl Record {
-    /// The sequence number after it. A record without rows takes one number.
+    /// The sequence number after the record. A record without rows takes one number.
     pub fn end(&self) -> u64 {
         self.sequence + self.rows.max(1)
     }
@@ -146,8 +145,7 @@ impl Record {
         out[start + 8..start + 12].copy_from_slice(&crc.to_le_bytes());
     }
 
-    /// The record that bytes begin with, and its length. `None` if there is no whole one with the right
-    /// checksum.
+    /// The record at the beginning of `bytes`, and its length. `None` if it is incomplete or its checksum is wrong.
     fn read(bytes: &[u8]) -> Option<(Self, usize)> {
         let (head, rest) = bytes.split_at_checked(HEAD)?;
         let length = u32::from_le_bytes(head[4..8].try_into().ok()?) as usize;
@@ -176,14 +174,14 @@ impl Record {
     }
 }
 
-/// What was cut off when the log was opened.
+/// The bytes that were cut off when the log was opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cut {
     /// The segment.
     pub path: PathBuf,
-    /// How many bytes.
+    /// Number of bytes.
     pub bytes: u64,
-    /// Where they are now.
+    /// The file that they were moved to.
     pub kept: PathBuf,
 }
 
@@ -202,8 +200,8 @@ pub fn segments(folder: &Path) -> Result<Vec<(u64, PathBuf)>, LogError> {
     Ok(found)
 }
 
-/// Visits the records of all segments that may hold numbers from `from` on, in order. Gives the next sequence
-/// number and, of the newest segment, how many bytes are whole. Changes nothing.
+/// Visits the records of all segments that may hold sequence numbers from `from` on, in order. Returns the next
+/// sequence number, and the number of complete bytes in the newest segment. Changes nothing.
 pub fn scan(
     folder: &Path,
     from: u64,
@@ -232,7 +230,7 @@ pub fn scan(
         let mut at = HEADER.len();
         while at < bytes.len() {
             let Some((record, length)) = Record::read(&bytes[at..]) else {
-                // A crash leaves nothing whole behind what it interrupted.
+                // After a crash, no complete record follows the interrupted write.
                 let later = memchr::memmem::find_iter(&bytes[at + 1..], MAGIC);
                 if !newest
                     || later.into_iter().any(|k| Record::read(&bytes[at + 1 + k..]).is_some())
@@ -253,17 +251,17 @@ pub fn scan(
     Ok((next, whole))
 }
 
-/// A log that is written to.
+/// A log open for writing.
 #[derive(Debug)]
 pub struct Log {
     folder: PathBuf,
     path: PathBuf,
     file: File,
-    /// Whole bytes of the segment.
+    /// Complete bytes of the segment.
     bytes: u64,
-    /// Records that wait for the next commit.
+    /// Records waiting for the next commit.
     waiting: Vec<u8>,
-    /// The sequence number of the next record, and of the first one that waits.
+    /// The sequence number of the next record; the field below is that of the first waiting record.
     next: u64,
     durable: u64,
     millis: u64,
@@ -271,7 +269,7 @@ pub struct Log {
 }
 
 impl Log {
-    /// Opens the log behind what [`scan`] found: `next` and `whole`. An unfinished write is moved aside.
+    /// Opens the log with the results of [`scan`], `next` and `whole`. Moves an unfinished write to another file.
     pub fn open(folder: &Path, next: u64, whole: u64) -> Result<(Self, Option<Cut>), LogError> {
         let newest = segments(folder)?.pop().map(|(_, path)| path);
         let Some(path) = newest else { return Ok((Self::segment(folder, next, 0)?, None)) };
@@ -325,13 +323,13 @@ impl Log {
         self.next
     }
 
-    /// Whole bytes of the newest segment.
+    /// Complete bytes of the newest segment.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Numbers a record and puts it behind the others. Nothing is on disk until [`commit`](Self::commit). A
-    /// clock that went back does not make the record older than the one before it.
+    /// Numbers a record and appends it. Nothing is on disk until [`commit`](Self::commit). If the clock went back, the
+    /// record gets the time of the previous one.
     pub fn append(&mut self, record: &mut Record) {
         self.millis = self.millis.max(record.millis);
         (record.sequence, record.millis) = (self.next, self.millis);
@@ -339,7 +337,7 @@ impl Log {
         self.next = record.end();
     }
 
-    /// Writes what was appended and waits until it is on disk. After an error nothing of it is in the log.
+    /// Writes the appended records and waits until they are on disk. After an error, none of them is in the log.
     pub fn commit(&mut self) -> Result<(), LogError> {
         if let Some(why) = self.broken.clone() {
             self.forget();
@@ -365,13 +363,13 @@ impl Log {
         Ok(())
     }
 
-    /// Forgets what was appended since the last commit.
+    /// Drops the records appended since the last commit.
     pub fn forget(&mut self) {
         self.waiting.clear();
         self.next = self.durable;
     }
 
-    /// Begins a new segment, if the newest has records.
+    /// Starts a new segment, if the newest one has records.
     pub fn rotate(&mut self) -> Result<(), LogError> {
         if self.bytes > HEADER.len() as u64 && self.broken.is_none() {
             *self = Self::segment(&self.folder, self.next, self.millis)?;
@@ -391,11 +389,11 @@ impl Log {
     }
 }
 
-/// Makes new names in a folder durable.
+/// Makes new file names in a folder durable.
 pub(crate) fn sync_folder(folder: &Path) -> Result<(), LogError> {
     let open = File::open(folder).map_err(LogError::io("open", folder))?;
     match open.sync_all() {
-        // Some systems cannot synchronise a folder; there names are durable at once or not at all.
+        // Some systems cannot synchronise a folder; there, names need no such step.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
         synced => synced.map_err(LogError::io("synchronise", folder)),
     }
@@ -429,7 +427,7 @@ const fn tables() -> [[u32; 256]; 8] {
     tables
 }
 
-/// CRC-32C (Castagnoli), eight bytes at a time.
+/// CRC-32C (Castagnoli), computed eight bytes at a time.
 ///
 /// ```
 /// assert_eq!(geowalk_serve::log::crc32c(b"123456789"), 0xe306_9283); // the check value of RFC 3720
@@ -504,7 +502,7 @@ mod tests {
         let (_, next, whole) = read(&folder).unwrap();
         let (mut log, _) = Log::open(&folder, next, whole).unwrap();
         log.rotate().unwrap();
-        log.rotate().unwrap(); // an empty segment stays
+        log.rotate().unwrap(); // an empty segment is kept
         log.append(&mut record(4, "later"));
         log.commit().unwrap();
         let (all, next, _) = read(&folder).unwrap();
@@ -591,7 +589,7 @@ mod tests {
         let error = log.commit().unwrap_err();
         assert!(error.is_full(), "{error}");
         assert_eq!(log.next(), 6, "its number is free again");
-        (log.file, log.broken) = (good, None); // /dev/full cannot be shortened
+        (log.file, log.broken) = (good, None); // /dev/full cannot be truncated
         log.append(&mut record(1, "kept"));
         log.commit().unwrap();
         let (all, ..) = read(&folder).unwrap();

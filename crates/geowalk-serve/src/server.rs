@@ -1,5 +1,5 @@
 //! # The server
-//! Start, accept, stop.
+//! Starts the service, accepts connections, and stops it.
 
 use std::fs::{self, File, TryLockError};
 use std::path::PathBuf;
@@ -20,27 +20,27 @@ use crate::log::LogError;
 use crate::store;
 use crate::worker::{Host, Limits};
 
-/// How long requests may take to end after a signal.
+/// Time that open requests get to finish after a signal.
 const DRAIN: Duration = Duration::from_secs(10);
 
 /// How the service is started.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Where state is kept.
+    /// The folder of the state.
     pub dir: PathBuf,
-    /// Models to create unless they exist: names, and settings or model files.
+    /// Models to create if they do not exist: names, and settings or model files.
     pub models: Vec<(String, String)>,
-    /// Where to listen.
+    /// The address to listen on.
     pub listen: String,
-    /// The file of tokens.
+    /// The token file.
     pub tokens: Option<PathBuf>,
-    /// Listen beyond this machine without tokens.
+    /// Allow listening on a public address without tokens.
     pub insecure: bool,
-    /// Limits and habits.
+    /// Limits and intervals.
     pub limits: Limits,
 }
 
-/// Serves until a signal to stop comes. `say` gets what there is to say, a line each.
+/// Serves until a stop signal arrives. `say` is called with each line of output.
 pub fn serve(config: &Config, say: &mut dyn FnMut(&str)) -> Result<(), String> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| format!("cannot start threads: {error}"))?;
@@ -145,7 +145,7 @@ async fn accept(
             () = &mut stop => break,
         };
         let Ok((stream, _)) = accepted else {
-            // Too many open files, for example: some will be closed.
+            // For example too many open files; wait until some are closed.
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
@@ -157,7 +157,7 @@ async fn accept(
         builder.timer(TokioTimer::new()).header_read_timeout(time).max_buf_size(64 << 10);
         let connection = graceful.watch(builder.serve_connection(TokioIo::new(stream), answer));
         tokio::spawn(async move {
-            // A client that goes away is no error.
+            // A client that disconnects is not an error.
             let _ = connection.await;
             drop(place);
         });
@@ -167,7 +167,7 @@ async fn accept(
     Ok(())
 }
 
-/// Waits for a signal to stop.
+/// Waits for a stop signal.
 async fn signal() {
     #[cfg(unix)]
     {

@@ -4,11 +4,12 @@
 //! models/00000001/log/00000000000000000000.log    accepted requests
 //! models/00000001/snapshot-00000000000000001000.json, .gw, .shadow.gw
 //! ```
-//! State is a snapshot and the log behind it. A snapshot counts when its `.json` is there, which is written
-//! last.
+//! The state is a snapshot plus the log after it. The `.json` file of a snapshot is written last; without it the
+//! snapshot does not count.
 //!
-//! **Rollback** A record says to which number the model went back. The records between that number and the
-//! record are on no path from the beginning to now, and neither are snapshots taken among them.
+//! **Rollback** A rollback record gives the sequence number that the model returned to. The records between that
+//! number and the rollback record no longer contribute to the present state, and neither do snapshots taken among
+//! them.
 
 use std::collections::{HashMap, VecDeque};
 use std::fs;
@@ -23,26 +24,26 @@ use crate::engine::{Engine, Served, Spec};
 use crate::fault::Fault;
 use crate::log::{self, Kind, LogError, Record};
 
-/// Ids that are remembered.
+/// Number of ids that are remembered.
 pub const IDS: usize = 100_000;
 
-/// What was answered, so that a repeated id gets the same answer.
+/// The response to a request, so that a repeated id gets the same response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Answer {
     /// The sequence number after the rows.
     pub sequence: u64,
-    /// How many rows.
+    /// Number of rows.
     pub rows: u64,
     /// Fingerprint of the request.
     pub print: u64,
 }
 
-/// The ids of the last requests.
+/// The ids of the latest requests.
 #[derive(Debug, Clone, Default)]
 pub struct Ids {
     answers: HashMap<String, Answer>,
     order: VecDeque<String>,
-    /// How many were forgotten because there were too many.
+    /// Number of ids dropped because there were too many.
     pub dropped: u64,
 }
 
@@ -52,7 +53,7 @@ impl Ids {
         self.answers.get(id).copied()
     }
 
-    /// Remembers the answer to an id, unless it is empty.
+    /// Stores the answer to an id, unless the id is empty.
     pub fn insert(&mut self, id: &str, answer: Answer) {
         if id.is_empty() {
             return;
@@ -68,7 +69,7 @@ impl Ids {
         }
     }
 
-    /// Forgets an id whose request was not carried out.
+    /// Removes an id whose request was not carried out.
     pub fn remove(&mut self, id: &str) {
         if self.answers.remove(id).is_some() {
             self.order.retain(|known| known != id);
@@ -93,45 +94,45 @@ impl Ids {
     }
 }
 
-/// Losses of predictions that were served and whose labels came later.
+/// Losses of served predictions whose labels arrived later.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ServedLoss {
-    /// How many labels came.
+    /// Number of labels.
     pub examples: u64,
-    /// The sum of the losses.
+    /// Total loss.
     pub loss: f64,
-    /// How many classes were wrong.
+    /// Number of wrong classes.
     pub errors: u64,
 }
 
-/// A challenger that learns from the same rows.
+/// A challenger that learns the same rows.
 #[derive(Debug)]
 pub struct Shadow {
     /// The challenger.
     pub engine: Engine,
-    /// Examples and total loss of the model when the shadow was added.
+    /// Number of examples and total loss of the model when the shadow was added.
     pub base: (u64, f64),
-    /// Both on the same rows.
+    /// The comparison of both on the same rows.
     pub duel: Duel,
 }
 
-/// All that follows from the log.
+/// The state that follows from the log.
 #[derive(Debug)]
 pub struct Fold {
     /// The model.
     pub engine: Engine,
-    /// What stands beside it.
+    /// All other state.
     pub beside: Beside,
 }
 
-/// What follows from the log beside the weights of the model.
+/// The state that follows from the log, except the weights of the model.
 #[derive(Debug, Default)]
 pub struct Beside {
     /// The challenger.
     pub shadow: Option<Shadow>,
-    /// The ids of the last requests.
+    /// The ids of the latest requests.
     pub ids: Ids,
-    /// Losses of what was served.
+    /// Losses of the served predictions.
     pub served: ServedLoss,
 }
 
@@ -142,20 +143,19 @@ pub fn print(format: &str, body: &[u8]) -> u64 {
     hash.finalize().as_bytes()[..8].iter().fold(0, |sum, byte| (sum << 8) | u64::from(*byte))
 }
 
-/// The note of a record of feedback: the label, and the loss of the prediction that was served. `model` has
-/// learned from the row.
+/// The note of a feedback record: the label, and the loss of the served prediction. `model` has learned the row.
 pub fn feedback_note(model: &Engine, label: &Value, served: Option<Served>) -> String {
     let (loss, wrong) = served.map_or((None, None), |served| model.served_loss(served, label));
     json!({ "label": label, "served": served.is_some(), "loss": loss, "wrong": wrong }).to_string()
 }
 
 impl Fold {
-    /// A new model.
+    /// The state of a new model.
     pub fn new(engine: Engine) -> Self {
         Self { engine, beside: Beside::default() }
     }
 
-    /// Does what a record says. Only records that could be carried out are in a log.
+    /// Applies a record. A log contains only records that were carried out once.
     pub fn apply(&mut self, record: &Record) -> Result<(), Fault> {
         let mut rows = Rows::default();
         match record.kind {
@@ -181,8 +181,8 @@ impl Fold {
 }
 
 impl Beside {
-    /// What a record changes beside the weights of the model, which have changed already. Gives the model
-    /// that takes its place, if one does.
+    /// Applies a record to everything except the weights of the model, which were updated before. Returns the model
+    /// that replaces the present one, if the record says so.
     pub fn apply(
         &mut self,
         record: &Record,
@@ -233,14 +233,14 @@ impl Beside {
             });
             match learned {
                 Ok(seen) => shadow.duel.see(rows, &seen),
-                // A challenger that cannot take a row has lost; the model goes on.
+                // A challenger that cannot learn a row is removed; the model continues.
                 Err(_) => self.shadow = None,
             }
         }
         Ok(None)
     }
 
-    /// Both models' progress since the shadow was added: examples, and the average loss of each.
+    /// The number of examples since the shadow was added, and the average loss of both models on them.
     pub fn difference(&self, model: &Engine) -> Option<Value> {
         let shadow = self.shadow.as_ref()?;
         let (examples, average) = model.progress();
@@ -311,7 +311,7 @@ pub fn save(folder: &Path, engine: &Engine, beside: &Beside) -> Result<(), Fault
     Ok(())
 }
 
-/// The numbers of all snapshots, in order.
+/// The sequence numbers of all snapshots, in order.
 pub fn snapshots(folder: &Path) -> Result<Vec<u64>, LogError> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).map_err(LogError::io("read", folder))? {
@@ -366,12 +366,12 @@ pub fn load(folder: &Path, position: u64) -> Result<Fold, Fault> {
     Ok(fold)
 }
 
-/// The records that lead to a state: ranges of sequence numbers, in order.
+/// The records that lead to a state, as ranges of sequence numbers in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trail(Vec<(u64, u64)>);
 
 impl Trail {
-    /// From rollbacks: the number of each record, and where it went back to.
+    /// Builds the trail from rollbacks: the sequence number of each record, and its target.
     fn of(rollbacks: &[(u64, u64)]) -> Self {
         let mut ranges = vec![(0, u64::MAX)];
         for (at, to) in rollbacks {
@@ -388,22 +388,22 @@ impl Trail {
         self.0.iter().any(|(from, end)| *from <= sequence && sequence < *end)
     }
 
-    /// Is the state at this number one that the trail goes through?
+    /// Whether the state at this sequence number is on the trail.
     fn has_state(&self, position: u64) -> bool {
         self.0.iter().any(|(from, end)| *from <= position && position <= *end)
     }
 }
 
-/// What was found in a folder.
+/// The state read from a folder.
 #[derive(Debug)]
 pub struct Loaded {
     /// The state.
     pub fold: Fold,
-    /// The number of the snapshot that it was made from.
+    /// The sequence number of the snapshot that it was built from.
     pub snapshot: u64,
-    /// Records that were applied.
+    /// Number of records applied.
     pub records: u64,
-    /// The next sequence number, and whole bytes of the newest segment.
+    /// The next sequence number, and the number of complete bytes in the newest segment.
     pub end: (u64, u64),
 }
 
@@ -418,8 +418,8 @@ fn rollbacks(folder: &Path, from: u64) -> Result<Vec<(u64, u64)>, LogError> {
     Ok(found)
 }
 
-/// The snapshots that lead to now, and the way. Unless the way is wanted `whole`, only what is behind the
-/// newest snapshot that leads to now is looked at.
+/// The trail to the present state, and the snapshots on it. Unless `whole` is set, the trail starts at the newest
+/// snapshot that is on it.
 fn trail(folder: &Path, whole: bool) -> Result<(Trail, Vec<u64>), LogError> {
     let mut all = snapshots(folder)?;
     let newest = all.last().copied().unwrap_or(0);
@@ -432,8 +432,8 @@ fn trail(folder: &Path, whole: bool) -> Result<(Trail, Vec<u64>), LogError> {
     Ok((trail, all))
 }
 
-/// The state after the last record; or the state at a number, which must be the end of a record that is still
-/// there. Rows are replayed from the newest snapshot before it, or from the one given.
+/// The state after the last record, or at sequence number `until`, which must be the end of an existing record. Rows
+/// are replayed from the newest snapshot before it, or from the snapshot `from`.
 pub fn replay(folder: &Path, until: Option<u64>, from: Option<u64>) -> Result<Loaded, Fault> {
     let (trail, all) = trail(folder, until.is_some())?;
     let before = |position: &&u64| until.is_none_or(|until| **position <= until);
@@ -475,24 +475,24 @@ pub fn replay(folder: &Path, until: Option<u64>, from: Option<u64>) -> Result<Lo
     Ok(Loaded { fold, snapshot, records, end })
 }
 
-/// What the audit of a folder found.
+/// The result of the audit of a folder.
 #[derive(Debug)]
 pub struct Audit {
     /// The name of the model.
     pub name: String,
-    /// Snapshots made again from the rows behind the one before, and equal to the bit.
+    /// Number of snapshots that were rebuilt from the previous one and are equal to the bit.
     pub equal: u64,
-    /// Rows replayed.
+    /// Number of records replayed.
     pub records: u64,
-    /// The first number from which on rows are there.
+    /// The first sequence number from which rows exist.
     pub from: u64,
-    /// The sequence number now.
+    /// The current sequence number.
     pub sequence: u64,
-    /// What differs.
+    /// The differences found.
     pub differs: Vec<String>,
 }
 
-/// Makes every snapshot again from the one before it and the log, and compares. Changes nothing.
+/// Rebuilds every snapshot from the previous one and the log, and compares. Changes nothing.
 pub fn audit(folder: &Path) -> Result<Audit, Fault> {
     let (_, all) = trail(folder, true)?;
     let from = all.first().copied().unwrap_or(0);
@@ -500,7 +500,8 @@ pub fn audit(folder: &Path) -> Result<Audit, Fault> {
         Audit { name: name(folder)?, equal: 0, records: 0, from, sequence: 0, differs: Vec::new() };
     for pair in all.windows(2) {
         let again = replay(folder, Some(pair[1]), Some(pair[0]));
-        // A rollback is no end of a record; the state after it is the state that it went back to.
+        // A snapshot taken after a rollback is not at the end of a record. Skip it: its state is that of the rollback
+        // target.
         let again = match again {
             Err(fault) if fault.status == 409 => continue,
             again => again?,
@@ -524,8 +525,8 @@ pub fn audit(folder: &Path) -> Result<Audit, Fault> {
     Ok(audit)
 }
 
-/// Writes the accepted rows that led to now, as they were sent. Labels that came later stand in their JSON
-/// rows.
+/// Writes the accepted rows that lead to the present state, as they were sent. Labels that came later are added to
+/// their JSON rows.
 pub fn rows(folder: &Path, out: &mut dyn Write) -> Result<u64, Fault> {
     let (trail, _) = trail(folder, true)?;
     let (mut count, mut failed) = (0, None);
@@ -593,7 +594,7 @@ pub fn models(state: &Path) -> Result<Vec<(u64, PathBuf)>, LogError> {
     Ok(found)
 }
 
-/// Makes the folder of a new model, whole or not at all.
+/// Creates the folder of a new model, completely or not at all.
 pub fn create(state: &Path, name: &str, fold: &Fold) -> Result<PathBuf, Fault> {
     let number = models(state)?.last().map_or(1, |(last, _)| last + 1);
     let models = state.join("models");
@@ -617,8 +618,8 @@ pub fn remove(folder: &Path) -> Result<(), LogError> {
     fs::remove_dir_all(&gone).map_err(LogError::io("remove", folder))
 }
 
-/// Removes all snapshots but the newest two and the log before them; with `keep_log` only snapshots that are
-/// neither the first nor among the newest two. Also those that no way leads through.
+/// Removes all snapshots except the newest two, and the log before them. With `keep_log`, keeps the log and the first
+/// snapshot too. Also removes snapshots that are not on the trail.
 pub fn tidy(folder: &Path, log: &log::Log, keep_log: bool) -> Result<(), LogError> {
     let (trail, all) = trail(folder, false)?;
     let kept: Vec<u64> = all.iter().rev().take(2).copied().collect();

@@ -1,11 +1,11 @@
 //! # The learner thread of a model
-//! Requests that change a model wait in a bounded queue. One thread takes all that wait, learns from them,
-//! writes them to the log with one `fsync`, publishes the new weights, and answers.
+//! Requests that change a model wait in a bounded queue. One thread takes all waiting requests, learns them, writes
+//! them to the log with one `fsync`, publishes the new weights, and answers.
 //!
-//! **Predictions never wait.** There are two copies of the model, [`Sides`]. Readers use one while the thread
-//! changes the other; after the `fsync` they trade places, and the thread learns the same rows again on the
-//! copy that is now free. The steps are deterministic, so both copies have the same bits. This costs each
-//! step twice, and no copy of weights.
+//! **Predictions never wait.** There are two copies of the model, [`Sides`]. Readers use one while the thread changes
+//! the other. After the `fsync` the copies are swapped, and the thread learns the same rows on the copy that is now
+//! free. The steps are deterministic, so both copies have the same bits. This doubles the work of learning, but needs
+//! no copying of weights.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt::Write as _;
@@ -27,37 +27,37 @@ use crate::fault::Fault;
 use crate::log::{Cut, Kind, Log, LogError, Record};
 use crate::store::{self, Answer, Beside, Fold, print};
 
-/// Requests that are written with one `fsync`.
+/// Maximum number of requests written with one `fsync`.
 const GROUP: usize = 512;
 
-/// Limits and habits of the service.
+/// Limits and intervals of the service.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// Bytes of a body.
+    /// Maximum bytes of a body.
     pub body: usize,
-    /// Rows of a request.
+    /// Maximum rows of a request.
     pub rows: u64,
-    /// Features of a model.
+    /// Maximum features of a model.
     pub features: usize,
-    /// Models.
+    /// Maximum number of models.
     pub models: usize,
-    /// Connections.
+    /// Maximum number of connections.
     pub connections: usize,
-    /// Requests that wait for a learner.
+    /// Maximum number of requests waiting for a learner.
     pub queue: usize,
-    /// Predictions that wait for a label, and their bytes.
+    /// Maximum number of predictions waiting for a label.
     pub pending: usize,
-    /// Bytes of rows that wait for a label.
+    /// Maximum bytes of rows waiting for a label.
     pub pending_bytes: usize,
     /// How long a prediction waits for its label.
     pub pending_time: Duration,
     /// How long a request may take to arrive.
     pub time: Duration,
-    /// Rows after which a snapshot is made.
+    /// Number of rows after which a snapshot is written.
     pub snapshot_rows: u64,
-    /// Time after which a snapshot is made, if rows came.
+    /// Time after which a snapshot is written, if there are new rows.
     pub snapshot_time: Duration,
-    /// Keep all of the log.
+    /// Whether to keep the whole log.
     pub keep_log: bool,
 }
 
@@ -98,13 +98,13 @@ impl Sides {
         Ok(Self { sides: [RwLock::new(engine), RwLock::new(copy)], live: AtomicUsize::new(0) })
     }
 
-    /// The newest published model.
+    /// The copy that was published last.
     pub fn read(&self) -> RwLockReadGuard<'_, Engine> {
         loop {
             match self.sides[self.live.load(Ordering::Acquire)].try_read() {
                 Ok(side) => return side,
                 Err(TryLockError::Poisoned(side)) => return side.into_inner(),
-                // The sides have just traded places.
+                // The copies have just been swapped.
                 Err(TryLockError::WouldBlock) => std::hint::spin_loop(),
             }
         }
@@ -115,7 +115,7 @@ impl Sides {
     }
 }
 
-/// A prediction that waits for its label.
+/// A prediction waiting for its label.
 #[derive(Debug, Clone)]
 struct Waiting {
     format: &'static str,
@@ -124,7 +124,7 @@ struct Waiting {
     since: Instant,
 }
 
-/// The predictions that wait for labels.
+/// The predictions waiting for labels.
 #[derive(Debug, Default)]
 pub struct Pending {
     rows: HashMap<String, Waiting>,
@@ -146,7 +146,7 @@ impl Pending {
         self.rows.insert(id, row);
     }
 
-    /// Drops what is too old or too much; how many.
+    /// Drops predictions that are too old or too many; returns their number.
     fn trim(&mut self, limits: &Limits) -> u64 {
         let mut dropped = 0;
         while let Some((id, since)) = self.order.front() {
@@ -167,12 +167,12 @@ impl Pending {
     }
 }
 
-/// What was counted.
+/// Counters of a model.
 #[derive(Debug, Default)]
 pub struct Counts {
     /// Rows predicted.
     pub predicted: AtomicU64,
-    /// Rows learned from since the start.
+    /// Rows learned since the start.
     pub learned: AtomicU64,
     /// Requests refused because the queue was full.
     pub refused: AtomicU64,
@@ -188,10 +188,10 @@ pub struct Counts {
     pub log_bytes: AtomicU64,
 }
 
-/// Seconds of history that a new viewer of the live page sees.
+/// Seconds of history shown to a new viewer of the live page.
 const HISTORY: usize = 600;
 
-/// A model at one second.
+/// The state of a model at one second.
 #[derive(Debug, Clone, Copy)]
 struct Point {
     at: Instant,
@@ -200,54 +200,54 @@ struct Point {
     predicted: u64,
 }
 
-/// An answer, and whether it was given before.
+/// A response, and whether it was given before.
 pub type Acknowledged = Result<(Answer, bool), Fault>;
 
-/// What a model is asked to do.
+/// A request to the learner thread.
 #[derive(Debug)]
 pub enum Job {
-    /// Learn from rows with labels.
+    /// Learn rows with labels.
     Learn {
-        /// Their format.
+        /// Format of the rows.
         format: &'static str,
         /// The rows.
         body: Vec<u8>,
         /// The client's id, or empty.
         id: String,
     },
-    /// Learn from a row that was predicted.
+    /// Learn a row that was predicted before.
     Feedback {
-        /// Its id.
+        /// Id of the prediction.
         id: String,
         /// Its label.
         label: Value,
     },
-    /// Go back to a sequence number.
+    /// Return to a sequence number.
     Rollback(u64),
     /// Add a challenger: `json` or `model`, and the bytes.
     Shadow(&'static str, Vec<u8>),
-    /// Put the challenger in the place of the model.
+    /// Replace the model by the challenger.
     Promote,
     /// Remove the challenger.
     DropShadow,
     /// Write a snapshot.
     Snapshot,
-    /// Write a snapshot and end.
+    /// Write a snapshot and stop.
     Stop,
 }
 
 type Asked = (Job, oneshot::Sender<Acknowledged>);
 
-/// A model that is served.
+/// A model that is being served.
 #[derive(Debug)]
 pub struct Host {
-    /// Its name.
+    /// Name of the model.
     pub name: String,
-    /// Its folder.
+    /// Folder of the model.
     pub folder: PathBuf,
     /// The published weights.
     pub sides: Arc<Sides>,
-    /// What was counted.
+    /// Counters of the model.
     pub counts: Arc<Counts>,
     beside: Arc<Mutex<Beside>>,
     pending: Arc<Mutex<Pending>>,
@@ -259,7 +259,7 @@ pub struct Host {
 }
 
 impl Host {
-    /// Starts the thread of a model in a folder; what was found there.
+    /// Starts the learner thread of a model folder. Returns a message about the state found there.
     pub fn start(folder: PathBuf, limits: &Limits) -> Result<(Self, String), Fault> {
         let name = store::name(&folder)?;
         let begun = Instant::now();
@@ -301,7 +301,7 @@ impl Host {
             snapshot: (Instant::now(), loaded.snapshot),
             log,
         };
-        // So that a service that is killed again and again does not replay more each time.
+        // So that a service that is killed repeatedly does not replay more each time.
         if worker.log.next() - loaded.snapshot >= limits.snapshot_rows {
             worker.save();
         }
@@ -330,7 +330,7 @@ impl Host {
         ))
     }
 
-    /// Puts a job in the queue; the answer comes when it is on disk.
+    /// Puts a job in the queue. The answer comes when the job is on disk.
     pub fn ask(&self, job: Job) -> Result<oneshot::Receiver<Acknowledged>, Fault> {
         let (send, answer) = oneshot::channel();
         match self.sender.try_send((job, send)) {
@@ -347,7 +347,7 @@ impl Host {
         }
     }
 
-    /// Predicts from the published weights. With an id, the row waits for its label.
+    /// Predicts with the published weights. With an id, the row waits for its label.
     pub fn predict(
         &self,
         format: &'static str,
@@ -373,7 +373,7 @@ impl Host {
         Ok(format!("{{\"model\":{},\"sequence\":{sequence},{answer}}}", json!(self.name)))
     }
 
-    /// What is known about the model.
+    /// A description of the model.
     pub fn describe(&self) -> Value {
         let mut object = self.sides.read().describe();
         let beside = lock(&self.beside);
@@ -390,7 +390,7 @@ impl Host {
         object
     }
 
-    /// The guarantees, and the difference to the shadow.
+    /// The guarantees, and the comparison with the shadow.
     pub fn certificate(&self) -> Value {
         let mut object =
             json!({ "model": self.name, "certificate": self.sides.read().certificate() });
@@ -398,14 +398,14 @@ impl Host {
         object
     }
 
-    /// The sequence number, examples and average loss now.
+    /// The present sequence number, number of examples, and average loss.
     pub fn progress(&self) -> (u64, u64, f64) {
         let side = self.sides.read();
         let (examples, loss) = side.progress();
         (side.position, examples, loss)
     }
 
-    /// Adds the state of now to the history.
+    /// Adds the present state to the history.
     pub fn record(&self) {
         let (_, examples, loss) = self.progress();
         let predicted = self.counts.predicted.load(Ordering::Relaxed);
@@ -416,7 +416,7 @@ impl Host {
         }
     }
 
-    /// The last minutes, a point per second: its age in seconds, examples, average loss, rows predicted.
+    /// The history, one point per second: age in seconds, examples, average loss, rows predicted.
     pub fn history(&self) -> Value {
         let point = |point: &Point| {
             let age = point.at.elapsed().as_secs_f64();
@@ -425,17 +425,17 @@ impl Host {
         lock(&self.history).iter().map(point).collect()
     }
 
-    /// Rows that wait for a label.
+    /// Number of rows waiting for a label.
     pub fn waiting(&self) -> usize {
         lock(&self.pending).rows.len()
     }
 
-    /// Why snapshots fail, if they do.
+    /// The error of the last snapshot, if it failed.
     pub fn trouble(&self) -> Option<String> {
         lock(&self.trouble).clone()
     }
 
-    /// Ends the thread after a snapshot. What is in the queue is done first.
+    /// Writes a snapshot and stops the thread. Queued requests are processed first.
     pub fn stop(&self) {
         let (send, _) = oneshot::channel();
         let _ = self.sender.send((Job::Stop, send));
@@ -457,22 +457,22 @@ struct Worker {
     counts: Arc<Counts>,
     trouble: Arc<Mutex<Option<String>>>,
     limits: Limits,
-    /// When the last snapshot was made, and its number.
+    /// Time and sequence number of the last snapshot.
     snapshot: (Instant, u64),
     log: Log,
 }
 
-/// A request that was learned from and is not on disk yet.
+/// A request that was learned and is not on disk yet.
 struct Done {
     record: Record,
     batch: Batch,
-    /// What was measured of its rows before they were learned from.
+    /// The measurements of its rows before they were learned.
     rows: Rows,
-    /// The row that feedback took away from those that wait.
+    /// The waiting row that feedback has used up.
     waiting: Option<Waiting>,
 }
 
-/// Answers of a group, in order.
+/// The answers to a group, in order.
 type Replies = Vec<(oneshot::Sender<Acknowledged>, Acknowledged)>;
 
 impl Worker {
@@ -519,7 +519,7 @@ impl Worker {
         Answer { sequence: self.log.next(), rows, print: 0 }
     }
 
-    /// Learns from a group of requests, with one `fsync`.
+    /// Learns a group of requests, with one `fsync`.
     fn learn(&mut self, jobs: Vec<Asked>) {
         if jobs.is_empty() {
             return;
@@ -530,7 +530,7 @@ impl Worker {
         let mut side = sides.write(1 - live);
         for (job, reply) in jobs {
             let answer = match self.one(&mut side, job, &mut done) {
-                // Some of its rows may have been learned: begin again from the published copy.
+                // Some of its rows may have been learned, so start again from the published copy.
                 Err((fault, true)) => match Self::again(&sides, live, &done) {
                     Ok(engine) => {
                         *side = engine;
@@ -571,7 +571,7 @@ impl Worker {
         let rows = done.iter().map(|done| done.record.rows).sum();
         self.counts.learned.fetch_add(rows, Ordering::Relaxed);
         for Done { record, rows, .. } in &done {
-            // Only a promotion gives a model, and none is in a group.
+            // Only a promotion returns a model, and no group contains one.
             let _ = lock(&self.beside).apply(record, &sides.read(), rows);
         }
         for (reply, answer) in replies {
@@ -579,13 +579,13 @@ impl Worker {
         }
         let mut side = sides.write(live);
         for Done { record, batch, .. } in &done {
-            // The same rows were learned on the other side.
+            // The other copy has learned the same rows.
             let _ = side.learn(batch);
             side.position = record.end();
         }
     }
 
-    /// The published copy, with these requests learned again.
+    /// A copy of the published model that has learned these requests again.
     fn again(sides: &Sides, live: usize, done: &[Done]) -> Result<Engine, Fault> {
         let live = sides.sides[live].read().unwrap_or_else(PoisonError::into_inner);
         let mut engine = live.copy()?;
@@ -596,7 +596,7 @@ impl Worker {
         Ok(engine)
     }
 
-    /// Learns from one request and puts it in the log. An error says whether the copy must be made again.
+    /// Learns one request and appends it to the log. The error says whether the copy must be rebuilt.
     fn one(
         &mut self,
         side: &mut Engine,
@@ -666,7 +666,7 @@ impl Worker {
         Ok((answer, false))
     }
 
-    /// The first answer to an id; an error if the request was another one then.
+    /// The first answer to an id; an error if the id was used for another request.
     fn known(&self, id: &str, mark: u64, other: &str) -> Result<Option<Answer>, (Fault, bool)> {
         let Some(known) = lock(&self.beside).ids.get(id) else { return Ok(None) };
         if known.print != mark {
@@ -677,7 +677,7 @@ impl Worker {
         Ok(Some(known))
     }
 
-    /// A change that is not learning: written to the log alone.
+    /// Carries out a change other than learning; it is written to the log alone.
     fn change(&mut self, job: Job) -> Result<Answer, Fault> {
         let (kind, format, note, body) = match job {
             Job::Snapshot => {
@@ -728,7 +728,7 @@ impl Worker {
         Ok(record)
     }
 
-    /// Puts another model in the place of both copies.
+    /// Replaces both copies by another model.
     fn publish(&self, live: usize, mut engine: Engine, position: u64) -> Result<(), Fault> {
         engine.position = position;
         let copy = engine.copy()?;
@@ -752,7 +752,7 @@ impl Worker {
         Ok(self.answer(0))
     }
 
-    /// Writes a snapshot, and removes what it replaces. A failure is kept for `describe` and the metrics.
+    /// Writes a snapshot and removes those it replaces. An error is kept for `describe` and the metrics.
     fn save(&mut self) {
         let saved = self.try_save();
         *lock(&self.trouble) = saved.err().map(|fault| format!("no snapshot: {}", fault.detail));

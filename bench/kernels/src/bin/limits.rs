@@ -1,11 +1,13 @@
-//! What this machine can do: memory, files, and the least that learning from sparse rows can be. One JSON object on standard output.
+//! Measures the limits of this machine: memory, files, and the fastest possible learning from sparse rows. Prints one
+//! JSON object.
 //!
 //! ```text
 //! limits a.vw a.csr RUNS
 //! ```
 //!
-//! `a.vw` as `bench/workloads.py` writes it; `a.csr` is written here and read again. All times are processor seconds of one thread, least of RUNS, but for
-//! `two_at_once`: what two threads that share nothing do together, over what one does, by the clock. Cores that are halves of one, or busy with others, do not make it 2.
+//! `a.vw` comes from `bench/workloads.py`; `a.csr` is written here and read again. Times are processor seconds of one
+//! thread, the minimum of RUNS. The exception is `two_at_once`: the throughput of two independent threads divided by
+//! that of one, by wall clock. It is below 2 if cores share hardware or are busy.
 
 use std::error::Error;
 use std::fs::File;
@@ -16,9 +18,9 @@ use std::time::Instant;
 use geowalk_bench::sparse::{Csr, PADDING, rows, score, step, zeros};
 use geowalk_bench::{best, say};
 
-/// Words that are read for the bandwidth of memory: more than any cache holds.
+/// Number of words read to measure memory bandwidth: more than any cache holds.
 const WORDS: usize = 1 << 27;
-/// Bytes of a call of read().
+/// Bytes per call of read().
 const BUFFER: usize = 1 << 18;
 const RATE: f32 = 0.5;
 
@@ -33,7 +35,7 @@ fn sum(words: &[u64]) -> u64 {
     sums.iter().fold(0, |a, b| a.wrapping_add(*b))
 }
 
-/// Bytes of a file through read().
+/// Number of bytes of a file, read with read().
 fn read_through(path: &str) -> std::io::Result<usize> {
     let (mut file, mut buffer, mut total) = (File::open(path)?, vec![0; BUFFER], 0);
     loop {
@@ -44,7 +46,7 @@ fn read_through(path: &str) -> std::io::Result<usize> {
     }
 }
 
-/// The text by pieces that end with a row, as a program of constant memory reads it; each piece is padded.
+/// Passes on the text in padded pieces that end with a row, as a program with constant memory reads it.
 fn pieces(path: &str, mut each: impl FnMut(&[u8], usize)) -> std::io::Result<()> {
     let (mut file, mut buffer, mut kept) = (File::open(path)?, vec![0; BUFFER + PADDING], 0);
     loop {
@@ -60,7 +62,7 @@ fn pieces(path: &str, mut each: impl FnMut(&[u8], usize)) -> std::io::Result<()>
     }
 }
 
-/// Rows of the binary file, learned from as they are read.
+/// Learns the rows of the binary file as they are read.
 fn learn_binary(path: &str, rate: f32) -> std::io::Result<f64> {
     let (mut file, mut buffer, mut kept, mut loss) =
         (File::open(path)?, vec![0_u8; BUFFER], 0, 0.0);
@@ -100,7 +102,7 @@ fn learn_text(text: &[u8], len: usize) -> f64 {
     loss
 }
 
-/// The least seconds by the clock of so many runs.
+/// The minimum wall-clock seconds of this number of runs.
 fn wall<T>(runs: usize, mut f: impl FnMut() -> T) -> f64 {
     let one = |_| {
         let start = Instant::now();

@@ -1,10 +1,11 @@
-//! geowalk's trees, stumps and rules on a table in memory, phase by phase, as scikit-learn, LightGBM and XGBoost are measured. One JSON object on standard output.
+//! Measures geowalk's trees, stumps and rules on a table in memory, phase by phase, as scikit-learn, LightGBM and
+//! XGBoost are measured. Prints one JSON object.
 //!
 //! ```text
 //! RAYON_NUM_THREADS=1 tables tree|exact-tree|stumps|rules ROUNDS d.csv d_test.csv
 //! ```
 //!
-//! Tables as `bench/workloads.py` writes them: numbers with a header, the label 0 or 1 last. Reading them is not measured here.
+//! Tables come from `bench/workloads.py`: numbers with a header, the label 0 or 1 last. Reading them is not measured.
 
 use std::error::Error;
 use std::time::Instant;
@@ -41,19 +42,19 @@ fn read(path: &str) -> Outcome<(Table, Classes)> {
     Ok((Table::new(columns.collect())?, Classes::new(codes, ["0", "1"])?))
 }
 
-/// What was measured of one learner.
+/// The measurements of one learner.
 struct Measured {
     prepare: f64,
     fit: f64,
     fit_wall: f64,
     predict: f64,
-    /// Of the rows of the test.
+    /// Probabilities of the test rows.
     probabilities: Vec<f64>,
-    /// The class of the rows of the test.
+    /// Predicted classes of the test rows.
     positive: Vec<bool>,
 }
 
-/// Processor seconds, seconds on the clock, and what `f` gave.
+/// Processor seconds, wall-clock seconds, and the result of `f`.
 fn clocked<T>(f: impl FnOnce() -> T) -> (f64, f64, T) {
     let start = Instant::now();
     let (cpu, out) = timed(f);
@@ -102,7 +103,7 @@ fn boosted<'a>(
     Ok(Measured { prepare, fit, fit_wall, predict, probabilities, positive })
 }
 
-/// The share of pairs in the right order, halves for ties.
+/// The area under the ROC curve: the fraction of pairs in the right order; ties count half.
 fn auc(probabilities: &[f64], truth: &[u32]) -> f64 {
     let mut order: Vec<usize> = (0..truth.len()).collect();
     order.sort_by(|a, b| probabilities[*a].total_cmp(&probabilities[*b]));

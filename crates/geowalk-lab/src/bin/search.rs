@@ -1,4 +1,4 @@
-//! Searches for false certificates: `search [RUNS] [FIRST SEED]`; exit code 1 if there is one.
+//! Searches for false certificates: `search [RUNS] [FIRST SEED]`. The exit code is 1 if one is found.
 
 #![allow(clippy::print_stdout)] // the report
 
@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use geowalk_lab::search::search;
 
-/// Violations that are printed.
+/// Maximum number of violations printed.
 const SHOWN: usize = 20;
 
 fn main() -> ExitCode {
