@@ -265,7 +265,7 @@ class _BoostedTrees(_Batch):
 
     _TREES = (
         "rate", "depth", "ridge", "row_share", "column_share", "min_leaf", "effective_rows", "leaf_step", "patience",
-        "hold_out",
+        "hold_out", "weak",
     )
     _whole = {"rounds": 1, "leaves": 2, "depth": 1, "min_leaf": 1, "patience": 1, "bins": 2, "seed": 0}
     _optional = ("rounds", "leaves", "depth", "min_leaf", "patience", "bins")
@@ -285,9 +285,47 @@ class _BoostedTrees(_Batch):
             loss=self.loss,
             bins=min(int(self.bins), 254),
             seed=self._seed(),
+            **self._constraints(names),
             **self._settings(),
             **table,
         )
+
+    def _constraints(self, names: list[str]) -> dict[str, Any]:
+        """Columns in which the score must rise or fall, and those that may meet, by the names that the model has."""
+        shown = {name: k for k, name in enumerate(self._shown_names(names))}
+
+        def place(column: Any) -> str:
+            if isinstance(column, str):
+                if column not in shown:
+                    raise ConfigError(f"unknown column {column!r}; known: {', '.join(list(shown)[:10])}")
+                return names[shown[column]]
+            if not 0 <= int(column) < len(names):
+                raise ConfigError(f"column {column} of {len(names)} columns; they are numbered from 0")
+            return names[int(column)]
+
+        signs = getattr(self, "monotonic_cst", None)
+        if signs is not None and not isinstance(signs, dict):
+            if len(signs) != len(names):
+                raise ConfigError(f"monotonic_cst has {len(signs)} values for {len(names)} columns")
+            signs = dict(enumerate(signs))
+        signs = {place(column): sign for column, sign in (signs or {}).items()}
+        wrong = [sign for sign in signs.values() if sign not in (-1, 0, 1)]
+        if wrong:
+            raise ConfigError(f"monotonic_cst holds {wrong[0]!r}; it takes 1 (rising), -1 (falling) and 0")
+        groups = getattr(self, "interaction_cst", None)
+        if isinstance(groups, str):
+            if groups != "no_interactions":
+                raise ConfigError(f"interaction_cst = {groups!r}; it takes groups of columns, or 'no_interactions'")
+            groups = [[column] for column in list(shown)[:1]]
+        return {
+            "increasing": [name for name, sign in signs.items() if sign == 1],
+            "decreasing": [name for name, sign in signs.items() if sign == -1],
+            "interactions": [[place(column) for column in group] for group in groups or ()],
+        }
+
+    def _shown_names(self, names: list[str]) -> list[str]:
+        numbered = names == [str(k) for k in range(1, len(names) + 1)]
+        return [f"x{k}" for k in range(len(names))] if numbered else names
 
     def _settings(self) -> dict[str, Any]:
         """What the parameters say of the trees."""
@@ -298,12 +336,16 @@ class _BoostedTrees(_Batch):
             own["rate"] = self.learning_rate
         return own
 
+    def _is_plain(self) -> bool:
+        """Is the paper's plain algorithm asked for?"""
+        return False
+
     def _fit_with(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> Any:
         """Learns; with other rows that choose the number of rounds."""
         if eval_set is None:
             return self._fit(X, y, sample_weight)
-        if self.weak != "trees":
-            raise ValueError("eval_set goes with weak='trees'")
+        if self._is_plain():
+            raise ValueError("eval_set goes with weak='trees', or with weak='rules' that are not plain")
         if self.rounds is not None:
             raise ValueError(f"rounds = {self.rounds} is exact: with eval_set leave rounds out, so that it is chosen")
         if isinstance(eval_set, list):
@@ -413,25 +455,28 @@ class _Regressor(_BoostedTrees):
 class BoostClassifier(_BoostedTrees):
     """Boosted rules that can be read as sentences, or boosted trees, with any strictly convex loss.
 
-    Rules: H(x) = sum of alpha_j h_j(x); in each round the rule with the largest edge over the weights of the examples is
-    found, and its leverage moved to the minimum of the loss. Trees (weak='trees'): each round adds a tree whose leaf values
-    lower the loss; without `rounds` held-out rows choose how many, then all rows are learned from.
+    Each round adds a rule (of at most `literals` tests) or a tree whose values lower the loss; of several classes a rule votes
+    for all of them. Without `rounds` held-out rows choose how many, then all rows are learned from.
+
+    Plain rules, the paper's algorithm: H(x) = sum of alpha_j h_j(x); in each round the rule with the largest edge over the
+    weights of the examples is found, and its leverage moved to the minimum of the loss. No shrinking, no sampling.
 
     loss      a balanced convex loss (matsushita, gini, entropy, mu, nu, zeta), or exponential, logistic, squared; or your own,
-              a geowalk.losses.Custom; None: matsushita, and logistic for trees
-    weak      'rules', 'stumps', 'trees', 'small-trees' (each one vote of +1 or -1 per leaf) or 'columns'
-    literals  tests in a rule
-    rounds    how many rounds; None: 10, and of trees as many as held-out rows want
-    leverage  'one', 'all' or how many leverages move in a round
-    adapt     None, or which losses are chosen while boosting: 'F1', 'F2', 'E1', 'E2', 'F*'
+              a geowalk.losses.Custom; None: logistic, and matsushita if plain
+    weak      'rules', 'trees', or, always plain, 'stumps', 'small-trees' (each one vote of +1 or -1 per leaf), 'columns'
+    literals  tests in a rule; None: 3, of plain rules 2
+    rounds    exactly so many rounds; None: as many as held-out rows want, and 10 if plain
+    leverage  plain: 'one', 'all' or how many leverages move in a round
+    adapt     plain: None, or which losses are chosen while boosting: 'F1', 'F2', 'E1', 'E2', 'F*'
     leaves    of a tree at most; None: 16, and 4 of small trees
-    bins      thresholds between so many quantiles, of trees at most 254; None: between all values
+    bins      thresholds between so many quantiles, of trees at most 254; None: between all values (plain)
     seed      of whatever is random
     nominal   columns whose numbers are names
     text      columns of free text, split into words; a column of several words whose values mostly differ is split
               anyway
+    plain     True, False, or None: True if `rounds` is given or a parameter that only the plain algorithm has
 
-    Of trees alone (None is the default of the task):
+    Of rules and trees that are not plain (None is the default of the task):
 
     rate          how much of each step is taken, 0 to 1
     depth         tests on the way to a leaf at most
@@ -443,10 +488,24 @@ class BoostClassifier(_BoostedTrees):
     leaf_step     'newton', 'exact' or 'kl'
     patience      rounds without improvement on held-out rows
     hold_out      the share of rows that is held out to choose the rounds, instead of folds
+    vector        several classes: one tree votes for all, instead of one for each
+    monotonic_cst    columns in which the score must rise (1) or fall (-1): a dictionary by name or number, or a list
+    interaction_cst  groups of columns that may meet in a rule or on the way to a leaf; others stay alone
     random_state  another name of the seed, as scikit-learn has it
     learning_rate  another name of the rate
     class_weight  None, 'balanced' (each class counts as much as any other) or a dictionary of weights by class: they
                   multiply those of the rows
+
+    Of the plain algorithm:
+
+    search        how tests are compared: 'edge', 'screened(K)' or 'exact'
+    reduction     several classes: 'ova', one against the rest, or 'mh', one row per class (usually far less accurate)
+    separable     a rule that never errs: 'cap' its leverage, 'stop' there, or 'error'
+    abstain       rules abstain where a value is missing
+    until         stop when the bound on the training error is this small
+    by            what `adapt` chooses losses by: 'held-out', the surrogate of a fifth of the rows (then all rows are learned from),
+                  or 'training', the training error as in the paper
+    mu, nu        of the losses that `adapt` chooses among
 
     >>> import numpy as np
     >>> from geowalk import BoostClassifier
@@ -455,6 +514,8 @@ class BoostClassifier(_BoostedTrees):
     >>> model = BoostClassifier(rounds=5).fit(X, y)
     >>> model.score(X, y) > 0.95, len(model.rules_) > 0
     (True, True)
+    >>> BoostClassifier().fit(X, y).score(X, y) > 0.98
+    True
     >>> BoostClassifier(weak="trees").fit(X, y).score(X, y) > 0.98
     True
 
@@ -465,7 +526,7 @@ class BoostClassifier(_BoostedTrees):
         self,
         loss: str | Loss | None = None,
         weak: str = "rules",
-        literals: int = 2,
+        literals: int | None = None,
         rounds: int | None = None,
         leverage: str | int = "one",
         adapt: str | None = None,
@@ -487,7 +548,22 @@ class BoostClassifier(_BoostedTrees):
         random_state: int | None = None,
         learning_rate: float | None = None,
         class_weight: Any = None,
+        plain: bool | None = None,
+        vector: bool = False,
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
+        search: str = "edge",
+        reduction: str = "ova",
+        separable: str = "cap",
+        abstain: bool = False,
+        until: float | None = None,
+        mu: float = 0.5,
+        nu: float = 0.25,
+        by: str = "held-out",
     ) -> None:
+        self.plain, self.vector, self.monotonic_cst, self.interaction_cst = plain, vector, monotonic_cst, interaction_cst
+        self.search, self.reduction, self.separable, self.abstain = search, reduction, separable, abstain
+        self.until, self.mu, self.nu, self.by = until, mu, nu, by
         self.learning_rate, self.class_weight = learning_rate, class_weight
         self.loss, self.weak, self.literals, self.rounds = loss, weak, literals, rounds
         self.leverage, self.adapt, self.leaves, self.bins, self.seed = leverage, adapt, leaves, bins, seed
@@ -497,13 +573,39 @@ class BoostClassifier(_BoostedTrees):
         self.patience, self.hold_out, self.random_state = patience, hold_out, random_state
 
     _whole = {**_BoostedTrees._whole, "literals": 1, "bins": 0}
+    _optional = (*_BoostedTrees._optional, "literals")
+
+    def _plain_alone(self) -> list[str]:
+        """Parameters that only the plain algorithm has, and that are not as they were."""
+        usual = {
+            "leverage": "one", "adapt": None, "search": "edge", "reduction": "ova", "separable": "cap", "abstain": False,
+            "until": None, "mu": 0.5, "nu": 0.25,
+        }
+        own = [name for name, value in usual.items() if getattr(self, name) != value]
+        return own if self.bins is not None else [*own, "bins"]
+
+    def _chosen_alone(self) -> list[str]:
+        """Parameters that the plain algorithm does not have, and that are not as they were."""
+        usual = {name: None for name in self._TREES if name not in ("weak", "patience", "hold_out")}
+        usual |= {"leaf_step": "newton", "vector": False, "monotonic_cst": None, "interaction_cst": None, "learning_rate": None}
+        return [name for name, value in usual.items() if getattr(self, name) is not value and getattr(self, name) != value]
+
+    def _is_plain(self) -> bool:
+        if self.weak != "rules":
+            return self.weak != "trees"
+        if self.plain is not None:
+            return bool(self.plain)
+        return bool(self._plain_alone()) or (self.rounds is not None and not self._chosen_alone())
 
     def _learn(self, names: list[str], columns: list[Any], y: np.ndarray, classes: list[Any], w: Any, **table: Any) -> Any:
-        if self.weak == "trees":
+        if not self._is_plain():
+            given = self._plain_alone()
+            if given and given[0] != "bins":
+                raise ConfigError(f"{given[0]} = {getattr(self, given[0])!r} goes with plain=True")
             return self._trees(names, columns, y, classes, w, **table)
-        given = [name for name in (*self._TREES, "learning_rate") if getattr(self, name) not in (None, "newton")]
+        given = self._chosen_alone()
         if given:
-            raise ConfigError(f"{given[0]} = {getattr(self, given[0])!r} goes with weak='trees'")
+            raise ConfigError(f"{given[0]} = {getattr(self, given[0])!r} does not go with plain rules, stumps or columns")
         return Boost(
             names,
             columns,
@@ -512,15 +614,35 @@ class BoostClassifier(_BoostedTrees):
             w,
             loss="matsushita" if self.loss is None else self.loss,
             weak=self.weak,
-            literals=self.literals,
+            literals=2 if self.literals is None else self.literals,
             leaves=4 if self.leaves is None else self.leaves,
             rounds=10 if self.rounds is None else self.rounds,
             leverage=str(self.leverage),
             adapt=self.adapt,
             bins=self.bins or 0,
             seed=self._seed(),
+            search=self.search,
+            reduction=self.reduction,
+            separable=self.separable,
+            abstain=self.abstain,
+            until=self.until,
+            hold_out=self.hold_out,
+            patience=self.patience,
+            mu=self.mu,
+            nu=self.nu,
+            by=self.by,
             **table,
         )
+
+    def _settings(self) -> dict[str, Any]:
+        own = {**super()._settings(), "vector": self.vector}
+        if self.weak == "rules":
+            if self.leaves is not None:
+                raise ConfigError(f"leaves = {self.leaves} goes with weak='trees'")
+            own.update(leaves=None, depth=self.literals if self.depth is None else self.depth)
+        elif self.literals is not None:
+            raise ConfigError(f"literals = {self.literals} goes with weak='rules'")
+        return own
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Any:
         """Learns from a table. Numbers may be missing (NaN), columns may hold names. With `eval_set`, a pair (X, y), these
@@ -543,7 +665,13 @@ class BoostClassifier(_BoostedTrees):
         ('x0 > 0.5', 'yes', 20, 1.0)
         """
         if isinstance(self._learned, Trees):
-            raise AttributeError("rules_ goes with weak='rules', 'stumps' or 'columns'; trees have feature_importances_ and explain")
+            rules = json.loads(self.write("json"))["rules"]
+            if rules is None:
+                raise AttributeError("rules_ goes with weak='rules', 'stumps' or 'columns'; trees have feature_importances_ and explain")
+            return [
+                Rule(own["condition"], own["votes_for"], own["weight"], round(own["rows"]), own["share"], own["words"])
+                for own in rules
+            ]
         members = json.loads(self.write("json"))["members"]
         return [
             Rule(own["condition"], own["votes_for"], abs(own["leverage"]), own["rows"], self._share(own), own["words"])
@@ -582,21 +710,21 @@ class BoostClassifier(_BoostedTrees):
 
 
 class BoostRegressor(_Regressor):
-    """Boosted trees that predict numbers.
+    """Boosted trees or rules that predict numbers.
 
-    Each round adds a tree whose leaf values lower the loss; without `rounds` held-out rows choose how many, then all rows are
+    Each round adds a tree, or a rule of at most `depth` tests, whose leaf values lower the loss; without `rounds` held-out rows choose how many, then all rows are
     learned from. The training loss never rises.
 
     loss          'squared', 'absolute', 'quantile(tau=0.5)', 'huber(delta=1)' or 'poisson' (counts; the prediction is a mean)
-    weak          'trees'
+    weak          'trees' or 'rules'
     rounds        how many rounds; None: as many as held-out rows want
     leaves        of a tree at most; None: 16
     bins          thresholds between so many quantiles, at most 254
     seed          of whatever is random
     nominal       columns whose numbers are names
     text          columns of free text, split into words; a column of several words whose values mostly differ is split anyway
-    rate          how much of each step is taken, 0 to 1; None: 0.05
-    depth         tests on the way to a leaf at most; None: 6
+    rate          how much of each step is taken, 0 to 1; None: 0.05, of rules 0.1
+    depth         tests on the way to a leaf at most; None: 6, of rules 3
     ridge         the ridge of leaf values; None: 1
     row_share     the share of the rows that each tree is grown on; None: 0.8
     column_share  the share of the columns that each node looks at; None: 0.7
@@ -607,6 +735,8 @@ class BoostRegressor(_Regressor):
     hold_out      the share of rows that is held out to choose the rounds, instead of folds
     random_state  another name of the seed, as scikit-learn has it
     learning_rate  another name of the rate
+    monotonic_cst    columns in which the prediction must rise (1) or fall (-1): a dictionary by name or number, or a list
+    interaction_cst  groups of columns that may meet in a rule or on the way to a leaf; others stay alone
 
     >>> import numpy as np
     >>> from geowalk import BoostRegressor
@@ -640,8 +770,10 @@ class BoostRegressor(_Regressor):
         hold_out: float | None = None,
         random_state: int | None = None,
         learning_rate: float | None = None,
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
     ) -> None:
-        self.learning_rate = learning_rate
+        self.learning_rate, self.monotonic_cst, self.interaction_cst = learning_rate, monotonic_cst, interaction_cst
         self.loss, self.weak, self.rounds, self.leaves, self.bins, self.seed = loss, weak, rounds, leaves, bins, seed
         self.nominal, self.text = nominal, text
         self.rate, self.depth, self.ridge, self.row_share, self.column_share = rate, depth, ridge, row_share, column_share
@@ -656,8 +788,8 @@ class BoostRegressor(_Regressor):
         >>> BoostRegressor(rounds=3).fit([[0.0], [1.0]], [0.0, 1.0]).n_rounds_
         3
         """
-        if self.weak != "trees":
-            raise ConfigError(f"weak = {self.weak!r}; numbers are learned by 'trees'")
+        if self.weak not in ("trees", "rules"):
+            raise ConfigError(f"weak = {self.weak!r}; numbers are learned by 'trees' or 'rules'")
         return self._fit_with(X, y, sample_weight, eval_set)
 
     def staged_predict(self, X: Any) -> Any:

@@ -226,9 +226,13 @@ def _trees(own: dict[str, str], classes: bool) -> BoostClassifier | BoostRegress
     whole = {name: int(own[name]) for name in ("rounds", "leaves", "bins", "seed", "depth", "min_leaf")}
     parts = {name: float(own[name]) for name in ("rate", "ridge", "row_share", "column_share")}
     effective = own.get("effective_rows") == "true"
-    known = {"weak": "trees", "leaf_step": own["leaf_step"], "effective_rows": effective, **whole, **parts}
+    known = {"weak": own.get("shape", "trees"), "leaf_step": own["leaf_step"], "effective_rows": effective, **whole, **parts}
+    if known["weak"] == "rules":
+        del known["leaves"]
     if not classes:
         return BoostRegressor(loss=own["loss"], **known)
+    if known["weak"] == "rules":
+        known["literals"] = known.pop("depth")
     return BoostClassifier(loss=None if own["loss"] == "softmax" else own["loss"], **known)
 
 
@@ -244,6 +248,8 @@ def _boost(own: dict[str, str]) -> BoostClassifier:
         leaves=int(own["leaves"]),
         bins=_bins(own),
         seed=int(own["seed"]),
+        plain=True if own["weak"] == "rules" else None,
+        **{name: own[name] for name in ("search", "reduction", "separable")},
     )
 
 

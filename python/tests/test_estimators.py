@@ -42,7 +42,12 @@ CAPPED = {
 }
 # Where a rule is not true it votes for the other class, also if that has a ten-millionth of the weight.
 CAPPED["check_class_weight_classifiers"] = "a rule votes for both classes, however little one of them weighs"
-BATCH = [geowalk.BoostClassifier(), geowalk.BoostClassifier(weak="stumps"), geowalk.TreeClassifier()]
+BATCH = [
+    geowalk.BoostClassifier(),
+    geowalk.BoostClassifier(plain=True),
+    geowalk.BoostClassifier(weak="stumps"),
+    geowalk.TreeClassifier(),
+]
 
 
 def checks(estimator, expected):
@@ -64,7 +69,8 @@ def test_checks_of_online_estimators(estimator):
 @pytest.mark.parametrize("estimator", BATCH, ids=repr)
 @pytest.mark.filterwarnings("ignore")
 def test_checks_of_batch_estimators(estimator):
-    assert checks(estimator, CAPPED if isinstance(estimator, geowalk.BoostClassifier) else {}) == []
+    capped = isinstance(estimator, geowalk.BoostClassifier) and estimator._is_plain()
+    assert checks(estimator, CAPPED if capped else {}) == []
 
 
 class Squeezed(geowalk.Winnow):

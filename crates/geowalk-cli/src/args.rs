@@ -463,63 +463,84 @@ pub(crate) struct Track {
 }
 
 #[derive(Debug, ClapArgs)]
+#[allow(clippy::struct_excessive_bools)] // flags that have nothing to do with each other
 pub(crate) struct Boost {
     #[command(flatten)]
     pub(crate) data: Data,
-    /// Loss of classes: exponential, squared, logistic, gini, matsushita, entropy, mu, nu, zeta, renorm. Of numbers,
-    /// with --weak trees: squared, absolute, quantile(tau), huber(delta), poisson [default: matsushita; for trees
-    /// logistic or squared]
+    /// Loss of classes: exponential, squared, logistic, gini, matsushita, entropy, mu, nu, zeta, renorm. Of numbers:
+    /// squared, absolute, quantile(tau), huber(delta), poisson [default: logistic or squared; with --plain matsushita]
     #[arg(long)]
     pub(crate) loss: Option<String>,
-    /// What is boosted: rules, stumps, trees (usually the most accurate), small-trees (one vote each), columns.
+    /// What is boosted: rules, trees (usually the most accurate), or, always as with --plain, stumps, small-trees (one
+    /// vote each), columns.
     #[arg(long, default_value = "rules")]
     pub(crate) weak: String,
-    /// Literals of a rule at most.
-    #[arg(long, default_value_t = 2)]
-    pub(crate) literals: usize,
+    /// Rules by the paper's plain algorithm: full steps, no sampling, as many rounds as asked. Without this flag it is
+    /// taken if --rounds is given, or an option that only it has.
+    #[arg(long)]
+    pub(crate) plain: bool,
+    /// Tests of a rule at most [default: 3, with --plain 2]
+    #[arg(long)]
+    pub(crate) literals: Option<usize>,
     /// Maximum leaves of a tree [default: 16, of small-trees 4]
     #[arg(long)]
     pub(crate) leaves: Option<usize>,
     /// Maximum depth of a tree, with --weak trees [default: 6]
     #[arg(long)]
     pub(crate) depth: Option<usize>,
-    /// Part of each step that is taken, 0 to 1, with --weak trees [default: 0.05, of several classes 0.1]
+    /// Several classes: one tree votes for all of them, instead of one tree for each; rules always do.
+    #[arg(long)]
+    pub(crate) vector: bool,
+    /// Part of each step that is taken, 0 to 1 [default: 0.05, of rules and several classes 0.1]
     #[arg(long)]
     pub(crate) rate: Option<f64>,
-    /// Ridge of leaf values, with --weak trees [default: 1]
+    /// Ridge of leaf values, or of what a rule adds [default: 1]
     #[arg(long)]
     pub(crate) ridge: Option<f64>,
-    /// Minimum rows of a leaf, with --weak trees [default: 5, of several classes 20]
+    /// Minimum rows of a leaf or rule [default: 5, of several classes 20]
     #[arg(long, value_name = "ROWS")]
     pub(crate) min_leaf: Option<usize>,
-    /// Count the rows of a leaf by how hard they are to tell, with --weak trees [default: false]
+    /// Count the rows of a leaf by how hard they are to tell [default: false]
     #[arg(long, value_name = "true|false")]
     pub(crate) effective_rows: Option<bool>,
-    /// Share of the rows each tree is grown on, with --weak trees [default: 0.8]
+    /// Share of the rows each tree or rule is found on [default: 0.8]
     #[arg(long, value_name = "SHARE")]
     pub(crate) row_share: Option<f64>,
-    /// Share of the columns each node looks at, with --weak trees [default: 0.7, of several classes 0.8]
+    /// Share of the columns each node looks at [default: 0.7, of several classes 0.8]
     #[arg(long, value_name = "SHARE")]
     pub(crate) column_share: Option<f64>,
-    /// How leaf values are found, with --weak trees.
+    /// How leaf values are found.
     #[arg(long, default_value = "newton", value_name = "newton|exact|kl")]
     pub(crate) leaf_step: String,
-    /// Rounds at most; of trees exactly [default: 10; of trees chosen by held-out rows; or those of --resume]
+    /// Column in which the score must not fall: a larger number never speaks against the second class (repeatable).
+    #[arg(long, value_name = "COL", value_delimiter = ',')]
+    pub(crate) increasing: Vec<String>,
+    /// Column in which the score must not rise (repeatable).
+    #[arg(long, value_name = "COL", value_delimiter = ',')]
+    pub(crate) decreasing: Vec<String>,
+    /// Columns that may meet in a rule or on the way to a leaf, as A,B,C (repeatable); others stay alone.
+    #[arg(long, value_name = "COLS")]
+    pub(crate) interact: Vec<String>,
+    /// Exactly so many rounds [default: chosen by held-out rows; with --plain 10; or those of --resume]
     #[arg(long)]
     pub(crate) rounds: Option<usize>,
-    /// How many leverages move in a round: one, all, or a number (the newest).
+    /// How many leverages move in a round: one, all, or a number (the newest); --plain.
     #[arg(long, default_value = "one")]
     pub(crate) leverage: String,
     /// Choose the loss as the run goes: none, F1, F2, E1, E2 or F*.
     #[arg(long, default_value = "none")]
     pub(crate) adapt: String,
+    /// What --adapt chooses losses by: the surrogate of held-out rows (a fifth of them, then all rows are learned from),
+    /// or the training error as in the paper.
+    #[arg(long, default_value = "held-out", value_name = "held-out|training")]
+    pub(crate) by: String,
     /// μ of the flavours.
     #[arg(long, default_value_t = 0.5)]
     pub(crate) mu: f64,
     /// ν of the flavours.
     #[arg(long, default_value_t = 0.25)]
     pub(crate) nu: f64,
-    /// How literals are compared: edge, screened(K) or exact.
+    /// How tests of a rule are compared: edge, screened(K) or exact; --plain.
     #[arg(long, default_value = "edge")]
     pub(crate) search: String,
     /// Bins of a column, 2 to 255, or exact: thresholds between all values [default: 255, of trees 254]
@@ -531,7 +552,8 @@ pub(crate) struct Boost {
     /// A feature that never errs: cap its leverage, stop there, or error.
     #[arg(long, default_value = "cap", value_name = "cap|stop|error")]
     pub(crate) separable: String,
-    /// Several classes: one against the rest, or one row per class, a single list of rules that needs many more rounds.
+    /// Several classes, --plain: one against the rest, or one row per class, a single list of rules that needs many more
+    /// rounds (the paper's baseline: usually far less accurate than the default).
     #[arg(long, default_value = "ova", value_name = "ova|mh")]
     pub(crate) reduction: String,
     /// Stop when the bound on the training error is this small.
@@ -557,8 +579,9 @@ pub(crate) struct Boost {
     pub(crate) dry_run: bool,
     /// Continue the rounds of this model on the same data, with its settings: the same bits as without an interruption.
     #[arg(long, value_name = "MODEL", conflicts_with_all = ["loss", "weak", "literals", "leaves", "depth", "rate", "ridge",
-        "min_leaf", "effective_rows", "row_share", "column_share", "leaf_step", "leverage",
-        "adapt", "mu", "nu", "search", "bins", "abstain", "separable", "reduction", "until", "hold_out",
+        "min_leaf", "effective_rows", "row_share", "column_share", "leaf_step", "leverage", "plain", "vector",
+        "increasing", "decreasing", "interact",
+        "adapt", "by", "mu", "nu", "search", "bins", "abstain", "separable", "reduction", "until", "hold_out",
         "patience", "seed", "task"])]
     pub(crate) resume: Option<PathBuf>,
     /// Write the model here.

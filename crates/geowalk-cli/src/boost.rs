@@ -13,7 +13,7 @@ use geowalk::spec;
 use geowalk_data::Task;
 use geowalk_run::boost::validate::{self, Checked};
 use geowalk_run::boost::words::Names;
-use geowalk_run::boost::{Boosted, History, Kind, Plan, Said, summary};
+use geowalk_run::boost::{Boosted, By, History, Kind, Plan, Said, summary};
 use geowalk_run::error::RunError;
 use geowalk_run::learned::promise;
 use geowalk_run::model::Model;
@@ -46,10 +46,11 @@ fn plan(args: &Boost) -> Result<Plan, Failure> {
         loss: args.loss.clone().unwrap_or_else(|| "matsushita".to_owned()),
         own: None,
         adapt: Flavour::parse(&args.adapt)?,
+        by: By::parse(&args.by)?,
         mu: args.mu,
         nu: args.nu,
         weak: Kind::parse(&args.weak)?,
-        literals: args.literals,
+        literals: args.literals.unwrap_or(2),
         leaves: args.leaves.unwrap_or(4),
         search: Search::parse(&args.search)?,
         bins: bins(args.bins.as_deref().unwrap_or("255"))?,
@@ -65,14 +66,15 @@ fn plan(args: &Boost) -> Result<Plan, Failure> {
             .ok_or_else(|| choice("reduction", &args.reduction, &["ova", "mh"]))?,
         seed: args.seed,
         halt: crate::interrupt::halt(),
-        known: Vec::new(),
+        ..Plan::default()
     })
 }
 
-/// Refuses flags that mean something for boosted trees alone.
-fn refuse_trees(args: &Boost) -> Result<(), Failure> {
+/// Flags that the plain algorithm does not have.
+fn only_chosen(args: &Boost) -> Option<&'static str> {
     let given = [
         ("--depth", args.depth.is_some()),
+        ("--vector", args.vector),
         ("--rate", args.rate.is_some()),
         ("--ridge", args.ridge.is_some()),
         ("--min-leaf", args.min_leaf.is_some()),
@@ -80,10 +82,41 @@ fn refuse_trees(args: &Boost) -> Result<(), Failure> {
         ("--row-share", args.row_share.is_some()),
         ("--column-share", args.column_share.is_some()),
         ("--leaf-step", args.leaf_step != "newton"),
+        ("--increasing", !args.increasing.is_empty()),
+        ("--decreasing", !args.decreasing.is_empty()),
+        ("--interact", !args.interact.is_empty()),
     ];
-    match given.iter().find(|(_, given)| *given) {
-        Some((flag, _)) => Err(Failure::Use(format!("{flag} goes with --weak trees"))),
-        None => Ok(()),
+    given.iter().find(|(_, given)| *given).map(|(flag, _)| *flag)
+}
+
+/// Flags that only the plain algorithm has.
+pub(crate) fn only_plain(args: &Boost) -> Option<&'static str> {
+    let given = [
+        ("--plain", args.plain),
+        ("--leverage", args.leverage != "one"),
+        ("--adapt", args.adapt != "none"),
+        ("--search", args.search != "edge"),
+        ("--abstain", args.abstain),
+        ("--separable", args.separable != "cap"),
+        ("--reduction", args.reduction != "ova"),
+        ("--until", args.until.is_some()),
+        ("--mu", args.mu != 0.5),
+        ("--nu", args.nu != 0.25),
+        ("--bins exact", args.bins.as_deref() == Some("exact")),
+        ("--loss renorm", args.loss.as_deref() == Some("renorm")),
+    ];
+    given.iter().find(|(_, given)| *given).map(|(flag, _)| *flag)
+}
+
+/// Is the plain algorithm asked for: by name, by a flag of its alone, or by a number of rounds of rules?
+fn is_plain(args: &Boost) -> bool {
+    match args.weak.as_str() {
+        "trees" => false,
+        "rules" => {
+            let rounds = args.rounds.is_some() && only_chosen(args).is_none();
+            args.resume.is_some() || only_plain(args).is_some() || rounds
+        }
+        _ => true,
     }
 }
 
@@ -108,12 +141,18 @@ pub(crate) fn task(what: Option<What>, who: &str) -> Result<Option<Task>, Failur
 /// Boosts, and prints the summary.
 #[expect(clippy::too_many_lines, reason = "one step after the other")]
 pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<u8, Failure> {
-    if args.weak == "trees" && args.resume.is_none() {
+    if !is_plain(args) && args.resume.is_none() {
         return crate::trees::run(args, out);
     }
     let start = Instant::now();
     let plan = plan(args)?;
-    refuse_trees(args)?;
+    if let Some(flag) = only_chosen(args) {
+        let why = match only_plain(args) {
+            Some(own) if args.weak == "rules" => format!("{flag} does not go with {own}"),
+            _ => format!("{flag} goes with --weak rules or --weak trees"),
+        };
+        return Err(Failure::Use(why));
+    }
     Files::of(&args.data)?
         .model(args.model.as_deref())
         .output("--report", args.report.as_deref())
@@ -332,7 +371,11 @@ fn about_loss(plan: &Plan, histories: &[History]) -> String {
         Flavour::None => plan.loss.clone(),
         flavour => {
             let last: Vec<&str> = histories.iter().map(|own| own.loss.as_str()).collect();
-            format!("chosen by {} (probabilities by {})", flavour.name(), last.join(", "))
+            let by = match plan.by {
+                By::HeldOut => "held-out rows",
+                By::Training => "the training error",
+            };
+            format!("chosen by {}, by {by} (probabilities by {})", flavour.name(), last.join(", "))
         }
     }
 }

@@ -21,7 +21,7 @@ use crate::Failure;
 pub use crate::boost::report::Report as Boosted;
 pub use crate::train::report::page as online;
 pub use crate::tree::report::Report as Grown;
-pub use crate::trees::page as boosted_trees;
+pub use crate::trees::{About, page as boosted_trees};
 
 /// Which rows predictions are judged on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

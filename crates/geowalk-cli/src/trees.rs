@@ -1,15 +1,18 @@
-//! `geowalk boost --weak trees`: boosted trees, their summary, report, and what `show` prints of them.
+//! `geowalk boost`: boosted rules and trees, their summary, report, and what `show` prints of them.
 
 use std::io::Write;
 use std::time::Instant;
 
-use geowalk::boost::trees::{LeafStep, Progress};
+use geowalk::boost::table::Classes;
+use geowalk::boost::trees::{LeafStep, Progress, Shape};
 use geowalk_data::Task;
 use geowalk_page::{Bars, Page, Plot};
 use geowalk_run::error::RunError;
 use geowalk_run::model::Model;
 use geowalk_run::profile::Profile;
-use geowalk_run::trees::{BoostedTrees, FEW, Judgement, Predicted, Target, TreesPlan, guarantee};
+use geowalk_run::trees::{
+    BoostedTrees, Dependence, FEW, Grid, Judgement, Predicted, Target, TreesPlan, guarantee,
+};
 use serde_json::{Value, json};
 
 use crate::Failure;
@@ -19,22 +22,27 @@ use crate::paths::Files;
 use crate::progress::Lines;
 use crate::report::{self, Judged, Judges, Origin};
 
-/// Columns in the list of importance.
+/// Columns in the list of importance, and rules below it.
 const COLUMNS: usize = 10;
 
+/// Columns of which a report pictures what they do.
+const DEPENDENCE: usize = 4;
+
+/// Classes in such a picture.
+const CLASSES: usize = 6;
+
+/// Rules in a report.
+const REPORTED: usize = 30;
+
 fn plan(args: &Boost) -> Result<TreesPlan, Failure> {
-    let unused = [
-        ("--literals", args.literals != 2),
-        ("--leverage", args.leverage != "one"),
-        ("--adapt", args.adapt != "none"),
-        ("--search", args.search != "edge"),
-        ("--abstain", args.abstain),
-        ("--separable", args.separable != "cap"),
-        ("--reduction", args.reduction != "ova"),
-        ("--until", args.until.is_some()),
-    ];
-    if let Some((flag, _)) = unused.iter().find(|(_, given)| *given) {
-        return Err(Failure::Use(format!("{flag} does not go with --weak trees")));
+    let rules = args.weak == "rules";
+    let unused = crate::boost::only_plain(args).or(match rules {
+        false => args.literals.map(|_| "--literals"),
+        true if args.depth.is_some() => Some("--depth"),
+        true => args.leaves.map(|_| "--leaves"),
+    });
+    if let Some(flag) = unused {
+        return Err(Failure::Use(format!("{flag} does not go with --weak {}", args.weak)));
     }
     let bins = args.bins.as_deref().map(|text| match text.parse() {
         Ok(bins) if bins <= 254 => Ok(bins),
@@ -43,10 +51,19 @@ fn plan(args: &Boost) -> Result<TreesPlan, Failure> {
     Ok(TreesPlan {
         loss: args.loss.clone(),
         custom: None,
+        shape: if rules { Shape::Rules } else { Shape::Trees },
+        vector: args.vector,
+        increasing: args.increasing.clone(),
+        decreasing: args.decreasing.clone(),
+        interactions: args
+            .interact
+            .iter()
+            .map(|group| group.split(',').map(|name| name.trim().to_owned()).collect())
+            .collect(),
         rounds: args.rounds,
         rate: args.rate,
         leaves: args.leaves,
-        depth: args.depth,
+        depth: args.depth.or(args.literals),
         lambda: args.ridge,
         bins: bins.transpose()?,
         row_share: args.row_share,
@@ -82,6 +99,12 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<u8, Failure> {
     }
     let target = Target::read(data.options(), task)?;
     data.finish()?;
+    if task == Some(Task::Binary) && target.classes.len() > 2 {
+        // The message names the classes.
+        let classes = Classes::new(target.codes.clone(), target.classes.clone());
+        classes.and_then(|classes| classes.signs()).map_err(RunError::from)?;
+    }
+    plan.check(&target, args.folds).map_err(RunError::from)?;
     let style = "{spinner} [{bar:30}] {msg}, {elapsed}, at most {eta} left";
     let lines = Lines::new(args.progress == Shown::Auto, style, Some(plan.steps(&target)));
     target.notes.iter().for_each(|note| lines.line(note));
@@ -104,9 +127,11 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<u8, Failure> {
         summary["cross_validation"] = json!({"folds": args.folds, "seed": plan.seed,
             "verdict": validated.judge(&target).json()});
     }
+    let model = plan.model(&target, &learned, summary)?;
     if let Some(path) = &args.model {
-        plan.model(&target, &learned, summary.clone())?.save(path).map_err(RunError::from)?;
+        model.save(path).map_err(RunError::from)?;
     }
+    let mut summary = model.summary;
     if let Some(path) = &args.report {
         let judged = match shown {
             Predicted::Classes(_, all) => {
@@ -116,8 +141,9 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<u8, Failure> {
             Predicted::Numbers(_) => None,
         };
         let from = report::typed(&args.data.inputs);
-        let page =
-            page(&summary, &learned.classes, target.profile.as_ref(), judged.as_ref(), &from);
+        let dependence = learned.dependence(&target.table, DEPENDENCE)?;
+        let about = About { classes: &learned.classes, dependence: &dependence };
+        let page = page(&summary, &about, target.profile.as_ref(), judged.as_ref(), &from);
         report::write(path, &page)?;
     }
     summary["seconds"] = json!(start.elapsed().as_secs_f64());
@@ -149,6 +175,10 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<u8, Failure> {
         let head = if at == 0 { "importance" } else { "" };
         writeln!(out, "{head:<14} {part:.3}  {column}")?;
     }
+    for (at, rule) in rules(&summary).take(COLUMNS).enumerate() {
+        let head = if at == 0 { "largest rules" } else { "" };
+        writeln!(out, "{head:<14} {rule}")?;
+    }
     writeln!(out, "\n{}", judges.heading())?;
     report::lines(&shown.judge(&target).lines(), out)?;
     writeln!(out)?;
@@ -160,6 +190,11 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<u8, Failure> {
     }
     writeln!(out, "seconds        {:.3}", start.elapsed().as_secs_f64())?;
     Ok(code)
+}
+
+/// The largest rules of a summary.
+fn rules(summary: &Value) -> impl Iterator<Item = &str> {
+    summary["rules"]["largest"].as_array().into_iter().flatten().filter_map(Value::as_str)
 }
 
 fn learn(plan: &TreesPlan, target: &Target, lines: &Lines) -> Result<BoostedTrees, RunError> {
@@ -203,12 +238,13 @@ fn interrupted(plan: &TreesPlan, learned: &BoostedTrees, args: &Boost) -> u8 {
 /// The report, from the summary of a fit, and where it comes from.
 pub fn page(
     summary: &Value,
-    classes: &[String],
+    about: &About<'_>,
     profile: Option<&Profile>,
     judged: Option<&Judged>,
     from: &Origin,
 ) -> Page {
     let text = |key: &str| summary[key].as_str().unwrap_or_default().to_owned();
+    let classes = about.classes;
     let mut facts = vec![
         ("columns".to_owned(), summary["columns"].to_string()),
         ("loss".to_owned(), text("loss")),
@@ -234,18 +270,36 @@ pub fn page(
         bars = bars.bar(name, (1000.0 * part).round() / 10.0);
     }
     let label = profile.and_then(|profile| profile.label.as_deref());
-    let about = (summary["examples"].as_u64().unwrap_or(0), from);
-    let known = format!("{} trees: {}.", rounds.len(), text("choice"));
+    let origin = (summary["examples"].as_u64().unwrap_or(0), from);
+    let known = format!("{} rounds: {}.", rounds.len(), text("choice"));
+    let weak = summary["weak"].as_str().unwrap_or("trees");
     let mut page = if let Ok(Judgement::Numbers(numbers)) = judgement(summary) {
-        let own = "Boosted trees for numbers";
-        report::opening(label, own, about, &numbers.sentence(), numbers.tiles())
+        let own = format!("Boosted {weak} for numbers");
+        report::opening(label, &own, origin, &numbers.sentence(), numbers.tiles())
     } else {
-        report::of_classes(label, "Boosted trees", about, judged, &known)
+        report::of_classes(label, &format!("Boosted {weak}"), origin, judged, &known)
     };
     for warning in profile.iter().flat_map(|profile| &profile.warnings) {
         page = page.prose(&format!("Please check: {warning}."));
     }
     page = page.section("What decides").figure(bars);
+    if let Some(count) = summary["rules"]["count"].as_u64() {
+        let shown: Vec<(String, &str)> =
+            (1..).map(|at: usize| at.to_string()).zip(rules(summary)).take(REPORTED).collect();
+        page = page.prose(&format!("The {} largest of {count} rules:", shown.len())).facts(shown);
+    }
+    let mut pairs = Bars::new("What pairs of columns gained together, in percent of all");
+    let together = summary["pairs"].as_array().map(Vec::as_slice).unwrap_or_default();
+    for one in together.iter().take(COLUMNS) {
+        let name = |at: usize| one["columns"][at].as_str().unwrap_or_default();
+        let part = one["part"].as_f64().unwrap_or(0.0);
+        let both = format!("{} and {}", name(0), name(1));
+        pairs = pairs.bar(both, (1000.0 * part).round() / 10.0);
+    }
+    if !together.is_empty() {
+        page = page.figure(pairs);
+    }
+    page = depends(page, about);
     if let Some(judged) = judged {
         page = report::quality(page, judged);
     }
@@ -260,6 +314,54 @@ pub fn page(
         text("descent")
     ));
     report::repeat(page, from)
+}
+
+/// What a report tells besides the summary.
+#[derive(Debug, Clone, Copy)]
+pub struct About<'a> {
+    /// The names of the classes; none for numbers.
+    pub classes: &'a [String],
+    /// What columns do, if rows were at hand.
+    pub dependence: &'a [Dependence],
+}
+
+/// Pictures of what columns do.
+fn depends(mut page: Page, about: &About<'_>) -> Page {
+    let what = match about.classes {
+        [] => "mean prediction".to_owned(),
+        [_, yes] => format!("mean probability of {yes}"),
+        _ => "mean probability".to_owned(),
+    };
+    for own in about.dependence {
+        let title = format!("{what} by {}", own.column);
+        let of = |class: usize| own.mean.iter().map(move |all| all[class]);
+        match &own.at {
+            Grid::Numbers(at) => {
+                let mut plot = Plot::new(&title).x(&own.column).y(&what);
+                let lines = own.mean.first().map_or(0, Vec::len);
+                for class in 0..lines.min(CLASSES) {
+                    let line = if lines == 1 { &what } else { &about.classes[class] };
+                    plot = plot.line(line, at.iter().copied().zip(of(class)));
+                }
+                page = page.figure(plot);
+            }
+            Grid::Names(names) if own.mean.iter().all(|all| all.len() == 1) => {
+                let mut bars = Bars::new(&title);
+                for (name, mean) in names.iter().zip(of(0)) {
+                    bars = bars.bar(name.clone(), (10_000.0 * mean).round() / 10_000.0);
+                }
+                page = page.figure(bars);
+            }
+            Grid::Names(_) => {}
+        }
+    }
+    if about.dependence.is_empty() {
+        return page;
+    }
+    page.prose(
+        "These pictures show the mean prediction of some training rows, with one column set to each value. \
+         They picture the model, not cause and effect.",
+    )
 }
 
 /// The figures of a regression in a summary.

@@ -150,14 +150,14 @@ fn what_is_wrong_is_said() {
         (&["--adapt", "F9"], "unknown flavour 'F9'"),
         (&["--leverage", "0"], "leverage = 0"),
         (&["--search", "deep"], "unknown search 'deep'"),
-        (&["--bins", "300"], "bins = 300; it must be in [2, 255]"),
+        (&["--plain", "--bins", "300"], "bins = 300; it must be in [2, 255]"),
         (&["--separable", "hope"], "unknown policy 'hope'"),
         (&["--reduction", "tree"], "unknown reduction 'tree'"),
         (&["--folds", "1"], "folds = 1; it must be in [2, 569]"),
         (&["--hold-out", "1"], "hold-out = 1; it must be in (0, 1)"),
         (&["--until", "2"], "until = 2; it must be in (0, 1)"),
         (&["--loss", "nope"], "known: exponential, squared, logistic, renorm, gini"),
-        (&["--task", "regression"], "boosting learns classes"),
+        (&["--plain", "--task", "regression"], "boosting learns classes"),
     ] {
         let args = boost(more);
         place.refuses(&args.iter().map(String::as_str).collect::<Vec<_>>(), says);

@@ -53,6 +53,61 @@ fn other_tasks_and_mistakes() {
     let n = ["boost", "n.csv", "--weak", "trees", "--json", "--min-leaf", "1"];
     assert!(place.parsed(&n)["metrics"]["rmse"].as_f64().unwrap() < 0.7);
     place.refuses(&trees(&["--literals", "3"]), "--literals does not go with --weak trees");
-    place.refuses(&["boost", "fruit.csv", "--rate", "0.1"], "--rate goes with --weak trees");
-    place.refuses(&trees(&["--bins", "exact"]), "2 to 254");
+    let plain = ["boost", "fruit.csv", "--plain", "--rate", "0.1"];
+    place.refuses(&plain, "--rate does not go with --plain");
+    let stumps = ["boost", "fruit.csv", "--weak", "stumps", "--rate", "0.1"];
+    place.refuses(&stumps, "--rate goes with --weak rules or --weak trees");
+    let unknown = ["boost", "fruit.csv", "--increasing", "weigth"];
+    place.refuses(&unknown, "unknown column 'weigth'");
+    let names = ["boost", "n.csv", "--increasing", "a", "--decreasing", "a"];
+    place.refuses(&names, "unknown column in two directions 'a'");
+    place.refuses(&trees(&["--bins", "exact"]), "--bins exact does not go with --weak trees");
+    place.refuses(&trees(&["--bins", "many"]), "2 to 254");
+}
+
+#[test]
+fn rules_without_rounds_generalise() {
+    let place = Place::new("rules-flow");
+    let data = cancer();
+    let args = ["boost", &data, "--folds", "3", "--model", "m", "--report", "r.html"];
+    let out = place.ok(&args);
+    assert!(out.contains("then refitted on all rows for"), "{out}");
+    assert!(out.contains("largest rules") && out.contains(" for malignant if "), "{out}");
+    assert!(out.contains("it rose in 0 rounds"), "{out}");
+    let page = text(&place.read("r.html"));
+    for part in
+        ["Boosted rules", "largest of", "mean probability of malignant by", "gained together"]
+    {
+        assert!(page.contains(part), "{part}");
+    }
+    let first = place.read("m");
+    place.ok(&args);
+    assert_eq!(place.read("m"), first);
+    let summary = place.parsed(&[&args[..], &["--json", "--progress", "none"]].concat());
+    let verdict = &summary["cross_validation"]["verdict"];
+    assert!(verdict["log_loss"].as_f64().unwrap() < 0.15, "{verdict}");
+    assert!(place.ok(&["predict", "m", &data, "--explain"]).contains("loudest rules: +"));
+    let shown = place.ok(&["show", "m"]);
+    assert!(
+        shown.contains("boosted rules, loss logistic")
+            && shown.contains("rules, the largest first")
+    );
+    let all = place.ok(&["show", "m", "--format", "text"]);
+    assert!(all.contains("each rule adds its value where it is true"), "{all}");
+    let json: serde_json::Value =
+        serde_json::from_str(&place.ok(&["show", "m", "--format", "json"])).unwrap();
+    let rules = json["rules"].as_array().unwrap();
+    assert!(rules.len() > 30);
+    for rule in rules {
+        let (rows, share) = (rule["rows"].as_f64().unwrap(), rule["share"].as_f64().unwrap());
+        assert!((1.0..=569.0).contains(&rows) && (0.0..=1.0).contains(&share), "{rule}");
+        let condition = rule["condition"].as_str().unwrap();
+        assert!(condition.matches(" and ").count() <= 5, "{condition}");
+    }
+    // The plain algorithm by name, and by a number of rounds.
+    let plain = place.ok(&["boost", &data, "--plain", "--progress", "none"]);
+    assert!(plain.contains("rules of at most 2 literals"), "{plain}");
+    let same = place.ok(&["boost", &data, "--rounds", "10", "--progress", "none"]);
+    let still = |out: &str| out.lines().filter(|l| !l.starts_with("seconds")).collect::<String>();
+    assert_eq!(still(&plain), still(&same));
 }

@@ -27,10 +27,12 @@ fn many_whole_numbers_are_numbers() {
         }
         assert_eq!(place.json(&[file])["task"], "regression");
         assert_eq!(place.json(&[file, "--task", "multiclass"])["task"], "multiclass");
-        for command in ["boost", "tree"] {
-            place.refuses(&[command, file], "use --task multiclass");
-            place.ok(&[command, file, "--task", "multiclass"]);
+        for command in [&["boost", "--plain"][..], &["tree"]] {
+            place.refuses(&[command, &[file]].concat(), "use --task multiclass");
+            place.ok(&[command, &[file, "--task", "multiclass"]].concat());
         }
+        let (_, err) = place.both(&["boost", file]);
+        assert!(err.contains("regression, because the labels are"), "{err}");
     }
     let (out, err) = place.both(&["train", "digits.csv"]);
     for text in [&out, &err] {

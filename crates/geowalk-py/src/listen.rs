@@ -20,6 +20,12 @@ const PATIENCE: Duration = Duration::from_millis(800);
 /// Where the result is put.
 type Slot<T> = Arc<(Mutex<Option<T>>, Condvar)>;
 
+/// Work that calls Python over and over: its thread is known to the interpreter all the while, so that a call need
+/// not make it known.
+pub(crate) fn known<T: Send>(calls: bool, work: impl FnOnce() -> T + Send) -> T {
+    if calls { Python::attach(|py| py.detach(work)) } else { work() }
+}
+
 /// Does the work; what it gave, and the exception of the signal that stopped it, if one did.
 pub(crate) fn listening<T: Send + 'static>(
     py: Python<'_>,

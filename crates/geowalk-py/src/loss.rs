@@ -316,7 +316,10 @@ impl Custom {
         );
         // What a function raised explains more than the NaN it was taken for.
         raised.settle()?;
-        let loss = Loss { loss: AnyLoss::Custom(custom.map_err(config)?), raised };
+        // With the lock held, a call costs little more than the function.
+        let session: core::Session = Arc::new(|work| Python::attach(|_| work()));
+        let custom = custom.map_err(config)?.with_session(session);
+        let loss = Loss { loss: AnyLoss::Custom(custom), raised };
         Ok(PyClassInitializer::from(loss).add_subclass(Self { functions, predictions }))
     }
 

@@ -23,7 +23,7 @@ use geowalk::boost::stumps::{Stumps, Trees};
 use geowalk::boost::table::{Classes, Table};
 use geowalk::boost::weak::{self, Hypothesis, Weak};
 use geowalk::boost::{
-    Booster, Ensemble, Flavour, Halt, HeldTable, Leverage, Round, Stop, Surrogate,
+    Booster, Choice, Ensemble, Flavour, Halt, HeldTable, Leverage, Round, Stop, Surrogate,
 };
 use geowalk::certify::Certificate;
 use geowalk::error::Allowed;
@@ -75,6 +75,44 @@ impl Kind {
     }
 }
 
+/// What the flavours choose losses by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum By {
+    /// The training error, as the paper.
+    #[default]
+    Training,
+    /// The surrogate of rows that are held out; where none were asked for [`CHOOSING`] of the rows, and all rows
+    /// are learned from with the losses that were chosen.
+    HeldOut,
+}
+
+impl By {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Training => "training",
+            Self::HeldOut => "held-out",
+        }
+    }
+
+    /// `training` or `held-out`.
+    pub fn parse(text: &str) -> Result<Self, ConfigError> {
+        let all = [Self::Training, Self::HeldOut];
+        let found = all.into_iter().find(|by| by.name() == text);
+        found.ok_or_else(|| geowalk::spec::unknown("choice of losses", text, all.map(Self::name)))
+    }
+}
+
+/// The share of the rows that losses are chosen by.
+const CHOOSING: f64 = 0.2;
+
+/// With fewer rows losses are chosen by the training error.
+const FEW: usize = 50;
+
+/// The class that is learned against the rest, if one is, and the losses of the rounds, numbers in the bag; of
+/// `F*` one.
+pub type Schedule = (Option<String>, Vec<usize>);
+
 /// What is asked for.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default)]
@@ -88,6 +126,9 @@ pub struct Plan {
     /// How losses are chosen.
     #[serde(with = "text")]
     pub adapt: Flavour,
+    /// What they are chosen by.
+    #[serde(with = "text")]
+    pub by: By,
     /// μ of the flavours.
     pub mu: f64,
     /// ν of the flavours.
@@ -132,6 +173,9 @@ pub struct Plan {
     /// Rounds that were made before and are repeated, of each training; see [`resumed`](Plan::resumed).
     #[serde(skip)]
     pub known: Vec<Vec<Known>>,
+    /// The losses that another run has chosen.
+    #[serde(skip)]
+    pub schedules: Vec<Schedule>,
 }
 
 impl Default for Plan {
@@ -140,6 +184,7 @@ impl Default for Plan {
             loss: "matsushita".to_owned(),
             own: None,
             adapt: Flavour::None,
+            by: By::Training,
             mu: 0.5,
             nu: 0.25,
             weak: Kind::Rules,
@@ -158,6 +203,7 @@ impl Default for Plan {
             seed: 0,
             halt: Halt::default(),
             known: Vec::new(),
+            schedules: Vec::new(),
         }
     }
 }
@@ -276,6 +322,9 @@ impl Plan {
         let mut booster = Booster::new(loss, stop);
         booster.bag.clone_from(&bag);
         (booster.leverage, booster.separable) = (self.leverage, self.separable);
+        if self.by == By::HeldOut {
+            booster.choice = Choice::HeldOut;
+        }
         booster.halt = self.halt.clone();
         Ok((booster, bag))
     }
@@ -321,6 +370,24 @@ impl Plan {
     ) -> Result<(Boosted, Vec<History>), RunError> {
         if let Some(weights) = weights {
             classes.check_weights(weights)?;
+        }
+        // E1 and E2 choose by edges, which are those of the training rows.
+        let chooses = matches!(self.adapt, Flavour::F1 | Flavour::F2 | Flavour::FStar);
+        let free = self.held_out.is_none() && self.schedules.is_empty();
+        if self.by == By::HeldOut && chooses && free && classes.rows() >= FEW {
+            let chooser = Self { held_out: Some(CHOOSING), known: Vec::new(), ..self.clone() };
+            let (_, found) = chooser.fit(table, classes, weights, &mut |_| {})?;
+            let bag = self.booster()?.1;
+            let schedule = |own: &History| -> Vec<usize> {
+                if self.adapt == Flavour::FStar {
+                    bag.iter().position(|loss| loss.spec() == own.loss).into_iter().collect()
+                } else {
+                    own.rounds.iter().map(|round| round.loss).collect()
+                }
+            };
+            let schedules =
+                found.into_iter().map(|own| (own.class.clone(), schedule(&own))).collect();
+            return Self { schedules, ..self.clone() }.fit(table, classes, weights, say);
         }
         if let Some(share) = self.held_out {
             let (kept, held) = folds::hold_out(classes.codes(), share, self.seed);
@@ -388,12 +455,25 @@ impl Plan {
             if let Some(class) = class {
                 say(&Said::Class(class));
             }
+            let chosen = self.schedules.iter().find(|(own, _)| own.as_ref() == class);
+            let mut booster = booster.clone();
+            let mut flavour = self.adapt;
+            if let Some((_, schedule)) = chosen {
+                flavour = Flavour::None;
+                match schedule.first() {
+                    Some(at) if self.adapt == Flavour::FStar => {
+                        booster.bag = vec![bag[*at].clone()]
+                    }
+                    _ => booster.schedule.clone_from(schedule),
+                }
+            }
+            let bag = booster.bag.clone();
             let losses: Vec<String> = bag.iter().map(Surrogate::spec).collect();
             let mut star = 0;
             let known = self.known.get(histories.len()).map(Vec::as_slice).unwrap_or_default();
             let mut replay = resume::Replay { inner: weak, known: known.iter() };
             let mut differs = false;
-            let chosen = self.adapt.fit(
+            let chosen = flavour.fit(
                 &booster,
                 &mut replay,
                 labels,
@@ -401,7 +481,7 @@ impl Plan {
                 held,
                 &mut |round, feature| {
                     // F* runs one loss after the other.
-                    if self.adapt == Flavour::FStar && round.round == 1 {
+                    if flavour == Flavour::FStar && round.round == 1 {
                         star += 1;
                     }
                     let before = known.get(round.round - 1);
@@ -417,7 +497,7 @@ impl Plan {
             }
             let ensemble = chosen.ensemble;
             // F* has one loss per run, and that is the ensemble's.
-            let first = ensemble.rounds.first().filter(|_| self.adapt != Flavour::FStar);
+            let first = ensemble.rounds.first().filter(|_| flavour != Flavour::FStar);
             let stepped = first.and_then(|round| bag.get(round.loss)).unwrap_or(&ensemble.loss);
             histories.push(History::new(&ensemble, stepped, class, chosen.ties)?);
             let Ensemble { loss, hypotheses, alpha, .. } = ensemble;

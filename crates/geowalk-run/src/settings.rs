@@ -160,6 +160,29 @@ pub struct TreesSettings {
     pub effective_rows: bool,
     /// How leaf values are computed.
     pub leaf_step: String,
+    /// `trees` or `rules`.
+    #[serde(default = "of_trees", skip_serializing_if = "is_trees")]
+    pub shape: String,
+    /// Of several classes: one tree votes for all of them.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub vector: bool,
+    /// Columns in which the score must not fall.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub increasing: Vec<String>,
+    /// Columns in which it must not rise.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub decreasing: Vec<String>,
+    /// Groups of columns that may meet.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub interactions: Vec<Vec<String>>,
+}
+
+fn of_trees() -> String {
+    "trees".to_owned()
+}
+
+fn is_trees(shape: &str) -> bool {
+    shape == "trees"
 }
 
 /// Settings of an expert game.
@@ -451,6 +474,7 @@ texts! {
     Holdout: ToString::to_string, |text| Holdout::parse(text).ok();
     Kind: |kind| kind.name().to_owned(), |text| Kind::parse(text).ok();
     Flavour: |flavour| flavour.name().to_owned(), |text| Flavour::parse(text).ok();
+    boost::By: |by| by.name().to_owned(), |text| boost::By::parse(text).ok();
     Search: |search| search.spec(), |text| Search::parse(text).ok();
     Leverage: |leverage| leverage.spec(), |text| Leverage::parse(text).ok();
     Separable: |policy| policy.name().to_owned(), Separable::parse;

@@ -1,21 +1,23 @@
 //! # Boosted trees, from data to a model
-//! Reads a table, boosts trees for classes or numbers ([`geowalk::boost::trees`]), measures them by
+//! Reads a table, boosts trees or rules for classes or numbers ([`geowalk::boost::trees`]), measures them by
 //! cross-validation if asked, writes the model, and predicts with it.
 //!
 //! * [`TreesPlan`]: what is asked for. [`Target`]: the data. [`BoostedTrees`]: what was learned.
 //! * Without a number of rounds held-out rows choose it: 5 folds of fewer than 2,500 rows (3 folds of fewer
-//!   than 1,000 if there are more than two classes), otherwise a fifth of the rows. Then all rows are
-//!   learned from.
+//!   than 1,000 if there are more than two classes), otherwise, and of more than 2 million cells, a fifth of
+//!   the rows. Then all rows are learned from.
 //! * Of fewer than [`FEW`] rows none can be spared: [`FEW_ROUNDS`] rounds, without sampling.
 
+mod dependence;
 mod export;
 mod file;
+mod rules;
 mod target;
 
-use geowalk::boost::table::Table;
+use geowalk::boost::table::{Column, Table, Values};
 use geowalk::boost::trees::{
-    AdditiveTrees, Chosen, Held, LeafStep, Learned, NumberLoss, Progress, TreeBooster, TreeData,
-    TreeLoss, TreeRound,
+    AdditiveTrees, Chosen, Held, LeafStep, Learned, NumberLoss, Progress, Shape, TreeBooster,
+    TreeData, TreeLoss, TreeRound,
 };
 use geowalk::boost::{Halt, Surrogate};
 use geowalk::certify::{Certificate, Status};
@@ -24,8 +26,10 @@ use geowalk::{ConfigError, Real};
 use geowalk_data::Task;
 use serde_json::{Value, json};
 
+pub use dependence::{Dependence, Grid};
 pub use export::Shown;
 pub use file::KIND;
+pub use rules::TreeRule;
 pub use target::Target;
 
 use crate::error::RunError;
@@ -35,8 +39,14 @@ use crate::verdict::{Numbers, Verdict, likeliest};
 /// With fewer rows none are held out.
 pub const FEW: u64 = 50;
 
+/// Of tables with more cells rows are held out once: folds would take long, and say little more.
+const MOST_CELLS: usize = 1 << 21;
+
 /// Rounds where no rows are held out.
 pub const FEW_ROUNDS: usize = 50;
+
+/// Pairs of columns in a summary.
+const PAIRS: usize = 20;
 
 /// What is asked for. `None` is the default of the task.
 #[derive(Debug, Clone, Default)]
@@ -45,6 +55,16 @@ pub struct TreesPlan {
     pub loss: Option<String>,
     /// A user's loss of two classes, instead of that.
     pub custom: Option<Surrogate>,
+    /// Trees or rules.
+    pub shape: Shape,
+    /// Of several classes: one tree votes for all of them. Rules always do.
+    pub vector: bool,
+    /// Columns in which the score must not fall.
+    pub increasing: Vec<String>,
+    /// Columns in which it must not rise.
+    pub decreasing: Vec<String>,
+    /// Groups of columns that may meet in a rule, or on the way to a leaf; empty: all may.
+    pub interactions: Vec<Vec<String>>,
     /// Exactly so many rounds.
     pub rounds: Option<usize>,
     /// ν.
@@ -84,6 +104,8 @@ pub struct BoostedTrees {
     pub model: AdditiveTrees,
     /// The names of the classes; none for numbers.
     pub classes: Vec<String>,
+    /// Trees or rules.
+    pub shape: Shape,
     /// The rounds.
     pub rounds: Vec<TreeRound>,
     /// How their number was chosen.
@@ -128,6 +150,13 @@ impl Judgement {
     }
 }
 
+/// The place of the column of that name.
+fn column(target: &Target, name: &str) -> Result<usize, ConfigError> {
+    let columns = target.table.columns();
+    let found = columns.iter().position(|column| column.name() == name);
+    found.ok_or_else(|| geowalk::spec::unknown("column", name, columns.iter().map(Column::name)))
+}
+
 impl TreesPlan {
     /// The loss for a target.
     fn loss(&self, target: &Target) -> Result<TreeLoss, ConfigError> {
@@ -159,7 +188,10 @@ impl TreesPlan {
     /// The settings for a target.
     pub fn booster(&self, target: &Target) -> Result<TreeBooster, ConfigError> {
         let loss = self.loss(target)?;
-        let base = TreeBooster::new(loss);
+        let base = match self.shape {
+            Shape::Trees => TreeBooster { vector: self.vector, ..TreeBooster::new(loss) },
+            Shape::Rules => TreeBooster::rules(loss),
+        };
         let rounds = self.rounds.map(|rounds| rounds as f64);
         if let Some(value) = rounds.filter(|rounds| *rounds < 1.0) {
             return Err(ConfigError::OutOfRange {
@@ -172,8 +204,16 @@ impl TreesPlan {
             let allowed = Allowed::Open(0.0, 1.0);
             return Err(ConfigError::OutOfRange { name: "hold-out", value, allowed });
         }
-        // A sample of few rows would say little.
+        if self.shape == Shape::Rules && self.depth == Some(0) {
+            let allowed = Allowed::Whole(1);
+            return Err(ConfigError::OutOfRange { name: "literals", value: 0.0, allowed });
+        }
+        // A sample of few rows would say little, and rules of few rows may be true of one.
         let few = target.count() < FEW;
+        let (least_rows, least_names) = match self.shape {
+            Shape::Rules if few => (1, 1),
+            _ => (base.least_rows, base.least_names),
+        };
         let booster = TreeBooster {
             rate: self.rate.unwrap_or(base.rate),
             leaves: self.leaves.unwrap_or(base.leaves),
@@ -182,21 +222,55 @@ impl TreesPlan {
             bins: self.bins.unwrap_or(base.bins),
             rows: self.row_share.unwrap_or(if few { 1.0 } else { base.rows }),
             columns: self.column_share.unwrap_or(base.columns),
-            least_rows: self.min_leaf.map_or(base.least_rows, |rows| rows as u64),
+            least_rows: self.min_leaf.map_or(least_rows, |rows| rows as u64),
+            least_names,
             effective: self.effective.unwrap_or(base.effective),
             leaf: self.leaf,
             patience: self.patience.unwrap_or(base.patience),
             seed: self.seed,
             halt: self.halt.clone(),
+            monotone: self.monotone(target)?,
+            interactions: self.groups(target)?,
             ..base
         };
         booster.check()?;
         Ok(booster)
     }
 
+    /// Of each column 1 or −1 where the score must not fall or rise in it; empty if that is asked of none.
+    fn monotone(&self, target: &Target) -> Result<Vec<i8>, ConfigError> {
+        if self.increasing.is_empty() && self.decreasing.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut signs = vec![0; target.table.columns().len()];
+        for (names, sign) in [(&self.increasing, 1), (&self.decreasing, -1)] {
+            for name in names {
+                let at = column(target, name)?;
+                let is_number = matches!(
+                    target.table.columns()[at].values(),
+                    Values::Numeric(_) | Values::Sparse(_)
+                );
+                if !is_number || signs[at] == -sign {
+                    let what =
+                        if is_number { "column in two directions" } else { "column of numbers" };
+                    let numbers = target.table.columns().iter();
+                    let numbers = numbers.filter(|c| matches!(c.values(), Values::Numeric(_)));
+                    return Err(geowalk::spec::unknown(what, name, numbers.map(Column::name)));
+                }
+                signs[at] = sign;
+            }
+        }
+        Ok(signs)
+    }
+
+    fn groups(&self, target: &Target) -> Result<Vec<Vec<usize>>, ConfigError> {
+        let group = |names: &Vec<String>| names.iter().map(|name| column(target, name)).collect();
+        self.interactions.iter().map(group).collect()
+    }
+
     /// Rounds at most, of the models that choose and of the one that is kept.
     pub fn steps(&self, target: &Target) -> usize {
-        let most = if target.classes.len() > 2 { 500 } else { 1000 };
+        let most = self.booster(target).map_or(0, |booster| booster.most_rounds);
         self.rounds.unwrap_or(if target.count() < FEW { FEW_ROUNDS } else { 2 * most })
     }
 
@@ -223,7 +297,7 @@ impl TreesPlan {
         let classes = target.classes.clone();
         let rounds = self.rounds.or((held.is_none() && target.count() < FEW).then_some(FEW_ROUNDS));
         if let Some(rounds) = rounds.filter(|_| held.is_none()) {
-            return Ok(BoostedTrees::new(booster.fit(&data, rounds, watch)?, classes));
+            return Ok(self.learned(booster.fit(&data, rounds, watch)?, classes));
         }
         let parts;
         let held = if let Some(rows) = held {
@@ -234,14 +308,21 @@ impl TreesPlan {
             Held::Folds(&parts, count)
         };
         let learned = booster.learn(&data, held, watch)?.ok_or(RunError::Halted)?;
-        Ok(BoostedTrees::new(learned, classes))
+        Ok(self.learned(learned, classes))
+    }
+
+    fn learned(&self, learned: Learned, classes: Vec<String>) -> BoostedTrees {
+        let Learned { model, rounds, chosen, scores } = learned;
+        BoostedTrees { model, classes, shape: self.shape, rounds, chosen, scores }
     }
 
     /// The fold of each row, and how many folds are held out in turn.
     fn parts(&self, target: &Target) -> Result<(Vec<usize>, usize), RunError> {
         let rows = target.y.len();
         let several = target.classes.len() > 2;
+        let wide = rows * target.table.columns().len() > MOST_CELLS;
         let folds = match (several, rows) {
+            _ if wide => 1,
             (false, ..2_500) => 5,
             (true, ..1_000) => 3,
             _ => 1,
@@ -261,6 +342,19 @@ impl TreesPlan {
         Ok((folds::stratified_codes(&target.codes, folds, self.seed), folds))
     }
 
+    /// Refuses what cannot be, before anything is learned.
+    pub fn check(&self, target: &Target, folds: Option<usize>) -> Result<(), ConfigError> {
+        self.booster(target)?;
+        let rows = target.y.len();
+        match folds.filter(|count| !(2..=rows).contains(count)) {
+            None => Ok(()),
+            Some(count) => {
+                let allowed = Allowed::Closed(2.0, rows as f64);
+                Err(ConfigError::OutOfRange { name: "folds", value: count as f64, allowed })
+            }
+        }
+    }
+
     /// Predictions of every row by models of `count` folds that have not seen it.
     pub fn validate(
         &self,
@@ -268,12 +362,8 @@ impl TreesPlan {
         count: usize,
         watch: &mut dyn FnMut(usize),
     ) -> Result<Predicted, RunError> {
+        self.check(target, Some(count))?;
         let rows = target.y.len();
-        if !(2..=rows).contains(&count) {
-            let allowed = Allowed::Closed(2.0, rows as f64);
-            let value = count as f64;
-            return Err(ConfigError::OutOfRange { name: "folds", value, allowed }.into());
-        }
         let parts = folds::stratified_codes(&target.codes, count, self.seed);
         let k = target.classes.len().max(1);
         let (mut found, mut all) = (vec![0.0; rows], vec![0.0; rows * k]);
@@ -321,11 +411,6 @@ impl Predicted {
 }
 
 impl BoostedTrees {
-    fn new(learned: Learned, classes: Vec<String>) -> Self {
-        let Learned { model, rounds, chosen, scores } = learned;
-        Self { model, classes, rounds, chosen, scores }
-    }
-
     /// Predictions of the rows of a table.
     pub fn predict(&self, table: &Table) -> Predicted {
         self.predicted(self.model.scores(table))
@@ -371,7 +456,7 @@ impl BoostedTrees {
     /// The decrease of the training loss in one sentence.
     pub fn descent(&self) -> String {
         let (Some(first), Some(last)) = (self.rounds.first(), self.rounds.last()) else {
-            return "no rounds were made: held-out rows are predicted best without trees"
+            return "no rounds were made: held-out rows are predicted best by a constant"
                 .to_owned();
         };
         let rose = self.rounds.iter().filter(|r| r.risk > r.before + 1e-9 * r.before.abs()).count();
@@ -437,11 +522,11 @@ impl BoostedTrees {
         };
         json!({
             "examples": target.y.len(), "columns": target.table.columns().len(), "classes": self.classes,
-            "loss": self.model.loss.spec(), "weak": "trees", "walk": KIND,
+            "loss": self.model.loss.spec(), "weak": shape_name(self.shape), "walk": KIND,
             "rate": plan.rate, "seed": plan.seed, "metrics": metric, "training": judged.json(),
             "table": target.profile.as_ref().map(crate::profile::Profile::json),
             "certificate": certificate, "descent": self.descent(), "choice": self.choice(), "chosen": chosen,
-            "importance": importance, "rounds": self.rounds.iter().map(round).collect::<Vec<_>>(),
+            "importance": importance, "pairs": self.pairs(target), "rounds": self.rounds.iter().map(round).collect::<Vec<_>>(),
         })
     }
 
@@ -454,6 +539,13 @@ impl BoostedTrees {
         all
     }
 
+    /// Pairs of columns and what they gained together, as parts of all, largest first.
+    fn pairs(&self, target: &Target) -> Vec<Value> {
+        let name = |at: usize| target.table.columns()[at].name();
+        let all = self.model.pairs().into_iter().take(PAIRS);
+        all.map(|(a, b, part)| json!({"columns": [name(a), name(b)], "part": part})).collect()
+    }
+
     /// The task of the model.
     pub fn task(&self) -> Task {
         match self.classes.len() {
@@ -461,6 +553,14 @@ impl BoostedTrees {
             2 => Task::Binary,
             _ => Task::Multiclass,
         }
+    }
+}
+
+/// The name of what a round adds.
+pub fn shape_name(shape: Shape) -> &'static str {
+    match shape {
+        Shape::Trees => "trees",
+        Shape::Rules => "rules",
     }
 }
 

@@ -22,7 +22,7 @@ mod winnow_hinge;
 
 pub use absolute::Absolute;
 pub use balanced::Balanced;
-pub use custom::{Custom, Pair, Scalar};
+pub use custom::{Custom, Pair, Scalar, Session};
 pub use exponential::Exponential;
 pub use geodesic::{Geodesic, Space};
 pub use hinge::Hinge;

@@ -3,11 +3,15 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use geowalk::boost::line::Separable;
+use geowalk::boost::multiclass::Reduction;
+use geowalk::boost::rules::Search;
 use geowalk::boost::{Flavour, Halt, Leverage, Surrogate};
 use geowalk::loss::{AnyLoss, Loss as _};
+use geowalk::spec::unknown;
 use geowalk_cli::report::Boosted as Report;
 use geowalk_run::boost::words::Names;
-use geowalk_run::boost::{Boosted, History, Kind, Plan, summary};
+use geowalk_run::boost::{Boosted, By, History, Kind, Plan, summary};
 use geowalk_run::error::RunError;
 use geowalk_run::learned::Boosting;
 use geowalk_run::model::Model;
@@ -20,6 +24,7 @@ use pyo3::types::PyBytes;
 use super::{Batch, Data, Renamed};
 use crate::error::{config, data, run};
 use crate::label::ClassLabel;
+use crate::listen::known;
 use crate::loss::Loss;
 
 /// What pickle calls to make it again.
@@ -97,8 +102,8 @@ fn made(model: &Model, own: Option<&Surrogate>) -> Result<Boosting, RunError> {
 #[pymethods]
 impl Boost {
     #[new]
-    #[pyo3(signature = (names, columns, y, classes, weight=None, loss=None, weak="rules", literals=2, leaves=4, rounds=10, leverage="one", adapt=None, bins=255, seed=0, label=None, nominal=None, text=None),
-        text_signature = "(names, columns, y, classes, weight=None, loss='matsushita', weak='rules', literals=2, leaves=4, rounds=10, leverage='one', adapt=None, bins=255, seed=0, label=None, nominal=None, text=None)")]
+    #[pyo3(signature = (names, columns, y, classes, weight=None, loss=None, weak="rules", literals=2, leaves=4, rounds=10, leverage="one", adapt=None, bins=255, seed=0, search="edge", reduction="ova", separable="cap", abstain=false, until=None, hold_out=None, patience=None, mu=0.5, nu=0.25, by="held-out", label=None, nominal=None, text=None),
+        text_signature = "(names, columns, y, classes, weight=None, loss='matsushita', weak='rules', literals=2, leaves=4, rounds=10, leverage='one', adapt=None, bins=255, seed=0, search='edge', reduction='ova', separable='cap', abstain=False, until=None, hold_out=None, patience=None, mu=0.5, nu=0.25, by='held-out', label=None, nominal=None, text=None)")]
     #[allow(clippy::too_many_arguments)] // the parameters of the estimator
     fn new(
         py: Python<'_>,
@@ -116,6 +121,16 @@ impl Boost {
         adapt: Option<&str>,
         bins: usize,
         seed: u64,
+        search: &str,
+        reduction: &str,
+        separable: &str,
+        abstain: bool,
+        until: Option<f64>,
+        hold_out: Option<f64>,
+        patience: Option<usize>,
+        mu: f64,
+        nu: f64,
+        by: &str,
         label: Option<&str>,
         nominal: Option<Vec<String>>,
         text: Option<Vec<String>>,
@@ -133,6 +148,18 @@ impl Boost {
             adapt: Flavour::parse(adapt.unwrap_or("none")).map_err(config)?,
             bins: (bins > 0).then_some(bins),
             seed,
+            search: Search::parse(search).map_err(config)?,
+            reduction: Reduction::parse(reduction)
+                .ok_or_else(|| config(unknown("reduction", reduction, ["ova", "mh"])))?,
+            separable: Separable::parse(separable)
+                .ok_or_else(|| config(unknown("policy", separable, ["cap", "stop", "error"])))?,
+            abstains: abstain,
+            bound: until,
+            held_out: hold_out,
+            patience,
+            mu,
+            nu,
+            by: By::parse(by).map_err(config)?,
             halt: Halt::new(),
             known: Vec::new(),
             ..Plan::default()
@@ -140,7 +167,9 @@ impl Boost {
         let data = Data { names, columns, y, classes, weight, label, nominal, text };
         let (halt, loss) = (plan.halt.clone(), plan.own.clone());
         let open = |model: &Model| made(model, loss.as_ref());
-        let learned = Batch::learn(py, data, &halt, move |examples| learn(&plan, examples), open);
+        let calls = own.is_some();
+        let work = move |examples: &Examples| known(calls, || learn(&plan, examples));
+        let learned = Batch::learn(py, data, &halt, work, open);
         // What a function of the user's raised explains more than the NaN it was taken for.
         own.as_ref().map_or(Ok(()), |own| own.get().settle())?;
         let (batch, boosted) = learned?;

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use geowalk::boost::trees::LeafStep;
+use geowalk::boost::trees::{LeafStep, Shape};
 use geowalk::boost::{Halt, Surrogate};
+use geowalk_cli::report::About;
 use geowalk_data::Labels;
 use geowalk_run::error::RunError;
 use geowalk_run::learned::{Learned as _, Trees as Learned};
@@ -22,7 +23,7 @@ use crate::convert::unreadable;
 use crate::error::{config, data, run};
 use crate::frame::FrameSource;
 use crate::label::ClassLabel;
-use crate::listen::listening;
+use crate::listen::{known, listening};
 use crate::loss::Loss;
 use geowalk_run::table::Reader;
 
@@ -85,7 +86,7 @@ fn learn(plan: &TreesPlan, target: &Target, held: Option<&[bool]>) -> Result<Mod
 #[pymethods]
 impl Trees {
     #[new]
-    #[pyo3(signature = (names, columns, y, classes, weight=None, held=None, loss=None, rounds=None, rate=None, leaves=None, depth=None, ridge=None, bins=None, row_share=None, column_share=None, min_leaf=None, effective_rows=None, leaf_step="newton", patience=None, hold_out=None, seed=0, label=None, nominal=None, text=None))]
+    #[pyo3(signature = (names, columns, y, classes, weight=None, held=None, loss=None, rounds=None, rate=None, leaves=None, depth=None, ridge=None, bins=None, row_share=None, column_share=None, min_leaf=None, effective_rows=None, leaf_step="newton", patience=None, hold_out=None, seed=0, weak="trees", vector=false, increasing=None, decreasing=None, interactions=None, label=None, nominal=None, text=None))]
     #[allow(clippy::too_many_arguments)] // the parameters of the estimators
     fn new(
         py: Python<'_>,
@@ -110,6 +111,11 @@ impl Trees {
         patience: Option<usize>,
         hold_out: Option<f64>,
         seed: u64,
+        weak: &str,
+        vector: bool,
+        increasing: Option<Vec<String>>,
+        decreasing: Option<Vec<String>>,
+        interactions: Option<Vec<Vec<String>>>,
         label: Option<&str>,
         nominal: Option<Vec<String>>,
         text: Option<Vec<String>>,
@@ -123,6 +129,11 @@ impl Trees {
         let plan = TreesPlan {
             loss: loss.filter(|_| custom.is_none()),
             custom: custom.clone(),
+            shape: if weak == "rules" { Shape::Rules } else { Shape::Trees },
+            vector,
+            increasing: increasing.unwrap_or_default(),
+            decreasing: decreasing.unwrap_or_default(),
+            interactions: interactions.unwrap_or_default(),
             rounds,
             rate,
             leaves,
@@ -147,7 +158,8 @@ impl Trees {
             Target::of(data.examples()?).map_err(run)?
         };
         let halt = plan.halt.clone();
-        let work = move || learn(&plan, &target, held.as_deref());
+        let calls = own.is_some();
+        let work = move || known(calls, || learn(&plan, &target, held.as_deref()));
         let (model, stopped) = listening(py, &halt, work)?;
         own.as_ref().map_or(Ok(()), |own| own.get().settle())?;
         let model = match (model, stopped) {
@@ -237,16 +249,30 @@ impl Trees {
     ) -> PyResult<String> {
         let batch = slf.as_super();
         let names = Renamed::new(batch, names)?;
+        let dependence = match &columns {
+            Some(columns) => {
+                let table = batch.table(columns)?;
+                let mut found = slf.learned.trees().dependence(&table, 4).map_err(run)?;
+                found.iter_mut().for_each(|own| own.column = names.name(&own.column));
+                found
+            }
+            None => Vec::new(),
+        };
         let judged = batch.judged(columns, y)?;
         let mut summary = batch.model.summary.clone();
         for one in summary["importance"].as_array_mut().into_iter().flatten() {
             let name = one["column"].as_str().map(|name| names.name(name));
             one["column"] = name.unwrap_or_default().into();
         }
+        for one in summary["pairs"].as_array_mut().into_iter().flatten() {
+            for one in one["columns"].as_array_mut().into_iter().flatten() {
+                *one = one.as_str().map(|name| names.name(name)).unwrap_or_default().into();
+            }
+        }
         let profile = Profile::of(&batch.model);
         let page = geowalk_cli::report::boosted_trees;
-        Ok(page(&summary, slf.learned.classes(), profile.as_ref(), judged.as_ref(), &how.into())
-            .html())
+        let about = About { classes: slf.learned.classes(), dependence: &dependence };
+        Ok(page(&summary, &about, profile.as_ref(), judged.as_ref(), &how.into()).html())
     }
 
     /// What each column gained, as parts of 1.

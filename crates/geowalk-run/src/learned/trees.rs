@@ -2,6 +2,7 @@
 
 use geowalk::boost::Surrogate;
 use geowalk::boost::table::Table;
+use geowalk::boost::trees::Shape;
 use geowalk_data::Schema;
 use serde_json::{Value, json};
 
@@ -27,6 +28,15 @@ impl Trees {
     /// The trees.
     pub fn trees(&self) -> &BoostedTrees {
         self.0.trees()
+    }
+}
+
+/// What the model is, in words.
+fn model_of(shown: &Shown, loss: &str) -> String {
+    let trees = shown.trees();
+    match trees.shape {
+        Shape::Trees => format!("{} boosted trees, loss {loss}", trees.model.trees.len()),
+        Shape::Rules => format!("{} boosted rules, loss {loss}", shown.rules().len()),
     }
 }
 
@@ -73,10 +83,8 @@ impl Learned for Trees {
         let (s, trees) = (&model.settings, self.trees());
         let fact = |name: &str, text: String| (name.to_owned(), text);
         let text = |key: &str| model.summary[key].as_str().unwrap_or_default().to_owned();
-        let mut facts = vec![
-            fact("model", format!("{} boosted trees, loss {}", trees.model.trees.len(), s.loss)),
-            fact("task", s.task.name().to_owned()),
-        ];
+        let mut facts =
+            vec![fact("model", model_of(&self.0, &s.loss)), fact("task", s.task.name().to_owned())];
         if !trees.classes.is_empty() {
             facts.push(fact("classes", trees.classes.join(", ")));
         }
@@ -94,7 +102,15 @@ impl Learned for Trees {
         }));
         let mut sections = vec![Section::Facts(facts)];
         sections.extend(Profile::of(model).as_ref().map(reading));
-        let more = "the trees: --format text, json, sql or dot".to_owned();
+        let more = match trees.shape {
+            Shape::Trees => "the trees: --format text, json, sql or dot".to_owned(),
+            Shape::Rules => {
+                let (all, shown) = (self.0.rules(), &self.0);
+                let rules = all.iter().take(top).map(|rule| shown.sentence_of(rule)).collect();
+                sections.push(Section::Titled("rules, the largest first".to_owned(), rules));
+                "all rules: --format text, json, sql or dot".to_owned()
+            }
+        };
         sections.push(Section::Titled(String::new(), vec![more]));
         Ok(sections)
     }

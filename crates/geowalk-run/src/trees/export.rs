@@ -6,7 +6,7 @@ use std::fmt::Write;
 use geowalk::Real;
 use geowalk::boost::Surrogate;
 use geowalk::boost::table::Table;
-use geowalk::boost::trees::{Ask, Branch, NumberLoss, ScoreTree, TreeLoss, TreeNode};
+use geowalk::boost::trees::{Ask, Branch, NumberLoss, ScoreTree, Shape, TreeLoss, TreeNode};
 use serde_json::{Value, json};
 
 use super::{BoostedTrees, Predicted};
@@ -23,7 +23,7 @@ const REASONS: usize = 3;
 /// Trees with the names of their columns and classes.
 #[derive(Debug, Clone)]
 pub struct Shown {
-    trees: BoostedTrees,
+    pub(super) trees: BoostedTrees,
     columns: Vec<Heading>,
 }
 
@@ -67,11 +67,16 @@ impl Shown {
         headings.map(source).collect()
     }
 
-    fn column(&self, at: usize) -> &str {
+    pub(super) fn column(&self, at: usize) -> &str {
         self.columns.get(at).map_or("?", |column| column.name.as_str())
     }
 
-    fn name(&self, column: usize, code: u32) -> &str {
+    /// Were values of it missing in training?
+    pub(super) fn has_gaps(&self, at: usize) -> bool {
+        self.columns.get(at).is_some_and(|column| column.gaps)
+    }
+
+    pub(super) fn name(&self, column: usize, code: u32) -> &str {
         let names = self.columns.get(column).and_then(|column| column.names.as_ref());
         names.and_then(|names| names.get(code as usize)).map_or("?", String::as_str)
     }
@@ -113,8 +118,12 @@ impl Shown {
         // Writing to a string cannot fail.
         let _ = writeln!(
             out,
-            "scores start at {}; each tree adds the value of one leaf",
-            start.join(", ")
+            "scores start at {}; {}",
+            start.join(", "),
+            match self.trees.shape {
+                Shape::Trees => "each tree adds the value of one leaf",
+                Shape::Rules => "each rule adds its value where it is true",
+            }
         );
         let _ = match &model.loss {
             TreeLoss::Margin(_) => {
@@ -132,11 +141,15 @@ impl Shown {
             TreeLoss::Number(_) => writeln!(out, "the prediction is the score"),
         };
         let _ = writeln!(out, "missing, rare and new names are none of those that are listed");
+        if self.trees.shape == Shape::Rules {
+            out.push('\n');
+            return out + &self.rules_text();
+        }
         for (number, tree) in model.trees.iter().enumerate() {
             let _ = writeln!(out, "\ntree {}{}", number + 1, self.heading(tree));
             let mut open = vec![(0, String::new(), String::new())];
             while let Some((node, first, rest)) = open.pop() {
-                let TreeNode { branch, value, rows } = &tree.nodes[node];
+                let TreeNode { branch, value, rows, .. } = &tree.nodes[node];
                 if let Some(branch) = branch {
                     let _ = writeln!(out, "{first}{}", self.sentence(branch));
                     open.push((branch.right, format!("{rest}└─ no:  "), format!("{rest}   ")));
@@ -172,8 +185,9 @@ impl Shown {
             let nodes: Vec<Value> = own.nodes.iter().enumerate().map(node).collect();
             json!({"output": own.output, "nodes": nodes})
         };
+        let rules = (self.trees.shape == Shape::Rules).then(|| self.rules_json());
         json!({
-            "classes": self.trees.classes, "loss": model.loss.spec(), "start": model.start, "scale": model.scale,
+            "rules": rules, "classes": self.trees.classes, "loss": model.loss.spec(), "start": model.start, "scale": model.scale,
             "rows": model.rows, "trees": model.trees.iter().map(tree).collect::<Vec<_>>(),
         })
     }
@@ -300,7 +314,14 @@ impl Shown {
             }
         }
         let missing = "A missing value takes the branch that training chose.";
-        Ok(sql::Query { target, title: "Boosted trees", missing, found, derived }.write())
+        Ok(sql::Query {
+            target,
+            title: if self.trees.shape == Shape::Rules { "Boosted rules" } else { "Boosted trees" },
+            missing,
+            found,
+            derived,
+        }
+        .write())
     }
 
     /// The value of a tree: one line per leaf, left before right, so that nothing is nested or negated.
@@ -351,6 +372,9 @@ impl Shown {
     /// leaf each question is credited with the change of the mean value, by training rows, of the leaves
     /// below.
     pub(crate) fn explain(&self, table: &Table, row: usize, found: &Predicted) -> String {
+        if self.trees.shape == Shape::Rules {
+            return self.explain_rules(table, row, found);
+        }
         let class = match found {
             Predicted::Classes(found, _) => Some(found[row]),
             Predicted::Numbers(_) => None,

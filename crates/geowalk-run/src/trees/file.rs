@@ -8,24 +8,28 @@
 //! | `trees.ask` | 0: at most the value, missing right; 1: the same, missing left; 2: one of the next names of `trees.names` goes left, the value is how many; 3: the same, right |
 //! | `trees.value` | threshold or number of names; of a leaf what it adds |
 //! | `trees.gain`, `trees.rows` | what the split gained; the training rows of a leaf |
+//! | `trees.own` | of the rows of a leaf those of the second class or of the class of the tree, or the sum of their labels; absent in older files |
 //!
 //! Besides `trees.sizes` and `trees.outputs` of each tree (nodes, the score that it adds to), `trees.names`
 //! and `trees.start`.
 
 use geowalk::boost::Surrogate;
 use geowalk::boost::trees::{
-    AdditiveTrees, Ask, Branch, NumberLoss, ScoreTree, TreeLoss, TreeNode,
+    AdditiveTrees, Ask, Branch, NumberLoss, ScoreTree, Shape, TreeLoss, TreeNode,
 };
 use geowalk_data::Task;
 use serde_json::Value;
 
-use super::{BoostedTrees, Target, TreesPlan};
+use super::{BoostedTrees, Shown, Target, TreesPlan, shape_name};
 use crate::error::RunError;
 use crate::label::Coding;
 use crate::model::{Arrays, LearnerSettings, Model, ModelError, Settings, TreesSettings, array};
 
 /// The name of boosted trees among the learners of model files.
 pub const KIND: &str = "boosted-trees";
+
+/// Rules that a summary tells of.
+const RULES: usize = 50;
 
 impl TreesPlan {
     /// The model file of what was learned.
@@ -51,8 +55,13 @@ impl TreesPlan {
             min_leaf: booster.least_rows,
             effective_rows: booster.effective,
             leaf_step: booster.leaf.name().to_owned(),
+            shape: shape_name(learned.shape).to_owned(),
+            vector: booster.vector,
+            increasing: self.increasing.clone(),
+            decreasing: self.decreasing.clone(),
+            interactions: self.interactions.clone(),
         });
-        Ok(Model {
+        let mut model = Model {
             settings: Settings {
                 seed: self.seed,
                 intercept: false,
@@ -64,13 +73,21 @@ impl TreesPlan {
             examples: target.y.len() as u64,
             arrays: arrays(&learned.model),
             summary,
-        })
+        };
+        if learned.shape == Shape::Rules {
+            let shown = Shown::of(&model, self.custom.as_ref())?;
+            let rules = shown.rules();
+            let first: Vec<String> =
+                rules.iter().take(RULES).map(|rule| shown.sentence_of(rule)).collect();
+            model.summary["rules"] = serde_json::json!({"count": rules.len(), "largest": first});
+        }
+        Ok(model)
     }
 }
 
 fn arrays(model: &AdditiveTrees) -> Arrays {
-    let mut of: [Vec<f64>; 10] = Default::default();
-    let [left, right, column, ask, value, gain, rows, sizes, outputs, names] = &mut of;
+    let mut of: [Vec<f64>; 11] = Default::default();
+    let [left, right, column, ask, value, gain, rows, own, sizes, outputs, names] = &mut of;
     for tree in &model.trees {
         sizes.push(tree.nodes.len() as f64);
         outputs.push(tree.output as f64);
@@ -81,20 +98,23 @@ fn arrays(model: &AdditiveTrees) -> Arrays {
             column.push(branch.map_or(0.0, |b| b.column as f64));
             gain.push(branch.map_or(0.0, |b| b.gain));
             rows.push(node.rows);
+            own.push(node.own);
             let (kind, number) = match branch.map(|b| &b.ask) {
                 None => (0.0, node.value),
                 Some(Ask::AtMost { theta, missing }) => (f64::from(u8::from(*missing)), *theta),
-                Some(Ask::Among { names: own, left }) => {
-                    names.extend(own.iter().map(|name| f64::from(*name)));
-                    (if *left { 2.0 } else { 3.0 }, own.len() as f64)
+                Some(Ask::Among { names: among, left }) => {
+                    names.extend(among.iter().map(|name| f64::from(*name)));
+                    (if *left { 2.0 } else { 3.0 }, among.len() as f64)
                 }
             };
             ask.push(kind);
             value.push(number);
         }
     }
-    let named =
-        ["left", "right", "column", "ask", "value", "gain", "rows", "sizes", "outputs", "names"];
+    let named = [
+        "left", "right", "column", "ask", "value", "gain", "rows", "own", "sizes", "outputs",
+        "names",
+    ];
     let mut arrays: Arrays = named.iter().map(|name| format!("trees.{name}")).zip(of).collect();
     arrays.push(("trees.start".to_owned(), model.start.clone()));
     arrays
@@ -133,6 +153,7 @@ impl BoostedTrees {
         let (right, column) = (part("trees.right", count)?, part("trees.column", count)?);
         let (ask, value) = (part("trees.ask", count)?, part("trees.value", count)?);
         let (gain, rows) = (part("trees.gain", count)?, part("trees.rows", count)?);
+        let own = part("trees.own", count).ok();
         let mut names = part("trees.names", None)?.iter().map(|name| *name as u32);
         let (mut at, mut trees) = (0, Vec::with_capacity(sizes.len()));
         for (size, output) in sizes.iter().zip(outputs) {
@@ -145,8 +166,8 @@ impl BoostedTrees {
                 let ask = match ask[at] {
                     0.0 | 1.0 => Ask::AtMost { theta: value[at], missing: ask[at] == 1.0 },
                     2.0 | 3.0 => {
-                        let own = names.by_ref().take(value[at] as usize).collect();
-                        Ask::Among { names: own, left: ask[at] == 2.0 }
+                        let among = names.by_ref().take(value[at] as usize).collect();
+                        Ask::Among { names: among, left: ask[at] == 2.0 }
                     }
                     _ => return Err(missing("trees.ask").into()),
                 };
@@ -161,6 +182,7 @@ impl BoostedTrees {
                     branch: (!is_leaf).then_some(branch),
                     value: if is_leaf { value[at] } else { 0.0 },
                     rows: rows[at],
+                    own: own.map_or(f64::NAN, |own| own[at]),
                 });
                 at += 1;
             }
@@ -175,6 +197,7 @@ impl BoostedTrees {
             rows: settings.rows,
         };
         own.check().map_err(|what| missing(&format!("trees ({what})")))?;
-        Ok(Self { model: own, classes, rounds: Vec::new(), chosen: None, scores: None })
+        let shape = if settings.shape == "rules" { Shape::Rules } else { Shape::Trees };
+        Ok(Self { model: own, classes, shape, rounds: Vec::new(), chosen: None, scores: None })
     }
 }

@@ -3,8 +3,8 @@
 //! features, or of all).
 //!
 //! **Several losses** A bag of losses shares one score H. In each round every loss of the bag makes its whole step from the same H, weights, feature, leverage; the
-//! step that is kept is the one after which the training error is smallest ([`Choice::Error`], the F of the paper), or whose normalised edge is largest
-//! ([`Choice::Edge`], the E); of equal ones the first of the bag. The paper warns, and experiments confirm, that losses whose scores have different scales do not mix well.
+//! step that is kept is the one after which the training error is smallest ([`Choice::Error`], the F of the paper), or the surrogate on a held-out set
+//! ([`Choice::HeldOut`]), or whose normalised edge is largest ([`Choice::Edge`], the E); of equal ones the first of the bag. A [schedule](Booster::schedule) says which loss each round has, where another run has chosen. The paper warns, and experiments confirm, that losses whose scores have different scales do not mix well.
 //!
 //! **Repeated features** are merged: their leverages add up, so a rule is listed once.
 //! **Held-out set** what is kept are the rounds up to its best, see [`stop`](super::stop).
@@ -16,7 +16,7 @@ use super::halt::Halt;
 use super::line::{self, Outcome, Separable, Step};
 use super::signs;
 use super::state::{Along, Edge, REFRESH, Round, State};
-use super::stop::{Ended, Path, Stop, Watch, judge};
+use super::stop::{Ended, Path, Stop, Watch, Watched, judge};
 use super::surrogate::Surrogate;
 use super::table::{Table, TableError};
 use super::uls::{Leverage, weighty};
@@ -32,6 +32,8 @@ pub enum Choice {
     Error,
     /// That with the largest normalised edge.
     Edge,
+    /// That with the smallest normalised surrogate on the held-out set after it; without a held-out set as `Error`.
+    HeldOut,
 }
 
 /// Why boosting failed.
@@ -61,6 +63,8 @@ pub struct Booster {
     pub bag: Vec<Surrogate>,
     /// Which step is kept if there are several.
     pub choice: Choice,
+    /// The loss of the bag that each round has, the last one of all later rounds; empty: `choice` decides.
+    pub schedule: Vec<usize>,
     /// How many leverages move in a round.
     pub leverage: Leverage,
     /// What to do with a feature that never errs.
@@ -97,6 +101,8 @@ pub struct Ensemble {
     pub kept: usize,
     /// Why it ended.
     pub ended: Ended,
+    /// The normalised surrogate on the held-out set after the kept rounds, if there was one.
+    pub held_out: Option<f64>,
 }
 
 impl Ensemble {
@@ -142,6 +148,7 @@ impl Booster {
         Self {
             bag: vec![loss],
             choice: Choice::Error,
+            schedule: Vec::new(),
             leverage: Leverage::One,
             separable: Separable::Cap,
             stop,
@@ -366,7 +373,11 @@ impl<'a> Run<'a> {
             return self.propose_signs(weak);
         }
         let mut best: Option<Proposal> = None;
+        let scheduled = booster.schedule.get(self.rounds.len()).or(booster.schedule.last());
         for (at, loss) in booster.bag.iter().enumerate() {
+            if scheduled.is_some_and(|own| *own != at) {
+                continue;
+            }
             if booster.bag.len() > 1 {
                 self.state.weigh(loss);
             }
@@ -409,7 +420,10 @@ impl<'a> Run<'a> {
         let rank = match (booster.bag.len(), booster.choice) {
             (1, _) => 0.0,
             (_, Choice::Edge) => -(edge.g / edge.sum).abs(),
-            (_, Choice::Error) => self.error_after(&m, step.delta),
+            (_, Choice::HeldOut) if self.held.is_some() => {
+                self.held_after(&booster.bag[at], &hypothesis, step.delta)
+            }
+            (_, Choice::Error | Choice::HeldOut) => self.error_after(&m, step.delta),
         };
         let m = Feature::Values(m);
         Ok(Some(Proposal { hypothesis, m, step, size, loss: at, edge, rank }))
@@ -450,6 +464,17 @@ impl<'a> Run<'a> {
             }
         }
         wrong
+    }
+
+    /// The normalised surrogate on the held-out set after a step.
+    fn held_after(&self, loss: &Surrogate, hypothesis: &Hypothesis, delta: f64) -> f64 {
+        let Some(Held { set, u, .. }) = &self.held else { return f64::INFINITY };
+        let mut after = vec![0.0; set.labels.len()];
+        hypothesis.values(set.table, &mut after);
+        for ((after, u), y) in after.iter_mut().zip(u).zip(set.labels) {
+            *after = u - delta * y * *after;
+        }
+        judge(Watched::Surrogate, loss, set.labels, set.weights, &after).0
     }
 
     /// The number of the feature, old or new.
@@ -598,6 +623,7 @@ impl<'a> Run<'a> {
             rounds: self.rounds,
             kept,
             ended: self.ended,
+            held_out: self.held.is_some().then(|| self.watch.surrogate(booster.stop.watched)),
         }
     }
 }

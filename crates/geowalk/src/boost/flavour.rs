@@ -9,6 +9,8 @@
 //! | `E1`, `E2` | as F1, F2 | per round, by the normalised edge |
 //! | `F*` | gini, mu, matsushita, entropy, nu | once, by the training error of whole runs |
 //!
+//! With [`Choice::HeldOut`] and a held-out set `F1`, `F2` and `F*` choose by the normalised surrogate there instead of by the training error.
+//!
 //! μ = ½ and ν = ¼, which the paper does not say, unless given. **Care** φ_μ and φ_M are one booster on two scales: as losses of their own they give the
 //! same rules, decisions and errors for every μ, and only the mixed flavours, which share a scale, can tell them apart.
 //! **Ties of `F*`** are common (several runs without training error). They go to the smaller normalised surrogate, then to the order of the bag; how many runs tied is in [`Chosen::ties`].
@@ -90,6 +92,7 @@ impl Flavour {
     ) -> Result<Chosen, BoostError> {
         let choice = match self {
             Self::E1 | Self::E2 => Choice::Edge,
+            _ if booster.choice == Choice::HeldOut => Choice::HeldOut,
             _ => Choice::Error,
         };
         if self != Self::FStar {
@@ -102,8 +105,10 @@ impl Flavour {
         for loss in &booster.bag {
             let booster = Booster { bag: vec![loss.clone()], choice, ..booster.clone() };
             let ensemble = booster.fit(weak, labels, weights, held_out, watch)?;
-            let reached =
+            let trained =
                 ensemble.last().map_or((1.0, 1.0), |round| (round.error, round.surrogate));
+            let held = ensemble.held_out.filter(|_| choice == Choice::HeldOut);
+            let reached = held.map_or(trained, |surrogate| (surrogate, trained.1));
             match &best {
                 Some((least, _)) if reached.0 > least.0 => continue,
                 Some((least, _)) if reached.0 == least.0 => {
@@ -127,6 +132,6 @@ impl Flavour {
 pub struct Chosen {
     /// The ensemble.
     pub ensemble: Ensemble,
-    /// How many other runs of `F*` had the same training error.
+    /// How many other runs of `F*` were as good by what chose among them.
     pub ties: usize,
 }

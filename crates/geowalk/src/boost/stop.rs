@@ -91,6 +91,14 @@ impl Watch {
         Self { best: (f64::INFINITY, f64::INFINITY), round: 0 }
     }
 
+    /// The best surrogate of what is watched.
+    pub(crate) fn surrogate(&self, watched: Watched) -> f64 {
+        match watched {
+            Watched::Error => self.best.1,
+            Watched::Surrogate => self.best.0,
+        }
+    }
+
     /// Sees what was reached after a round; is it time to stop?
     pub(crate) fn see(&mut self, round: usize, value: (f64, f64), patience: Option<usize>) -> bool {
         if value.0 < self.best.0 || (value.0 == self.best.0 && value.1 < self.best.1) {

@@ -71,6 +71,16 @@ impl LeafStep {
     }
 }
 
+/// What a round adds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Shape {
+    /// A tree.
+    #[default]
+    Trees,
+    /// A conjunction of at most `depth` tests: rows of which it is true get a value, others none.
+    Rules,
+}
+
 /// Settings of boosted trees.
 ///
 /// ```
@@ -91,6 +101,14 @@ impl LeafStep {
 pub struct TreeBooster {
     /// What is minimised.
     pub loss: TreeLoss,
+    /// What a round adds.
+    pub shape: Shape,
+    /// Of several classes: one tree or rule votes for all of them, instead of one for each class.
+    pub vector: bool,
+    /// Of each column 1 or −1 where the score must not fall or rise in it, otherwise 0; empty for none.
+    pub monotone: Vec<i8>,
+    /// Columns may meet in a rule, or on the way to a leaf, if they are in one of these groups; empty: all may.
+    pub interactions: Vec<Vec<usize>>,
     /// ν: how much of each step is taken.
     pub rate: f64,
     /// Leaves of a tree at most.
@@ -127,11 +145,30 @@ pub struct TreeBooster {
 }
 
 impl TreeBooster {
+    /// The defaults of rules: at most three tests each; of several classes each rule votes for all.
+    pub fn rules(loss: TreeLoss) -> Self {
+        let several = matches!(loss, TreeLoss::Softmax(_));
+        let base = Self::new(loss);
+        Self {
+            shape: Shape::Rules,
+            depth: 3,
+            vector: several,
+            rate: 0.1,
+            most_rounds: 2000,
+            patience: 100,
+            ..base
+        }
+    }
+
     /// The defaults for a loss.
     pub fn new(loss: TreeLoss) -> Self {
         let several = matches!(loss, TreeLoss::Softmax(_));
         Self {
             loss,
+            shape: Shape::Trees,
+            vector: false,
+            monotone: Vec::new(),
+            interactions: Vec::new(),
             rate: if several { 0.1 } else { 0.05 },
             leaves: 16,
             depth: 6,
@@ -168,7 +205,15 @@ impl TreeBooster {
             TreeLoss::Softmax(_) => true,
             TreeLoss::Number(_) => false,
         };
+        parameter("groups of columns", self.interactions.len() as f64, Allowed::Closed(0.0, 64.0))?;
         let several = matches!(self.loss, TreeLoss::Softmax(_));
+        if several && self.monotone.iter().any(|sign| *sign != 0) {
+            return Err(crate::spec::unknown(
+                "constraint of several classes",
+                "monotone",
+                ["none"],
+            ));
+        }
         if self.leaf == LeafStep::Kl && !kl || self.leaf == LeafStep::Exact && several {
             let known = if several { ["newton", "kl"] } else { ["newton", "exact"] };
             return Err(crate::spec::unknown("leaf step for this loss", self.leaf.name(), known));
@@ -187,6 +232,8 @@ pub struct TreeData<'a> {
     weights: Vec<f64>,
     /// How many rows each row stands for; empty if each for one.
     counts: Vec<u32>,
+    /// Of each column the groups that it is in, as bits; empty if all columns may meet.
+    groups: Vec<u64>,
 }
 
 impl<'a> TreeData<'a> {
@@ -231,7 +278,16 @@ impl<'a> TreeData<'a> {
         // In units of rows: λ and κ count rows.
         let unit = unit.filter(|unit| *unit > 0.0).unwrap_or(1.0);
         let weights = weights.map_or(vec![1.0; rows], |w| w.iter().map(|w| w / unit).collect());
-        Ok(Self { binned, panels, y, weights, counts })
+        let mut groups =
+            vec![0; if booster.interactions.is_empty() { 0 } else { binned.columns().len() }];
+        for (number, group) in booster.interactions.iter().enumerate() {
+            for column in group {
+                if let Some(groups) = groups.get_mut(*column) {
+                    *groups |= 1 << number;
+                }
+            }
+        }
+        Ok(Self { binned, panels, y, weights, counts, groups })
     }
 
     /// How many rows there are, each counted as often as its weight says.

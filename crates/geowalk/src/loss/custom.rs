@@ -24,6 +24,9 @@ pub type Scalar = Arc<dyn Fn(f64) -> f64 + Send + Sync>;
 /// A function of the prediction and the label.
 pub type Pair = Arc<dyn Fn(f64, f64) -> f64 + Send + Sync>;
 
+/// Runs what it is given, with whatever the functions need held all the while, such as an interpreter's lock.
+pub type Session = Arc<dyn Fn(&mut dyn FnMut()) + Send + Sync>;
+
 /// A user-defined convex loss.
 ///
 /// ```
@@ -49,6 +52,7 @@ pub struct Custom {
     facts: Facts,
     range: Range,
     diagnosis: Option<Arc<Diagnosis>>,
+    session: Option<Session>,
 }
 
 #[derive(Clone)]
@@ -92,6 +96,20 @@ impl Custom {
         Self::examined(Form::General { value, slope, curvature }, range)
     }
 
+    /// The same, with what many calls in a row are made in. What runs in a session must not wait for another one.
+    #[must_use]
+    pub fn with_session(self, session: Session) -> Self {
+        Self { session: Some(session), ..self }
+    }
+
+    /// Does something with many calls in one session.
+    pub fn within(&self, work: &mut dyn FnMut()) {
+        match &self.session {
+            Some(session) => session(work),
+            None => work(),
+        }
+    }
+
     /// The report of the doctor.
     pub fn diagnosis(&self) -> Option<&Diagnosis> {
         self.diagnosis.as_deref()
@@ -108,7 +126,7 @@ impl Custom {
             strong: f64::NEG_INFINITY,
             margin: false,
         };
-        let mut loss = Self { form, facts, range, diagnosis: None };
+        let mut loss = Self { form, facts, range, diagnosis: None, session: None };
         let diagnosis = doctor::examine(&loss, &range);
         for (condition, verdict) in [
             ("finiteness", &diagnosis.finite),

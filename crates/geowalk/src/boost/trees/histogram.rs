@@ -2,7 +2,8 @@
 //! Slopes and curvatures are rounded to whole numbers of 62 bits less those that their sum needs: sums are
 //! then exact, in any order and for any number of threads, and a child is its parent less its sibling to the
 //! last bit. A cell is two words: Σg, and Σh above the number of rows. Columns stand side by side in panels
-//! of eight, so that a row of a panel is one access.
+//! of eight, so that a row of a panel is one access; columns with few codes stand in panels of their own, whose
+//! histograms are small.
 //!
 //! **Rounding** with n rows a slope keeps 62 − log₂ n bits (at most 50) and a curvature 63 − 2 log₂ n (at
 //! most 50): of a million rows 42 and 23. Leaf values do not depend on it: they are computed from the slopes
@@ -16,6 +17,9 @@ use crate::boost::binned::Binned;
 
 /// Codes of a column, the one for missing values included.
 pub(super) const CODES: usize = 256;
+
+/// Codes of the columns of a small panel at most.
+const FEW: usize = 16;
 
 /// Columns of a panel.
 const WIDE: usize = 8;
@@ -119,72 +123,116 @@ fn round(x: f64) -> i64 {
 /// Eight columns side by side.
 type Record = [u8; WIDE];
 
-/// The codes of all columns, and how many each has.
+/// The codes of all columns.
 #[derive(Debug)]
 pub(super) struct Panels {
-    panels: Vec<Vec<Record>>,
-    pub(super) columns: usize,
+    panels: Vec<Panel>,
+    /// Of each column its first cell, and how many cells it has.
+    places: Vec<(usize, usize)>,
+    /// Cells of a histogram.
+    pub(super) cells: usize,
 }
 
-/// The cells of one panel.
-pub(super) type Block = [[Cell; CODES]; WIDE];
+/// Up to eight columns, and where their cells begin.
+#[derive(Debug)]
+struct Panel {
+    records: Vec<Record>,
+    /// Cells of each column: [`FEW`] or [`CODES`].
+    codes: usize,
+    first: usize,
+}
 
 impl Panels {
     pub(super) fn new(binned: &Binned) -> Self {
-        let panel = |columns: &[crate::boost::binned::BinnedColumn]| {
+        let columns = binned.columns();
+        let is_small = |at: &usize| columns[*at].bins().len() < FEW;
+        let (small, large): (Vec<usize>, Vec<usize>) = (0..columns.len()).partition(is_small);
+        let (mut places, mut cells, mut panels) = (vec![(0, 0); columns.len()], 0, Vec::new());
+        for (own, codes) in [(&large, CODES), (&small, FEW)] {
+            for part in own.chunks(WIDE) {
+                for (k, column) in part.iter().enumerate() {
+                    places[*column] = (cells + k * codes, codes);
+                }
+                panels.push((part, codes, cells));
+                cells += WIDE * codes;
+            }
+        }
+        let panel = |(part, codes, first): (&[usize], usize, usize)| {
             let mut records = vec![[0; WIDE]; binned.rows()];
-            for (k, column) in columns.iter().enumerate() {
-                for (record, code) in records.iter_mut().zip(column.codes()) {
+            for (k, column) in part.iter().enumerate() {
+                // A missing value has the code after the last bin.
+                for (record, code) in records.iter_mut().zip(columns[*column].codes()) {
                     record[k] = *code;
                 }
             }
-            records
+            Panel { records, codes, first }
         };
-        let panels = binned.columns().par_chunks(WIDE).map(panel).collect();
-        Self { panels, columns: binned.columns().len() }
+        let panels = panels.into_par_iter().map(panel).collect();
+        Self { panels, places, cells }
     }
 
-    /// Cells of a histogram.
-    pub(super) fn blocks(&self) -> usize {
-        self.panels.len()
+    pub(super) fn columns(&self) -> usize {
+        self.places.len()
     }
 
     /// The histogram of these rows, whose cells are given by row.
-    pub(super) fn count(&self, rows: &[u32], cells: &[Cell], into: &mut [Block]) {
-        let one = |(records, block): (&Vec<Record>, &mut Block)| {
-            block.as_flattened_mut().fill(Cell::default());
-            let (mut near, mut own) = ([[0; WIDE]; AHEAD], [Cell::default(); AHEAD]);
-            for rows in rows.chunks(AHEAD) {
-                for ((record, cell), row) in near.iter_mut().zip(&mut own).zip(rows) {
-                    *record = records[*row as usize];
-                    *cell = cells[*row as usize];
-                }
-                for (record, cell) in near.iter().zip(&own).take(rows.len()) {
-                    for k in 0..WIDE {
-                        block[k][usize::from(record[k])] += *cell;
-                    }
+    pub(super) fn count(&self, rows: &[u32], cells: &[Cell], into: &mut [Cell]) {
+        if self.panels.len() * WIDE * rows.len() > PARALLEL && self.panels.len() > 1 {
+            let (mut rest, mut parts) = (into, Vec::with_capacity(self.panels.len()));
+            for panel in &self.panels {
+                let (own, more) = rest.split_at_mut(panel.codes * WIDE);
+                parts.push((panel, own));
+                rest = more;
+            }
+            parts.into_par_iter().for_each(|(panel, own)| panel.count(rows, cells, own));
+        } else {
+            for panel in &self.panels {
+                let own = panel.first..panel.first + panel.codes * WIDE;
+                panel.count(rows, cells, &mut into[own]);
+            }
+        }
+    }
+
+    /// The cells of a column.
+    pub(super) fn column<'a>(&self, histogram: &'a [Cell], column: usize) -> &'a [Cell] {
+        let (first, count) = self.places[column];
+        &histogram[first..first + count]
+    }
+}
+
+impl Panel {
+    fn count(&self, rows: &[u32], cells: &[Cell], into: &mut [Cell]) {
+        if self.codes == FEW {
+            self.count_by::<FEW>(rows, cells, into);
+        } else {
+            self.count_by::<CODES>(rows, cells, into);
+        }
+    }
+
+    fn count_by<const N: usize>(&self, rows: &[u32], cells: &[Cell], into: &mut [Cell]) {
+        into.fill(Cell::default());
+        let Ok(block) = <&mut [[Cell; N]; WIDE]>::try_from(into.as_chunks_mut::<N>().0) else {
+            return;
+        };
+        let (mut near, mut own) = ([[0; WIDE]; AHEAD], [Cell::default(); AHEAD]);
+        for rows in rows.chunks(AHEAD) {
+            for ((record, cell), row) in near.iter_mut().zip(&mut own).zip(rows) {
+                *record = self.records[*row as usize];
+                *cell = cells[*row as usize];
+            }
+            for (record, cell) in near.iter().zip(&own).take(rows.len()) {
+                for k in 0..WIDE {
+                    block[k][usize::from(record[k]) & (N - 1)] += *cell;
                 }
             }
-        };
-        if self.panels.len() * WIDE * rows.len() > PARALLEL && self.panels.len() > 1 {
-            self.panels.par_iter().zip(into).for_each(one);
-        } else {
-            self.panels.iter().zip(into).for_each(one);
         }
     }
 }
 
-/// The cells of a column.
-pub(super) fn column(blocks: &[Block], column: usize) -> &[Cell; CODES] {
-    &blocks[column / WIDE][column % WIDE]
-}
-
 /// Takes the histogram of a child from that of its parent.
-pub(super) fn subtract(parent: &mut [Block], child: &[Block]) {
-    for (parent, child) in parent.as_flattened_mut().iter_mut().zip(child.as_flattened()) {
-        for (a, b) in parent.iter_mut().zip(child) {
-            *a -= *b;
-        }
+pub(super) fn subtract(parent: &mut [Cell], child: &[Cell]) {
+    for (a, b) in parent.iter_mut().zip(child) {
+        *a -= *b;
     }
 }
 
@@ -199,7 +247,9 @@ mod tests {
         let mut s = Sampler::new(5);
         let rows = 3000;
         let mut column = |k: usize| {
-            let values = (0..rows).map(|_| (30.0 * s.normal()).round()).collect();
+            // Every third column has few values.
+            let spread = if k % 3 == 1 { 1.0 } else { 30.0 };
+            let values = (0..rows).map(|_| (spread * s.normal()).round()).collect();
             Column::numeric(format!("x{k}"), values)
         };
         let table = Table::new((0..11).map(&mut column).collect()).unwrap();
@@ -212,16 +262,15 @@ mod tests {
         let all: Vec<u32> = (0..3000).collect();
         let (left, right): (Vec<u32>, Vec<u32>) = all.iter().partition(|row| *row % 3 == 1);
         let count = |rows: &[u32]| {
-            #[expect(clippy::large_stack_arrays, reason = "the compiler fills the heap with it")]
-            let mut blocks = vec![[[Cell::default(); CODES]; WIDE]; panels.blocks()];
-            panels.count(rows, &cells, &mut blocks);
-            blocks
+            let mut counted = vec![Cell::default(); panels.cells];
+            panels.count(rows, &cells, &mut counted);
+            counted
         };
         let mut parent = count(&all);
         subtract(&mut parent, &count(&left));
         assert_eq!(parent, count(&right));
         // And the sums are those of the slopes, to rounding.
-        let total = super::column(&parent, 4).iter().fold(Cell::default(), |mut a, b| {
+        let total = panels.column(&parent, 4).iter().fold(Cell::default(), |mut a, b| {
             a += *b;
             a
         });

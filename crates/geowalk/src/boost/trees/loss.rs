@@ -189,8 +189,9 @@ impl TreeLoss {
             Form::Entropy => h,
             Form::Exponential | Form::Squared | Form::Gini { .. } => 2.0 * h,
             Form::Custom(_) => {
-                let (p, q) = (loss.probability(h), loss.probability(-h));
-                let t = Real::ln(p) - Real::ln(q);
+                // As `probability` has it, in two calls.
+                let (with, against) = (loss.weight(-h), loss.weight(h));
+                let t = Real::ln(with) - Real::ln(against);
                 if t.is_nan() { 4.0 * h } else { t.clamp(-1e4, 1e4) }
             }
             Form::Mu(mu) => 2.0 * Real::asinh(h / (1.0 - mu.mu())),
@@ -263,11 +264,17 @@ impl TreeLoss {
                 },
             ),
             Self::Margin(own) => {
-                for i in 0..h.len() {
-                    let z = y[i] * h[i];
-                    loss[i] = own.value(z);
-                    g[i] = y[i] * own.weight(z);
-                    curvature[i] = own.curvature(z);
+                let mut all = || {
+                    for i in 0..h.len() {
+                        let z = y[i] * h[i];
+                        loss[i] = own.value(z);
+                        g[i] = y[i] * own.weight(z);
+                        curvature[i] = own.curvature(z);
+                    }
+                };
+                match &own.form {
+                    Form::Custom(custom) => custom.within(&mut all),
+                    _ => all(),
                 }
             }
             Self::Number(own) => {

@@ -77,6 +77,9 @@ pub struct TreeNode {
     pub value: f64,
     /// The training rows of a leaf, weighted.
     pub rows: f64,
+    /// Of these the rows of the second of two classes, or of the class of the tree; of numbers the sum of the
+    /// labels. NaN in models of older versions.
+    pub own: f64,
 }
 
 /// A tree that adds to one score. Node 0 is the root; a parent comes before its children.
@@ -304,6 +307,16 @@ fn goes_right(step: &Step, x: f64) -> bool {
     (x > step.theta) | ((x.is_nan() | step.theta.is_nan()) & !step.missing)
 }
 
+impl ScoreTree {
+    /// Has it the questions of another tree?
+    #[must_use]
+    pub fn asks_as(&self, other: &Self) -> bool {
+        let both = self.nodes.iter().zip(&other.nodes);
+        self.nodes.len() == other.nodes.len()
+            && both.map(|(a, b)| (&a.branch, &b.branch)).all(|(a, b)| a == b)
+    }
+}
+
 impl AdditiveTrees {
     /// Scores of a row.
     pub fn outputs(&self) -> usize {
@@ -390,6 +403,37 @@ impl AdditiveTrees {
             gains.iter_mut().for_each(|gain| *gain /= sum);
         }
         gains
+    }
+
+    /// What pairs of columns gained together, as parts of all that was gained, largest first: what a split gained
+    /// below questions about other columns, in equal parts to the pairs with each of them.
+    pub fn pairs(&self) -> Vec<(usize, usize, f64)> {
+        let mut gains = std::collections::BTreeMap::<(usize, usize), f64>::new();
+        let mut sum = 0.0;
+        for tree in &self.trees {
+            // The columns on the way to each node; a parent comes before its children.
+            let mut above: Vec<Vec<usize>> = vec![Vec::new(); tree.nodes.len()];
+            for (at, node) in tree.nodes.iter().enumerate() {
+                let Some(Branch { column, left, right, gain, .. }) = &node.branch else { continue };
+                let mut way = std::mem::take(&mut above[at]);
+                let others: Vec<usize> = way.iter().copied().filter(|own| own != column).collect();
+                sum += gain;
+                for other in &others {
+                    let pair = (*other.min(column), *other.max(column));
+                    *gains.entry(pair).or_default() += gain / others.len() as f64;
+                }
+                if !way.contains(column) {
+                    way.push(*column);
+                }
+                above[*left].clone_from(&way);
+                above[*right] = way;
+            }
+        }
+        let part = |gain: f64| if sum > 0.0 { gain / sum } else { 0.0 };
+        let mut all: Vec<(usize, usize, f64)> =
+            gains.into_iter().map(|((a, b), gain)| (a, b, part(gain))).collect();
+        all.sort_by(|a, b| b.2.total_cmp(&a.2).then((a.0, a.1).cmp(&(b.0, b.1))));
+        all
     }
 
     /// The columns that are asked.

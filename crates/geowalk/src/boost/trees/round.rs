@@ -8,7 +8,7 @@ use super::grow::{Grower, Grown, Limits};
 use super::histogram::Units;
 use super::loss::{NumberLoss, Slopes, TreeLoss, quantile};
 use super::model::{AdditiveTrees, ScoreTree, TreeNode};
-use super::{LeafStep, TreeBooster, TreeData};
+use super::{LeafStep, Shape, TreeBooster, TreeData};
 use crate::Real;
 use crate::boost::chunks::{ROWS, fold};
 use crate::sampler::Sampler;
@@ -94,8 +94,12 @@ impl<'a> Run<'a> {
         let c: Vec<f64> = (0..n).map(weight).collect();
         let start = booster.loss.start(data.y, &c);
         let scores: Vec<f64> = (0..n).flat_map(|_| start.iter().copied()).collect();
-        let growers = rayon::current_num_threads().min(outputs).max(1);
-        let growers = (0..growers).map(|_| Grower::new(&data.binned, &data.panels)).collect();
+        let (count, each) = if booster.vector {
+            (1, outputs)
+        } else {
+            (rayon::current_num_threads().min(outputs).max(1), 1)
+        };
+        let growers = (0..count).map(|_| Grower::new(&data.binned, &data.panels, each)).collect();
         let rows =
             (0..n).filter(|row| c[*row] > 0.0).map(|row| u64::from(data.count(row))).sum::<u64>();
         let model = AdditiveTrees {
@@ -210,12 +214,13 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// One round.
-    pub(super) fn step(&mut self) -> TreeRound {
-        self.sample();
-        let (n, k, before) = (self.c.len(), self.outputs, self.risk);
+    /// The trees of a round, without values.
+    fn grow(&mut self) -> Vec<Vec<Grown>> {
+        let (n, k) = (self.c.len(), self.outputs);
+        let rule = self.booster.shape == Shape::Rules;
         let limits = Limits {
-            leaves: self.booster.leaves,
+            // A rule leaves one leaf behind with each of its tests.
+            leaves: if rule { self.booster.depth + 1 } else { self.booster.leaves },
             depth: self.booster.depth,
             lambda: self.booster.lambda,
             least_rows: self.booster.least_rows,
@@ -229,10 +234,13 @@ impl<'a> Run<'a> {
                 }
                 _ => 1e-9,
             },
+            rule,
+            monotone: &self.booster.monotone,
+            groups: &self.data.groups,
         };
         let draw = mix(self.booster.seed.wrapping_add(0x6a09) ^ mix(self.round as u64 + 1));
         let (c, g, h, data) = (&self.c, &self.g, &self.h, self.data);
-        let one = |grower: &mut Grower<'a>, at: usize, leaf_of: &mut [u16]| {
+        let ready = |grower: &mut Grower<'a>, at: usize, from: usize| {
             let (mut most_g, mut most_h, mut rows) = (0.0, 0.0, 0);
             for row in &grower.fit {
                 let row = *row as usize;
@@ -244,13 +252,24 @@ impl<'a> Run<'a> {
             for row in &grower.fit {
                 let row = *row as usize;
                 let (g, h) = (c[row] * g[row * k + at], c[row] * h[row * k + at]);
-                grower.cells[row] = units.cell(g, h, data.count(row));
+                grower.cells[from + row] = units.cell(g, h, data.count(row));
             }
-            let mut sampler = Sampler::new(draw ^ at as u64);
-            grower.grow(units, limits, &mut sampler, leaf_of)
+            units
         };
-        let grown: Vec<Vec<Grown>> = if k == 1 {
+        let one = |grower: &mut Grower<'a>, at: usize, leaf_of: &mut [u16]| {
+            let units = ready(grower, at, 0);
+            let mut sampler = Sampler::new(draw ^ at as u64);
+            grower.grow(&[units], limits, &mut sampler, leaf_of)
+        };
+        if k == 1 {
             vec![one(&mut self.growers[0], 0, &mut self.leaf_of)]
+        } else if self.booster.vector {
+            let grower = &mut self.growers[0];
+            let units: Vec<Units> = (0..k).map(|at| ready(grower, at, at * n)).collect();
+            let mut sampler = Sampler::new(draw);
+            let grown = grower.grow(&units, limits, &mut sampler, &mut self.leaf_of[..n]);
+            (1..k).for_each(|at| self.leaf_of.copy_within(..n, at * n));
+            vec![grown; k]
         } else {
             // Output by output, in as many growers as there are threads; sums are exact, so it does not
             // matter in which.
@@ -267,7 +286,14 @@ impl<'a> Run<'a> {
                 }
             });
             all.into_iter().map(|(.., grown)| grown).collect()
-        };
+        }
+    }
+
+    /// One round.
+    pub(super) fn step(&mut self) -> TreeRound {
+        self.sample();
+        let before = self.risk;
+        let grown = self.grow();
         let counts: Vec<usize> =
             grown.iter().map(|nodes| nodes.iter().filter(|n| n.branch.is_none()).count()).collect();
         let (mut steps, mut sums) = (Vec::new(), Vec::new());
@@ -275,6 +301,15 @@ impl<'a> Run<'a> {
             let own = self.sums(at, *leaves);
             steps.push(self.values(at, &own));
             sums.push(own);
+        }
+        if self.booster.vector && self.outputs > 1 {
+            self.together(&sums, &mut steps);
+        }
+        for (steps, nodes) in steps.iter_mut().zip(&grown) {
+            for node in nodes.iter().filter(|node| node.branch.is_none()) {
+                let (least, most) = node.bounds;
+                steps[node.leaf] = steps[node.leaf].clamp(least, most);
+            }
         }
         for step in steps.iter_mut().flatten() {
             *step *= self.booster.rate;
@@ -287,6 +322,7 @@ impl<'a> Run<'a> {
                 TreeNode {
                     value: if is_leaf { steps[at][node.leaf] } else { 0.0 },
                     rows: if is_leaf { sums[at][node.leaf].rows } else { 0.0 },
+                    own: if is_leaf { sums[at][node.leaf].own } else { 0.0 },
                     branch: node.branch,
                 }
             };
@@ -378,6 +414,35 @@ impl<'a> Run<'a> {
                 sums.iter().map(step).collect()
             }
             _ => sums.iter().map(newton).collect(),
+        }
+    }
+
+    /// The steps of leaves that vote for all classes at once: of the majoriser diag(P) − PPᵀ/n of their
+    /// curvature, or the logarithms of counts to what was expected.
+    fn together(&self, sums: &[Vec<LeafSums>], steps: &mut [Vec<f64>]) {
+        let (lambda, kappa) = (self.booster.lambda, self.booster.kappa);
+        for leaf in 0..steps[0].len() {
+            let expected = |k: usize| Real::max(0.0, sums[k][leaf].own - sums[k][leaf].g);
+            if self.booster.leaf == LeafStep::Kl {
+                for (k, steps) in steps.iter_mut().enumerate() {
+                    let d = Real::ln((sums[k][leaf].own + kappa) / (expected(k) + kappa));
+                    steps[leaf] = if d.is_finite() { d } else { 0.0 };
+                }
+                continue;
+            }
+            let (mut across, mut within) = (0.0, 0.0);
+            for (k, sums) in sums.iter().enumerate() {
+                let p = expected(k);
+                across += p * sums[leaf].g / (p + lambda);
+                within += p * p / (p + lambda);
+            }
+            let rest = sums[0][leaf].rows - within;
+            let shift = if rest > 0.0 { across / rest } else { 0.0 };
+            for (k, steps) in steps.iter_mut().enumerate() {
+                let p = expected(k);
+                let d = (sums[k][leaf].g + p * shift) / (p + lambda);
+                steps[leaf] = if d.is_finite() { d } else { 0.0 };
+            }
         }
     }
 
@@ -484,10 +549,12 @@ impl<'a> Run<'a> {
     /// Takes the steps, and halves those that raise the risk; how many had to be.
     fn advance(&mut self, steps: &mut [Vec<f64>], sums: &[Vec<LeafSums>]) -> usize {
         let (n, k) = (self.c.len(), self.outputs);
-        let before: Vec<f64> = if k == 1 {
-            sums[0].iter().map(|sums| sums.loss).collect()
-        } else {
+        // Of several outputs, and where values are in order, one leaf may lose what others win, and all are halved.
+        let joint = k > 1 || self.booster.monotone.iter().any(|sign| *sign != 0);
+        let before: Vec<f64> = if joint {
             vec![self.risk * self.total]
+        } else {
+            sums[0].iter().map(|sums| sums.loss).collect()
         };
         let mut halved = vec![0_usize; before.len()];
         loop {
@@ -501,21 +568,21 @@ impl<'a> Run<'a> {
                 }
             });
             self.slopes();
-            let after: Vec<f64> = if k == 1 {
+            let after: Vec<f64> = if joint {
+                vec![self.mean_loss() * self.total]
+            } else {
                 let found = self.fold(before.len(), |row, sums| {
                     sums[usize::from(self.leaf_of[row])].loss += self.c[row] * self.loss[row];
                 });
                 found.iter().map(|sums| sums.loss).collect()
-            } else {
-                vec![self.mean_loss() * self.total]
             };
             let mut again = false;
             for (leaf, (before, after)) in before.iter().zip(&after).enumerate() {
                 let fine = *after <= before + ROUNDING * before.abs();
-                let moves = if k == 1 {
-                    steps[0][leaf] != 0.0
-                } else {
+                let moves = if joint {
                     steps.iter().flatten().any(|step| *step != 0.0)
+                } else {
+                    steps[0][leaf] != 0.0
                 };
                 if fine || !moves {
                     continue;
@@ -523,10 +590,10 @@ impl<'a> Run<'a> {
                 again = true;
                 let factor = if halved[leaf] < HALVINGS { 0.5 } else { 0.0 };
                 halved[leaf] += 1;
-                if k == 1 {
-                    steps[0][leaf] *= factor;
-                } else {
+                if joint {
                     steps.iter_mut().flatten().for_each(|step| *step *= factor);
+                } else {
+                    steps[0][leaf] *= factor;
                 }
             }
             if !again {

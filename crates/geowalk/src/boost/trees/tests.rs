@@ -374,3 +374,165 @@ fn rows_that_the_caller_holds_out_are_not_learned() {
     assert_eq!(first.model.trees[..both], second.model.trees[..both]);
     assert!(second.chosen.unwrap().best < chosen.best);
 }
+
+/// Every test on the way to a node, from the root.
+fn way(tree: &ScoreTree, mut node: usize) -> Vec<usize> {
+    let mut columns = Vec::new();
+    while node > 0 {
+        let is_parent =
+            |own: &TreeNode| own.branch.as_ref().is_some_and(|b| b.left == node || b.right == node);
+        node = tree.nodes.iter().position(is_parent).unwrap();
+        columns.push(tree.nodes[node].branch.as_ref().unwrap().column);
+    }
+    columns
+}
+
+#[test]
+fn rules_have_one_value_and_few_tests() {
+    let (table, y) = example(700, 13);
+    for name in LOSSES {
+        let mut booster = TreeBooster::rules(margin(name));
+        booster.rate = 1.0;
+        let data = TreeData::new(&table, &y, None, None, &booster).unwrap();
+        let Learned { model, rounds, .. } = booster.fit(&data, 60, &mut |_| {}).unwrap();
+        assert!(rounds.iter().all(|round| round.risk <= round.before * (1.0 + 1e-11)), "{name}");
+        let mut tests = 0;
+        for tree in &model.trees {
+            let leaves = || tree.nodes.iter().filter(|node| node.branch.is_none());
+            assert!(leaves().filter(|leaf| leaf.value != 0.0).count() <= 1, "{name}");
+            assert!(leaves().count() <= 4 && leaves().map(|leaf| leaf.rows).sum::<f64>() == 700.0);
+            tests += leaves().count() - 1;
+        }
+        assert!(tests > 60, "{name} {tests}");
+        assert!(rounds[59].risk < 0.8 * rounds[0].before, "{name} {}", rounds[59].risk);
+        let risk = loss_of(&booster.loss, &model.scores(&table), &y);
+        assert!((risk - rounds[59].risk).abs() < 1e-9, "{name}");
+    }
+}
+
+#[test]
+fn one_rule_votes_for_all_classes() {
+    let (table, y) = example(500, 5);
+    let mut s = Sampler::new(3);
+    let y: Vec<f64> = y.iter().map(|y| if *y > 0.0 { 2.0 } else { s.below(2) as f64 }).collect();
+    for (shape, leaf) in [
+        (Shape::Rules, LeafStep::Newton),
+        (Shape::Trees, LeafStep::Newton),
+        (Shape::Trees, LeafStep::Kl),
+    ] {
+        let base = TreeBooster::rules(TreeLoss::Softmax(3));
+        let booster = TreeBooster { shape, leaf, rate: 1.0, leaves: 8, lambda: 0.5, ..base };
+        let data = TreeData::new(&table, &y, None, None, &booster).unwrap();
+        let Learned { model, rounds, .. } = booster.fit(&data, 40, &mut |_| {}).unwrap();
+        assert!(rounds.iter().all(|round| round.risk <= round.before * (1.0 + 1e-11)));
+        assert!(rounds[39].risk < 0.9 * rounds[0].before, "{shape:?} {}", rounds[39].risk);
+        assert!((loss_of(&booster.loss, &model.scores(&table), &y) - rounds[39].risk).abs() < 1e-9);
+        for round in model.trees.chunks(3) {
+            assert!(round.iter().all(|tree| tree.asks_as(&round[0])));
+            if leaf == LeafStep::Newton {
+                // T6: votes of the classes cancel.
+                for node in 0..round[0].nodes.len() {
+                    let votes: Vec<f64> = round.iter().map(|t| t.nodes[node].value).collect();
+                    let sizes: f64 = votes.iter().map(|vote| vote.abs()).sum();
+                    assert!(votes.iter().sum::<f64>().abs() <= 1e-9 * sizes.max(1e-9), "{votes:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn monotone_scores_do_not_fall() {
+    let mut s = Sampler::new(21);
+    let n = 800;
+    let (a, b): (Vec<f64>, Vec<f64>) = (0..n).map(|_| (s.normal(), s.normal())).unzip();
+    let y: Vec<f64> = (0..n)
+        .map(|row| {
+            // The second column turns the first one's meaning round: without the order the score falls.
+            let z = a[row] * if b[row] > 0.5 { -1.0 } else { 1.0 } + 0.7 * s.normal();
+            if z > 0.0 { 1.0 } else { -1.0 }
+        })
+        .collect();
+    let columns = || vec![Column::numeric("a", a.clone()), Column::numeric("b", b.clone())];
+    let table = Table::new(columns()).unwrap();
+    let grid: Vec<f64> = (-30..=30).map(|k| f64::from(k) / 10.0).collect();
+    let falls = |model: &AdditiveTrees| -> f64 {
+        let mut most = 0.0;
+        for b in [-1.0, 0.0, 1.0, 2.0] {
+            let other = vec![b; grid.len()];
+            let columns = vec![Column::numeric("a", grid.clone()), Column::numeric("b", other)];
+            let scores = model.scores(&Table::new(columns).unwrap());
+            most = scores.windows(2).map(|two| two[0] - two[1]).fold(most, Real::max);
+        }
+        most
+    };
+    for name in LOSSES {
+        for shape in [Shape::Trees, Shape::Rules] {
+            let base = match shape {
+                Shape::Trees => TreeBooster::new(margin(name)),
+                Shape::Rules => TreeBooster::rules(margin(name)),
+            };
+            let mut booster = TreeBooster { rate: 0.5, ..base };
+            let fit = |booster: &TreeBooster| {
+                let data = TreeData::new(&table, &y, None, None, booster).unwrap();
+                booster.fit(&data, 60, &mut |_| {}).unwrap()
+            };
+            assert!(falls(&fit(&booster).model) > 0.1, "{name} {shape:?}");
+            booster.monotone = vec![1, 0];
+            let learned = fit(&booster);
+            assert!(falls(&learned.model) <= 1e-12, "{name} {shape:?} {}", falls(&learned.model));
+            assert!(learned.rounds.iter().all(|round| round.risk <= round.before * (1.0 + 1e-11)));
+            assert!(learned.rounds[59].risk < 0.95 * learned.rounds[0].before, "{name} {shape:?}");
+            // The other way round it must not rise.
+            booster.monotone = vec![-1, 0];
+            let learned = fit(&booster);
+            let rises = AdditiveTrees {
+                trees: learned
+                    .model
+                    .trees
+                    .iter()
+                    .cloned()
+                    .map(|mut tree| {
+                        tree.nodes.iter_mut().for_each(|node| node.value = -node.value);
+                        tree
+                    })
+                    .collect(),
+                ..learned.model.clone()
+            };
+            assert!(falls(&rises) <= 1e-12, "{name} {shape:?}");
+        }
+    }
+    let mut several = TreeBooster::new(TreeLoss::Softmax(3));
+    several.monotone = vec![1, 0];
+    assert!(several.check().is_err());
+}
+
+#[test]
+fn columns_meet_in_their_groups_alone() {
+    let (table, y) = example(700, 17);
+    for shape in [Shape::Trees, Shape::Rules] {
+        let groups = [(vec![vec![0, 1]], 2), (vec![vec![0], vec![1]], 1), (vec![vec![0, 2]], 2)];
+        for (interactions, most) in groups {
+            let base = TreeBooster { shape, interactions, ..TreeBooster::new(margin("logistic")) };
+            let booster = TreeBooster { columns: 1.0, rate: 1.0, ..base };
+            let data = TreeData::new(&table, &y, None, None, &booster).unwrap();
+            let Learned { model, .. } = booster.fit(&data, 40, &mut |_| {}).unwrap();
+            let mut met = 0;
+            for tree in &model.trees {
+                for node in 0..tree.nodes.len() {
+                    let mut columns = way(tree, node);
+                    columns.sort_unstable();
+                    columns.dedup();
+                    let fine = columns.len() < 2
+                        || booster
+                            .interactions
+                            .iter()
+                            .any(|group| columns.iter().all(|column| group.contains(column)));
+                    assert!(fine, "{columns:?} {:?}", booster.interactions);
+                    met = met.max(columns.len());
+                }
+            }
+            assert_eq!(met, most, "{shape:?} {:?}", booster.interactions);
+        }
+    }
+}
