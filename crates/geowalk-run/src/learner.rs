@@ -143,6 +143,11 @@ pub trait Learner: Send + Sync {
     /// The rate of the last step.
     fn rate(&self) -> f64;
 
+    /// Does it converge to the optimum, for the summary? `None` if no theorem says so.
+    fn convergence(&self) -> Option<serde_json::Value> {
+        None
+    }
+
     /// The members of a [team](crate::team), and what became of them.
     fn members(&self) -> Vec<MemberResult> {
         Vec::new()

@@ -3,6 +3,7 @@
 //! are linear in the features, and notes at the end of a run (separable classes, empty cells, how often the cap held, how often the guard made it begin again).
 
 mod auto;
+mod convergence;
 mod slopes;
 mod text;
 
@@ -14,13 +15,16 @@ use geowalk::row::{Block, Row};
 use geowalk::sum::Sum;
 use geowalk::{ConfigError, DomainError, Real};
 use geowalk_data::Task;
+use serde_json::Value;
 
+use convergence::Convergence;
 use slopes::Slopes;
 
 pub(crate) use auto::choose;
 pub(crate) use text::build;
 
 use crate::certificate::{self, Against};
+use crate::label::make_room;
 use crate::learner::{Diverged, Learner, Outcome, Reach, largest, softmax};
 
 /// One of the walks.
@@ -213,9 +217,12 @@ impl Learner for NaturalLearner {
             let (class, weight) = (self.class(block.labels()[i]), block.weights()[i]);
             either!(&self.walk, own => own.logits(x, &mut scratch, &mut self.scores));
             let prediction = self.prediction();
-            // A class that has not been learned from has no share of the probability.
             softmax(&mut self.scores);
-            let probability = self.scores.get(class).copied().unwrap_or(0.0);
+            let unseen = (class + 1).saturating_sub(self.scores.len());
+            let probability = match self.scores.get(class) {
+                Some(probability) => *probability,
+                None => make_room(&mut self.scores, unseen, self.steps[0]),
+            };
             let loss = -weight * Real::ln(Real::max(probability, f64::MIN_POSITIVE));
             let classes = self.scores.len().max(class + 1);
             let zero = weight * Real::ln(classes as f64);
@@ -319,6 +326,11 @@ impl Learner for NaturalLearner {
         Reach::Box
     }
 
+    fn convergence(&self) -> Option<Value> {
+        let Walk::Dual(walk) = &self.walk else { return None };
+        Some(Convergence::of(walk, self.steps).json())
+    }
+
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         let [steps, capped] = self.steps;
@@ -332,13 +344,9 @@ impl Learner for NaturalLearner {
         };
         let report: Report = walk.report();
         // No gap is larger than the loss.
-        let rough =
-            !(report.gap > report.gap_error && report.gap * steps as f64 <= self.loss.total());
-        let said = if rough { ": too rough to say anything" } else { "" };
-        notes.push(format!(
-            "natural gradient: the cap held {capped} of {steps} steps; estimated gap to the optimum {:.1e} (standard error {:.1e}){said}",
-            Real::max(report.gap, 0.0), report.gap_error
-        ));
+        let known = report.gap > report.gap_error && report.gap * steps as f64 <= self.loss.total();
+        notes.push(format!("natural gradient: the cap held {capped} of {steps} steps"));
+        notes.push(Convergence::of(walk, self.steps).sentence(known));
         let ridge = walk.settings().ridge > 0.0;
         if report.separable && !ridge {
             notes.push(format!(

@@ -323,6 +323,57 @@ fn interrupted_runs_leave_the_same_file() {
     assert!(compared > 250, "only {compared} runs were compared");
 }
 
+/// The family that tables are given, and a covariance of low rank, which begins at the 257th feature.
+#[test]
+fn natural_gradient_survives_early_cuts() {
+    let folder = folder("natural");
+    let (one, part) = (folder.join("one"), folder.join("part"));
+    let wide = Data::new("wide.svm", Task::Multiclass, "", |k, random| {
+        let mut line = many(k, random).to_string();
+        let first = if k < 60 { 8 } else { 13 };
+        let mut index = 0;
+        while index < 250 + if k < 60 { 0 } else { 150 } {
+            index += 1 + random.below(first);
+            write!(line, " {index}:{}", random.signed()).unwrap();
+        }
+        line.push('\n');
+        line
+    });
+    let tables = sets().into_iter().filter(|data| ["b.csv", "mixed.csv"].contains(&data.name));
+    let mut runs: Vec<(Data, &str)> = tables.map(|data| (data, "natural")).collect();
+    runs.push((wide, "natural:gaussian-shared"));
+    for (data, walk) in runs {
+        let plan = plan(walk, "auto", data.task);
+        let whole = bytes(&plan, data.options(vec![data.input(0, data.whole())]), &one);
+        for cut in [1, 2, 7, 59, 61, 140] {
+            bytes(&plan, data.options(vec![data.input(0, cut)]), &part);
+            let resumed = Plan { resume: Some(part.clone()), ..Plan::default() };
+            let last = bytes(&resumed, data.options(vec![data.input(cut, data.whole())]), &part);
+            assert!(last == whole, "{walk}, {}, cut at {cut}", data.name);
+        }
+    }
+}
+
+/// A class that only kept rows have is charged what is left for classes that have not come.
+#[test]
+fn an_unseen_class_costs_its_share() {
+    let mut text = String::from("x,class\n");
+    for k in 0..40 {
+        // Every tenth row is kept, and one of them is of a class that no other row has.
+        let class = if k == 19 { "c" } else { ["a", "b"][k % 2] };
+        writeln!(text, "{}.5,{class}", k % 7).unwrap();
+    }
+    for walk in ["natural", "free"] {
+        let holdout = Some(Holdout::parse("10").unwrap());
+        let plan = Plan { holdout, ..plan(walk, "auto", Task::Multiclass) };
+        let mut options = Some(Options::new([Input::text("a.csv", text.clone())]));
+        let run = train(&plan, || options.take().unwrap(), None, None, &mut |_| {}).unwrap();
+        let held = run.holdout.unwrap();
+        // Of 18 examples and three classes 1/21 is left.
+        assert!(held.examples == 4 && held.loss < 3.5, "{walk}: {}", held.loss);
+    }
+}
+
 /// Rows kept from learning, averaged weights, the last examples; a first class alone for a while, whichever it is and wherever the cut is.
 #[test]
 fn options_and_lone_classes_survive_interruptions() {

@@ -21,6 +21,7 @@ mod families;
 mod family;
 mod guard;
 mod layout;
+mod low_rank;
 mod matrix;
 mod means;
 mod monitor;

@@ -53,6 +53,8 @@ const EVERY: usize = 2_000;
 const SAMPLE: usize = 2_000;
 /// Where a member is only judged, a further step may still gain this part of what is lost.
 const LOOSE: f64 = 1e-5;
+/// The same where second derivatives are not kept as a matrix: chance costs such a model far more.
+const LOOSER: f64 = 1e-3;
 /// The same for the logarithm of a probability, in nats: far less than what decides between members.
 const NATS: f64 = 0.02;
 /// The same for a member of the result, for each effective weight: a hundredth of what chance costs it.
@@ -63,8 +65,9 @@ const MOST: u64 = 300;
 const SMALLEST: f64 = 0.05;
 /// Exponents of the ridges, base ten.
 const EXPONENTS: [i32; 7] = [-3, -2, -1, 0, 1, 2, 3];
-/// The exponent to begin with.
+/// The exponent to begin with, and where there are many columns.
 const FIRST: usize = 3;
+const HEAVY: usize = 5;
 /// Members with a smaller share than this part of the largest are not worth their time.
 const NEGLIGIBLE: f64 = 3.0;
 
@@ -356,9 +359,16 @@ impl Search<'_> {
         let best =
             |found: &[Candidate]| found.iter().map(|c| c.score).fold(f64::INFINITY, f64::min);
         let squares = self.near(&kind, &learned, &start);
-        found.push(self.candidate(&kind, FIRST, (&start, &squares), &learned, &judged));
-        for upward in [true, false] {
+        // Without a matrix heavy ridges are found soonest, and light ones from them.
+        let (first, ways) =
+            if self.narrow { (FIRST, [true, false]) } else { (HEAVY, [false, true]) };
+        found.push(self.candidate(&kind, first, (&start, &squares), &learned, &judged));
+        for upward in ways {
             let mut last = 0;
+            // Scores rise on both sides of the least: beyond a hopeless one all are.
+            if found[0].score > best(&found) + NEGLIGIBLE {
+                break;
+            }
             while !self.halt.is_called() {
                 let next = if upward { found[last].at + 1 } else { found[last].at.wrapping_sub(1) };
                 let Some(_) = EXPONENTS.get(next) else { break };
@@ -414,7 +424,7 @@ impl Search<'_> {
         let (part, passes) = if all.len() <= EVERY { (1e-12, 10 * MOST) } else { (1e-8, MOST) };
         let many = kind.is_logarithmic() && all.len() > EVERY;
         let gain = if many { FINISHED * candidate.effective } else { 0.0 };
-        let limit = if self.narrow { Limit { part, gain, passes } } else { loose(kind) };
+        let limit = if self.narrow { Limit { part, gain, passes } } else { self.loose(kind) };
         candidate.ended = minimise(&objective, lambda, metric, limit, &mut candidate.theta);
         if all.len() > few.len() && self.narrow {
             let factors = objective.factors(&candidate.squares, lambda, scale);
@@ -486,7 +496,7 @@ impl Search<'_> {
         let (lambda, mut theta) = (ridge(at), start.to_vec());
         let objective = self.objective(kind, learned);
         let metric = self.metric(&objective, &theta, squares, (lambda, 1.0));
-        let ended = minimise(&objective, lambda, metric, loose(kind), &mut theta);
+        let ended = minimise(&objective, lambda, metric, self.loose(kind), &mut theta);
         let squares = self.near(kind, learned, &theta);
         let mut left_out = Vec::new();
         let mut effective = 0.0;
@@ -506,8 +516,7 @@ impl Search<'_> {
         // that is not known.
         let (part, scale) = match kind {
             Kind::Squared | Kind::Other(..) | Kind::Kinked(_) => (1.0, std::f64::consts::LN_10),
-            _ if self.narrow => (0.5, 1.0),
-            _ => (1.0, 1.0),
+            _ => (0.5, 1.0),
         };
         let log = match kind {
             Kind::Logistic | Kind::Softmax(_) => loss,
@@ -517,6 +526,12 @@ impl Search<'_> {
         let away = (f64::from(EXPONENTS[at]) * std::f64::consts::LN_10 - 0.5) / scale;
         let score = part * weight * log + 0.5 * away * away;
         Candidate { at, theta, squares, left_out, loss, score, ended, effective }
+    }
+
+    /// When a member that is only judged is near enough, or any of many columns.
+    fn loose(&self, kind: &Kind) -> Limit {
+        let part = if self.narrow { LOOSE } else { LOOSER };
+        Limit { part, gain: if kind.is_logarithmic() { NATS } else { 0.0 }, passes: MOST }
     }
 
     /// The mean loss of scores.
@@ -545,11 +560,6 @@ impl Search<'_> {
         }
         sum / total
     }
-}
-
-/// When a member that is only judged is near enough.
-fn loose(kind: &Kind) -> Limit {
-    Limit { part: LOOSE, gain: if kind.is_logarithmic() { NATS } else { 0.0 }, passes: MOST }
 }
 
 fn ridge(at: usize) -> f64 {

@@ -3,14 +3,15 @@
 //!
 //! | the data | the family |
 //! |---|---|
-//! | a table of numbers | `gaussian-shared`; with more than 256 of them `gaussian-shared-diagonal` |
+//! | a table of numbers | `gaussian-shared` |
 //! | a table of one nominal column; rows with one feature of value 1 each | `discrete` |
 //! | a table of nominal columns; rows of as many ones each | `naive-bayes` |
 //! | a table of both | `mixed`: `gaussian-shared` for the numbers, `naive-bayes` for the rest |
 //! | other sparse rows | `gaussian-sparse` |
 //! | other rows | as for a table of numbers |
 //!
-//! **Care** Not more than 1000 rows are looked at. A model says what was chosen and never chooses again.
+//! **Care** Not more than 1000 rows are looked at. A model says what was chosen and never chooses again: of sparse rows,
+//! a run that ends after fewer and is resumed may have another family than one that saw them at once.
 
 use geowalk::row::{Block, Row};
 use geowalk::spec::Spec;
@@ -18,8 +19,10 @@ use geowalk_data::{Features, Kind, Schema};
 
 use super::text::ranges;
 
-/// The most features for which a full covariance is chosen.
-const WIDE: usize = 256;
+/// The family of numbers; past 256 of them its covariance is a diagonal and a matrix of low rank.
+const GAUSSIAN: &str = "gaussian-shared";
+/// The most features of `gaussian`.
+const PAIRS: usize = 256;
 /// The rows that are looked at.
 const ROWS: usize = 1000;
 
@@ -37,8 +40,13 @@ pub(crate) fn choose(walk: &str, schema: &Schema, block: &Block) -> Option<Choic
     let spec = Spec::parse(walk).ok()?;
     let named = spec.name().split_once(':').map(|(_, family)| family);
     let asked = named.or_else(|| spec.args().text("family"));
-    if !crate::walks::chooses_family(&spec) || asked.is_some_and(|family| family != "auto") {
+    if !crate::walks::chooses_family(&spec) {
         return None;
+    }
+    match asked {
+        None | Some("auto") => {}
+        Some("gaussian") => return split(&spec, block),
+        Some(_) => return None,
     }
     let (family, reason) = look(schema, block);
     let (family, own) = match family.split_once('(') {
@@ -52,8 +60,18 @@ pub(crate) fn choose(walk: &str, schema: &Schema, block: &Block) -> Option<Choic
     Some(Choice { walk: format!("natural:{family}{inside}"), reason })
 }
 
-fn gaussian(d: usize) -> &'static str {
-    if d <= WIDE { "gaussian-shared" } else { "gaussian-shared-diagonal" }
+/// One full covariance for each class of the first features, and variances for each class of the others: all pairs of many features are too many.
+fn split(spec: &Spec, block: &Block) -> Option<Choice> {
+    let arguments = spec.arguments();
+    let is_of_family = |argument: &String| argument.starts_with("kappa");
+    if block.bound() <= PAIRS || arguments.iter().any(is_of_family) {
+        return None;
+    }
+    let family = format!("gaussian=0-{}, rest=gaussian-diagonal", PAIRS - 1);
+    let own = arguments.into_iter().filter(|argument| argument != "family=gaussian");
+    let inside: Vec<String> = std::iter::once(family).chain(own).collect();
+    let reason = format!("{} features: pairs of the first {PAIRS} only", block.bound());
+    Some(Choice { walk: format!("natural:mixed({})", inside.join(", ")), reason })
 }
 
 /// The family and the reason.
@@ -63,7 +81,7 @@ fn look(schema: &Schema, block: &Block) -> (String, String) {
     let seen = Seen::of(block);
     if numeric + nominal > 0 && !matches!(schema.features(), Features::Hashed(_)) {
         return match (numeric, nominal) {
-            (_, 0) => (gaussian(numeric).to_owned(), format!("{numeric} columns of numbers")),
+            (_, 0) => (GAUSSIAN.to_owned(), format!("{numeric} columns of numbers")),
             (0, 1) if seen.single() => ("discrete".to_owned(), "one nominal column".to_owned()),
             (0, _) => ("naive-bayes".to_owned(), format!("{nominal} nominal columns")),
             _ => {
@@ -74,34 +92,25 @@ fn look(schema: &Schema, block: &Block) -> (String, String) {
                 let bound = u32::try_from(block.bound()).unwrap_or(u32::MAX);
                 let numbers: Vec<usize> =
                     (0..bound).filter(|&i| is_numeric(i)).map(|i| i as usize).collect();
-                let family = gaussian(numbers.len());
                 (
-                    format!("mixed({family}={}, rest=naive-bayes)", ranges(&numbers)),
+                    format!("mixed({GAUSSIAN}={}, rest=naive-bayes)", ranges(&numbers)),
                     format!("{numeric} columns of numbers and {nominal} nominal ones"),
                 )
             }
         };
     }
-    let rows = seen.rows;
     match seen {
-        _ if seen.single() => (
-            "discrete".to_owned(),
-            format!("each of the first {rows} rows has one feature of value 1"),
-        ),
+        _ if seen.single() => {
+            ("discrete".to_owned(), "each of the first rows has one feature of value 1".to_owned())
+        }
         _ if seen.ones && 10 * (seen.most - seen.least) <= seen.most => (
             "naive-bayes".to_owned(),
-            format!(
-                "the first {rows} rows have {} to {} features each, all of value 1",
-                seen.least, seen.most
-            ),
+            "the first rows have about the same number of features, all of value 1".to_owned(),
         ),
         _ if 2 * seen.stored < seen.rows * seen.bound => {
-            ("gaussian-sparse".to_owned(), format!("most values of the first {rows} rows are zero"))
+            ("gaussian-sparse".to_owned(), "most values of the first rows are zero".to_owned())
         }
-        _ => (
-            gaussian(seen.bound).to_owned(),
-            format!("numbers, {} features in the first {rows} rows", seen.bound),
-        ),
+        _ => (GAUSSIAN.to_owned(), "most values of the first rows are not zero".to_owned()),
     }
 }
 
@@ -184,6 +193,11 @@ mod tests {
         let walk = chosen("natural:auto(cap=1, schedule=warm(10))", "a.svm", text);
         assert_eq!(walk.as_deref(), Some("natural:discrete(cap=1, schedule=warm(10))"));
         assert_eq!(chosen("natural:poisson", "a.svm", text), None);
+        assert_eq!(chosen("natural:gaussian", "a.svm", text), None);
+        let wide = "1 1:3 300:1\n0 2:1 7:1 9:1\n";
+        let walk = chosen("natural:gaussian(cap=1)", "a.svm", wide);
+        let split = "natural:mixed(gaussian=0-255, rest=gaussian-diagonal, cap=1)";
+        assert_eq!(walk.as_deref(), Some(split));
         assert_eq!(chosen("free", "a.svm", text), None);
     }
 }

@@ -22,6 +22,9 @@ use crate::walks::{Built, Request};
 /// The families that need the name of the family alone.
 const MIXED: &str = "mixed";
 
+/// The families whose log-odds are not linear in the features.
+const QUADRATIC: [&str; 2] = ["gaussian", "gaussian-diagonal"];
+
 /// Builds natural gradient, or a baseline by this method.
 pub(crate) fn build(
     spec: &Spec,
@@ -47,10 +50,16 @@ pub(crate) fn build(
     let (walk, rate, linear) = if method.is_none() && family == MIXED {
         let settings = own.settings(request.setting.rate, "mixed")?;
         let rate = settings.schedule.to_string();
-        (Walk::Dual(Box::new(mixed(&mut args, settings)?)), rate, true)
+        let squares = |argument: &String| {
+            let (name, value) = argument.split_once('=').unwrap_or((argument, ""));
+            let name = if name == "rest" { value } else { name };
+            QUADRATIC.contains(&name)
+        };
+        let linear = !spec.arguments().iter().any(squares);
+        (Walk::Dual(Box::new(mixed(&mut args, settings)?)), rate, linear)
     } else {
         let family = AnyFamily::read(family, &mut args)?;
-        let linear = !matches!(family.name(), "gaussian" | "gaussian-diagonal");
+        let linear = !QUADRATIC.contains(&family.name());
         let settings = match method {
             None => own.settings(request.setting.rate, family.name())?,
             Some(method) => own.baseline(request.setting.rate, method)?,

@@ -687,6 +687,7 @@ impl Run {
             average: self.settings.stream.average,
             members: built.learner.members(),
             fit: self.settings.passes().cloned(),
+            convergence: built.learner.convergence(),
             course: None,
             certificate,
             collisions: schema.features().collisions(),

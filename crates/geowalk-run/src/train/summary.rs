@@ -87,6 +87,8 @@ pub struct Summary {
     pub members: Vec<MemberResult>,
     /// How the weights were fitted to all rows at once, if they were.
     pub fit: Option<Value>,
+    /// Does the walk converge to the optimum? Of natural gradient: the theorem, its conditions, the measured gap.
+    pub convergence: Option<Value>,
     /// The course of the run, if it was asked for.
     pub course: Option<Course>,
     /// What was measured of every row that was learned from, if it was asked for.
@@ -139,7 +141,7 @@ impl Summary {
         let collisions = self.collisions.map(|(bits, c)| {
             json!({"bits": bits, "names": c.names, "shared": c.shared, "exact": c.exact, "every": c.every})
         });
-        json!({
+        let mut record = json!({
             "examples": self.seen.examples,
             "loss": self.seen.loss,
             "since_last": self.since_last,
@@ -156,6 +158,10 @@ impl Summary {
             "fit": self.fit,
             "collisions": collisions,
             "certificate": self.certificate.as_ref().map_or_else(certificate::off, Report::json),
-        })
+        });
+        if let Some(convergence) = &self.convergence {
+            record["convergence"] = convergence.clone();
+        }
+        record
     }
 }

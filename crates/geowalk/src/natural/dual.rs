@@ -7,7 +7,8 @@
 //!
 //! **Cap** γ is at most what the residual can bear: see `cap.rs`. Without it the method fails (an excess loss of 10 to 90 where it has 0.001 with it).
 //!
-//! **Guard** Predictions are mixed with a little of the class frequencies, and where the loss is larger than theirs the coefficients begin again at zero: see `guard.rs`.
+//! **Guard** Predictions are mixed with the class frequencies, which get the larger share where they lose less, and where the loss is much larger than theirs the
+//! coefficients begin again at zero: see `guard.rs`.
 //!
 //! **Ridge** The gradient λβ is preconditioned too, by $(B_c + \lambda I_\beta)^{-1}$ with $B_c = p_c E_c[\varphi\varphi^\top]$, φ = (1, T):
 //! $$d\beta = (p_c C_c + \lambda I)^{-1}\bigl(v_c(T - \theta_c) + \lambda\beta_c\bigr), \qquad d\alpha = v_c/p_c - \theta_c\cdot d\beta .$$
@@ -313,12 +314,15 @@ impl Natural {
         self.settings.average && self.weight > 0.0
     }
 
-    /// out ← α_c + β_c·T(x) of every class, of the average if there is one, or where the walk is guarded the logarithms of the insured probabilities. Features without a coefficient count as 0; rows outside the family's domain
+    /// out ← α_c + β_c·T(x) of every class, of the average if there is one, or where the walk is guarded
+    /// the logarithms of the insured probabilities, mixed with the class frequencies. Features without a coefficient count as 0; rows outside the family's domain
     /// are scored all the same, and a NaN comes out as NaN.
     pub fn logits<X: Row<f64>>(&self, x: X, scratch: &mut Scratch, out: &mut Vec<f64>) {
         self.raw_logits(x, scratch, out);
         self.prior(&mut scratch.p);
-        self.guard.insure(self.t, &scratch.p, out, &mut scratch.q);
+        if self.guard.insure(self.t, &scratch.p, out, &mut scratch.q) {
+            self.guard.blend(&scratch.p, out, &mut scratch.q);
+        }
     }
 
     /// The same without insurance.
@@ -395,7 +399,10 @@ impl Natural {
             }
         }
         let of_iterate = moved.loss;
-        if self.guard.insure(self.t, &work.p, z, &mut work.a) {
+        let insured = self.guard.insure(self.t, &work.p, z, &mut work.a);
+        let of_insured = -z[class];
+        if insured {
+            self.guard.blend(&work.p, z, &mut work.a);
             let (loss, probability) = (-z[class], work.a[class]);
             moved = Moved { loss, probability, prediction: largest(z), ..moved };
             work.residuals.clone_from(&work.a);
@@ -405,8 +412,9 @@ impl Natural {
         } else {
             work.residuals.clone_from(&work.v);
         }
+        let of_walk = if insured { of_insured } else { moved.loss };
         if averages {
-            self.monitor.losses(self.t as f64, of_iterate, moved.loss);
+            self.monitor.losses(self.t as f64, of_iterate, of_walk);
         }
         work.dots.clear();
         work.dots.resize(self.n.len(), 0.0);
@@ -415,7 +423,10 @@ impl Natural {
             part.family.score(t, &mut work.dots, &mut work.excess);
         }
         let (rate, capped) = self.rate(work, weight)?;
-        let again = weight > 0.0 && self.fails(moved.loss, work.p[class]);
+        let again = weight > 0.0 && self.fails(of_walk, work.p[class]);
+        if insured {
+            self.guard.weigh(self.t, of_walk, -Real::ln(work.p[class]), weight);
+        }
         (moved.rate, moved.capped) = (rate, capped);
         self.monitor.saw(moved.prediction == class, spread);
         let probing = self.t.is_multiple_of(EVERY);

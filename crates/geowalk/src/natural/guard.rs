@@ -6,11 +6,16 @@
 //!   the rule of succession: t examples are no ground for claiming more certainty than one in t + 2. An example costs at most
 //!   $\ln(t+2) - \ln p_y$, where a coefficient learned before its feature showed its scale can cost millions, and all of a run costs at most
 //!   $\sum_t -\ln(1-\varepsilon_t) = \ln(T+1)$ more than without.
+//! * **Frequencies as a second expert** The insured prediction and the class frequencies are mixed by what both lost so
+//!   far, with a share that lets the better one come back \[HW98, fixed share\]:
+//!   $$q'' = (1-v)\,q' + v\,p, \qquad v \leftarrow (1-s)\,u + s\,(1-u), \quad u = v\,p_y/q''_y, \quad s = \frac1{t+2}.$$
+//!   Rows of weight 1 cost at most $\ln 2 + \ln(T+1)$ more in all than the frequencies, and than the insured walk. In a
+//!   model that lost to the frequencies lately, predictions are nearly theirs.
 //! * **Beginning again** Where the loss since the last beginning exceeds that of the frequencies by more than 20 + k/10 nats, k the number of coefficients, the
 //!   coefficients go back to zero and α to the frequencies; ζ stays, which is by now better known. From the second time on the steps are shorter
 //!   by a factor of four each time, so that a run that cannot learn ends with the frequencies.
 //!
-//! Steps see the q of the walk itself, not q′. **Why k/10** Learning k coefficients costs about ½ k ln(t/k) nats; most of it comes back early. A smaller
+//! Steps see the q of the walk itself, not q′ or q″, and beginning again looks at q′. **Why k/10** Learning k coefficients costs about ½ k ln(t/k) nats; most of it comes back early. A smaller
 //! allowance stopped runs that would have learned, a larger one (k/2) came late. **Care** Not in the algorithm as printed: a walk without a cap has no
 //! guard. **Source** not in \[SC21\]; the rule is Laplace's; constants were chosen on nineteen tables (docs/runs/2026-11-16-natural).
 
@@ -34,11 +39,13 @@ pub(crate) struct Guard {
     stake: f64,
     /// How often it began again.
     again: u64,
+    /// v, the share of the class frequencies.
+    share: f64,
 }
 
 impl Guard {
     pub(crate) fn new(on: bool) -> Self {
-        Self { on, excess: 0.0, stake: 1.0, again: 0 }
+        Self { on, excess: 0.0, stake: 1.0, again: 0, share: 0.5 }
     }
 
     pub(crate) fn stake(&self) -> f64 {
@@ -77,6 +84,37 @@ impl Guard {
         true
     }
 
+    /// q ← q″ and z ← ln q″, where q is q′.
+    pub(crate) fn blend(&self, p: &[f64], z: &mut [f64], q: &mut [f64]) {
+        let share = self.share;
+        if share == 0.0 {
+            return;
+        }
+        lanes::widely(
+            #[inline(always)]
+            || {
+                rows::change_both(q, z, p, p, |q, _, p, _| {
+                    let q = (1.0 - share) * q + share * p;
+                    (q, lanes::ln(q))
+                });
+            },
+        );
+    }
+
+    /// Sees what −ln q′ and −ln p were of the class of example t, which counts this much.
+    pub(crate) fn weigh(&mut self, t: u64, loss: f64, of_frequencies: f64, weight: f64) {
+        if !self.on {
+            return;
+        }
+        let odds = Real::exp(weight * (of_frequencies - loss)) * ((1.0 - self.share) / self.share);
+        let share = 1.0 / (1.0 + odds);
+        let switch = 1.0 / (t as f64 + 2.0);
+        let share = (1.0 - switch) * share + switch * (1.0 - share);
+        if share > 0.0 && share < 1.0 {
+            self.share = share;
+        }
+    }
+
     /// Sees the losses of an example; is it time to begin again, with so many coefficients?
     pub(crate) fn saw(&mut self, loss: f64, of_frequencies: f64, coefficients: f64) -> bool {
         if !self.on {
@@ -96,11 +134,16 @@ impl Guard {
         [self.excess, self.stake, self.again as f64]
     }
 
-    pub(crate) fn load(&mut self, [excess, stake, again]: [f64; 3]) {
+    /// v; models of older versions have none, and predict without it.
+    pub(crate) fn share(&self) -> f64 {
+        self.share
+    }
+
+    pub(crate) fn load(&mut self, [excess, stake, again]: [f64; 3], share: f64) {
         // Saturates; a count far below 2^53.
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         let again = again as u64;
-        *self = Self { on: self.on, excess, stake, again };
+        *self = Self { on: self.on, excess, stake, again, share };
     }
 }
 
@@ -138,7 +181,7 @@ mod tests {
         assert!(guard.saw(9.5, 0.0, 100.0));
         assert_eq!((guard.stake(), guard.again()), (0.25, 2));
         let mut other = Guard::new(true);
-        other.load(guard.save());
+        other.load(guard.save(), guard.share());
         assert_eq!(other, guard);
         assert!(!Guard::new(false).saw(1e9, 0.0, 0.0));
     }

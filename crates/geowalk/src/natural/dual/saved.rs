@@ -19,6 +19,7 @@ impl Natural {
         put("alpha-sums", &self.alpha_sums);
         put("cap", &self.cap.save());
         put("guard", &self.guard.save());
+        put("guard-share", &[self.guard.share()]);
         put("monitor", &self.monitor.save());
         put("probe", &self.monitor.residual);
         for (k, part) in self.parts.iter().enumerate() {
@@ -44,7 +45,10 @@ impl Natural {
         new.alpha = walk::array_of(top, "alpha", Allowed::Finite, s)?;
         new.alpha_sums = walk::array_of(top, "alpha-sums", Allowed::Finite, s)?;
         new.cap.load(walk::numbers(top, "cap", Allowed::NonNegative)?);
-        new.guard.load(walk::numbers(top, "guard", Allowed::Finite)?);
+        let guard = walk::numbers(top, "guard", Allowed::Finite)?;
+        let share = top("guard-share").and_then(|share| share.first().copied());
+        let share = share.filter(|share| Allowed::Closed(0.0, 1.0).contains(*share));
+        new.guard.load(guard, share.unwrap_or(0.0));
         new.monitor = Monitor::load(walk::numbers(top, "monitor", Allowed::Finite)?);
         new.monitor.residual = walk::array(top, "probe", Allowed::Finite)?;
         let allowed = Allowed::Closed(0.0, 4_294_967_296.0);

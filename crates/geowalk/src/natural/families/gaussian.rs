@@ -109,7 +109,7 @@ impl Family for Gaussian {
         let (old, n) = (self.features(), self.classes.len());
         let d = features.max(old);
         if d > WIDEST {
-            let what = "the number of features (one full covariance per class is too large: use gaussian-diagonal or gaussian-shared)";
+            let what = "the number of features (one full covariance per class is too large: use gaussian-shared, or the walk natural:mixed(gaussian=0-255, rest=gaussian-diagonal))";
             let allowed = Allowed::Closed(0.0, WIDEST as f64);
             return Err(DomainError::Scalar { what, value: d as f64, allowed });
         }

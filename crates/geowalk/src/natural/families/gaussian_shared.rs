@@ -9,7 +9,8 @@
 //! rows when P was computed, and $P(\mu_c - o)$ follows $\mu_c$ at O(d). With these two, one product for every class is all that a step needs besides:
 //! $$\mu_c\cdot g = \mu_c\cdot P(x-o) - \mu_c\cdot P(\mu_c-o), \qquad (x-\mu_c)\cdot g = (x-o)\cdot P(x-o) - 2(\mu_c-o)\cdot P(x-o) + (\mu_c-o)\cdot P(\mu_c-o).$$
 //! Any convergent sequence will do for ζ. **Care** κ must be small: a prior of κ = 5 examples slows a
-//! problem of condition number 1e4 tenfold, as κ/n must fall below the smallest eigenvalue. At most 4096 features.
+//! problem of condition number 1e4 tenfold, as κ/n must fall below the smallest eigenvalue. Past 256 features the covariance is a diagonal and a matrix of low
+//! rank (`low_rank.rs`), at O(d) for each of at most 64 directions; one that is given has at most 4096 features.
 //! **Source** \[SC21, prop. 3\].
 
 use std::ops::Range;
@@ -19,6 +20,7 @@ use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::geometry::linalg;
 use crate::natural::coefficients::{Coefficients, table};
 use crate::natural::family::Family;
+use crate::natural::low_rank::LowRank;
 use crate::natural::means::{Means, Sight, Start};
 use crate::natural::statistic::Statistic;
 use crate::natural::table::Table;
@@ -27,8 +29,11 @@ use crate::row::Row;
 use crate::spec::Args;
 use crate::walk;
 
-/// More features than this: use the diagonal family.
-pub(super) const WIDEST: usize = 4096;
+/// The most features of a covariance that is given.
+const WIDEST: usize = 4096;
+
+/// The most features of a full covariance that is learned.
+const FULL: usize = 256;
 
 /// How much n grows until the inverse is computed anew.
 pub(super) const GROWTH: f64 = 1.05;
@@ -51,6 +56,8 @@ pub(crate) struct GaussianShared {
     /// Σ as it was when it was last inverted, and P.
     covariance: Vec<f64>,
     inverse: Vec<f64>,
+    /// S, Σ and P of many features, in place of these three.
+    low: Option<LowRank>,
     /// o.
     origin: Vec<f64>,
     /// P(μ − o) of every class, and its products with μ and with μ − o.
@@ -96,6 +103,7 @@ impl GaussianShared {
             within: Vec::new(),
             covariance: Vec::new(),
             inverse: Vec::new(),
+            low: None,
             origin: Vec::new(),
             image: Table::default(),
             along: Vec::new(),
@@ -110,8 +118,26 @@ impl GaussianShared {
         }
     }
 
+    /// out ← P x.
+    #[inline(always)]
+    fn times(low: Option<&LowRank>, inverse: &[f64], x: &[f64], out: &mut Vec<f64>) {
+        match low {
+            Some(low) => low.times(x, out),
+            None => matrix::times(inverse, x.len(), x, out),
+        }
+    }
+
     /// Σ, P and P(μ − o) from S.
     fn refresh(&mut self) {
+        self.invert();
+        self.origin.clone_from(&self.means.overall);
+        self.project();
+        self.eigen.0.clear();
+        self.due = GROWTH * self.means.total;
+    }
+
+    /// Σ and P from S.
+    fn invert(&mut self) {
         let d = self.size();
         let degrees = match self.prior {
             Some(_) => self.means.total,
@@ -121,6 +147,9 @@ impl GaussianShared {
             Some(_) => self.kappa,
             None => self.kappa + strength(d, degrees),
         };
+        if let Some(low) = &mut self.low {
+            return low.refresh(degrees + kappa, kappa, |j| self.means.variance(j));
+        }
         self.covariance.clone_from(&self.within);
         match &self.prior {
             Some(prior) => {
@@ -144,10 +173,22 @@ impl GaussianShared {
                 self.covariance[j * d + i] = self.covariance[i * d + j];
             }
         }
-        self.origin.clone_from(&self.means.overall);
-        self.project();
-        self.eigen.0.clear();
-        self.due = GROWTH * self.means.total;
+    }
+
+    /// Room for so many features where there are many: S becomes a diagonal and a matrix of low rank.
+    fn widen(&mut self, d: usize) {
+        let old = self.within.len().isqrt();
+        let low = self.low.get_or_insert_with(|| {
+            let units: Vec<f64> = (0..old).map(|j| self.means.variance(j)).collect();
+            LowRank::of(&self.within, old, &units)
+        });
+        low.grow(d);
+        for m in [&mut self.within, &mut self.covariance, &mut self.inverse] {
+            *m = Vec::new();
+        }
+        if old > 0 {
+            self.due = 0.0;
+        }
     }
 
     /// P(μ − o) of every class.
@@ -159,7 +200,7 @@ impl GaussianShared {
         for c in 0..classes {
             self.centred.clear();
             self.centred.extend(self.means.theta.column(c).zip(&self.origin).map(|(mu, o)| mu - o));
-            matrix::times(&self.inverse, d, &self.centred, &mut self.spoilt);
+            Self::times(self.low.as_ref(), &self.inverse, &self.centred, &mut self.spoilt);
             for (image, &value) in self.image.column_mut(c).zip(&self.spoilt) {
                 *image = value;
             }
@@ -236,12 +277,13 @@ impl GaussianShared {
                 }
             }
         }
-        matrix::add_outer(
-            &mut self.within,
-            self.means.theta.rows(),
-            weight * (1.0 - part),
-            &self.scratch,
-        );
+        let weight = weight * (1.0 - part);
+        if let Some(low) = &mut self.low {
+            low.add(weight, &self.scratch, |j| self.means.variance(j));
+        } else {
+            let d = self.means.theta.rows();
+            matrix::add_outer(&mut self.within, d, weight, &self.scratch);
+        }
         if self.means.total >= self.due {
             self.refresh();
         }
@@ -256,9 +298,8 @@ impl Family for GaussianShared {
     fn grow(&mut self, features: usize, classes: usize) -> Result<(), DomainError> {
         let (old, n) = (self.size(), self.means.n.len());
         let d = features.max(old);
-        if d > WIDEST {
-            let what =
-                "the number of features (a full covariance is too large: use the diagonal family)";
+        if d > WIDEST && self.prior.is_some() {
+            let what = "the number of features of a given covariance";
             let allowed = Allowed::Closed(0.0, WIDEST as f64);
             return Err(DomainError::Scalar { what, value: d as f64, allowed });
         }
@@ -266,16 +307,20 @@ impl Family for GaussianShared {
             return Ok(());
         }
         self.means.grow(d, classes);
-        for m in [&mut self.within, &mut self.covariance, &mut self.inverse] {
-            matrix::widen(m, old, d);
+        // Features without a past do not move until they have one.
+        if d > FULL && self.prior.is_none() {
+            self.widen(d);
+        } else {
+            for m in [&mut self.within, &mut self.covariance, &mut self.inverse] {
+                matrix::widen(m, old, d);
+            }
+            if d > old {
+                self.due = 0.0;
+            }
         }
         self.origin.resize(d, 0.0);
-        // Features without a past do not move until they have one.
         self.eigen.0.clear();
         self.project();
-        if d > old {
-            self.due = 0.0;
-        }
         Ok(())
     }
 
@@ -287,7 +332,7 @@ impl Family for GaussianShared {
     fn score(&mut self, t: &Statistic, dots: &mut [f64], excess: &mut [f64]) {
         self.centred.clone_from(&t.value);
         rows::change(&mut self.centred, &self.origin, &self.origin, |x, o, _| x - o);
-        matrix::times(&self.inverse, self.size(), &self.centred, &mut self.px);
+        Self::times(self.low.as_ref(), &self.inverse, &self.centred, &mut self.px);
         self.products.clear();
         self.products.resize(self.means.n.len(), 0.0);
         self.means.theta.combine_all(&self.px, &mut self.products);
@@ -334,10 +379,16 @@ impl Family for GaussianShared {
     }
 
     fn covariance(&self, _: usize, out: &mut Vec<f64>) {
-        out.clone_from(&self.covariance);
+        match &self.low {
+            Some(low) => low.covariance(out),
+            None => out.clone_from(&self.covariance),
+        }
     }
 
     fn damp(&mut self, _: usize, p: f64, ridge: f64, r: &mut [f64]) {
+        if let Some(low) = &self.low {
+            return low.damp(p, ridge, r);
+        }
         let d = self.size();
         if self.eigen.0.len() != d {
             self.eigen.0.resize(d, 0.0);
@@ -364,9 +415,13 @@ impl Family for GaussianShared {
 
     fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
         self.means.save(put);
-        put("within", &self.within);
-        put("covariance", &self.covariance);
-        put("inverse", &self.inverse);
+        if let Some(low) = &self.low {
+            low.save(put);
+        } else {
+            put("within", &self.within);
+            put("covariance", &self.covariance);
+            put("inverse", &self.inverse);
+        }
         put("origin", &self.origin);
         put("image", self.image.cells());
         put("due", &[self.due]);
@@ -380,9 +435,15 @@ impl Family for GaussianShared {
     ) -> Result<(), ConfigError> {
         let square = features * features;
         self.means.load(get, features, classes)?;
-        self.within = walk::array_of(get, "within", Allowed::Finite, square)?;
-        self.covariance = walk::array_of(get, "covariance", Allowed::Finite, square)?;
-        self.inverse = walk::array_of(get, "inverse", Allowed::Finite, square)?;
+        let is_wide = features > FULL && self.prior.is_none();
+        // A model of an older version has a full covariance.
+        let square_kept = get("covariance").is_some();
+        self.low = if is_wide && !square_kept { Some(LowRank::load(get, features)?) } else { None };
+        if self.low.is_none() {
+            self.within = walk::array_of(get, "within", Allowed::Finite, square)?;
+            self.covariance = walk::array_of(get, "covariance", Allowed::Finite, square)?;
+            self.inverse = walk::array_of(get, "inverse", Allowed::Finite, square)?;
+        }
         self.origin = walk::array_of(get, "origin", Allowed::Finite, features)?;
         self.image = table(get, "image", Allowed::Finite, features, classes)?;
         [self.due] = walk::numbers(get, "due", Allowed::NonNegative)?;
