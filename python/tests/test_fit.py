@@ -110,6 +110,32 @@ def test_weights_are_repetitions(model, y):
     assert near(said(fitted(model, np.repeat(X, w, axis=0), np.repeat(y, w)), NEW), said(once, NEW))
 
 
+EVERY = [
+    *[(model, SCORE, ()) for model in REGRESSORS],
+    (geowalk.OnlineClassifier(), TWO, ()),
+    (geowalk.OnlineClassifier(), THREE, ()),
+    (geowalk.NaturalClassifier(), THREE, ()),
+    (geowalk.TreeClassifier(), TWO, ()),
+    (geowalk.BoostClassifier(), TWO, ()),
+]
+
+
+@pytest.mark.parametrize("model, y, broken", EVERY, ids=lambda value: repr(value)[:40])
+def test_laws_of_fit_as_a_public_check(model, y, broken):
+    geowalk.laws.check_fit(model, X, y, [law for law in geowalk.laws.FIT if law not in broken])
+    for law in broken:
+        with pytest.raises(AssertionError, match=f"breaks the law '{law}'"):
+            geowalk.laws.check_fit(model, X, y, [law])
+
+
+def test_a_broken_law_is_said_with_its_size():
+    peer = linear.LogisticRegression()  # its penalty depends on the units of columns
+    with pytest.raises(AssertionError, match="LogisticRegression.. breaks the law 'units' .*allowed 1e-06"):
+        geowalk.laws.check_fit(peer, X, TWO)
+    with pytest.raises(ValueError, match="laws = ..unit..; known: units, labels"):
+        geowalk.laws.check_fit(peer, X, TWO, ["unit"])
+
+
 def test_balanced_classes_count_alike():
     y = (SCORE > np.quantile(SCORE, 0.9)).astype(int)
     plain, balanced = geowalk.OnlineClassifier().fit(X, y), geowalk.OnlineClassifier(class_weight="balanced").fit(X, y)
@@ -228,6 +254,25 @@ def test_a_named_walk_warns_only_if_it_could_still_gain():
     with pytest.warns(exceptions.ConvergenceWarning, match="could still gain"):
         slow = geowalk.OnlineRegressor(walk="gd", rate=1e-5).fit(X, SCORE * 100 + 1000)
     assert not slow.converged_ and slow.n_passes_ == 50
+
+
+def test_natural_gradient_says_whether_it_converges():
+    found = geowalk.NaturalClassifier().fit(X, THREE).summary_["convergence"]
+    assert found["status"] == "valid" and found["failed"] == [] and found["gap"] >= 0.0
+    apart = geowalk.NaturalClassifier(passes=3).fit(np.where(TWO == 1, 1.0, -1.0)[:, None] + 0.1 * X[:, :1], TWO)
+    failed = apart.summary_["convergence"]["failed"][0]
+    assert failed["condition"] == "there are best coefficients" and "no mistake" in failed["found"]
+    assert "convergence (theorem 5 of [SC21], corrected): not known to hold" in " ".join(apart.summary_["notes"])
+
+
+def test_natural_gradient_of_wide_tables():
+    random = np.random.default_rng(4)
+    wide = random.standard_normal((600, 400)) + random.standard_normal((600, 1))
+    y = (wide[:, :3] - wide[:, 3:6]).sum(axis=1) > 0
+    for family in ("gaussian-shared", "auto", "gaussian"):
+        model = geowalk.NaturalClassifier(family=family, passes=3).fit(wide[:500], y[:500])
+        p = model.predict_proba(wide[500:])
+        assert np.isfinite(p).all() and (family == "gaussian" or model.score(wide[500:], y[500:]) > 0.7), family
 
 
 # Missing values
