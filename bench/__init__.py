@@ -1,1 +1,1 @@
-"""Speed beside other systems and beside the limits of the machine: `scripts/bench`."""
+"""Compares the speed of geowalk with other systems and with the limits of the machine: `scripts/bench`."""

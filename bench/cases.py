@@ -1,17 +1,17 @@
-"""What is measured: every command, ours and theirs, on the same bytes."""
+"""The benchmark cases: commands of geowalk and of other systems, on the same bytes."""
 import os, subprocess
 
 from .measure import Case, Failed, of_geowalk, of_json, of_vw, of_vw_classes, run
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ONE_THREAD = {name: '1' for name in ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS', 'MKL_NUM_THREADS', 'ARROW_NUM_THREADS', 'RAYON_NUM_THREADS')}
-# As they are typed, with a rate at which each learns on (a).
+# Specification of each walk, with a rate at which it learns on workload (a).
 WALKS = {'sphere': ('sphere', '0.1'), 'simplex': ('explicit:simplex', '0.1'), 'eg': ('eg', '0.1'), 'egu': ('egu', '0.1'), 'orthant': ('explicit:orthant', '0.1'),
          'hyperbolic': ('explicit:hyperbolic', '0.1'), 'p-norm': ('mirror:p-norm', '0.1')}
 
 
 class Ours:
-    """What a geowalk can do, as its own help says: the bench also measures older ones."""
+    """A geowalk program and its features, read from its help, because older versions are measured too."""
 
     def __init__(self, path):
         self.path = path
@@ -34,7 +34,7 @@ class Ours:
 
 
 def log_loss(predictions, truth):
-    """Mean −ln p of the true class: predictions as `geowalk predict --proba` writes them, the classes first."""
+    """Mean −ln p of the true class, from the output of `geowalk predict --proba` (a header of classes first)."""
     from math import log
     with open(predictions, encoding='utf-8') as file:
         place = {name: k for k, name in enumerate(file.readline().strip().split(','))}
@@ -66,7 +66,7 @@ class Bench:
             return [line.split(' ', 1)[0] for line in file]
 
     def held_out(self, model, name):
-        """Log-loss on rows that the model has not seen."""
+        """Measures the log loss on held-out rows."""
         def measure():
             output = self.kept('held-out')
             run(self.ours.predict(model, self.path(name), output, '--proba'), ONE_THREAD)
@@ -78,18 +78,18 @@ class Bench:
 
     def vw_held_out(self, model, name, reads=of_vw, *more):
         def measure():
-            # The loss is not in its model file.
+            # The model file of VW does not contain the loss.
             _, text = run(self.vw('-t', '-d', self.path(name), '-i', model, '--loss_function', 'logistic', *more), ONE_THREAD)
             return {'held_out': reads(text).get('loss')}
         return measure
 
     def peer(self, key, title, task, name, turns, **more):
-        """A library in memory; `name` is the workload."""
+        """A case of a library that learns in memory; `name` is the workload."""
         command = [self.python, os.path.join(HERE, 'peers.py'), task, self.data]
         return Case(key, title, command, of_json, ONE_THREAD, turns, self.stamp['rows'][name], **more)
 
     def groups(self):
-        """The cases, by workload; the turns of a group go round."""
+        """The cases by workload; the cases of a group are run in turns."""
         return {'start': self.start(), 'a': self.sparse(), 'walks': self.walks(), 'b': self.dense(), 'c': self.classes(), 'd': self.tables(), 'service': self.service()}
 
     def service(self):
@@ -153,7 +153,7 @@ class Bench:
         return cases
 
     def walks(self):
-        """Each walk from the binary form, or from LIBSVM with a geowalk that has none."""
+        """Each walk on the binary format, or on LIBSVM if this geowalk has no binary format."""
         name, limit = (self.kept('a.gwd'), 'binary_step_examples_per_s') if self.ours.converts else (self.path('a.svm'), 'text_step_examples_per_s')
         form = 'binary' if self.ours.converts else 'LIBSVM'
         out = []

@@ -1,6 +1,7 @@
-"""Runs one command and writes what it took: `python -I -S child.py REPORT OUTPUT COMMAND...`
+"""Runs one command and reports its time and memory: `python -I -S child.py REPORT OUTPUT COMMAND...`
 
-A process by itself, and small, because the kernel counts the memory of the process that starts another as the other's, until that has used more: some 9 MiB here.
+A separate, small process is needed: the kernel counts the memory of the parent (about 9 MiB here) as that of the
+started command until the command has used more.
 """
 import os, sys
 from time import perf_counter

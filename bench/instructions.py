@@ -1,12 +1,13 @@
-"""Instructions per feature, counted by valgrind: the same on a busy machine and on an idle one."""
+"""Instructions per feature, counted by valgrind; they do not depend on the load of the machine."""
 import re, shutil, subprocess, tempfile
 
-# Counted before by the same method with a VW that was built for it (--onethread, 12,000 minus 2000 rows, no model saved): quoted, not measured in this run.
+# Not measured in this run. Counted once by the same method with a specially built VW (--onethread, 12,000 minus
+# 2000 rows, no model saved).
 QUOTED_VW = 692
 
 
 def count(command):
-    """Instructions of one run of a command, all threads; nothing if it cannot be counted."""
+    """Instructions of one run of a command over all threads; None if they cannot be counted."""
     with tempfile.TemporaryDirectory() as folder:
         counted = ['valgrind', '--tool=callgrind', f'--callgrind-out-file={folder}/out', *command]
         done = subprocess.run(counted, stdin=subprocess.DEVNULL, capture_output=True, text=True)
@@ -15,7 +16,7 @@ def count(command):
 
 
 def cases(bench):
-    """Key, and the command for a file: learning from 12,000 rows minus learning from 2000, no model saved."""
+    """Keys, and functions from a file name to a command. The cost is that of 12,000 rows minus that of 2000 rows."""
     gd = ['--walk', 'gd', '--loss', 'logistic', '--rate', '0.5', '--progress', 'none']
     threads = ['--threads', '1'] if bench.ours.threads['train'] else []
     for form in ('vw', 'svm'):
@@ -26,7 +27,7 @@ def cases(bench):
 
 
 def measure(bench, write, say, wanted):
-    """Writes a record for each case."""
+    """Writes a record per case."""
     features = bench.stamp['features']
     for key, command, lacks in cases(bench):
         if not wanted(key):

@@ -1,44 +1,44 @@
-"""Running commands in turns, and the best of what they took."""
+"""Runs commands in turns, and selects the best run of each."""
 import json, os, re, subprocess, sys, tempfile
 from dataclasses import dataclass, field
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# A case that took this long is not run again.
+# A case whose run took longer than this, in seconds, is not repeated.
 LONG = 60.0
 
 
 @dataclass
 class Case:
-    """One thing that is measured: a command and what its output says."""
+    """A benchmark case: a command and how to read its output."""
     key: str
     title: str
     command: list
-    reads: object = None          # text of its output -> values
+    reads: object = None          # function from the output text to values
     env: dict = field(default_factory=dict)
     turns: int = 1
-    rows: int = 0                 # examples that one run goes through
-    input: str = ''               # the file it reads, of whose bytes the figures speak
-    lacks: str = ''               # why this program cannot be measured: an older geowalk, a missing library
-    after: object = None          # () -> values, once at the end: held-out losses
-    before: object = None         # called before each run: what a former one left is removed
+    rows: int = 0                 # number of examples processed in one run
+    input: str = ''               # the input file; its size gives the bytes in the tables
+    lacks: str = ''               # why the case cannot be measured: an older geowalk, a missing library
+    after: object = None          # called once at the end; returns more values, such as held-out losses
+    before: object = None         # called before each run, to remove files of the previous run
     ours: bool = False
-    beside: str = ''              # the case of a peer whose figure is divided by this one's
-    limit: str = ''               # the limit of which this is a part: a value of the case 'limits'
-    metric: str = 'cpu'           # what is compared: cpu, or a phase
+    beside: str = ''              # key of the peer's case; the ratio is its figure divided by this one's
+    limit: str = ''               # the value of the case 'limits' that this case is compared with
+    metric: str = 'cpu'           # the compared figure: cpu, or a phase
 
 
 class Failed(Exception):
-    """A command that did not succeed."""
+    """A command failed."""
 
 
 def short(command, text, how=''):
-    """Which command failed and what it said, in a line that a table can hold."""
+    """The failed command and its last output, on one line that fits in a table."""
     said = ' '.join(text.split()).replace('|', '/')
     return f'{os.path.basename(command[0])} {" ".join(command[1:3])}{how}: {said[-200:]}'
 
 
 def run(command, env):
-    """(values of the process, its output)."""
+    """Runs a command; returns (time and memory of the process, its output)."""
     with tempfile.TemporaryDirectory() as folder:
         report, output = os.path.join(folder, 'report'), os.path.join(folder, 'output')
         child = [sys.executable, '-I', '-S', os.path.join(HERE, 'child.py'), report, output, *command]
@@ -55,7 +55,7 @@ def run(command, env):
 
 
 def load():
-    """How many processes want a processor, on average over the last minute."""
+    """The load average of the last minute: number of runnable processes."""
     try:
         return os.getloadavg()[0]
     except OSError:
@@ -63,7 +63,7 @@ def load():
 
 
 def turns(cases, write, say):
-    """Goes round through the cases until each has had its turns; writes a record for each run."""
+    """Runs the cases in rounds until each has had its turns; writes a record per run."""
     done = set()
     for turn in range(max((case.turns for case in cases), default=0)):
         for case in cases:
@@ -92,10 +92,10 @@ def turns(cases, write, say):
             say(f'{case.key} {turn + 1}: {took["user"] + took["system"]:.2f} CPU s')
 
 
-# What programs say.
+# Reading the output of programs.
 
 def of_json(text):
-    """The object after @@, which our own runners print."""
+    """The JSON object after @@, as printed by the benchmark programs."""
     found = re.search(r'^@@(\{.*\})$', text, re.M)
     if not found:
         raise Failed(f'no values in {text[-300:]!r}')
@@ -113,15 +113,15 @@ def of_vw_classes(text):
 
 
 def of_geowalk(text):
-    """The summary that --json prints among what is said on standard error."""
+    """The summary that --json prints among the lines on standard error."""
     found = re.search(r'^\{.*\}$', text, re.M)
     return {'loss': json.loads(found.group())['loss']} if found else {}
 
 
-# What the records say.
+# Evaluating the records.
 
 def least(values, other):
-    """Of each time the least, of each speed the largest; what else there is comes from the first."""
+    """The smallest of each time and the largest of each speed; all other values come from the first argument."""
     out = dict(other) | dict(values)
     for name in set(values) & set(other):
         if name.endswith(('_cpu', '_wall')):
@@ -132,7 +132,8 @@ def least(values, other):
 
 
 def best(records):
-    """By case: CPU seconds and memory of the run that took least, the least wall time, the best of each phase, and how far the runs are apart."""
+    """By case: CPU seconds and memory of the fastest run, the smallest wall time, the best of each phase, and the CPU
+    seconds of the slowest run."""
     found = {}
     for record in records:
         if 'case' not in record:
@@ -152,6 +153,6 @@ def best(records):
 
 
 def read(path):
-    """The records of raw.jsonl."""
+    """Reads the records of raw.jsonl."""
     with open(path, encoding='utf-8') as file:
         return [json.loads(line) for line in file if line.strip()]

@@ -1,8 +1,9 @@
-"""Libraries that learn in memory, phase by phase: CPU seconds of imports, load, binning, fit and prediction, as one JSON object.
+"""Measures libraries that learn in memory. Prints the CPU seconds of import, load, binning, fit and prediction as one
+JSON object.
 
     python bench/peers.py TASK DATA_DIR
 
-Runs in the environment of bench/requirements.txt. One thread: the caller sets OMP_NUM_THREADS and its relatives.
+Runs in the environment of bench/requirements.txt, with one thread: the caller sets OMP_NUM_THREADS and similar variables.
 """
 import itertools, json, os, sys, tempfile, time, warnings
 
@@ -34,7 +35,7 @@ class Phases(dict):
 
 
 def matrix(path):
-    """A CSV file by pyarrow, the fastest reader of these libraries: a matrix of f32, and the last column."""
+    """Reads a CSV file with pyarrow, the fastest reader here. Returns a matrix of f32 and the last column."""
     import numpy as np, pyarrow.csv as pacsv
     table = pacsv.read_csv(path, read_options=pacsv.ReadOptions(use_threads=False))
     x = np.empty((table.num_rows, table.num_columns - 1), np.float32)
@@ -44,14 +45,14 @@ def matrix(path):
 
 
 def judge(phases, y, probability):
-    """What is comparable on held-out rows of two classes."""
+    """Records log loss, error and AUC on held-out rows of two classes."""
     import numpy as np
     from sklearn.metrics import roc_auc_score
     own = np.clip(np.where(y > 0, probability, 1 - probability), 1e-12, 1)
     phases.update(log_loss=float(-np.log(own).mean()), error=float(((probability > 0.5) != (y > 0)).mean()), auc=float(roc_auc_score(y > 0, probability)))
 
 
-# (a)
+# Workload (a)
 
 @task
 def sgd_sparse(phases):
@@ -90,7 +91,7 @@ def river_sparse(phases, rows=20_000):
     phases['rows'] = len(data)
 
 
-# (b)
+# Workload (b)
 
 @task
 def pyarrow_csv(phases):
@@ -114,7 +115,7 @@ def sgd_dense(phases):
     phases['train_mse'] = float(np.mean((model.predict(x) - y) ** 2))
 
 
-# (c)
+# Workload (c)
 
 def standardised(phases):
     import numpy as np
@@ -133,7 +134,8 @@ def standardised(phases):
 
 
 def reach(phases, solver, steps, goals):
-    """Fits from scratch with more and more steps; CPU seconds of the first that reaches each goal, and the least loss."""
+    """Fits from scratch with more and more steps. Records the CPU seconds of the first fit that reaches each goal, and
+    the smallest loss."""
     from sklearn.linear_model import LogisticRegression
     x, y, loss = standardised(phases)
     goals, curve = dict(goals), []
@@ -161,7 +163,7 @@ def saga(phases):
     reach(phases, 'saga', (1, 2, 4), {'to_0.46_cpu': 0.46})
 
 
-# (d)
+# Workload (d)
 
 def tables(phases, train='d.csv'):
     x, y = phases('load', lambda: matrix(phases.path(train)))
@@ -194,7 +196,7 @@ def lightgbm_stumps(phases):
 
 @task
 def lightgbm_file(phases):
-    """LightGBM's own reader of CSV: nothing but what is needed from file to model."""
+    """From file to model with the CSV reader of LightGBM."""
     import lightgbm as lgb
     settings = {'objective': 'binary', 'num_leaves': 1 << DEPTH, 'max_depth': DEPTH, 'learning_rate': 1.0, 'num_threads': 1, 'max_bin': BINS, 'verbose': -1,
                 'force_col_wise': True, 'header': True, 'label_column': 'name:y'}

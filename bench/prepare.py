@@ -1,4 +1,4 @@
-"""What a run needs before it: the environment of the peers, the programs, the data, and what is to be said about the machine."""
+"""Prepares a run: the environment of the peers, the programs, the data, and a description of the machine."""
 import json, os, platform, re, shutil, subprocess, sys
 
 from . import workloads
@@ -9,7 +9,7 @@ REQUIREMENTS = os.path.join(ROOT, 'bench', 'requirements.txt')
 
 
 class Unready(Exception):
-    """Something is missing, and what to do."""
+    """Something is missing; the message says how to get it."""
 
 
 def command(words, **more):
@@ -19,7 +19,7 @@ def command(words, **more):
 
 
 def venv(path):
-    """The environment with the peers, installed once for each requirements file."""
+    """Path of the virtual environment with the peers, installed once per requirements file."""
     if path:
         if not os.path.exists(os.path.join(path, 'bin', 'python')):
             raise Unready(f'{path} has no bin/python: give --venv a virtual environment, or leave it out')
@@ -38,7 +38,7 @@ def venv(path):
 
 
 def geowalk(path):
-    """The build that is handed out, or the program that was given."""
+    """Path of the geowalk program: the one given, or a build with the distribution profile."""
     if path:
         if not os.access(path, os.X_OK):
             raise Unready(f'{path} is no program: give --geowalk one, or leave it out and it is built')
@@ -50,7 +50,7 @@ def geowalk(path):
 
 
 def kernels():
-    """The programs of bench/kernels: the limits for this processor, the tables for any."""
+    """Builds the programs of bench/kernels: `limits` for this processor, `tables` for any processor."""
     if not shutil.which('cargo'):
         raise Unready('cargo is missing: install Rust 1.90 or newer (rustup)')
     out = {}
@@ -63,7 +63,7 @@ def kernels():
 
 
 def data(python, quick):
-    """The folder of the workloads, made if they are not there, and their stamp."""
+    """The folder of the workloads and their stamp. Missing workloads are made."""
     size = 'quick' if quick else 'full'
     folder = os.path.join(HOME, 'data', size)
     stamp = workloads.made(folder, size)
@@ -77,7 +77,7 @@ def data(python, quick):
 
 
 def machine(python, ours, git=True):
-    """Processor, system, and versions of everything."""
+    """Processor, operating system, and versions of all programs."""
     model = None
     try:
         with open('/proc/cpuinfo', encoding='ascii', errors='replace') as file:

@@ -1,4 +1,4 @@
-"""The tables of a run and its page, from its records alone."""
+"""Makes the tables and the page of a run from its records alone."""
 from .instructions import QUOTED_VW
 from .measure import best
 from .targets import Missing, Results, judge
@@ -28,7 +28,7 @@ def number(value, digits=2):
 
 
 def attempt(function):
-    """Its value, or nothing where something was not measured."""
+    """The value of the function; None if something was not measured."""
     try:
         return function()
     except (Missing, KeyError, ZeroDivisionError):
@@ -36,14 +36,14 @@ def attempt(function):
 
 
 def peer_value(results, case, metric):
-    """CPU seconds of the peer that a case stands beside."""
+    """CPU seconds of the peer's case."""
     if metric == 'end_to_end':
         return attempt(lambda: results.summed(case, 'load_cpu', 'scale_cpu', 'to_0.46_cpu'))
     return attempt(lambda: results.value(case, metric))
 
 
 def of_limit(results, entry):
-    """The part of the machine's limit that a case reaches."""
+    """The speed of a case as a fraction of the limit of the machine."""
     if not entry['limit']:
         return None
     if entry['limit'] == 'read_bytes_per_s':
@@ -52,7 +52,7 @@ def of_limit(results, entry):
 
 
 def from_files(results, plan, group):
-    """A row for each program that goes from a file to a model."""
+    """A row per program that learns a model from a file."""
     yield '| | CPU s | wall s | examples per CPU s | MiB | progressive loss | held-out loss | peer\'s CPU time / ours | part of the limit | runs, slowest / fastest |'
     yield '|---|---|---|---|---|---|---|---|---|---|'
     for entry in plan:
@@ -96,7 +96,7 @@ def in_memory(results, plan):
         predicted = values.get('predicted_rows', rows) / values['predict_cpu'] / 1e6 if values.get('predict_cpu') else None
         other = peer_value(results, entry['beside'], entry['metric']) if entry['beside'] else None
         ratio = other / values['fit_cpu'] if other else None
-        # Codes of one byte, all columns, once for each level of a tree or each round.
+        # Bytes that must be read: one-byte codes of all columns, once per level of a tree or per round.
         least = rows * 30 * (8 if 'tree' in entry['key'] else 100) / memory / values['fit_cpu'] if memory and entry['ours'] and 'exact' not in entry['key'] else None
         yield (f'| {entry["title"]} | {number(values.get("bin_cpu"), 3)} | {values["fit_cpu"]:.3f} | {number(predicted)} | {number(values.get("log_loss"), 4)} | {number(values.get("error"), 4)} | '
                f'{number(values.get("auc"), 4)} | {number(ratio)} | {number(least)} |')
@@ -108,7 +108,7 @@ def in_memory(results, plan):
 
 
 def limits(results):
-    """What the machine can do."""
+    """The limits of the machine."""
     names = {'memory_bytes_per_s': ('memory, read', 1e9, 'GB/s'), 'read_bytes_per_s': ('read() of a file in memory', 1e9, 'GB/s'), 'parse_examples_per_s': ('VW text in memory: parse', 1e6, 'M examples/s'),
              'parse_step_examples_per_s': ('VW text in memory: parse, SGD', 1e6, 'M examples/s'), 'text_step_examples_per_s': ('VW text from a file: read(), parse, SGD', 1e6, 'M examples/s'),
              'csr_step_examples_per_s': ('parsed rows in memory: SGD', 1e6, 'M examples/s'), 'csr_score_examples_per_s': ('parsed rows in memory: ⟨w, x⟩', 1e6, 'M examples/s'),
@@ -138,7 +138,7 @@ def of_targets(results):
 
 
 def lost(results, plan):
-    """Where another program takes less than ours, in words."""
+    """Sentences about the cases in which another program takes less time than geowalk."""
     for entry in plan:
         if not entry['ours'] or not entry['beside'] or entry['beside'].startswith('walk'):
             continue
@@ -147,7 +147,7 @@ def lost(results, plan):
         if own and other and own > other:
             peer = next(one['title'] for one in plan if one['key'] == entry['beside'])
             yield f'* {entry["title"]}: {own:.3f} CPU s, where {peer} takes {other:.3f} ({own / other:.2f} times).'
-    # What costs them most is reading; who has the rows in memory anyway need not care.
+    # Reading is most of their cost. For rows that are in memory already, only the fit counts.
     for key, ours, title in (('a.sklearn', 'a.gd.bin', 'binary'), ('b.sklearn', 'b.gd', 'CSV')):
         own, other = attempt(lambda: results.value(ours, 'cpu')), attempt(lambda: results.value(key, 'fit_cpu'))
         if own and other and own > other:
@@ -155,7 +155,7 @@ def lost(results, plan):
 
 
 def ratios(records, run, plan):
-    """What is printed: one table of ratios, and the targets."""
+    """The printed result: one table of ratios, and the targets."""
     results = Results(best(records), run)
     lines = []
     for group, title in GROUPS.items():
@@ -170,7 +170,7 @@ def ratios(records, run, plan):
 
 
 def page(records, run, plan, remarks):
-    """README.md of the run."""
+    """The README.md of the run."""
     results = Results(best(records), run)
     verdicts = [verdict for _, _, verdict, _ in judge(results)]
     machine = run['machine']

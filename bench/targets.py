@@ -1,27 +1,27 @@
-"""What the project wants to be true of its speed, as code: each target is a number of one run and a bound for it."""
+"""The performance targets of the project: each is a figure of one run and a bound for it."""
 from dataclasses import dataclass
 
 from .cases import WALKS
 
 
 class Missing(Exception):
-    """What a target needs was not measured, and why."""
+    """A figure that a target needs was not measured; the message says why."""
 
 
 @dataclass
 class Target:
-    """`measure(results)` must be at least or at most `bound`."""
+    """Requires that `measure(results)` is at least, or at most, `bound`."""
     workload: str
     text: str
     measure: object
     bound: float
     at_least: bool
-    full_only: bool = False   # says nothing about small data
-    needs_idle: bool = False  # wall time: says nothing on a busy machine
+    full_only: bool = False   # not meaningful for small data
+    needs_idle: bool = False  # wall time, not meaningful on a busy machine
 
 
 class Results:
-    """The best of a run, with an error that says what is missing."""
+    """The best figures of a run. Access to a missing figure raises `Missing`."""
 
     def __init__(self, best, run):
         self.best, self.run = best, run
@@ -58,7 +58,7 @@ def against_limit(key, limit):
 
 
 def lightgbm_file(r):
-    """The faster way that LightGBM has from CSV to a model."""
+    """CPU seconds of the faster of two ways of LightGBM from CSV to a model."""
     ways = [r.value('d.file.lightgbm', 'cpu')]
     try:
         ways.append(r.summed('d.tree.lightgbm', 'import_cpu', 'load_cpu', 'bin_cpu', 'fit_cpu', 'save_cpu'))
@@ -68,7 +68,7 @@ def lightgbm_file(r):
 
 
 def targets():
-    """All of them, in the order in which they are printed."""
+    """All targets, in the order of printing."""
     at_least = lambda workload, text, bound, measure, **more: Target(workload, text, measure, bound, True, **more)
     at_most = lambda workload, text, bound, measure, **more: Target(workload, text, measure, bound, False, **more)
     forms = (('vw', 'VW text'), ('svm', 'LIBSVM'))
@@ -116,18 +116,18 @@ def targets():
 
 
 def binary(results):
-    """The walks are to be measured from the binary form."""
+    """Raises `Missing` unless the walks were measured on the binary format."""
     if not results.run['binary']:
         raise Missing('this geowalk has no binary form of data (convert)')
     return True
 
 
-# Above this many processes that want a processor, beside the one that is measured, wall times are not judged.
+# If the load average is above this, wall times are not judged.
 IDLE = 2.5
 
 
 def judge(results):
-    """(target, value or nothing, 'met' | 'not met' | 'not measured', remark)."""
+    """Yields (target, value or None, 'met' | 'not met' | 'not measured', remark)."""
     for target in targets():
         try:
             value = target.measure(results)

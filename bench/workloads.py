@@ -1,13 +1,14 @@
-"""The data that all programs read: made here, the same bytes from the same numpy.
+"""Makes the data that all programs read. The same version of numpy gives the same bytes.
 
     python bench/workloads.py DIR full|quick
 
- a  sparse, two classes: 1M rows, some 70 features each out of 2^18 of power-law frequency, values like those of tf-idf, rows of length 1
-      a.vw, a.svm (indices from 1), and 50,000 held-out rows: a_test.vw, a_test.svm; a_head.vw, a_head.svm: the first tenth
-      a_small.*, a_large.*: the first 2000 and 12,000 rows, whose difference is counted in instructions
- b  dense, a number to predict: 1M rows of 100 columns of unequal scale: b.csv; the label is called _label, as VW wants it
- c  20 classes: 500,000 rows of 50 columns, some of scale 5: c.csv, c.vw, and 50,000 held-out rows: c_test.csv, c_test.vw
- d  two classes, 30 columns of mixed kinds: 500,000 rows: d.csv, 50,000 held-out rows: d_test.csv; r.csv: the first 50,000, for rules
+ a  sparse, two classes: 1M rows with about 70 of 2^18 features, of power-law frequency, tf-idf values and norm 1
+      a.vw, a.svm (indices from 1); 50,000 held-out rows: a_test.vw, a_test.svm; the first tenth: a_head.vw, a_head.svm
+      a_small.*, a_large.*: the first 2000 and 12,000 rows; instructions are counted for their difference
+ b  dense regression: 1M rows with 100 columns of unequal scale: b.csv; the label is called _label, as VW requires
+ c  20 classes: 500,000 rows with 50 columns, some of scale 5: c.csv, c.vw; 50,000 held-out rows: c_test.csv, c_test.vw
+ d  two classes, 500,000 rows with 30 columns of mixed kinds: d.csv; 50,000 held-out rows: d_test.csv
+      r.csv: the first 50,000 rows, for rules
 
 quick: a twentieth of the rows.
 """
@@ -19,12 +20,12 @@ SIZES = {
     'quick': {'a': 50_000, 'a_test': 5_000, 'b': 50_000, 'c': 25_000, 'c_test': 5_000, 'd': 25_000, 'd_test': 5_000, 'r': 10_000},
 }
 COUNTED = {'a_small': 2_000, 'a_large': 12_000}
-# Part of the stamp: another number, and data that were made before are made anew.
+# Part of the stamp. Increase it to discard data made before.
 VERSION = 1
 
 
 def sparse_blocks(rows, seed=1001, most=20_000):
-    """Blocks (start, index, value in millionths, label) of the sparse rows, without end of the random numbers between them."""
+    """Blocks (start, index, value in millionths, label) of the sparse rows, from one continuous random sequence."""
     import numpy as np
     rng = np.random.default_rng(seed)
     frequency = 1.0 / (np.arange(PLACES) + 10.0) ** 1.05
@@ -37,7 +38,7 @@ def sparse_blocks(rows, seed=1001, most=20_000):
         drawn = np.clip(rng.lognormal(np.log(75) - 0.18, 0.6, n), 8, 400).astype(np.int64)
         rank = np.minimum(np.searchsorted(cdf, rng.random(int(drawn.sum()))), PLACES - 1)
         row = np.repeat(np.arange(n, dtype=np.int64), drawn)
-        # A feature that is drawn twice is one feature that occurs twice.
+        # A feature drawn twice is one feature with count 2.
         key, first, times = np.unique(row * PLACES + place[rank], return_index=True, return_counts=True)
         rank, row, index = rank[first], key // PLACES, (key % PLACES).astype(np.uint32)
         value = (1 + np.log(times)) * idf[rank]
@@ -49,7 +50,7 @@ def sparse_blocks(rows, seed=1001, most=20_000):
 
 
 def write_sparse(folder, sizes):
-    """All files of the sparse rows; the held-out ones are the last of the same stream."""
+    """Writes all files of the sparse rows; the held-out rows are the last ones of the stream."""
     decimals = ['0'] + [f'0.{k:06}'.rstrip('0') for k in range(1, 1_000_000)] + ['1']
     from_zero = [f' {k}:' for k in range(PLACES)]
     from_one = [f' {k + 1}:' for k in range(PLACES)]
@@ -77,7 +78,7 @@ def write_sparse(folder, sizes):
 
 
 def write_csv(path, columns, label, name='y'):
-    """Columns of numbers with a header, the label last; the shortest decimals that give the same numbers back."""
+    """Writes columns of numbers as CSV with a header, the label last, as the shortest decimals that preserve the numbers."""
     import pyarrow as pa, pyarrow.csv as pacsv
     plain = pacsv.WriteOptions(include_header=True, quoting_style='none', quoting_header='none')
     table = pa.table([pa.array(column) for column in columns] + [pa.array(label)], names=[f'x{k}' for k in range(len(columns))] + [name])
@@ -85,7 +86,7 @@ def write_csv(path, columns, label, name='y'):
 
 
 def dense(rows, columns=100, seed=1002):
-    """A linear target in columns of unequal scale, some of them correlated, with noise of standard deviation 1/2."""
+    """A linear target with noise of standard deviation 1/2. Columns have unequal scales; some are correlated."""
     import numpy as np
     rng = np.random.default_rng(seed)
     x = rng.standard_normal((columns, rows), dtype=np.float32)
@@ -98,7 +99,7 @@ def dense(rows, columns=100, seed=1002):
 
 
 def classes(rows, columns=50, count=20, seed=1003):
-    """Gaussian classes of unit covariance around random means; every seventh column is then stretched fivefold."""
+    """Gaussian classes of unit covariance around random means. Every seventh column is then multiplied by five."""
     import numpy as np
     rng = np.random.default_rng(seed)
     means = rng.standard_normal((count, columns)).astype(np.float32) * 0.45
@@ -109,7 +110,7 @@ def classes(rows, columns=50, count=20, seed=1003):
 
 
 def mixed(rows, seed=1004):
-    """Normal, log-normal, uniform, geometric columns and small numbers, and an odd logistic target with interactions."""
+    """Normal, log-normal, uniform and geometric columns, small numbers, and a logistic target with interactions."""
     import numpy as np
     rng = np.random.default_rng(seed)
     normal = rng.standard_normal((12, rows), dtype=np.float32)
@@ -125,7 +126,7 @@ def mixed(rows, seed=1004):
 
 
 def write_vw(path, columns, label):
-    """Dense rows as VW text: what VW's one-against-all reads."""
+    """Writes dense rows as VW text, for the one-against-all reduction of VW."""
     with open(path, 'w', encoding='ascii') as file:
         for at in range(0, columns.shape[1], 50_000):
             for row, y in zip(columns[:, at:at + 50_000].T.tolist(), label[at:at + 50_000].tolist()):
@@ -133,7 +134,7 @@ def write_vw(path, columns, label):
 
 
 def write(folder, size):
-    """Makes all the data, and the stamp that says so."""
+    """Makes all data, and the stamp that records them."""
     sizes = SIZES[size]
     os.makedirs(folder, exist_ok=True)
     path = lambda name: os.path.join(folder, name)
@@ -157,7 +158,7 @@ def write(folder, size):
 
 
 def made(folder, size):
-    """The stamp of data that are there, whole and of this version; otherwise nothing."""
+    """The stamp of existing data if they are complete and of this version, otherwise None."""
     try:
         with open(os.path.join(folder, 'stamp.json'), encoding='ascii') as file:
             stamp = json.load(file)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # requires: mpmath==1.4.1
-"""What the obvious formulas lose: relative errors of textbook expressions in double precision, against 80 digits.
+"""Relative errors of textbook formulas in double precision, against 80 digits.
 
     python docs/accuracy/obvious.py
 
-The pages in this folder quote these numbers next to those that the golden test prints for geowalk's own formulas.
+The pages in this folder compare these errors with those that the golden test prints for the formulas of geowalk.
 """
 import math
 
@@ -40,7 +40,7 @@ def hyperboloid():
 
     for r in (1.0, 1e3, 5e5):
         for d in (1.0, 1e-6):
-            # A walk of length d at 45 degrees to the radius, rounded to doubles.
+            # A step of length d at 45 degrees to the radius, rounded to doubles.
             out = mp.asinh(r)
             along, side = d / mp.sqrt(2), d / mp.sqrt(2)
             height = mp.asinh(mp.sinh(out + along) * mp.cosh(side))
