@@ -21,8 +21,8 @@ class Hedge(Estimator):
     w_i <- w_i exp(-rate * loss_i) / sum; the learner loses <w, losses>, at most the bound of the theorem more than the best expert, and both are known exactly. An expert that says nothing in a
     round (NaN) keeps its weight.
 
-    walk   'hedge', 'reparam-hedge', 'prod', 'eg' or 'reparam-eg'; on losses eg is hedge
-    rate   'auto' (needs none: follows the mixability gaps), a number, 'tuned(loss=L)' or 'doubling'
+    walk   'hedge', 'reparam-hedge', 'prod', 'eg', 'reparam-eg', 'ml-poly' or 'boa'; on losses eg is hedge
+    rate   'auto' (needs none: follows the mixability gaps; of prices .05), a number, 'tuned(loss=L)' or 'doubling'
     loss   None: `learn` is given losses; 'log': probabilities; 'portfolio': price relatives; any other loss: forecasts and outcomes
     share  the part of the weight that is spread evenly after each round, against a best expert that changes
     range  of losses (0 to 1 for rules that need one), or of forecasts

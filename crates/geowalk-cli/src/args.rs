@@ -306,14 +306,16 @@ pub(crate) struct Certify {
 pub(crate) struct Experts {
     #[command(flatten)]
     pub(crate) data: Data,
-    /// hedge, reparam-hedge, prod, eg or reparam-eg; otherwise eg for forecasts and prices, hedge for losses and probabilities.
+    /// hedge, reparam-hedge, prod, eg, reparam-eg, ml-poly or boa; otherwise eg for forecasts and prices, hedge for
+    /// losses and probabilities.
     #[arg(long)]
     pub(crate) walk: Option<String>,
     /// What the numbers mean: forecasts of the label under a loss of `geowalk list losses`, given (losses), log (probabilities),
     /// portfolio (price relatives); otherwise squared where there is a label, else given.
     #[arg(long)]
     pub(crate) loss: Option<String>,
-    /// auto, a number, tuned(loss=L) for a comparator that loses at most L, or doubling.
+    /// auto (of prices .05, otherwise found on the way), a number, tuned(loss=L) for a comparator that loses at most
+    /// L, or doubling.
     #[arg(long, default_value = "auto", allow_negative_numbers = true)]
     pub(crate) rate: String,
     /// Spread this part of the weight evenly after each round: for experts that change.
@@ -328,6 +330,14 @@ pub(crate) struct Experts {
     /// Columns are decimal odds, named expert and outcome, and the label is the outcome: the outcomes, as H,D,A.
     #[arg(long, value_name = "OUTCOMES", value_delimiter = ',')]
     pub(crate) odds: Vec<String>,
+    /// Write the game here as a model: for --resume, predict and show.
+    #[arg(long, value_name = "FILE.gw")]
+    pub(crate) model: Option<PathBuf>,
+    /// Go on with the game of this model, with its experts, walk, loss and rate. An expert that is absent has empty
+    /// fields.
+    #[arg(long, value_name = "FILE.gw",
+        conflicts_with_all = ["walk", "loss", "rate", "share", "switches", "range", "odds", "label"])]
+    pub(crate) resume: Option<PathBuf>,
     /// Do not solve for the best convex combination in hindsight (it keeps all rows in memory).
     #[arg(long)]
     pub(crate) no_combination: bool,

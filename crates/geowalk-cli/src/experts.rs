@@ -4,6 +4,7 @@ mod report;
 
 use std::io::{self, Write};
 
+use geowalk::Real;
 use geowalk::certify::Status;
 use geowalk::experts::Standing;
 use geowalk_run::experts::{Plan, Progress, Said, Summary, play};
@@ -23,11 +24,16 @@ pub(crate) fn run(args: &Experts, out: &mut dyn Write) -> Result<(), Failure> {
         share: args.share,
         range: args.range,
         odds: args.odds.clone(),
+        label: None,
+        model: args.model.clone(),
+        resume: args.resume.clone(),
         combination: !args.no_combination,
         switches: usize::from(args.switches),
         trace: args.report.is_some(),
     };
     Files::of(&args.data)?
+        .resume(args.resume.as_deref())
+        .model(args.model.as_deref())
         .output("--report", args.report.as_deref())
         .output("--predictions", args.predictions.as_deref())
         .check()?;
@@ -46,6 +52,9 @@ pub(crate) fn run(args: &Experts, out: &mut dyn Write) -> Result<(), Failure> {
         writeln!(out, "{}", summary.json())?;
     } else {
         print(&summary, out)?;
+        if let Some(path) = &args.model {
+            writeln!(out, "model          {}", path.display())?;
+        }
         if let Some(path) = &args.report {
             writeln!(out, "report         {}", path.display())?;
         }
@@ -114,51 +123,92 @@ fn short(x: f64) -> String {
     if x == 0.0 || (1e-4..1e6).contains(&x.abs()) { format!("{x:.5}") } else { format!("{x:.4e}") }
 }
 
-fn against(standing: &Standing, out: &mut dyn Write) -> io::Result<()> {
-    let certificate = &standing.certificate;
-    writeln!(
-        out,
-        "               it lost {}; regret {}",
-        short(standing.comparator_loss),
-        short(standing.regret)
-    )?;
-    writeln!(out, "               {certificate}")
+/// The line of a comparator with a theorem: the regret, and what bounds it.
+fn against(whom: &str, standing: &Standing, out: &mut dyn Write) -> io::Result<()> {
+    let (theorem, first) = (&standing.certificate, &standing.first_order);
+    let valid = [theorem, first].into_iter().filter(|own| own.status == Status::Valid);
+    let regret = short(standing.regret);
+    match valid.min_by(|a, b| a.bound.total_cmp(&b.bound)) {
+        Some(best) => {
+            let weak = best.bound > best.loss && best.loss > 0.0;
+            let weak = if weak { "; too weak to mean much: geowalk lost less" } else { "" };
+            let (name, bound) = (best.theorem, short(best.bound));
+            writeln!(out, "  {whom}: regret {regret}, at most {bound} ({name}{weak})")?;
+        }
+        None => writeln!(out, "  {whom}: regret {regret}")?,
+    }
+    if theorem.status != Status::Valid {
+        writeln!(out, "    {theorem}")?;
+    }
+    Ok(())
+}
+
+/// A line of the table: whom, what was lost, per round, in how many rounds, and of prices what 1 became.
+fn line(out: &mut dyn Write, cells: [&str; 5], prices: bool, remark: &str) -> io::Result<()> {
+    let [whom, total, mean, rounds, wealth] = cells;
+    let wealth = if prices { format!(" {wealth:>12}") } else { String::new() };
+    let line = format!("{whom:<22.22} {total:>12} {mean:>12} {rounds:>9}{wealth}  {remark}");
+    writeln!(out, "{}", line.trim_end())
+}
+
+/// The game and all that it is compared with.
+fn table(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    let prices = summary.metrics.iter().any(|(name, _)| *name == "wealth");
+    let total = summary.against_best.certificate.loss;
+    line(out, ["", "total loss", "per round", "rounds", "wealth"], prices, "")?;
+    let mut row = |whom: &str, loss: f64, mean: f64, rounds: u64, remark: &str| {
+        let wealth = short(Real::exp(-loss));
+        let cells = [whom, &short(loss), &short(mean), &rounds.to_string(), &wealth];
+        line(out, cells, prices, remark)
+    };
+    let rounds = summary.examples;
+    let over = |loss: f64| loss / rounds as f64;
+    row("geowalk", total, over(total), rounds, "")?;
+    if let Some((rounds, loss)) = summary.day {
+        row("  this run", loss, loss / rounds as f64, rounds, "")?;
+    }
+    for plain in &summary.plain {
+        row(plain.name, plain.loss, over(plain.loss), rounds, "")?;
+    }
+    let best = &summary.experts[summary.best];
+    let spoken = best.spoken.map_or(rounds, |(rounds, _)| rounds);
+    let mean = best.mean().unwrap_or_else(|| over(best.loss));
+    row("best expert", best.loss, mean, spoken, &best.name)?;
+    if let Some((best, _)) = &summary.combination {
+        row("best fixed mixture", best.loss, over(best.loss), rounds, "known only in hindsight")?;
+    }
+    if let Some((switches, loss, _)) = &summary.sequence {
+        let remark = format!("with {switches} switches, known only in hindsight");
+        row("best sequence", *loss, over(*loss), rounds, &remark)?;
+    }
+    Ok(())
 }
 
 fn print(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "\nrounds         {}", summary.examples)?;
-    writeln!(out, "average loss   {}  ({})", short(summary.loss), summary.loss_name)?;
-    for (name, value) in &summary.metrics {
-        writeln!(out, "{:<22} {}", name.replace('_', " "), short(*value))?;
-    }
+    writeln!(out, "\nrounds         {}  ({})", summary.examples, summary.loss_name)?;
+    table(summary, out)?;
     writeln!(out, "walk           {}", summary.walk)?;
     let epochs =
         if summary.epochs > 1 { format!(", {} epochs", summary.epochs) } else { String::new() };
-    let last = short(summary.final_rate);
-    writeln!(out, "rate           {} ({last} at the end{epochs})", summary.rate)?;
-    writeln!(out, "best expert    {}", summary.experts[summary.best].name)?;
-    against(&summary.against_best, out)?;
-    if let Some((best, standing)) = &summary.combination {
-        writeln!(
-            out,
-            "best convex combination, in hindsight, loses {} (at least {})",
-            short(best.loss),
-            short(best.loss - best.gap)
-        )?;
-        match standing {
-            Some(standing) => against(standing, out)?,
-            None => writeln!(out, "               no theorem compares {} with it", summary.walk)?,
+    let last = match summary.final_rate {
+        own if own.is_nan() => "one for every expert".to_owned(),
+        last => format!("{} at the end{epochs}", short(last)),
+    };
+    writeln!(out, "rate           {} ({last})", summary.rate)?;
+    writeln!(out, "guarantee      how much more geowalk lost than others, and what is proved of it")?;
+    for plain in &summary.plain {
+        if let Some(standing) = &plain.standing {
+            against(plain.name, standing, out)?;
         }
     }
-    if let Some((switches, loss, standing)) = &summary.sequence {
-        writeln!(out, "best sequence of experts with {switches} switches loses {}", short(*loss))?;
+    let best = &summary.experts[summary.best];
+    against(&format!("best expert, {}", best.name), &summary.against_best, out)?;
+    let combined = summary.combination.as_ref().map(|(_, own)| ("best fixed mixture", own));
+    let sequence = summary.sequence.as_ref().map(|(_, _, own)| ("best sequence", own));
+    for (whom, standing) in combined.into_iter().chain(sequence) {
         match standing {
-            Some(standing) => against(standing, out)?,
-            None => writeln!(
-                out,
-                "               no theorem compares {} with it; one needs --share and a --rate that is a number",
-                summary.walk
-            )?,
+            Some(standing) => against(whom, standing, out)?,
+            None => writeln!(out, "  {whom}: {}", without(whom, &summary.walk))?,
         }
     }
     let mut order: Vec<_> = summary.experts.iter().collect();
@@ -176,4 +226,13 @@ fn print(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "rows skipped   {}", summary.skipped)?;
     }
     writeln!(out, "seconds        {:.3}", summary.seconds)
+}
+
+/// Why there is no theorem.
+fn without(whom: &str, walk: &str) -> String {
+    let fix = match whom {
+        "best sequence" => "; one needs --share, without a doubling rate",
+        _ => "; those of eg, ml-poly and boa do",
+    };
+    format!("no theorem compares {walk} with it{fix}")
 }

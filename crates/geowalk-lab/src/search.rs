@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use geowalk::Real;
 use geowalk::certify::{Certificate, Quantity, Status};
-use geowalk::experts::{Experts, Kind, Rule, Settings as Weighing, Tuning};
+use geowalk::experts::{Combination, Experts, Kind, Rule, Settings as Weighing, Tuning};
 use geowalk::laws::Sampler;
 use geowalk::loss::{AnyLoss, Loss};
 use geowalk::row::Block;
@@ -532,16 +532,29 @@ fn game(seed: u64, found: &mut Found) {
         (3, _) => Kind::Relatives,
         _ => Kind::Losses,
     };
-    let rules =
-        [Rule::Hedge, Rule::Hedge, Rule::ReparamHedge, Rule::Prod, Rule::Eg, Rule::ReparamEg];
+    let rules = [
+        Rule::Hedge,
+        Rule::Hedge,
+        Rule::ReparamHedge,
+        Rule::Prod,
+        Rule::Eg,
+        Rule::Eg,
+        Rule::ReparamEg,
+        Rule::MlPoly,
+        Rule::Boa,
+    ];
     let rule = one(&mut random, &rules);
     let tuning = match random.below(5) {
+        _ if matches!(rule, Rule::MlPoly | Rule::Boa) => Tuning::Auto,
         0 => Tuning::Rate(power(&mut random, -3.0, 1.0)),
         1 => Tuning::Tuned { loss: power(&mut random, -1.0, 2.0) },
         2 => Tuning::Doubling,
         _ => Tuning::Auto,
     };
-    let share = one(&mut random, &[0.0, 0.0, 0.0, 0.1]);
+    let share = match rule {
+        Rule::MlPoly | Rule::Boa => 0.0,
+        _ => one(&mut random, &[0.0, 0.0, 0.0, 0.1, 0.001, 0.9]),
+    };
     let range =
         one(&mut random, &[None, None, Some((0.0, 1.0)), Some((0.0, 2.0)), Some((-1.0, 1.0))]);
     let few = 1 + random.below(6);
@@ -566,6 +579,11 @@ fn game(seed: u64, found: &mut Found) {
     };
     let mut sums = vec![Double::ZERO; n];
     let (mut own, mut size) = (Double::ZERO, 0.0);
+    // A mixture, and a sequence of experts that changes now and then.
+    let parts: Vec<f64> = (0..n).map(|_| random.below(3) as f64 * random.unit() + 1e-3).collect();
+    let u: Vec<f64> = parts.iter().map(|u| u / parts.iter().sum::<f64>()).collect();
+    let (mut mixed, mut sequence) = (Double::ZERO, Double::ZERO);
+    let (mut on, mut switches, mut rounds) = (random.below(n), 0, 0_u64);
     for _ in 0..=random.below(20) {
         let same = random.below(4) == 0;
         let first = draw(&mut random);
@@ -580,6 +598,15 @@ fn game(seed: u64, found: &mut Found) {
         for (sum, lost) in sums.iter_mut().zip(experts.last_losses()) {
             *sum = *sum + (*lost).into();
         }
+        if rounds > 0 && random.below(4) == 0 {
+            let next = random.below(n);
+            switches += u64::from(next != on);
+            on = next;
+        }
+        rounds += 1;
+        sequence = sequence + experts.last_losses()[on].into();
+        let mean = experts.last_row().iter().zip(&u).map(|(x, u)| x * u).sum();
+        mixed = mixed + kind.loss().value(mean, y).into();
         let weight: f64 = experts.weights().iter().sum();
         let sound = (weight - 1.0).abs() <= 1e-9 && experts.weights().iter().all(|w| *w >= 0.0);
         if !sound {
@@ -596,5 +623,16 @@ fn game(seed: u64, found: &mut Found) {
         let size = size + sum.number().abs() + standing.rounding / f64::EPSILON / 32.0;
         found.compare(&standing.certificate, regret, size, &tag);
         found.compare(&standing.first_order, regret, size, &tag);
+    }
+    let mixture = Combination { loss: mixed.number(), w: u, gap: 0.0 };
+    let mixture = experts.against(&mixture).map(|standing| (standing, mixed, "a mixture"));
+    let followed = experts.against_sequence(sequence.number(), switches);
+    let followed = followed.map(|standing| (standing, sequence, "a sequence"));
+    for (standing, lost, whom) in mixture.into_iter().chain(followed) {
+        let regret = own - lost;
+        if regret.number().is_finite() {
+            let size = size + lost.number().abs() + standing.rounding / f64::EPSILON / 32.0;
+            found.compare(&standing.certificate, regret, size, &format!("{tag}, against {whom}"));
+        }
     }
 }

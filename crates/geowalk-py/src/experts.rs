@@ -2,7 +2,7 @@
 
 use geowalk::experts::{Experts, Kind};
 use geowalk_run::experts::{Plan, file, settings};
-use geowalk_run::model::Model;
+use geowalk_run::model::{LearnerSettings, Model};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -34,12 +34,14 @@ pub(crate) struct Weigher {
     plan: Plan,
     kind: Kind,
     experts: Option<Experts>,
+    /// The names of the experts, of a game that a table began.
+    names: Vec<String>,
 }
 
 impl Weigher {
     fn model(&self) -> PyResult<Model> {
         let summary = self.told(None)?;
-        Ok(file::model(&self.plan, self.experts()?, summary))
+        Ok(file::model(&self.plan, &self.names, self.experts()?, summary))
     }
 
     fn experts(&self) -> PyResult<&Experts> {
@@ -68,7 +70,7 @@ impl Weigher {
         let plan = Plan { walk, rate, loss, share, range, ..Plan::default() };
         let kind = file::kind(&plan).map_err(run)?;
         settings(&plan, kind.clone()).map_err(config)?;
-        Ok(Self { plan, kind, experts: None })
+        Ok(Self { plan, kind, experts: None, names: Vec::new() })
     }
 
     /// Plays a round for each row; `y` are the outcomes, where there are any.
@@ -121,7 +123,11 @@ impl Weigher {
         let own = Model::from_bytes(bytes).map_err(|error| model(&error))?;
         let (plan, experts) = file::load(&own).map_err(run)?;
         let kind = file::kind(&plan).map_err(run)?;
-        Ok(Self { plan, kind, experts: Some(experts) })
+        let names = match own.settings.learner {
+            LearnerSettings::Experts(own) => own.names,
+            _ => Vec::new(),
+        };
+        Ok(Self { plan, kind, experts: Some(experts), names })
     }
 
     /// What was asked for: walk, rate, loss, share and range.

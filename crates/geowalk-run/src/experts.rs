@@ -5,12 +5,16 @@
 mod columns;
 mod course;
 pub mod file;
+mod predict;
 mod summary;
+mod values;
 
 pub use course::Point;
+pub(crate) use predict::predict;
 pub use summary::{Named, Summary};
 
 use std::io::Write;
+use std::path::PathBuf;
 use std::time::Instant;
 
 use geowalk::ConfigError;
@@ -22,17 +26,20 @@ use geowalk::experts::{
 use geowalk::loss::AnyLoss;
 use geowalk::row::Block;
 use geowalk::spec::{self, Spec};
-use geowalk_data::{Label, Options};
+use geowalk_data::{Kind as Column, Label, Options, Schema};
 
 use crate::error::RunError;
+use crate::model::Model;
 use crate::pump::ROWS;
+use crate::replace::target;
 use crate::thinned::Thinned;
 use columns::Columns;
 
 /// Whom to weigh, and how. What is left out is inferred and said.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// `hedge`, `reparam-hedge`, `prod`, `eg` or `reparam-eg`; otherwise `eg` where there are forecasts or prices, `hedge` elsewhere.
+    /// `hedge`, `reparam-hedge`, `prod`, `eg`, `reparam-eg`, `ml-poly` or `boa`; otherwise `eg` where there are
+    /// forecasts or prices, `hedge` elsewhere.
     pub walk: Option<String>,
     /// `squared`, `absolute`, `log`, `portfolio`, or any loss of the table; otherwise squared where there is a label, and the numbers themselves are losses where there is none.
     pub loss: Option<String>,
@@ -44,6 +51,12 @@ pub struct Plan {
     pub range: Option<(f64, f64)>,
     /// The columns are decimal odds, named expert and outcome: the outcomes.
     pub odds: Vec<String>,
+    /// The column of the outcome, of a game that is continued.
+    pub label: Option<String>,
+    /// Write the game here as a model file.
+    pub model: Option<PathBuf>,
+    /// Go on with the game of this model file, whose settings replace those above.
+    pub resume: Option<PathBuf>,
     /// Solve for the best convex combination.
     pub combination: bool,
     /// Track the best sequence of experts with up to so many switches.
@@ -61,6 +74,9 @@ impl Default for Plan {
             share: 0.0,
             range: None,
             odds: Vec::new(),
+            label: None,
+            model: None,
+            resume: None,
             combination: true,
             switches: 0,
             trace: false,
@@ -115,8 +131,28 @@ pub fn play(
     said: &mut dyn FnMut(Said<'_>),
 ) -> Result<Summary, RunError> {
     let start = Instant::now();
+    let resumed = plan.resume.as_deref().map(Model::load_stamped).transpose()?;
+    let (resumed, stamp) = resumed.unzip();
+    let known = resumed.as_ref().map(file::load).transpose()?;
+    let names = resumed.as_ref().map(file::of).transpose()?.map(|own| own.names.clone());
+    if names.as_ref().is_some_and(Vec::is_empty) {
+        return Err(RunError::Apart { kind: LEARNED_FROM_ARRAYS.to_owned() });
+    }
+    let (old, game) = known.unzip();
+    let own;
+    let plan = match old {
+        Some(old) => {
+            own = continued(plan, old);
+            &own
+        }
+        None => plan,
+    };
     let wanted = Wanted::of(plan)?;
-    let label = if wanted.without_label() { Label::Absent } else { options.label.clone() };
+    let label = match &plan.label {
+        Some(name) => Label::Named(name.clone()),
+        None if resumed.is_some() || wanted.without_label() => Label::Absent,
+        None => options.label.clone(),
+    };
     let mut source = geowalk_data::open(Options { unlabelled: true, label, ..options })?;
     let mut block = Block::new();
     let mut first = source.read(&mut block, ROWS)?;
@@ -124,12 +160,24 @@ pub fn play(
         return Err(RunError::Empty);
     }
     let file = source.place().0.to_owned();
-    let mut columns = Columns::new(&file, source.schema(), &plan.odds)?;
+    let names = names.unwrap_or_default();
+    let mut columns = Columns::new(&file, source.schema(), &plan.odds, &names)?;
     let kind = wanted.kind(source.schema().label().is_some(), &columns)?;
+    let mut notes = Vec::new();
+    if resumed.is_none() {
+        let dates = columns.without_dates(&block, source.schema())?;
+        notes.extend(no_experts(source.schema(), &plan.odds, &dates));
+        values::check(&kind, &wanted, &mut columns, &block, source.schema())?;
+    }
     let settings = settings(plan, kind.clone())?;
     let rule = settings.rule;
     let n = columns.experts().len();
-    let mut experts = Experts::new(n, settings)?;
+    let mut experts = match game {
+        Some(game) => game,
+        None => Experts::new(n, settings)?,
+    };
+    let before = (experts.rounds(), experts.loss());
+    notes.drain(..).for_each(|note| said(Said::Note(note)));
     said(Said::Note(format!(
         "{n} experts: {}; {}; walk {}, rate {}",
         columns.shown(),
@@ -138,7 +186,7 @@ pub fn play(
         plan.rate
     )));
     let (mut kept, mut rows, mut silent) = (Kept::default(), 0_u64, 0_u64);
-    let (mut rounds, mut since) = (0_u64, (0.0, 0_u64));
+    let (mut rounds, mut since) = (before.0, (before.1, before.0));
     let mut row = Vec::new();
     let mut sequences = Sequences::new(n, plan.switches);
     let mut course = plan.trace.then(|| Thinned::new(0));
@@ -161,7 +209,7 @@ pub fn play(
             if plan.switches > 0 {
                 sequences.add(experts.last_losses());
             }
-            kept.add(plan.combination, &experts, y);
+            kept.add(plan.combination && resumed.is_none(), &experts, y);
             if let Some(out) = &mut predictions {
                 writeln!(out, "{}", round.prediction).map_err(RunError::Predictions)?;
             }
@@ -185,7 +233,7 @@ pub fn play(
         }
         first = source.read(&mut block, ROWS)?;
     }
-    if rounds == 0 {
+    if rounds == before.0 {
         return Err(RunError::Experts {
             file,
             found: "no expert says anything in any row".to_owned(),
@@ -193,6 +241,9 @@ pub fn play(
         });
     }
     let best = kept.solve(n, &kind);
+    if best.is_none() && resumed.is_some() && plan.combination && !matches!(kind, Kind::Losses) {
+        notes.push("the best fixed mixture needs the rows of all days: it is not sought with --resume".to_owned());
+    }
     let mut points = course.map(|course| course.end(rounds, || Point::new(&experts)));
     if let (Some(points), Some(best)) = (&mut points, &best) {
         course::follow(points, best, &Table { n, rows: &kept.rows, y: &kept.y }, kind.loss());
@@ -208,12 +259,27 @@ pub fn play(
     if matches!(kind, Kind::Relatives) {
         summary.portfolio();
     }
-    summary.notes = notes(&kept, silent);
+    summary.notes = notes;
+    summary.notes.extend(remarks(&kept, silent));
+    summary.notes.extend(summary.silence());
+    if resumed.is_some() {
+        summary.day(before);
+    }
     if matches!(kind, Kind::Forecasts(_)) {
         summary.notes.extend(outsiders(&summary.experts));
     }
     summary.skipped = source.skipped().rows();
-    Ok(summary.checked()?)
+    let summary = summary.checked()?;
+    if let Some(path) = &plan.model {
+        let label = source.schema().label().map(str::to_owned);
+        let plan = Plan { walk: Some(name(rule).to_owned()), loss: spelled(&kind, plan), label, ..plan.clone() };
+        let made = file::model(&plan, columns.experts(), &experts, summary.json());
+        match (&plan.resume, &stamp) {
+            (Some(old), Some(stamp)) if target(old) == target(path) => made.save_over(path, stamp)?,
+            _ => made.save(path)?,
+        }
+    }
+    Ok(summary)
 }
 
 /// How the plan weighs experts whose rows are of this kind.
@@ -222,8 +288,54 @@ pub fn settings(plan: &Plan, kind: Kind) -> Result<Settings, ConfigError> {
     Ok(Settings { kind, rule, tuning, share: plan.share, range: plan.range })
 }
 
+/// What the kind of a model is called that has no names of experts.
+const LEARNED_FROM_ARRAYS: &str = "experts without names";
+
+/// The plan of a game that is continued, with what concerns this run alone.
+fn continued(run: &Plan, game: Plan) -> Plan {
+    Plan {
+        model: run.model.clone(),
+        resume: run.resume.clone(),
+        combination: run.combination,
+        trace: run.trace,
+        ..game
+    }
+}
+
+/// What rows mean, as a model file has it.
+fn spelled(kind: &Kind, plan: &Plan) -> Option<String> {
+    match kind {
+        Kind::Losses => None,
+        Kind::Probabilities if !plan.odds.is_empty() => None,
+        Kind::Probabilities => Some("log".to_owned()),
+        Kind::Relatives => Some("portfolio".to_owned()),
+        Kind::Forecasts(_) => Some(kind.loss().spec()),
+    }
+}
+
+/// Which columns are no experts, and why.
+fn no_experts(schema: &Schema, odds: &[String], dates: &[String]) -> Vec<String> {
+    if !odds.is_empty() {
+        return Vec::new();
+    }
+    let list = |names: Vec<&str>, why: &str| {
+        (!names.is_empty()).then(|| format!("not experts: {} ({why})", names.join(", ")))
+    };
+    let of = |kind| schema.of_kind(kind).take(6).collect();
+    let counted = "it counts the rows, as dates do; rename the column if it is an expert";
+    [
+        list(dates.iter().map(String::as_str).collect(), counted),
+        list(of(Column::Date), "dates"),
+        list(of(Column::Nominal), "names"),
+        list(of(Column::Text), "text"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
 /// What the user should know at the end.
-fn notes(kept: &Kept, silent: u64) -> Vec<String> {
+fn remarks(kept: &Kept, silent: u64) -> Vec<String> {
     let mut notes = Vec::new();
     if kept.full {
         notes.push(format!(
@@ -331,12 +443,14 @@ fn meaning(kind: &Kind) -> String {
     }
 }
 
-const RULES: [(&str, Rule); 7] = [
+const RULES: [(&str, Rule); 9] = [
     ("hedge", Rule::Hedge),
     ("reparam-hedge", Rule::ReparamHedge),
     ("prod", Rule::Prod),
     ("eg", Rule::Eg),
     ("reparam-eg", Rule::ReparamEg),
+    ("ml-poly", Rule::MlPoly),
+    ("boa", Rule::Boa),
     ("mirror:simplex-entropy", Rule::Eg),
     ("reparam:simplex-entropy", Rule::ReparamEg),
 ];
@@ -355,7 +469,7 @@ fn rule(plan: &Plan, kind: &Kind) -> Result<Rule, ConfigError> {
             .find(|(name, _)| *name == text)
             .map(|(_, rule)| *rule)
             .ok_or_else(|| {
-                spec::unknown("walk of experts", text, RULES.iter().map(|(name, _)| *name).take(5))
+                spec::unknown("walk of experts", text, RULES.iter().map(|(name, _)| *name).take(7))
             })?,
     };
     // On losses the gradient is the loss itself: EG is Hedge.

@@ -12,6 +12,7 @@ use geowalk_data::{
 };
 
 use crate::error::RunError;
+use crate::experts;
 use crate::input;
 use crate::label::Coding;
 use crate::learned::{Answers, Ask, Learned, Wants};
@@ -239,6 +240,9 @@ fn predict_rows(
     wanted: &Wanted,
     out: &mut dyn Write,
 ) -> Result<Done, RunError> {
+    if matches!(model.settings.learner, LearnerSettings::Experts(_)) {
+        return experts::predict(model, options, wanted, out);
+    }
     let learned = model.learned()?;
     learned.wants()?;
     if wanted.explain && !learned.explains() {

@@ -198,6 +198,15 @@ pub struct ExpertSettings {
     pub share: f64,
     /// Number of experts.
     pub experts: usize,
+    /// Their names, in the order of their numbers; none where a table had none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
+    /// The outcomes of decimal odds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub odds: Vec<String>,
+    /// The column of the outcome.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
 }
 
 /// Settings of null vector tracking.

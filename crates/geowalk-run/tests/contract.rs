@@ -310,7 +310,7 @@ fn write_others(folder: &Path) {
     }
     tracker.learn().unwrap();
     let models = folder.join("models");
-    experts_file::model(&plan, &game, Value::Null).save(&models.join("experts.gw")).unwrap();
+    experts_file::model(&plan, &[], &game, Value::Null).save(&models.join("experts.gw")).unwrap();
     tracker.model(&plan_of_track, names).save(&models.join("track.gw")).unwrap();
 }
 

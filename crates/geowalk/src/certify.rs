@@ -16,6 +16,7 @@
 //! | [`Ledger`]: least squares, p-norms, EG, EGU, twins | squared and smooth losses | L·c/(1 − c) + D/η |
 //! | [`Winnow`] | Winnow and its twin | mistakes ≤ c·D(u‖w₀) |
 //! | [`Hedge`], [`ReparamHedge`], [`Prod`], [`AdaHedge`], [`Mixture`] | experts | (ηL + D)/(1 − e^{−η}) − L and relatives |
+//! | [`SharedHedge`], [`MlPoly`], [`Boa`] | experts, without a rate | measured sums |
 //! | [`FreeBets`] | `free` | a sum over coordinates |
 //!
 //! A theorem that is a formula of running sums is a constant beside its geometry, listed in [`rules`], and a [`Ledger`]
@@ -25,6 +26,7 @@
 
 mod ada_hedge;
 mod any;
+mod boa;
 mod boosting;
 mod epochs;
 mod first_order;
@@ -36,6 +38,7 @@ pub(crate) mod losses;
 mod metric;
 pub(crate) mod mirror_steps;
 mod mixture;
+mod ml_poly;
 mod null_vector;
 mod origin;
 mod prod;
@@ -44,11 +47,14 @@ mod reparam_hedge;
 mod riemannian;
 pub mod rules;
 mod second_order;
+mod shared_hedge;
 pub(crate) mod theorem;
+pub(crate) mod weights;
 mod winnow;
 
 pub use ada_hedge::AdaHedge;
 pub use any::{AnyBound, Quantity, Verdict};
+pub use boa::Boa;
 pub use boosting::Boosting;
 pub use epochs::Epochs;
 pub use first_order::FirstOrder;
@@ -60,6 +66,7 @@ pub use losses::Losses;
 pub(crate) use losses::{flat, sums};
 pub use metric::Metric;
 pub use mixture::Mixture;
+pub use ml_poly::MlPoly;
 pub use null_vector::NullVector;
 pub use origin::Start;
 pub use prod::Prod;
@@ -67,6 +74,7 @@ pub use proximal::Proximal;
 pub use reparam_hedge::ReparamHedge;
 pub use riemannian::Riemannian;
 pub use second_order::{Curvature, SecondOrder};
+pub use shared_hedge::SharedHedge;
 pub use theorem::{Declared, KNOWN, Premise, Theorem, entries};
 pub use winnow::Winnow;
 

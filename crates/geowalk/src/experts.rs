@@ -14,21 +14,26 @@
 //! | [`Rule::Hedge`] | $e^{-\eta\ell_i}$ | experts | none: follows the mixability gaps (AdaHedge); 1, the mixture, for probabilities and relatives |
 //! | [`Rule::ReparamHedge`] | $(1 - \eta\ell_i)^2$ | experts | epochs of the exact tuning |
 //! | [`Rule::Prod`] | $1 - \eta\ell_i$ | experts | epochs |
-//! | [`Rule::Eg`] | $e^{-\eta g x_i}$ | convex combinations | none: follows the gaps of the linearised losses |
+//! | [`Rule::Eg`] | $e^{-\eta g x_i}$ | convex combinations | none: follows the gaps of the linearised losses; for relatives [`PRICES`] |
 //! | [`Rule::ReparamEg`] | $(1 - \tfrac\eta2 g (x_i - m))^2$ | convex combinations | must be given |
+//! | [`Rule::MlPoly`], [`Rule::Boa`] | see [`MlPoly`](crate::certify::MlPoly), [`Boa`](crate::certify::Boa) | convex combinations | none: one for each expert |
 //!
+//! **Prices** A rate that follows the gaps begins by following the leaders, and trading on noise loses wealth. At the
+//! small constant rate of \[HSSW98\] the weights stay near the even ones, and against the even mixture, which is
+//! the start, the bound is the second term of the theorem alone.
 //! **Epochs** The tuned rates need a bound L on the loss of the best expert. The doubling scheme begins with L = ln n, and once every expert has lost more in an epoch
 //! it begins a new one with 4L and equal weights. The bound is the sum of the bounds of the epochs, so its price is in it.
 //! **Drift** With a share α > 0 a part of the weight is spread evenly after each round, so that no expert falls far behind; the bounds count what that costs, and there are bounds against
 //! *sequences* of experts with few switches ([`Sequences`] tracks the best ones).
+//! Hedge and EG need no rate then either ([`SharedHedge`](crate::certify::SharedHedge)).
 //! **Silence** An expert that says nothing (NaN) loses what the learner loses (under the mixture its weight stays exactly what it is), and regret against it counts the rounds in which it spoke.
 //! **Cost** O(n) per round. **Source** \[AW20, sec. 4 and 5\]; \[REGK14\]; \[HW98\].
 
 mod combination;
 mod game;
 mod promise;
+mod self_tuned;
 mod sequences;
-mod weights;
 
 pub use combination::{Combination, Table, best_combination};
 pub use game::{Experts, Play, Standing};
@@ -79,6 +84,17 @@ pub enum Rule {
     Eg,
     /// Its twin, centred in the range of the forecasts.
     ReparamEg,
+    /// ML-Poly, on that gradient: weights ∝ what an expert is ahead, over its squares.
+    MlPoly,
+    /// BOA, on that gradient: a rate of its own for every expert.
+    Boa,
+}
+
+impl Rule {
+    /// It learns from the gradient of the loss of the mean, so that its comparators are convex combinations.
+    pub fn uses_gradients(self) -> bool {
+        matches!(self, Self::Eg | Self::ReparamEg | Self::MlPoly | Self::Boa)
+    }
 }
 
 /// How the rate is found.
@@ -96,6 +112,21 @@ pub enum Tuning {
     /// Epochs with a growing guess of it.
     Doubling,
 }
+
+impl Tuning {
+    /// As it is spelled.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Rate(_) => "a number",
+            Self::Tuned { .. } => "tuned",
+            Self::Doubling => "doubling",
+        }
+    }
+}
+
+/// The rate of EG on price relatives \[HSSW98, sec. 4\].
+pub const PRICES: f64 = 0.05;
 
 /// How experts are weighed.
 #[derive(Debug, Clone)]

@@ -282,8 +282,63 @@ fn errors_and_reasons() {
     let tuned = Tuning::Tuned { loss: 5.0 };
     assert!(Experts::new(2, settings(squared.clone(), Rule::Eg, tuned)).is_err(), "no range");
     let shared = Settings { share: 0.1, ..settings(squared, Rule::Eg, Tuning::Rate(0.1)) };
-    let standing = Experts::new(2, shared).unwrap().against_expert(0);
+    let standing = Experts::new(2, shared.clone()).unwrap().against_expert(0);
+    assert_eq!(standing.certificate.theorem, "shared-hedge");
+    let twin = Settings { rule: Rule::ReparamEg, ..shared.clone() };
+    let standing = Experts::new(2, twin).unwrap().against_expert(0);
     assert_eq!(standing.certificate.theorem, "none");
+    for rule in [Rule::MlPoly, Rule::Boa] {
+        assert!(Experts::new(2, Settings { rule, tuning: Tuning::Auto, ..shared.clone() }).is_err());
+        assert!(Experts::new(2, Settings { rule, share: 0.0, ..shared.clone() }).is_err());
+    }
+}
+
+/// Rules that find their rates themselves, on games of all scales that are fair, that have a best expert, or that
+/// change it: below their bounds against every expert, a mixture and sequences of experts, and the bounds are useful.
+#[test]
+fn rules_without_a_rate_meet_their_bounds() {
+    let rules = [(Rule::MlPoly, 0.0), (Rule::Boa, 0.0), (Rule::Eg, 0.02), (Rule::Hedge, 0.02)];
+    for (seed, (rule, share)) in (0..60).flat_map(|seed| rules.map(|rule| (seed, rule))) {
+        let mut random = Sampler::new(seed);
+        let n = 2 + random.below(4);
+        let scale = [1e-6, 1.0, 1e5][random.below(3)];
+        let kind = Kind::Forecasts(AnyLoss::from(Squared));
+        let rounds = 400;
+        let weighing = Settings { share, ..settings(kind, rule, Tuning::Auto) };
+        let mut experts = Experts::new(n, weighing).unwrap();
+        let mut changing = 0.0;
+        let (mut even, u) = (0.0, vec![1.0 / n as f64; n]);
+        for t in 0..rounds {
+            let y = scale * random.normal();
+            let good = if seed % 3 == 0 { n } else { (t * (seed as usize % 3) / rounds) % n };
+            let row: Vec<f64> = (0..n)
+                .map(|i| y + scale * random.normal() * if i == good { 0.1 } else { 1.0 })
+                .map(|x| if t % 7 == 3 && x > y { f64::NAN } else { x })
+                .collect();
+            if experts.learn(&row, y).unwrap().is_none() {
+                continue;
+            }
+            changing += experts.last_losses()[good.min(n - 1)];
+            let mean: f64 = experts.last_row().iter().zip(&u).map(|(x, u)| x * u).sum();
+            even += (mean - y) * (mean - y);
+        }
+        let what = format!("seed {seed}, {rule:?}, {n} experts of {scale}");
+        for i in 0..n {
+            let standing = experts.against_expert(i).checked().unwrap();
+            assert_eq!(standing.certificate.status, Status::Valid, "{what}");
+            let bound = standing.certificate.bound;
+            assert!(bound >= standing.first_order.bound * (1.0 - 1e-9), "{what}");
+            assert!(bound < 0.6 * scale * scale * f64::from(400), "{what}: {bound}");
+        }
+        if rule != Rule::Hedge {
+            let mixture = geowalk::experts::Combination { w: u, loss: even, gap: 0.0 };
+            assert!(experts.against(&mixture).unwrap().check().is_ok(), "{what}");
+        }
+        if share > 0.0 {
+            let standing = experts.against_sequence(changing, 1).unwrap();
+            assert!(standing.check().is_ok() && standing.certificate.bound.is_finite(), "{what}");
+        }
+    }
 }
 
 #[test]
@@ -300,6 +355,11 @@ fn a_game_goes_on_with_the_same_bits() {
         (settings(forecasts(), Rule::Eg, Tuning::Rate(0.1)), 0.0),
         (settings(forecasts(), Rule::ReparamEg, Tuning::Rate(0.1)), 0.0),
         (settings(forecasts(), Rule::Eg, Tuning::Rate(0.1)), 0.1),
+        (settings(forecasts(), Rule::Eg, Tuning::Auto), 0.1),
+        (settings(Kind::Losses, Rule::Hedge, Tuning::Auto), 0.05),
+        (settings(forecasts(), Rule::MlPoly, Tuning::Auto), 0.0),
+        (settings(forecasts(), Rule::Boa, Tuning::Auto), 0.0),
+        (settings(Kind::Relatives, Rule::Eg, Tuning::Auto), 0.0),
     ];
     for (settings, share) in all {
         let settings = Settings { share, ..settings };

@@ -56,6 +56,11 @@ fn promises(page: Page, summary: &Summary) -> Page {
             .stacked();
     let best = format!("the best expert, {}", summary.experts[summary.best].name);
     push(&mut table, &best, &summary.against_best);
+    for plain in &summary.plain {
+        if let Some(standing) = &plain.standing {
+            push(&mut table, &format!("the {}", plain.name), standing);
+        }
+    }
     let mut silent = Vec::new();
     match &summary.combination {
         Some((_, Some(standing))) => push(&mut table, "the best convex combination", standing),
@@ -71,8 +76,8 @@ fn promises(page: Page, summary: &Summary) -> Page {
         match standing {
             Some(standing) => push(&mut table, &what, standing),
             None => silent.push(format!(
-                "What {what} loses is {}; no theorem compares {} with it; one needs --share and a --rate that is a \
-                 number.",
+                "What {what} loses is {}; no theorem compares {} with it; one needs --share, without a doubling \
+                 rate.",
                 short(*loss),
                 summary.walk
             )),

@@ -9,11 +9,12 @@ use serde_json::Value;
 
 use super::{Plan, settings};
 use crate::error::RunError;
-use crate::model::{Arrays, ExpertSettings, LearnerSettings, Model, ModelError, Settings};
+use crate::model::{Arrays, ExpertSettings, LearnerSettings, Model, Settings};
 
-/// What rows mean, by the loss of a plan: losses if it has none.
+/// What rows mean, by the loss of a plan: losses if it has none, probabilities if it has odds.
 pub fn kind(plan: &Plan) -> Result<Kind, RunError> {
     Ok(match plan.loss.as_deref() {
+        None if !plan.odds.is_empty() => Kind::Probabilities,
         None => Kind::Losses,
         Some("log") => Kind::Probabilities,
         Some("portfolio") => Kind::Relatives,
@@ -21,8 +22,8 @@ pub fn kind(plan: &Plan) -> Result<Kind, RunError> {
     })
 }
 
-/// The model file of a game under way.
-pub fn model(plan: &Plan, experts: &Experts, summary: Value) -> Model {
+/// The model file of a game under way; `names` are those of the experts, if they have any.
+pub fn model(plan: &Plan, names: &[String], experts: &Experts, summary: Value) -> Model {
     let mut arrays = Arrays::new();
     experts.save(&mut |name, values| {
         let odd = values.iter().enumerate().filter(|(_, value)| !value.is_finite());
@@ -39,6 +40,9 @@ pub fn model(plan: &Plan, experts: &Experts, summary: Value) -> Model {
         loss: plan.loss.clone(),
         share: plan.share,
         experts: experts.weights().len(),
+        names: names.to_vec(),
+        odds: plan.odds.clone(),
+        label: plan.label.clone(),
     });
     let loss = plan.loss.as_deref().unwrap_or("given");
     Model {
@@ -59,17 +63,25 @@ pub fn model(plan: &Plan, experts: &Experts, summary: Value) -> Model {
     }
 }
 
+/// The settings of a game.
+pub(super) fn of(model: &Model) -> Result<&ExpertSettings, RunError> {
+    match &model.settings.learner {
+        LearnerSettings::Experts(own) => Ok(own),
+        _ => Err(RunError::Apart { kind: model.settings.walk() }),
+    }
+}
+
 /// What a model file holds.
 pub fn load(model: &Model) -> Result<(Plan, Experts), RunError> {
-    let LearnerSettings::Experts(own) = &model.settings.learner else {
-        return Err(ModelError::Missing { what: "experts".to_owned() }.into());
-    };
+    let own = of(model)?;
     let plan = Plan {
         walk: own.walk.clone(),
         loss: own.loss.clone(),
         rate: own.rate.clone(),
         share: own.share,
         range: model.settings.y_range,
+        odds: own.odds.clone(),
+        label: own.label.clone(),
         ..Plan::default()
     };
     let settings = settings(&plan, kind(&plan)?)?;

@@ -16,6 +16,26 @@ pub struct Named {
     pub loss: f64,
     /// Its final weight.
     pub weight: f64,
+    /// The rounds in which it said something, and what it lost in them; none in games saved before these were counted.
+    pub spoken: Option<(u64, f64)>,
+}
+
+impl Named {
+    /// What it lost per round in which it said something.
+    pub fn mean(&self) -> Option<f64> {
+        self.spoken.filter(|(rounds, _)| *rounds > 0).map(|(rounds, loss)| loss / rounds as f64)
+    }
+}
+
+/// A comparator that was not chosen afterwards, or needs no expert.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plain {
+    /// The even mixture, or buy and hold.
+    pub name: &'static str,
+    /// What it lost, all in all.
+    pub loss: f64,
+    /// The theorem against it, where there is one.
+    pub standing: Option<Standing>,
 }
 
 /// The result: the regret is known, so every field of the certificate is filled.
@@ -39,6 +59,10 @@ pub struct Summary {
     pub experts: Vec<Named>,
     /// Which of them lost least.
     pub best: usize,
+    /// The even mixture of those that speak; of prices, even parts that are held, too.
+    pub plain: Vec<Plain>,
+    /// Of a resumed game: the rounds of this run, and what was lost in them.
+    pub day: Option<(u64, f64)>,
     /// The theorem against the best expert.
     pub against_best: Standing,
     /// The best convex combination in hindsight, and the theorem against it where the rule has one.
@@ -71,10 +95,11 @@ impl Summary {
             name: name.clone(),
             loss: experts.loss_of(i),
             weight: experts.weights()[i],
+            spoken: experts.spoken(i),
         });
         let named: Vec<Named> = named.collect();
         let mean = named.iter().map(|expert| expert.loss).sum::<f64>() / named.len() as f64;
-        Self {
+        let mut summary = Self {
             examples,
             loss: experts.loss() / examples as f64,
             loss_name: String::new(),
@@ -87,6 +112,8 @@ impl Summary {
                 ("best_expert_loss", named[best].loss / examples as f64),
                 ("mean_expert_loss", mean / examples as f64),
             ],
+            plain: Vec::new(),
+            day: None,
             experts: named,
             against_best,
             combination: combination.map(|best| {
@@ -98,14 +125,39 @@ impl Summary {
             skipped: 0,
             notes: Vec::new(),
             seconds,
+        };
+        if let Some(loss) = experts.even_loss() {
+            let standing = experts.against_even();
+            summary.metrics.push(("uniform_mixture_loss", loss / examples as f64));
+            summary.plain.push(Plain { name: "uniform mixture", loss, standing });
         }
+        summary
+    }
+
+    /// How often the best expert was silent, if it was.
+    pub(super) fn silence(&self) -> Option<String> {
+        let best = &self.experts[self.best];
+        let (rounds, _) = best.spoken.filter(|(rounds, _)| *rounds < self.examples)?;
+        Some(format!(
+            "{} is silent in {} of {} rounds: its total counts there what geowalk lost, its mean is over its {rounds}",
+            best.name,
+            self.examples - rounds,
+            self.examples
+        ))
+    }
+
+    /// Of a resumed game: what this run did, after so many rounds with such a loss.
+    pub(super) fn day(&mut self, (rounds, loss): (u64, f64)) {
+        let total = self.against_best.certificate.loss;
+        self.day = Some((self.examples - rounds, total - loss));
     }
 
     /// The same summary, if no regret is above its bounds.
     pub(super) fn checked(self) -> Result<Self, Contradiction> {
         let combined = self.combination.iter().filter_map(|(_, standing)| standing.as_ref());
         let sequence = self.sequence.iter().filter_map(|(_, _, standing)| standing.as_ref());
-        combined.chain(sequence).chain([&self.against_best]).try_for_each(Standing::check)?;
+        let plain = self.plain.iter().filter_map(|plain| plain.standing.as_ref());
+        combined.chain(sequence).chain(plain).chain([&self.against_best]).try_for_each(Standing::check)?;
         Ok(self)
     }
 
@@ -120,6 +172,10 @@ impl Summary {
         let n = self.experts.len() as f64;
         let hold = self.experts.iter().map(|expert| total(expert.loss)).sum::<f64>() / n;
         self.metrics.push(("buy_and_hold_wealth", hold));
+        if let Some(even) = self.plain.first() {
+            self.metrics.push(("uniform_mixture_wealth", total(even.loss)));
+        }
+        self.plain.push(Plain { name: "buy and hold", loss: -Real::ln(hold), standing: None });
     }
 
     /// The certificate that counts: against the best combination where there is a theorem for that, else against the best expert.
@@ -140,7 +196,12 @@ impl Summary {
         let experts: Vec<_> = self
             .experts
             .iter()
-            .map(|expert| serde_json::json!({"name": expert.name, "loss": expert.loss, "weight": expert.weight}))
+            .map(|expert| {
+                let rounds = expert.spoken.map(|(rounds, _)| rounds);
+                let (name, loss, weight) = (&expert.name, expert.loss, expert.weight);
+                let mean = expert.mean().filter(|mean| mean.is_finite());
+                serde_json::json!({"name": name, "loss": loss, "weight": weight, "rounds": rounds, "mean": mean})
+            })
             .collect();
         let (standing, comparator) = self.standing();
         let combination = self.combination.as_ref().map(|(best, standing)| {
@@ -148,6 +209,14 @@ impl Summary {
             serde_json::json!({"loss": best.loss, "gap": best.gap, "weights": best.w, "certificate": certificate})
         });
         let best = format!("the best expert, {}", self.experts[self.best].name);
+        let plain: Vec<_> = self
+            .plain
+            .iter()
+            .map(|plain| {
+                let standing = plain.standing.as_ref().map(|own| certificate(own, plain.name));
+                serde_json::json!({"name": plain.name, "loss": plain.loss, "certificate": standing})
+            })
+            .collect();
         serde_json::json!({
             "examples": self.examples,
             "loss": self.loss,
@@ -164,6 +233,8 @@ impl Summary {
                 let standing = standing.as_ref().map(|standing| certificate(standing, "the best sequence of experts"));
                 serde_json::json!({"switches": switches, "loss": loss, "certificate": standing})
             }),
+            "plain": plain,
+            "this_run": self.day.map(|(rounds, loss)| serde_json::json!({"rounds": rounds, "loss": loss})),
             "experts": experts,
             "skipped": self.skipped,
             "notes": self.notes,

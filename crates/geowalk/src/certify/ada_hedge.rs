@@ -13,6 +13,7 @@
 //! **Source** \[REGK14, sec. 2\].
 
 use super::losses::{Losses, NO_MORE};
+use super::shared_hedge::beyond_linear;
 use super::theorem::{
     AS_WRITTEN, CONVEX, FINITE, Members, PROBABILITIES, Theorem, Watch, checked, declared, keep,
     outward, restore,
@@ -189,15 +190,6 @@ impl AdaHedge {
             ahead
         };
         (least, mean, mean - mix)
-    }
-}
-
-/// e^s − 1 − s, without cancellation near 0.
-fn beyond_linear(s: f64) -> f64 {
-    if s.abs() < 1e-2 {
-        s * s * (0.5 + s * (1.0 / 6.0 + s * (1.0 / 24.0 + s * (1.0 / 120.0 + s / 720.0))))
-    } else {
-        Real::exp_m1(s) - s
     }
 }
 

@@ -4,10 +4,11 @@
 mod saved;
 
 use super::promise::{self, Promise};
-use super::weights::Weights;
+use super::self_tuned::SelfTuned;
 use super::{Combination, Kind, Rule, Settings};
 use crate::Real;
-use crate::certify::{AdaHedge, Bound, Certificate, Comparator, Contradiction, FirstOrder, Status};
+use crate::certify::weights::Weights;
+use crate::certify::{Bound, Certificate, Comparator, Contradiction, FirstOrder, Status};
 use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::geometry::Event;
 use crate::loss::Loss;
@@ -56,8 +57,8 @@ impl Standing {
 
 #[derive(Debug, Clone)]
 enum Engine {
-    /// The rate follows the gaps.
-    Ada(AdaHedge),
+    /// It is its own theorem.
+    SelfTuned(SelfTuned),
     /// A constant rate; with a budget, in epochs.
     Constant { weights: Weights, rate: f64, promise: Box<Promise>, budget: Option<f64> },
 }
@@ -88,6 +89,10 @@ pub struct Experts {
     loss: Sum,
     first: FirstOrder,
     sums: Vec<Sum>,
+    /// For each expert, the rounds in which it spoke, and what it lost in them.
+    spoken: Vec<Sum>,
+    /// What the even mixture of those that spoke lost.
+    even: Sum,
     /// For each expert, the bounds on the regret in the epochs that are over.
     past: Vec<f64>,
     epochs: u64,
@@ -112,17 +117,16 @@ impl Experts {
             error::parameter("the lower end of the range", lo, Allowed::Finite)?;
             error::parameter("the upper end of the range", hi, Allowed::Open(lo, f64::MAX))?;
         }
-        let engine = match promise::tuned(&settings, n)? {
-            None if settings.rule == Rule::Eg => {
-                Engine::Ada(AdaHedge::linearised(n, &settings.kind.loss().facts())?)
-            }
-            None => Engine::Ada(AdaHedge::new(n)?),
-            Some((rate, budget)) => Engine::Constant {
+        let engine = if let Some(own) = SelfTuned::of(&settings, n)? {
+            Engine::SelfTuned(own)
+        } else {
+            let (rate, budget) = promise::tuned(&settings, n)?;
+            Engine::Constant {
                 weights: Weights::new(n),
                 rate,
                 promise: Box::new(Promise::new(&settings, n, rate)?),
                 budget,
-            },
+            }
         };
         if matches!(&engine, Engine::Constant { promise, .. } if matches!(**promise, Promise::Mixture(_)))
         {
@@ -137,6 +141,8 @@ impl Experts {
             loss: Sum::default(),
             first,
             sums: vec![Sum::default(); n],
+            spoken: vec![Sum::default(); n],
+            even: Sum::default(),
             past: vec![0.0; n],
             epochs: 1,
             began: 0,
@@ -159,7 +165,7 @@ impl Experts {
     /// The rate of the next round; infinite while an adaptive one knows nothing.
     pub fn rate(&self) -> f64 {
         match &self.engine {
-            Engine::Ada(ada) => ada.rate(),
+            Engine::SelfTuned(own) => own.rate(),
             Engine::Constant { rate, .. } => *rate,
         }
     }
@@ -182,6 +188,28 @@ impl Experts {
     /// What expert i lost. In rounds in which it did not speak it loses what the learner loses.
     pub fn loss_of(&self, i: usize) -> f64 {
         self.sums.get(i).map_or(f64::NAN, Sum::total)
+    }
+
+    /// In how many rounds expert i spoke, and what it lost in them. `None` for a game that was saved before this
+    /// was counted.
+    pub fn spoken(&self, i: usize) -> Option<(u64, f64)> {
+        let own = self.spoken.get(i).filter(|_| self.even.count() == self.rounds())?;
+        Some((own.count(), own.total()))
+    }
+
+    /// What the even mixture of the experts that spoke lost, round by round. `None` for a game that was saved
+    /// before this was counted.
+    pub fn even_loss(&self) -> Option<f64> {
+        (self.even.count() == self.rounds()).then(|| self.even.total())
+    }
+
+    /// The theorem against the even mixture, which is a fixed combination only if every expert spoke in every
+    /// round. `None` otherwise, and for rules that have no theorem about combinations.
+    pub fn against_even(&self) -> Option<Standing> {
+        let everywhere = |i| self.spoken(i).is_some_and(|(rounds, _)| rounds == self.rounds());
+        let loss = self.even_loss().filter(|_| (0..self.n).all(everywhere))?;
+        let w = vec![1.0 / self.n as f64; self.n];
+        self.against(&Combination { w, loss, gap: 0.0 })
     }
 
     /// The expert that lost least, the first of equals.
@@ -245,12 +273,18 @@ impl Experts {
         }
         self.losses.clear();
         let awake = row.iter().filter(|x| !x.is_nan()).count();
-        for x in &mut self.row {
-            // Who does not speak loses what the learner loses.
-            let own = if x.is_nan() { loss } else { self.settings.kind.loss().value(*x, y) };
-            self.losses.push(own);
+        let heard = self.row.iter().filter(|x| !x.is_nan());
+        let even = heard.fold(0.0, |sum, x| sum + (x - z)) / awake as f64;
+        self.even.add(self.settings.kind.loss().value(z + even, y));
+        for (x, spoken) in self.row.iter_mut().zip(&mut self.spoken) {
+            // An expert that does not speak loses what the learner loses.
             if x.is_nan() {
+                self.losses.push(loss);
                 *x = z;
+            } else {
+                let own = self.settings.kind.loss().value(*x, y);
+                self.losses.push(own);
+                spoken.add(own);
             }
         }
         self.loss.add(loss);
@@ -271,11 +305,12 @@ impl Experts {
         let (length, event) = (0.0, Event::Inside);
         let seen = Round { z, loss, slope, rate: 0.0, length, event };
         self.first.observe(&seen, Dense(&self.row));
-        let gradients = matches!(self.settings.rule, Rule::Eg | Rule::ReparamEg);
+        let gradients = self.settings.rule.uses_gradients();
         let (lo, hi) = self.settings.range.unwrap_or((0.0, 1.0));
         match &mut self.engine {
-            Engine::Ada(ada) => {
-                let rate = ada.rate();
+            Engine::SelfTuned(own) if own.reads_forecasts() => own.observe(&seen, &self.row),
+            Engine::SelfTuned(own) => {
+                let rate = own.rate();
                 if self.settings.rule == Rule::Eg {
                     // Linearised: expert i loses g·x_i.
                     for (loss, x) in self.losses.iter_mut().zip(&self.row) {
@@ -283,12 +318,12 @@ impl Experts {
                     }
                     let loss = slope * z;
                     let round = Round { z: loss, loss, slope: 1.0, rate, length, event };
-                    ada.observe(&round, Dense(&self.losses));
+                    own.observe(&round, &self.losses);
                 } else {
                     let z = mean(&self.losses);
                     let loss = if within { Real::min(loss, z) } else { loss };
                     let round = Round { z, loss, slope: 1.0, rate, length, event };
-                    ada.observe(&round, Dense(&self.losses));
+                    own.observe(&round, &self.losses);
                 }
             }
             Engine::Constant { weights, rate, promise, .. } => {
@@ -324,9 +359,9 @@ impl Experts {
         for (x, lost) in self.row.iter().zip(&self.lost) {
             self.first.compare(&seen, *x, *lost);
             match &mut self.engine {
-                Engine::Ada(ada) if gradients => ada.compare(&seen, *x, *lost),
+                Engine::SelfTuned(own) if gradients => own.compare(&seen, *x, *lost),
                 Engine::Constant { promise, .. } => promise.compare(&seen, *x, *lost),
-                Engine::Ada(_) => {}
+                Engine::SelfTuned(_) => {}
             }
         }
         self.epoch();
@@ -379,7 +414,7 @@ impl Experts {
     fn certify(&self, u: &[f64], loss: f64) -> (Certificate, f64) {
         let (lo, hi) = self.settings.range.unwrap_or((0.0, 1.0));
         let (certificate, scaled) = match &self.engine {
-            Engine::Ada(ada) => (ada.certify(&Comparator::Given(u)), false),
+            Engine::SelfTuned(own) => (own.certify(&Comparator::Given(u)), false),
             Engine::Constant { promise, .. } => promise.certify(&Comparator::Given(u), loss),
         };
         let bound = certificate.bound * if scaled { hi - lo } else { 1.0 };
@@ -388,10 +423,7 @@ impl Experts {
 
     fn refresh(&mut self) {
         match &self.engine {
-            Engine::Ada(ada) => {
-                ada.weights(&mut self.w);
-                ada.logarithms(&mut self.logs);
-            }
+            Engine::SelfTuned(own) => own.read(&mut self.w, &mut self.logs),
             Engine::Constant { weights, .. } => {
                 self.w.clear();
                 self.w.extend_from_slice(weights.read());
@@ -416,10 +448,15 @@ impl Experts {
     /// The theorem against a sequence of experts with `switches` switches that lost `loss`; `None` for rules and rates that have none. There is no first-order
     /// certificate against sequences: that field is void.
     pub fn against_sequence(&self, loss: f64, switches: u64) -> Option<Standing> {
-        let Engine::Constant { promise, budget: None, .. } = &self.engine else { return None };
         let (lo, hi) = self.settings.range.unwrap_or((0.0, 1.0));
-        let scaled = (loss - lo * self.loss.count() as f64) / (hi - lo);
-        let (certificate, scaled) = promise.switching(scaled, switches)?;
+        let (certificate, scaled) = match &self.engine {
+            Engine::SelfTuned(own) => (own.switching(switches)?, false),
+            Engine::Constant { promise, budget: None, .. } => {
+                let scaled = (loss - lo * self.loss.count() as f64) / (hi - lo);
+                promise.switching(scaled, switches)?
+            }
+            Engine::Constant { .. } => return None,
+        };
         let bound = certificate.bound * if scaled { hi - lo } else { 1.0 };
         if bound == f64::INFINITY && certificate.status == Status::Valid {
             return None; // without a share no theorem speaks of sequences
@@ -435,7 +472,7 @@ impl Experts {
 
     /// The theorem against a convex combination of forecasts; `None` for rules that have none.
     pub fn against(&self, best: &Combination) -> Option<Standing> {
-        if self.settings.rule != Rule::Eg && self.settings.rule != Rule::ReparamEg {
+        if !self.settings.rule.uses_gradients() {
             return None;
         }
         let (certificate, bound) = self.certify(&best.w, best.loss);

@@ -1,7 +1,7 @@
 //! # Which theorem a rule has
 //! The rules in their common form (a factor for each weight), the rates that their theorems prescribe, and the bound that watches them.
 
-use super::{Rule, Settings, Tuning};
+use super::{Kind, PRICES, Rule, Settings, Tuning};
 use crate::Real;
 use crate::certify::{
     Bound, Broken, Certificate, Comparator, Divergence, Hedge, Ledger, Losses, Mixture, Prod,
@@ -39,6 +39,7 @@ impl Promise {
             Rule::Hedge => Self::Hedge(Hedge::new(&start, share)?),
             Rule::ReparamHedge => Self::ReparamHedge(ReparamHedge::new(&start, share)?),
             Rule::Prod => Self::Prod(Prod::new(&start, share)?),
+            Rule::MlPoly | Rule::Boa => Self::None("no theorem is known for a constant rate"),
             Rule::Eg | Rule::ReparamEg if share > 0.0 => {
                 Self::None("no theorem is known for shares with gradients")
             }
@@ -154,7 +155,7 @@ pub(super) fn logarithm(settings: &Settings, rate: f64, loss: f64, x: f64, slope
             2.0 * Real::ln(Real::max(factor, f64::EPSILON))
         }
         Rule::Prod => Real::ln(Real::max(1.0 - rate * loss, f64::EPSILON)),
-        Rule::Eg => -rate * slope * x,
+        Rule::Eg | Rule::MlPoly | Rule::Boa => -rate * slope * x,
         Rule::ReparamEg => {
             let factor = 1.0 - 0.5 * rate * slope * (x - settings.middle());
             2.0 * Real::ln(Real::max(factor.abs(), f64::EPSILON))
@@ -171,28 +172,26 @@ pub(super) fn rate(settings: &Settings, n: usize, l: f64) -> Result<f64, ConfigE
         Rule::Hedge => Hedge::rate(d, Real::max(l, 1e-300)),
         Rule::ReparamHedge => Real::min(ReparamHedge::rate(d, Real::max(l, 1e-300)), 1.0 - 1e-9),
         Rule::Prod => Prod::rate(d, Real::max(l, 1e-300)),
-        Rule::Eg => rules::eg_rate(settings.width()?, d, l),
+        Rule::Eg | Rule::MlPoly | Rule::Boa => rules::eg_rate(settings.width()?, d, l),
         Rule::ReparamEg => rules::reparam_eg_rate(0.5 * settings.width()?, d, l),
     })
 }
 
-/// The first rate, and whether epochs follow each other; `None` for the rate that follows the gaps.
-pub(super) fn tuned(
-    settings: &Settings,
-    n: usize,
-) -> Result<Option<(f64, Option<f64>)>, ConfigError> {
-    let gradients = matches!(settings.rule, Rule::Eg | Rule::ReparamEg);
+/// The first rate, and the budget of the first epoch if epochs follow each other.
+pub(super) fn tuned(settings: &Settings, n: usize) -> Result<(f64, Option<f64>), ConfigError> {
+    let gradients = settings.rule.uses_gradients();
     let (lo, hi) = settings.range.unwrap_or((0.0, 1.0));
     Ok(match settings.tuning {
         Tuning::Rate(rate) => {
             parameter("rate", rate, Allowed::Positive)?;
-            Some((rate, None))
+            (rate, None)
         }
         Tuning::Auto if settings.rule == Rule::Hedge && settings.kind.is_logarithmic() => {
-            Some((1.0, None))
+            (1.0, None)
         }
-        Tuning::Auto if settings.rule == Rule::Hedge && settings.share == 0.0 => None,
-        Tuning::Auto if settings.rule == Rule::Eg && settings.share == 0.0 => None,
+        Tuning::Auto if settings.rule == Rule::Eg && matches!(settings.kind, Kind::Relatives) => {
+            (PRICES, None)
+        }
         Tuning::Auto | Tuning::Doubling if gradients => {
             return Err(ConfigError::Missing {
                 name: "rate",
@@ -201,9 +200,9 @@ pub(super) fn tuned(
         }
         Tuning::Auto | Tuning::Doubling => {
             let first = Real::max(Real::ln(n.max(2) as f64), 1.0);
-            Some((rate(settings, n, first)?, Some(first)))
+            (rate(settings, n, first)?, Some(first))
         }
-        Tuning::Tuned { loss } if gradients => Some((rate(settings, n, loss)?, None)),
+        Tuning::Tuned { loss } if gradients => (rate(settings, n, loss)?, None),
         Tuning::Tuned { loss } => {
             if lo != 0.0 {
                 return Err(ConfigError::OutOfRange {
@@ -212,7 +211,7 @@ pub(super) fn tuned(
                     allowed: Allowed::Closed(0.0, 0.0),
                 });
             }
-            Some((rate(settings, n, loss / hi)?, None))
+            (rate(settings, n, loss / hi)?, None)
         }
     })
 }

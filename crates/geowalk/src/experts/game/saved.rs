@@ -14,11 +14,13 @@ impl Experts {
     pub fn save(&self, put: &mut dyn FnMut(String, &[f64])) {
         put("loss".to_owned(), &self.loss.save());
         put("losses".to_owned(), &flat(&self.sums));
+        put("spoken".to_owned(), &flat(&self.spoken));
+        put("even".to_owned(), &self.even.save());
         put("past".to_owned(), &self.past);
         self.first.save(&mut |name, values| put(format!("first.{name}"), values));
         let (mut rate, mut budget) = (0.0, -1.0);
         match &self.engine {
-            Engine::Ada(ada) => ada.save(&mut |name, values| put(format!("ada.{name}"), values)),
+            Engine::SelfTuned(own) => own.save(put),
             Engine::Constant { weights, rate: own, promise, budget: most } => {
                 (rate, budget) = (*own, most.unwrap_or(-1.0));
                 put("weights".to_owned(), weights.read());
@@ -50,13 +52,18 @@ impl Experts {
         let loss = get("loss").and_then(|loss| <[f64; 4]>::try_from(loss).ok());
         experts.loss = Sum::load(loss.ok_or_else(missing)?);
         experts.sums = sums(get("losses"), n)?;
+        // Games that were saved before these were counted do not have them.
+        if let Some(even) = get("even").and_then(|even| <[f64; 4]>::try_from(even).ok()) {
+            experts.even = Sum::load(even);
+            experts.spoken = sums(get("spoken"), n)?;
+        }
         experts.past = get("past").filter(|past| past.len() == n).ok_or_else(missing)?;
         experts.first.load(&mut |name| get(&format!("first.{name}")))?;
         let state = get("state").and_then(|state| <[f64; 4]>::try_from(state).ok());
         let [epochs, began, own, most] = state.ok_or_else(missing)?;
         (experts.epochs, experts.began) = (epochs as u64, began as u64);
         match &mut experts.engine {
-            Engine::Ada(ada) => ada.load(&mut |name| get(&format!("ada.{name}")))?,
+            Engine::SelfTuned(own) => own.load(get)?,
             Engine::Constant { weights, rate, promise, budget } => {
                 let of_n = |values: Option<Vec<f64>>| {
                     values.filter(|values| values.len() == n).ok_or_else(missing)

@@ -7,7 +7,7 @@ use crate::Real;
 
 /// Log-domain weights that sum to 1.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Weights {
+pub(crate) struct Weights {
     /// ln w, up to what the last normalisation left: the largest is near 0.
     lambda: Vec<f64>,
     w: Vec<f64>,
@@ -15,28 +15,28 @@ pub(super) struct Weights {
 
 impl Weights {
     /// Equal weights.
-    pub(super) fn new(n: usize) -> Self {
+    pub(crate) fn new(n: usize) -> Self {
         let w = 1.0 / n as f64;
         Self { lambda: vec![Real::ln(w); n], w: vec![w; n] }
     }
 
     /// w.
-    pub(super) fn read(&self) -> &[f64] {
+    pub(crate) fn read(&self) -> &[f64] {
         &self.w
     }
 
     /// ln w.
-    pub(super) fn logarithms(&self) -> &[f64] {
+    pub(crate) fn logarithms(&self) -> &[f64] {
         &self.lambda
     }
 
     /// Goes on with these weights and their logarithms, one for each expert.
-    pub(super) fn restore(&mut self, w: Vec<f64>, lambda: Vec<f64>) {
+    pub(crate) fn restore(&mut self, w: Vec<f64>, lambda: Vec<f64>) {
         (self.w, self.lambda) = (w, lambda);
     }
 
     /// Multiplies w_i by e^{logs_i}, spreads the part `share` evenly, and divides by the sum.
-    pub(super) fn multiply(&mut self, logs: impl Iterator<Item = f64>, share: f64) {
+    pub(crate) fn multiply(&mut self, logs: impl Iterator<Item = f64>, share: f64) {
         for (lambda, log) in self.lambda.iter_mut().zip(logs) {
             *lambda += log;
         }
