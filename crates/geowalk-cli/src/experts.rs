@@ -195,7 +195,10 @@ fn print(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         last => format!("{} at the end{epochs}", short(last)),
     };
     writeln!(out, "rate           {} ({last})", summary.rate)?;
-    writeln!(out, "guarantee      how much more geowalk lost than others, and what is proved of it")?;
+    writeln!(
+        out,
+        "guarantee      how much more geowalk lost than others, and what is proved of it"
+    )?;
     for plain in &summary.plain {
         if let Some(standing) = &plain.standing {
             against(plain.name, standing, out)?;

@@ -166,7 +166,12 @@ fn forecasts_of_a_label() {
     }
     let out = run("forecasts.csv", &table, &[]);
     let text = String::from_utf8_lossy(&out.stdout).into_owned();
-    for part in ["best expert, good: regret ", "(ada-hedge", "uniform mixture: regret", "best fixed mixture"] {
+    for part in [
+        "best expert, good: regret ",
+        "(ada-hedge",
+        "uniform mixture: regret",
+        "best fixed mixture",
+    ] {
         assert!(text.contains(part), "{part}: {text}");
     }
     fails(
@@ -213,14 +218,16 @@ fn the_default_on_prices_stays_near_the_uniform_mixture() {
     let mut random = geowalk::laws::Sampler::new(3);
     let mut table = "a,b,c\n".to_owned();
     for _ in 0..2000 {
-        let day: Vec<String> =
-            (0..3).map(|_| (1.0 + 0.03 * random.normal()).to_string()).collect();
+        let day: Vec<String> = (0..3).map(|_| (1.0 + 0.03 * random.normal()).to_string()).collect();
         table.push_str(&(day.join(",") + "\n"));
     }
     let summary = json(&run("noise.csv", &table, &["--loss", "portfolio", "--json"]));
     filled(&summary);
     let even = &summary["plain"][0];
-    assert_eq!((even["name"].as_str(), summary["final_rate"].as_f64()), (Some("uniform mixture"), Some(0.05)));
+    assert_eq!(
+        (even["name"].as_str(), summary["final_rate"].as_f64()),
+        (Some("uniform mixture"), Some(0.05))
+    );
     let number = |name: &str| even["certificate"][name].as_f64().unwrap();
     assert!(number("regret").abs() < 0.02 && number("regret") <= number("bound"), "{even}");
     assert!(number("bound") < 0.1, "{even}");
@@ -240,7 +247,10 @@ fn absent_experts_are_measured_where_they_spoke() {
     }
     let summary = json(&run("absent.csv", &table, &["--json"]));
     let b = &summary["experts"][1];
-    assert_eq!((b["name"].as_str(), b["rounds"].as_u64(), b["mean"].as_f64()), (Some("b"), Some(10), Some(0.0)));
+    assert_eq!(
+        (b["name"].as_str(), b["rounds"].as_u64(), b["mean"].as_f64()),
+        (Some("b"), Some(10), Some(0.0))
+    );
     let notes = summary["notes"].to_string();
     assert!(notes.contains("b is silent in 30 of 40 rounds"), "{notes}");
     // The even mixture of those that speak: 1/4 squared in 10 rounds, 1/2 squared in 30.
@@ -256,23 +266,30 @@ fn a_game_goes_on_another_day_with_the_same_bits() {
         let c = if t % 3 == 0 { String::new() } else { (y - 1.0).to_string() };
         format!("{},{},{c},{y}\n", y + 0.2, t % 5)
     };
-    let (first, second) = ((0..60).map(row).collect::<String>(), (60..100).map(row).collect::<String>());
+    let (first, second) =
+        ((0..60).map(row).collect::<String>(), (60..100).map(row).collect::<String>());
     let head = "a,b,c,load\n";
     for walk in ["eg", "hedge", "ml-poly", "boa", "prod"] {
-        let file = |name: &str| place.join(format!("{walk}-{name}.gw")).to_str().unwrap().to_owned();
+        let file =
+            |name: &str| place.join(format!("{walk}-{name}.gw")).to_str().unwrap().to_owned();
         let (day, both, whole) = (file("day"), file("both"), file("whole"));
         let flags = ["--label", "load", "--walk", walk, "--json", "--model"];
-        let with = |path: &str| flags.into_iter().map(str::to_owned).chain([path.to_owned()]).collect::<Vec<_>>();
+        let with = |path: &str| {
+            flags.into_iter().map(str::to_owned).chain([path.to_owned()]).collect::<Vec<_>>()
+        };
         let go = |name: &str, table: String, flags: &[String]| {
             json(&run(name, &table, &flags.iter().map(String::as_str).collect::<Vec<_>>()))
         };
         go("one.csv", format!("{head}{first}"), &with(&day));
         let resumed = ["--resume", &day, "--json", "--model", &both].map(str::to_owned);
         // The columns may come in another order.
-        let turned: String = format!("{head}{second}").lines().map(|line| {
-            let cells: Vec<&str> = line.split(',').collect();
-            [cells[3], cells[1], cells[2], cells[0]].join(",") + "\n"
-        }).collect();
+        let turned: String = format!("{head}{second}")
+            .lines()
+            .map(|line| {
+                let cells: Vec<&str> = line.split(',').collect();
+                [cells[3], cells[1], cells[2], cells[0]].join(",") + "\n"
+            })
+            .collect();
         let end = go("two.csv", turned, &resumed);
         let at_once = go("all.csv", format!("{head}{first}{second}"), &with(&whole));
         for key in ["examples", "loss", "experts", "best_expert", "plain", "final_rate"] {
@@ -281,11 +298,20 @@ fn a_game_goes_on_another_day_with_the_same_bits() {
         assert_eq!(end["this_run"]["rounds"], 40);
         let predict = |model: &str| {
             let data = place.join("two.csv");
-            Command::new(env!("CARGO_BIN_EXE_geowalk")).arg("predict").args([model, data.to_str().unwrap()]).output().unwrap()
+            Command::new(env!("CARGO_BIN_EXE_geowalk"))
+                .arg("predict")
+                .args([model, data.to_str().unwrap()])
+                .output()
+                .unwrap()
         };
         let (a, b) = (predict(&both), predict(&whole));
         assert_eq!(a.stdout, b.stdout);
-        assert_eq!(String::from_utf8_lossy(&a.stdout).lines().count(), 40, "{}", String::from_utf8_lossy(&a.stderr));
+        assert_eq!(
+            String::from_utf8_lossy(&a.stdout).lines().count(),
+            40,
+            "{}",
+            String::from_utf8_lossy(&a.stderr)
+        );
         fails(&run("two.csv", "a,b,load\n1,2,3\n", &["--resume", &day]), &["no column 'c'"]);
     }
     let odds = "oneH,oneA,twoH,twoA,class\n1.5,3,2,2,H\n1.2,6,,,H\n2.5,1.4,2,2,A\n";
@@ -293,7 +319,12 @@ fn a_game_goes_on_another_day_with_the_same_bits() {
     run("odds.csv", odds, &["--odds", "H,A", "--model", model.to_str().unwrap()]);
     let ask = place.join("ask.csv");
     fs::write(&ask, "oneH,oneA,twoH,twoA\n2,2,2,2\n").unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_geowalk")).arg("predict").arg(&model).arg(&ask).output().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_geowalk"))
+        .arg("predict")
+        .arg(&model)
+        .arg(&ask)
+        .output()
+        .unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), "H,A\n0.5,0.5\n");
 }
 

@@ -242,7 +242,10 @@ pub fn play(
     }
     let best = kept.solve(n, &kind);
     if best.is_none() && resumed.is_some() && plan.combination && !matches!(kind, Kind::Losses) {
-        notes.push("the best fixed mixture needs the rows of all days: it is not sought with --resume".to_owned());
+        notes.push(
+            "the best fixed mixture needs the rows of all days: it is not sought with --resume"
+                .to_owned(),
+        );
     }
     let mut points = course.map(|course| course.end(rounds, || Point::new(&experts)));
     if let (Some(points), Some(best)) = (&mut points, &best) {
@@ -272,10 +275,17 @@ pub fn play(
     let summary = summary.checked()?;
     if let Some(path) = &plan.model {
         let label = source.schema().label().map(str::to_owned);
-        let plan = Plan { walk: Some(name(rule).to_owned()), loss: spelled(&kind, plan), label, ..plan.clone() };
+        let plan = Plan {
+            walk: Some(name(rule).to_owned()),
+            loss: spelled(&kind, plan),
+            label,
+            ..plan.clone()
+        };
         let made = file::model(&plan, columns.experts(), &experts, summary.json());
         match (&plan.resume, &stamp) {
-            (Some(old), Some(stamp)) if target(old) == target(path) => made.save_over(path, stamp)?,
+            (Some(old), Some(stamp)) if target(old) == target(path) => {
+                made.save_over(path, stamp)?
+            }
             _ => made.save(path)?,
         }
     }

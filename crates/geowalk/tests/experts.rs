@@ -288,7 +288,9 @@ fn errors_and_reasons() {
     let standing = Experts::new(2, twin).unwrap().against_expert(0);
     assert_eq!(standing.certificate.theorem, "none");
     for rule in [Rule::MlPoly, Rule::Boa] {
-        assert!(Experts::new(2, Settings { rule, tuning: Tuning::Auto, ..shared.clone() }).is_err());
+        assert!(
+            Experts::new(2, Settings { rule, tuning: Tuning::Auto, ..shared.clone() }).is_err()
+        );
         assert!(Experts::new(2, Settings { rule, share: 0.0, ..shared.clone() }).is_err());
     }
 }

@@ -55,7 +55,10 @@ impl Columns {
         if outcomes.is_empty() && !known.is_empty() {
             if let Some(absent) = known.iter().find(|name| !names.contains(name)) {
                 let found = format!("there is no column '{absent}' of numbers");
-                return Err(error(found, "it is an expert of the model; leave its fields empty if it is silent"));
+                return Err(error(
+                    found,
+                    "it is an expert of the model; leave its fields empty if it is silent",
+                ));
             }
             names = known.to_vec();
             experts.clone_from(&names);
@@ -263,8 +266,23 @@ impl Columns {
 /// Does the name of a column say that it counts: a date, a time, a number of the row?
 fn is_counter(name: &str) -> bool {
     let name = name.to_lowercase();
-    let words = ["day", "year", "month", "week", "hour", "t", "id", "index", "row", "no", "nr", "unnamed: 0", ""];
-    ["date", "time", "stamp"].iter().any(|part| name.contains(part)) || words.contains(&name.as_str())
+    let words = [
+        "day",
+        "year",
+        "month",
+        "week",
+        "hour",
+        "t",
+        "id",
+        "index",
+        "row",
+        "no",
+        "nr",
+        "unnamed: 0",
+        "",
+    ];
+    ["date", "time", "stamp"].iter().any(|part| name.contains(part))
+        || words.contains(&name.as_str())
 }
 
 fn role(index: Option<u32>, schema: &Schema, names: &[String]) -> Role {

@@ -31,8 +31,7 @@ pub(crate) fn predict(
     let (plan, experts) = file::load(model)?;
     // Whatever happened, if the table has it, is not looked at.
     let ignore = options.ignore.iter().chain(&plan.label).cloned().collect();
-    let options =
-        Options { ignore, label: Label::Absent, carry: wanted.carry.clone(), ..options };
+    let options = Options { ignore, label: Label::Absent, carry: wanted.carry.clone(), ..options };
     let mut source = geowalk_data::open(options)?;
     let mut block = Block::new();
     let mut rows = source.read(&mut block, ROWS)?;

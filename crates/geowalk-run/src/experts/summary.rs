@@ -157,7 +157,11 @@ impl Summary {
         let combined = self.combination.iter().filter_map(|(_, standing)| standing.as_ref());
         let sequence = self.sequence.iter().filter_map(|(_, _, standing)| standing.as_ref());
         let plain = self.plain.iter().filter_map(|plain| plain.standing.as_ref());
-        combined.chain(sequence).chain(plain).chain([&self.against_best]).try_for_each(Standing::check)?;
+        combined
+            .chain(sequence)
+            .chain(plain)
+            .chain([&self.against_best])
+            .try_for_each(Standing::check)?;
         Ok(self)
     }
 

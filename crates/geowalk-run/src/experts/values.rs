@@ -32,20 +32,26 @@ pub(super) fn check(
         all.extend(row.iter().copied().filter(|x| !x.is_nan()));
     }
     all.sort_by(f64::total_cmp);
-    let (Some(least), Some(most), Some(middle)) =
-        (all.first(), all.last(), all.get(all.len() / 2))
+    let (Some(least), Some(most), Some(middle)) = (all.first(), all.last(), all.get(all.len() / 2))
     else {
         return Ok(());
     };
     let like_relatives = *least >= RELATIVE.0 && *most <= RELATIVE.1;
-    let error = |found, advice| RunError::Experts { file: columns.file().to_owned(), found, advice };
+    let error =
+        |found, advice| RunError::Experts { file: columns.file().to_owned(), found, advice };
     if guessed && like_relatives && *most > 1.0 && (*middle - 1.0).abs() <= 0.1 {
-        let found = format!("the numbers, {least} to {most} around {middle}, look like price relatives");
-        return Err(error(found, "use --loss portfolio for these, --loss given if they are losses"));
+        let found =
+            format!("the numbers, {least} to {most} around {middle}, look like price relatives");
+        return Err(error(
+            found,
+            "use --loss portfolio for these, --loss given if they are losses",
+        ));
     }
     let sizes = Real::max(*middle / RELATIVE.1, RELATIVE.0 / *middle);
     if !guessed && *least >= 0.0 && sizes > 1.0 {
-        let found = format!("the numbers, around {middle}, are no price relatives (today's price over yesterday's)");
+        let found = format!(
+            "the numbers, around {middle}, are no price relatives (today's price over yesterday's)"
+        );
         return Err(error(found, "divide each price by the one before, or use another --loss"));
     }
     Ok(())

@@ -2,9 +2,7 @@
 //! They move their weights and keep the sums of their bounds at once.
 
 use super::{Kind, Rule, Settings, Tuning};
-use crate::certify::{
-    AdaHedge, Boa, Bound, Certificate, Comparator, MlPoly, SharedHedge,
-};
+use crate::certify::{AdaHedge, Boa, Bound, Certificate, Comparator, MlPoly, SharedHedge};
 use crate::error::{Allowed, ConfigError, parameter};
 use crate::row::Dense;
 use crate::spec;
@@ -32,7 +30,11 @@ impl SelfTuned {
             parameter("share (with ml-poly or boa)", share, Allowed::Closed(0.0, 0.0))?;
             if settings.tuning != Tuning::Auto {
                 // Every expert has a rate of its own.
-                return Err(spec::unknown("rate of ml-poly and boa", settings.tuning.name(), ["auto"]));
+                return Err(spec::unknown(
+                    "rate of ml-poly and boa",
+                    settings.tuning.name(),
+                    ["auto"],
+                ));
             }
             return Ok(Some(match rule {
                 Rule::MlPoly => Self::MlPoly(Box::new(MlPoly::new(n, &facts))),
