@@ -11,7 +11,7 @@ use crate::update::Round;
 #[derive(Debug, Clone)]
 pub(super) enum SelfTuned {
     /// Hedge whose rate follows the gaps.
-    Ada(AdaHedge),
+    Ada(Box<AdaHedge>),
     /// The same with shares, or at a rate.
     Shared(Box<SharedHedge>),
     MlPoly(Box<MlPoly>),
@@ -54,12 +54,14 @@ impl SelfTuned {
                 let shared = SharedHedge::linearised(n, share, rate, &facts)?;
                 Some(Self::Shared(Box::new(shared)))
             }
-            Rule::Eg if rate.is_none() => Some(Self::Ada(AdaHedge::linearised(n, &facts)?)),
+            Rule::Eg if rate.is_none() => {
+                Some(Self::Ada(Box::new(AdaHedge::linearised(n, &facts)?)))
+            }
             Rule::Hedge if settings.kind.is_logarithmic() => None,
             Rule::Hedge if share > 0.0 => {
                 Some(Self::Shared(Box::new(SharedHedge::new(n, share, None)?)))
             }
-            Rule::Hedge => Some(Self::Ada(AdaHedge::new(n)?)),
+            Rule::Hedge => Some(Self::Ada(Box::new(AdaHedge::new(n)?))),
             _ => None,
         })
     }
