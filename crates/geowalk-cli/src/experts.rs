@@ -124,13 +124,13 @@ fn short(x: f64) -> String {
 }
 
 /// The line of a comparator with a theorem: the regret, and what bounds it.
-fn against(whom: &str, standing: &Standing, out: &mut dyn Write) -> io::Result<()> {
+fn against(whom: &str, standing: &Standing, prices: bool, out: &mut dyn Write) -> io::Result<()> {
     let (theorem, first) = (&standing.certificate, &standing.first_order);
     let valid = [theorem, first].into_iter().filter(|own| own.status == Status::Valid);
     let regret = short(standing.regret);
     match valid.min_by(|a, b| a.bound.total_cmp(&b.bound)) {
         Some(best) => {
-            let weak = best.bound > best.loss && best.loss > 0.0;
+            let weak = best.bound > best.loss && best.loss > 0.0 && !prices;
             let weak = if weak { "; too weak to mean much: geowalk lost less" } else { "" };
             let (name, bound) = (best.theorem, short(best.bound));
             writeln!(out, "  {whom}: regret {regret}, at most {bound} ({name}{weak})")?;
@@ -151,9 +151,14 @@ fn line(out: &mut dyn Write, cells: [&str; 5], prices: bool, remark: &str) -> io
     writeln!(out, "{}", line.trim_end())
 }
 
+/// Wealth is shown, and losses are of its logarithm, which may be of either sign.
+fn is_of_prices(summary: &Summary) -> bool {
+    summary.metrics.iter().any(|(name, _)| *name == "wealth")
+}
+
 /// The game and all that it is compared with.
 fn table(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
-    let prices = summary.metrics.iter().any(|(name, _)| *name == "wealth");
+    let prices = is_of_prices(summary);
     let total = summary.against_best.certificate.loss;
     line(out, ["", "total loss", "per round", "rounds", "wealth"], prices, "")?;
     let mut row = |whom: &str, loss: f64, mean: f64, rounds: u64, remark: &str| {
@@ -199,18 +204,19 @@ fn print(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         out,
         "guarantee      how much more geowalk lost than others, and what is proved of it"
     )?;
+    let prices = is_of_prices(summary);
     for plain in &summary.plain {
         if let Some(standing) = &plain.standing {
-            against(plain.name, standing, out)?;
+            against(plain.name, standing, prices, out)?;
         }
     }
     let best = &summary.experts[summary.best];
-    against(&format!("best expert, {}", best.name), &summary.against_best, out)?;
+    against(&format!("best expert, {}", best.name), &summary.against_best, prices, out)?;
     let combined = summary.combination.as_ref().map(|(_, own)| ("best fixed mixture", own));
     let sequence = summary.sequence.as_ref().map(|(_, _, own)| ("best sequence", own));
     for (whom, standing) in combined.into_iter().chain(sequence) {
         match standing {
-            Some(standing) => against(whom, standing, out)?,
+            Some(standing) => against(whom, standing, prices, out)?,
             None => writeln!(out, "  {whom}: {}", without(whom, &summary.walk))?,
         }
     }

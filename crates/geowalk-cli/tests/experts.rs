@@ -185,16 +185,15 @@ fn forecasts_of_a_label() {
 fn columns_that_are_no_forecasts_are_named() {
     let rows = (0..20).map(|t| format!("{},{},{},{}\n", 737_000 + t, t % 3, t % 4, t % 3));
     let table = format!("ordinal_date,a,b,y\n{}", rows.collect::<String>());
-    let output = run("dates.csv", &table, &["--json"]);
-    let notes = String::from_utf8_lossy(&output.stderr).into_owned();
+    let summary = json(&run("dates.csv", &table, &["--json"]));
+    let notes = summary["notes"].to_string();
     assert!(notes.contains("not experts: ordinal_date (it counts the rows"), "{notes}");
-    assert_eq!(json(&output)["experts"].as_array().map(Vec::len), Some(2));
+    assert_eq!(summary["experts"].as_array().map(Vec::len), Some(2));
     let other = table.replace("ordinal_date", "far");
     let notes = json(&run("far.csv", &other, &["--json"]))["notes"].to_string();
     assert!(notes.contains("no forecasts: far; leave them out with --ignore"), "{notes}");
     let days = "day,a,b,y\n2024-01-01,1,2,1\n2024-01-02,2,1,2\n2024-01-03,1,1,1\n";
-    let output = run("days.csv", days, &["--json"]);
-    let notes = String::from_utf8_lossy(&output.stderr).into_owned();
+    let notes = json(&run("days.csv", days, &["--json"]))["notes"].to_string();
     assert!(notes.contains("not experts: day (dates)"), "{notes}");
 }
 

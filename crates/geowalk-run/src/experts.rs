@@ -5,6 +5,7 @@
 mod columns;
 mod course;
 pub mod file;
+mod game;
 mod predict;
 mod summary;
 mod values;
@@ -18,22 +19,18 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use geowalk::ConfigError;
-use geowalk::DomainError;
-use geowalk::experts::{
-    Combination, Experts, Kind, Rule, Sequences, Settings, Standing, Table, Tuning,
-    best_combination,
-};
+use geowalk::experts::{Experts, Kind, Rule, Settings, Standing, Tuning};
 use geowalk::loss::AnyLoss;
 use geowalk::row::Block;
 use geowalk::spec::{self, Spec};
 use geowalk_data::{Kind as Column, Label, Options, Schema};
 
 use crate::error::RunError;
-use crate::model::Model;
+use crate::model::{Model, Stamp};
 use crate::pump::ROWS;
 use crate::replace::target;
-use crate::thinned::Thinned;
 use columns::Columns;
+use game::{Game, Out};
 
 /// Whom to weigh, and how. What is left out is inferred and said.
 #[derive(Debug, Clone)]
@@ -112,41 +109,38 @@ pub enum Said<'a> {
     Progress(&'a Progress),
 }
 
-/// Most values kept for the best combination.
-const KEPT: usize = 1 << 26;
+/// A game that is continued.
+struct Resumed {
+    plan: Plan,
+    experts: Experts,
+    names: Vec<String>,
+    stamp: Stamp,
+}
 
-/// What is kept for the best combination.
-#[derive(Debug, Default)]
-struct Kept {
-    rows: Vec<f64>,
-    y: Vec<f64>,
-    full: bool,
+impl Resumed {
+    /// That of the plan, if it has one.
+    fn of(plan: &Plan) -> Result<Option<Self>, RunError> {
+        let Some(path) = &plan.resume else { return Ok(None) };
+        let (model, stamp) = Model::load_stamped(path)?;
+        let names = file::of(&model)?.names.clone();
+        if names.is_empty() {
+            return Err(RunError::Apart { kind: LEARNED_FROM_ARRAYS.to_owned() });
+        }
+        let (old, experts) = file::load(&model)?;
+        Ok(Some(Self { plan: continued(plan, old), experts, names, stamp }))
+    }
 }
 
 /// Plays the table that `options` opens.
 pub fn play(
     plan: &Plan,
     options: Options,
-    mut predictions: Option<&mut dyn Write>,
+    predictions: Option<&mut dyn Write>,
     said: &mut dyn FnMut(Said<'_>),
 ) -> Result<Summary, RunError> {
     let start = Instant::now();
-    let resumed = plan.resume.as_deref().map(Model::load_stamped).transpose()?;
-    let (resumed, stamp) = resumed.unzip();
-    let known = resumed.as_ref().map(file::load).transpose()?;
-    let names = resumed.as_ref().map(file::of).transpose()?.map(|own| own.names.clone());
-    if names.as_ref().is_some_and(Vec::is_empty) {
-        return Err(RunError::Apart { kind: LEARNED_FROM_ARRAYS.to_owned() });
-    }
-    let (old, game) = known.unzip();
-    let own;
-    let plan = match old {
-        Some(old) => {
-            own = continued(plan, old);
-            &own
-        }
-        None => plan,
-    };
+    let mut resumed = Resumed::of(plan)?;
+    let plan = &resumed.as_ref().map_or(plan, |own| &own.plan).clone();
     let wanted = Wanted::of(plan)?;
     let label = match &plan.label {
         Some(name) => Label::Named(name.clone()),
@@ -155,12 +149,11 @@ pub fn play(
     };
     let mut source = geowalk_data::open(Options { unlabelled: true, label, ..options })?;
     let mut block = Block::new();
-    let mut first = source.read(&mut block, ROWS)?;
-    if first == 0 {
+    if source.read(&mut block, ROWS)? == 0 {
         return Err(RunError::Empty);
     }
     let file = source.place().0.to_owned();
-    let names = names.unwrap_or_default();
+    let names = resumed.as_mut().map(|own| std::mem::take(&mut own.names)).unwrap_or_default();
     let mut columns = Columns::new(&file, source.schema(), &plan.odds, &names)?;
     let kind = wanted.kind(source.schema().label().is_some(), &columns)?;
     let mut notes = Vec::new();
@@ -170,124 +163,37 @@ pub fn play(
         values::check(&kind, &wanted, &mut columns, &block, source.schema())?;
     }
     let settings = settings(plan, kind.clone())?;
-    let rule = settings.rule;
-    let n = columns.experts().len();
-    let mut experts = match game {
-        Some(game) => game,
-        None => Experts::new(n, settings)?,
+    let (rule, n) = (name(settings.rule), columns.experts().len());
+    let (experts, stamp) = match resumed {
+        Some(own) => (own.experts, Some(own.stamp)),
+        None => (Experts::new(n, settings)?, None),
     };
-    let before = (experts.rounds(), experts.loss());
-    notes.drain(..).for_each(|note| said(Said::Note(note)));
     said(Said::Note(format!(
-        "{n} experts: {}; {}; walk {}, rate {}",
+        "{n} experts: {}; {}; walk {rule}, rate {}",
         columns.shown(),
         meaning(&kind),
-        name(rule),
         plan.rate
     )));
-    let (mut kept, mut rows, mut silent) = (Kept::default(), 0_u64, 0_u64);
-    let (mut rounds, mut since) = (before.0, (before.1, before.0));
-    let mut row = Vec::new();
-    let mut sequences = Sequences::new(n, plan.switches);
-    let mut course = plan.trace.then(|| Thinned::new(0));
-    while first > 0 {
-        for i in 0..block.len() {
-            rows += 1;
-            let y = columns.read(&block, i, source.schema(), &mut row)?;
-            let round = experts.learn(&row, y).map_err(|cause| {
-                let expert = match cause {
-                    DomainError::Coordinate { index, .. } => columns.experts().get(index).cloned(),
-                    _ => None,
-                };
-                RunError::Round { row: rows, expert, cause }
-            })?;
-            let Some(round) = round else {
-                silent += 1;
-                continue;
-            };
-            rounds += 1;
-            if plan.switches > 0 {
-                sequences.add(experts.last_losses());
-            }
-            kept.add(plan.combination && resumed.is_none(), &experts, y);
-            if let Some(out) = &mut predictions {
-                writeln!(out, "{}", round.prediction).map_err(RunError::Predictions)?;
-            }
-            if let Some(course) = course.as_mut().filter(|course| course.next() == rounds) {
-                course.add(rounds, Point::new(&experts));
-            }
-            if rounds.is_power_of_two() {
-                let best = experts.best();
-                let loss = experts.loss();
-                said(Said::Progress(&Progress {
-                    average: loss / rounds as f64,
-                    since_last: (loss - since.0) / (rounds - since.1) as f64,
-                    rounds,
-                    outcome: Columns::outcome(block.labels()[i], source.schema()),
-                    prediction: round.prediction,
-                    best: columns.experts()[best].clone(),
-                    standing: experts.against_expert(best).checked()?,
-                }));
-                since = (loss, rounds);
-            }
+    let mut game = Game::new(plan, kind, columns, experts);
+    let mut out = Out { predictions, said };
+    loop {
+        game.block(&block, source.schema(), &mut out)?;
+        if source.read(&mut block, ROWS)? == 0 {
+            break;
         }
-        first = source.read(&mut block, ROWS)?;
     }
-    if rounds == before.0 {
-        return Err(RunError::Experts {
-            file,
-            found: "no expert says anything in any row".to_owned(),
-            advice: "check --label, --ignore and --odds",
-        });
-    }
-    let best = kept.solve(n, &kind);
-    if best.is_none() && resumed.is_some() && plan.combination && !matches!(kind, Kind::Losses) {
-        notes.push(
-            "the best fixed mixture needs the rows of all days: it is not sought with --resume"
-                .to_owned(),
-        );
-    }
-    let mut points = course.map(|course| course.end(rounds, || Point::new(&experts)));
-    if let (Some(points), Some(best)) = (&mut points, &best) {
-        course::follow(points, best, &Table { n, rows: &kept.rows, y: &kept.y }, kind.loss());
-    }
-    let mut summary = Summary::new(&experts, &columns, best, start.elapsed().as_secs_f64());
-    (summary.walk, summary.rate) = (name(rule).to_owned(), plan.rate.clone());
-    summary.loss_name = meaning(&kind);
-    summary.course = points;
-    if let Some(loss) = sequences.loss(plan.switches).filter(|_| plan.switches > 0) {
-        let standing = experts.against_sequence(loss, plan.switches as u64);
-        summary.sequence = Some((plan.switches, loss, standing));
-    }
-    if matches!(kind, Kind::Relatives) {
-        summary.portfolio();
-    }
-    summary.notes = notes;
-    summary.notes.extend(remarks(&kept, silent));
-    summary.notes.extend(summary.silence());
-    if resumed.is_some() {
-        summary.day(before);
-    }
-    if matches!(kind, Kind::Forecasts(_)) {
-        summary.notes.extend(outsiders(&summary.experts));
-    }
+    let mut summary = game.summary(rule, notes)?;
     summary.skipped = source.skipped().rows();
-    let summary = summary.checked()?;
+    summary.seconds = start.elapsed().as_secs_f64();
     if let Some(path) = &plan.model {
         let label = source.schema().label().map(str::to_owned);
-        let plan = Plan {
-            walk: Some(name(rule).to_owned()),
-            loss: spelled(&kind, plan),
-            label,
-            ..plan.clone()
-        };
-        let made = file::model(&plan, columns.experts(), &experts, summary.json());
+        let (walk, loss) = (Some(rule.to_owned()), spelled(&game.kind, plan));
+        let plan = Plan { walk, loss, label, ..plan.clone() };
+        let made = file::model(&plan, game.columns.experts(), &game.experts, summary.json());
         match (&plan.resume, &stamp) {
-            (Some(old), Some(stamp)) if target(old) == target(path) => {
-                made.save_over(path, stamp)?
-            }
-            _ => made.save(path)?,
-        }
+            (Some(old), Some(stamp)) if target(old) == target(path) => made.save_over(path, stamp),
+            _ => made.save(path),
+        }?;
     }
     Ok(summary)
 }
@@ -342,62 +248,6 @@ fn no_experts(schema: &Schema, odds: &[String], dates: &[String]) -> Vec<String>
     .into_iter()
     .flatten()
     .collect()
-}
-
-/// What the user should know at the end.
-fn remarks(kept: &Kept, silent: u64) -> Vec<String> {
-    let mut notes = Vec::new();
-    if kept.full {
-        notes.push(format!(
-            "the best combination was not solved for: more than {KEPT} values would have to be kept"
-        ));
-    }
-    if silent > 0 {
-        notes.push(format!("{silent} rows in which no expert says anything were passed over"));
-    }
-    notes
-}
-
-/// How many times as much as the middle one an expert must lose to be taken for a column that is none.
-const OUTSIDE: f64 = 1e4;
-
-/// Says which columns hardly are forecasts: a date, an identifier.
-fn outsiders(experts: &[Named]) -> Option<String> {
-    let mut losses: Vec<f64> = experts.iter().map(|expert| expert.loss).collect();
-    losses.sort_by(f64::total_cmp);
-    let middle = *losses.get(losses.len().saturating_sub(1) / 2)?;
-    let outside = experts.iter().filter(|expert| middle > 0.0 && expert.loss > OUTSIDE * middle);
-    let names: Vec<&str> = outside.map(|expert| expert.name.as_str()).collect();
-    (!names.is_empty()).then(|| {
-        format!(
-            "columns that lost more than {OUTSIDE} times what the middle one lost, and may be no forecasts: {}; leave them out with --ignore",
-            names.join(", ")
-        )
-    })
-}
-
-impl Kept {
-    fn add(&mut self, wanted: bool, experts: &Experts, y: f64) {
-        if !wanted || self.full {
-            return;
-        }
-        let row = experts.last_row();
-        if self.rows.len() + row.len() > KEPT {
-            *self = Self { full: true, ..Self::default() };
-            return;
-        }
-        self.rows.extend_from_slice(row);
-        self.y.push(y);
-    }
-
-    /// The best combination; of losses it is an expert, which is known already.
-    fn solve(&self, n: usize, kind: &Kind) -> Option<Combination> {
-        if self.y.is_empty() || matches!(kind, Kind::Losses) {
-            return None;
-        }
-        let table = Table { n, rows: &self.rows, y: &self.y };
-        Some(best_combination(&table, kind.loss()))
-    }
 }
 
 /// What the numbers mean, as far as the flags say.
