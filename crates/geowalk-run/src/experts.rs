@@ -132,11 +132,11 @@ impl Resumed {
 }
 
 /// Plays the table that `options` opens.
-pub fn play(
+pub fn play<'a>(
     plan: &Plan,
     options: Options,
-    predictions: Option<&mut dyn Write>,
-    said: &mut dyn FnMut(Said<'_>),
+    predictions: Option<&'a mut dyn Write>,
+    said: &'a mut dyn FnMut(Said<'_>),
 ) -> Result<Summary, RunError> {
     let start = Instant::now();
     let mut resumed = Resumed::of(plan)?;

@@ -306,13 +306,14 @@ fn rules_without_a_rate_meet_their_bounds() {
         let scale = [1e-6, 1.0, 1e5][random.below(3)];
         let kind = Kind::Forecasts(AnyLoss::from(Squared));
         let rounds = 400;
+        let turns = usize::try_from(seed % 3).unwrap();
         let weighing = Settings { share, ..settings(kind, rule, Tuning::Auto) };
         let mut experts = Experts::new(n, weighing).unwrap();
         let mut changing = 0.0;
         let (mut even, u) = (0.0, vec![1.0 / n as f64; n]);
         for t in 0..rounds {
             let y = scale * random.normal();
-            let good = if seed % 3 == 0 { n } else { (t * (seed as usize % 3) / rounds) % n };
+            let good = if turns == 0 { n } else { (t * turns / rounds) % n };
             let row: Vec<f64> = (0..n)
                 .map(|i| y + scale * random.normal() * if i == good { 0.1 } else { 1.0 })
                 .map(|x| if t % 7 == 3 && x > y { f64::NAN } else { x })
