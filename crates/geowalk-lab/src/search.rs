@@ -520,12 +520,10 @@ fn premises(
     }
 }
 
-/// One expert game.
-fn game(seed: u64, found: &mut Found) {
-    let mut random = Sampler::new(seed);
-    let n = 1 + random.below(4);
+/// How a game weighs its experts.
+fn weighing(random: &mut Sampler) -> Weighing {
     let losses = ["squared", "absolute", "huber(delta=0.5)"];
-    let loss = AnyLoss::parse(one(&mut random, &losses)).ok();
+    let loss = AnyLoss::parse(one(random, &losses)).ok();
     let kind = match (random.below(5), loss) {
         (0..=1, Some(loss)) => Kind::Forecasts(loss),
         (2, _) => Kind::Probabilities,
@@ -543,27 +541,34 @@ fn game(seed: u64, found: &mut Found) {
         Rule::MlPoly,
         Rule::Boa,
     ];
-    let rule = one(&mut random, &rules);
+    let rule = one(random, &rules);
     let tuning = match random.below(5) {
         _ if matches!(rule, Rule::MlPoly | Rule::Boa) => Tuning::Auto,
-        0 => Tuning::Rate(power(&mut random, -3.0, 1.0)),
-        1 => Tuning::Tuned { loss: power(&mut random, -1.0, 2.0) },
+        0 => Tuning::Rate(power(random, -3.0, 1.0)),
+        1 => Tuning::Tuned { loss: power(random, -1.0, 2.0) },
         2 => Tuning::Doubling,
         _ => Tuning::Auto,
     };
     let share = match rule {
         Rule::MlPoly | Rule::Boa => 0.0,
-        _ => one(&mut random, &[0.0, 0.0, 0.0, 0.1, 0.001, 0.9]),
+        _ => one(random, &[0.0, 0.0, 0.0, 0.1, 0.001, 0.9]),
     };
-    let range =
-        one(&mut random, &[None, None, Some((0.0, 1.0)), Some((0.0, 2.0)), Some((-1.0, 1.0))]);
+    let range = one(random, &[None, None, Some((0.0, 1.0)), Some((0.0, 2.0)), Some((-1.0, 1.0))]);
+    Weighing { kind, rule, tuning, share, range }
+}
+
+/// One expert game.
+fn game(seed: u64, found: &mut Found) {
+    let mut random = Sampler::new(seed);
+    let n = 1 + random.below(4);
+    let weighing = weighing(&mut random);
+    let Weighing { kind, rule, tuning, share, range } = weighing.clone();
     let few = 1 + random.below(6);
     let values = [0.5, 1.0, 0.0, 0.3, 0.1, 0.2];
     let scale = if random.below(6) == 0 { power(&mut random, -9.0, 9.0) } else { 1.0 };
     let tag = format!(
         "seed {seed}: {n} experts, {kind:?}, {rule:?}, {tuning:?}, share {share}, range {range:?}"
     );
-    let weighing = Weighing { kind: kind.clone(), rule, tuning, share, range };
     let Ok(mut experts) = Experts::new(n, weighing) else {
         found.refused += 1;
         return;
