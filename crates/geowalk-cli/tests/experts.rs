@@ -239,11 +239,8 @@ fn the_default_on_prices_stays_near_the_uniform_mixture() {
 
 #[test]
 fn absent_experts_are_measured_where_they_spoke() {
-    let mut table = "a,b,y\n".to_owned();
-    for t in 0..40 {
-        let b = if t % 4 == 0 { "0".to_owned() } else { String::new() };
-        table.push_str(&format!("0.5,{b},0\n"));
-    }
+    let row = |t: u32| if t.is_multiple_of(4) { "0.5,0,0\n" } else { "0.5,,0\n" };
+    let table = format!("a,b,y\n{}", (0..40).map(row).collect::<String>());
     let summary = json(&run("absent.csv", &table, &["--json"]));
     let b = &summary["experts"][1];
     assert_eq!(
@@ -262,7 +259,7 @@ fn a_game_goes_on_another_day_with_the_same_bits() {
     fs::create_dir_all(&place).unwrap();
     let row = |t: u32| {
         let y = f64::from(t % 7);
-        let c = if t % 3 == 0 { String::new() } else { (y - 1.0).to_string() };
+        let c = if t.is_multiple_of(3) { String::new() } else { (y - 1.0).to_string() };
         format!("{},{},{c},{y}\n", y + 0.2, t % 5)
     };
     let (first, second) =
