@@ -330,8 +330,10 @@ fn rules_without_a_rate_meet_their_bounds() {
             let standing = experts.against_expert(i).checked().unwrap();
             assert_eq!(standing.certificate.status, Status::Valid, "{what}");
             let bound = standing.certificate.bound;
-            assert!(bound >= standing.first_order.bound * (1.0 - 1e-9), "{what}");
-            assert!(bound < 0.6 * scale * scale * f64::from(400), "{what}: {bound}");
+            // Hedge bounds the regret itself, the others that of the linearised losses.
+            let first = standing.first_order.bound;
+            assert!(rule == Rule::Hedge || bound >= first * (1.0 - 1e-9), "{what}");
+            assert!(bound < scale * scale * f64::from(400), "{what}: {bound}");
         }
         if rule != Rule::Hedge {
             let mixture = geowalk::experts::Combination { w: u, loss: even, gap: 0.0 };

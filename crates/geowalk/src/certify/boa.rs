@@ -1,14 +1,17 @@
 //! # BOA: Bernstein online aggregation
 //! Every expert has a rate, $\eta_{t,i} = \min\bigl(\tfrac1{2E_t}, \sqrt{\ln n/\sum_{s\le t}r_{s,i}^2}\bigr)$, with
 //! $r_{t,i} = g_t(z_t - x_{t,i})$ and E the largest |r| so far, and
-//! $$w_{t+1,i} \propto \eta_{t,i}\,e^{\eta_{t,i}L_{t,i}}, \qquad L_{t,i} = \sum_{s\le t} r_{s,i} - \eta_{s-1,i}r_{s,i}^2$$
-//! $$\sum_t r_{t,i} \;\le\; \sum_t\eta_{t-1,i}r_{t,i}^2 + \frac{\ln n + \ln W}{\eta_{T,i}}, \qquad
-//! W = 1 + \frac1n\sum_t\sum_i\Bigl[\frac1e\Bigl(\frac{\eta_{t-1,i}}{\eta_{t,i}} - 1\Bigr) + e^{\eta_{t-1,i}L_{t-1,i}}\bigl(e^{x - x^2} - 1 - x\bigr)_+\Bigr]$$
-//! with $x = \eta_{t-1,i}r_{t,i}$; the last term is 0 unless x < −½. Against a convex combination u it is the mean under u.
+//! $$w_{t+1,i} \propto \eta_{t,i}\,e^{\eta_{t,i}L_{t,i}}, \qquad L_{t,i} = \sum_{s\le t} r_{s,i} - \epsilon_{s,i}r_{s,i}^2,
+//! \quad \epsilon_{s,i} = \min\bigl(\eta_{s-1,i}, \tfrac1{2E_s}\bigr)$$
+//! $$\sum_t r_{t,i} \;\le\; \sum_t\epsilon_{t,i}r_{t,i}^2 + \frac{\ln n + \ln W}{\eta_{T,i}}, \qquad
+//! W = 1 + \sum_t (W_t - W_{t-1})_+, \quad W_t = \frac1n\sum_i e^{\eta_{t,i}L_{t,i}}$$
+//! Against a convex combination u it is the mean under u. W is measured; beforehand it rises by at most
+//! $\tfrac1{ne}\sum_i(\eta_{t-1,i}/\eta_{t,i} - 1)$ in a round in which E stays, so that ln W is about ln ln T.
 //!
-//! **Proof** $e^{x-x^2} \le 1 + x$ for x ≥ −½, the weights make $\sum_i\eta_{t-1,i}e^{\eta_{t-1,i}L_{t-1,i}}r_{t,i} = 0$, and
-//! $a \le a^b + (b-1)/e$ for $b = \eta_{t-1}/\eta_t \ge 1$: so $\tfrac1n\sum_ie^{\eta_{T,i}L_{T,i}} \le W$. The first rate is
-//! $1/(2E_1)$ of all, which the even weights of the first round allow. **Cost** O(n). **Care** rule and bound in one.
+//! **Proof** $e^{\eta_{T,i}L_{T,i}} \le nW_T \le nW$. Beforehand: $e^{x-x^2} \le 1 + x$ for |x| ≤ ½, the weights make
+//! $\sum_i\eta_{t-1,i}e^{\eta_{t-1,i}L_{t-1,i}}r_{t,i} = 0$, and $a \le a^b + (b-1)/e$ for $b = \eta_{t-1}/\eta_t \ge 1$.
+//! **Cost** O(n). **Care** rule and bound in one. The paper knows the range E beforehand; here the range of the round
+//! itself limits what a square costs, so that a first round of small differences does no harm.
 //! **Source** \[Win17\]; the proof as for ML-Prod, \[GSE14\].
 
 use super::ml_poly::{ALL, Regrets};
@@ -34,7 +37,7 @@ pub(super) const THEOREM: Theorem = Theorem {
     ],
     bound: "sum eta_i r_i^2 + (ln n + ln W)/eta_i, r_i = g (z - x_i)",
     source: "Win17; GSE14",
-    correction: "any range of losses; W as it was on the run",
+    correction: "any range of losses, found on the way; W as it was on the run",
 };
 
 /// Bernstein online aggregation, and its bound.
@@ -63,10 +66,10 @@ pub struct Boa {
     regrets: Regrets,
     /// η; 0 before anything differed.
     rates: Vec<f64>,
-    /// Σ η r².
+    /// Σ ε r².
     spent: Vec<Sum>,
     /// W − 1.
-    slack: Sum,
+    rises: Sum,
     logs: Vec<f64>,
     w: Vec<f64>,
 }
@@ -76,7 +79,7 @@ impl Boa {
     pub fn new(n: usize, facts: &Facts) -> Self {
         let regrets = Regrets::new(n, Watch::convex(&THEOREM, facts));
         let (rates, spent, logs) = (vec![0.0; n], vec![Sum::default(); n], vec![0.0; n]);
-        Self { regrets, rates, spent, slack: Sum::default(), logs, w: vec![1.0 / n as f64; n] }
+        Self { regrets, rates, spent, rises: Sum::default(), logs, w: vec![1.0 / n as f64; n] }
     }
 
     /// The weights of the next round.
@@ -92,6 +95,12 @@ impl Boa {
     /// η L of an expert.
     fn exponent(&self, i: usize) -> f64 {
         self.rates[i] * self.regrets.sums[i].less(&self.spent[i])
+    }
+
+    /// W_t.
+    fn potential(&self) -> f64 {
+        let n = self.w.len();
+        (0..n).map(|i| Real::exp(self.exponent(i))).sum::<f64>() / n as f64
     }
 
     fn reweigh(&mut self) {
@@ -112,7 +121,7 @@ impl Boa {
 
     /// Gives away everything that changes, as named arrays.
     pub fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
-        self.regrets.save(&self.slack.save(), put);
+        self.regrets.save(&self.rises.save(), put);
         put("rates", &self.rates);
         put("spent", &flat(&self.spent));
     }
@@ -120,7 +129,7 @@ impl Boa {
     /// Continues from what `save` gave, with the same bits.
     pub fn load(&mut self, get: Get<'_>) -> Result<(), ConfigError> {
         let [_, _, a, b, c, d] = self.regrets.load(get)?;
-        self.slack = Sum::load([a, b, c, d]);
+        self.rises = Sum::load([a, b, c, d]);
         self.rates = self.regrets.of_n("rates", get)?;
         self.spent = sums(get("spent"), self.w.len())?;
         self.reweigh();
@@ -131,8 +140,8 @@ impl Boa {
 impl Bound for Boa {
     /// Sees the forecasts of all experts, and moves the weights.
     fn observe<F: Real, X: Row<F>>(&mut self, round: &Round, x: X) {
+        let before = self.potential();
         self.regrets.read(round, x);
-        let n = self.w.len();
         let largest = self.regrets.row.iter().fold(0.0, |most, r| Real::max(most, r.abs()));
         if self.regrets.largest == 0.0 {
             if largest == 0.0 {
@@ -140,30 +149,21 @@ impl Bound for Boa {
                 self.regrets.add();
                 return;
             }
+            // The even weights of the first round are those of any one rate.
             self.rates.fill(0.5 / largest);
         }
-        // What the choice of the weights makes 0, but for rounding.
-        let mut cross = 0.0;
-        for i in 0..n {
-            let (r, rate) = (self.regrets.row[i], self.rates[i]);
-            let (x, weight) = (rate * r, Real::exp(self.exponent(i)) / n as f64);
-            cross += weight * x;
-            if x < -0.5 {
-                self.slack.add(weight * Real::max(Real::exp(x - x * x) - 1.0 - x, 0.0));
-            }
-            self.spent[i].add(rate * r * r);
-        }
-        self.slack.add(Real::max(cross, 0.0));
         self.regrets.add();
-        let log = Real::ln(n.max(2) as f64);
-        for (rate, square) in self.rates.iter_mut().zip(&self.regrets.squares) {
+        let log = Real::ln(self.w.len().max(2) as f64);
+        for (i, rate) in self.rates.iter_mut().enumerate() {
+            let (r, square) = (self.regrets.row[i], self.regrets.squares[i]);
             let mut next = Real::min(*rate, 0.5 / self.regrets.largest);
-            if *square > 0.0 {
+            self.spent[i].add(next * r * r);
+            if square > 0.0 {
                 next = Real::min(next, (log / square).sqrt());
             }
-            self.slack.add((*rate / next - 1.0) / (std::f64::consts::E * n as f64));
             *rate = next;
         }
+        self.rises.add(Real::max(self.potential() - before, 0.0));
         self.reweigh();
     }
 
@@ -173,9 +173,10 @@ impl Bound for Boa {
 
     fn certify(&self, u: &Comparator<'_>) -> Certificate {
         let n = self.w.len() as f64;
-        // Weights are rounded in every round, and W with them.
-        let rounding = 1e-14 * self.regrets.watch.rounds as f64;
-        let log = Real::ln(n) + Real::ln_1p(self.slack.upper() * (1.0 + 1e-12) + rounding);
+        // Each rise is a difference of two rounded sums, none above W.
+        let rounding = 1e-13 * (n + 8.0) * self.regrets.watch.rounds as f64;
+        let w = self.rises.upper() * (1.0 + rounding) + rounding;
+        let log = Real::ln(n) + Real::ln_1p(w);
         self.regrets.certify(u, |i| {
             let rate = self.rates[i];
             if rate > 0.0 { (self.spent[i].upper() + log / rate) * (1.0 + 1e-12) } else { 0.0 }

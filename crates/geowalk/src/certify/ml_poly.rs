@@ -2,14 +2,14 @@
 //! Weights that need no rate: with the regrets $R_{t,i} = \sum_{s\le t} r_{s,i}$, $r_{t,i} = g_t(z_t - x_{t,i})$, against
 //! each expert, and $\eta_{t,i} = 1/(B_t + \sum_{s \le t} r_{s,i}^2)$, B the largest $r^2$ so far,
 //! $$w_{t+1,i} \propto \eta_{t,i}\,(R_{t,i})_+, \qquad R_{T,i} \;\le\; \sqrt{P\,\bigl(B_T + \textstyle\sum_t r_{t,i}^2\bigr)},
-//! \qquad P = \sum_t\sum_i \eta_{t-1,i}\, r_{t,i}^2$$
-//! (with $\eta_{t,i}$ where $R_{t-1,i} \le 0$), and against a convex combination u the mean of these under u. P is at most
-//! about n(1 + ln T): an expert that differs little from the learner is followed at little cost, whatever the range of the
-//! others.
+//! \qquad P = \sum_t (\Phi_t - \Phi_{t-1})_+, \quad \Phi_t = \sum_i \eta_{t,i}(R_{t,i})_+^2$$
+//! and against a convex combination u the mean of these under u. P is measured; beforehand
+//! $\Phi_t - \Phi_{t-1} \le \sum_i\eta_{t-1,i}r_{t,i}^2$, so that P is about n(1 + ln T) at most: an expert that differs little
+//! from the learner is followed at little cost, whatever the range of the others.
 //!
-//! **Proof** $\Phi_t = \sum_i\eta_{t,i}(R_{t,i})_+^2$ grows by at most the terms of P, since
-//! $(R + r)_+^2 \le R_+^2 + 2R_+r + r^2$, rates fall, and $\sum_i\eta_{t-1,i}(R_{t-1,i})_+r_{t,i} = 0$ by the choice of the
-//! weights. **Cost** O(n). **Care** rule and bound in one. An expert behind the learner has the weight 0.
+//! **Proof** $\eta_{T,i}(R_{T,i})_+^2 \le \Phi_T \le P$. Beforehand: $(R + r)_+^2 \le R_+^2 + 2R_+r + r^2$, rates fall, and
+//! $\sum_i\eta_{t-1,i}(R_{t-1,i})_+r_{t,i} = 0$ by the choice of the weights. **Cost** O(n). **Care** rule and bound in
+//! one. An expert behind the learner has the weight 0.
 //! **Source** \[GSE14, sec. 4\], scale-free and with P measured.
 
 use super::theorem::{
@@ -35,7 +35,7 @@ pub(super) const THEOREM: Theorem = Theorem {
         checked(PROBABILITIES),
         declared(CONVEX),
     ],
-    bound: "sqrt(P (B + sum r_i^2)), P = sum_t sum_i eta_i r_i^2, r_i = g (z - x_i)",
+    bound: "sqrt(P (B + sum r_i^2)), P the rises of sum_i eta_i max(R_i, 0)^2, r_i = g (z - x_i)",
     source: "GSE14, sec. 4",
     correction: "any range of losses; P as it was on the run",
 };
@@ -159,15 +159,13 @@ pub struct MlPoly {
     /// P.
     p: Sum,
     w: Vec<f64>,
-    /// Which experts were not ahead before the round.
-    late: Vec<bool>,
 }
 
 impl MlPoly {
     /// For n experts and a loss with these facts.
     pub fn new(n: usize, facts: &Facts) -> Self {
         let regrets = Regrets::new(n, Watch::convex(&THEOREM, facts));
-        Self { regrets, p: Sum::default(), w: vec![1.0 / n as f64; n], late: vec![true; n] }
+        Self { regrets, p: Sum::default(), w: vec![1.0 / n as f64; n] }
     }
 
     /// The weights of the next round.
@@ -178,6 +176,15 @@ impl MlPoly {
     /// 1/η_i, which is 0 before anything differed.
     fn inverse(&self, i: usize) -> f64 {
         self.regrets.largest * self.regrets.largest + self.regrets.squares[i]
+    }
+
+    /// Φ.
+    fn potential(&self) -> f64 {
+        let of = |i: usize| {
+            let ahead = Real::max(self.regrets.sums[i].total(), 0.0);
+            if ahead > 0.0 { ahead * ahead / self.inverse(i) } else { 0.0 }
+        };
+        (0..self.w.len()).map(of).sum()
     }
 
     fn reweigh(&mut self) {
@@ -212,29 +219,10 @@ impl MlPoly {
 impl Bound for MlPoly {
     /// Sees the forecasts of all experts, and moves the weights.
     fn observe<F: Real, X: Row<F>>(&mut self, round: &Round, x: X) {
+        let before = self.potential();
         self.regrets.read(round, x);
-        let n = self.w.len();
-        // What the choice of the weights makes 0, but for rounding.
-        let mut cross = 0.0;
-        for i in 0..n {
-            let (r, ahead) = (self.regrets.row[i], self.regrets.sums[i].total());
-            if ahead > 0.0 {
-                let inverse = self.inverse(i);
-                cross += 2.0 * ahead * r / inverse;
-                self.p.add(r * r / inverse);
-            }
-        }
-        self.p.add(Real::max(cross, 0.0));
-        for (late, sum) in self.late.iter_mut().zip(&self.regrets.sums) {
-            *late = sum.total() <= 0.0;
-        }
         self.regrets.add();
-        for i in 0..n {
-            let r = self.regrets.row[i];
-            if self.late[i] && r != 0.0 {
-                self.p.add(r * r / self.inverse(i));
-            }
-        }
+        self.p.add(Real::max(self.potential() - before, 0.0));
         self.reweigh();
     }
 
@@ -243,7 +231,9 @@ impl Bound for MlPoly {
     }
 
     fn certify(&self, u: &Comparator<'_>) -> Certificate {
-        let p = self.p.upper() * (1.0 + 1e-12);
+        // Each rise is a difference of two rounded sums, none above P.
+        let rounds = 16.0 * (self.w.len() as f64 + 4.0) * self.regrets.watch.rounds as f64;
+        let p = self.p.upper() * (1.0 + 1e-12 + rounds * f64::EPSILON);
         self.regrets.certify(u, |i| (p * self.inverse(i) * (1.0 + 1e-12)).sqrt())
     }
 }
