@@ -1,15 +1,16 @@
 //! # Natural gradient for several classes
-//! Multinomial logistic regression whose steps are those of natural gradient, at the price of plain gradient descent: the metric is that of a model of the
-//! joint distribution of row and class, learned beside the coefficients ([`Natural`]; the formulas are there). Scales of features, and with
-//! a full covariance their correlations, do not matter.
+//! Multinomial logistic regression with steps of natural gradient, at the cost of plain gradient descent. The metric
+//! is that of a model of the joint distribution of row and class, which is learned together with the coefficients (see
+//! [`Natural`] for the formulas). The scales of features have no effect; with a full covariance, neither have their
+//! correlations.
 //!
-//! | piece | what it is |
+//! | item | content |
 //! |---|---|
 //! | [`Natural`] | the walk |
 //! | [`AnyFamily`] | the model of rows given their class: categories, counts, numbers |
 //! | [`Settings`], [`Schedule`] | rate, cap, averages, ridge |
-//! | [`Report`] | has it converged? are the classes separable? |
-//! | [`Baseline`] | plain and adaptive gradient descent, natural gradient in the metric of the parameters themselves, mirror descent: to see what is gained |
+//! | [`Report`] | convergence, and separability of the classes |
+//! | [`Baseline`] | other methods for comparison: gradient descent, AdaGrad, other metrics, mirror descent |
 //!
 //! **Source** \[SC21\].
 
@@ -40,7 +41,7 @@ use crate::Real;
 use crate::error::{Allowed, DomainError};
 use crate::real::lanes;
 
-/// What a step did.
+/// The result of a step.
 ///
 /// ```
 /// use geowalk::natural::{AnyFamily, Natural, Settings};
@@ -58,15 +59,15 @@ pub struct Moved {
     pub loss: f64,
     /// P of the class, before the step.
     pub probability: f64,
-    /// The class that was most probable; of equal ones the first.
+    /// The most probable class; among equals the first.
     pub prediction: usize,
     /// γ.
     pub rate: f64,
-    /// Was γ smaller than the schedule's, by the cap?
+    /// Whether the cap made γ smaller than the schedule.
     pub capped: bool,
 }
 
-/// Refuses a weight that an example cannot have.
+/// Refuses an invalid weight.
 fn importance(weight: f64) -> Result<(), DomainError> {
     let allowed = Allowed::Closed(0.0, 1e12);
     if allowed.contains(weight) {
@@ -75,7 +76,7 @@ fn importance(weight: f64) -> Result<(), DomainError> {
     Err(DomainError::Scalar { what: "the importance weight", value: weight, allowed })
 }
 
-/// z ← exp(z − top), all of them.
+/// z ← exp(z − top), for all elements.
 fn exponentials(z: &mut [f64], top: f64) {
     lanes::widely(
         #[inline(always)]
@@ -87,7 +88,7 @@ fn exponentials(z: &mut [f64], top: f64) {
     );
 }
 
-/// The first of the classes with the largest logit.
+/// The class with the largest logit; among equals the first.
 fn largest(z: &[f64]) -> usize {
     let mut best = (0, f64::NEG_INFINITY);
     for (c, &z) in z.iter().enumerate() {
@@ -98,7 +99,7 @@ fn largest(z: &[f64]) -> usize {
     best.0
 }
 
-/// v ← v − e_y for probabilities v: q − 1 from the others, which loses no digits where q is nearly 1.
+/// v ← v − e_y for probabilities v. The entry q − 1 is computed from the others, which is precise also if q is near 1.
 fn exclude(class: usize, v: &mut [f64]) {
     let (before, after) = (v.iter().take(class), v.iter().skip(class + 1));
     let others: f64 = before.chain(after).sum();
@@ -107,7 +108,7 @@ fn exclude(class: usize, v: &mut [f64]) {
     }
 }
 
-/// What the logits z say of a class, and v ← q − e_y. With it, the difference of the largest and the smallest logit.
+/// The prediction for a class from the logits z, and v ← q − e_y. Also returns the largest logit minus the smallest.
 fn posterior(z: &[f64], class: usize, v: &mut Vec<f64>) -> Result<(Moved, f64), DomainError> {
     let (mut top, mut least, mut best) = (f64::NEG_INFINITY, f64::INFINITY, 0);
     for (c, &z) in z.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! # What natural gradient is compared with
-//! The same model, fitted by other rules, so that one can see what is gained and why the safeguards are there.
+//! # Methods for comparison
+//! The same model fitted with other rules. They show the gain of natural gradient and the need for its safeguards.
 //!
 //! | method | step | cost |
 //! |---|---|---|
@@ -9,8 +9,9 @@
 //! | `Sngd` | η − γ G_η⁻¹∇ℓ, the metric at the parameters themselves \[SC21, eq. (4), (7)\]: blows up | O(k) |
 //! | `Mirror` | η\* − γ∇ℓ in the dual coordinates \[SC21, eq. (8)\]: leaves its domain | O(k) |
 //!
-//! **Care** `Csngd` needs a statistic without redundancy (not `discrete`, `naive-bayes`) and k ≤ 1024; `Sngd` and `Mirror` need a family whose two charts have
-//! closed forms: `discrete`, `bernoulli`, `poisson`, `exponential`. A step that is not finite is an error: that is what they are for.
+//! **Care** `Csngd` needs a statistic without redundancy (not `discrete` or `naive-bayes`) and k ≤ 1024. `Sngd` and
+//! `Mirror` need a family with closed forms for both charts: `discrete`, `bernoulli`, `poisson`, `exponential`. A step
+//! that is not finite is an error; these methods are included to show it.
 
 mod chart;
 mod dense;
@@ -27,12 +28,12 @@ use crate::row::Row;
 use crate::{spec, walk};
 use chart::Chart;
 
-/// Which rule.
+/// The update rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
     /// Gradient descent.
     Sgd,
-    /// Gradient descent with a rate per coordinate.
+    /// Gradient descent with one rate per coordinate.
     Adagrad,
     /// Natural gradient in the metric of ζ, by a dense solve.
     Csngd,
@@ -43,7 +44,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// The rule of a name.
+    /// The rule with this name.
     pub fn parse(name: &str) -> Result<Self, ConfigError> {
         let known = [
             ("sgd", Self::Sgd),
@@ -59,7 +60,7 @@ impl Method {
     }
 }
 
-/// Multinomial logistic regression by another rule.
+/// Multinomial logistic regression with another update rule.
 ///
 /// ```
 /// use geowalk::natural::{AnyFamily, Baseline, Method, Schedule, Settings};
@@ -85,7 +86,7 @@ pub struct Baseline {
     alpha: Vec<f64>,
     alpha_sums: Vec<f64>,
     beta: Coefficients,
-    /// Σ(∇ℓ)² of α and β, for Adagrad.
+    /// Σ(∇ℓ)² of α and β, for AdaGrad.
     squares: (Vec<f64>, Table),
     cap: Cap,
     n: Vec<f64>,
@@ -98,7 +99,7 @@ pub struct Baseline {
 }
 
 impl Baseline {
-    /// All coefficients 0, no class yet.
+    /// All coefficients 0, no classes.
     pub fn new(method: Method, family: AnyFamily, settings: Settings) -> Result<Self, ConfigError> {
         let missing = |meaning| Err(ConfigError::Missing { name: "another family", meaning });
         let chart = Chart::of(family.name());
@@ -135,12 +136,12 @@ impl Baseline {
         })
     }
 
-    /// How many classes there are.
+    /// Number of classes.
     pub fn classes(&self) -> usize {
         self.n.len()
     }
 
-    /// How many features there is room for.
+    /// Number of features that there is room for.
     pub fn features(&self) -> usize {
         self.features
     }
@@ -175,10 +176,10 @@ impl Baseline {
         self.beta.score(t, z, sums);
     }
 
-    /// out ← α_c + β_c·T(x) of every class.
+    /// out ← α_c + β_c·T(x) for every class.
     pub fn logits<X: Row<f64>>(&self, x: X, scratch: &mut Scratch, out: &mut Vec<f64>) {
         let (t, sums, _) = scratch.all();
-        // The statistic is there, whatever else is said of it.
+        // The statistic is computed even if the row is invalid.
         let _ = self.family.statistic(x, t);
         self.score(t, out, sums);
         if self.averages() {
@@ -188,22 +189,22 @@ impl Baseline {
         }
     }
 
-    /// Are the log-odds linear in the features?
+    /// Whether the log-odds are linear in the features.
     pub fn is_linear(&self) -> bool {
         self.family.size() == self.features
     }
 
-    /// The logits with which the last step predicted, before it learned.
+    /// The logits of the last prediction, before learning.
     pub fn predicted(&self) -> &[f64] {
         self.scratch.z()
     }
 
-    /// P(c) − \[c = y\] of every class c, as the last step predicted it, before it learned that the class was y.
+    /// P(c) − \[c = y\] for every class c, as predicted in the last step before learning.
     pub fn residuals(&self) -> &[f64] {
         &self.residuals
     }
 
-    /// Predicts, then learns that a row is of a class. On an error nothing was learned.
+    /// Predicts a row, then learns its class. On an error nothing has changed.
     pub fn step<X: Row<f64>>(
         &mut self,
         x: X,
@@ -293,7 +294,7 @@ impl Baseline {
         });
     }
 
-    /// α of a class, and out ← its β.
+    /// Returns α of a class, and out ← its β.
     pub fn coefficients(&self, class: usize, out: &mut Vec<f64>) -> f64 {
         let weight = if self.averages() { self.weight } else { 0.0 };
         out.clear();
@@ -303,7 +304,7 @@ impl Baseline {
         if weight > 0.0 { alpha - sum / weight } else { alpha }
     }
 
-    /// out ← β of a class at the coordinates that are features themselves; gives α.
+    /// Returns α, and out ← β of a class at the coordinates that are features.
     pub fn linear(&self, class: usize, out: &mut Vec<f64>) -> f64 {
         let mut all = Vec::new();
         let alpha = self.coefficients(class, &mut all);
@@ -313,7 +314,7 @@ impl Baseline {
         alpha
     }
 
-    /// Gives away everything that changes, as named arrays.
+    /// Passes all mutable state to `put`, as named arrays.
     pub fn save(&self, put: &mut dyn FnMut(&str, &[f64])) {
         put("natural", &[self.features as f64, self.t as f64, self.weight, self.total]);
         put("class-counts", &self.n);
@@ -328,7 +329,7 @@ impl Baseline {
         self.beta.save(&mut |name, values| put(&format!("0.{name}"), values));
     }
 
-    /// Continues from what [`Baseline::save`] gave. On an error it is unchanged.
+    /// Restores the state written by [`Baseline::save`]. On an error it is unchanged.
     pub fn load(
         &mut self,
         get: &mut dyn FnMut(&str) -> Option<Vec<f64>>,

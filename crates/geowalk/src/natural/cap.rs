@@ -1,26 +1,29 @@
 //! # The cap
-//! The largest step that a residual can bear. A step changes the logit of its own row by $-\gamma v_c K_c/p_c$, and the loss has curvature at most ½ in
-//! the logits: changes up to $2v$ descend. Hence
+//! Limits the step to what a residual allows. A step changes the logit of its row by $-\gamma v_c K_c/p_c$. The loss
+//! has curvature at most ½ in the logits, so changes up to $2v$ decrease the loss. Hence
 //! $$\gamma \;\le\; c\,\frac{\sum_c v_c^2}{\sum_c v_c^2 K_c/p_c}\cdot\min\Bigl(1, \frac{k_t}{\bar k_t}\Bigr), \qquad
 //!   k_t = \frac{\sum_c v_c^2 K_c/p_c}{\sum_c v_c^2/p_c},$$
-//! with c = 2 and $\bar k$ the mean of the $k$ so far, later ones weighing more, and none for more than thirty times the mean before it: the k of statistics that are
-//! squares have tails so heavy that one row would hold all others for good. The second factor looks at the other rows: a step at x changes the logits of x′ by
-//! up to $\sqrt{K(x')/K(x)}$ times as much as its own, so that a row near the middle must not move further than an average one may. It matters where
-//! features have heavy tails, and at the beginning, when the covariance is hardly known. Sparse families go without it: a few rows with rare features
-//! would hold all others.
+//! with c = 2. Here $\bar k$ is the mean of the earlier $k$, with larger weights for later ones. A $k$ counts for at
+//! most thirty times the mean before it, because statistics that are squares have such heavy tails that one row would
+//! block all later ones.
 //!
-//! **Why weighted** $c/\max_c K_c/p_c$, simpler, is the same where all classes are common, and collapses where one is rare or has not been seen: every
-//! step is then tiny. **Care** γ falls below the cap in the end where K is bounded, so that the limit theorem is untouched.
-//! **Source** not in \[SC21\], whose method diverges without one.
+//! The second factor protects the other rows. A step at x changes the logits of x′ by up to $\sqrt{K(x')/K(x)}$ times
+//! its own change, so a row near the middle must not move further than an average row may. This matters if features
+//! have heavy tails, and at the beginning, when the covariance is not known well. Sparse families omit the factor,
+//! because a few rows with rare features would block all others.
+//!
+//! **Weights** The simpler $c/\max_c K_c/p_c$ is equivalent if all classes are common. If a class is rare or not seen
+//! yet, it makes every step tiny. **Care** If K is bounded, γ eventually falls below the cap, so the limit theorem
+//! still holds. **Source** not in \[SC21\], whose method diverges without a cap.
 
-/// The most that a row counts for in the mean, in terms of the mean before it.
+/// Maximum weight of a row in the mean, relative to the mean before it.
 const HEAVIEST: f64 = 30.0;
 
-/// The cap, and the mean of what it saw.
+/// The cap, and the running mean of k.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Cap {
     c: Option<f64>,
-    /// Look at other rows?
+    /// Whether to protect other rows.
     wide: bool,
     mean: f64,
     weight: f64,
@@ -32,7 +35,7 @@ impl Cap {
         Self { c, wide, mean: 0.0, weight: 0.0, seen: 0.0 }
     }
 
-    /// γ, and whether it was made smaller; learns k. The cap is `stake` of what it is otherwise.
+    /// Returns γ and whether it was reduced; updates the mean of k. The cap is multiplied by `stake`.
     pub(crate) fn limit(
         &mut self,
         v: &[f64],
@@ -51,7 +54,7 @@ impl Cap {
         }
         let own = curvature / plain;
         let held = if self.wide && own < self.mean { self.mean * plain } else { curvature };
-        // The first ones have nothing to be compared with.
+        // The first rows have no mean to be compared with.
         let own = if self.seen > 20.0 { own.min(HEAVIEST * self.mean) } else { own };
         if own.is_finite() {
             self.seen += 1.0;
@@ -81,7 +84,7 @@ mod tests {
         // Σv² = ½, Σv²K/p = 4.
         assert_eq!(cap.limit(&v, &p, &excess, 1.0, 1.0), (0.25, true));
         assert_eq!(cap.limit(&v, &p, &excess, 0.2, 1.0), (0.2, false));
-        // Nearer than the average: no longer than the average may be.
+        // Nearer than the average: limited as the average row.
         assert_eq!(cap.limit(&v, &p, &[0.0, 0.0], 1.0, 1.0), (0.25, true));
         let mut narrow = Cap::new(Some(2.0), false);
         narrow.limit(&v, &p, &excess, 1.0, 1.0);
@@ -91,14 +94,14 @@ mod tests {
         other.load(cap.save());
         assert_eq!(other, cap);
         assert_eq!(cap.limit(&v, &p, &excess, 1.0, 0.25), (0.0625, true), "a quarter of it");
-        // One row among many does not hold the others for good.
+        // One row among many does not block the others permanently.
         let mut mean = Cap::new(Some(2.0), true);
         for _ in 0..100 {
             mean.limit(&v, &p, &excess, 1.0, 1.0);
         }
         mean.limit(&v, &p, &[1e9, 1e9], 1.0, 1.0);
         assert!(mean.limit(&v, &p, &excess, 1.0, 1.0).0 > 0.1);
-        // No residual, nothing to cap.
+        // Without a residual there is nothing to cap.
         assert_eq!(cap.limit(&[0.0, 0.0], &p, &excess, 1.0, 1.0), (1.0, false));
     }
 }

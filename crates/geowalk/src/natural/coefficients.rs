@@ -1,16 +1,19 @@
 //! # Coefficients
-//! β of every class, and its average over the run, both at the price of the coordinates that move.
+//! β of every class, and its average over the run. Both cost only as much as the coordinates that move.
 //!
-//! A direction that is the same number at all coordinates but a few moves one scalar per class:
+//! If a step adds the same number to all coordinates except a few, the common part is one scalar per class:
 //! $$\beta_{c,j} = b_{c,j} + B_c\,r_{c,j}$$
-//! where r is 1, or a shape that the family gives and keeps for a while; when it gives another one of a class, $B_c r_{c,j}$ goes into $b_{c,j}$ at O(d).
+//! Here r is 1, or a shape given by the family and kept for a while. When the family changes the shape of a class,
+//! $B_c r_{c,j}$ is added to $b_{c,j}$ at O(d).
 //!
-//! The average with weights $w_i = i$ needs no pass over the coordinates either: with $W_t = \sum_{i\le t} w_i$ and $\Delta_i$ the i-th step,
+//! The average with weights $w_i = i$ needs no pass over the coordinates either. With $W_t = \sum_{i\le t} w_i$ and
+//! the i-th step $\Delta_i$,
 //! $$\bar\beta_t = \beta_t - \frac1{W_t}\sum_{i\le t} W_{i-1}\Delta_i ,$$
-//! and a step touches the sum where it touches β. The weights grow linearly, so that the first tenth of a run counts for one hundredth:
-//! averaging forgets the start without knowing where the end will be.
+//! and a step changes the sum only where it changes β. The weights grow linearly, so the first tenth of a run has one
+//! hundredth of the weight: the average forgets the start without knowing the length of the run.
 //!
-//! **Cost** O(s) per coordinate that moves. **Source** \[PJ92\]; growing weights \[SZ13\]; the lazy form of the sum is ours.
+//! **Cost** O(s) per coordinate that moves. **Source** \[PJ92\]; growing weights \[SZ13\]; the lazy form of the sum is
+//! new.
 
 use std::ops::Range;
 
@@ -27,11 +30,11 @@ use crate::walk;
 pub(crate) struct Coefficients {
     own: Table,
     common: Vec<f64>,
-    /// r, if it is not 1.
+    /// r; `None` if it is 1.
     shape: Option<Table>,
-    /// Σ W_{i−1} Δ_i of both, if averages are wanted.
+    /// Σ W_{i−1} Δ_i of both parts, if averages are computed.
     sums: Option<(Table, Vec<f64>)>,
-    /// W of the step that is being made.
+    /// W of the present step.
     weight: f64,
 }
 
@@ -40,8 +43,9 @@ impl Coefficients {
         Self { sums: average.then(Default::default), ..Self::default() }
     }
 
-    /// Room for coordinates and classes. A new class gets the mean of the others, weighted by `p`: no log-odds among them and it depends on
-    /// where the coefficients happen to have drifted together. A shape must be [completed](Coefficients::complete) before anything else is done.
+    /// Makes room for coordinates and classes. A new class gets the mean of the others, weighted by `p`, so that no
+    /// log-odds depend on a common drift of the coefficients. A shape must be [completed](Coefficients::complete)
+    /// before any other call.
     pub(crate) fn grow(&mut self, size: usize, classes: usize, p: &[f64]) {
         if classes > self.common.len() {
             for class in 0..self.common.len() {
@@ -60,7 +64,7 @@ impl Coefficients {
         }
     }
 
-    /// b_c += B_c r_c and B_c ← 0, of a class, and the same of the sums.
+    /// b_c += B_c r_c and B_c ← 0 for a class; likewise for the sums.
     fn fold(&mut self, class: usize) {
         let Some(shape) = &self.shape else { return };
         let take = |common: &mut Vec<f64>| common.get_mut(class).map_or(0.0, std::mem::take);
@@ -76,7 +80,7 @@ impl Coefficients {
         }
     }
 
-    /// r of a class is now another one.
+    /// Changes r of a class.
     pub(crate) fn reshape(&mut self, class: usize, r: impl Iterator<Item = f64>) {
         self.fold(class);
         if let Some(shape) = &mut self.shape {
@@ -86,7 +90,7 @@ impl Coefficients {
         }
     }
 
-    /// r of coordinates and classes that have none yet. β of coordinates that have come since there is a shape is 0.
+    /// Sets r of new coordinates and classes. If there is a shape already, β of new coordinates is 0.
     pub(crate) fn complete(&mut self, r: impl Fn(usize, usize) -> f64) {
         let (size, classes) = (self.own.rows(), self.common.len());
         let begun = self.shape.is_some();
@@ -110,7 +114,7 @@ impl Coefficients {
         }
     }
 
-    /// The steps from now on are averaged with this W.
+    /// Sets the W for averaging the next steps.
     pub(crate) fn begin(&mut self, weight: f64) {
         self.weight = weight;
     }
@@ -125,7 +129,8 @@ impl Coefficients {
         }
     }
 
-    /// b_{c,j} += a_c f(p_j, row_{j,c}) for all coordinates j, in order, and classes c, with a row of the table for each coordinate.
+    /// b_{c,j} += a_c f(p_j, row_{j,c}) for all coordinates j, in order, and classes c. Each coordinate has one row of
+    /// the table.
     #[inline(always)]
     pub(crate) fn update_all<P: Copy>(
         &mut self,
@@ -141,7 +146,7 @@ impl Coefficients {
         }
     }
 
-    /// The same for some of the coordinates.
+    /// As [`Coefficients::update_all`], for some of the coordinates.
     #[inline(always)]
     pub(crate) fn update_some<P: Copy>(
         &mut self,
@@ -208,7 +213,7 @@ impl Coefficients {
         }
     }
 
-    /// b_{c,j} += delta, for one class.
+    /// b_{c,j} += delta for one class.
     #[inline(always)]
     pub(crate) fn add(&mut self, j: usize, class: usize, delta: f64) {
         if let Some(b) = self.own.row_mut(j).get_mut(class) {
@@ -234,7 +239,7 @@ impl Coefficients {
         }
     }
 
-    /// z_c += β_c·T; and the same of the sums, if there are any.
+    /// z_c += β_c·T; likewise for the sums, if there are any.
     pub(crate) fn score(&self, t: &Statistic, z: &mut [f64], sums: &mut [f64]) {
         let Some((own, common)) = &self.sums else { return self.score_iterate(t, z) };
         lanes::widely(
@@ -247,7 +252,7 @@ impl Coefficients {
         );
     }
 
-    /// z_c += β_c·T, where nobody asks for the average.
+    /// z_c += β_c·T, if the average is not needed.
     pub(crate) fn score_iterate(&self, t: &Statistic, z: &mut [f64]) {
         lanes::widely(
             #[inline(always)]
@@ -281,7 +286,7 @@ impl Coefficients {
         self.own.at(j, class) + self.common_at(&self.common, j, class)
     }
 
-    /// The average of a coordinate and class, where W is the sum of the weights so far.
+    /// The average of a coordinate and class; W is the sum of the weights up to now.
     pub(crate) fn averaged(&self, j: usize, class: usize, weight: f64) -> f64 {
         let now = self.at(j, class);
         match &self.sums {
@@ -306,7 +311,8 @@ impl Coefficients {
         }
     }
 
-    /// Continues from what [`Coefficients::save`] gave. A shape is not in it: the family gives it, before anything else is done.
+    /// Restores the state written by [`Coefficients::save`]. It has no shape; the family must set it before any other
+    /// call.
     pub(crate) fn load(
         &mut self,
         get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
@@ -327,7 +333,7 @@ impl Coefficients {
     }
 }
 
-/// b_c += a_c f(row_c) for all classes c, and the same of the sums, times `weight`.
+/// b_c += a_c f(row_c) for all classes c; likewise for the sums, times `weight`.
 #[inline(always)]
 fn add(
     own: &mut [f64],
@@ -343,7 +349,7 @@ fn add(
     });
 }
 
-/// A table of a saved state.
+/// A table from a saved state.
 pub(crate) fn table(
     get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
     name: &'static str,
@@ -360,7 +366,7 @@ pub(crate) fn table(
 mod tests {
     use super::*;
 
-    /// The average of the definition, beside the lazy one.
+    /// Compares the lazy average with its definition.
     #[test]
     fn the_lazy_average_is_the_average() {
         let mut lazy = Coefficients::new(true);
@@ -382,7 +388,7 @@ mod tests {
         }
     }
 
-    /// A shape that changes, beside coefficients that are moved one by one.
+    /// Compares a changing shape with coefficients that are moved one by one.
     #[test]
     fn a_shape_stands_for_a_move_of_all_coordinates() {
         let r = |j: usize, c: usize, time: u32| 1.0 + (j + 2 * c) as f64 + 0.1 * f64::from(time);

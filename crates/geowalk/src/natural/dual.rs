@@ -1,22 +1,27 @@
 //! # Dual stochastic natural gradient
 //! Multinomial logistic regression, $P(c \mid x) \propto \exp(\alpha_c + \beta_c\cdot T(x))$, by steps
-//! $$\alpha_c \mathrel{-}= \gamma\,w_c\,(1 - \theta_c\cdot g_c), \qquad \beta_c \mathrel{-}= \gamma\,w_c\,g_c, \qquad w_c = \frac{q_c - [c=y]}{p_c},$$
-//! where q is the prediction, and p and g = ∇_θ log P(x∣c) are those of a model ζ of the joint distribution, learned beside: it is used *before* it
-//! sees the example. **For every ζ** this is $G_\zeta^{-1}\nabla\ell$, a step of natural gradient in the Fisher metric of ζ, at O(k) and without a matrix: the loss
-//! converges to that of the best logistic regression, whether or not the family is the right one.
+//! $$\alpha_c \mathrel{-}= \gamma\,w_c\,(1 - \theta_c\cdot g_c), \qquad \beta_c \mathrel{-}= \gamma\,w_c\,g_c, \qquad
+//!   w_c = \frac{q_c - [c=y]}{p_c},$$
+//! where q is the prediction. p and g = ∇_θ log P(x∣c) are those of a model ζ of the joint distribution, which is
+//! learned at the same time: ζ is used *before* it sees the example. **For every ζ** this is $G_\zeta^{-1}\nabla\ell$,
+//! a step of natural gradient in the Fisher metric of ζ, at O(k) and without a matrix. The loss converges to that of
+//! the best logistic regression, even if the family is wrong.
 //!
-//! **Cap** γ is at most what the residual can bear: see `cap.rs`. Without it the method fails (an excess loss of 10 to 90 where it has 0.001 with it).
+//! **Cap** γ is limited as described in `cap.rs`. Without the cap the method fails: its excess loss is 10 to 90
+//! instead of 0.001.
 //!
-//! **Guard** Predictions are mixed with the class frequencies, which get the larger share where they lose less, and where the loss is much larger than theirs the
-//! coefficients begin again at zero: see `guard.rs`.
+//! **Guard** Predictions are mixed with the class frequencies, which get the larger share if they lose less. If the
+//! loss is much larger than theirs, the coefficients restart at zero: see `guard.rs`.
 //!
-//! **Ridge** The gradient λβ is preconditioned too, by $(B_c + \lambda I_\beta)^{-1}$ with $B_c = p_c E_c[\varphi\varphi^\top]$, φ = (1, T):
-//! $$d\beta = (p_c C_c + \lambda I)^{-1}\bigl(v_c(T - \theta_c) + \lambda\beta_c\bigr), \qquad d\alpha = v_c/p_c - \theta_c\cdot d\beta .$$
+//! **Ridge** The gradient λβ is preconditioned too, by $(B_c + \lambda I_\beta)^{-1}$ with
+//! $B_c = p_c E_c[\varphi\varphi^\top]$, φ = (1, T):
+//! $$d\beta = (p_c C_c + \lambda I)^{-1}\bigl(v_c(T - \theta_c) + \lambda\beta_c\bigr), \qquad
+//!   d\alpha = v_c/p_c - \theta_c\cdot d\beta .$$
 //!
-//! **Cost** O(s·nnz), O(s·d) or O(d² + s·d) by family; O(s·dim T) with a ridge. **Care** α has a coordinate for each class: a constant common to all changes
-//! nothing. A class that comes later enters with log-odds of its prior probability. Where classes are separable there is no finite optimum;
-//! [`Natural::report`] says so. **Source** \[SC21, def. 1, prop. 2 and 3\]; that the step is natural gradient for every ζ, the cap and the ridge are not in
-//! the paper.
+//! **Cost** O(s·nnz), O(s·d) or O(d² + s·d) by family; O(s·dim T) with a ridge. **Care** α has one coordinate per
+//! class; adding a constant to all has no effect. A class that appears later enters with the log-odds of its prior
+//! probability. If classes are separable, there is no finite optimum; [`Natural::report`] says so. **Source** \[SC21,
+//! def. 1, prop. 2 and 3\]. Not in the paper: that the step is natural gradient for every ζ, the cap, and the ridge.
 
 mod saved;
 
@@ -33,20 +38,20 @@ use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::row::Row;
 use crate::{Real, walk};
 
-/// How to walk.
+/// Settings of the walk.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// Pseudo-examples of every class.
+    /// Pseudo-examples per class.
     pub a: f64,
     /// γ.
     pub schedule: Schedule,
-    /// The cap's constant; `None` for the algorithm as printed, which diverges.
+    /// The constant of the cap; `None` for the algorithm as printed, which diverges.
     pub cap: Option<f64>,
-    /// Predict with the average of the iterates, weighted by their number.
+    /// Whether to predict with the average of the iterates, weighted by their number.
     pub average: bool,
     /// λ.
     pub ridge: f64,
-    /// Never much worse than the class frequencies; only where there is a cap.
+    /// Whether to limit the loss relative to the class frequencies; requires a cap.
     pub guard: bool,
 }
 
@@ -58,7 +63,7 @@ impl Default for Settings {
     }
 }
 
-/// One family and its coefficients.
+/// A family and its coefficients.
 #[derive(Debug, Clone)]
 struct Part {
     family: AnyFamily,
@@ -98,12 +103,12 @@ pub struct Natural {
     parts: Vec<Part>,
     layout: Layout,
     features: usize,
-    /// Examples of each class by weight, and of all.
+    /// Total weight of the examples of each class, and of all.
     n: Vec<f64>,
     total: f64,
     alpha: Vec<f64>,
     alpha_sums: Vec<f64>,
-    /// Examples, and Σ of their weights in the average.
+    /// Number of examples, and the sum of their weights in the average.
     t: u64,
     weight: f64,
     cap: Cap,
@@ -113,12 +118,12 @@ pub struct Natural {
     work: Work,
 }
 
-/// One number for each class, many times.
+/// Vectors with one number per class.
 #[derive(Debug, Clone, Default)]
 struct Work {
     p: Vec<f64>,
     v: Vec<f64>,
-    /// q − e of what was predicted, which is not v where that is the average or insured.
+    /// q − e of the prediction. It differs from v if the prediction is averaged or insured.
     residuals: Vec<f64>,
     dots: Vec<f64>,
     excess: Vec<f64>,
@@ -128,12 +133,12 @@ struct Work {
 }
 
 impl Natural {
-    /// One family for all features; no class yet.
+    /// One family for all features, and no classes.
     pub fn new(family: AnyFamily, settings: Settings) -> Result<Self, ConfigError> {
         Self::build(vec![family], Layout::One, settings)
     }
 
-    /// A family for each set of features, and one for all others. New features go to the last.
+    /// A family for each set of features, and one for all other features, including new ones.
     ///
     /// ```
     /// use geowalk::natural::{AnyFamily, Natural, Settings};
@@ -198,27 +203,27 @@ impl Natural {
         })
     }
 
-    /// How many classes there are.
+    /// Number of classes.
     pub fn classes(&self) -> usize {
         self.n.len()
     }
 
-    /// How many features there is room for.
+    /// Number of features that there is room for.
     pub fn features(&self) -> usize {
         self.features
     }
 
-    /// Examples learned from.
+    /// Number of examples learned.
     pub fn examples(&self) -> u64 {
         self.t
     }
 
-    /// How it walks.
+    /// The settings.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// Pseudo-examples of a class.
+    /// Pseudo-examples per class.
     fn pseudo(&self) -> f64 {
         match self.parts.as_slice() {
             [only] => only.family.pseudo(self.settings.a),
@@ -267,7 +272,7 @@ impl Natural {
         }
     }
 
-    /// A new class, where those there are have the probabilities p.
+    /// Adds a class; the existing classes have the probabilities p.
     fn join(&mut self, p: &[f64]) -> Result<(), DomainError> {
         let s = self.n.len() + 1;
         for (k, part) in self.parts.iter_mut().enumerate() {
@@ -279,7 +284,7 @@ impl Natural {
         self.n.push(0.0);
         let a = self.pseudo();
         let odds = a / (self.total + a * (s - 1) as f64);
-        // Before the first example all classes are alike.
+        // Before the first example all classes are equal.
         let prior = if self.total > 0.0 { Real::ln(odds * (s - 1) as f64) } else { 0.0 };
         self.alpha.push(alpha + prior);
         self.alpha_sums.push(sums);
@@ -301,7 +306,7 @@ impl Natural {
         Ok(())
     }
 
-    /// z ← the logits at the last iterate, and `sums` what makes those of the average.
+    /// z ← the logits of the last iterate; `sums` ← what converts them to those of the average.
     fn score(&self, statistics: &[Statistic], z: &mut Vec<f64>, sums: &mut Vec<f64>) {
         z.clone_from(&self.alpha);
         sums.clone_from(&self.alpha_sums);
@@ -314,9 +319,9 @@ impl Natural {
         self.settings.average && self.weight > 0.0
     }
 
-    /// out ← α_c + β_c·T(x) of every class, of the average if there is one, or where the walk is guarded
-    /// the logarithms of the insured probabilities, mixed with the class frequencies. Features without a coefficient count as 0; rows outside the family's domain
-    /// are scored all the same, and a NaN comes out as NaN.
+    /// out ← α_c + β_c·T(x) for every class, from the average if there is one. If the walk is guarded, out ← the
+    /// logarithms of the insured probabilities, mixed with the class frequencies. Features without a coefficient count
+    /// as 0. Rows outside the domain of the family are scored too; a NaN gives a NaN.
     pub fn logits<X: Row<f64>>(&self, x: X, scratch: &mut Scratch, out: &mut Vec<f64>) {
         self.raw_logits(x, scratch, out);
         self.prior(&mut scratch.p);
@@ -325,11 +330,11 @@ impl Natural {
         }
     }
 
-    /// The same without insurance.
+    /// The logits without insurance and mixing.
     pub fn raw_logits<X: Row<f64>>(&self, x: X, scratch: &mut Scratch, out: &mut Vec<f64>) {
         scratch.statistics.resize_with(self.parts.len(), Statistic::default);
         for (k, (part, t)) in self.parts.iter().zip(&mut scratch.statistics).enumerate() {
-            // The statistic is there, whatever else is said of it.
+            // The statistic is computed even if the row is invalid.
             let _ = match &self.layout {
                 Layout::One => part.family.statistic(x, t),
                 Layout::Split { of, .. } => {
@@ -345,25 +350,26 @@ impl Natural {
         }
     }
 
-    /// Are the log-odds linear in the features? Not if a family has squares or products of them.
+    /// Whether the log-odds are linear in the features. They are not if a family uses squares or products of features.
     pub fn is_linear(&self) -> bool {
         let own =
             |(k, part): (usize, &Part)| part.family.size() == self.layout.count(k, self.features);
         self.parts.iter().enumerate().all(own)
     }
 
-    /// The logits with which the last step predicted, before it learned.
+    /// The logits of the last prediction, before learning.
     pub fn predicted(&self) -> &[f64] {
         &self.scratch.z
     }
 
-    /// P(c) − \[c = y\] of every class c, as the last step predicted it, before it learned that the class was y: the slopes of the loss in the logits.
+    /// P(c) − \[c = y\] for every class c, as predicted in the last step before learning: the slopes of the loss in
+    /// the logits.
     pub fn residuals(&self) -> &[f64] {
         &self.work.residuals
     }
 
-    /// Predicts, then learns that a row is of a class. Features and classes that are new get their place first. On an error nothing
-    /// was learned.
+    /// Predicts a row, then learns its class. New features and classes are added first. On an error nothing has
+    /// changed.
     pub fn step<X: Row<f64>>(
         &mut self,
         x: X,
@@ -464,14 +470,14 @@ impl Natural {
         Ok(moved)
     }
 
-    /// Has the loss become too large, beside that of the class frequencies?
+    /// Whether the loss has become too large compared with that of the class frequencies.
     fn fails(&mut self, loss: f64, p: f64) -> bool {
         let size: usize = self.parts.iter().map(|part| part.family.size()).sum();
         let coefficients = (self.n.len() - 1) as f64 * size as f64;
         self.guard.saw(loss, -Real::ln(p), coefficients)
     }
 
-    /// Coefficients of zero, and the class frequencies p; ζ stays.
+    /// Resets the coefficients to zero and predictions to the class frequencies p; ζ is kept.
     fn begin_again(&mut self, p: &[f64]) {
         for part in &mut self.parts {
             part.beta = Coefficients::new(self.settings.average);
@@ -485,7 +491,7 @@ impl Natural {
         self.monitor.forget();
     }
 
-    /// Σ_c v_c z_c of the first example of a pair.
+    /// Σ_c v_c z_c for the first example of a pair.
     fn probe(&self, z: &mut Vec<f64>) -> f64 {
         z.clone_from(&self.alpha);
         for (part, t) in self.parts.iter().zip(&self.monitor.probe) {
@@ -494,7 +500,7 @@ impl Natural {
         z.iter().zip(&self.monitor.residual).map(|(z, v)| z * v).sum()
     }
 
-    /// γ, capped.
+    /// γ after the cap.
     fn rate(&mut self, work: &Work, weight: f64) -> Result<(f64, bool), DomainError> {
         let size = self.parts.iter().map(|part| part.family.size()).sum();
         let schedule = self.settings.schedule;
@@ -515,7 +521,7 @@ impl Natural {
         Err(DomainError::Overflow { length, limit: walk::LARGEST })
     }
 
-    /// The step of α without a ridge, and the factors of g in that of β.
+    /// The step of α without a ridge, and the factors of g in the step of β.
     fn slide(&mut self, rate: f64, work: &mut Work) {
         work.a.clear();
         work.a.extend(work.v.iter().zip(&work.p).map(|(v, p)| -rate * v / p));
@@ -526,10 +532,10 @@ impl Natural {
         }
     }
 
-    /// The step of β, if there is no ridge, and of ζ.
+    /// The step of ζ, and of β if there is no ridge.
     fn advance(&mut self, statistics: &[Statistic], work: &Work, class: usize, weight: f64) {
         let walks = self.settings.ridge == 0.0;
-        // A row without weight tells nothing, and means of nothing are not numbers.
+        // A row of weight 0 carries no information, and would give means of NaN.
         let tells = weight > 0.0;
         for (Part { family, beta }, t) in self.parts.iter_mut().zip(statistics) {
             match (walks, tells) {
@@ -563,7 +569,7 @@ impl Natural {
         }
     }
 
-    /// How the run stands.
+    /// The state of convergence.
     pub fn report(&self) -> Report {
         let mut cells = (0, 0);
         for part in &self.parts {
@@ -573,7 +579,8 @@ impl Natural {
         Report { again: self.guard.again(), ..self.monitor.report(self.t, cells) }
     }
 
-    /// α of a class, and out ← its β; of the average if there is one. Coordinates of all families, one behind the other.
+    /// Returns α of a class, and out ← its β; from the average if there is one. The coordinates of all families are
+    /// concatenated.
     pub fn coefficients(&self, class: usize, out: &mut Vec<f64>) -> f64 {
         let weight = if self.averages() { self.weight } else { 0.0 };
         out.clear();
@@ -585,7 +592,7 @@ impl Natural {
         if weight > 0.0 { alpha - sum / weight } else { alpha }
     }
 
-    /// α of a class at the last iterate, and out ← its β.
+    /// Returns α of a class at the last iterate, and out ← its β.
     pub fn iterate(&self, class: usize, out: &mut Vec<f64>) -> f64 {
         out.clear();
         for part in &self.parts {
@@ -594,7 +601,7 @@ impl Natural {
         self.alpha.get(class).copied().unwrap_or(0.0)
     }
 
-    /// out ← β of a class at the coordinates that are features themselves, in the order of the features.
+    /// out ← β of a class at the coordinates that are features, in the order of the features.
     pub fn linear(&self, class: usize, out: &mut Vec<f64>) -> f64 {
         let weight = if self.averages() { self.weight } else { 0.0 };
         out.clear();
@@ -611,7 +618,8 @@ impl Natural {
         self.coefficients(class, &mut Vec::new())
     }
 
-    /// mean ← θ of a class, covariance ← its covariance (column-major), of the only family: what ζ believes. `None` of several.
+    /// mean ← θ of a class, covariance ← its covariance (column-major), as estimated by ζ. `None` if there are several
+    /// families.
     pub fn moments(
         &self,
         class: usize,

@@ -41,10 +41,10 @@ pub(crate) use poisson::Poisson;
 use super::table::Table;
 use crate::error::Allowed;
 
-/// Values of features whose squares can be summed without overflow.
+/// Feature values whose squares can be summed without overflow.
 const NUMBERS: Allowed = Allowed::Closed(-1e100, 1e100);
 
-/// Counts and other values without a sign.
+/// Non-negative values such as counts.
 const COUNTS: Allowed = Allowed::Closed(0.0, 1e100);
 
 /// out ← a column of a table.
@@ -53,7 +53,7 @@ fn column(table: &Table, class: usize, out: &mut Vec<f64>) {
     out.extend(table.each().map(|row| row.get(class).copied().unwrap_or(0.0)));
 }
 
-/// out ← the matrix with this diagonal and zeros besides.
+/// out ← the diagonal matrix with these values.
 fn diagonal(values: impl ExactSizeIterator<Item = f64>, out: &mut Vec<f64>) {
     let n = values.len();
     out.clear();
@@ -63,7 +63,7 @@ fn diagonal(values: impl ExactSizeIterator<Item = f64>, out: &mut Vec<f64>) {
     }
 }
 
-/// r_j ← r_j/(p v_j + λ); 0 for a feature that has not varied: it does not move.
+/// r_j ← r_j/(p v_j + λ). A feature that has not varied does not move: 0.
 fn divide(r: &mut [f64], p: f64, ridge: f64, variance: impl Fn(usize) -> f64) {
     for (j, r) in r.iter_mut().enumerate() {
         let v = variance(j);
@@ -71,7 +71,8 @@ fn divide(r: &mut [f64], p: f64, ridge: f64, variance: impl Fn(usize) -> f64) {
     }
 }
 
-/// Cells that still have their pseudo-count, of the rows and columns that have an example.
+/// Counts the cells that have only their pseudo-count, in rows and columns with an example. Also returns the number of
+/// all such cells.
 fn empty_cells(counts: &Table, pseudo: f64, n: &[f64]) -> (u64, u64) {
     let (mut empty, mut all) = (0, 0);
     for row in counts.each().filter(|row| row.iter().any(|&count| count > pseudo)) {

@@ -1,13 +1,13 @@
 //! # Families
-//! What natural gradient must know of the distribution of a row given its class: a linear exponential family
+//! Natural gradient needs a model of rows given their class: a linear exponential family
 //! $$P(x \mid c) \propto \exp(\beta_c \cdot T(x)), \qquad \theta_c = E[T \mid c],$$
 //! whose score in the mean parameters has a closed form,
 //! $$g_c(x) = \nabla_{\theta} \log P_{\theta_c}(x) = \mathrm{Cov}_{\theta_c}(T)^{-1}(T(x) - \theta_c).$$
-//! No matrix is inverted for it except the covariance of a full Gaussian. A family keeps its own θ, which is what the paper calls the dual
-//! sequence ζ\*: it is asked for scores first and shown the example afterwards.
+//! No matrix is inverted, except the covariance of a full Gaussian. A family keeps its θ, which the paper calls the
+//! dual sequence ζ\*. It is asked for scores first and learns the example afterwards.
 //!
-//! **Cost** that of g for every class: O(s·nnz) for counts, categories and bits, O(s·d) for the rest, O(d² + s·d) for one full covariance, O(s·d²) for many.
-//! **Source** \[SC21, prop. 3\]; the families are worked out here.
+//! **Cost** Computing g for every class: O(s·nnz) for counts, categories and bits, O(s·d) for most others, O(d² + s·d)
+//! for one full covariance, O(s·d²) for one per class. **Source** \[SC21, prop. 3\]; the families are worked out here.
 
 use super::coefficients::Coefficients;
 use super::families::{
@@ -22,26 +22,28 @@ use crate::spec::{self, Args, Entry, Spec};
 
 /// A model of rows given their class. Classes are numbered 0, 1, …
 pub(crate) trait Family {
-    /// How many coordinates T has, for the features there is room for.
+    /// Number of coordinates of T, for the present number of features.
     fn size(&self) -> usize;
 
     /// Makes room for features and classes.
     fn grow(&mut self, features: usize, classes: usize) -> Result<(), DomainError>;
 
-    /// t ← T(x); refuses rows outside the family's domain.
+    /// t ← T(x); refuses rows outside the domain of the family.
     fn statistic<X: Row<f64>>(&self, x: X, t: &mut Statistic) -> Result<(), DomainError>;
 
-    /// For every class, adds θ·g to `dots` and (T − θ)·g, the squared Mahalanobis distance, to `excess`. It, `walk`, `observe` and `advance` must be inlined: they
-    /// are compiled once more for wide vectors, with the same bits.
+    /// Adds θ·g to `dots` and (T − θ)·g, the squared Mahalanobis distance, to `excess`, for every class. This
+    /// function, `walk`, `observe` and `advance` must be inlined: they are also compiled for wide vectors, with the
+    /// same bits.
     fn score(&mut self, t: &Statistic, dots: &mut [f64], excess: &mut [f64]);
 
-    /// β_c += a_c g_c for all classes, with the g of the statistic that was scored last.
+    /// β_c += a_c g_c for all classes, with g of the statistic scored last.
     fn walk(&self, t: &Statistic, a: &[f64], to: &mut Coefficients);
 
-    /// θ sees the example that was scored last.
+    /// Updates θ with the example scored last.
     fn observe(&mut self, t: &Statistic, class: usize, weight: f64);
 
-    /// `walk`, then `observe`. A family of many numbers does both for a few features at a time, so that its tables go through the cache once.
+    /// `walk`, then `observe`. A family with many numbers does both for a few features at a time, so that its tables
+    /// pass through the cache once.
     #[inline(always)]
     fn advance(
         &mut self,
@@ -55,7 +57,8 @@ pub(crate) trait Family {
         self.observe(t, class, weight);
     }
 
-    /// Gives the coefficients the shape of what all coordinates share, if the family has one: after features or classes have come, after loading, and after [`Family::observe`].
+    /// Passes the shape of the common part of all coordinates to the coefficients, if the family has one. Called after
+    /// new features or classes, after loading, and after [`Family::observe`].
     fn settle(&mut self, _: &mut Coefficients) {}
 
     /// out ← θ of a class.
@@ -64,28 +67,29 @@ pub(crate) trait Family {
     /// out ← Cov(T) of a class, column-major.
     fn covariance(&self, class: usize, out: &mut Vec<f64>);
 
-    /// r ← (p C + λI)⁻¹ r for a class, C its covariance, or another definite matrix where C is singular.
+    /// r ← (p C + λI)⁻¹ r for a class, where C is its covariance, or another definite matrix if C is singular.
     fn damp(&mut self, class: usize, p: f64, ridge: f64, r: &mut [f64]);
 
-    /// What is added to the number of examples of each class, where `a` was asked for.
+    /// The number added to the examples of each class if `a` was requested.
     fn pseudo(&self, a: f64) -> f64 {
         a
     }
 
-    /// Cells without an example, of those (feature, class) of which both have one.
+    /// Number of (feature, class) cells without an example, and number of all cells whose feature and class have an
+    /// example.
     fn empty_cells(&self, _: &[f64]) -> (u64, u64) {
         (0, 0)
     }
 
-    /// The coordinate that is feature i itself.
+    /// The coordinate that equals feature i.
     fn linear(&self, i: usize) -> usize {
         i
     }
 
-    /// Gives away everything that changes.
+    /// Passes all mutable state to `put`.
     fn save(&self, put: &mut dyn FnMut(&'static str, &[f64]));
 
-    /// Continues from what [`Family::save`] gave, with room for so many features and classes.
+    /// Restores the state written by [`Family::save`], with room for these numbers of features and classes.
     fn load(
         &mut self,
         get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
@@ -123,7 +127,7 @@ macro_rules! families {
         }
 
         impl AnyFamily {
-            /// Its name.
+            /// Name of the family.
             pub fn name(&self) -> &'static str {
                 match &self.0 { $(Inner::$type(_) => $name,)* }
             }
@@ -236,7 +240,7 @@ impl AnyFamily {
         Ok(family)
     }
 
-    /// The family of this name, with parameters taken from `args`.
+    /// The family with this name, with parameters from `args`.
     pub fn read(name: &str, args: &mut Args<'_>) -> Result<Self, ConfigError> {
         match Self::build(name, args)? {
             Some(family) => Ok(family),
@@ -244,7 +248,8 @@ impl AnyFamily {
         }
     }
 
-    /// Gaussian with one covariance for all classes, with a prior: κ examples' worth of mean θ₀ and covariance Σ₀ (column-major).
+    /// Gaussian with one covariance for all classes and a prior of κ examples with mean θ₀ and covariance Σ₀
+    /// (column-major).
     pub fn gaussian_shared(
         kappa: f64,
         mean: &[f64],
@@ -254,12 +259,12 @@ impl AnyFamily {
             .map(|family| Self(Inner::GaussianShared(family)))
     }
 
-    /// Can a ridge be preconditioned? Not where the statistic has all products of features.
+    /// Whether a ridge can be preconditioned. Not if the statistic has all products of features.
     pub fn damps(&self) -> bool {
         !matches!(self.0, Inner::Gaussian(_))
     }
 
-    /// Is it meant for rows so wide that few of them share a feature? The cap of a step then looks at the row alone.
+    /// Whether the family is meant for wide rows that share few features. Then the cap considers only the present row.
     pub fn is_sparse(&self) -> bool {
         matches!(
             self.0,

@@ -1,43 +1,47 @@
 //! # The guard
-//! Two promises that keep a run from being worse than knowing nothing of the rows, whatever these are.
+//! Three measures that bound how much worse a run can be than predicting class frequencies, for any rows.
 //!
-//! * **Insurance** After t examples a prediction q is mixed with the class frequencies p of those before:
-//!   $$q' = (1-\varepsilon)\,q + \varepsilon\,p, \qquad \varepsilon = \frac1{t+2},$$
-//!   the rule of succession: t examples are no ground for claiming more certainty than one in t + 2. An example costs at most
-//!   $\ln(t+2) - \ln p_y$, where a coefficient learned before its feature showed its scale can cost millions, and all of a run costs at most
-//!   $\sum_t -\ln(1-\varepsilon_t) = \ln(T+1)$ more than without.
-//! * **Frequencies as a second expert** The insured prediction and the class frequencies are mixed by what both lost so
-//!   far, with a share that lets the better one come back \[HW98, fixed share\]:
-//!   $$q'' = (1-v)\,q' + v\,p, \qquad v \leftarrow (1-s)\,u + s\,(1-u), \quad u = v\,p_y/q''_y, \quad s = \frac1{t+2}.$$
-//!   Rows of weight 1 cost at most $\ln 2 + \ln(T+1)$ more in all than the frequencies, and than the insured walk. In a
-//!   model that lost to the frequencies lately, predictions are nearly theirs.
-//! * **Beginning again** Where the loss since the last beginning exceeds that of the frequencies by more than 20 + k/10 nats, k the number of coefficients, the
-//!   coefficients go back to zero and α to the frequencies; ζ stays, which is by now better known. From the second time on the steps are shorter
-//!   by a factor of four each time, so that a run that cannot learn ends with the frequencies.
+//! * **Insurance** After t examples, a prediction q is mixed with the class frequencies p of those examples:
+//!   $$q' = (1-\varepsilon)\,q + \varepsilon\,p, \qquad \varepsilon = \frac1{t+2}.$$
+//!   This is the rule of succession: t examples do not justify more certainty than one in t + 2. An example costs at
+//!   most $\ln(t+2) - \ln p_y$. Without insurance, a coefficient learned before its feature showed its scale can cost
+//!   millions. The insurance of a whole run costs at most $\sum_t -\ln(1-\varepsilon_t) = \ln(T+1)$.
+//! * **Frequencies as a second expert** The insured prediction and the class frequencies are mixed according to their
+//!   losses, with a share that lets the better one recover \[HW98, fixed share\]:
+//!   $$q'' = (1-v)\,q' + v\,p, \qquad v \leftarrow (1-s)\,u + s\,(1-u), \quad u = v\,p_y/q''_y, \quad
+//!   s = \frac1{t+2}.$$
+//!   Rows of weight 1 cost in total at most $\ln 2 + \ln(T+1)$ more than the frequencies, and than the insured walk. A
+//!   model that recently lost to the frequencies predicts nearly the frequencies.
+//! * **Restart** If the loss since the last restart exceeds that of the frequencies by more than 20 + k/10 nats, where
+//!   k is the number of coefficients, the coefficients return to zero and α to the frequencies. ζ is kept, because it
+//!   is known better by now. From the second restart on, steps become shorter by a factor of four each time, so a run
+//!   that cannot learn ends with the frequencies.
 //!
-//! Steps see the q of the walk itself, not q′ or q″, and beginning again looks at q′. **Why k/10** Learning k coefficients costs about ½ k ln(t/k) nats; most of it comes back early. A smaller
-//! allowance stopped runs that would have learned, a larger one (k/2) came late. **Care** Not in the algorithm as printed: a walk without a cap has no
-//! guard. **Source** not in \[SC21\]; the rule is Laplace's; constants were chosen on nineteen tables (docs/runs/2026-11-16-natural).
+//! Steps use the q of the walk, not q′ or q″; the restart uses q′. **Constants** Learning k coefficients costs about ½
+//! k ln(t/k) nats, most of which is recovered early. A smaller allowance than k/10 stopped runs that would have
+//! learned; a larger one (k/2) came late. **Care** The algorithm as printed has no guard, and neither has a walk
+//! without a cap. **Source** not in \[SC21\]; the rule is Laplace's; the constants were chosen on nineteen tables
+//! (docs/runs/2026-11-16-natural).
 
 use super::{exponentials, rows};
 use crate::Real;
 use crate::real::lanes;
 
-/// What a beginning may lose against the frequencies, in nats: this, and `PER_COEFFICIENT` for each coefficient.
+/// Allowed loss above the frequencies before a restart, in nats: this, plus `PER_COEFFICIENT` for each coefficient.
 const ALLOWANCE: f64 = 20.0;
 const PER_COEFFICIENT: f64 = 0.1;
-/// What is left of the length of steps when it begins again, from the second time on.
+/// Factor of the step length at each restart from the second on.
 const SHORTER: f64 = 0.25;
 
-/// Watches the loss beside that of the class frequencies.
+/// Compares the loss with that of the class frequencies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Guard {
     on: bool,
-    /// Loss since the last beginning, minus that of the frequencies.
+    /// Loss since the last restart, minus that of the frequencies.
     excess: f64,
-    /// What steps are multiplied by.
+    /// Factor of the step length.
     stake: f64,
-    /// How often it began again.
+    /// Number of restarts.
     again: u64,
     /// v, the share of the class frequencies.
     share: f64,
@@ -56,13 +60,14 @@ impl Guard {
         self.again
     }
 
-    /// q ← q′ and z ← ln q′, where z were the logits of q. Not where there is no guard or a logit is not finite: false.
+    /// q ← q′ and z ← ln q′, where z were the logits of q. Returns false, without a change, if there is no guard or a
+    /// logit is not finite.
     pub(crate) fn insure(&self, t: u64, p: &[f64], z: &mut [f64], q: &mut Vec<f64>) -> bool {
         if !self.on {
             return false;
         }
         let top = z.iter().fold(f64::NEG_INFINITY, |top, &z| Real::max(top, z));
-        // What is not a number stays so, for others to refuse.
+        // NaN is left unchanged, and is refused by the caller.
         if !top.is_finite() || z.iter().any(|z| z.is_nan()) {
             return false;
         }
@@ -76,7 +81,7 @@ impl Guard {
             || {
                 rows::change_both(q, z, p, p, |q, _, p, _| {
                     let q = own * q + share * p;
-                    // At least a share of p: neither 0 nor subnormal.
+                    // At least a share of p, so neither 0 nor subnormal.
                     (q, lanes::ln(q))
                 });
             },
@@ -84,7 +89,7 @@ impl Guard {
         true
     }
 
-    /// q ← q″ and z ← ln q″, where q is q′.
+    /// q ← q″ and z ← ln q″, where q was q′.
     pub(crate) fn blend(&self, p: &[f64], z: &mut [f64], q: &mut [f64]) {
         let share = self.share;
         if share == 0.0 {
@@ -101,7 +106,7 @@ impl Guard {
         );
     }
 
-    /// Sees what −ln q′ and −ln p were of the class of example t, which counts this much.
+    /// Updates v with −ln q′ and −ln p for the class of example t, which has this weight.
     pub(crate) fn weigh(&mut self, t: u64, loss: f64, of_frequencies: f64, weight: f64) {
         if !self.on {
             return;
@@ -115,7 +120,7 @@ impl Guard {
         }
     }
 
-    /// Sees the losses of an example; is it time to begin again, with so many coefficients?
+    /// Adds the losses of an example. Returns whether to restart a model with this number of coefficients.
     pub(crate) fn saw(&mut self, loss: f64, of_frequencies: f64, coefficients: f64) -> bool {
         if !self.on {
             return false;
@@ -134,13 +139,13 @@ impl Guard {
         [self.excess, self.stake, self.again as f64]
     }
 
-    /// v; models of older versions have none, and predict without it.
+    /// v; it is 0 for models of older versions, which predict without it.
     pub(crate) fn share(&self) -> f64 {
         self.share
     }
 
     pub(crate) fn load(&mut self, [excess, stake, again]: [f64; 3], share: f64) {
-        // Saturates; a count far below 2^53.
+        // Saturates; the count is far below 2^53.
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         let again = again as u64;
         *self = Self { on: self.on, excess, stake, again, share };
@@ -159,7 +164,7 @@ mod tests {
         assert!(guard.insure(98, &p, &mut z, &mut q));
         assert!((z[0] - Real::ln(0.25 / 100.0)).abs() < 1e-14, "{z:?}");
         assert!((q[0] + q[1] - 1.0).abs() < 1e-15);
-        // Where q is p, nothing changes.
+        // If q is p, nothing changes.
         let mut z = [3.0 + Real::ln(p[0]), 3.0 + Real::ln(p[1])];
         assert!(guard.insure(0, &p, &mut z, &mut q));
         assert!((z[0] - Real::ln(p[0])).abs() < 1e-15 && (z[1] - Real::ln(p[1])).abs() < 1e-15);

@@ -1,27 +1,28 @@
-//! # Which family a feature belongs to
-//! One family for all features, or one for each of several sets of them: the statistic is the one behind the other, and so is g. What `mixed` columns need.
+//! # Assignment of features to families
+//! One family for all features, or one for each of several sets of features; used by `mixed`. The statistics of the
+//! families are concatenated, and so is g.
 //!
-//! **Cost** A row is gone through once per family. **Care** Features that no set names go to the last family, in the order of their numbers.
+//! **Cost** A row is read once per family. **Care** Features in no set belong to the last family, in ascending order.
 
 use crate::error::{ConfigError, DomainError};
 use crate::row::Row;
 
-/// Which features go where.
+/// The family of each feature.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Layout {
-    /// All to one family.
+    /// All features belong to one family.
     One,
-    /// Each to a family, at its place there.
+    /// Each feature belongs to one of several families.
     Split {
-        /// Family and place of every feature.
+        /// Family, and index within it, of every feature.
         of: Vec<(usize, usize)>,
-        /// How many features each family has.
+        /// Number of features of each family.
         counts: Vec<usize>,
     },
 }
 
 impl Layout {
-    /// The sets of the families but the last, which has the rest. Refuses a feature that is named twice.
+    /// A layout from the sets of all families except the last, which gets the rest. Refuses a feature named twice.
     pub(crate) fn split(sets: &[Vec<usize>]) -> Result<Self, ConfigError> {
         let last = sets.iter().flatten().max().map_or(0, |most| most + 1);
         let mut owner = vec![sets.len(); last];
@@ -43,7 +44,7 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Room for the features below `features`.
+    /// Makes room for the features below `features`.
     pub(crate) fn grow(&mut self, features: usize) {
         if let Self::Split { of, counts } = self {
             let last = counts.len() - 1;
@@ -54,7 +55,7 @@ impl Layout {
         }
     }
 
-    /// How many features a family has, if there are so many of all.
+    /// Number of features of a family, if there are `features` in total.
     pub(crate) fn count(&self, part: usize, features: usize) -> usize {
         match self {
             Self::One => features,
@@ -62,7 +63,7 @@ impl Layout {
         }
     }
 
-    /// The number of a family's feature among all.
+    /// The overall indices of the features of a family.
     pub(crate) fn inside(&self, part: usize) -> Vec<usize> {
         match self {
             Self::One => Vec::new(),
@@ -70,7 +71,7 @@ impl Layout {
         }
     }
 
-    /// An error about a feature of a family, said of the feature of the row.
+    /// Changes the feature index of an error from that within the family to that within the row.
     pub(crate) fn outside(&self, part: usize, error: DomainError) -> DomainError {
         match error {
             DomainError::Coordinate { what, index, value, allowed } if *self != Self::One => {

@@ -1,14 +1,14 @@
-//! # A covariance of low rank and a diagonal
-//! Of many features a matrix of all pairs is too large: what is kept of Σ w r rᵀ is its diagonal, exactly, and a
-//! sketch B of at most 64 rows by frequent directions \[Liberty13\], for which BᵀB ⪯ Σ w r rᵀ. With the prior κV, V
+//! # Covariance as a diagonal plus a matrix of low rank
+//! With many features, a full matrix is too large. Of Σ w r rᵀ, two parts are kept: its exact diagonal, and a sketch B
+//! of at most 64 rows by frequent directions \[Liberty13\], for which BᵀB ⪯ Σ w r rᵀ. With the prior κV, where V are
 //! the variances over all classes,
 //! $$\Sigma = \frac{D + B^\top B}{N}, \qquad D_j = \sum w r_j^2 - \sum_k B_{kj}^2 + \kappa V_j > 0,$$
-//! which has the right variances and the largest correlations, and whose inverse is
+//! This has the right variances and the largest correlations. Its inverse is
 //! $$P = N\bigl(D^{-1} - D^{-1} B^\top (1 + B D^{-1} B^\top)^{-1} B D^{-1}\bigr).$$
-//! Directions are compared in units of V, so that units of features do not matter.
+//! Directions are compared in units of V, so units of features have no effect.
 //!
-//! **Cost** O(d) numbers for each of 64 rows; a product with P is one product with each row; a new row costs about two
-//! of these. **Source** \[GV13, sec. 2.1.4\] for the inverse.
+//! **Cost** O(d) numbers for each of 64 rows. A product with P needs one product per row; a new row costs about two
+//! products with P. **Source** \[GV13, sec. 2.1.4\] for the inverse.
 
 use super::{matrix, rows};
 use crate::ConfigError;
@@ -16,12 +16,12 @@ use crate::error::Allowed;
 use crate::geometry::linalg;
 use crate::walk;
 
-/// Directions that are kept when the sketch is full.
+/// Number of directions kept when the sketch is full.
 const KEPT: usize = 32;
-/// Rows of a full sketch.
+/// Number of rows of a full sketch.
 const FULL: usize = 2 * KEPT;
 
-/// Σ w r rᵀ of many features, and the inverse of the covariance that follows from it.
+/// Σ w r rᵀ of many features, and the inverse of the resulting covariance.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LowRank {
     d: usize,
@@ -37,11 +37,11 @@ pub(crate) struct LowRank {
 }
 
 impl LowRank {
-    /// Takes over a matrix of fewer features, of which the lower triangle counts; `units` are their variances.
+    /// Converts a matrix of fewer features, given by its lower triangle; `units` are their variances.
     pub(crate) fn of(within: &[f64], d: usize, units: &[f64]) -> Self {
         let mut new = Self::default();
         new.grow(d);
-        // B = Λ^½Uᵀ in units of V: all directions, of which compressing keeps the largest.
+        // B = Λ^½Uᵀ in units of V: all directions; compression keeps the largest.
         let scale: Vec<f64> = units.iter().map(|v| v.sqrt()).collect();
         let mut a = vec![0.0; d * d];
         for j in 0..d {
@@ -71,7 +71,7 @@ impl LowRank {
         self.sketch.len().checked_div(self.d).unwrap_or(0)
     }
 
-    /// Makes room for features, which were 0 so far.
+    /// Makes room for new features, which were 0 before.
     pub(crate) fn grow(&mut self, d: usize) {
         if d <= self.d {
             return;
@@ -90,7 +90,7 @@ impl LowRank {
         self.d = d;
     }
 
-    /// Sees w and r; `units` are the variances over all classes.
+    /// Adds w r rᵀ; `units` are the variances over all classes.
     pub(crate) fn add(&mut self, weight: f64, r: &[f64], units: impl Fn(usize) -> f64) {
         rows::change(&mut self.diagonal, r, r, |sum, r, _| sum + weight * r * r);
         if self.rows() >= FULL {
@@ -100,7 +100,7 @@ impl LowRank {
         self.sketch.extend(r.iter().map(|r| length * r));
     }
 
-    /// Keeps the longest directions, each shortened by what is lost \[Liberty13, algorithm 2.1\].
+    /// Keeps the longest directions, each shortened by the amount lost \[Liberty13, algorithm 2.1\].
     fn compress(&mut self, units: impl Fn(usize) -> f64) {
         let (d, n) = (self.d, self.rows());
         let inverse = |v: f64| if v > 0.0 { 1.0 / v } else { 0.0 };
@@ -125,7 +125,7 @@ impl LowRank {
         self.sketch = sketch;
     }
 
-    /// P for this N, κ and these V.
+    /// Computes P for this N, κ and these V.
     pub(crate) fn refresh(&mut self, total: f64, kappa: f64, units: impl Fn(usize) -> f64) {
         let (d, n) = (self.d, self.rows());
         let mut kept = vec![0.0; d];
@@ -135,7 +135,7 @@ impl LowRank {
         self.total = total;
         for (j, kept) in kept.into_iter().enumerate() {
             let prior = kappa * units(j);
-            // BᵀB ⪯ Σ w r rᵀ, but for rounding.
+            // BᵀB ⪯ Σ w r rᵀ, up to rounding.
             let own = (self.diagonal[j] - kept).max(0.0) + prior;
             (self.spread[j], self.inverse[j]) =
                 if prior > 0.0 { (own / total, total / own) } else { (0.0, 0.0) };
@@ -252,7 +252,7 @@ impl LowRank {
     }
 }
 
-/// B diag(e) Bᵀ of rows, all of it.
+/// B diag(e) Bᵀ for the rows of B; the full matrix.
 fn gram(sketch: &[f64], d: usize, e: &[f64]) -> Vec<f64> {
     let n = sketch.len() / d.max(1);
     let mut out = vec![0.0; n * n];

@@ -1,15 +1,16 @@
 //! # Small symmetric matrices
 //! The inverse of a covariance, and products with it. Column-major slices, n×n.
 //!
-//! **Cost** inverse n³, product n². No allocation: the caller's memory. **Care** The matrix is scaled to a unit diagonal first, so that badly scaled
-//! features cost no digits; one that is not definite in floating point gets a small multiple of its diagonal added, ten times as much until it is.
-//! **Source** \[GV13, algorithm 4.2.1\].
+//! **Cost** inverse n³, product n². No allocation; the caller provides the memory. **Care** The matrix is first scaled
+//! to a unit diagonal, so badly scaled features cost no digits. If it is not definite in floating point, a small
+//! multiple of its diagonal is added, ten times larger each time until it is. **Source** \[GV13, algorithm 4.2.1\].
 
 use super::rows;
 use crate::geometry::linalg;
 
-/// p ← A⁻¹ for the symmetric A whose lower triangle `a` holds and spoils; `scale` is scratch of n numbers. Coordinates with a zero or negative
-/// diagonal are left out: their rows and columns of the inverse are 0. Gives false, and p = 0, if `a` is not finite.
+/// p ← A⁻¹ for a symmetric A. `a` holds its lower triangle and is overwritten; `scale` is scratch of n numbers.
+/// Coordinates with a zero or negative diagonal are omitted: their rows and columns of the inverse are 0. Returns
+/// false, and p = 0, if `a` is not finite.
 pub(crate) fn inverse(a: &mut [f64], n: usize, scale: &mut Vec<f64>, p: &mut [f64]) -> bool {
     p.fill(0.0);
     if n == 0 || a.len() < n * n || p.len() < n * n || !a.iter().all(|x| x.is_finite()) {
@@ -75,7 +76,7 @@ pub(crate) fn times(a: &[f64], n: usize, x: &[f64], out: &mut Vec<f64>) {
     rows::combine_all(a, n, x, out);
 }
 
-/// Makes an n×n matrix of an m×m one, m ≤ n, with zeros in the new rows and columns.
+/// Extends an m×m matrix to n×n, m ≤ n, with zeros in the new rows and columns.
 pub(crate) fn widen(a: &mut Vec<f64>, m: usize, n: usize) {
     if n <= m {
         return;
@@ -87,7 +88,7 @@ pub(crate) fn widen(a: &mut Vec<f64>, m: usize, n: usize) {
     *a = wide;
 }
 
-/// The lower triangle of S += w r rᵀ, four columns at a time: what stands above the diagonal has no meaning.
+/// The lower triangle of S += w r rᵀ, four columns at a time. Entries above the diagonal are meaningless.
 #[inline(always)]
 pub(crate) fn add_outer(s: &mut [f64], n: usize, w: f64, r: &[f64]) {
     let (Some(r), 1..) = (r.get(..n), n) else { return };
@@ -108,7 +109,7 @@ pub(crate) fn add_outer(s: &mut [f64], n: usize, w: f64, r: &[f64]) {
     }
 }
 
-/// r ← A⁻¹ r by Cholesky for a definite A, spoilt; false if it is not.
+/// r ← A⁻¹ r by Cholesky for a definite A, which is overwritten; false if A is not definite.
 pub(crate) fn solve(a: &mut [f64], n: usize, r: &mut [f64]) -> bool {
     if r.len() != n || linalg::cholesky_in_place(a, n).is_none() {
         return n == 0;

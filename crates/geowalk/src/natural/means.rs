@@ -1,10 +1,13 @@
 //! # Means of the classes
-//! $$\theta_c \leftarrow \theta_c + \frac{w\,(x - \theta_c)}{n_c + w + \kappa}, \qquad\text{that is}\qquad \theta_c = \frac{\sum w\,x + \kappa\,\theta_0}{n_c + \kappa}$$
-//! the posterior mean of a conjugate prior of strength κ. Where no θ₀ is given, it is the mean of all examples at the first one of the class,
-//! and a class without examples has the mean of all: nothing then depends on where the origin of a feature lies.
+//! $$\theta_c \leftarrow \theta_c + \frac{w\,(x - \theta_c)}{n_c + w + \kappa}, \qquad\text{that is}\qquad
+//!   \theta_c = \frac{\sum w\,x + \kappa\,\theta_0}{n_c + \kappa}$$
+//! the posterior mean of a conjugate prior of strength κ. If θ₀ is not given, it is the mean of all examples at the
+//! first example of the class, and a class without examples has the mean of all. So the origin of a feature has no
+//! effect.
 //!
-//! **Cost** O(d), and O(d) more for each class that has no example yet. **Care** The mean of a convex domain's points is in the domain: θ stays
-//! inside for κ > 0. **Source** \[SC21, sec. 5\], who call the posterior mean a MAP estimate.
+//! **Cost** O(d), plus O(d) for each class without an example. **Care** The mean of points of a convex domain is in
+//! the domain, so θ stays inside for κ > 0. **Source** \[SC21, sec. 5\], where the posterior mean is called a MAP
+//! estimate.
 
 use std::ops::Range;
 
@@ -14,12 +17,12 @@ use crate::ConfigError;
 use crate::error::Allowed;
 use crate::walk;
 
-/// Where the means begin.
+/// The initial means.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Start {
-    /// At the mean of all examples.
+    /// The mean of all examples.
     Seen,
-    /// At these.
+    /// The given values.
     Given(Vec<f64>),
 }
 
@@ -32,34 +35,34 @@ impl Start {
     }
 }
 
-/// θ of every class, and of all examples together.
+/// θ of every class, and the mean of all examples.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Means {
     kappa: f64,
     start: Start,
     /// θ by feature and class.
     pub(crate) theta: Table,
-    /// Examples of each class, by weight.
+    /// Total weight of the examples of each class.
     pub(crate) n: Vec<f64>,
-    /// Examples.
+    /// Total weight of all examples.
     pub(crate) total: f64,
-    /// The mean of all.
+    /// The mean of all examples.
     pub(crate) overall: Vec<f64>,
-    /// Σ w(x − mean)² of all.
+    /// Σ w(x − mean)² of all examples.
     pub(crate) spread: Vec<f64>,
 }
 
-/// An example whose class has been counted, to be seen feature after feature.
+/// An example whose class has been counted and whose features are to be added.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sight {
     pub(crate) class: usize,
     pub(crate) weight: f64,
-    /// The part of x − θ by which θ of its class moves, and the mean of all.
+    /// The fraction of x − θ by which θ of its class moves; the next field is that for the mean of all.
     pub(crate) part: f64,
     share: f64,
-    /// Does the mean of all begin with it?
+    /// Whether this is the first example.
     first: bool,
-    /// Is there a class without examples, which has the mean of all?
+    /// Whether a class has no examples, so that it follows the mean of all.
     follows: bool,
 }
 
@@ -78,7 +81,7 @@ impl Means {
 
     pub(crate) fn grow(&mut self, features: usize, classes: usize) {
         let d = features.max(self.overall.len());
-        // A new feature was 0 in all examples so far.
+        // A new feature was 0 in all earlier examples.
         self.overall.resize(d, 0.0);
         self.spread.resize(d, 0.0);
         let (start, overall, known) = (&self.start, &self.overall, self.theta.rows());
@@ -91,12 +94,12 @@ impl Means {
         }
     }
 
-    /// How many classes have an example.
+    /// Number of classes with an example.
     pub(crate) fn seen(&self) -> f64 {
         self.n.iter().filter(|&&n| n > 0.0).count() as f64
     }
 
-    /// The variance of a feature over all examples; 0 where it is no more than the rounding errors of a constant.
+    /// The variance of a feature over all examples; 0 if it does not exceed the rounding errors of a constant.
     pub(crate) fn variance(&self, j: usize) -> f64 {
         let (Some(spread), Some(mean)) = (self.spread.get(j), self.overall.get(j)) else {
             return 0.0;
@@ -112,7 +115,7 @@ impl Means {
         numbers.map(move |(&spread, &mean)| variance(total, spread, mean))
     }
 
-    /// Sees an example of a class; `old` ← x − θ before. Gives the part of it by which θ moved.
+    /// Learns an example of a class; `old` ← x − θ before. Returns the fraction of it by which θ moved.
     #[inline(always)]
     pub(crate) fn observe(
         &mut self,
@@ -128,7 +131,7 @@ impl Means {
         sight.part
     }
 
-    /// Counts an example of a class, all of whose features must be [seen](Means::see) next.
+    /// Counts an example of a class. All of its features must be [added](Means::see) next.
     #[inline(always)]
     pub(crate) fn count(&mut self, class: usize, weight: f64) -> Sight {
         let seen = self.start == Start::Seen;
@@ -143,7 +146,7 @@ impl Means {
         Sight { class, weight, part, share, first, follows: seen && self.n.contains(&0.0) }
     }
 
-    /// Sees some features of an example; `old` ← their x − θ before.
+    /// Learns some features of an example; `old` ← their x − θ before.
     #[inline(always)]
     pub(crate) fn see(&mut self, sight: &Sight, rows: &Range<usize>, x: &[f64], old: &mut [f64]) {
         let &Sight { class, weight, part, share, first, follows } = sight;
@@ -197,7 +200,7 @@ impl Means {
     }
 }
 
-/// The variance of a feature over all examples, of which the sum of squares and the mean are given.
+/// The variance of a feature over all examples, from the sum of squares and the mean.
 #[inline(always)]
 fn variance(total: f64, spread: f64, mean: f64) -> f64 {
     if spread > 1e-24 * total * mean * mean { spread / total } else { 0.0 }

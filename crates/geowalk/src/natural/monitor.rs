@@ -1,21 +1,24 @@
-//! # Has it converged?
-//! Numbers that say how far a run is from its optimum, at little cost, and the same in every gauge (adding one vector to the coefficients of all classes
-//! changes no prediction, and none of these).
+//! # Convergence monitor
+//! Cheap estimates of the distance to the optimum. They are the same in every gauge: adding one vector to the
+//! coefficients of all classes changes neither predictions nor these numbers.
 //!
 //! * **Natural decrement** For two independent examples x, x′ at the same parameters,
 //!   $$E\Bigl[\sum_c v_c\,v'_c\,K_c(x', x)/p_c\Bigr] = \nabla L^\top G_\zeta^{-1}\,\nabla L ,$$
-//!   and as $H \preceq G$ the gap $L - \min L$ is, near the optimum, at least half of it. The kernel is not computed: it is what a step at x changes in the
-//!   logits of x′. Every sixteenth pair of neighbours is taken, with weights that grow with t.
-//! * **Gain of the average** The mean loss of the last iterate minus that of the average, on the same examples before they are learned.
-//! * **Separation** How many examples in a row were classified rightly, and the largest difference of logits so far. Where no example of the last half
-//!   was wrong, the classes may be separable: there is then no finite optimum, and logits drift like log t.
+//!   and because $H \preceq G$, the gap $L - \min L$ near the optimum is at least half of it. The kernel is not
+//!   computed: it is the change that a step at x causes in the logits of x′. Every sixteenth pair of neighbours is
+//!   used, with weights that grow with t.
+//! * **Gain of the average** The mean loss of the last iterate minus that of the average, on the same examples before
+//!   they are learned.
+//! * **Separation** The number of consecutive correct classifications, and the largest difference of logits. If no
+//!   example of the last half was wrong, the classes may be separable. Then there is no finite optimum, and logits
+//!   drift like log t.
 //!
-//! **Cost** O(k/16) more. **Care** The decrement is an estimate with a standard error of its own, larger than the gap once a run has converged.
-//! **Source** \[SC21, eq. (42)\] for the inner product.
+//! **Cost** O(k/16) extra. **Care** The decrement is an estimate whose standard error exceeds the gap once a run has
+//! converged. **Source** \[SC21, eq. (42)\] for the inner product.
 
 use super::statistic::Statistic;
 
-/// Every so many examples a pair is taken.
+/// A pair is taken every this many examples.
 pub(crate) const EVERY: u64 = 16;
 
 /// Running sums.
@@ -34,7 +37,7 @@ pub(crate) struct Monitor {
     pub(crate) residual: Vec<f64>,
 }
 
-/// What the monitor says.
+/// The state of convergence of a run.
 ///
 /// ```
 /// use geowalk::natural::{AnyFamily, Natural, Settings};
@@ -51,9 +54,9 @@ pub(crate) struct Monitor {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Report {
-    /// A lower estimate of L − min L, from pairs of examples; NaN before there is one.
+    /// A lower estimate of L − min L, from pairs of examples; NaN before the first pair.
     pub gap: f64,
-    /// Its standard error.
+    /// The standard error of the gap.
     pub gap_error: f64,
     /// Mean loss of the last iterate minus that of the average; 0 without averages.
     pub gain: f64,
@@ -61,16 +64,17 @@ pub struct Report {
     pub right: u64,
     /// The largest difference of two logits so far.
     pub widest: f64,
-    /// No mistake in the last half of the run.
+    /// Whether the last half of the run had no mistake.
     pub separable: bool,
-    /// Cells (category or word, class) without an example, of those whose row and column have one; (0, 0) where there are no cells.
+    /// Cells (category or word, class) without an example, and all cells whose row and column have one; (0, 0) if
+    /// there are no cells.
     pub empty_cells: (u64, u64),
-    /// How often the coefficients went back to zero, as class frequencies were better.
+    /// Number of restarts with zero coefficients because the class frequencies were better.
     pub again: u64,
 }
 
 impl Monitor {
-    /// An estimate of the decrement, at time t.
+    /// Adds an estimate of the decrement, at time t.
     pub(crate) fn pair(&mut self, t: f64, decrement: f64) {
         if decrement.is_finite() {
             let [w, d, square, weights] = &mut self.sums;
@@ -95,7 +99,7 @@ impl Monitor {
         }
     }
 
-    /// Forgets a pair that was begun: features or classes have come in between.
+    /// Drops an incomplete pair, because features or classes were added.
     pub(crate) fn forget(&mut self) {
         self.residual.clear();
     }
@@ -116,7 +120,7 @@ impl Monitor {
         }
     }
 
-    /// What a model keeps; a pair that was begun is not.
+    /// The saved state; an incomplete pair is not saved.
     pub(crate) fn save(&self) -> [f64; 8] {
         let ([w, d, square, weights], [gw, g]) = (self.sums, self.gain);
         [w, d, square, weights, gw, g, self.right as f64, self.widest]

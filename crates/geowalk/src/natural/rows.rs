@@ -1,22 +1,24 @@
-//! # Rows of numbers
-//! Sums $\mathrm{out} \mathrel{+}= \sum_k f_k\,\mathrm{row}_k$ over rows of numbers that lie one behind the other (products of a matrix with a vector, logits of all classes), and the same
-//! change made to every number of a row.
+//! # Operations on rows of numbers
+//! Sums $\mathrm{out} \mathrel{+}= \sum_k f_k\,\mathrm{row}_k$ over consecutive rows (products of a matrix with a
+//! vector, logits of all classes), and uniform changes of all numbers of a row.
 //!
-//! **Cost** Four numbers at a time, the width of the vectors of most processors, in arrays of four: a row of twenty classes is five of them, where a loop over the numbers would be
-//! cut into sixteen at once and four one by one. Sixteen numbers are four such arrays in a row: a loop over arrays of four alone is taken for a loop over every fourth number, and shuffled. Sums over
-//! all rows hold up to eight such arrays in registers from the first row to the last: what is stored and loaded again in between is waited for longer than the additions take. Sums over some rows take four
-//! at a time, so that `out` is loaded and stored once for four of them. **Care** The
-//! terms of a sum are added in the order of the rows, as they would be one row at a time: the bits are the same.
+//! **Cost** Numbers are processed in arrays of four, the vector width of most processors. A row of twenty classes is
+//! five arrays; the compiler would split a plain loop into sixteen and four single numbers. Sixteen numbers are
+//! written as four consecutive arrays, because the compiler takes a loop over single arrays for a strided loop, and
+//! shuffles. Sums over all rows keep up to eight arrays in registers from the first row to the last, because storing
+//! and loading them takes longer than the additions. Sums over some rows take four rows at a time, so `out` is loaded
+//! and stored once per four rows. **Care** Terms are added in the order of the rows, so the bits are the same as row
+//! by row.
 
 use crate::real::lanes;
 
-/// The most rows that are added in one go.
+/// Maximum number of rows added together.
 const TOGETHER: usize = 4;
 
-/// How many arrays of four are held in registers, of which there are sixteen: products need a few.
+/// Number of arrays of four held in registers. There are sixteen registers, and products need a few.
 const HELD: usize = 8;
 
-/// out += Σ f·row, over pairs (number of the row, f); `width` numbers in a row. Rows that are not there count as 0.
+/// out += Σ f·row over pairs (row number, f), with `width` numbers per row. Missing rows count as 0.
 #[inline(always)]
 pub(crate) fn combine(
     cells: &[f64],
@@ -84,7 +86,7 @@ fn hold_all(cells: &[f64], width: usize, factors: &[f64], out: &mut [f64]) {
     }
 }
 
-/// Four numbers from a place on.
+/// Four numbers, from an index on.
 #[inline(always)]
 fn array(x: &[f64], at: usize) -> [f64; 4] {
     let mut four = [0.0; 4];
@@ -92,8 +94,9 @@ fn array(x: &[f64], at: usize) -> [f64; 4] {
     four
 }
 
-/// The sums of V arrays of four columns, one beside the other from the first on, but for the last of them, which has its place and what its sums begin with: where the width is no multiple of four it
-/// shares columns with the one before, and comes to the same sums there.
+/// The sums of V adjacent arrays of four columns, from column `first` on. The last array has a separate position and
+/// initial sum: if the width is not a multiple of four, it overlaps the previous array and computes the same sums
+/// there. shares columns with the one before, and comes to the same sums there.
 #[inline(always)]
 fn hold<const V: usize>(
     (cells, width, factors): (&[f64], usize, &[f64]),
@@ -156,7 +159,7 @@ fn add_four(
     d: &[f64; 4],
     f: [f64; TOGETHER],
 ) {
-    // All is read before anything is written: the arrays need not be known to lie apart.
+    // Everything is read before anything is written, so the arrays may overlap.
     let (mut sum, a, b, c, d) = (*y, *a, *b, *c, *d);
     for i in 0..4 {
         sum[i] = sum[i] + f[0] * a[i] + f[1] * b[i] + f[2] * c[i] + f[3] * d[i];
@@ -164,7 +167,7 @@ fn add_four(
     *y = sum;
 }
 
-/// y ← f(y, a, b), number by number, as far as all of them go.
+/// y ← f(y, a, b), element by element, up to the shortest length.
 #[inline(always)]
 pub(crate) fn change(y: &mut [f64], a: &[f64], b: &[f64], f: impl Fn(f64, f64, f64) -> f64) {
     let n = y.len().min(a.len()).min(b.len());
@@ -195,7 +198,7 @@ fn change_four(y: &mut [f64; 4], a: &[f64; 4], b: &[f64; 4], f: &impl Fn(f64, f6
     *y = new;
 }
 
-/// (y, z) ← f(y, z, a, b), number by number, as far as all of them go.
+/// (y, z) ← f(y, z, a, b), element by element, up to the shortest length.
 #[inline(always)]
 pub(crate) fn change_both(
     y: &mut [f64],
@@ -241,7 +244,8 @@ fn change_both_four(
     (*y, *z) = (one, two);
 }
 
-/// Which number of arrays of four columns is held in registers, of those that are left: at most five, so that twenty classes are one go and little code is made of each use.
+/// Selects how many of the remaining arrays of four columns are held in registers: at most five, so that twenty
+/// classes are one pass and little code is generated.
 macro_rules! held {
     ($left:expr, $v:ident => $do:expr) => {
         match $left {
@@ -259,7 +263,7 @@ macro_rules! held {
     }};
 }
 
-/// y ← f(p, y, a) in all rows of `a.len()` numbers, with a p for each row and the same a for all.
+/// y ← f(p, y, a) in all rows of `a.len()` numbers, with one p per row and the same a for all.
 #[inline(always)]
 pub(crate) fn change_rows<P: Copy>(
     y: &mut [f64],
@@ -295,7 +299,8 @@ pub(crate) fn change_rows<P: Copy>(
     }
 }
 
-/// (y, z) ← f(p, y, z, a, b) in all rows of `a.len()` numbers of three tables, with a p for each row and the same a for all.
+/// (y, z) ← f(p, y, z, a, b) in all rows of `a.len()` numbers of three tables, with one p per row and the same a for
+/// all.
 #[inline(always)]
 pub(crate) fn change_both_rows<P: Copy>(
     [y, z]: [&mut [f64]; 2],
@@ -338,7 +343,7 @@ pub(crate) fn change_both_rows<P: Copy>(
     }
 }
 
-/// y ← y + f·x for four y at once, each with its f; all of one length.
+/// y ← y + f·x for four y of equal length, each with its f.
 #[inline(always)]
 pub(crate) fn add_to_four(y: [&mut [f64]; TOGETHER], x: &[f64], f: [f64; TOGETHER]) {
     let n = x.len();
@@ -362,7 +367,7 @@ pub(crate) fn add_to_four(y: [&mut [f64]; TOGETHER], x: &[f64], f: [f64; TOGETHE
     }
 }
 
-/// Σ f(a, b), as four sums that do not wait for each other.
+/// Σ f(a, b), as four independent partial sums.
 #[inline(always)]
 pub(crate) fn sum(a: &[f64], b: &[f64], f: impl Fn(f64, f64) -> f64) -> f64 {
     let n = a.len().min(b.len());

@@ -7,14 +7,15 @@
 //! | `warm(c)` | c/(t + c·s(1 + dim T)) | a warm-up that replaces the cap |
 //! | a number | that number | no convergence |
 //!
-//! **Care** With γ = γ₀/t the rate of convergence needs γ₀·λ > ½ for the smallest eigenvalue λ of G⁻¹H, which lies in (0, 1]: it is 1 for one categorical
-//! variable, and 0.07 for well separated classes. Hence p < 1 and averages. **Source** \[SC21, sec. 5\]; \[PJ92\].
+//! **Care** With γ = γ₀/t, the rate of convergence needs γ₀·λ > ½ for the smallest eigenvalue λ of G⁻¹H, which is in
+//! (0, 1]. It is 1 for one categorical variable, and 0.07 for well separated classes. Hence p < 1 and averages.
+//! **Source** \[SC21, sec. 5\]; \[PJ92\].
 
 use crate::error::{self, Allowed};
 use crate::spec::{self, Spec};
 use crate::{ConfigError, Real};
 
-/// How γ falls.
+/// How γ decreases.
 ///
 /// ```
 /// use geowalk::natural::Schedule;
@@ -43,7 +44,7 @@ pub enum Schedule {
         /// c.
         c: f64,
     },
-    /// Always the same.
+    /// A constant rate.
     Constant {
         /// γ.
         rate: f64,
@@ -85,13 +86,14 @@ impl Schedule {
         Ok(schedule)
     }
 
-    /// γ after t examples, with so many classes, coordinates of T, and pseudo-examples per class.
+    /// γ after t examples, for these numbers of classes, coordinates of T, and pseudo-examples per class.
     pub fn rate(&self, t: f64, classes: usize, size: usize, pseudo: f64) -> f64 {
         let s = classes as f64;
         match *self {
             Self::Power { c, t0, p: 1.0 } => c / (1.0 + t / t0),
             Self::Power { c, t0, p: 0.75 } => {
-                // The usual exponent, by roots: a power is a twentieth of the step of a few features.
+                // The default exponent by square roots: `powf` would take a twentieth of the time of a step with few
+                // features.
                 let root = (1.0 + t / t0).sqrt();
                 c / (root * root.sqrt())
             }

@@ -1,16 +1,16 @@
 //! # The sufficient statistic of a row
-//! T(x), either all of its coordinates or those that are not zero.
+//! T(x), either all coordinates or those that are not zero.
 
 use super::table::Table;
 use crate::error::{Allowed, DomainError};
 use crate::row::Row;
 
-/// T(x), in memory that is used again.
+/// T(x), in memory that is reused.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Statistic {
-    /// Which coordinates; empty if all of them are given, in order.
+    /// Indices of the coordinates; empty if all are given, in order.
     pub(crate) index: Vec<usize>,
-    /// Their values.
+    /// Values of the coordinates.
     pub(crate) value: Vec<f64>,
     /// Σ T_j.
     pub(crate) total: f64,
@@ -23,7 +23,8 @@ impl Statistic {
         self.total = 0.0;
     }
 
-    /// All `n` coordinates of a row; refuses values that are not allowed. Families of such rows share nothing among coordinates, and do not ask for their sum.
+    /// All `n` coordinates of a row; refuses values outside `allowed`. `total` is not set, because families of such
+    /// rows do not use it.
     pub(crate) fn dense<X: Row<f64>>(
         &mut self,
         x: X,
@@ -35,7 +36,7 @@ impl Statistic {
         self.value.resize(n, 0.0);
         let (mut filled, mut fine) = copy(x, &mut self.value, allowed);
         if filled < n {
-            // What the last row left shows in between.
+            // Clears what the previous row has left.
             self.value.fill(0.0);
             (filled, fine) = copy(x, &mut self.value, allowed);
         }
@@ -51,7 +52,7 @@ impl Statistic {
         refuse(bad, allowed)
     }
 
-    /// The coordinates of a row that are not zero; refuses values that are not allowed.
+    /// The nonzero coordinates of a row; refuses values outside `allowed`.
     pub(crate) fn sparse<X: Row<f64>>(
         &mut self,
         x: X,
@@ -97,7 +98,7 @@ impl Statistic {
         }
     }
 
-    /// The same of two tables of the same size, both of whose rows are taken while T_j is at hand.
+    /// As [`Statistic::combine`] for two tables of equal size; both rows are used while T_j is loaded.
     #[inline(always)]
     pub(crate) fn combine_both(&self, [one, two]: [&Table; 2], [to, and]: [&mut [f64]; 2]) {
         if self.index.is_empty() {
@@ -124,9 +125,9 @@ impl Statistic {
     }
 }
 
-/// Copies the coordinates for which there is room; gives how many there were, and whether all are allowed.
+/// Copies the coordinates that fit. Returns their number, and whether all are allowed.
 fn copy<X: Row<f64>>(x: X, to: &mut [f64], allowed: Allowed) -> (usize, bool) {
-    // Together first, which costs little; which of them it was is found out one by one.
+    // Check all together first, which is fast; the invalid one is found later.
     #[allow(clippy::needless_bitwise_bool)] // no branch for each number
     let contains = |x: &[f64]| match allowed {
         Allowed::Closed(lo, hi) => x.iter().fold(true, |all, &x| all & (lo <= x) & (x <= hi)),

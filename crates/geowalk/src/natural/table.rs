@@ -1,16 +1,17 @@
 //! # Numbers by coordinate and class
-//! Rows are coordinates, columns are classes: a step at a sparse row touches a few rows and all classes of each, which lie side by side.
+//! Rows are coordinates, columns are classes. A step at a sparse row changes a few rows and all classes of each, which
+//! are adjacent in memory.
 //!
-//! **Cost** A new coordinate costs O(s), a new class O(k): the table is laid out anew.
+//! **Cost** A new coordinate costs O(s). A new class costs O(k), because the table is rearranged.
 
 use std::ops::Range;
 
 use super::rows;
 
-/// How many cells of each of a few tables stay in the nearest cache while several things are done with them.
+/// Number of cells, of each of a few tables, that stay in the first-level cache during several operations.
 const NEAR: usize = 1024;
 
-/// A table with a column for each class.
+/// A table with one column per class.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Table {
     rows: usize,
@@ -19,24 +20,24 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// How many coordinates.
+    /// Number of coordinates.
     pub(crate) fn rows(&self) -> usize {
         self.rows
     }
 
-    /// All classes of a coordinate; empty if there is no such coordinate.
+    /// All classes of a coordinate; empty if the coordinate does not exist.
     #[inline(always)]
     pub(crate) fn row(&self, j: usize) -> &[f64] {
         self.cells.get(j * self.classes..(j + 1) * self.classes).unwrap_or_default()
     }
 
-    /// The same, to be changed.
+    /// As [`Table::row`], mutable.
     #[inline(always)]
     pub(crate) fn row_mut(&mut self, j: usize) -> &mut [f64] {
         self.cells.get_mut(j * self.classes..(j + 1) * self.classes).unwrap_or_default()
     }
 
-    /// Rows j and j + 1, to be changed; empty if they are not both there.
+    /// Rows j and j + 1, mutable; empty unless both exist.
     #[inline(always)]
     pub(crate) fn pair_mut(&mut self, j: usize) -> (&mut [f64], &mut [f64]) {
         let n = self.classes;
@@ -47,57 +48,57 @@ impl Table {
             .unwrap_or_default()
     }
 
-    /// All rows, a stretch of them after the other, each short enough to stay in the nearest cache.
+    /// All rows, in stretches short enough to stay in the first-level cache.
     #[inline(always)]
     pub(crate) fn stretches(&self) -> impl Iterator<Item = Range<usize>> + use<> {
         let (rows, long) = (self.rows, (NEAR / self.classes.max(1)).max(4));
         (0..rows).step_by(long).map(move |first| first..rows.min(first + long))
     }
 
-    /// The cells of some rows; none if they are not all there.
+    /// The cells of some rows; empty unless all exist.
     #[inline(always)]
     pub(crate) fn cells_of(&self, rows: &Range<usize>) -> &[f64] {
         self.cells.get(rows.start * self.classes..rows.end * self.classes).unwrap_or_default()
     }
 
-    /// The same, to be changed.
+    /// As [`Table::cells_of`], mutable.
     #[inline(always)]
     pub(crate) fn cells_of_mut(&mut self, rows: &Range<usize>) -> &mut [f64] {
         self.cells.get_mut(rows.start * self.classes..rows.end * self.classes).unwrap_or_default()
     }
 
-    /// Some rows, one after the other.
+    /// Some rows, in order.
     #[inline(always)]
     pub(crate) fn some(&self, rows: &Range<usize>) -> impl Iterator<Item = &[f64]> {
         self.cells_of(rows).chunks_exact(self.classes.max(1))
     }
 
-    /// The same, to be changed.
+    /// As [`Table::some`], mutable.
     #[inline(always)]
     pub(crate) fn some_mut(&mut self, rows: &Range<usize>) -> impl Iterator<Item = &mut [f64]> {
         let n = self.classes.max(1);
         self.cells_of_mut(rows).chunks_exact_mut(n)
     }
 
-    /// Row after row.
+    /// All rows, in order.
     #[inline(always)]
     pub(crate) fn each(&self) -> impl Iterator<Item = &[f64]> {
         self.cells.chunks_exact(self.classes.max(1))
     }
 
-    /// Row after row, to be changed.
+    /// All rows in order, mutable.
     #[inline(always)]
     pub(crate) fn each_mut(&mut self) -> impl Iterator<Item = &mut [f64]> {
         self.cells.chunks_exact_mut(self.classes.max(1))
     }
 
-    /// The cell, 0 where there is none.
+    /// The cell; 0 if it does not exist.
     #[inline(always)]
     pub(crate) fn at(&self, j: usize, class: usize) -> f64 {
         self.row(j).get(class).copied().unwrap_or(0.0)
     }
 
-    /// Makes room; `fill(j, row)` gives a new cell of coordinate j, from the cells that the coordinate has.
+    /// Makes room; `fill(j, row)` gives a new cell of coordinate j, from the existing cells of the row.
     pub(crate) fn grow(
         &mut self,
         rows: usize,
@@ -145,7 +146,7 @@ impl Table {
         cells.chunks_exact(self.classes.max(1)).map(move |row| &row[class])
     }
 
-    /// The same, to be changed.
+    /// As [`Table::column`], mutable.
     #[inline(always)]
     pub(crate) fn column_mut(&mut self, class: usize) -> impl Iterator<Item = &mut f64> {
         let cells = if class < self.classes { self.cells.as_mut_slice() } else { &mut [] };

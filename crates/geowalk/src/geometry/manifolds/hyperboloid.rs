@@ -1,7 +1,10 @@
 //! # Hyperboloid
-//! $$\mathbb{H} = \lbrace p : \langle p, p\rangle_L = -1,\ p_0 > 0\rbrace, \qquad \langle p, q\rangle_L = -p_0 q_0 + \textstyle\sum_{i \ge 1} p_i q_i$$
-//! $$\exp_p(v) = \cosh t\, p + \tfrac{\sinh t}{t}\, v,\quad t = \Vert v\Vert_L, \qquad \log_p(q) = \tfrac{d}{\sinh d}\,(q - p) - d \tanh\tfrac{d}{2}\, p$$
-//! $$\mathrm{grad} = J g + \langle p, Jg\rangle_L\, p,\quad J = \mathrm{diag}(-1, 1, \dots, 1), \qquad \Gamma_{p\to q}\, v = v + \tfrac{\langle q, v\rangle_L}{1 - \langle p, q\rangle_L}(p + q)$$
+//! $$\mathbb{H} = \lbrace p : \langle p, p\rangle_L = -1,\ p_0 > 0\rbrace, \qquad
+//!   \langle p, q\rangle_L = -p_0 q_0 + \textstyle\sum_{i \ge 1} p_i q_i$$
+//! $$\exp_p(v) = \cosh t\, p + \tfrac{\sinh t}{t}\, v,\quad t = \Vert v\Vert_L, \qquad
+//!   \log_p(q) = \tfrac{d}{\sinh d}\,(q - p) - d \tanh\tfrac{d}{2}\, p$$
+//! $$\mathrm{grad} = J g + \langle p, Jg\rangle_L\, p,\quad J = \mathrm{diag}(-1, 1, \dots, 1), \qquad
+//!   \Gamma_{p\to q}\, v = v + \tfrac{\langle q, v\rangle_L}{1 - \langle p, q\rangle_L}(p + q)$$
 //! **Distance** $d = 2\operatorname{arsinh}(c/2)$ with the chord $c = \Vert q - p\Vert_L$. Far from the origin neither
 //! arcosh(−⟨p,q⟩) nor ‖q_s − p_s‖² − (q_0 − p_0)² keeps its digits; for ⟨p_s, q_s⟩ > 0 the chord comes from
 //! $$\tfrac12 c^2 = p_0 q_0 - 1 - \langle p_s, q_s\rangle = \frac{\Vert p_s\Vert^2 \Vert q_\perp\Vert^2 + (q_0 - p_0)^2}{p_0 q_0 - 1 + \langle p_s, q_s\rangle}$$

@@ -1,6 +1,9 @@
 //! # Poincaré ball
-//! $$\lambda_p = \frac{2}{1 - \Vert p\Vert^2}, \qquad \langle u, v\rangle_p = \lambda_p^2\, u \cdot v, \qquad d(p, q) = 2 \operatorname{arsinh} \frac{\Vert p - q\Vert}{\sqrt{(1 - \Vert p\Vert^2)(1 - \Vert q\Vert^2)}}$$
-//! $$\exp_p(v) = p \oplus \tanh\bigl(\tfrac{\lambda_p t}{2}\bigr) \tfrac{v}{t},\quad t = \Vert v\Vert, \qquad \log_p(q) = \frac{d}{\lambda_p} \frac{(-p) \oplus q}{\Vert (-p) \oplus q\Vert}, \qquad \Gamma_{p\to q}\, v = \frac{\lambda_p}{\lambda_q}\, \mathrm{gyr}[q, -p]\, v$$
+//! $$\lambda_p = \frac{2}{1 - \Vert p\Vert^2}, \qquad \langle u, v\rangle_p = \lambda_p^2\, u \cdot v, \qquad
+//!   d(p, q) = 2 \operatorname{arsinh} \frac{\Vert p - q\Vert}{\sqrt{(1 - \Vert p\Vert^2)(1 - \Vert q\Vert^2)}}$$
+//! $$\exp_p(v) = p \oplus \tanh\bigl(\tfrac{\lambda_p t}{2}\bigr) \tfrac{v}{t},\quad t = \Vert v\Vert, \qquad
+//!   \log_p(q) = \frac{d}{\lambda_p} \frac{(-p) \oplus q}{\Vert (-p) \oplus q\Vert}, \qquad
+//!   \Gamma_{p\to q}\, v = \frac{\lambda_p}{\lambda_q}\, \mathrm{gyr}[q, -p]\, v$$
 //! **Möbius addition** in the form that does not cancel, with m = p + q:
 //! $$p \oplus q = \frac{(1 - \Vert p\Vert^2)\, m + \Vert m\Vert^2 p}{(1 - \Vert p\Vert^2)(1 - \Vert q\Vert^2) + \Vert m\Vert^2}$$
 //!

@@ -1,7 +1,8 @@
 //! # Symmetric positive definite matrices
 //! Affine-invariant metric, with $X = L L^\top$ (Cholesky) and functions of symmetric matrices taken on eigenvalues:
 //! $$\langle U, V\rangle_X = \mathrm{tr}(X^{-1} U X^{-1} V), \qquad \mathrm{grad} = X\, \mathrm{sym}(G)\, X$$
-//! $$\exp_X(V) = L\, e^{L^{-1} V L^{-\top}} L^\top, \qquad \log_X(Y) = L \ln(L^{-1} Y L^{-\top}) L^\top, \qquad d(X, Y) = \Vert \ln(L^{-1} Y L^{-\top})\Vert_F$$
+//! $$\exp_X(V) = L\, e^{L^{-1} V L^{-\top}} L^\top, \qquad \log_X(Y) = L \ln(L^{-1} Y L^{-\top}) L^\top, \qquad
+//!   d(X, Y) = \Vert \ln(L^{-1} Y L^{-\top})\Vert_F$$
 //! $$\Gamma_{X \to Y}\, V = E V E^\top, \qquad E = (Y X^{-1})^{1/2} = L\, (L^{-1} Y L^{-\top})^{1/2} L^{-1}$$
 //! **Cost** O(n³), everything in f64 (also for f32 matrices); [`Spd::step_rank_one`] O(n²).
 //! **Care** results are exactly symmetric. Far points: the eigenvalues of $L^{-1} Y L^{-\top}$ are the squared singular values of

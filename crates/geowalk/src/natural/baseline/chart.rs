@@ -1,5 +1,6 @@
-//! # Families with two charts
-//! Natural parameter β, mean θ, log-partition ψ with $\theta = \nabla\psi(\beta)$, and the variance $\psi''$, coordinate by coordinate:
+//! # Families with closed forms for both charts
+//! Natural parameter β, mean θ, log-partition ψ with $\theta = \nabla\psi(\beta)$, and the variance $\psi''$, for each
+//! coordinate:
 //!
 //! | family | θ | ψ | θ″ |
 //! |---|---|---|---|
@@ -7,11 +8,11 @@
 //! | poisson | e^β | e^β | θ |
 //! | exponential | −1/β | −ln(−β) | θ² |
 //!
-//! and, for all coordinates together, discrete: θ = softmax β, ψ = ln Σ e^β. **Source** \[SC21, eq. (5), (15)\].
+//! For `discrete`, all coordinates together: θ = softmax β, ψ = ln Σ e^β. **Source** \[SC21, eq. (5), (15)\].
 
 use crate::Real;
 
-/// A family whose two charts have closed forms.
+/// A family with closed forms for both charts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Chart {
     Discrete,
@@ -31,12 +32,12 @@ impl Chart {
         }
     }
 
-    /// The natural parameter at which a coefficient of 0 stands: where 0 is outside the domain, −1.
+    /// The natural parameter of a coefficient of 0. It is −1 if 0 is outside the domain.
     pub(super) fn origin(self) -> f64 {
         if self == Self::Exponential { -1.0 } else { 0.0 }
     }
 
-    /// θ ← the means at β; gives ψ.
+    /// θ ← the means at β; returns ψ.
     pub(super) fn mean(self, beta: &[f64], theta: &mut Vec<f64>) -> f64 {
         theta.clear();
         if self == Self::Discrete {
@@ -65,7 +66,7 @@ impl Chart {
         psi
     }
 
-    /// β of one coordinate's θ; NaN outside the domain.
+    /// β for the θ of one coordinate; NaN outside the domain.
     pub(super) fn natural(self, theta: f64) -> f64 {
         match self {
             Self::Bernoulli => Real::ln(theta) - Real::ln_1p(-theta),
@@ -75,7 +76,7 @@ impl Chart {
         }
     }
 
-    /// g = ∇_θ log P of one coordinate.
+    /// g = ∇_θ log P for one coordinate.
     pub(super) fn g(self, t: f64, theta: f64) -> f64 {
         match self {
             Self::Discrete => t / theta,

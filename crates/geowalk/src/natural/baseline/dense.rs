@@ -1,7 +1,8 @@
-//! # Steps that look at all coordinates
-//! The dense solve of CSNGD, natural gradient in the metric of the parameters, and mirror descent. The joint Fisher metric, in the coordinates α (one less
-//! than classes) and β, with $\theta_c$ and $C_c$ the moments of T in class c:
-//! $$G = \mathrm{Cov}\bigl([y=i],\,[y=c]\,T\bigr): \quad p_i\delta_{ij} - p_ip_j, \quad p_i\theta_i\delta_{ic} - p_ip_c\theta_c, \quad
+//! # Dense steps
+//! The dense solve of CSNGD, natural gradient in the metric of the parameters, and mirror descent. The joint Fisher
+//! metric has the coordinates α (one fewer than classes) and β. With the moments $\theta_c$ and $C_c$ of T in class c:
+//! $$G = \mathrm{Cov}\bigl([y=i],\,[y=c]\,T\bigr): \quad p_i\delta_{ij} - p_ip_j, \quad
+//!   p_i\theta_i\delta_{ic} - p_ip_c\theta_c, \quad
 //!   p_c(C_c + \theta_c\theta_c^\top)\delta_{cd} - p_cp_d\,\theta_c\theta_d^\top .$$
 //! **Source** \[SC21, eq. (4), (8), (9), (14)\].
 
@@ -14,7 +15,7 @@ use crate::natural::matrix;
 use crate::natural::statistic::Statistic;
 use crate::{Real, walk};
 
-/// More parameters than this are not solved for.
+/// Maximum number of parameters of a dense solve.
 const LARGEST: usize = 1024;
 
 impl Baseline {
@@ -25,7 +26,7 @@ impl Baseline {
         out.extend(self.n.iter().map(|n| (n + a) / all));
     }
 
-    /// Refuses a step that is not finite or too long; makes it otherwise.
+    /// Makes the step. Refuses it if it is not finite or too long.
     fn apply(&mut self, deltas: &[f64], classes: usize, size: usize) -> Result<(), DomainError> {
         let length = deltas.iter().fold(0.0, |most: f64, delta| Real::max(most, delta.abs()));
         if length.is_nan() || length > walk::LARGEST {
@@ -40,7 +41,7 @@ impl Baseline {
         Ok(())
     }
 
-    /// η −= γ G_ζ⁻¹∇ℓ, G as a matrix.
+    /// η −= γ G_ζ⁻¹∇ℓ, with G as a matrix.
     pub(super) fn csngd(&mut self, t: &Statistic, moved: &mut Moved) -> Result<(), DomainError> {
         let (s, size) = (self.n.len(), self.family.size());
         let k = s - 1 + s * size;
@@ -90,7 +91,7 @@ impl Baseline {
             }
         }
         if !matrix::solve(&mut metric, k, &mut gradient) {
-            // ζ does not know all features yet: no step.
+            // ζ does not cover all features yet, so no step is made.
             moved.rate = 0.0;
             return Ok(());
         }
@@ -101,7 +102,7 @@ impl Baseline {
         self.apply(&deltas, s, size)
     }
 
-    /// p ← P(class), means ← θ of every class, at the parameters.
+    /// p ← P(class), means ← θ of every class, at the present parameters.
     fn joint(&self, chart: Chart, p: &mut Vec<f64>, means: &mut Vec<Vec<f64>>) {
         let (s, size) = (self.n.len(), self.family.size());
         let mut beta = Vec::new();
@@ -143,7 +144,7 @@ impl Baseline {
         self.apply(&deltas, s, size)
     }
 
-    /// η\* −= γ∇ℓ, and η from η\*.
+    /// η\* −= γ∇ℓ, then η from η\*.
     pub(super) fn mirror(&mut self, t: &Statistic, rate: f64) -> Result<(), DomainError> {
         let Some(chart) = self.chart else { return Ok(()) };
         let (s, size) = (self.n.len(), self.family.size());

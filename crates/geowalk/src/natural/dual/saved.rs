@@ -1,5 +1,5 @@
 //! # Saving and loading
-//! Everything that changes, as named arrays; a walk that is loaded goes on with the same bits.
+//! All mutable state, as named arrays. A loaded walk continues with the same bits.
 
 use super::{Natural, Part};
 use crate::error::{Allowed, ConfigError, DomainError};
@@ -11,7 +11,7 @@ use crate::walk;
 type Get<'a> = &'a mut dyn FnMut(&str) -> Option<Vec<f64>>;
 
 impl Natural {
-    /// Gives away everything that changes, as named arrays.
+    /// Passes all mutable state to `put`, as named arrays.
     pub fn save(&self, put: &mut dyn FnMut(&str, &[f64])) {
         put("natural", &[self.features as f64, self.t as f64, self.weight, self.total]);
         put("class-counts", &self.n);
@@ -35,7 +35,7 @@ impl Natural {
         }
     }
 
-    /// Continues from what [`Natural::save`] gave. On an error the walk is unchanged.
+    /// Restores the state written by [`Natural::save`]. On an error the walk is unchanged.
     pub fn load(&mut self, get: Get<'_>) -> Result<(), ConfigError> {
         let mut new = self.clone();
         let top = &mut |name: &'static str| get(name);
@@ -56,7 +56,7 @@ impl Natural {
             let what = "the number of features of the saved state";
             return Err(DomainError::Scalar { what, value: features, allowed }.into());
         }
-        // Just checked; counts are far below 2^53.
+        // Checked above; counts are far below 2^53.
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         {
             (new.features, new.t) = (features as usize, t as u64);

@@ -1,11 +1,15 @@
 //! # Independent features between 0 and 1
 //! $$T(x) = x, \qquad g_j = \frac{x_j - \theta_j}{\theta_j(1-\theta_j)} = \frac{x_j}{\theta_j(1-\theta_j)} - \frac1{1-\theta_j}, \qquad
 //!   \theta_{c,j} = \frac{\sum x_j + \kappa/2}{n_c + \kappa}$$
-//! A feature that is 0 moves too, each by its own $1/(1-\theta_{c,j})$. θ of a class is therefore kept until $n_c$ has grown by 5 %: in between, a step moves the coordinates of the row and one
-//! scalar per class for all others, $\beta_{c,j} = b_{c,j} + B_c/(1-\theta_{c,j})$, and with $O_c = \sum_j \theta_{c,j}/(1-\theta_{c,j})$
-//! $$\theta_c\cdot g_c = \sum_j \frac{x_j}{1-\theta_{c,j}} - O_c, \qquad (x-\theta_c)\cdot g_c = O_c + \sum_j \frac{x_j(x_j - 2\theta_{c,j})}{\theta_{c,j}(1-\theta_{c,j})} .$$
-//! **Cost** O(s·nnz), and O(d) when θ of a class is computed anew: 20 times for the first 20 rows of the class and about 47 times for each tenfold after. Dense rows are gone through as sparse ones, with the same
-//! bits. Any convergent sequence will do for ζ. **Care** θ is kept in [1e-4, 1 − 1e-4]. **Source** \[SC21, prop. 3\]; the lazy form is ours.
+//! Features that are 0 move too, each by its $1/(1-\theta_{c,j})$. Therefore θ of a class is kept until $n_c$ has
+//! grown by 5 %. Meanwhile, a step moves the coordinates of the row and one scalar per class for all others,
+//! $\beta_{c,j} = b_{c,j} + B_c/(1-\theta_{c,j})$. With $O_c = \sum_j \theta_{c,j}/(1-\theta_{c,j})$
+//! $$\theta_c\cdot g_c = \sum_j \frac{x_j}{1-\theta_{c,j}} - O_c, \qquad
+//!   (x-\theta_c)\cdot g_c = O_c + \sum_j \frac{x_j(x_j - 2\theta_{c,j})}{\theta_{c,j}(1-\theta_{c,j})} .$$
+//! **Cost** O(s·nnz), and O(d) whenever θ of a class is recomputed: 20 times in the first 20 rows of the class, and
+//! about 47 times per tenfold growth after that. Dense rows are processed as sparse ones, with the same bits. Any
+//! convergent sequence is valid for ζ. **Care** θ is kept in [1e-4, 1 − 1e-4]. **Source** \[SC21, prop. 3\]; the lazy
+//! form is new.
 
 use super::{column, diagonal, divide, empty_cells, gaussian_shared};
 use crate::error::{self, Allowed, ConfigError, DomainError};
@@ -25,12 +29,12 @@ pub(crate) struct Bernoulli {
     /// Σx by feature and class, and examples of each class.
     sums: Table,
     n: Vec<f64>,
-    /// θ as it was when it was last computed, and O.
+    /// θ as last computed, and O.
     theta: Table,
     odds: Vec<f64>,
-    /// The n of each class from which on its θ is computed anew.
+    /// The n of each class at which its θ is recomputed next.
     due: Vec<f64>,
-    /// A class whose θ the coefficients do not know yet.
+    /// A class whose new θ has not been passed to the coefficients.
     renewed: Option<usize>,
 }
 
@@ -84,7 +88,7 @@ impl Family for Bernoulli {
         for class in s..classes {
             self.refresh(class);
         }
-        // A new feature was 0 in all examples so far.
+        // A new feature was 0 in all earlier examples.
         for j in d..self.size() {
             for (c, theta) in self.theta.row_mut(j).iter_mut().enumerate().take(s) {
                 *theta = inside(0.5 * self.kappa / (self.n[c] + self.kappa));

@@ -1,6 +1,8 @@
-//! # Categories, counted by class
-//! What `discrete` and `naive-bayes` share. With $N_{j,c}$ = a + count and a mass $M_c$ that does not depend on the category,
-//! $$\theta_{c,j} = \frac{N_{j,c}}{M_c}, \qquad g_{c,j} = \frac{x_j}{\theta_{c,j}}, \qquad \theta_c\cdot g_c = |x|_1, \qquad (x-\theta_c)\cdot g_c = \sum_{j \in x}\Bigl(\frac{M_c}{N_{j,c}} - 1\Bigr).$$
+//! # Categories counted by class
+//! Shared code of `discrete` and `naive-bayes`. With $N_{j,c}$ = a + count and a mass $M_c$ that does not depend on
+//! the category,
+//! $$\theta_{c,j} = \frac{N_{j,c}}{M_c}, \qquad g_{c,j} = \frac{x_j}{\theta_{c,j}}, \qquad
+//!   \theta_c\cdot g_c = |x|_1, \qquad (x-\theta_c)\cdot g_c = \sum_{j \in x}\Bigl(\frac{M_c}{N_{j,c}} - 1\Bigr).$$
 //! **Cost** O(s·nnz). **Source** \[SC21, sec. 4\].
 
 use super::{column, divide, empty_cells};
@@ -11,15 +13,15 @@ use crate::natural::table::Table;
 use crate::spec::Args;
 use crate::walk;
 
-/// Examples by category and class.
+/// Number of examples by category and class.
 #[derive(Debug, Clone)]
 pub(super) struct Categories {
     /// a.
     pub(super) pseudo: f64,
     counts: Table,
-    /// Examples of every class.
+    /// Number of examples of every class.
     n: Vec<f64>,
-    /// M of every class, for the row that was scored last.
+    /// M of every class, for the row scored last.
     mass: Vec<f64>,
 }
 
@@ -39,7 +41,7 @@ impl Categories {
         self.n.resize(classes.max(self.n.len()), 0.0);
     }
 
-    /// M of a class whose categories, with their pseudo-counts, are so many.
+    /// M of a class with this number of categories, including their pseudo-counts.
     pub(super) fn mass(&self, class: usize, categories: f64) -> f64 {
         self.n.get(class).copied().unwrap_or(0.0) + self.pseudo * categories
     }

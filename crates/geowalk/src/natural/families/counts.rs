@@ -1,8 +1,10 @@
-//! # Counts, at the price of those that are not zero
-//! What `poisson` and `multinomial` share. Their score is, with numbers $m_c$ and $e$ that do not depend on the coordinate,
+//! # Counts at O(nnz)
+//! Shared code of `poisson` and `multinomial`. With numbers $m_c$ and $e$ that do not depend on the coordinate, the
+//! score is
 //! $$g_{c,j} = \frac{x_j}{\lambda_{c,j}} - e, \qquad \lambda_{c,j} = \frac{S_{c,j} + \varepsilon}{m_c},$$
-//! so that a step moves the coordinates of the row, and one scalar per class for all:
-//! $$\theta_c\cdot g_c = |x|_1 - e\,\Lambda_c, \qquad (x-\theta_c)\cdot g_c = \sum_j \frac{x_j^2}{\lambda_{c,j}} - (1+e)|x|_1 + e\,\Lambda_c .$$
+//! So a step moves the coordinates of the row, and one scalar per class for all others:
+//! $$\theta_c\cdot g_c = |x|_1 - e\,\Lambda_c, \qquad
+//!   (x-\theta_c)\cdot g_c = \sum_j \frac{x_j^2}{\lambda_{c,j}} - (1+e)|x|_1 + e\,\Lambda_c .$$
 //! **Cost** O(s·nnz), exactly the dense step. **Source** the lazy form of \[SC21, prop. 3\].
 
 use super::{column, empty_cells};
@@ -20,9 +22,9 @@ pub(super) struct Counts {
     pseudo: f64,
     /// S + ε.
     sums: Table,
-    /// Σ_j (S + ε) of every class is this and ε for each feature.
+    /// Σ_j (S + ε) of every class, without the ε of each feature.
     totals: Vec<f64>,
-    /// m of every class, for the row that was scored last.
+    /// m of every class, for the row scored last.
     pub(super) mass: Vec<f64>,
     /// e of that row.
     pub(super) e: f64,
@@ -54,7 +56,7 @@ impl Counts {
         self.totals.len()
     }
 
-    /// Needs `mass` and `e`.
+    /// Requires `mass` and `e` to be set.
     pub(super) fn score(&self, t: &Statistic, dots: &mut [f64], excess: &mut [f64]) {
         let (e, n) = (self.e, t.total);
         for (c, (dot, excess)) in dots.iter_mut().zip(&mut *excess).enumerate() {
@@ -89,7 +91,7 @@ impl Counts {
         }
     }
 
-    /// out ← λ of a class whose m is given.
+    /// out ← λ of a class with the given m.
     pub(super) fn mean(&self, class: usize, mass: f64, out: &mut Vec<f64>) {
         column(&self.sums, class, out);
         for sum in &mut *out {

@@ -1,10 +1,12 @@
 //! # One categorical variable
-//! $$T(x) = e_x, \qquad g = e_x/\theta_x, \qquad P_\zeta(x, c) = \frac{N_{x,c}}{\sum N},\quad N_{x,c} = a + \text{count}$$
-//! One coordinate for every category (over-complete): the trajectory of P(y∣x) is that of the minimal statistic, whose last category
-//! would cost a step on all coordinates. A step is $z_{x,c} \mathrel{-}= \gamma\,(q_c - [c = y]) / P_\zeta(x, c)$.
+//! $$T(x) = e_x, \qquad g = e_x/\theta_x, \qquad P_\zeta(x, c) = \frac{N_{x,c}}{\sum N},\quad
+//!   N_{x,c} = a + \text{count}$$
+//! There is one coordinate per category, which is redundant. The trajectory of P(y∣x) is the same as for the minimal
+//! statistic, whose last category would require a step on all coordinates. A step is
+//! $z_{x,c} \mathrel{-}= \gamma\,(q_c - [c = y]) / P_\zeta(x, c)$.
 //!
-//! **Cost** O(s). **Care** The classes get a·m pseudo-examples each, so that the joint table has a in every cell. A row must have exactly one feature,
-//! of value 1. **Source** \[SC21, sec. 4, prop. 5\].
+//! **Cost** O(s). **Care** The classes get a·m pseudo-examples each, so that the joint table has a in every cell. A
+//! row must have exactly one feature, of value 1. **Source** \[SC21, sec. 4, prop. 5\].
 
 use super::categories::Categories;
 use super::diagonal;
@@ -44,7 +46,7 @@ impl Family for Discrete {
 
     fn statistic<X: Row<f64>>(&self, x: X, t: &mut Statistic) -> Result<(), DomainError> {
         t.sparse(x, self.size(), Allowed::Indicator)?;
-        // A category that has no place yet is no category: it predicts like the mean of all.
+        // An unknown category predicts like the mean of all categories.
         if t.index.len() == 1 || (t.index.is_empty() && x.bound() > self.size()) {
             return Ok(());
         }

@@ -1,7 +1,7 @@
 //! # Independent positive features
 //! $$T(x) = x, \qquad g_j = \frac{x_j - \mu_j}{\mu_j^2}$$
-//! **Cost** O(s·d). **Care** μ is at least 1e-4 of the feature's mean over all classes; a feature that was always 0 does not move.
-//! **Source** \[SC21, prop. 3\].
+//! **Cost** O(s·d). **Care** μ is at least 1e-4 of the feature's mean over all classes. A feature that was always 0
+//! does not move. **Source** \[SC21, prop. 3\].
 
 use super::{COUNTS, column, diagonal, divide};
 use crate::error::{self, Allowed, ConfigError, DomainError};
@@ -28,7 +28,7 @@ impl Exponential {
         Ok(Self { means: Means::new(kappa, Start::Seen), scratch: Vec::new() })
     }
 
-    /// The least mean of a class, for each feature that was not always 0.
+    /// The smallest allowed mean of a class, for each feature that was not always 0.
     fn floors(&self) -> impl Iterator<Item = f64> + Clone {
         self.means.overall.iter().map(|mean| 1e-4 * mean)
     }

@@ -1,11 +1,13 @@
-//! # Numbers, each class its own covariance
-//! $$T(x) = (x, \mathrm{vech}\,xx^\top), \qquad G_2 = \tfrac12(P r r^\top P - P), \quad g_1 = Pr - 2G_2\mu, \qquad r = x-\mu,\; P = \Sigma_c^{-1}$$
-//! where vech has the diagonal and, doubled in g, what is below it. Log-odds that are quadratic in all features: $k \approx s\,d^2/2$. With
-//! $m = r^\top P r$,
+//! # Numbers, one covariance per class
+//! $$T(x) = (x, \mathrm{vech}\,xx^\top), \qquad G_2 = \tfrac12(P r r^\top P - P), \quad g_1 = Pr - 2G_2\mu, \qquad
+//!   r = x-\mu,\; P = \Sigma_c^{-1}$$
+//! where vech has the diagonal and the part below it, doubled in g. The log-odds are quadratic in all features:
+//! $k \approx s\,d^2/2$. With $m = r^\top P r$,
 //! $$\theta\cdot g = \mu^\top P r - \tfrac12\bigl((\mu^\top P r)^2 - \mu^\top P\mu\bigr) + \tfrac12(m - d), \qquad
 //!   (T-\theta)\cdot g = m + \tfrac12(m^2 - 2m + d).$$
-//! **Cost** O(s·d²) = O(k): $P$ of a class is computed anew, at d³, when its number of examples has grown by 5 %. **Care** The prior is the diagonal
-//! of the variances over all classes, with the falling strength of `gaussian-shared`. At most 256 features. No ridge. **Source** \[SC21, prop. 3\].
+//! **Cost** O(s·d²) = O(k). $P$ of a class is recomputed, at d³, when its number of examples has grown by 5 %.
+//! **Care** The prior is the diagonal of the variances over all classes, with the decreasing strength of
+//! `gaussian-shared`. At most 256 features. No ridge. **Source** \[SC21, prop. 3\].
 
 use super::{NUMBERS, column, gaussian_shared};
 use crate::error::{self, Allowed, ConfigError, DomainError};
@@ -21,17 +23,17 @@ use crate::walk;
 
 const WIDEST: usize = 256;
 
-/// What a class has.
+/// The state of a class.
 #[derive(Debug, Clone, Default)]
 struct Class {
     /// Σ(x − μ)(x − μ)ᵀ, its lower triangle.
     scatter: Vec<f64>,
-    /// Σ when it was last inverted, and P.
+    /// Σ as last inverted, and P.
     covariance: Vec<f64>,
     inverse: Vec<f64>,
-    /// The number of examples from which on P is computed anew.
+    /// The number of examples at which P is recomputed next.
     due: f64,
-    /// Pr of the row that was scored last.
+    /// Pr of the row scored last.
     pr: Vec<f64>,
 }
 
@@ -41,7 +43,7 @@ pub(crate) struct Gaussian {
     kappa: f64,
     means: Means,
     classes: Vec<Class>,
-    /// g of the row that was scored last.
+    /// g of the row scored last.
     g: Table,
     mu: Vec<f64>,
     scratch: Vec<f64>,
@@ -90,12 +92,12 @@ impl Gaussian {
     }
 }
 
-/// The place of x_i x_j, i ≥ j, behind the d coordinates of x; whatever d is.
+/// The index of x_i x_j, i ≥ j, after the d coordinates of x; independent of d.
 fn place(i: usize, j: usize) -> usize {
     i * (i + 1) / 2 + j
 }
 
-/// Coordinates are in the order x_0, x_0², x_1, x_1x_0, x_1², x_2, …: those of new features come last.
+/// Coordinates are in the order x_0, x_0², x_1, x_1x_0, x_1², x_2, …, so those of new features come last.
 fn linear(i: usize) -> usize {
     place(i, 0) + i
 }
@@ -142,7 +144,7 @@ impl Family for Gaussian {
             for j in (0..=i).rev() {
                 t.value[linear(i) + 1 + j] = x * t.value[j];
             }
-            // The linear coordinates of smaller features are still in front.
+            // The linear coordinates of earlier features are still at the front.
             if linear(i) != i {
                 t.value[linear(i)] = x;
             }
@@ -165,7 +167,7 @@ impl Family for Gaussian {
             let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
             let (m, along) = (dot(&self.scratch, &own.pr), dot(&self.mu, &own.pr));
             let moved = dot(&self.mu, &self.spoilt);
-            // Features that have not varied have no part in P.
+            // Features that have not varied are not in P.
             let varied = (0..d).filter(|&i| own.inverse[i * d + i] > 0.0).count() as f64;
             dots[c] += along - 0.5 * (along * along - moved) + 0.5 * (m - varied);
             excess[c] += m + 0.5 * (m * m - 2.0 * m + varied);
@@ -212,7 +214,8 @@ impl Family for Gaussian {
         }
     }
 
-    /// Of Gaussian products: Cov(x_i, x_k x_l) = μ_kΣ_il + μ_lΣ_ik, and Cov(x_i x_j, x_k x_l) with the terms of Isserlis.
+    /// For Gaussian products: Cov(x_i, x_k x_l) = μ_kΣ_il + μ_lΣ_ik, and Cov(x_i x_j, x_k x_l) by the theorem of
+    /// Isserlis.
     fn covariance(&self, class: usize, out: &mut Vec<f64>) {
         let d = self.features();
         let mu = |i: usize| self.means.theta.at(i, class);
@@ -241,7 +244,7 @@ impl Family for Gaussian {
         }
     }
 
-    /// Never asked for: [`AnyFamily::damps`](crate::natural::AnyFamily::damps) says no.
+    /// Never called, because [`AnyFamily::damps`](crate::natural::AnyFamily::damps) is false.
     fn damp(&mut self, _: usize, _: f64, _: f64, r: &mut [f64]) {
         r.fill(0.0);
     }

@@ -1,9 +1,11 @@
-//! # Numbers, each class its own variances
-//! $$T(x) = (x_1, x_1^2, x_2, x_2^2, \ldots), \qquad g_2 = \frac{r^2/v - 1}{2v}, \quad g_1 = \frac rv - 2\mu g_2, \qquad r = x - \mu$$
-//! Log-odds that are quadratic in each feature.
+//! # Numbers, one variance per feature and class
+//! $$T(x) = (x_1, x_1^2, x_2, x_2^2, \ldots), \qquad g_2 = \frac{r^2/v - 1}{2v}, \quad
+//!   g_1 = \frac rv - 2\mu g_2, \qquad r = x - \mu$$
+//! The log-odds are quadratic in each feature.
 //!
-//! **Cost** O(s·d). **Care** Variances by Welford's recurrence, never $m_2 - m_1^2$; at least 1e-9 of the variance over all classes, which is also the
-//! prior; a feature that has not varied yet does not move. Coordinates 2j and 2j + 1 are those of feature j. **Source** \[SC21, prop. 3\].
+//! **Cost** O(s·d). **Care** Variances use Welford's recurrence, never $m_2 - m_1^2$. They are at least 1e-9 of the
+//! variance over all classes, which is also the prior. A feature that has not varied yet does not move. Coordinates 2j
+//! and 2j + 1 belong to feature j. **Source** \[SC21, prop. 3\].
 
 use super::{NUMBERS, diagonal};
 use crate::error::{self, Allowed, ConfigError, DomainError};
@@ -17,8 +19,8 @@ use crate::real::lanes::select;
 use crate::row::Row;
 use crate::spec::Args;
 
-/// The least variance of a class, in terms of that over all classes: any ζ inside the family will do, and where a class is so narrow a step for it would
-/// move the log-odds of rows of other classes by hundreds.
+/// The smallest variance of a class relative to that over all classes. Any ζ inside the family is valid. A step for a
+/// very narrow class would change the log-odds of rows of other classes by hundreds.
 const NARROWEST: f64 = 0.1;
 
 /// Means and variances of every class.
@@ -28,9 +30,9 @@ pub(crate) struct GaussianDiagonal {
     means: Means,
     /// Σ(x − μ)² by feature and class.
     squares: Table,
-    /// g of the row that was scored last.
+    /// g of the row scored last.
     g: Table,
-    /// v of every class, of one feature.
+    /// v of every class, for one feature.
     v: Vec<f64>,
     x: Vec<f64>,
     scratch: Vec<f64>,
@@ -160,7 +162,7 @@ impl Family for GaussianDiagonal {
             }
             let [a, b, c] = block(self.means.theta.at(j, class), v);
             let (a, b, c) = (p * a + ridge, p * b, p * c + ridge);
-            // a c − b² = p²·2v³ + λ(…): no cancellation of what matters as λ > 0.
+            // a c − b² = p²·2v³ + λ(…): for λ > 0 there is no harmful cancellation.
             let determinant = a * c - b * b;
             let (x, y) = (r[0], r[1]);
             r[0] = (c * x - b * y) / determinant;

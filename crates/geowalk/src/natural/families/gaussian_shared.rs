@@ -1,17 +1,21 @@
-//! # Numbers, one covariance
-//! $$T(x) = x, \qquad g = \Sigma^{-1}(x - \mu_c), \qquad \Sigma = \frac{S + \kappa\Sigma_0}{n - s + \kappa}, \quad S \mathrel{+}= (x-\mu_{old})(x-\mu_{new})^\top$$
-//! Ordinary multinomial regression, linear log-odds, and the family to use for real-valued tables: the steps do not depend on the condition number of the
-//! features. $\Sigma_0$ is the diagonal of the variances over all classes, s the number of classes seen, and the strength of the prior falls from κ + d, as much as
-//! d features need at the beginning, to κ: $\kappa_n = \kappa + d^2/(n + d)$. Units and origins of the features do not matter. Where a prior is given,
-//! s = 0 and the strength is κ.
+//! # Numbers, one covariance for all classes
+//! $$T(x) = x, \qquad g = \Sigma^{-1}(x - \mu_c), \qquad \Sigma = \frac{S + \kappa\Sigma_0}{n - s + \kappa}, \quad
+//!   S \mathrel{+}= (x-\mu_{old})(x-\mu_{new})^\top$$
+//! This is ordinary multinomial regression with linear log-odds, and the right family for tables of real numbers: the
+//! steps do not depend on the condition number of the features. $\Sigma_0$ is the diagonal of the variances over all
+//! classes, and s is the number of classes seen. The strength of the prior falls from κ + d, which d features need at
+//! the beginning, to κ: $\kappa_n = \kappa + d^2/(n + d)$. Units and origins of the features have no effect. If a
+//! prior is given, s = 0 and the strength is κ.
 //!
-//! **Cost** O(d² + s·d): $P = \Sigma^{-1}$ is computed anew, at d³, when n has grown by 5 %, and kept in between; $P(x - o)$ is computed once per row, from an origin o that is the mean of all
-//! rows when P was computed, and $P(\mu_c - o)$ follows $\mu_c$ at O(d). With these two, one product for every class is all that a step needs besides:
-//! $$\mu_c\cdot g = \mu_c\cdot P(x-o) - \mu_c\cdot P(\mu_c-o), \qquad (x-\mu_c)\cdot g = (x-o)\cdot P(x-o) - 2(\mu_c-o)\cdot P(x-o) + (\mu_c-o)\cdot P(\mu_c-o).$$
-//! Any convergent sequence will do for ζ. **Care** κ must be small: a prior of κ = 5 examples slows a
-//! problem of condition number 1e4 tenfold, as κ/n must fall below the smallest eigenvalue. Past 256 features the covariance is a diagonal and a matrix of low
-//! rank (`low_rank.rs`), at O(d) for each of at most 64 directions; one that is given has at most 4096 features.
-//! **Source** \[SC21, prop. 3\].
+//! **Cost** O(d² + s·d). $P = \Sigma^{-1}$ is recomputed, at d³, when n has grown by 5 %, and kept meanwhile.
+//! $P(x - o)$ is computed once per row, where the origin o is the mean of all rows when P was computed. $P(\mu_c - o)$
+//! follows $\mu_c$ at O(d). A step then needs only one more product per class:
+//! $$\mu_c\cdot g = \mu_c\cdot P(x-o) - \mu_c\cdot P(\mu_c-o), \qquad
+//!   (x-\mu_c)\cdot g = (x-o)\cdot P(x-o) - 2(\mu_c-o)\cdot P(x-o) + (\mu_c-o)\cdot P(\mu_c-o).$$
+//! Any convergent sequence is valid for ζ. **Care** κ must be small: a prior of κ = 5 examples makes a problem of
+//! condition number 1e4 ten times slower, because κ/n must fall below the smallest eigenvalue. With more than 256
+//! features, the covariance is a diagonal plus a matrix of low rank (`low_rank.rs`), at O(d) for each of at most 64
+//! directions. A given covariance has at most 4096 features. **Source** \[SC21, prop. 3\].
 
 use std::ops::Range;
 
@@ -29,16 +33,16 @@ use crate::row::Row;
 use crate::spec::Args;
 use crate::walk;
 
-/// The most features of a covariance that is given.
+/// Maximum number of features of a given covariance.
 const WIDEST: usize = 4096;
 
-/// The most features of a full covariance that is learned.
+/// Maximum number of features of a full covariance that is learned.
 const FULL: usize = 256;
 
-/// How much n grows until the inverse is computed anew.
+/// Growth factor of n after which the inverse is recomputed.
 pub(super) const GROWTH: f64 = 1.05;
 
-/// How many examples' worth of prior d features need after n examples: d at first, and a share of (d/n)² in the end.
+/// The strength of the prior, in examples, that d features need after n examples: d at first, later d·(d/n).
 pub(super) fn strength(d: usize, n: f64) -> f64 {
     let d = d as f64;
     if d > 0.0 { d * d / (n + d) } else { 0.0 }
@@ -48,15 +52,15 @@ pub(super) fn strength(d: usize, n: f64) -> f64 {
 #[derive(Debug, Clone)]
 pub(crate) struct GaussianShared {
     kappa: f64,
-    /// Σ₀, if it is given.
+    /// Σ₀; `None` if it is not given.
     prior: Option<Vec<f64>>,
     means: Means,
     /// S, its lower triangle.
     within: Vec<f64>,
-    /// Σ as it was when it was last inverted, and P.
+    /// Σ as last inverted, and P.
     covariance: Vec<f64>,
     inverse: Vec<f64>,
-    /// S, Σ and P of many features, in place of these three.
+    /// S, Σ and P for many features; replaces the three fields above.
     low: Option<LowRank>,
     /// o.
     origin: Vec<f64>,
@@ -64,7 +68,7 @@ pub(crate) struct GaussianShared {
     image: Table,
     along: Vec<f64>,
     norms: Vec<f64>,
-    /// The n from which on P is computed anew.
+    /// The n at which P is recomputed next.
     due: f64,
     /// x − o and P(x − o).
     centred: Vec<f64>,
@@ -73,7 +77,7 @@ pub(crate) struct GaussianShared {
     products: Vec<f64>,
     scratch: Vec<f64>,
     spoilt: Vec<f64>,
-    /// Eigenvalues and vectors of Σ, for the ridge; empty if they are not up to date.
+    /// Eigenvalues and eigenvectors of Σ, for the ridge; empty if they are outdated.
     eigen: (Vec<f64>, Vec<f64>),
 }
 
@@ -175,7 +179,7 @@ impl GaussianShared {
         }
     }
 
-    /// Room for so many features where there are many: S becomes a diagonal and a matrix of low rank.
+    /// Makes room for d features. S becomes a diagonal plus a matrix of low rank.
     fn widen(&mut self, d: usize) {
         let old = self.within.len().isqrt();
         let low = self.low.get_or_insert_with(|| {
@@ -222,7 +226,7 @@ impl GaussianShared {
         }
     }
 
-    /// [`Family::walk`] of some features.
+    /// [`Family::walk`] for some features.
     #[inline(always)]
     fn walk_some(&self, rows: &Range<usize>, a: &[f64], to: &mut Coefficients) {
         let px = self.px[rows.clone()].iter().copied();
@@ -235,7 +239,7 @@ impl GaussianShared {
         self.means.count(class, weight)
     }
 
-    /// Sees some features of an example, and goes on with the sums of [`GaussianShared::measure`].
+    /// Learns some features of an example, and updates the sums of [`GaussianShared::measure`].
     #[inline(always)]
     fn see(
         &mut self,
@@ -245,7 +249,7 @@ impl GaussianShared {
         [mut along, mut norm]: [f64; 2],
     ) -> [f64; 2] {
         self.means.see(sight, rows, &t.value, &mut self.scratch[rows.clone()]);
-        // Baselines do not score, and have no use for images.
+        // Baselines do not score, so they have no images.
         let px = self.px.get(rows.clone()).unwrap_or_default();
         for (row, px) in self.image.some_mut(rows).zip(px) {
             let image = &mut row[sight.class];
@@ -260,12 +264,12 @@ impl GaussianShared {
         [along, norm]
     }
 
-    /// All features have been seen.
+    /// Ends an example after all features were learned.
     #[inline(always)]
     fn end(&mut self, sight: &Sight, [along, norm]: [f64; 2]) {
         let Sight { class, weight, part, .. } = *sight;
         (self.along[class], self.norms[class]) = (along, norm);
-        // Classes without examples follow the mean of all, and so do their images.
+        // Classes without examples follow the mean of all; so do their images.
         if self.prior.is_none() && self.means.n.contains(&0.0) {
             let share = weight / self.means.total;
             for c in 0..self.means.n.len() {
@@ -307,7 +311,7 @@ impl Family for GaussianShared {
             return Ok(());
         }
         self.means.grow(d, classes);
-        // Features without a past do not move until they have one.
+        // New features do not move until they have been seen.
         if d > FULL && self.prior.is_none() {
             self.widen(d);
         } else {

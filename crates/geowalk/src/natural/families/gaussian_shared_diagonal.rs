@@ -1,11 +1,13 @@
 //! # Numbers, one variance per feature
 //! $$T(x) = x, \qquad g_j = \frac{x_j - \mu_{c,j}}{v_j}, \qquad
 //!   v_j = \frac{S_j + \kappa\,v_{0,j}}{n - s + \kappa}, \quad S \mathrel{+}= (x - \mu_{old})(x - \mu_{new})$$
-//! Linear log-odds. $v_0$ is the variance of the feature over all classes, s the number of classes seen: nothing depends on units or origins.
+//! The log-odds are linear. $v_0$ is the variance of the feature over all classes, and s is the number of classes
+//! seen. Units and origins have no effect.
 //!
-//! **Cost** O(s·d). A step reads the means once to score and once, with the coefficients, to move: what the one and the other need of a feature is done before the next few features come. **Care** Good where features are nearly uncorrelated, no better than plain gradient descent where they are not (condition number 1e4);
-//! `gaussian-shared` knows the correlations. v is at least 1e-9 of v₀; a feature that has not varied yet does not move.
-//! **Source** \[SC21, prop. 3\].
+//! **Cost** O(s·d). A step reads the means once to score and once, together with the coefficients, to move. All work
+//! on a few features is done before the next few are loaded. **Care** Suitable if features are nearly uncorrelated.
+//! With strong correlations (condition number 1e4) it is no better than plain gradient descent; use `gaussian-shared`.
+//! v is at least 1e-9 of v₀. A feature that has not varied yet does not move. **Source** \[SC21, prop. 3\].
 
 use std::ops::Range;
 
@@ -62,14 +64,14 @@ impl GaussianSharedDiagonal {
         }
     }
 
-    /// [`Family::walk`] of some features.
+    /// [`Family::walk`] for some features.
     #[inline(always)]
     fn walk_some(&self, rows: &Range<usize>, t: &Statistic, a: &[f64], to: &mut Coefficients) {
         let each = t.value[rows.clone()].iter().zip(&self.inverse[rows.clone()]);
         to.update_some(rows, a, &self.means.theta, each, |(x, inverse), mu| (x - mu) * inverse);
     }
 
-    /// Sees some features of an example.
+    /// Learns some features of an example.
     #[inline(always)]
     fn see(&mut self, rows: &Range<usize>, t: &Statistic, sight: &Sight, degrees: f64) {
         self.residuals.resize(rows.len(), 0.0);
@@ -82,7 +84,7 @@ impl GaussianSharedDiagonal {
     }
 }
 
-/// v of a feature with this sum within the classes and this variance over all of them.
+/// v of a feature, from its sum within the classes and its variance over all of them.
 #[inline(always)]
 fn variance(within: f64, all: f64, kappa: f64, degrees: f64) -> f64 {
     ((within + kappa * all) / (degrees + kappa)).max(1e-9 * all)
@@ -95,7 +97,7 @@ impl Family for GaussianSharedDiagonal {
 
     fn grow(&mut self, features: usize, classes: usize) -> Result<(), DomainError> {
         self.means.grow(features, classes);
-        // Features without a past do not move until they have one.
+        // New features do not move until they have been seen.
         for numbers in [&mut self.within, &mut self.inverse] {
             numbers.resize(self.means.theta.rows(), 0.0);
         }

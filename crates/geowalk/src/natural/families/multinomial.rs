@@ -1,13 +1,14 @@
-//! # Counts of any length: words of a text
-//! Given its length n, a row of class c has n independent words with probabilities $\pi_c$; the length has mean L and variance V, the same for all
-//! classes. Then
+//! # Counts in rows of any length, such as words of a text
+//! Given its length n, a row of class c has n independent words with probabilities $\pi_c$. The length has mean L and
+//! variance V, equal for all classes. Then
 //! $$\theta_c = L\pi_c, \qquad C_c = L\,\mathrm{diag}(\pi_c) + (V - L)\,\pi_c\pi_c^\top, \qquad
 //!   g_{c,j} = \frac{x_j}{L\pi_{c,j}} - 1 - \frac{(V - L)(n - L)}{LV}$$
-//! by the formula of Sherman and Morrison. V = L is `poisson`; texts have V ≫ L, and a long text is then no surprise. With the covariance that
-//! texts have, a row moves the coordinates it has, and one scalar.
+//! by the Sherman–Morrison formula. V = L is `poisson`. Texts have V ≫ L, so a long text is not surprising. With the
+//! covariance of texts, a row moves its coordinates and one scalar.
 //!
-//! **Cost** O(s·nnz). **Care** π is smoothed by `pseudo` for every feature and class; V is at least 1e-6 L². For a ridge the metric takes the counts for
-//! independent. **Source** the metric of \[SC21, eq. (14)\] for this distribution; derived here.
+//! **Cost** O(s·nnz). **Care** π is smoothed by `pseudo` for every feature and class. V is at least 1e-6 L². For a
+//! ridge, the metric treats the counts as independent. **Source** the metric of \[SC21, eq. (14)\] for this
+//! distribution; derived here.
 
 use super::counts::Counts;
 use super::{COUNTS, diagonal, divide};
@@ -23,7 +24,7 @@ use crate::walk;
 #[derive(Debug, Clone)]
 pub(crate) struct Multinomial {
     counts: Counts,
-    /// Rows, mean of their lengths, Σ(n − mean)².
+    /// Number of rows, mean of their lengths, Σ(n − mean)².
     rows: f64,
     length: f64,
     spread: f64,
@@ -36,7 +37,7 @@ impl Multinomial {
         Ok(Self { counts: Counts::new(pseudo), rows: 0.0, length: 0.0, spread: 0.0 })
     }
 
-    /// L and V: one row of length 1 and variance 1 before the first.
+    /// L and V; before the first row, as for one row of length 1 and variance 1.
     fn lengths(&self) -> (f64, f64) {
         let mean = if self.length > 0.0 { self.length } else { 1.0 };
         let variance = (self.spread + mean) / (self.rows + 1.0);

@@ -1,11 +1,13 @@
 //! # Independent categorical columns
-//! $$T(x) = (e_{x_1}, e_{x_2}, \ldots), \qquad g = (e_{x_1}/\theta_{1,x_1}, \ldots), \qquad \theta \cdot g = \text{number of columns present}$$
-//! Features are the categories of all columns, 1 where they are present; which feature belongs to which column need not be known. A column without
-//! a value in a row takes no part in it.
+//! $$T(x) = (e_{x_1}, e_{x_2}, \ldots), \qquad g = (e_{x_1}/\theta_{1,x_1}, \ldots), \qquad
+//!   \theta \cdot g = \text{number of columns present}$$
+//! Features are the categories of all columns, 1 if present. The columns that features belong to need not be known. A
+//! column without a value in a row is ignored for that row.
 //!
-//! **Cost** O(s·nnz). **Care** Smoothing: θ = (n + a)/(n_c + a·m), where m, the number of categories per column, is the mean over the columns: features
-//! there are over features that a row has. With columns of equal size that is the posterior mean of a Dirichlet prior. For a ridge the metric takes
-//! the categories of a column for independent. **Source** \[SC21, sec. 4\], for one column.
+//! **Cost** O(s·nnz). **Care** Smoothing: θ = (n + a)/(n_c + a·m), where m, the number of categories per column, is
+//! estimated by the mean over columns: number of features divided by features per row. For columns of equal size this
+//! is the posterior mean of a Dirichlet prior. For a ridge, the metric treats the categories of a column as
+//! independent. **Source** \[SC21, sec. 4\], for one column.
 
 use super::categories::Categories;
 use super::diagonal;
@@ -21,7 +23,7 @@ use crate::walk;
 #[derive(Debug, Clone)]
 pub(crate) struct NaiveBayes {
     own: Categories,
-    /// Rows, and features present in them.
+    /// Number of rows, and number of features present in them.
     rows: f64,
     present: f64,
 }
@@ -74,7 +76,7 @@ impl Family for NaiveBayes {
         self.own.mean(class, self.categories(), out);
     }
 
-    /// Of the features taken one by one: which of them exclude each other is not known.
+    /// Treats features as independent, because it is not known which exclude each other.
     fn covariance(&self, class: usize, out: &mut Vec<f64>) {
         let mut theta = Vec::new();
         self.mean(class, &mut theta);

@@ -1,7 +1,9 @@
 //! # Independent counts
-//! $$T(x) = x, \qquad g_j = \frac{x_j}{\lambda_j} - 1, \qquad \lambda_{c,j} = \frac{\sum x_j + \kappa\lambda_0}{n_c + \kappa}$$
-//! **Cost** O(s·nnz). **Care** Any values ≥ 0 are taken for counts; λ₀ is `start`. λ stays above κλ₀/(n_c + κ). With wide rows κλ₀ for each feature is
-//! a large prior total: `multinomial` does not depend on it. **Source** \[SC21, prop. 3\].
+//! $$T(x) = x, \qquad g_j = \frac{x_j}{\lambda_j} - 1, \qquad
+//!   \lambda_{c,j} = \frac{\sum x_j + \kappa\lambda_0}{n_c + \kappa}$$
+//! **Cost** O(s·nnz). **Care** All values ≥ 0 are accepted as counts; λ₀ is `start`. λ stays above κλ₀/(n_c + κ). In
+//! wide rows, κλ₀ per feature is a large prior total; `multinomial` does not have this problem. **Source** \[SC21,
+//! prop. 3\].
 
 use super::counts::Counts;
 use super::{COUNTS, diagonal, divide};

@@ -1,5 +1,5 @@
-//! The score of every family against its two definitions: the gradient of the log-density in the mean parameters, by differences, and
-//! Cov(T)⁻¹(T − θ).
+//! Compares the score of every family with its two definitions: the gradient of the log-density in the mean
+//! parameters, by finite differences, and Cov(T)⁻¹(T − θ).
 
 use super::*;
 use crate::Real;
@@ -8,7 +8,7 @@ use crate::row::Dense;
 
 const CLASSES: usize = 3;
 
-/// A random row that the family takes.
+/// A random row in the domain of the family.
 fn row(family: &str, sampler: &mut Sampler) -> Vec<f64> {
     let mut pick = |n: usize| (0..n).find(|_| sampler.unit() < 0.4).unwrap_or(n - 1);
     match family {
@@ -51,7 +51,7 @@ fn trained(name: &str, seed: u64) -> (AnyFamily, Statistic, Vec<f64>, Vec<f64>) 
     (family, t, dots, excess)
 }
 
-/// g of a class, as a step of length 1 shows it.
+/// g of a class, obtained from a step of length 1.
 fn score(family: &AnyFamily, t: &Statistic, class: usize) -> Vec<f64> {
     let mut beta = Coefficients::new(false);
     beta.grow(family.size(), CLASSES, &[]);
@@ -66,7 +66,7 @@ fn close(a: f64, b: f64, tolerance: f64) -> bool {
     (a - b).abs() <= tolerance * (1.0 + a.abs().max(b.abs()))
 }
 
-/// The bits of a step do not depend on how many features it takes at a time.
+/// The bits of a step do not depend on the number of features processed together.
 #[test]
 fn to_advance_is_to_walk_and_to_observe() {
     fn saved(family: &AnyFamily, beta: &Coefficients) -> Vec<(&'static str, Vec<f64>)> {
@@ -101,7 +101,7 @@ fn to_advance_is_to_walk_and_to_observe() {
                 other.observe(&t, class, 0.5);
             }
             assert_eq!(saved(&family, &beta), saved(&other, &other_beta), "{name} {classes}");
-            // The same after loading.
+            // As above, after loading.
             let kept = saved(&family, &beta);
             let mut get = |name| kept.iter().find(|one| one.0 == name).map(|one| one.1.clone());
             let mut loaded = AnyFamily::parse(name).unwrap();

@@ -1,7 +1,8 @@
 //! # Implicit steps on the sphere
 //! With d the angle between w and x, the step turns w by t in their plane, to the angle φ = d + t from x:
 //! $$t - \frac{\eta \Vert x\Vert}{r} \sin\varphi\; g(r \Vert x\Vert \cos\varphi) = 0, \qquad
-//!   w' = \Bigl(\cos t + \frac{u \sin t}{r\rho}\Bigr) w - \frac{r \sin t}{\rho}\, x, \qquad \rho^2 = \Vert x\Vert^2 - \frac{u^2}{r^2}$$
+//!   w' = \Bigl(\cos t + \frac{u \sin t}{r\rho}\Bigr) w - \frac{r \sin t}{\rho}\, x, \qquad
+//!   \rho^2 = \Vert x\Vert^2 - \frac{u^2}{r^2}$$
 //! The root lies between w and the nearest point of least loss, $\varphi^\star = \arccos(z_{min}/(r\Vert x\Vert))$.
 //! **Unique** for every convex loss: $t/\sin\varphi$ increases with t, since $\tan\varphi > t$ up to the equator, and g falls.
 //! **Cost** O(nnz) once; an evaluation is O(1). **Care** at $w = \pm r x/\Vert x\Vert$ no direction is better than another: the walk
