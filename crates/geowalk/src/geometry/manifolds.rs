@@ -1,6 +1,6 @@
 //! # The manifolds
-//! One file each, and one table ([`entries`]) from which their names, [`AnyManifold`], its parser and the lists
-//! in the front ends come. To add one, write its file, its `mod` and `pub use` lines, and its row.
+//! Each manifold is one file and one row of a table ([`entries`]). The table gives their names, [`AnyManifold`], its
+//! parser and the lists in the front ends. To add one, write its file, its `mod` and `pub use` lines, and its row.
 
 mod bures_wasserstein;
 mod dilated;
@@ -46,16 +46,17 @@ use crate::Real;
 use crate::error::{self, Allowed, ConfigError, DomainError};
 use crate::spec::{self, Args, Entry, Spec};
 
-/// Builds a manifold from its arguments and the size to use where they give none.
+/// Builds a manifold from its arguments, and from a size that is used if they give none.
 type Build = fn(&mut Args<'_>, Option<usize>) -> Result<AnyManifold, ConfigError>;
 
-/// Derives everything from the rows `Variant(Type): name, parameters, summary, source, build, size, arguments;`
-/// where `build` makes the manifold, `size` gives the n of its constructor, and
-/// `arguments` its other parameters as text. The leading `$` lets the macro define another one.
+/// Derives everything from rows of the form
+/// `Variant(Type): name, parameters, summary, source, build, size, arguments;` Here `build` makes the manifold, `size`
+/// returns the n of its constructor, and `arguments` returns its other parameters as text. The leading `$` lets the
+/// macro define another one.
 macro_rules! table {
     ($d:tt $($variant:ident($type:ty): $name:literal, $parameters:literal, $summary:literal,
         $source:literal, $build:expr, $size:expr, $arguments:expr;)*) => {
-        /// One of the manifolds of the table, chosen at run time.
+        /// A manifold of the table, chosen at run time.
         ///
         /// ```
         /// use geowalk::geometry::{ExpLog, Work, manifolds::AnyManifold};
@@ -84,14 +85,14 @@ macro_rules! table {
         ),)*];
 
         impl AnyManifold {
-            /// The name in specifications.
+            /// Name in specifications.
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Self::$variant(_) => $name,)*
                 }
             }
 
-            /// The n its constructor was given (a product: the scalars in a point).
+            /// The n given to the constructor; for a product, the number of scalars in a point.
             pub fn size(&self) -> usize {
                 match self {
                     $(Self::$variant(m) => {
@@ -153,11 +154,11 @@ pub fn entries() -> impl Iterator<Item = &'static Entry> + Clone {
 }
 
 impl AnyManifold {
-    /// Builds the manifold that a specification names, with `n` coordinates unless the specification states its own
-    /// `n=`. For matrices n is the number of rows; the factors of a product must each state theirs.
+    /// Builds the manifold of a specification with `n` coordinates, unless the specification gives `n=`. For matrices
+    /// n is the number of rows. Each factor of a product must give its n.
     pub fn parse(spec: &str, n: usize) -> Result<Self, ConfigError> {
         const DEPTH: usize = 16;
-        // Specifications come from strangers, and the parser calls itself.
+        // Specifications may come from untrusted users and the parser is recursive, so limit the depth.
         let mut depth = 0_usize;
         for (column, c) in spec.chars().enumerate() {
             match c {
@@ -192,8 +193,8 @@ impl AnyManifold {
         self.with_arguments(&self.arguments())
     }
 
-    /// Builds the manifold that a specification names whose points have one weight for each of so many features, and
-    /// perhaps coordinates of no feature before them. An error says which numbers of features would fit.
+    /// Builds the manifold of a specification so that its points have one weight per feature, possibly after
+    /// coordinates that belong to no feature. The error lists the numbers of features that are possible.
     ///
     /// ```
     /// use geowalk::geometry::{Manifold, manifolds::AnyManifold};
@@ -204,7 +205,7 @@ impl AnyManifold {
     /// # Ok::<(), geowalk::ConfigError>(())
     /// ```
     pub fn for_features(spec: &str, features: usize) -> Result<Self, ConfigError> {
-        // The number of features grows with n.
+        // The number of features increases with n.
         let (mut low, mut high) = (0, features.saturating_add(2));
         let mut fits: [Option<usize>; 2] = [None; 2];
         let mut refused = None;
@@ -216,7 +217,7 @@ impl AnyManifold {
                     found if found < features => (low, fits[0]) = (n, Some(found)),
                     found => (high, fits[1]) = (n, Some(found)),
                 },
-                // Most manifolds have a least n.
+                // Most manifolds have a smallest n.
                 Err(error) => (low, refused) = (n, Some(error)),
             }
         }
@@ -241,13 +242,13 @@ impl AnyManifold {
         }
     }
 
-    /// How many features a point has weights for.
+    /// Number of features that a point has weights for.
     pub fn features(&self) -> usize {
         let ambient = Manifold::<f64>::ambient(self);
         ambient.saturating_sub(Manifold::<f64>::first_feature(self))
     }
 
-    /// The specification with the size in it: it rebuilds the manifold without a size from outside.
+    /// The specification including the size; it is sufficient to rebuild the manifold.
     pub fn sized_spec(&self) -> String {
         let mut arguments = self.arguments();
         if !matches!(self, Self::Product(_)) {
@@ -265,22 +266,22 @@ impl AnyManifold {
     }
 }
 
-/// The scalars in a point.
+/// Number of scalars in a point.
 fn scalars<M: Manifold<f64>>(manifold: &M) -> usize {
     manifold.ambient()
 }
 
-/// A whole number ≥ 1, if one is given.
+/// An integer ≥ 1, if it is given.
 fn whole(args: &mut Args<'_>, name: &'static str) -> Result<Option<usize>, ConfigError> {
     let Some(stated) = args.optional_number(name)? else { return Ok(None) };
     error::parameter(name, stated, Allowed::Whole(1))?;
-    // Beyond, the number is not the one that was written.
+    // Larger integers are not exact as f64.
     error::parameter(name, stated, Allowed::Closed(1.0, (1_u64 << 53) as f64))?;
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // whole and ≥ 1
     Ok(Some(stated as usize))
 }
 
-/// The size a specification states, or else the one that was given with it.
+/// The size given in the specification, or else `n`.
 fn size(args: &mut Args<'_>, n: Option<usize>) -> Result<usize, ConfigError> {
     match (whole(args, "n")?, n) {
         (Some(stated), _) => Ok(stated),
@@ -292,12 +293,12 @@ fn size(args: &mut Args<'_>, n: Option<usize>) -> Result<usize, ConfigError> {
     }
 }
 
-/// Columns of a matrix.
+/// Number of columns of a matrix.
 fn columns(args: &mut Args<'_>) -> Result<usize, ConfigError> {
     Ok(whole(args, "columns")?.unwrap_or(1))
 }
 
-/// A curvature that is not the usual one.
+/// The argument for a curvature other than the default.
 fn curvature(k: f64) -> Vec<String> {
     if k == -1.0 { Vec::new() } else { vec![format!("curvature={k}")] }
 }
@@ -307,7 +308,7 @@ fn sphere(args: &mut Args<'_>, n: Option<usize>) -> Result<Sphere, ConfigError> 
     Sphere::new(size(args, n)?, radius)
 }
 
-/// Columns are the n of the constructor; they may be stated under their own name.
+/// The number of columns is the n of the constructor; it may also be given by name.
 fn oblique(args: &mut Args<'_>, n: Option<usize>) -> Result<Oblique, ConfigError> {
     let rows = whole(args, "rows")?.unwrap_or(2);
     let columns = match whole(args, "columns")? {
@@ -322,7 +323,7 @@ fn product(args: &mut Args<'_>, _: Option<usize>) -> Result<Product<AnyManifold>
     Product::new(factors.collect::<Result<_, _>>()?)
 }
 
-/// √Σx², summed in `f64`, and scaled by the largest term where squares would overflow or vanish.
+/// √Σx², summed in `f64`; scaled by the largest term if squares would overflow or underflow.
 fn norm<F: Real>(x: impl Iterator<Item = F> + Clone) -> F {
     let sum: f64 = x.clone().map(|x| x.f64() * x.f64()).sum();
     if sum > 1e-270 && sum < 1e300 {
@@ -341,7 +342,7 @@ mod tests {
     use super::*;
     use proptest::test_runner::{Config, RngSeed};
 
-    /// The same cases at every run.
+    /// The same test cases in every run.
     pub(super) fn cases(cases: u32) -> Config {
         Config {
             cases,
@@ -351,7 +352,7 @@ mod tests {
         }
     }
 
-    /// Every row, with a size or as a product.
+    /// All rows of the table, with a size or as a product.
     fn all() -> Vec<AnyManifold> {
         let each = entries().map(|entry| match entry.name {
             "product" => "product(sphere(n=3, radius=2), product(simplex(n=2)), orthant(n=2))",
@@ -402,7 +403,7 @@ mod tests {
         }
     }
 
-    /// The laws that hold on every manifold, at the origin, in both precisions.
+    /// Laws of every manifold, at the origin, in both precisions.
     fn laws<F: Real>(m: &AnyManifold) {
         let n = Manifold::<F>::ambient(m);
         let work = &mut Work::<F>::new();

@@ -1,19 +1,20 @@
 //! # Symmetric positive definite matrices, Bures–Wasserstein metric
-//! The metric of optimal transport between normal distributions of mean 0. With S(V) the solution of XS + SX = V,
-//! L and K the Cholesky factors of X and Y, and O the orthogonal matrix that brings KO nearest to L:
+//! The metric of optimal transport between normal distributions of mean 0. S(V) is the solution of XS + SX = V. L and
+//! K are the Cholesky factors of X and Y, and O is the orthogonal matrix for which KO is nearest to L:
 //! ```text
 //! <U, V> = tr(S(U) V)/2       grad = 2(XG + GX)         exp_X(V) = (1 + S) X (1 + S),  S = S(V)
 //! log_X(Y) = BL' + LB',  B = KO - L                     d = |KO - L|_F,  d² = tr X + tr Y - 2 tr (XY)^(1/2)
 //! ```
-//! Transport has no closed form: the equation of horizontal lifts, W° = (L + tB)K with K skew, is solved by
+//! Transport has no closed form. The equation of horizontal lifts, W° = (L + tB)K with K skew, is solved by
 //! extrapolated midpoint steps.
-//! **Cost** O(n³), transport some hundred times that; in f64 also for f32 matrices. **Care** not complete: a walk past
-//! the injectivity radius, √λ of the least eigenvalue, may meet the boundary, which is reported as
-//! [`Event::PastInjectivity`]. Where rounding leaves an end that is not definite, eigenvalues are raised to rounding of
-//! the largest ([`Event::Clamped`] if the walk was inside). The curvature is ≥ 0 without an upper bound; the mean is
-//! unique all the same. **Source** \[BJL19\]; \[MMP18\]; transport \[TP23\].
+//!
+//! **Cost** O(n³); transport takes some hundred times longer. In f64 also for f32 matrices. **Care** The manifold is
+//! not complete. A walk longer than the injectivity radius, √λ of the smallest eigenvalue, may reach the boundary and
+//! is then reported as [`Event::PastInjectivity`]. If rounding makes the end indefinite, small eigenvalues are raised
+//! to the rounding of the largest ([`Event::Clamped`] if the walk was inside). The curvature is ≥ 0 without an upper
+//! bound, but the mean is unique. **Source** \[BJL19\]; \[MMP18\]; transport \[TP23\].
 
-#![allow(clippy::neg_cmp_op_on_partial_ord)] // what is no number is refused too
+#![allow(clippy::neg_cmp_op_on_partial_ord)] // also refuses NaN
 
 use super::Spd;
 use super::spd::{entries, narrow, not_definite, widen};
@@ -47,7 +48,7 @@ impl BuresWasserstein {
         Ok(Self { spd: Spd::new(n)?, n })
     }
 
-    /// vectors, values ← those of X; a is scratch.
+    /// Computes eigenvectors and eigenvalues of X; a is scratch.
     fn decompose<F: Real>(
         &self,
         x: &[F],
@@ -62,7 +63,7 @@ impl BuresWasserstein {
         if values[0] > 0.0 { Ok(()) } else { Err(DomainError::NotDefinite { smallest: values[0] }) }
     }
 
-    /// The lifts of two points, L and KO − L, the first of N ≥ 6 matrices.
+    /// The lifts of two points, L and KO − L, in the first two of N ≥ 6 matrices.
     fn lifts<'a, F: Real, const N: usize>(
         &self,
         p: &[F],
@@ -99,11 +100,11 @@ impl BuresWasserstein {
     }
 }
 
-/// Midpoint rules that are extrapolated.
+/// Number of midpoint rules used for extrapolation.
 const LEVELS: usize = 8;
 
-/// W ← what is parallel to it at the end of the lift L + tB, t from 0 to 1. Gragg's midpoint steps with Richardson's
-/// extrapolation, in panels.
+/// Transports W along the lift L + tB, t from 0 to 1, by Gragg's midpoint steps with Richardson extrapolation, in
+/// panels.
 fn carry(
     l: &[f64],
     b: &[f64],
@@ -156,7 +157,7 @@ fn carry(
                 std::mem::swap(&mut before, &mut now);
                 std::mem::swap(&mut now, &mut next);
             }
-            // table[j] holds the j-th extrapolation of the level before; what is now is refined in place.
+            // table[j] holds the j-th extrapolation of the previous level; `now` is refined in place.
             for (j, old) in table[..level].iter_mut().enumerate() {
                 let ratio = ((level + 1) as f64 / (level - j) as f64).square() - 1.0;
                 for (x, y) in now.iter_mut().zip(old.iter_mut()) {
@@ -266,7 +267,7 @@ impl<F: Real> ExpLog<F> for BuresWasserstein {
         if self.n == 1 { Curvature::FLAT } else { Curvature { min: 0.0, max: f64::INFINITY } }
     }
 
-    /// The distance to the singular matrices, √λ of the least eigenvalue.
+    /// The distance to the singular matrices: √λ of the smallest eigenvalue.
     fn injectivity(&self, p: &[F]) -> F {
         let least = linalg::smallest_eigenvalue(p, self.n).unwrap_or(f64::NAN);
         F::of(Real::max(least, 0.0).sqrt())
@@ -301,7 +302,7 @@ impl<F: Real> ExpLog<F> for BuresWasserstein {
         let (solved, t) = (c, t.f64());
         sandwich(b, |_| 1.0, vectors, n, solved);
         linalg::symmetrize(solved, n);
-        // X + tV + t²SXS: a short walk moves X by its own rounding error only.
+        // X + tV + t²SXS: a short walk changes X only by its rounding error.
         widen(p, x);
         b.fill(0.0);
         add_product(t * t, x, n, solved, b);
@@ -317,7 +318,8 @@ impl<F: Real> ExpLog<F> for BuresWasserstein {
         }
         let mut raised = 0;
         if linalg::cholesky_in_place(a, n).is_none() {
-            // (1 + tS)X(1 + tS) has no negative eigenvalue: what is not above rounding of the largest is put there.
+            // (1 + tS)X(1 + tS) has no negative eigenvalue, so raise the eigenvalues below the rounding of the
+            // largest.
             a.copy_from_slice(x);
             let values = &mut values[..n];
             eigen(a, n, values, vectors).ok_or_else(|| not_definite(x, n))?;
@@ -329,7 +331,7 @@ impl<F: Real> ExpLog<F> for BuresWasserstein {
             a.copy_from_slice(x);
             linalg::cholesky_in_place(a, n).ok_or_else(|| not_definite(x, n))?;
         }
-        // 1 + tS loses definiteness where the geodesic meets the singular matrices.
+        // 1 + tS is indefinite once the geodesic has reached the singular matrices.
         for (i, s) in solved.iter_mut().enumerate() {
             *s = t * *s + f64::from(i % (n + 1) == 0);
         }
@@ -357,7 +359,7 @@ impl<F: Real> ExpLog<F> for BuresWasserstein {
         self.lifts::<F, 6>(p, q, work).map_or(F::NAN, |[_, b, ..]| F::of(Norm::L2.of(b)))
     }
 
-    /// Projection: transport takes far longer.
+    /// Projects instead of transporting, which would take far longer.
     fn carry(&self, _: &[F], q: &[F], v: &mut [F], _: &mut Work<F>) -> Result<(), DomainError> {
         self.project(q, v);
         Ok(())
@@ -398,7 +400,8 @@ impl<F: Real> ExpLog<F> for BuresWasserstein {
         Ok(())
     }
 
-    /// The iteration is that of optimal transport, X ← exp_X of the mean of log_X X_i, which converges to the one mean.
+    /// Uses the iteration of optimal transport, X ← exp_X of the mean of log_X X_i, which converges to the unique
+    /// mean.
     fn mean(
         &self,
         points: &[F],

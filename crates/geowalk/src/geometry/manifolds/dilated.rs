@@ -1,12 +1,12 @@
 //! # Dilated manifolds
-//! A manifold times a length: p = r·x, with x on the model. Curvatures are divided by r², lengths multiplied by r.
+//! A manifold scaled by a length: p = r·x, with x on the model. Curvatures are divided by r², lengths multiplied by r.
 //! **Source** follows from multiplying the metric by r².
 
 use crate::Real;
 use crate::error::DomainError;
 use crate::geometry::{Curvature, ExpLog, Manifold, Step, Work};
 
-/// The points r·x. With r = 1 nothing is copied, and every bit is the model's.
+/// The points r·x. With r = 1 nothing is copied, and all bits are those of the model.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Dilated<M> {
     pub(super) model: M,
@@ -36,7 +36,7 @@ impl<M> Dilated<M> {
         }
     }
 
-    /// Copies of the arguments on the model.
+    /// Copies of the arguments, scaled to the model.
     fn copies<'a, F: Real, const N: usize>(
         &self,
         from: [&[F]; N],
@@ -200,10 +200,10 @@ impl<F: Real, M: ExpLog<F>> ExpLog<F> for Dilated<M> {
     }
 }
 
-/// The length r of a curvature −1/r² < 0.
+/// The length r for a curvature −1/r² < 0.
 pub(super) fn radius(curvature: f64) -> Result<f64, crate::ConfigError> {
     use crate::error::{Allowed, parameter};
-    // Squares of lengths stay far from the ends of the numbers, also in f32.
+    // Keeps squares of lengths far from overflow and underflow, also in f32.
     parameter("curvature", curvature, Allowed::Closed(-1e12, -1e-12))?;
     Ok((-curvature).sqrt().recip())
 }

@@ -141,11 +141,12 @@ impl<F: Real> ExpLog<F> for Euclidean {
 
 /// Gradient descent, $w \leftarrow w - \eta\, g\, x$, from 0 at O(nnz).
 ///
-/// The implicit step is $w - \kappa x$ with $\kappa = \eta\, g(u - \kappa \Vert x \Vert^2)$: in closed form for
-/// losses of constant curvature c, $\kappa = \eta g(u)/(1 + \eta c \Vert x\Vert^2)$, and where the step ends on
-/// the kink of the loss, $\kappa = (u - z_{min})/\Vert x\Vert^2$, or before it, $\kappa = \eta g(u)$: the
+/// The implicit step is $w - \kappa x$ with $\kappa = \eta\, g(u - \kappa \Vert x \Vert^2)$. For losses of constant
+/// curvature c it has the closed form $\kappa = \eta g(u)/(1 + \eta c \Vert x\Vert^2)$. A step that ends on the kink
+/// of the loss has $\kappa = (u - z_{min})/\Vert x\Vert^2$, and one that ends before it has $\kappa = \eta g(u)$: the
 /// passive-aggressive step.
-/// **Care** steps longer than 1e150 are refused. **Source** \[KMWW07, eq. (9), (10)\]; \[CDKSS06\] for the hinge.
+///
+/// **Care** Steps longer than 1e150 are refused. **Source** \[KMWW07, eq. (9), (10)\]; \[CDKSS06\] for the hinge.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct EuclideanForm;
 
@@ -179,7 +180,7 @@ impl Coordinate for Identity {
 }
 
 impl Steps<EuclideanForm> {
-    /// All weights 0.
+    /// A walk with all weights 0.
     pub fn new() -> Self {
         Self::default()
     }
@@ -276,7 +277,7 @@ mod tests {
                         closed_ones += 1;
                         let mut along = |kappa: f64| (u - kappa * 1.7, -1.7);
                         let solved = multiplier(&example, f64::MAX, &mut along).unwrap();
-                        // Relative to the step, or to what rounding of the prediction makes of it.
+                        // Relative to the step, or to the effect of rounding of the prediction on it.
                         let tolerance = 1e-14 * closed.abs() + 4.0 * f64::EPSILON * u.abs() / 1.7;
                         assert!((closed - solved.at).abs() <= tolerance, "{loss:?} {rate} {u}");
                     }

@@ -1,4 +1,4 @@
-//! What matrices with orthonormal columns have in common, row after row in a point.
+//! Shared code for matrices with orthonormal columns, stored row by row.
 
 use crate::Real;
 use crate::error::{self, Allowed, DomainError};
@@ -17,19 +17,19 @@ impl Layout {
         self.n * self.p
     }
 
-    /// Refuses what is not so many numbers, before scratch memory of that size is taken.
+    /// Checks the number of elements before scratch memory of that size is allocated.
     pub(super) fn sized<F: Real>(self, what: &'static str, x: &[F]) -> Result<(), DomainError> {
         error::finite(what, x, self.len())
     }
 }
 
-/// The error for a matrix whose columns are no basis.
+/// The error for a matrix with linearly dependent columns.
 pub(super) fn dependent(value: f64) -> DomainError {
     let what = "the least singular value of the matrix, relative to the largest,";
     DomainError::Scalar { what, value, allowed: Allowed::Positive }
 }
 
-/// Refuses vectors with a part that no frame near X has.
+/// Refuses vectors that are not tangent at X.
 pub(super) fn check_tangent<F: Real>(at: Layout, p: &[F], v: &[F]) -> Result<(), DomainError> {
     at.sized("the tangent vector", v)?;
     at.sized("the point", p)?;
@@ -41,14 +41,14 @@ pub(super) fn check_tangent<F: Real>(at: Layout, p: &[F], v: &[F]) -> Result<(),
     residue::<F>("the symmetric part of the point's transpose times the tangent vector", &s, &w)
 }
 
-/// Refuses a part of v that is not rounding.
+/// Refuses a part of v that exceeds rounding.
 pub(super) fn residue<F: Real>(
     quantity: &'static str,
     part: &[f64],
     v: &[f64],
 ) -> Result<(), DomainError> {
     let found = crate::row::Norm::LInf.of(part);
-    // Below the normal numbers rounding is absolute.
+    // Rounding is absolute below the normal numbers.
     let tolerance = F::TOLERANCE.f64() * crate::row::Norm::L2.of(v) + F::TINY.f64();
     if tolerance.is_finite() && found <= tolerance {
         return Ok(());
@@ -72,7 +72,7 @@ pub(super) fn project<F: Real>(at: Layout, p: &[F], v: &mut [F]) {
     flatten_rows(p, at.p, v);
 }
 
-/// v ← the part of the covector that is tangent, without an allocation.
+/// v ← the tangent part of the covector, without allocation.
 pub(super) fn flattened<F: Real>(
     at: Layout,
     p: &[F],
@@ -90,7 +90,7 @@ pub(super) fn flattened<F: Real>(
     rows(w, at.n, v);
 }
 
-/// p ← the frame nearest to it.
+/// p ← the nearest matrix with orthonormal columns.
 pub(super) fn nearest<F: Real>(
     at: Layout,
     p: &mut [F],
@@ -104,7 +104,7 @@ pub(super) fn nearest<F: Real>(
     Ok(())
 }
 
-/// p ← the point nearest to a matrix of normal numbers, which is uniform among the frames.
+/// p ← the point nearest to a matrix of normal numbers, which is uniformly distributed.
 pub(super) fn random<F: Real, M: Manifold<F>>(
     manifold: &M,
     normal: &mut dyn FnMut() -> f64,
@@ -115,14 +115,14 @@ pub(super) fn random<F: Real, M: Manifold<F>>(
         for x in p.iter_mut() {
             *x = F::of(normal());
         }
-        // A matrix whose columns depend on each other has probability 0, and is drawn again.
+        // A matrix with dependent columns has probability 0 and is drawn again.
         if manifold.nearest(p, work).is_ok() {
             return;
         }
     }
 }
 
-/// Cosines of half angles, or of principal angles, below this are rounding: there is no telling which way is shortest.
+/// Below this, cosines of half angles or principal angles are rounding errors, and the shortest direction is unknown.
 pub(super) fn cut<F: Real>() -> f64 {
     8.0 * F::EPSILON.f64().sqrt()
 }

@@ -1,17 +1,17 @@
 //! # Grassmann manifold
-//! The subspaces of dimension p of ℝⁿ. A point is a matrix X of n rows and p orthonormal columns that span the
-//! subspace, row after row; X and XQ, with Q orthogonal, are the same point, and a cost must not tell them apart.
-//! A tangent vector has X'V = 0. With S = V'V, and Y turned to the basis Y' nearest to X:
+//! The subspaces of dimension p of ℝⁿ. A point is a matrix X with n rows and p orthonormal columns that span the
+//! subspace, stored row by row. X and XQ, with Q orthogonal, are the same point, so a cost must not distinguish them.
+//! A tangent vector has X'V = 0. Let S = V'V, and let Y' be the basis of Y nearest to X:
 //! ```text
 //! exp_X(V) = X cos(√S) + V sinc(√S)            grad = G - X X'G
 //! log_X(Y) = L f(θ),  L = Y' - X X'Y',  f = θ/sin θ of the principal angles θ
 //! d(X, Y)  = |θ|                               transport turns V by the angles θ
 //! ```
-//! **Cost** O(np²), in f64 also for f32 matrices. **Care** the angle between two lines is at most π/2, which is the
-//! injectivity radius; where a principal angle is π/2 `log` answers [`DomainError::CutLocus`]. Rounding is taken out
-//! of X after every walk. **Source** \[EAS98\]; \[BZA24\]; curvature 1 if p or n − p is 1, else in [0, 2].
+//! **Cost** O(np²), in f64 also for f32 matrices. **Care** The angle between two lines is at most π/2, which is the
+//! injectivity radius. If a principal angle is π/2, `log` returns [`DomainError::CutLocus`]. Rounding errors are
+//! removed from X after every walk. **Source** \[EAS98\]; \[BZA24\]; curvature 1 if p or n − p is 1, else in [0, 2].
 
-#![allow(clippy::neg_cmp_op_on_partial_ord)] // what is no number is refused too
+#![allow(clippy::neg_cmp_op_on_partial_ord)] // also refuses NaN
 
 use super::frames::{self, Layout};
 use crate::Real;
@@ -23,7 +23,7 @@ use crate::geometry::orthogonal::{
 use crate::geometry::{Curvature, Event, ExpLog, Manifold, Step, Work};
 use crate::row::Norm;
 
-/// The subspaces of dimension p of ℝⁿ, as matrices with orthonormal columns, row after row.
+/// The subspaces of dimension p of ℝⁿ, as matrices with orthonormal columns, row by row.
 ///
 /// ```
 /// use geowalk::geometry::{ExpLog, Work, manifolds::Grassmann};
@@ -47,7 +47,7 @@ impl Grassmann {
         Ok(Self { n, p })
     }
 
-    /// Rows of a matrix.
+    /// Number of rows of a matrix.
     pub fn rows(&self) -> usize {
         self.n
     }
@@ -61,7 +61,7 @@ impl Grassmann {
         Layout { n: self.n, p: self.p }
     }
 
-    /// Compares two subspaces. `None` if there are numbers that are not finite.
+    /// Computes the relation of two subspaces. `None` if a number is not finite.
     fn between<'a, F: Real>(
         &self,
         p: &[F],
@@ -80,14 +80,14 @@ impl Grassmann {
         };
         columns(p, n, x);
         columns(q, n, a);
-        // The rotation of Y's basis that brings it nearest to X: the polar factor of Y'X.
+        // The rotation of the basis of Y that brings it nearest to X: the polar factor of Y'X.
         let (m, u) = (&mut m[..k * k], &mut c[..k * k]);
         gram(a, x, n, m);
         turn.copy_from_slice(m);
         singular(turn, k, values, u).ok_or_else(failed)?;
         let least = values[k - 1];
         if least <= frames::cut::<F>() {
-            // No basis of Y is nearest to X; the angles follow from their cosines alone.
+            // No basis of Y is nearest to X; the angles follow from their cosines.
             let angle = |c: f64| Real::atan2(Real::max(1.0 - c * c, 0.0).sqrt(), c);
             let size = values.iter().map(|&c| angle(c).square()).sum::<f64>().sqrt();
             return Ok(Relative { x, log, turn, least, size, scratch: [a, b, c, d, e, f] });
@@ -97,7 +97,7 @@ impl Grassmann {
         let inverse = &mut log[..k * k];
         sandwich(u, |i| Real::max(values[i], f64::MIN_POSITIVE).recip(), u, k, inverse);
         add_product(1.0, inverse, k, m, turn);
-        // L = Y' − X − X(X'(Y' − X)): what is outside, exact where the points are near.
+        // L = Y' − X − X(X'(Y' − X)): the part outside X, exact for near points.
         log.fill(0.0);
         add_product(1.0, a, n, turn, log);
         for (l, x) in log.iter_mut().zip(x.iter()) {
@@ -140,13 +140,13 @@ impl Grassmann {
     }
 }
 
-/// How one subspace looks from another.
+/// The relation of a second subspace to a first one.
 struct Relative<'a> {
-    /// The first, column by column.
+    /// The basis of the first, column by column.
     x: &'a mut [f64],
     /// The logarithm of the second.
     log: &'a mut [f64],
-    /// What turns the basis of the second nearest to the first.
+    /// The rotation that brings the basis of the second nearest to the first.
     turn: &'a mut [f64],
     /// The cosine of the largest principal angle.
     least: f64,
@@ -165,7 +165,7 @@ impl Relative<'_> {
     }
 }
 
-/// v ← v − X X'v, twice.
+/// v ← v − X X'v, applied twice.
 fn outside(x: &[f64], n: usize, v: &mut [f64], s: &mut [f64]) {
     let p = x.len() / n;
     let s = &mut s[..p * p];
@@ -288,13 +288,13 @@ impl<F: Real> ExpLog<F> for Grassmann {
         gram(w, w, n, s);
         eigen(s, k, values, u).ok_or_else(|| overflow.clone())?;
         for (value, u) in values.iter_mut().zip(u.chunks_exact(k)) {
-            // The root of an eigenvalue would lose the small angles beside large ones.
+            // The root of an eigenvalue would be imprecise for small angles beside large ones.
             let image = &mut y[..n];
             image.fill(0.0);
             add_product(1.0, w, n, u, image);
             *value = Norm::L2.of(image);
         }
-        // X + X(cos − 1) + V sinc: a short step moves X by its own rounding error only.
+        // X + X(cos − 1) + V sinc: a short step changes X only by its rounding error.
         y.copy_from_slice(x);
         sandwich(u, |i| -2.0 * Real::sin(0.5 * values[i]).square(), u, k, f);
         add_product(1.0, x, n, f, y);
@@ -333,7 +333,7 @@ impl<F: Real> ExpLog<F> for Grassmann {
         found.cut::<F>()?;
         let Relative { x, log, turn, scratch: [w, s, u, along, values, f], .. } = found;
         columns(v, n, w);
-        // The part of V along the motion turns with it.
+        // The part of V along the motion rotates with it.
         let (along, values, f) = (&mut along[..k * k], &mut values[..k], &mut f[..k * k]);
         gram(log, log, n, &mut s[..k * k]);
         eigen(&mut s[..k * k], k, values, u).ok_or(DomainError::NotConverged {
@@ -355,7 +355,7 @@ impl<F: Real> ExpLog<F> for Grassmann {
         part.fill(0.0);
         add_product(1.0, f, k, along, part);
         add_product(1.0, log, n, part, w);
-        // In the basis of q: times the transposed turn.
+        // In the basis of q: multiply by the transposed rotation.
         crate::geometry::linalg::transpose(turn, k);
         x.fill(0.0);
         add_product(1.0, w, n, turn, x);

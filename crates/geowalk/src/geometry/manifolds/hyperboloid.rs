@@ -5,17 +5,21 @@
 //!   \log_p(q) = \tfrac{d}{\sinh d}\,(q - p) - d \tanh\tfrac{d}{2}\, p$$
 //! $$\mathrm{grad} = J g + \langle p, Jg\rangle_L\, p,\quad J = \mathrm{diag}(-1, 1, \dots, 1), \qquad
 //!   \Gamma_{p\to q}\, v = v + \tfrac{\langle q, v\rangle_L}{1 - \langle p, q\rangle_L}(p + q)$$
-//! **Distance** $d = 2\operatorname{arsinh}(c/2)$ with the chord $c = \Vert q - p\Vert_L$. Far from the origin neither
-//! arcosh(−⟨p,q⟩) nor ‖q_s − p_s‖² − (q_0 − p_0)² keeps its digits; for ⟨p_s, q_s⟩ > 0 the chord comes from
+//! **Distance** $d = 2\operatorname{arsinh}(c/2)$ with the chord $c = \Vert q - p\Vert_L$. Far from the origin, both
+//! arcosh(−⟨p,q⟩) and ‖q_s − p_s‖² − (q_0 − p_0)² lose their digits. For ⟨p_s, q_s⟩ > 0 the chord is computed from
 //! $$\tfrac12 c^2 = p_0 q_0 - 1 - \langle p_s, q_s\rangle = \frac{\Vert p_s\Vert^2 \Vert q_\perp\Vert^2 + (q_0 - p_0)^2}{p_0 q_0 - 1 + \langle p_s, q_s\rangle}$$
-//! where $q_\perp$ is the part of $q_s - p_s$ orthogonal to $p_s$: every term is positive.
+//! where $q_\perp$ is the part of $q_s - p_s$ orthogonal to $p_s$. Every term is positive.
 //!
-//! **Cost** O(n). **Care** the time coordinate is recomputed from the space coordinates after each walk, so the
-//! constraint holds to the last bit; a time coordinate above e^700 (f32: e^80) or a step above 350 (f32: 40) is an
-//! `Overflow`. Measured relative error of the distance in f64: 3e-16 near the origin and at d = 1e-12 there; at
-//! ‖p_s‖ = 5e5 at most 3e-11, at any d down to 1e-12 (the difference of squares: 2e-4; arcosh: every digit). In general about ε·p_0 for
-//! points in nearly the same direction, and 5e-16 for all others. Norms, logarithms and transports keep a relative ε·p_0 too
-//! (p_0 of the farther end), which is what rounding the coordinates of a tangent vector costs.
+//! **Cost** O(n). **Care** The time coordinate is recomputed from the space coordinates after each walk, so the
+//! constraint holds to the last bit. A time coordinate above e^700 (f32: e^80) or a step above 350 (f32: 40) is an
+//! `Overflow`.
+//!
+//! Measured relative errors of the distance in f64: 3e-16 near the origin, also at d = 1e-12. At ‖p_s‖ = 5e5 at most
+//! 3e-11, for any d down to 1e-12 (the difference of squares: 2e-4; arcosh: every digit). In general about ε·p_0 for
+//! points in nearly the same direction, and 5e-16 for all others. Norms, logarithms and transports also have a
+//! relative error of ε·p_0 (p_0 of the farther end), which is the effect of rounding the coordinates of a tangent
+//! vector.
+//!
 //! **Source** \[KMWW07, sec. 2\]; \[GHN18\]; curvature −1.
 
 mod implicit;
@@ -33,8 +37,8 @@ use crate::row::Norm;
 use crate::row::Row;
 use crate::update::Round;
 
-/// Hyperbolic space of dimension n − 1 in n ambient coordinates, time first. A curvature k = −1/r² other than −1 has
-/// the points r·p of the formulas.
+/// Hyperbolic space of dimension n − 1 in n ambient coordinates, time first. For a curvature k = −1/r² other than −1,
+/// the points are r·p with p from the formulas.
 ///
 /// ```
 /// use geowalk::geometry::{ExpLog, Work, manifolds::Hyperboloid};
@@ -65,7 +69,7 @@ impl Hyperboloid {
         Ok(Self { unit: Dilated { model: Unit { n }, radius }, curvature })
     }
 
-    /// The curvature parameter, also where n = 2 leaves no plane.
+    /// The curvature parameter, defined even for n = 2, where there is no plane.
     pub fn parameter(&self) -> f64 {
         self.curvature
     }
@@ -101,7 +105,7 @@ fn tangent_time<F: Real>(p0: F, ps: &[F], vs: &[F]) -> F {
     ps.iter().zip(vs).map(|(&p, &v)| p / p0 * v).sum()
 }
 
-/// The norm of a vector, without overflow or underflow on the way.
+/// The norm of a vector, without intermediate overflow or underflow.
 fn size<F: Real>(x: impl Iterator<Item = F> + Clone) -> F {
     let largest = x.clone().fold(F::TINY, |most, x| most.max(x.abs()));
     largest * x.map(|x| (x / largest).square()).sum::<F>().sqrt()
@@ -119,7 +123,8 @@ fn chord<F: Real>(p: &[F], q: &[F]) -> (F, F) {
     let (Some((&p0, ps)), Some((&q0, qs))) = (p.split_first(), q.split_first()) else {
         return (F::NAN, F::NAN);
     };
-    // The rounding error of the orthogonal part is multiplied by ‖p_s‖: let that be the smaller one.
+    // The rounding error of the orthogonal part is multiplied by ‖p_s‖, so swap the points to make this the smaller
+    // norm.
     let (p0, ps, q0, qs, sign) =
         if p0 > q0 { (q0, qs, p0, ps, -F::ONE) } else { (p0, ps, q0, qs, F::ONE) };
     let pairs = || ps.iter().zip(qs).map(|(&p, &q)| (p, q));
@@ -127,7 +132,7 @@ fn chord<F: Real>(p: &[F], q: &[F]) -> (F, F) {
     let rise: F = pairs().map(|(p, q)| (q - p) * (p / total + q / total)).sum();
     let product = p0 * q0;
     if product <= F::TWO {
-        // Both near the origin, where c² = ‖q_s − p_s‖²(1 − h²) with h² ≤ 1/2.
+        // Both points are near the origin, where c² = ‖q_s − p_s‖²(1 − h²) with h² ≤ 1/2.
         let r = size(pairs().map(|(p, q)| q - p));
         if r == F::ZERO {
             return (F::ZERO, F::ZERO);
@@ -135,7 +140,7 @@ fn chord<F: Real>(p: &[F], q: &[F]) -> (F, F) {
         let h = rise / r;
         return (r * ((F::ONE - h) * (F::ONE + h)).sqrt(), sign * rise);
     }
-    // Everything below is divided by p_0 q_0, so that nothing overflows.
+    // All terms below are divided by p_0 q_0, so that nothing overflows.
     let reach = F::ONE - F::ONE / p0 / q0;
     let cosine: F = pairs().map(|(p, q)| p / p0 * (q / q0)).sum();
     let roots = p0.sqrt() * q0.sqrt();
@@ -147,7 +152,8 @@ fn chord<F: Real>(p: &[F], q: &[F]) -> (F, F) {
     (sides * (F::TWO / (reach + cosine)).sqrt(), sign * rise)
 }
 
-/// ⟨q, v⟩_L of a vector tangent at p, in terms that do not cancel far out: the parts of q and v across p_s, and the parts along.
+/// ⟨q, v⟩_L for a vector v tangent at p, from terms that do not cancel far from the origin: the parts of q and v
+/// orthogonal to p_s, and the parts along it.
 fn pairing<F: Real>(p: &[F], q: &[F], rise: F, v: &[F]) -> F {
     let (Some((&p0, ps)), Some((&q0, qs)), Some((&v0, vs))) =
         (p.split_first(), q.split_first(), v.split_first())
@@ -163,7 +169,7 @@ fn pairing<F: Real>(p: &[F], q: &[F], rise: F, v: &[F]) -> F {
     let v_along: F = triples().map(|(p, _, v)| p / a * v).sum();
     let both: F =
         triples().map(|(p, ds, v)| (ds - q_along * (p / a)) * (v - v_along * (p / a))).sum();
-    // v_0 p_0/a of v is along p_s, and meets b − q_0 a/p_0 there, b = a + q_along.
+    // The component v_0 p_0/a of v is along p_s; it is multiplied by b − q_0 a/p_0, where b = a + q_along.
     let b = a + q_along;
     let slope = a / p0;
     let meets = if b <= F::ZERO {
@@ -210,7 +216,7 @@ impl<F: Real> Manifold<F> for Unit {
             return Ok(());
         };
         let expected = tangent_time(p0, ps, vs);
-        // Below the normal numbers rounding is absolute.
+        // Rounding is absolute below the normal numbers.
         let tolerance = F::TOLERANCE * Norm::L2.of(v) + F::TINY;
         if tolerance.is_finite() && (v0 - expected).abs() <= tolerance {
             return Ok(());
@@ -260,8 +266,8 @@ impl<F: Real> Manifold<F> for Unit {
         if a <= F::ONE {
             return dot(us, vs) - u0 * v0;
         }
-        // Far out ⟨u_s, v_s⟩ − u_0 v_0 cancels: the part across p_s counts in full, the part along it
-        // u_0 v_0/‖p_s‖².
+        // Far from the origin, ⟨u_s, v_s⟩ − u_0 v_0 cancels. The part orthogonal to p_s counts in full, the part along
+        // it as u_0 v_0/‖p_s‖².
         let along = |x: &[F]| ps.iter().zip(x).map(|(&p, &x)| p / a * x).sum::<F>();
         let (alpha, beta) = (along(us), along(vs));
         let across: F = ps
@@ -321,8 +327,8 @@ impl<F: Real> ExpLog<F> for Unit {
         let (Some((p0, ps)), Some((_, vs))) = (p.split_first_mut(), v.split_first()) else {
             return Err(DomainError::Empty { what: "the point" });
         };
-        // Half the range of exp, so that squares stay finite; less for whoever is far out already, since the end can
-        // have a time coordinate of p_0 e^t.
+        // Half the range of exp, so that squares are finite. Less for points far from the origin, because the end can
+        // have the time coordinate p_0 e^t.
         let limit = (F::MAX_EXPONENT * F::HALF).min(F::MAX_EXPONENT - p0.ln());
         if length > limit || limit.is_nan() || length.is_nan() {
             return Err(DomainError::Overflow { length: length.f64(), limit: limit.f64() });
@@ -378,21 +384,21 @@ impl<F: Real> ExpLog<F> for Unit {
     }
 }
 
-/// Longest step at O(nnz): cosh would overflow soon.
+/// The longest step at O(nnz), before cosh would overflow.
 const LONGEST: f64 = 350.0;
 
 /// Geodesic steps in hyperbolic space at O(nnz). All features are spatial coordinates, $x_0 = 0$, so that
 /// $z = \langle w_s, x\rangle = u$ and
 /// $$w_s' = a\,w_s + b\,x, \qquad \theta = \eta |g| \sqrt{\Vert x\Vert^2 + u^2}, \qquad
 ///   a = \cosh\theta - \eta g u\,\mathrm{sinhc}\,\theta, \qquad b = -\eta g\, \mathrm{sinhc}\,\theta$$
-/// **Start** the origin, $w_s = 0$. **Care** $w_0 = \sqrt{1 + \Vert w_s\Vert^2}$ is never stored, so the
-/// constraint holds by construction. Steps longer than 350 are refused.
-/// **Source** \[KMWW07, eq. (10)\] in the hyperboloid model of \[Boumal23, sec. 7.6\].
+/// **Start** the origin, $w_s = 0$. **Care** $w_0 = \sqrt{1 + \Vert w_s\Vert^2}$ is never stored, so the constraint
+/// always holds. Steps longer than 350 are refused. **Source** \[KMWW07, eq. (10)\] in the hyperboloid model of
+/// \[Boumal23, sec. 7.6\].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct HyperbolicForm;
 
 impl Steps<HyperbolicForm> {
-    /// At the origin.
+    /// A walk at the origin.
     pub fn new() -> Self {
         Self::default()
     }
@@ -441,7 +447,7 @@ impl SparseForm for HyperbolicForm {
 pub(super) mod tests {
     use super::*;
 
-    /// Numbers in [−1, 1), the same in every run.
+    /// Numbers in [−1, 1), equal in every run.
     pub(in super::super) fn random(seed: u64) -> impl FnMut() -> f64 {
         let mut state = seed.wrapping_mul(2_862_933_555_777_941_757).wrapping_add(3);
         move || {
@@ -452,7 +458,8 @@ pub(super) mod tests {
         }
     }
 
-    /// What exp, log, distance, transport and gradient owe to one another at `p`; lengths compared relative to ‖v‖ and ‖u‖.
+    /// Checks the relations between exp, log, distance, transport and gradient at `p`; lengths relative to ‖v‖ and
+    /// ‖u‖.
     pub(in super::super) fn laws<M: ExpLog<f64>>(
         m: &M,
         p: &[f64],
@@ -511,7 +518,7 @@ pub(super) mod tests {
         near("projection", m.norm(p, &minus(&same, u), work), 0.0, nu);
     }
 
-    /// No method may panic, whatever the slices hold and however long they are.
+    /// Checks that no method panics, for slices of any content and length.
     pub(in super::super) fn never_panics<F: Real, M: ExpLog<F>>(m: &M) {
         let work = &mut Work::new();
         let n = m.ambient();
@@ -566,7 +573,7 @@ pub(super) mod tests {
         }
     }
 
-    /// (p_s, q_s, d): mpmath, 50 digits, the coordinates taken as exact.
+    /// (p_s, q_s, d) from mpmath with 50 digits; the coordinates are exact.
     const KNOWN: [([f64; 2], [f64; 2], f64); 10] = [
         ([3e5, 4e5], [300_000.75, 400_001.0], 2.499_996_875_000_208_3e-6),
         ([3e5, 4e5], [3e5 + 4.768_371_582_031_25e-7, 4e5], 3.814_697_265_628_177e-7),
@@ -585,7 +592,7 @@ pub(super) mod tests {
         let m = Hyperboloid::new(3).unwrap();
         for (i, (ps, qs, d)) in KNOWN.into_iter().enumerate() {
             let (p, q) = (point(&ps), point(&qs));
-            // The first four are far out and almost in one direction.
+            // The first four are far from the origin and nearly in one direction.
             let tolerance = if i < 4 { 3e-11 } else { 1e-15 };
             for found in
                 [m.distance(&p, &q, &mut Work::new()), m.distance(&q, &p, &mut Work::new())]
@@ -593,7 +600,7 @@ pub(super) mod tests {
                 assert!((found / d - 1.0).abs() < tolerance, "{ps:?} {qs:?}: {found} {d}");
             }
         }
-        // arcosh and the difference of squares fail this by far.
+        // arcosh and the difference of squares have large errors here.
         let (ps, qs, d) = KNOWN[2];
         let (p, q) = (point(&ps), point(&qs));
         let naive = Real::acosh(p[0] * q[0] - dot(&ps, &qs));

@@ -1,8 +1,10 @@
 //! # Oblique manifold
-//! $$\{W \in \mathbb{R}^{r \times c} : \Vert W e_j \Vert = 1 \text{ for all } j\} = S^{r-1} \times \dots \times S^{r-1}$$ Matrices whose columns are unit vectors, column after column in a point. Every operation is that of the unit
-//! [sphere](super::Sphere), column by column; distances add up as squares.
+//! $$\{W \in \mathbb{R}^{r \times c} : \Vert W e_j \Vert = 1 \text{ for all } j\} =
+//!   S^{r-1} \times \dots \times S^{r-1}$$
+//! Matrices whose columns are unit vectors, stored column by column. Every operation is that of the unit
+//! [sphere](super::Sphere), column by column; the squares of the distances add up.
 //!
-//! **Cost** O(rc). **Care** as the sphere: opposite columns are joined by every great circle.
+//! **Cost** O(rc). **Care** As for the sphere, opposite columns are joined by every great circle.
 //! **Source** \[Boumal23, sec. 7.2\].
 
 use super::{Product, Sphere};
@@ -12,7 +14,7 @@ use crate::geometry::forward::forward;
 use crate::geometry::mean::Mean;
 use crate::geometry::{Curvature, ExpLog, Manifold, Step, Work};
 
-/// The matrices of so many rows and columns whose columns have norm 1.
+/// The matrices with the given rows and columns whose columns have norm 1.
 ///
 /// ```
 /// use geowalk::geometry::{ExpLog, Work, manifolds::Oblique};
@@ -32,18 +34,18 @@ impl Oblique {
     /// Matrices of at least 2 rows and 1 column.
     pub fn new(rows: usize, columns: usize) -> Result<Self, ConfigError> {
         error::parameter("rows", rows as f64, Allowed::Whole(2))?;
-        // Each column is kept as a sphere: a mistyped size must not exhaust memory.
+        // Each column is stored as a sphere, so a mistyped size must not exhaust memory.
         error::parameter("columns", columns as f64, Allowed::Closed(1.0, 16_777_216.0))?;
         let columns = Product::new(vec![Sphere::new(rows, 1.0)?; columns])?;
         Ok(Self { columns, rows })
     }
 
-    /// Rows of a matrix.
+    /// Number of rows of a matrix.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Columns of a matrix.
+    /// Number of columns of a matrix.
     pub fn columns(&self) -> usize {
         self.columns.factors().len()
     }

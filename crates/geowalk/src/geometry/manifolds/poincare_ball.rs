@@ -4,14 +4,14 @@
 //! $$\exp_p(v) = p \oplus \tanh\bigl(\tfrac{\lambda_p t}{2}\bigr) \tfrac{v}{t},\quad t = \Vert v\Vert, \qquad
 //!   \log_p(q) = \frac{d}{\lambda_p} \frac{(-p) \oplus q}{\Vert (-p) \oplus q\Vert}, \qquad
 //!   \Gamma_{p\to q}\, v = \frac{\lambda_p}{\lambda_q}\, \mathrm{gyr}[q, -p]\, v$$
-//! **Möbius addition** in the form that does not cancel, with m = p + q:
+//! **Möbius addition** in a form without cancellation, with m = p + q:
 //! $$p \oplus q = \frac{(1 - \Vert p\Vert^2)\, m + \Vert m\Vert^2 p}{(1 - \Vert p\Vert^2)(1 - \Vert q\Vert^2) + \Vert m\Vert^2}$$
 //!
-//! **Cost** O(n). **Care** the ball ends at distance 35 from its center (f32: 15), where 1 − ‖p‖ is a few ulps; a walk beyond is put back to
-//! ‖p‖ = 1 − 1e-15 (f32: 1 − 5.4e-7) and reported as [`Event::Clamped`]. Near the boundary the
-//! rounding of p alone costs a relative ε/(1 − ‖p‖): compute with [`Hyperboloid`](super::Hyperboloid) and
-//! come here, by [`to_ball`], to show the result.
-//! **Source** \[NK17, eq. (1)\]; \[GHN18, sec. 2\]; curvature −1.
+//! **Cost** O(n). **Care** The ball ends at distance 35 from its centre (f32: 15), where 1 − ‖p‖ is a few ulps. A walk
+//! beyond is moved back to ‖p‖ = 1 − 1e-15 (f32: 1 − 5.4e-7) and reported as [`Event::Clamped`]. Near the boundary,
+//! the rounding of p alone causes a relative error of ε/(1 − ‖p‖). So compute with
+//! [`Hyperboloid`](super::Hyperboloid), and convert with [`to_ball`] only to show the result. **Source** \[NK17, eq.
+//! (1)\]; \[GHN18, sec. 2\]; curvature −1.
 
 use super::dilated::{Dilated, radius};
 use crate::Real;
@@ -49,7 +49,7 @@ impl PoincareBall {
         Ok(Self { unit: Dilated { model: Unit { n }, radius }, curvature })
     }
 
-    /// The curvature parameter, also where n = 1 leaves no plane.
+    /// The curvature parameter, defined even for n = 1, where there is no plane.
     pub fn parameter(&self) -> f64 {
         self.curvature
     }
@@ -81,7 +81,7 @@ fn gap<F: Real>(p: &[F]) -> F {
     (F::ONE - r) * (F::ONE + r)
 }
 
-/// ‖q − p‖, without overflow or underflow on the way.
+/// ‖q − p‖, without intermediate overflow or underflow.
 fn apart<F: Real>(p: &[F], q: &[F]) -> F {
     let differences = || p.iter().zip(q).map(|(&p, &q)| q - p);
     let widest = differences().fold(F::TINY, |w, d| w.max(d.abs()));
@@ -106,8 +106,8 @@ pub fn to_hyperboloid<F: Real>(ball: &[F], point: &mut [F]) {
     }
 }
 
-/// The point of the ball (n coordinates) at a point of the hyperboloid (n + 1 coordinates, time first): $b = p_s/(1 + p_0)$.
-/// An isometry, the inverse of [`to_hyperboloid`].
+/// The point of the ball (n coordinates) for a point of the hyperboloid (n + 1 coordinates, time first):
+/// $b = p_s/(1 + p_0)$. An isometry, the inverse of [`to_hyperboloid`].
 ///
 /// ```
 /// use geowalk::geometry::manifolds::to_ball;
@@ -122,7 +122,7 @@ pub fn to_ball<F: Real>(point: &[F], ball: &mut [F]) {
     }
 }
 
-/// The differential of [`to_hyperboloid`] at `ball`: carries the tangent vector `v` (n coordinates) to `out` (n + 1).
+/// The differential of [`to_hyperboloid`] at `ball`: maps the tangent vector `v` (n coordinates) to `out` (n + 1).
 pub fn push_to_hyperboloid<F: Real>(ball: &[F], v: &[F], out: &mut [F]) {
     let Some((time, space)) = out.split_first_mut() else { return };
     let gap = gap(ball);
@@ -133,7 +133,7 @@ pub fn push_to_hyperboloid<F: Real>(ball: &[F], v: &[F], out: &mut [F]) {
     }
 }
 
-/// The differential of [`to_ball`] at `point`: carries the tangent vector `v` (n + 1 coordinates) to `out` (n).
+/// The differential of [`to_ball`] at `point`: maps the tangent vector `v` (n + 1 coordinates) to `out` (n).
 pub fn push_to_ball<F: Real>(point: &[F], v: &[F], out: &mut [F]) {
     let (Some((&time, space)), Some((&v0, vs))) = (point.split_first(), v.split_first()) else {
         return;
@@ -234,7 +234,7 @@ impl<F: Real> ExpLog<F> for Unit {
         }
         let reach = (length * F::HALF).tanh().copysign(t);
         let p_gap = gap(p);
-        // 1 − tanh² = 1/cosh², which keeps its digits.
+        // 1 − tanh² = 1/cosh², which is precise.
         let q_gap = F::ONE / (length * F::HALF).min(F::MAX_EXPONENT * F::HALF).cosh().square();
         let sum = || p.iter().zip(v).map(|(&p, &v)| p + reach * (v / size));
         let m2: F = sum().map(F::square).sum();
@@ -262,7 +262,8 @@ impl<F: Real> ExpLog<F> for Unit {
             return Ok(());
         }
         let (p_gap, q_gap) = (gap(p), gap(q));
-        // (−p) ⊕ q has the direction of (1 − p²)m − ‖m‖²p with m = q − p, whose norm is ‖m‖ times this root.
+        // (−p) ⊕ q has the direction of (1 − p²)m − ‖m‖²p with m = q − p. The norm of that vector is ‖m‖ times this
+        // root.
         let root = (p_gap * q_gap + m.square()).sqrt();
         let scale = d * p_gap * F::HALF / root;
         for (v, (&p, &q)) in v.iter_mut().zip(p.iter().zip(q)) {
@@ -280,7 +281,7 @@ impl<F: Real> ExpLog<F> for Unit {
         let m2 = apart(p, q).square();
         let along = dot(p, v);
         let across: F = p.iter().zip(q).zip(&*v).map(|((&p, &q), &v)| (q - p) * v).sum();
-        // gyr[q, −p]v = v + turn·(..), each term of which has a factor m = q − p: nothing cancels for near points.
+        // gyr[q, −p]v = v + turn·(..). Each term has a factor m = q − p, so nothing cancels for near points.
         let turn = F::TWO / (p_gap * q_gap + m2);
         let scale = q_gap / p_gap;
         for (v, (&p, &q)) in v.iter_mut().zip(p.iter().zip(q)) {
@@ -363,7 +364,7 @@ mod tests {
                 ball.exp(&mut end, &v, 0.5, work).unwrap();
                 sheet.exp(&mut end_h, &vh, 0.5, work).unwrap();
                 compare(&end, &end_h);
-                // A vector carried to q and down again is the vector carried in the ball.
+                // Transport on the hyperboloid, mapped to the ball, must equal transport in the ball.
                 let (mut there, mut there_h, mut down) = (u.clone(), uh, vec![0.0; n]);
                 ball.transport(&p, &q, &mut there, work).unwrap();
                 sheet.transport(&ph, &qh, &mut there_h, work).unwrap();

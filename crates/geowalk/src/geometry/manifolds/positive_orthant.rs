@@ -1,14 +1,14 @@
 //! # Positive orthant
 //! $$\langle u, v \rangle_p = \sum_i \frac{u_i v_i}{p_i^2}, \qquad \exp_p(v)_i = p_i\, e^{v_i / p_i}, \qquad
 //! d(p, q) = \Vert \ln q - \ln p \Vert_2$$
-//! The logarithm makes it ℝⁿ: flat and complete. Transport is $v \mapsto v q / p$, the mean is the geometric
-//! mean. Its gradient step is natural EG.
+//! The logarithm maps it to ℝⁿ, so it is flat and complete. Transport is $v \mapsto v q / p$, and the mean is the
+//! geometric mean. Its gradient step is natural EG.
 //!
-//! **Cost** O(n), one `exp` or `ln` per coordinate. **Care** exponents beyond ±[`Real::MAX_EXPONENT`] and
-//! results outside the positive normal numbers are moved to the nearest that can be represented and counted in
-//! [`Event::Clamped`]; the length of the step is still that of the walk asked for. Near p the ratio is taken as
-//! $1 + (q - p)/p$, which is exact, and for extreme points ln q − ln p replaces ln(q/p).
-//! **Source** \[KMWW07, ex. 7, eq. (22)\]; curvature 0.
+//! **Cost** O(n), one `exp` or `ln` per coordinate. **Care** Exponents beyond ±[`Real::MAX_EXPONENT`] and results
+//! outside the positive normal numbers are moved to the nearest representable number and reported as
+//! [`Event::Clamped`]. The length of the step is that of the requested walk. Near p the ratio is computed as
+//! $1 + (q - p)/p$, which is exact; for extreme points ln q − ln p replaces ln(q/p). **Source** \[KMWW07, ex. 7, eq.
+//! (22)\]; curvature 0.
 
 mod implicit;
 
@@ -25,7 +25,7 @@ use crate::learn::{Chart, Exponent, Logarithmic, RowSummary, SparseForm, Steps};
 use crate::row::Row;
 use crate::update::Round;
 
-/// The vectors of ℝⁿ with positive coordinates, with the metric of their logarithms.
+/// The vectors of ℝⁿ with positive coordinates, with the Euclidean metric of their logarithms.
 ///
 /// ```
 /// use geowalk::Real;
@@ -169,8 +169,8 @@ impl<F: Real> ExpLog<F> for PositiveOrthant {
 
 /// Geodesic steps on the positive orthant at O(nnz), $w_i \leftarrow w_i\, e^{-\eta g x_i w_i}$: natural EG.
 ///
-/// Not EGU: the exponent has the weight in it. **Start** equal weights w₀, a real hyper-parameter: w₀ = 1 is often
-/// disastrous. **Care** exponents are cut to ±700, logarithms of weights to 345, both reported.
+/// Differs from EGU: the exponent contains the weight. **Start** equal weights w₀, an important hyper-parameter: w₀ =
+/// 1 is often disastrous. **Care** Exponents are limited to ±700 and logarithms of weights to 345; both are reported.
 /// **Source** \[KMWW07, eq. (22)\].
 #[derive(Debug, Clone, PartialEq)]
 pub struct OrthantForm(Logarithmic);
@@ -193,7 +193,7 @@ impl Exponent for WeightedValue {
 }
 
 impl Steps<OrthantForm> {
-    /// Every weight begins at `start` > 0.
+    /// All weights start at `start` > 0.
     pub fn new(start: f64) -> Result<Self, ConfigError> {
         Ok(Self::of(OrthantForm(Logarithmic::new(start)?)))
     }

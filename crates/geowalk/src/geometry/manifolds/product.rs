@@ -1,19 +1,18 @@
 //! # Products
 //! $$M_1 \times \dots \times M_k, \qquad d(p, q)^2 = \sum_i d_i(p_i, q_i)^2$$
-//! The points of the factors, one after the other; every operation factor by factor.
+//! The points of the factors are concatenated; every operation is done factor by factor.
 //!
-//! **Cost** the sum of the factors'. **Care** a walk is all or nothing: an error in one factor leaves the point
-//! of every other unchanged. The event of a walk is the first factor's that has one. Planes spanned by
-//! directions of two factors are flat, so the bounds on the curvature include 0; the injectivity radius is the
-//! least of the factors'. A mean is found by Karcher's iteration in the product, so a simplex factor takes no
-//! zeros there.
-//! **Source** the product metric, \[Boumal23, sec. 3.7\].
+//! **Cost** the sum over the factors. **Care** A walk changes all factors or none: an error in one factor leaves all
+//! points unchanged. The event of a walk is that of the first factor that has one. Planes spanned by directions of two
+//! factors are flat, so the bounds on the curvature include 0. The injectivity radius is the smallest of the factors.
+//! A mean is computed by Karcher's iteration in the product, so a simplex factor accepts no zeros there. **Source**
+//! the product metric, \[Boumal23, sec. 3.7\].
 
 use crate::Real;
 use crate::error::{ConfigError, DomainError};
 use crate::geometry::{Curvature, Event, ExpLog, Manifold, Step, Work};
 
-/// The product of manifolds: of one kind, of [`AnyManifold`](super::AnyManifold)s, or of boxed ones.
+/// A product of manifolds of one type, of [`AnyManifold`](super::AnyManifold)s, or of boxed ones.
 ///
 /// ```
 /// use geowalk::geometry::{ExpLog, Manifold, Work, manifolds::{Euclidean, Product, Sphere}};
@@ -46,14 +45,14 @@ impl<M> Product<M> {
     }
 }
 
-/// Takes the next `n` scalars, or what is left.
+/// Removes and returns the next `n` scalars, or those that are left.
 fn front<'a, F>(rest: &mut &'a [F], n: usize) -> &'a [F] {
     let (head, tail) = rest.split_at(n.min(rest.len()));
     *rest = tail;
     head
 }
 
-/// Takes the next `n` scalars, or what is left.
+/// Removes and returns the next `n` scalars, or those that are left.
 #[allow(clippy::mut_mut)] // the caller's slice shrinks
 fn front_mut<'a, F>(rest: &mut &'a mut [F], n: usize) -> &'a mut [F] {
     let all = std::mem::take(rest);
@@ -62,7 +61,7 @@ fn front_mut<'a, F>(rest: &mut &'a mut [F], n: usize) -> &'a mut [F] {
     head
 }
 
-/// An error about the part of a slice that begins at `offset`, with the index counted from the beginning.
+/// Shifts the index of an error in a part of a slice that begins at `offset`, so that it counts from the beginning.
 pub(in crate::geometry) fn shifted(mut error: DomainError, offset: usize) -> DomainError {
     if let DomainError::Coordinate { index, .. } = &mut error {
         *index += offset;
@@ -345,10 +344,10 @@ mod tests {
         let error = product.check(&[2.0, 0.0]).unwrap_err();
         assert_eq!(error.to_string(), "the point has 2 coordinates; 5 are needed");
         assert!(Product::<Boxed>::new(Vec::new()).is_err());
-        // One factor keeps its curvature.
+        // A product of one factor keeps the curvature.
         let one = Product::new(vec![Sphere::new(3, 1.0).unwrap()]).unwrap();
         assert_eq!(ExpLog::<f64>::curvature(&one), Curvature::constant(1.0));
-        // Short slices give nonsense, never a panic.
+        // Short slices give meaningless results, but never a panic.
         let _ = product.distance(&p[..1], &p[..3], &mut Work::new());
         let _ = product.exp(&mut p[..3], &[1.0], 1.0, &mut Work::new());
     }

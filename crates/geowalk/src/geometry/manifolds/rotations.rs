@@ -1,16 +1,16 @@
 //! # Rotations
-//! SO(n), the rotation matrices of n rows, row after row in a point: RᵀR = 1, det R = 1. The metric is that of the
-//! entries, Σ u_ij v_ij.
+//! SO(n), the rotation matrices of n rows, stored row by row: RᵀR = 1, det R = 1. The metric is that of the entries, Σ
+//! u_ij v_ij.
 //! ```text
 //! exp_R(V) = R e^(R'V)      log_R(Q) = R ln(R'Q)      grad = (G - R G'R)/2
 //! transport = R E (R'V) E,  E = e^(ln(R'Q)/2)         d(R, Q) = |ln(R'Q)|_F
 //! ```
-//! **Cost** O(n³), in f64 also for f32 matrices. **Care** a turn of one plane by an angle φ has length φ√2, so the
-//! injectivity radius is π√2; where some plane is turned by π, within 1e-7 (f32: 3e-3), `log` answers
-//! [`DomainError::CutLocus`]. Rounding is taken out of R after every walk. **Source** \[EAS98\]; curvature 0 for
-//! n = 2, 1/8 for n = 3, else in [0, 1/4].
+//! **Cost** O(n³), in f64 also for f32 matrices. **Care** A rotation of one plane by an angle φ has length φ√2, so the
+//! injectivity radius is π√2. If a plane is rotated by π, within 1e-7 (f32: 3e-3), `log` returns
+//! [`DomainError::CutLocus`]. Rounding errors are removed from R after every walk. **Source** \[EAS98\]; curvature 0
+//! for n = 2, 1/8 for n = 3, else in [0, 1/4].
 
-#![allow(clippy::neg_cmp_op_on_partial_ord)] // what is no number is refused too
+#![allow(clippy::neg_cmp_op_on_partial_ord)] // also refuses NaN
 
 use super::frames::{self, Layout};
 use crate::Real;
@@ -20,7 +20,7 @@ use crate::geometry::orthogonal::{
 };
 use crate::geometry::{Curvature, Event, ExpLog, Manifold, Step, Work};
 
-/// The rotation matrices of n rows, row after row.
+/// The rotation matrices of n rows, row by row.
 ///
 /// ```
 /// use geowalk::geometry::{ExpLog, Work, manifolds::Rotations};
@@ -42,7 +42,7 @@ impl Rotations {
         Ok(Self { n })
     }
 
-    /// Rows of a matrix.
+    /// Number of rows of a matrix.
     pub fn rows(&self) -> usize {
         self.n
     }
@@ -51,7 +51,7 @@ impl Rotations {
         Layout { n: self.n, p: self.n }
     }
 
-    /// The rotation from p to q: its logarithm in the second matrix, p in the first; one more of scratch.
+    /// The rotation from p to q: p in the first matrix, the logarithm in the second; one more matrix is scratch.
     fn between<'a, F: Real>(
         &self,
         p: &[F],
@@ -65,7 +65,7 @@ impl Rotations {
         let [x, log, d, a, b, c, _] = &mut buffers;
         columns(p, n, x);
         columns(q, n, a);
-        // R'(Q − R): exact where the points are near.
+        // R'(Q − R) is exact for near points.
         for (a, x) in a.iter_mut().zip(x.iter()) {
             *a -= x;
         }
@@ -129,7 +129,7 @@ impl<F: Real> Manifold<F> for Rotations {
         columns(p, n, x);
         copy.copy_from_slice(x);
         if orientation(copy, n) < 0.0 {
-            // Of the rotations the nearest has the weakest direction of the polar factor turned round.
+            // The nearest rotation reverses the weakest direction of the polar factor.
             let none = || frames::dependent(0.0);
             gram(x, x, n, s);
             crate::geometry::linalg::eigen(s, n, values, u).ok_or_else(none)?;

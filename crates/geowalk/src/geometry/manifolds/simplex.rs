@@ -1,22 +1,22 @@
 //! # Probability simplex, Fisher metric
 //! $$\langle u, v \rangle_p = \sum_i \frac{u_i v_i}{p_i}, \qquad
 //! d(p, q) = 4\, \mathrm{atan2}(\Vert \sqrt p - \sqrt q \Vert, \Vert \sqrt p + \sqrt q \Vert)$$
-//! $w = 2\sqrt p$ takes it to the positive part of the sphere of radius 2, and geodesics to great circles:
+//! $w = 2\sqrt p$ maps it to the positive part of the sphere of radius 2, and geodesics to great circles:
 //! $\exp_p(v) = (\cos(\theta) \sqrt p + \tfrac12 \mathrm{sinc}(\theta)\, v / \sqrt p)^2$ with
 //! $\theta = \Vert v \Vert_p / 2$. The gradient of a function with differential g is $p\,(g - \langle p, g \rangle)$.
 //!
 //! **Cost** O(n), no scratch memory. **Care**
-//! * *Not complete.* A great circle leaves the positive part; squaring folds it back, coordinate by coordinate.
-//!   The walk then reports [`Event::Folded`] with the number of coordinates that ended negative. Folding never
-//!   increases the distance to a point of the simplex, since $\langle |w|, w^\star \rangle \ge \langle w,
-//!   w^\star \rangle$. As long as no coordinate crosses zero a walk is the unique shortest, however far beyond
-//!   the injectivity radius (the distance to the boundary). Some coordinate crosses before a quarter turn; a
-//!   longer walk that ends with all coordinates positive went round, and reports [`Event::PastInjectivity`].
-//! * *Zeros* are limits of points, and absorbing: a coordinate at 0 has no tangent direction and stays there.
-//!   `check` accepts them, `distance` and `log` take them in q; terms 0/0 count as 0. `log` from a zero of p to
-//!   a positive coordinate of q, and `transport` between points with different zeros, have no tangent vector to
-//!   answer with: an error. A coordinate below the smallest positive number becomes 0.
-//! * Differences of roots are taken as $(q - p)/(\sqrt q + \sqrt p)$.
+//! * *Not complete.* A great circle leaves the positive part; squaring folds it back, coordinate by coordinate. The
+//!   walk then reports [`Event::Folded`] with the number of coordinates that ended negative. Folding never increases
+//!   the distance to a point of the simplex, because $\langle |w|, w^\star \rangle \ge \langle w, w^\star \rangle$. As
+//!   long as no coordinate crosses zero, a walk is the unique shortest one, even beyond the injectivity radius (the
+//!   distance to the boundary). Some coordinate crosses before a quarter turn. A longer walk that ends with all
+//!   coordinates positive went around and reports [`Event::PastInjectivity`].
+//! * *Zeros* are limits of points, and absorbing: a coordinate at 0 has no tangent direction and remains 0. `check`
+//!   accepts zeros; `distance` and `log` accept them in q; terms 0/0 count as 0. `log` from a zero of p to a positive
+//!   coordinate of q, and `transport` between points with different zeros, are errors, because no tangent vector
+//!   exists. A coordinate below the smallest positive number becomes 0.
+//! * Differences of roots are computed as $(q - p)/(\sqrt q + \sqrt p)$.
 //!
 //! **Source** \[KMWW07, ex. 3, cor. 5\] (where the simplex is called complete; it is not); curvature 1/4.
 
@@ -33,7 +33,7 @@ use crate::learn::{Factor, Partitioned, Reweigh, RowSummary, SparseForm, Steps};
 use crate::row::Row;
 use crate::update::Round;
 
-/// The probability vectors of n coordinates with Fisher's metric.
+/// The probability vectors with n coordinates and the Fisher metric.
 ///
 /// ```
 /// use geowalk::geometry::{Event, ExpLog, Work, manifolds::Simplex};
@@ -88,7 +88,7 @@ fn normalize<F: Real>(p: &mut [F]) {
     }
 }
 
-/// Refuses points of which the first is 0 where the second is positive.
+/// Refuses points if the first is 0 where the second is positive.
 fn support<F: Real>(what: &'static str, p: &[F], q: &[F]) -> Result<(), DomainError> {
     match p.iter().zip(q).position(|(&p, &q)| p == F::ZERO && q > F::ZERO) {
         Some(index) => {
@@ -127,7 +127,7 @@ impl<F: Real> Manifold<F> for Simplex {
             return Err(DomainError::Coordinate { what, index, value, allowed });
         }
         let found: f64 = v.iter().map(|v| v.f64()).sum();
-        // Below the normal numbers rounding is absolute.
+        // Rounding is absolute below the normal numbers.
         let size: f64 = v.iter().map(|v| v.f64().abs()).sum();
         let tolerance = F::TOLERANCE.f64() * size + F::TINY.f64();
         if tolerance.is_finite() && found.abs() <= tolerance {
@@ -141,7 +141,7 @@ impl<F: Real> Manifold<F> for Simplex {
         p.fill(F::ONE / F::of(self.n as f64));
     }
 
-    /// In Fisher's metric the normal of the simplex at p is p itself.
+    /// In the Fisher metric, the normal of the simplex at p is p.
     fn project(&self, p: &[F], v: &mut [F]) {
         for (&p, v) in p.iter().zip(v.iter_mut()) {
             if p == F::ZERO {
@@ -149,7 +149,7 @@ impl<F: Real> Manifold<F> for Simplex {
             }
         }
         let total: f64 = p.iter().map(|p| p.f64()).sum();
-        // Twice: the first pass leaves a residue relative to the vector before it.
+        // Twice, because the first pass leaves a residue relative to the vector before it.
         for _ in 0..2 {
             let excess = F::of(v.iter().map(|v| v.f64()).sum::<f64>() / total);
             for (&p, v) in p.iter().zip(v.iter_mut()) {
@@ -163,7 +163,7 @@ impl<F: Real> Manifold<F> for Simplex {
         let [sorted] = work.take(self.n);
         sorted.copy_from_slice(p);
         sorted.sort_unstable_by(|a, b| b.f64().total_cmp(&a.f64()));
-        // What is taken off every coordinate so that the positive ones sum to 1.
+        // The amount subtracted from every coordinate so that the positive ones sum to 1.
         let (mut sum, mut excess) = (0.0, 0.0);
         for (k, x) in sorted.iter().enumerate() {
             sum += x.f64();
@@ -179,7 +179,7 @@ impl<F: Real> Manifold<F> for Simplex {
     }
 
     fn random(&self, normal: &mut dyn FnMut() -> f64, p: &mut [F], _: &mut Work<F>) {
-        // Half the sum of two squares is exponential; exponentials over their sum are uniform.
+        // Half the sum of two squares is exponential; exponentials divided by their sum are uniform.
         let mut total = 0.0;
         for p in p.iter_mut() {
             let (a, b) = (normal(), normal());
@@ -301,7 +301,7 @@ impl<F: Real> ExpLog<F> for Simplex {
         Ok(())
     }
 
-    /// Found on the sphere, where zeros are points like any other.
+    /// Computed on the sphere, where zeros are ordinary points.
     fn mean(
         &self,
         points: &[F],
@@ -326,10 +326,9 @@ impl<F: Real> ExpLog<F> for Simplex {
 /// $V = \langle p, x^2\rangle - u^2$:
 /// $$\sqrt{p_i'} = \bigl|\sqrt{p_i}\,(a - b\,x_i)\bigr|, \qquad \theta = \tfrac{\eta}{2} |g| \sqrt{V}, \qquad
 ///   b = \tfrac{\eta}{2}\, g\, \mathrm{sinc}\,\theta, \qquad a = \cos\theta + b\,u$$
-/// **Start** uniform over the features that are there. **Cost** a logarithm and an exponential per coordinate
-/// of the row.
-/// **Care** the simplex has an edge: a geodesic that leaves it is folded back, counted and reported. Weights
-/// are kept as logarithms, so that none becomes 0 for ever. **Source** \[KMWW07, ex. 3\].
+/// **Start** uniform over the features present. **Cost** one logarithm and one exponential per coordinate of the row.
+/// **Care** A geodesic that leaves the simplex is folded back, counted and reported. Weights are stored as logarithms,
+/// so that none becomes 0 permanently. **Source** \[KMWW07, ex. 3\].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SimplexForm;
 
@@ -364,7 +363,8 @@ impl SparseForm for SimplexForm {
         }
         let b = base::length(half.abs())?.copysign(half) * angle.sinc();
         let a = Real::cos(angle) + b * u;
-        // Every weight off the row is multiplied by a²; relative to that, those of the row by (1 − b x_i/a)².
+        // Weights of features absent from the row are multiplied by a²; relative to that, those of the row by (1 − b
+        // x_i/a)².
         let base = if a.abs() < 1e-150 { 1e-150_f64.copysign(a) } else { a };
         Ok(Some(Reweigh { factor: Factor::Square, tau: -b / base, flipped: a <= 0.0 }))
     }
@@ -431,7 +431,7 @@ mod tests {
                 (0, true) => Event::PastInjectivity,
                 (coordinates, _) => Event::Folded { coordinates },
             });
-            // Folding brings the point nearer to every comparator.
+            // Folding reduces the distance to every comparator.
             let target = on_sphere(&comparator);
             prop_assert!(simplex.distance(&q, &comparator, work)
                 <= sphere.distance(&w, &target, work) + 1e-14);
@@ -490,7 +490,7 @@ mod tests {
         assert_eq!(simplex.exp(&mut p, &v, -1.0, work).unwrap().event, Event::Inside);
         assert!(p[0] > 0.7 && p[2] == 0.0, "{p:?}");
         assert_eq!(simplex.injectivity(&edge), 0.0);
-        // From inside to a corner and to an edge; the distance of two corners is the diameter π.
+        // From inside to a corner and to an edge. The distance of two corners is the diameter π.
         let corner = [0.0, 0.0, 1.0];
         let inside = [0.25, 0.25, 0.5];
         simplex.log(&inside, &corner, &mut v, work).unwrap();

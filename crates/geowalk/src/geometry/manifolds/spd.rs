@@ -4,13 +4,13 @@
 //! $$\exp_X(V) = L\, e^{L^{-1} V L^{-\top}} L^\top, \qquad \log_X(Y) = L \ln(L^{-1} Y L^{-\top}) L^\top, \qquad
 //!   d(X, Y) = \Vert \ln(L^{-1} Y L^{-\top})\Vert_F$$
 //! $$\Gamma_{X \to Y}\, V = E V E^\top, \qquad E = (Y X^{-1})^{1/2} = L\, (L^{-1} Y L^{-\top})^{1/2} L^{-1}$$
-//! **Cost** O(n³), everything in f64 (also for f32 matrices); [`Spd::step_rank_one`] O(n²).
-//! **Care** results are exactly symmetric. Far points: the eigenvalues of $L^{-1} Y L^{-\top}$ are the squared singular values of
-//! $L^{-1} L_Y$, which has only the root of its condition. Near points: eigenvalues μ of $L^{-1}(Y - X)L^{-\top}$ and ln(1 + μ), so
-//! that a distance of 1e-12 keeps its digits (measured relative error 3e-16). What remains is the condition of the
-//! data: rounding the entries of a matrix of condition κ can move its distances by εκ (4e-9 measured at κ = 1e8; see
-//! `docs/accuracy/spd.md`). Badly scaled rows alone do no harm.
-//! **Source** \[PFA06, sec. 3\]; curvature in [−1/2, 0].
+//! **Cost** O(n³), everything in f64 (also for f32 matrices); [`Spd::step_rank_one`] O(n²). **Care** Results are
+//! exactly symmetric. Far points: the eigenvalues of $L^{-1} Y L^{-\top}$ are the squared singular values of
+//! $L^{-1} L_Y$, whose condition is only the square root. Near points: uses eigenvalues μ of $L^{-1}(Y - X)L^{-\top}$
+//! and ln(1 + μ), so a distance of 1e-12 is precise (measured relative error 3e-16). The remaining error is the
+//! condition of the data: rounding the entries of a matrix of condition κ can change its distances by εκ (4e-9
+//! measured at κ = 1e8; see `docs/accuracy/spd.md`). Badly scaled rows alone are harmless. **Source** \[PFA06, sec.
+//! 3\]; curvature in [−1/2, 0].
 
 use crate::Real;
 use crate::error::{self, Allowed, ConfigError, DomainError};
@@ -40,11 +40,11 @@ impl Spd {
         Ok(Self { n })
     }
 
-    /// X ← X + (e^{−cs} − 1)/s · (Xx)(Xx)ᵀ with s = xᵀXx: the geodesic step exp_X(−c·X x xᵀ X), which is the walk against the
+    /// X ← X + (e^{−cs} − 1)/s · (Xx)(Xx)ᵀ with s = xᵀXx. This is the geodesic step exp_X(−c·X x xᵀ X) against the
     /// gradient of a loss of the prediction xᵀXx, with c = rate × slope. The prediction becomes s·e^{−cs}.
     ///
-    /// O(n²), exactly symmetric. An error, with X unchanged, if cs is below −[`Real::MAX_EXPONENT`], or above −ln ε (36 in
-    /// f64): there X would be singular to all its digits.
+    /// O(n²), exactly symmetric. An error, with X unchanged, if cs is below −[`Real::MAX_EXPONENT`], or above −ln ε
+    /// (36 in f64), where X would be numerically singular.
     ///
     /// ```
     /// use geowalk::geometry::{Work, manifolds::Spd};
@@ -91,7 +91,7 @@ impl Spd {
     }
 }
 
-/// out ← the entries as f64, NaN where there are too few.
+/// out ← the entries as f64; NaN for missing ones.
 pub(super) fn widen<F: Real>(a: &[F], out: &mut [f64]) {
     out.fill(f64::NAN);
     for (out, a) in out.iter_mut().zip(a) {
@@ -111,13 +111,13 @@ pub(super) fn not_definite<F: Real>(matrix: &[F], n: usize) -> DomainError {
     DomainError::NotDefinite { smallest }
 }
 
-/// Refuses what is not n×n finite numbers, before scratch memory of that size is taken. (Cholesky sees the lower triangle only, and
-/// would not notice a NaN above it.)
+/// Checks for n×n finite numbers before scratch memory of that size is allocated. (Cholesky reads only the lower
+/// triangle, and would not detect a NaN above it.)
 pub(super) fn entries<F: Real>(matrix: &[F], n: usize) -> Result<(), DomainError> {
     error::finite("the matrix", matrix, n * n)
 }
 
-/// How Y looks from X.
+/// The relation of a matrix Y to X.
 struct Relative<'a> {
     /// The Cholesky factor of X.
     l: &'a mut [f64],
@@ -167,7 +167,7 @@ fn relative<'a, F: Real>(
     Ok(Relative { l, vectors, logs, scratch: [a, b, c] })
 }
 
-/// The first entry of the lower triangle that differs from its mirror image by more than `tolerance(i, j)`.
+/// Finds the first entry of the lower triangle that differs from its mirror image by more than `tolerance(i, j)`.
 fn asymmetry<F: Real>(
     a: &[F],
     n: usize,
@@ -189,7 +189,7 @@ fn asymmetry<F: Real>(
 }
 
 impl<F: Real> Manifold<F> for Spd {
-    /// The eigenvalues are kept above rounding of the largest.
+    /// Raises eigenvalues below the rounding of the largest.
     fn nearest(&self, p: &mut [F], work: &mut Work<F>) -> Result<(), DomainError> {
         let n = self.n;
         entries(p, n)?;
@@ -341,7 +341,7 @@ impl<F: Real> ExpLog<F> for Spd {
         }
         linalg::lower_times(l, n, vectors);
         if largest < 0.5 {
-            // X + L(e^S − 1)Lᵀ: a short step moves X by its own rounding error only, and 0 not at all.
+            // X + L(e^S − 1)Lᵀ: a short step changes X only by its rounding error, and a zero step not at all.
             linalg::sandwich(vectors, |k| Real::exp_m1(values[k]), vectors, n, s);
             for (s, p) in s.iter_mut().zip(p.iter()) {
                 *s += p.f64();
@@ -357,7 +357,7 @@ impl<F: Real> ExpLog<F> for Spd {
         if s.iter().any(|s| !s.is_finite()) {
             return Err(overflow(length));
         }
-        // Rounding has the last word on whether the end is definite.
+        // Rounding may make the end indefinite, so check it.
         linalg::cholesky_in_place(l, n).ok_or_else(|| not_definite(s, n))?;
         narrow(s, p);
         Ok(Step::inside(F::of(length)))
@@ -419,7 +419,7 @@ mod tests {
         -222_222.444_443_999_96,
         111_111.555_555_999_99,
     ];
-    /// D Y D with D = diag(1e-3, 1, 1e3): as badly conditioned, and harmless.
+    /// D Y D with D = diag(1e-3, 1, 1e3): equally ill-conditioned, but harmless.
     const SCALED: [f64; 9] = [2e-6, 0.5e-3, -0.25, 0.5e-3, 3.0, 1e3, -0.25, 1e3, 1.5e6];
 
     fn identity(n: usize) -> Vec<f64> {
@@ -468,7 +468,7 @@ mod tests {
 
     #[test]
     fn distances_agree_with_high_precision() {
-        // mpmath, 60 digits, the entries taken as exact.
+        // From mpmath with 60 digits; the entries are exact.
         let z: Vec<f64> = {
             let h = 2.0 * 4.547_473_508_864_641e-13;
             let mut z = Y.to_vec();
@@ -577,7 +577,7 @@ mod tests {
         let error = m.exp(&mut p, &[0.0, 0.0, 0.0, 800.0], 1.0, work).unwrap_err();
         assert_eq!(error, DomainError::Overflow { length: 800.0, limit: 700.0 });
         assert_eq!(p, [1.0, 0.0, 0.0, 1.0]);
-        // e^±20 in a rotated basis is more than 53 bits can hold apart.
+        // e^±20 in a rotated basis needs more than 53 bits.
         let error = m.exp(&mut p, &[0.0, 20.0, 20.0, 0.0], 1.0, work).unwrap_err();
         assert!(matches!(error, DomainError::NotDefinite { .. }));
         assert_eq!(p, [1.0, 0.0, 0.0, 1.0]);

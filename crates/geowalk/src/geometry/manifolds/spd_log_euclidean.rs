@@ -1,13 +1,13 @@
 //! # Symmetric positive definite matrices, log-Euclidean metric
-//! The logarithm of matrices takes them to the symmetric ones, where the metric is that of the entries: flat, and
-//! the Fréchet mean of X_i is exp of the mean of ln X_i.
+//! The matrix logarithm maps them to the symmetric matrices with the metric of the entries. So the manifold is flat,
+//! and the Fréchet mean of X_i is exp of the mean of ln X_i.
 //! ```text
 //! exp_X(V) = exp(ln X + D ln_X V)        log_X(Y) = D exp_{ln X}(ln Y - ln X)       d = |ln X - ln Y|_F
 //! grad = D exp_{ln X} D exp_{ln X} G     transport = D exp_{ln Y} D ln_X V
 //! ```
-//! Derivatives are quotients of differences in the eigenvectors of X: (ln a − ln b)/(a − b).
-//! **Cost** O(n³), in f64 also for f32 matrices. **Care** distances are absolute: an error of 1e-16 times the largest
-//! |ln λ|, also between near points. **Source** \[AFPA07\]; curvature 0.
+//! Derivatives are divided differences in the eigenvectors of X: (ln a − ln b)/(a − b). **Cost** O(n³), in f64 also
+//! for f32 matrices. **Care** Distances have an absolute error of 1e-16 times the largest |ln λ|, also between near
+//! points. **Source** \[AFPA07\]; curvature 0.
 
 use super::spd::{entries, narrow, not_definite, widen};
 use super::{Spd, norm};
@@ -18,7 +18,7 @@ use crate::geometry::orthogonal::{add_product, gram};
 use crate::geometry::{Curvature, ExpLog, Manifold, Step, Work};
 use crate::row::Norm;
 
-/// n×n symmetric positive definite matrices with the metric of their logarithms, column-major.
+/// n×n symmetric positive definite matrices with the Euclidean metric of their logarithms, column-major.
 ///
 /// ```
 /// use geowalk::geometry::{ExpLog, Work, manifolds::SpdLogEuclidean};
@@ -39,7 +39,7 @@ impl SpdLogEuclidean {
         Ok(Self { spd: Spd::new(n)?, n })
     }
 
-    /// vectors, values ← those of X; a is scratch.
+    /// Computes eigenvectors and eigenvalues of X; a is scratch.
     fn decompose<F: Real>(
         &self,
         x: &[F],
@@ -185,7 +185,7 @@ impl<F: Real> ExpLog<F> for SpdLogEuclidean {
         if length == F::ZERO {
             return Ok(Step::inside(length));
         }
-        // In the eigenvectors of X its logarithm is diagonal.
+        // In the eigenvectors of X, its logarithm is diagonal.
         for (diagonal, value) in a.iter_mut().step_by(n + 1).zip(&*values) {
             *diagonal += Real::ln(*value);
         }
@@ -204,7 +204,7 @@ impl<F: Real> ExpLog<F> for SpdLogEuclidean {
             *a = F::of(*a).f64();
             *b = *a;
         }
-        // Rounding has the last word on whether the end is definite.
+        // Rounding may make the end indefinite, so check it.
         linalg::cholesky_in_place(b, n).ok_or_else(|| not_definite(a, n))?;
         narrow(a, p);
         Ok(Step::inside(length))

@@ -1,15 +1,14 @@
 //! # Sphere
 //! $$\exp_p(v) = \cos(\theta)\, p + \mathrm{sinc}(\theta)\, v, \quad \theta = \Vert v \Vert / r, \qquad
 //! d(p, q) = 2r\, \mathrm{atan2}(\Vert p - q \Vert, \Vert p + q \Vert)$$
-//! The points of norm r in n coordinates. $\log_p(q)$ is the part of $q - p$ orthogonal to p, stretched to
-//! length d(p, q); transport along the shortest great circle is the reflection that takes p to −q,
+//! The points of norm r in n coordinates. $\log_p(q)$ is the part of $q - p$ orthogonal to p, scaled to length d(p,
+//! q). Transport along the shortest great circle is the reflection that maps p to −q,
 //! $v \mapsto v - 2 \langle s, v \rangle s / \Vert s \Vert^2$ with $s = p + q$.
 //!
-//! **Cost** O(n), no scratch memory. **Care** never `acos(⟨p, q⟩)`, which loses every digit below a distance of
-//! 1e-8. Opposite points are joined by every great circle: where what is left of q + p along the sphere is
-//! rounding, `log` and `transport` answer [`DomainError::CutLocus`]. Points are renormalised after every walk,
-//! and orthogonality to p is enforced twice, because one subtraction leaves a residue relative to the vector
-//! before it and not to the one after.
+//! **Cost** O(n), no scratch memory. **Care** Never uses `acos(⟨p, q⟩)`, which loses every digit below a distance of
+//! 1e-8. Opposite points are joined by every great circle: if the part of q + p along the sphere is only rounding
+//! error, `log` and `transport` return [`DomainError::CutLocus`]. Points are renormalised after every walk.
+//! Orthogonality to p is enforced twice, because one subtraction leaves a residue relative to the vector before it.
 //! **Source** \[KMWW07, ex. 2\]; \[KMWW07s, sec. 5.1\]; curvature 1/r², injectivity radius πr.
 
 mod implicit;
@@ -55,11 +54,11 @@ impl Sphere {
         self.radius
     }
 
-    /// v ← v − ⟨p, v⟩p/‖p‖², twice.
+    /// v ← v − ⟨p, v⟩p/‖p‖², applied twice.
     fn flatten<F: Real>(&self, p: &[F], v: &mut [F]) {
         let r = F::of(self.radius);
         for _ in 0..2 {
-            // p/r, since p² may overflow where p does not.
+            // Uses p/r, because p² may overflow even if p does not.
             let (mut along, mut square) = (0.0, 0.0);
             for (&p, v) in p.iter().zip(v.iter()) {
                 let p = (p / r).f64();
@@ -81,8 +80,8 @@ impl Sphere {
         F::TWO * apart.atan2(across)
     }
 
-    /// The error for points `rest`·r short of being opposite, where the direction between them is lost in their
-    /// rounding.
+    /// Refuses nearly opposite points. If they differ from opposite points by less than `rest`·r of rounding, the
+    /// direction between them is unknown.
     fn cut<F: Real>(&self, angle: F, rest: F) -> Result<(), DomainError> {
         if rest > F::of(8.0) * F::EPSILON {
             return Ok(());
@@ -121,7 +120,7 @@ impl<F: Real> Manifold<F> for Sphere {
     fn check_tangent(&self, p: &[F], v: &[F]) -> Result<(), DomainError> {
         error::finite("the tangent vector", v, self.n)?;
         let found: f64 = p.iter().zip(v).map(|(&p, &v)| p.f64() / self.radius * v.f64()).sum();
-        // Below the normal numbers rounding is absolute.
+        // Rounding is absolute below the normal numbers.
         let tolerance = F::TOLERANCE.f64() * norm(v.iter().map(|v| v.f64())) + F::TINY.f64();
         if tolerance.is_finite() && found.abs() <= tolerance {
             return Ok(());
@@ -223,7 +222,7 @@ impl<F: Real> ExpLog<F> for Sphere {
     fn log(&self, p: &[F], q: &[F], v: &mut [F], _: &mut Work<F>) -> Result<(), DomainError> {
         let angle: F = self.angle(p, q);
         let near = angle <= F::PI * F::HALF;
-        // q − p and q + p have the same part orthogonal to p; the shorter of the two shows it without cancellation.
+        // q − p and q + p have the same part orthogonal to p; the shorter of the two has no cancellation.
         for ((v, &q), &p) in v.iter_mut().zip(q).zip(p) {
             *v = if near { q - p } else { q + p };
         }
@@ -262,8 +261,8 @@ impl<F: Real> ExpLog<F> for Sphere {
             }
             return Ok(());
         }
-        // Towards the antipode s is short, and the rounding of the two norms would turn it: take the part of it
-        // along the sphere, sin(θ)e, and rotate the plane of p and e. Here ⟨p, s⟩ = 1 + cos θ.
+        // Near the antipode s is short, and the rounding of the two norms would tilt it. Use the part of s along the
+        // sphere, sin(θ)e, and rotate the plane of p and e. Here ⟨p, s⟩ = 1 + cos θ.
         let sine = (square - radial * radial).sqrt();
         self.cut(self.angle(p, q), sine)?;
         let c = along / sine;
@@ -281,10 +280,9 @@ impl<F: Real> ExpLog<F> for Sphere {
 ///   a = \cos\theta + \tfrac{\eta g u}{r^2}\,\mathrm{sinc}\,\theta, \qquad b = -\eta g\, \mathrm{sinc}\,\theta$$
 /// The *projected* form, for comparison, is $w' = r\,(w - \eta g x)/\Vert w - \eta g x \Vert$.
 ///
-/// **Start** a random direction, uniform over the features that are there.
-/// **Care** where $w = \pm r x/\Vert x\Vert$ the gradient is 0, also if the loss is at its largest:
-/// [`Event::Stationary`]. Steps past the antipode are reported.
-/// **Source** \[KMWW07s, eq. (11)–(16)\]; \[KMWW07, eq. (10)\].
+/// **Start** a random direction, uniform over the features present. **Care** If $w = \pm r x/\Vert x\Vert$ the
+/// gradient is 0, even if the loss is maximal: [`Event::Stationary`]. Steps past the antipode are reported. **Source**
+/// \[KMWW07s, eq. (11)–(16)\]; \[KMWW07, eq. (10)\].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SphereForm {
     radius: f64,
@@ -293,7 +291,7 @@ pub struct SphereForm {
 }
 
 impl Steps<SphereForm> {
-    /// Geodesic steps on the sphere of the given radius, from the direction that the seed gives.
+    /// Geodesic steps on the sphere of the given radius, from the direction determined by the seed.
     pub fn new(radius: f64, seed: u64) -> Result<Self, ConfigError> {
         error::parameter("radius", radius, Allowed::Closed(1e-100, 1e100))?;
         Ok(Self::of(SphereForm { radius, seed, projected: false }))
@@ -322,7 +320,7 @@ impl SparseForm for SphereForm {
         round: &mut Round,
     ) -> Result<Option<Blend>, DomainError> {
         let (u, square, r2) = (row.z, base::length(row.size)?, self.radius * self.radius);
-        // ‖x‖² less its part along w: below this it is the rounding error of the difference.
+        // ‖x‖² minus its part along w. Below this limit it is the rounding error of the difference.
         let across = square - u * u / r2;
         if across <= 4.0 * f64::EPSILON * square || round.slope == 0.0 {
             if square > 0.0 && round.loss > 0.0 {
@@ -361,7 +359,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A point of the sphere and a tangent vector of the given length there.
+    /// A point of the sphere, and a tangent vector of the given length at it.
     fn place(n: usize, r: f64, length: f64, raw: &[f64]) -> (Sphere, Vec<f64>, Vec<f64>) {
         let sphere = Sphere::new(n, r).unwrap();
         let mut p = raw[..n].to_vec();
@@ -400,14 +398,14 @@ mod tests {
             prop_assert_eq!(step.event, Event::Inside);
             prop_assert!((step.length - length).abs() <= 1e-15 * length);
             sphere.check(&q).unwrap();
-            // A rounding of q by 1 ulp turns the direction by 1 ulp / sin(angle).
+            // Rounding q by 1 ulp changes the direction by 1 ulp / sin(angle).
             let turn = 8e-16 * r * (1.0 + length / r / Real::sin(length / r).max(1e-12));
             let mut back = vec![0.0; n];
             sphere.log(&p, &q, &mut back, work).unwrap();
             prop_assert!(off(&back, &v) <= turn, "{} {}", off(&back, &v), turn);
             sphere.check_tangent(&p, &back).unwrap();
             prop_assert!((sphere.distance(&p, &q, work) - length).abs() <= 2e-15 * r);
-            // Velocity goes to velocity, which is minus the logarithm seen from the other end.
+            // Velocity is transported to velocity, which is minus the logarithm from the other end.
             let mut there = vec![0.0; n];
             sphere.log(&q, &p, &mut there, work).unwrap();
             sphere.transport(&p, &q, &mut back, work).unwrap();

@@ -1,19 +1,20 @@
 //! # Stiefel manifold
-//! The matrices X of n rows and p < n orthonormal columns, row after row in a point, with the canonical metric. For
-//! V = XA + W, with A skew and X'W = 0, W = QB:
+//! The matrices X with n rows and p < n orthonormal columns, stored row by row, with the canonical metric. Let
+//! V = XA + W and W = QB, with A skew and X'W = 0:
 //! ```text
 //! <U, V> = tr(U'V) - tr(U'X X'V)/2           grad = G - X G'X
 //! exp_X(V) = [X Q] e^[A -B'; B 0] [1; 0]     transport solves A° = -([a, A] - w'W + W'w)/2, W° = -(wA - Wa)/2
 //! ```
-//! **Logarithm** has no closed form: with an orthonormal completion [X Q] of both points, the rotation between them
-//! is turned within the complement until its logarithm has no part there.
-//! **Cost** O(np² + p³), a logarithm some 10 times that, in f64 also for f32 matrices. **Care** the injectivity radius
-//! is at least π√(4/5), which is what is stated (π for p = 1); where no logarithm is found the answer is
-//! [`DomainError::NotConverged`]. Distances of nearly equal points are absolute, to 1e-15. For p = n use
-//! [`Rotations`](super::Rotations). **Source** \[EAS98, sec. 2.4\]; \[Zimmermann17\]; \[ZH22\]; curvature in [0, 5/4],
-//! \[ZS24\]; transport because the metric is naturally reductive.
+//! **Logarithm** It has no closed form. With an orthonormal completion [X Q] of both points, the rotation between them
+//! is rotated within the complement until its logarithm has no part there.
+//!
+//! **Cost** O(np² + p³); a logarithm takes about 10 times as long. In f64 also for f32 matrices. **Care** The
+//! injectivity radius is at least π√(4/5), and this value is reported (π for p = 1). If no logarithm is found, the
+//! result is [`DomainError::NotConverged`]. Distances of nearly equal points have an absolute error of 1e-15. For p =
+//! n use [`Rotations`](super::Rotations). **Source** \[EAS98, sec. 2.4\]; \[Zimmermann17\]; \[ZH22\]; curvature in [0,
+//! 5/4], \[ZS24\]; transport follows because the metric is naturally reductive.
 
-#![allow(clippy::neg_cmp_op_on_partial_ord)] // what is no number is refused too
+#![allow(clippy::neg_cmp_op_on_partial_ord)] // also refuses NaN
 #![allow(clippy::too_many_lines)] // one algorithm, step by step
 
 use super::frames::{self, Layout};
@@ -27,7 +28,7 @@ use crate::geometry::orthogonal::{
 use crate::geometry::{Curvature, Event, ExpLog, Manifold, Step, Work};
 use crate::row::Norm;
 
-/// Matrices of n rows and p < n orthonormal columns, row after row.
+/// Matrices with n rows and p < n orthonormal columns, row by row.
 ///
 /// ```
 /// use geowalk::geometry::{ExpLog, Work, manifolds::Stiefel};
@@ -44,7 +45,7 @@ pub struct Stiefel {
     p: usize,
 }
 
-/// Turns within the complement before a logarithm is given up.
+/// Maximum number of iterations of a logarithm.
 const TURNS: usize = 200;
 
 impl Stiefel {
@@ -55,12 +56,12 @@ impl Stiefel {
         Ok(Self { n, p })
     }
 
-    /// Rows of a matrix.
+    /// Number of rows of a matrix.
     pub fn rows(&self) -> usize {
         self.n
     }
 
-    /// Columns of a matrix.
+    /// Number of columns of a matrix.
     pub fn columns(&self) -> usize {
         self.p
     }
@@ -69,17 +70,17 @@ impl Stiefel {
         Layout { n: self.n, p: self.p }
     }
 
-    /// How many columns outside X a motion needs.
+    /// Number of columns outside X that a motion needs.
     fn outside(&self) -> usize {
         self.p.min(self.n - self.p)
     }
 
-    /// Room for any of the matrices below.
+    /// Number of elements that suffices for each of the matrices below.
     fn room(&self) -> usize {
         self.n * (self.p + self.outside())
     }
 
-    /// ⟨U, V⟩ of matrices of columns.
+    /// ⟨U, V⟩ of matrices stored by columns.
     fn product(&self, x: &[f64], u: &[f64], v: &[f64], a: &mut [f64], b: &mut [f64]) -> f64 {
         let (n, p) = (self.n, self.p);
         let (a, b) = (&mut a[..p * p], &mut b[..p * p]);
@@ -90,7 +91,7 @@ impl Stiefel {
         whole - 0.5 * along
     }
 
-    /// v ← log of y at x, all by columns; the number of turns. `size` becomes the distance.
+    /// v ← log of y at x, all by columns. Returns the number of iterations; `size` becomes the distance.
     fn logarithm<F: Real>(
         &self,
         x: &[f64],
@@ -108,7 +109,7 @@ impl Stiefel {
         let [q, w, r, d, log, a, b, c] = scratch;
         let (q, w) = (&mut q[..n * k], &mut w[..n * p]);
         let (r, log) = (&mut r[..m * m], &mut log[..m * m]);
-        // Y − X, and what of it is outside X.
+        // Y − X, and its part outside X.
         v.copy_from_slice(y);
         for (v, x) in v.iter_mut().zip(x) {
             *v -= x;
@@ -123,7 +124,7 @@ impl Stiefel {
             add_product(-1.0, x, n, s, w);
         }
         complement(x, w, n, q);
-        // The first columns of the rotation, less 1, from the difference; the others complete it.
+        // The first columns of the rotation, minus 1, from the difference; the others complete it.
         let top = &mut a[..p * p];
         gram(x, v, n, top);
         let bottom = &mut b[..k * p];
@@ -148,7 +149,7 @@ impl Stiefel {
             let mut tilt = f64::INFINITY;
             let scratch = [&mut *d, &mut *b, &mut *log, &mut *w];
             if orthogonal::polar(units, m, scratch).is_some() {
-                // What is short before it gets its length has lost digits: once more off the frame.
+                // Short vectors have lost digits when normalised, so project off the frame again.
                 for _ in 0..2 {
                     gram(frame, units, m, s);
                     tilt = Norm::LInf.of(s);
@@ -157,7 +158,7 @@ impl Stiefel {
                 }
             }
             if !(tilt <= 1e-6) {
-                // A column of the complement lies in the frame: any completion will do.
+                // A column of the complement is in the frame, so use any completion.
                 units.fill(0.0);
                 for j in 0..k {
                     units[j * m + p + j] = 1.0;
@@ -198,7 +199,7 @@ impl Stiefel {
             }
             if now <= 1e-15 || (idle >= 3 && residual <= 1e-12) {
                 if angles.least <= frames::cut::<F>() {
-                    // A plane is turned by π: which way is rounding.
+                    // A plane is rotated by π, and the direction is only rounding error.
                     let distance = angles.size * std::f64::consts::FRAC_1_SQRT_2;
                     return Err(DomainError::CutLocus { distance, limit: std::f64::consts::PI });
                 }
@@ -226,7 +227,7 @@ impl Stiefel {
                         }
                     }
                     let both = values[i] + values[j];
-                    // Far points make S singular: the plain turn is safe.
+                    // For far points S is singular; the plain rotation is safe.
                     g[i + j * k] = if both < -0.1 { sum / both } else { -sum };
                 }
             }
@@ -248,7 +249,7 @@ impl Stiefel {
         Err(failed(residual, TURNS))
     }
 
-    /// v ← XA + QB of a logarithm; its length.
+    /// v ← XA + QB of a logarithm; returns its length.
     fn assemble(&self, x: &[f64], q: &[f64], log: &[f64], v: &mut [f64], m: usize) -> f64 {
         let (n, p) = (self.n, self.p);
         v.fill(0.0);
@@ -262,8 +263,8 @@ impl Stiefel {
         (0.5 * inner + outer).sqrt()
     }
 
-    /// Both points by columns, and the logarithm, in as many matrices as are asked for: x, v, the distance, and scratch
-    /// that is free again. N is at least 11.
+    /// Both points by columns and the logarithm, in N ≥ 11 matrices: x, v, the distance, and scratch that is free
+    /// again.
     fn between<'a, F: Real, const N: usize>(
         &self,
         p: &[F],
@@ -345,7 +346,7 @@ impl<F: Real> Manifold<F> for Stiefel {
         let [x, a, s, t] = work.matrices().take(at.len());
         columns(p, self.n, x);
         columns(v, self.n, a);
-        // Squares neither overflow nor vanish.
+        // Scaled, so that squares neither overflow nor underflow.
         for a in a.iter_mut() {
             *a /= size;
         }
@@ -384,7 +385,7 @@ impl<F: Real> ExpLog<F> for Stiefel {
         match (self.n, self.p) {
             (2, 1) => Curvature::FLAT,
             (_, 1) => Curvature::constant(1.0),
-            // Rotations of space, with half the metric of their entries.
+            // Rotations of ℝ³, with half the metric of their entries.
             (3, 2) => Curvature::constant(0.25),
             _ => Curvature { min: 0.0, max: 1.25 },
         }
@@ -474,7 +475,7 @@ impl<F: Real> ExpLog<F> for Stiefel {
         }
     }
 
-    /// Projection: transport takes far longer.
+    /// Projects instead of transporting, which would take far longer.
     fn carry(&self, _: &[F], q: &[F], v: &mut [F], _: &mut Work<F>) -> Result<(), DomainError> {
         self.project(q, v);
         Ok(())

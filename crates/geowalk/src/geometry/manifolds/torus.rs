@@ -1,10 +1,10 @@
 //! # Torus
 //! $$S^1 \times \dots \times S^1, \qquad d(p, q)^2 = \sum_j \mathrm{angle}(p_j, q_j)^2$$
-//! n circles, each a pair of coordinates (cos φ, sin φ): points of ℝ²ⁿ. Flat: geodesics turn every circle at its own
-//! constant speed.
+//! n circles, each a pair of coordinates (cos φ, sin φ): points of ℝ²ⁿ. The torus is flat: geodesics rotate every
+//! circle at a constant speed.
 //!
-//! **Cost** O(n). **Care** as the sphere: opposite points of a circle are joined in two ways. Angles are never
-//! stored, so that nothing jumps from 2π to 0. **Source** \[Boumal23, sec. 3.7 and 7.2\].
+//! **Cost** O(n). **Care** As for the sphere, opposite points of a circle are joined in two ways. Angles are never
+//! stored, so nothing jumps from 2π to 0. **Source** \[Boumal23, sec. 3.7 and 7.2\].
 
 use super::{Product, Sphere};
 use crate::Real;
@@ -32,12 +32,12 @@ pub struct Torus {
 impl Torus {
     /// n ≥ 1 circles, in 2n coordinates.
     pub fn new(n: usize) -> Result<Self, ConfigError> {
-        // Each circle is kept: a mistyped size must not exhaust memory.
+        // Each circle is stored, so a mistyped size must not exhaust memory.
         error::parameter("n", n as f64, Allowed::Closed(1.0, 16_777_216.0))?;
         Ok(Self { circles: Product::new(vec![Sphere::new(2, 1.0)?; n])? })
     }
 
-    /// How many circles there are.
+    /// Number of circles.
     pub fn circles(&self) -> usize {
         self.circles.factors().len()
     }

@@ -2,20 +2,21 @@
 //! For a loss convex in the prediction and a constant rate, explicit or implicit steps:
 //! $$\sum_t \ell(z_t, y_t) - \ell(\langle u, x_t\rangle, y_t) \;\le\; \frac{\Vert u - w_0\Vert^2}{2\eta} + \frac\eta2 \sum_t g_t^2 \Vert x_t\Vert^2 \;\le\;
 //!   \frac{\Vert u - w_0\Vert^2}{2\eta} + \frac\eta2 k Z^2 R^2$$
-//! the second form with declared Z ≥ |g|, R ≥ ‖x‖; at η = U/(ZR√k) it is ZRU√k.
-//! **Proof** The linearised regret is $(D_0 - D_k)/\eta + \tfrac\eta2\sum\Vert g x\Vert^2$ exactly.
-//! **Care** Z bounds the slopes *met*, which cannot be known beforehand unless the loss is Lipschitz.
+//! The second form uses declared limits Z ≥ |g|, R ≥ ‖x‖. At η = U/(ZR√k) it is ZRU√k. **Proof** The linearised regret
+//! is exactly $(D_0 - D_k)/\eta + \tfrac\eta2\sum\Vert g x\Vert^2$. **Care** Z bounds the slopes that *occur*, which
+//! cannot be known in advance unless the loss is Lipschitz.
 //!
-//! For the squared loss, with W = ‖u − w₀‖, L the loss of u, A that of the learner, X ≥ ‖x‖ ≥ $X_-$ the norms met:
+//! For the squared loss, let W = ‖u − w₀‖, L the loss of u, A that of the learner, and X ≥ ‖x‖ ≥ $X_-$ the norms that
+//! occur:
 //! $$\sqrt A \le \frac{\sqrt L + \sqrt{L + W^2(1 - \eta X^2)/\eta}}{2(1 - \eta X^2)} \quad\text{explicit, } \eta X^2 < 1, \qquad
 //!   \sqrt{A_+} \le \frac{\sqrt L + \sqrt{L + W^2(1 + \eta X_-^2)/\eta}}{2(1 + \eta X_-^2)} \quad\text{implicit}$$
-//! where $A_+$ is the loss *after* the implicit steps. Before them, and with ‖x‖ = X throughout, an implicit step is an
-//! explicit one at the rate η/(1 + 2ηX²), which has the first bound at any η.
-//! **Proof** Both are $(1 \mp c)A - \sqrt{LA} \le W^2/4\eta$, from λ-convexity along the segment to u.
+//! where $A_+$ is the loss *after* the implicit steps. If ‖x‖ = X throughout, an implicit step is an explicit one at
+//! the rate η/(1 + 2ηX²). So the loss before the steps satisfies the first bound at any η. **Proof** Both are
+//! $(1 \mp c)A - \sqrt{LA} \le W^2/4\eta$, from λ-convexity along the segment to u.
 //!
-//! **Cost** O(1) per round where the walk reports steps of this length, otherwise O(nnz).
-//! **Source** \[KMWW07, ex. 6\], with ≤ in place of =; \[KMWW07, ex. 4\] (its proviso on the loss of u is not needed);
-//! \[KMWW07, ex. 5\], corrected: as printed 0.1111 > 0.0625 at x = y = u = η = 1.
+//! **Cost** O(1) per round if the walk reports steps of this length, otherwise O(nnz). **Source** \[KMWW07, ex. 6\],
+//! with ≤ instead of =; \[KMWW07, ex. 4\] (its condition on the loss of u is not needed); \[KMWW07, ex. 5\],
+//! corrected: as printed 0.1111 > 0.0625 at x = y = u = η = 1.
 
 use crate::ConfigError;
 use crate::Real;
@@ -70,9 +71,9 @@ pub const GRADIENT_DESCENT: LedgerRule = LedgerRule {
     )
 };
 
-/// The same with constants declared beforehand: |g| ≤ Z, ‖x‖ ≤ R.
+/// Explicit steps with limits declared in advance: |g| ≤ Z, ‖x‖ ≤ R.
 pub const PROMISED_DESCENT: LedgerRule = LedgerRule {
-    // The loss vouches for its slopes.
+    // The loss guarantees its slopes.
     declares: ["", NORM],
     demands: |watch, view| {
         let [z, r] = view.sizes;
@@ -122,14 +123,14 @@ pub const LEAST_SQUARES: LedgerRule = LedgerRule {
             source: "KMWW07, ex. 4",
             correction: "the proviso L < |u|^2 X^2 is not needed",
         },
-        // Next to 1 the difference is nothing but rounding: then it is below 0.
+        // Near 1 the difference is only rounding, so make it negative.
         Formula::Root(SMALL, |totals| {
             1.0 - totals.eta * totals.sizes[0] * totals.sizes[0] * (1.0 + 1e-12)
         }),
     )
 };
 
-/// Implicit steps, the squared loss, of the losses after the steps.
+/// Implicit steps and the squared loss, for the losses after the steps.
 pub const LEAST_SQUARES_AFTER: LedgerRule = LedgerRule {
     quantity: Quantity::After,
     norm: true,
@@ -158,7 +159,7 @@ pub const LEAST_SQUARES_AFTER: LedgerRule = LedgerRule {
     )
 };
 
-/// A clipped or two-sided walk makes steps of another length than these.
+/// Checks the length of a step. A clipped or two-sided walk makes steps of another length.
 fn reported(watch: &mut Watch, view: &View<'_>, relative: f64, absolute: f64) {
     let (length, found) = (view.length(), view.round.length);
     let near = (length - found).abs() <= relative * length + absolute;
@@ -167,7 +168,7 @@ fn reported(watch: &mut Watch, view: &View<'_>, relative: f64, absolute: f64) {
 
 fn norms(view: &View<'_>) -> [f64; 2] {
     let ([most, least], norm) = (view.sizes, view.row.norm);
-    // A row without a residual adds nothing on either side.
+    // A row without a residual adds nothing to either side.
     let known = norm.is_finite();
     if known { [Real::max(most, norm), Real::min(least, norm)] } else { view.sizes }
 }
@@ -183,7 +184,7 @@ fn flat(start: &[f64], rule: &'static LedgerRule, facts: &Facts) -> Ledger {
 }
 
 impl Ledger {
-    /// Gradient descent from the weights `start` (0 beyond its end), with the gradients that are met.
+    /// Gradient descent from the weights `start` (0 beyond its end), with the gradients that occur.
     ///
     /// ```
     /// use geowalk::certify::{Bound, Comparator, Ledger};
@@ -206,7 +207,7 @@ impl Ledger {
         flat(start, &GRADIENT_DESCENT, facts)
     }
 
-    /// The same with constants declared beforehand: |g| ≤ z, ‖x‖ ≤ r.
+    /// As `gradient_descent`, with limits declared in advance: |g| ≤ z, ‖x‖ ≤ r.
     pub fn promised_descent(
         start: &[f64],
         facts: &Facts,
@@ -217,8 +218,8 @@ impl Ledger {
         flat(start, &PROMISED_DESCENT, facts).declare([Some(z), Some(r)])
     }
 
-    /// Implicit steps: [`Proximal::before`](crate::certify::Proximal::before) in flat space, against every
-    /// comparator at once.
+    /// Implicit steps: [`Proximal::before`](crate::certify::Proximal::before) in flat space, against all comparators
+    /// together.
     pub fn implicit_descent(start: &[f64], facts: &Facts) -> Self {
         flat(start, &IMPLICIT_DESCENT, facts)
     }
@@ -246,7 +247,7 @@ impl Ledger {
         flat(start, &LEAST_SQUARES, &Squared.facts())
     }
 
-    /// Implicit steps for the squared loss, of the losses after the steps; rounds are shown as the walk reports
+    /// Implicit steps for the squared loss, for the losses after the steps. Rounds must be given as the walk reports
     /// them, with loss, prediction and slope before the step.
     pub fn least_squares_after(start: &[f64]) -> Self {
         flat(start, &LEAST_SQUARES_AFTER, &Squared.facts())

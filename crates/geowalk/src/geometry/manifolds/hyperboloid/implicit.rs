@@ -1,12 +1,15 @@
 //! # Implicit steps in hyperbolic space
-//! All features are spatial, so the row is spacelike, of length $m = \Vert x\Vert$. With $u = m \sinh a$ the step goes t along the geodesic
-//! that is orthogonal to the sets of equal prediction:
+//! All features are spatial, so the row is spacelike, of length $m = \Vert x\Vert$. With $u = m \sinh a$, the step
+//! goes a distance t along the geodesic orthogonal to the sets of equal prediction:
 //! $$t + \eta\, g(z)\, z'(t) = 0, \qquad z(t) = m \sinh(a + t), \qquad
 //!   w_s' = \Bigl(\cosh t + \frac{u}{\nu}\sinh t\Bigr) w_s + \frac{\sinh t}{\nu}\, x, \qquad \nu^2 = m^2 + u^2$$
-//! The root lies before the nearest point of least loss, $t = \mathrm{arsinh}(z_{min}/m) - a$, and within $|t| \le \sqrt{2\eta L}$.
-//! **Unique** for convex losses while $t/z'(t)$ increases, that is up to $t \tanh(a + t) = 1$, and if the prediction moves towards 0 without passing
-//! it (the loss is then convex along the geodesic). Otherwise there may be three roots, and 256 cells are searched. **Cost** O(nnz) once; an evaluation is O(1).
-//! **Care** steps longer than 350 are refused. **Source** \[KMWW07, eq. (9)\] with the Lorentz metric of \[NK17\].
+//! The root is before the nearest point of least loss, $t = \mathrm{arsinh}(z_{min}/m) - a$, and within
+//! $|t| \le \sqrt{2\eta L}$.
+//!
+//! **Unique** for convex losses while $t/z'(t)$ increases, that is up to $t \tanh(a + t) = 1$. Also unique if the
+//! prediction moves towards 0 without passing it, because the loss is then convex along the geodesic. Otherwise there
+//! may be three roots, and 256 cells are searched. **Cost** O(nnz) once; an evaluation is O(1). **Care** Steps longer
+//! than 350 are refused. **Source** \[KMWW07, eq. (9)\] with the Lorentz metric of \[NK17\].
 
 use super::{HyperbolicForm, LONGEST};
 use crate::Real;
@@ -72,7 +75,7 @@ fn along<L: Loss + ?Sized>(example: &Example<'_, L>, m: f64, a: f64) -> Result<R
     let (hi, limit) = (direction * reach, direction * LONGEST);
     let increasing = least * direction <= 0.0 || hi * Real::tanh(a + hi) <= 1.0;
     let monotone = example.loss.facts().convex && increasing;
-    // The way to the kink of the loss, if the slopes on its two sides have the right one between them.
+    // The distance to the kink of the loss, if the required slope is between those on its two sides.
     if let Some((_, below, above)) = example.at_minimizer()
         && monotone
         && (below..=above)

@@ -2,20 +2,22 @@
 //! In the metric of the logarithm, with Lambert's W on its principal branch:
 //! $$w_i' = w_i\, e^{-W_0(\kappa x_i w_i)}, \qquad \kappa = \eta\, g(z(\kappa)), \qquad
 //!   z'(\kappa) = -\sum_i \frac{(x_i w_i')^2}{1 + W_0(\kappa x_i w_i)}$$
-//! **Several roots** On the other branch of W a weight may grow by more than the factor e, and U be lower there:
-//! w = 0.0346, x = −0.808 under the hinge loss with y = −1 and η = 10 has U = 0.966 on the principal branch and 0.640
-//! where w has grown by e^3.58. At a minimum at most one weight is on that branch, because the second derivative of
-//! $\tfrac12\sum t_i^2$ along the prediction has a negative term for each. It is the one of largest |x_i w_i|
-//! among those that grow: if a smaller one had the larger term x_i w_i', exchanging the two terms would lower
-//! the distance. So all candidates lie on one curve, whose parameter is $\tau = \ln(w_j'/w_j)$ of that weight,
-//! with $\kappa = \mp\tau e^{-\tau}/(x_j w_j)$. Up to τ = 1 it is the principal branch, where the root is
-//! unique for a convex loss. Beyond it 256 cells are searched, and the least U of all roots wins. The search is
-//! skipped where U there cannot be lower: its distance alone costs 1/(2η).
-//! **Care** losses that are not convex, and losses without a lower bound, are solved for on the principal
-//! branch alone. Where no root is found, an explicit step is made, halved until U has fallen enough, and
-//! reported as [`Event::FellBack`].
-//! **Cost** O(nnz) per evaluation, one W per coordinate of the row; for short steps a power series once.
-//! **Source** \[KMWW07, eq. (9) and (22)\]; \[CGHJK96\] for W.
+//! **Several roots** On the other branch of W, a weight may grow by more than the factor e, and U may be lower there.
+//! Example: w = 0.0346, x = −0.808, hinge loss with y = −1, η = 10. On the principal branch U = 0.966; it is 0.640
+//! where w has grown by e^3.58.
+//!
+//! At a minimum, at most one weight is on that branch, because the second derivative of $\tfrac12\sum t_i^2$ along the
+//! prediction has one negative term for each such weight. It is the weight with the largest |x_i w_i| among those that
+//! grow: if a smaller one had the larger term x_i w_i', swapping the two terms would reduce the distance. So all
+//! candidates are on one curve, with the parameter $\tau = \ln(w_j'/w_j)$ of that weight and
+//! $\kappa = \mp\tau e^{-\tau}/(x_j w_j)$. Up to τ = 1 it is the principal branch, where the root is unique for a
+//! convex loss. Beyond it, 256 cells are searched, and the root with the smallest U is taken. The search is skipped if
+//! U cannot be lower there, because the distance alone costs 1/(2η).
+//!
+//! **Care** Losses that are not convex or not bounded below are solved on the principal branch only. If no root is
+//! found, an explicit step is made, halved until U has decreased enough, and reported as [`Event::FellBack`]. **Cost**
+//! O(nnz) per evaluation, one W per coordinate of the row; for short steps one power series. **Source** \[KMWW07, eq.
+//! (9) and (22)\]; \[CGHJK96\] for W.
 
 use std::cell::Cell;
 
@@ -34,10 +36,10 @@ use crate::loss::Loss;
 use crate::row::Row;
 use crate::update::{Round, Target};
 
-/// U must fall by this much of what its slope promises.
+/// U must decrease by this fraction of the decrease that its slope predicts.
 const SUFFICIENT: f64 = 1e-4;
 
-/// Halvings of the step: after these it is too small to be told from no step.
+/// Maximum number of halvings; after these, the step is negligible.
 const HALVINGS: usize = 1100;
 
 impl Proximal for Steps<OrthantForm> {
@@ -56,7 +58,7 @@ impl Proximal for Steps<OrthantForm> {
         }
         let example = Example { loss, target, rate };
         let w = &self.chart.entries;
-        // Where the first argument of W comes to the end of the branch.
+        // The |κ| at which the argument of W reaches the end of the branch.
         let side = f64::copysign(1.0, round.slope);
         let (mut limit, mut largest) = (f64::MAX, 0.0);
         x.each(|i, x| {
@@ -76,7 +78,7 @@ impl Proximal for Steps<OrthantForm> {
                 return near;
             }
             let (mut z, mut slope) = (0.0, 0.0);
-            // e^{−W(a)} = W(a)/a: where the division loses nothing it saves an exponential.
+            // e^{−W(a)} = W(a)/a: use the division if it is precise, because it saves an exponential.
             let divides = kappa.abs() > 1e-100;
             x.each(|i, x| {
                 if let Some(w) = w.weight(i) {
@@ -121,26 +123,26 @@ impl Proximal for Steps<OrthantForm> {
     }
 }
 
-/// Cells of the search on the other branch.
+/// Number of cells searched on the other branch.
 const CELLS: usize = 256;
 
-/// Weights of which the one of largest growing term is on the other branch of W.
+/// Weights, one of which (that with the largest growing term) is on the other branch of W.
 struct Far<'a, X, L: ?Sized> {
     chart: &'a Logarithmic,
     x: X,
     example: &'a Example<'a, L>,
     /// The sign of the slope.
     side: f64,
-    /// The x_j w_j of that weight, of the sign opposite to `side`.
+    /// x_j w_j of that weight; its sign is opposite to `side`.
     top: f64,
-    /// The least loss that there is.
+    /// The smallest possible loss.
     floor: f64,
-    /// Where U is at least that of staying.
+    /// The growth from which U is at least that of staying.
     farthest: f64,
 }
 
 impl<'a, X: Row<f64>, L: Loss + ?Sized> Far<'a, X, L> {
-    /// `limit` is the |κ| at which the principal branch ends. `None` if nothing can be lower there.
+    /// `limit` is the |κ| at which the principal branch ends. `None` if U cannot be lower on the other branch.
     fn new(
         chart: &'a Logarithmic,
         x: X,
@@ -157,7 +159,7 @@ impl<'a, X: Row<f64>, L: Loss + ?Sized> Far<'a, X, L> {
         if !possible {
             return None;
         }
-        // The same product as in a step, so that it is recognised there.
+        // The same product as in a step, so that the step recognises it.
         let mut top = 0.0;
         x.each(|i, x| {
             if let Some(w) = chart.entries.weight(i)
@@ -177,12 +179,12 @@ impl<'a, X: Row<f64>, L: Loss + ?Sized> Far<'a, X, L> {
         })
     }
 
-    /// U is never lower on the other branch.
+    /// A lower bound of U on the other branch.
     fn least(&self) -> f64 {
         0.5 / self.example.rate + self.floor
     }
 
-    /// κ of a growth.
+    /// κ as a function of the growth.
     fn kappa(&self, growth: f64) -> f64 {
         -growth * Real::exp(-growth) / self.top
     }
@@ -214,10 +216,10 @@ impl<'a, X: Row<f64>, L: Loss + ?Sized> Far<'a, X, L> {
         square / (2.0 * self.example.rate) + self.example.value(z)
     }
 
-    /// The growth of least U.
+    /// The growth with the smallest U.
     fn search(&self) -> Result<Root, DomainError> {
-        // η dU/dτ = (ηg − κ) dz/dτ, because ½ d(Σt²) = −κ dz along the curve. At a minimum dz/dτ has the sign of −g, so
-        // that U falls before it and rises after it where this does.
+        // η dU/dτ = (ηg − κ) dz/dτ, because ½ d(Σt²) = −κ dz along the curve. At a minimum dz/dτ has the sign of −g,
+        // so U decreases before it and increases after it where this function changes sign.
         let mut equation = |growth: f64| {
             let kappa = self.kappa(growth);
             let (_, z) = self.sums(kappa, Some(growth));
@@ -229,7 +231,7 @@ impl<'a, X: Row<f64>, L: Loss + ?Sized> Far<'a, X, L> {
 }
 
 impl Steps<OrthantForm> {
-    /// Makes the step. `far` is the x_j w_j of a weight on the other branch, and the logarithm of its growth.
+    /// Makes the step. `far` is x_j w_j of a weight on the other branch, and the logarithm of its growth.
     fn arrive<X: Row<f64>>(
         &mut self,
         x: X,
@@ -241,7 +243,7 @@ impl Steps<OrthantForm> {
         self.chart.look(x);
         let moved = self.chart.multiply(Factor::Exponential, |x, w| {
             let omega = match rest.get() {
-                // One weight alone, if there are several of this size.
+                // Only one weight, even if several have this value.
                 Some((top, growth)) if x * w == top => {
                     rest.set(None);
                     -growth
@@ -258,7 +260,7 @@ impl Steps<OrthantForm> {
         round
     }
 
-    /// The explicit step with the largest rate among η, η/2, η/4, … that makes U fall.
+    /// The explicit step with the largest rate among η, η/2, η/4, … that decreases U.
     fn fall_back<X: Row<f64>, L: Loss + ?Sized>(
         &mut self,
         x: X,

@@ -1,18 +1,17 @@
 //! # The theorem of natural exponentiated gradient
-//! Explicit steps in the metric of the logarithm, $w_i \leftarrow w_i e^{-\eta g x_i w_i}$, on rows with $g_t x_{t,i} \ge 0$:
+//! Explicit steps in the metric of the logarithm, $w_i \leftarrow w_i e^{-\eta g x_i w_i}$, on rows with
+//! $g_t x_{t,i} \ge 0$:
 //! $$\text{regret} \;\le\; \frac{\Vert\ln u - \ln w_0\Vert^2}{2\eta} + \frac\eta2\sum_t g_t^2 \sum_i x_{t,i}^2 w_{t,i}^2 \;\le\; \frac{U_1^2}{2\eta} + \frac\eta2 k Z^2 R^2 U_2^2$$
-//! with $U_1 \ge \Vert\ln u - \ln w_0\Vert$, $U_2 \ge \Vert w_t\Vert$, Z ≥ |g|, R ≥ ‖x‖_∞; the sum over steps is measured
-//! as their lengths. At the rate U₁/(Z R U₂ √k) the last form is Z R U₁ U₂ √k.
+//! with $U_1 \ge \Vert\ln u - \ln w_0\Vert$, $U_2 \ge \Vert w_t\Vert$, Z ≥ |g|, R ≥ ‖x‖_∞. The sum over steps is
+//! measured from their lengths. At the rate U₁/(Z R U₂ √k) the last form is Z R U₁ U₂ √k.
 //!
 //! **Proof** The orthant is flat, so only the gradient inequality from $w_t$ to u is needed. With $u_i = w_i e^{v_i}$,
 //! $\langle u, x\rangle - \langle w, x\rangle = \sum x_i w_i (e^{v_i} - 1)$; if all $g x_i \ge 0$ then
 //! $g\,(\langle u, x\rangle - z) \ge g\sum x_i w_i v_i$, and convexity of ℓ in z gives
-//! $\ell(\langle u, x\rangle) \ge \ell(z) + \langle g_t, \log_{w_t} u\rangle$. So the premise concerns the slopes that
-//! are met and no others.
-//! **Cost** O(nnz). **Care** without the premise nothing is promised: x = 1, y = u = 10, w₀ = 1, squared loss: 81 > 41.45
-//! for every η.
-//! **Source** \[KMWW07, ex. 7\], corrected: as printed, with one U for both, L = w, w₀ = 1, u = e⁻¹⁰, k = 100 has regret
-//! 24.08 > 10.
+//! $\ell(\langle u, x\rangle) \ge \ell(z) + \langle g_t, \log_{w_t} u\rangle$. So the premise concerns only the slopes
+//! that occur. **Cost** O(nnz). **Care** Without the premise there is no guarantee: for x = 1, y = u = 10, w₀ = 1 and
+//! the squared loss, 81 > 41.45 for every η. **Source** \[KMWW07, ex. 7\], corrected: as printed, with one U for both,
+//! L = w, w₀ = 1, u = e⁻¹⁰, k = 100 has regret 24.08 > 10.
 
 use crate::ConfigError;
 use crate::Real;

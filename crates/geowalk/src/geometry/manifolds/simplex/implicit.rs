@@ -1,15 +1,19 @@
 //! # Implicit steps on the simplex
-//! In the Fisher metric, for a positive slope (for a negative one with −x in place of x) and j the feature of least x_j:
+//! In the Fisher metric, for a positive slope (for a negative one with −x instead of x), with j the feature of
+//! smallest x_j:
 //! $$p_i' \propto \frac{p_i}{(1 + q D_i)^2}, \qquad D_i = x_i - x_j, \qquad q \ge 0, \qquad
 //!   \mathrm{dist}(p, p') = \eta\, g(z')\, \sqrt{\mathrm{Var}_{p'}(x)}$$
-//! and the distance is $2\arctan\bigl(\sqrt{\mathrm{Var}_p f}\,/\,\mathrm{E}_p f\bigr)$ with $f_i = 1/(1 + q D_i)$. In these terms nothing
-//! cancels. The equation is solved for $k = \ln(1 + q\,\mathrm{E}_p D)$.
+//! and the distance is $2\arctan\bigl(\sqrt{\mathrm{Var}_p f}\,/\,\mathrm{E}_p f\bigr)$ with $f_i = 1/(1 + q D_i)$.
+//! These terms do not cancel. The equation is solved for $k = \ln(1 + q\,\mathrm{E}_p D)$.
 //!
-//! **Bracket** k from 0 to $21 + \ln^+(\eta g\,\mathrm{E}_p D) - \tfrac12 \ln p_j$, where nearly all weight is on j; a fixed bound would fail where
-//! p_j is tiny. **Unique** for convex losses: dist/√Var increased with k in all of 20000 random cases of widely different scales, and g falls.
-//! The implicit step never meets the edge of the simplex, where the explicit one folds.
-//! **Cost** O(nnz) per evaluation, one division per coordinate of the row; for short steps O(nnz) once, by the moments of D about its mean. **Care** features whose weight is below 1e-290 are not taken for j.
-//! **Source** \[KMWW07, eq. (9) and ex. 3\].
+//! **Bracket** k from 0 to $21 + \ln^+(\eta g\,\mathrm{E}_p D) - \tfrac12 \ln p_j$, where nearly all weight is on j. A
+//! fixed bound would fail for tiny p_j. **Unique** for convex losses: dist/√Var increased with k in all of 20000
+//! random cases of widely different scales, and g decreases. Unlike the explicit step, the implicit step never reaches
+//! the edge of the simplex.
+//!
+//! **Cost** O(nnz) per evaluation, one division per coordinate of the row; for short steps O(nnz) once, from the
+//! central moments of D. **Care** Features with weight below 1e-290 are not candidates for j. **Source** \[KMWW07, eq.
+//! (9) and ex. 3\].
 
 use super::SimplexForm;
 use crate::Real;
@@ -25,10 +29,10 @@ use crate::loss::Loss;
 use crate::row::Row;
 use crate::update::Target;
 
-/// Cells of the search for losses that are not convex.
+/// Number of cells searched for losses that are not convex.
 const CELLS: usize = 256;
 
-/// Weights below this are left out of the search for the extreme feature.
+/// Features with smaller weights are not candidates for the extreme feature.
 const LEAST_WEIGHT: f64 = 1e-290;
 
 impl Proximal for Steps<SimplexForm> {
@@ -78,25 +82,25 @@ impl Proximal for Steps<SimplexForm> {
     }
 }
 
-/// How far features are from the extreme one.
+/// The distances of features from the extreme one.
 #[derive(Debug, Clone, Copy)]
 struct Axis {
     /// The sign of the slope.
     side: f64,
     /// x_j.
     extreme: f64,
-    /// The unit of the D_i: the largest is 1.
+    /// The unit of the D_i, so that the largest is 1.
     spread: f64,
 }
 
 impl Axis {
-    /// D of a feature with this value.
+    /// D for a feature with this value.
     #[inline]
     fn distance(self, x: f64) -> f64 {
         (self.side * (x - self.extreme) / self.spread).max(0.0)
     }
 
-    /// ln(1 + qD)⁻² of a feature with this value.
+    /// ln(1 + qD)⁻² for a feature with this value.
     fn logarithm(self, q: f64, x: f64) -> f64 {
         -2.0 * Real::ln_1p(q * self.distance(x))
     }
@@ -106,17 +110,17 @@ impl Axis {
         self.extreme + self.side * mean * self.spread
     }
 
-    /// Would features off the row be beyond j? They are not if they have any weight.
+    /// Whether features absent from the row would be beyond j. Those with weight never are.
     fn beyond(self) -> bool {
         self.side * self.extreme > 0.0
     }
 }
 
-/// The distributions p_i/(1 + qD_i)², up to their sum.
+/// The distributions p_i/(1 + qD_i)², without normalisation.
 struct Family<'a, X> {
     p: &'a Partitioned,
     x: X,
-    /// Weight off the row, on the scale of the e_i.
+    /// Weight of features absent from the row, on the scale of the e_i.
     off: f64,
     axis: Axis,
     /// ln p_j.
@@ -130,7 +134,7 @@ struct Family<'a, X> {
     near: Option<Central>,
 }
 
-/// One of them.
+/// A distribution of the family.
 struct Point {
     q: f64,
     /// The prediction.
@@ -173,7 +177,8 @@ impl<'a, X: Row<f64>> Family<'a, X> {
         });
         let log_weight = Real::ln(weight / sum);
         mean /= sum;
-        // In these terms the prediction may differ in its last bit, and then be on the other side of the point of least loss.
+        // Computed in these terms, because the prediction may differ in its last bit and then be on the other side of
+        // the minimum.
         let start = side * example.pull(axis.prediction(mean));
         let near = Central::length(0.5 * start * axis.spread).map(|length| {
             let central = Central::new(length, off / sum, axis.distance(0.0) - mean);
@@ -185,7 +190,7 @@ impl<'a, X: Row<f64>> Family<'a, X> {
         Self { p, x, off, axis, log_weight, mean, total: sum, start, near }
     }
 
-    /// The same as [`Family::at`], from the moments. `None` too far out.
+    /// As [`Family::at`], from the moments. `None` if k is too large.
     fn near(&self, k: f64) -> Option<Point> {
         // f is proportional to 1/(1 + r·(D − E_p D)).
         let r = -Real::exp_m1(-k) / self.mean;
@@ -242,12 +247,12 @@ impl<'a, X: Row<f64>> Family<'a, X> {
         }
     }
 
-    /// Have all features with weight the same value? Then no distribution predicts anything else.
+    /// Whether all features with weight have the same value. Then every distribution gives the same prediction.
     fn flat(&self) -> bool {
         !(self.mean > 0.0 && self.axis.spread > 0.0)
     }
 
-    /// The root at the kink where the loss is least, if it is there.
+    /// The root at the kink where the loss is smallest, if it is there.
     fn kink<L: Loss + ?Sized>(
         &self,
         example: &Example<'_, L>,
@@ -265,7 +270,7 @@ impl<'a, X: Row<f64>> Family<'a, X> {
         (below..=above).contains(&pull).then_some(root)
     }
 
-    /// k.
+    /// The solution k.
     fn solve<L: Loss + ?Sized>(&self, example: &Example<'_, L>) -> Result<Root, DomainError> {
         let start = self.start;
         if self.flat() || start <= 0.0 {
@@ -280,7 +285,7 @@ impl<'a, X: Row<f64>> Family<'a, X> {
         // q stays below 1e300.
         let limit = 690.0 + Real::ln(self.mean);
         let hi = 21.0 + Real::ln(Real::max(strength, 1.0)) - 0.5 * self.log_weight;
-        // Where a short step leads: r = ½ηg·spread at most, but for the change of the distribution.
+        // The result of a short step: r = ½ηg·spread at most, if the distribution did not change.
         let first = match &self.near {
             Some(_) => -Real::ln_1p(-0.55 * start * self.axis.spread * self.mean),
             None => hi,
@@ -303,7 +308,7 @@ impl<'a, X: Row<f64>> Family<'a, X> {
     }
 }
 
-/// Visits the features of the row that are not 0, with their weights.
+/// Visits the nonzero features of the row, with their weights.
 fn present<X: Row<f64>>(p: &Partitioned, x: X, mut visit: impl FnMut(f64, f64)) {
     x.each(|i, x| {
         if let Some(e) = p.entries.weight(i)

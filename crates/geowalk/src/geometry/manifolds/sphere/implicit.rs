@@ -1,12 +1,13 @@
 //! # Implicit steps on the sphere
-//! With d the angle between w and x, the step turns w by t in their plane, to the angle φ = d + t from x:
+//! With d the angle between w and x, the step rotates w by t in their plane, to the angle φ = d + t from x:
 //! $$t - \frac{\eta \Vert x\Vert}{r} \sin\varphi\; g(r \Vert x\Vert \cos\varphi) = 0, \qquad
 //!   w' = \Bigl(\cos t + \frac{u \sin t}{r\rho}\Bigr) w - \frac{r \sin t}{\rho}\, x, \qquad
 //!   \rho^2 = \Vert x\Vert^2 - \frac{u^2}{r^2}$$
-//! The root lies between w and the nearest point of least loss, $\varphi^\star = \arccos(z_{min}/(r\Vert x\Vert))$.
-//! **Unique** for every convex loss: $t/\sin\varphi$ increases with t, since $\tan\varphi > t$ up to the equator, and g falls.
-//! **Cost** O(nnz) once; an evaluation is O(1). **Care** at $w = \pm r x/\Vert x\Vert$ no direction is better than another: the walk
-//! stays, [`Event::Stationary`]. **Source** \[KMWW07, eq. (9)\]; \[KMWW07s, sec. 4\].
+//! The root is between w and the nearest point of least loss, $\varphi^\star = \arccos(z_{min}/(r\Vert x\Vert))$.
+//! **Unique** for every convex loss: $t/\sin\varphi$ increases with t, because $\tan\varphi > t$ up to the equator,
+//! and g decreases. **Cost** O(nnz) once; an evaluation is O(1). **Care** At $w = \pm r x/\Vert x\Vert$ all directions
+//! are equivalent, and the walk does not move: [`Event::Stationary`]. **Source** \[KMWW07, eq. (9)\]; \[KMWW07s, sec.
+//! 4\].
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -22,7 +23,7 @@ use crate::loss::Loss;
 use crate::row::Row;
 use crate::update::Target;
 
-/// Cells of the search for losses that are not convex.
+/// Number of cells searched for losses that are not convex.
 const CELLS: usize = 256;
 
 impl Proximal for Steps<SphereForm> {
@@ -48,7 +49,7 @@ impl Proximal for Steps<SphereForm> {
         if rate == 0.0 {
             return Ok(Solved::stay(round));
         }
-        // ‖x‖² − u²/r² has lost digits there.
+        // Here ‖x‖² − u²/r² has lost digits.
         let nearly_aligned = across < 1e-4 * square;
         let across = across.sqrt();
         let plane = Plane { u, across, r, norm: square.sqrt(), d: Real::atan2(across, u / r) };
@@ -57,7 +58,7 @@ impl Proximal for Steps<SphereForm> {
         let t = root.at;
         let end = plane.d + t;
         if nearly_aligned && t.abs() > 0.1 * across / plane.norm {
-            // By way of the equator, or what stands for it, where they are all there.
+            // First rotate to the equator, or to its equivalent, where all digits are known.
             self.rotate(x, u, across, FRAC_PI_2 - plane.d);
             let u = self.predict(x);
             let across = Real::max(square - u * u / (r * r), 0.0).sqrt();
@@ -66,7 +67,7 @@ impl Proximal for Steps<SphereForm> {
             self.rotate(x, u, across, t);
         }
         round.length = r * t.abs();
-        // At a kink the slope that makes the equation true, else that of the loss.
+        // At a kink, take the slope that satisfies the equation; otherwise that of the loss.
         let slope = if root.value.abs() > 1e-9 * (1.0 + t.abs()) {
             r * t / (rate * plane.norm * Real::sin(plane.d + t))
         } else {
@@ -77,7 +78,7 @@ impl Proximal for Steps<SphereForm> {
 }
 
 impl Steps<SphereForm> {
-    /// Turns w away from x by t.
+    /// Rotates w away from x by t.
     fn rotate<X: Row<f64>>(&mut self, x: X, u: f64, across: f64, t: f64) {
         let (r, (sin, cos)) = (self.form.radius, Real::sin_cos(t));
         self.chart.blend(cos + u * sin / (r * across), x, -r * sin / across);
@@ -98,17 +99,17 @@ struct Plane {
 }
 
 impl Plane {
-    /// The prediction after a turn by t.
+    /// The prediction after a rotation by t.
     fn predict(self, t: f64) -> f64 {
         let (sin, cos) = Real::sin_cos(t);
         self.u * cos - self.r * self.across * sin
     }
 
-    /// t.
+    /// The solution t.
     fn turn<L: Loss + ?Sized>(self, example: &Example<'_, L>) -> Result<Root, DomainError> {
         let (d, reach) = (self.d, self.r * self.norm);
         let c = self.norm / self.r;
-        // Beyond ±x, where the sine is 0, there is nothing to gain.
+        // Beyond ±x, where the sine is 0, the loss cannot decrease further.
         let limit = if example.pull(self.u) > 0.0 { PI - d } else { -d };
         let mut equation = |t: f64| {
             if t == limit {
@@ -124,7 +125,7 @@ impl Plane {
         // Rounding may put the point of least loss behind w.
         let hi = if best * limit > 0.0 { best } else { 0.0 };
         let convex = example.loss.facts().convex;
-        // The turn to the kink of the loss, if the slopes on its two sides have the right one between them.
+        // The rotation to the kink of the loss, if the required slope is between those on its two sides.
         if let Some((_, below, above)) = example.at_minimizer()
             && convex
             && (below..=above).contains(&(hi / (c * Real::sin(d + hi))))
@@ -166,7 +167,7 @@ mod tests {
 
     #[test]
     fn from_a_millionth_of_a_turn_to_the_far_side() {
-        // ‖x‖² − u² keeps four digits of d here. y = −2 is out of reach: the step ends near −x.
+        // ‖x‖² − u² keeps four digits of d here. y = −2 cannot be reached: the step ends near −x.
         for (d, y) in [(1e-6, 0.0), (1e-6, -2.0), (PI - 1e-6, 2.0), (1e-7, 0.3), (1e-3, -0.5)] {
             for rate in [0.3, 10.0, 316.0] {
                 let mut walk = at(d);
