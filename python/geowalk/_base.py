@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import json
 import sys
@@ -36,6 +37,25 @@ def unfitted(estimator: object) -> NotFittedError:
     except ImportError:
         return NotFittedError(message)
     return type("NotFittedError", (NotFittedError, Theirs), {"__module__": "geowalk"})(message)
+
+
+def alone(method: Any) -> Any:
+    """The same method, which says so if another thread is in the model."""
+
+    @functools.wraps(method)
+    def guarded(self: Any, *args: Any, **more: Any) -> Any:
+        try:
+            return method(self, *args, **more)
+        except RuntimeError as error:
+            if str(error) not in ("Already borrowed", "Already mutably borrowed"):
+                raise
+            message = (
+                f"{type(self).__name__} is in use by another thread, and one of the two learns: let them wait for each other "
+                "(threading.Lock), or give each thread a copy (copy.deepcopy)"
+            )
+            raise RuntimeError(message) from None
+
+    return guarded
 
 
 class Estimator:

@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _columns as c
 from . import _validate as v
-from ._base import Estimator, register_with_river, write_page
+from ._base import Estimator, alone, register_with_river, write_page
 from ._certificate import Certificate
 from ._geowalk import ConfigError, Frame, Online, probabilistic
 
@@ -404,10 +404,12 @@ class _Learner(Estimator):
         """Weights in the order of codes."""
         return weights
 
-    def report(self, path: Any) -> None:
+    def report(self, path: Any, feature_names: Any = None) -> None:
         """Writes one self-contained HTML page: the losses, the regret below its bound, the certificates in words, the largest weights; the walk where it can be drawn.
 
-        It is the page of `geowalk train --report`. It needs nothing to be looked at but a browser.
+        It is the page of `geowalk train --report`. It needs nothing to be looked at but a browser. `feature_names` are
+        other names for the features, in the order of `get_feature_names_out()`; those of an array are x0, x1, ...
+        otherwise.
 
         >>> import geowalk, pathlib, tempfile
         >>> path = pathlib.Path(tempfile.mkdtemp()) / "report.html"
@@ -415,7 +417,13 @@ class _Learner(Estimator):
         >>> path.read_text(encoding="utf-8").startswith("<!doctype html>")
         True
         """
-        write_page(path, self._learned.page(f"{self!r}.fit(X, y)"))
+        model = self._learned
+        shown = None if feature_names is None else [str(name) for name in feature_names]
+        if shown is not None and len(shown) != self._width:
+            raise ValueError(f"{len(shown)} names for {self._width} features; give one each, as get_feature_names_out() has them")
+        if shown is None and (model.by_number or (self._tabular and not hasattr(self, "feature_names_in_"))):
+            shown = self.get_feature_names_out().tolist()
+        write_page(path, model.page(f"{self!r}.fit(X, y)", shown))
 
     # river's ways
 
@@ -508,6 +516,7 @@ class OnlineRegressor(_Learner):
         intercept, coef = super()._weights()
         return float(intercept[0]), coef[0]
 
+    @alone
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineRegressor:
         """Learns from the beginning.
 
@@ -518,6 +527,7 @@ class OnlineRegressor(_Learner):
         self._forget()
         return self._go(X, y, sample_weight, self.passes)
 
+    @alone
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineRegressor:
         """Goes on learning. With missing='indicator' the first piece tells the columns of numbers: one that is empty there gets its place among the features with its first number,
         later than in `fit`, which walks that start from all features alike (eg, sphere) notice; and a table without gaps leaves the last digits of its certificate otherwise.
@@ -538,6 +548,7 @@ class OnlineRegressor(_Learner):
         self._learn(rows, y, w, passes)
         return self
 
+    @alone
     def predict(self, X: Any) -> np.ndarray:
         """The predicted numbers.
 
@@ -563,6 +574,7 @@ class OnlineRegressor(_Learner):
         spread = np.average((y - np.average(y, weights=w)) ** 2, weights=w)
         return float(1.0 - left / spread) if spread > 0 else float(left == 0)
 
+    @alone
     def learn_one(self, x: dict[str, Any], y: float, w: float = 1.0) -> None:
         """Learns from one dictionary: numbers by name, strings as `name=value`, None as `name=missing`.
 
@@ -582,6 +594,7 @@ class OnlineRegressor(_Learner):
         model.learn_one(x, y, w)
         self._shorten(learn_one=model.learn_one, predict_one=model.predict_one)
 
+    @alone
     def predict_one(self, x: dict[str, Any]) -> float:
         """What is predicted of a dictionary; 0 before anything was learned.
 
@@ -739,6 +752,7 @@ class OnlineClassifier(_Learner):
         # In the order of `classes_`, whichever class came first.
         return (intercept, coef) if len(coef) != len(self._order) or len(coef) < 2 else (intercept[self._order], coef[self._order])
 
+    @alone
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineClassifier:
         """Learns from the beginning.
 
@@ -758,6 +772,7 @@ class OnlineClassifier(_Learner):
         classes = np.unique(y)
         return self._go(X, rows, y, v.class_weighted(self, y, w, classes), self.passes, classes, label)
 
+    @alone
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> OnlineClassifier:
         """Goes on learning. `classes` of the first call are all there will be; without them classes are taken as they come, and a third one is too late after 1024 rows
         with two. With missing='indicator' the first piece tells the columns of numbers: one that is empty there gets its place among the features with its first number, later than in `fit`,
@@ -799,6 +814,7 @@ class OnlineClassifier(_Learner):
         super()._forget()
         self.__dict__.pop("classes_", None)
 
+    @alone
     def predict(self, X: Any) -> np.ndarray:
         """The predicted classes.
 
@@ -814,6 +830,7 @@ class OnlineClassifier(_Learner):
         return self.classes_[place[codes.astype(np.intp)]]
 
     @_IfProbabilities
+    @alone
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of every class, in the order of `classes_`. A class that was declared and has not come
         among n examples of C classes
@@ -827,6 +844,7 @@ class OnlineClassifier(_Learner):
         rows, _ = self._rows(X)
         return model.probabilities(rows)[:, self._order]
 
+    @alone
     def decision_function(self, X: Any) -> np.ndarray:
         """The score of the second of two classes, or one of every class.
 
@@ -850,6 +868,7 @@ class OnlineClassifier(_Learner):
         y = v.column(y, len(found), self)
         return float(np.average(found == y, weights=v.weights(sample_weight, len(y))))
 
+    @alone
     def learn_one(self, x: dict[str, Any], y: Any, w: float = 1.0) -> None:
         """Learns from one dictionary: numbers by name, strings as `name=value`, None as `name=missing`.
 
@@ -879,6 +898,7 @@ class OnlineClassifier(_Learner):
             raise ValueError(f"y is {y!r}, which is not among the classes of the first call: {self._labels[:10]}")
         return self._model, self._add(y)
 
+    @alone
     def predict_one(self, x: dict[str, Any]) -> Any:
         """The class of a dictionary; None before anything was learned.
 
@@ -892,6 +912,7 @@ class OnlineClassifier(_Learner):
             return None
         return self._labels[int(model.predict_one(x))]
 
+    @alone
     def predict_proba_one(self, x: dict[str, Any]) -> dict[Any, float]:
         """The probability of every class that is known.
 

@@ -42,11 +42,20 @@ CAPPED = {
 }
 # Where a rule is not true it votes for the other class, also if that has a ten-millionth of the weight.
 CAPPED["check_class_weight_classifiers"] = "a rule votes for both classes, however little one of them weighs"
+SAMPLED = "each tree is grown on a sample of the rows, and a row of weight 2 is drawn once or not at all"
+SAMPLE = {
+    "check_sample_weight_equivalence_on_dense_data": SAMPLED,
+    "check_sample_weight_equivalence_on_sparse_data": SAMPLED,
+}
 BATCH = [
     geowalk.BoostClassifier(),
     geowalk.BoostClassifier(plain=True),
     geowalk.BoostClassifier(weak="stumps"),
+    geowalk.BoostClassifier(weak="trees", rounds=15),
+    geowalk.BoostRegressor(rounds=80),
+    geowalk.BoostRegressor(rounds=80, row_share=1.0, column_share=1.0),
     geowalk.TreeClassifier(),
+    geowalk.TreeRegressor(),
 ]
 
 
@@ -69,8 +78,12 @@ def test_checks_of_online_estimators(estimator):
 @pytest.mark.parametrize("estimator", BATCH, ids=repr)
 @pytest.mark.filterwarnings("ignore")
 def test_checks_of_batch_estimators(estimator):
-    capped = isinstance(estimator, geowalk.BoostClassifier) and estimator._is_plain()
-    assert checks(estimator, CAPPED if capped else {}) == []
+    expected = {}
+    if isinstance(estimator, geowalk.BoostClassifier) and estimator._is_plain():
+        expected = CAPPED
+    elif isinstance(estimator, geowalk.BoostRegressor) and estimator.row_share is None:
+        expected = SAMPLE
+    assert checks(estimator, expected) == []
 
 
 class Squeezed(geowalk.Winnow):

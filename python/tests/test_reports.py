@@ -25,12 +25,38 @@ def test_an_online_run_has_the_page_of_the_command(tmp_path):
         model.partial_fit(X[k : k + 100], y[k : k + 100])
     model.report(tmp_path / "python.html")
     command("train", CANCER, "--report", tmp_path / "command.html")
-    assert sections(tmp_path / "python.html") == sections(tmp_path / "command.html")
+    # Of an array there is nothing to tell of how it was read.
+    expected = [name for name in sections(tmp_path / "command.html") if name != "How the table was read"]
+    assert sections(tmp_path / "python.html") == expected
     page = (tmp_path / "python.html").read_text()
     assert "OnlineClassifier().fit(X, y)" in page and "regret" in page
     # A model that comes from elsewhere has a page as well, of what is left to tell.
     pickle.loads(pickle.dumps(model)).report(str(tmp_path / "again.html"))
     assert sections(tmp_path / "again.html") == sections(tmp_path / "python.html")
+
+
+def test_columns_without_names_are_numbered_from_0(tmp_path):
+    random = np.random.default_rng(0)
+    X = random.standard_normal((200, 3))
+    y = X[:, 0] > X[:, 2]
+    mixed = X.astype(object)
+    mixed[:, 1] = random.choice(["red", "blue"], 200)
+    for table in (X, mixed, np.asfortranarray(X)):
+        model = geowalk.OnlineClassifier().fit(table, y)
+        model.report(tmp_path / "a.html")
+        page = (tmp_path / "a.html").read_text(encoding="utf-8")
+        assert "x0" in page and "x2" in page and ("x1=red" in page) == (table is mixed)
+        names = [f"income {k}" for k in range(len(model.get_feature_names_out()))]
+        model.report(tmp_path / "a.html", feature_names=names)
+        page = (tmp_path / "a.html").read_text(encoding="utf-8")
+        assert "income 0" in page and "x0" not in page
+        with pytest.raises(ValueError, match="1 names for"):
+            model.report(tmp_path / "a.html", feature_names=["a"])
+    for model in (geowalk.BoostClassifier(), geowalk.TreeClassifier(), geowalk.BoostClassifier(weak="trees", rounds=3)):
+        model.fit(X, y).report(tmp_path / "b.html", feature_names=["income", "age", "visits"])
+        page = (tmp_path / "b.html").read_text(encoding="utf-8")
+        assert "income" in page and "x0" not in page
+        assert "income" in model.write("sql", ["income", "age", "visits"])
 
 
 def test_a_walk_on_the_simplex_is_drawn(tmp_path):

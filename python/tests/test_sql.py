@@ -1,9 +1,17 @@
-"""Queries of `geowalk show --format sql`, run by SQLite and DuckDB: on every row they answer as `geowalk predict` does."""
+"""Queries of `geowalk show --format sql`, run by databases: on every row they answer as `geowalk predict` does.
+
+SQLite and DuckDB are always asked; PostgreSQL where GEOWALK_POSTGRES says how psql reaches one, such as
+"host=localhost user=postgres".
+"""
 
 import csv
+import datetime
 import io
+import json
 import math
+import os
 import sqlite3
+import subprocess
 
 import duckdb
 import numpy as np
@@ -23,7 +31,45 @@ WAYS = [
     ["tree", "--loss", "entropy", "--prune", "0.3"],
 ]
 DATA = ROOT / "data"
-DATABASES = ["sqlite", "duckdb"]
+POSTGRES = os.environ.get("GEOWALK_POSTGRES")
+DATABASES = [
+    "sqlite",
+    "duckdb",
+    pytest.param("postgres", marks=pytest.mark.skipif(not POSTGRES, reason="GEOWALK_POSTGRES is not set")),
+]
+
+
+class Postgres:
+    """What the tests use of a connection, through psql: statements are kept, and undone after each query."""
+
+    def __init__(self):
+        self.statements = ["CREATE SCHEMA main", "SET LOCAL search_path TO main"]
+
+    def execute(self, query):
+        if query.startswith(("CREATE", "ALTER")):
+            self.statements.append(query)
+            return None
+        query = query.strip().removesuffix(";")
+        script = ";\n".join(["BEGIN", *self.statements, f"SELECT row_to_json(r) FROM (\n{query}\n) AS r", "ROLLBACK;"])
+        flags = ["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set=ON_ERROR_STOP=1", "--file=-"]
+        told = subprocess.run(["psql", POSTGRES, *flags], input=script, capture_output=True, text=True, encoding="utf-8")
+        assert told.returncode == 0, told.stderr
+        rows = [json.loads(line) for line in told.stdout.splitlines()]
+        self.description = [(name,) for name in rows[0]]
+        self.rows = [tuple(row.values()) for row in rows]
+        return self
+
+    def executemany(self, insert, rows):
+        def literal(cell):
+            if cell is None or isinstance(cell, float):
+                return "NULL" if cell is None else repr(cell)
+            return "'" + cell.replace("'", "''") + "'"
+
+        values = ", ".join(f"({', '.join(map(literal, row))})" for row in rows)
+        self.statements.append(f"{insert.split(' VALUES ')[0]} VALUES {values}")
+
+    def fetchall(self):
+        return self.rows
 
 
 def number(text):
@@ -49,9 +95,10 @@ def load(database, path, typed, table="data", missing=("",)):
             for row in rows
         ]
     names = ['"' + name.replace('"', '""') + '"' for name in head]
-    real = {"sqlite": "REAL", "duckdb": "DOUBLE"}[database]
+    real = {"sqlite": "REAL", "duckdb": "DOUBLE", "postgres": "DOUBLE PRECISION"}[database]
     kinds = [real if typed and own else "TEXT" for own in numeric]
-    base = sqlite3.connect(":memory:") if database == "sqlite" else duckdb.connect()
+    opened = {"sqlite": lambda: sqlite3.connect(":memory:"), "duckdb": duckdb.connect, "postgres": Postgres}
+    base = opened[database]()
     base.execute(f"CREATE TABLE {table} ({', '.join(map(' '.join, zip(names, kinds)))})")
     base.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(head))})", rows)
     return base, head, rows
@@ -132,7 +179,7 @@ def test_breast_cancer_is_the_same_in_a_database(tmp_path, way, database):
 
 RESERVED = [
     *["score", "score_1", "prediction", "probability", "select", "order", "group by", "data", "v", "t", "c1"],
-    *["geowalk_input", "geowalk_found"],
+    *["geowalk_input", "geowalk_found", "*/ --\n\"; x", "\u202e`b\\", "[a]"],
 ]
 
 
@@ -203,6 +250,37 @@ def test_free_text_is_split_by_duckdb_and_refused_elsewhere(tmp_path, way):
         refused = command("show", model, "--format", "sql", "--dialect", dialect, check=False)
         assert refused.returncode == 2
         assert "column 'note' is free text" in refused.stderr and "--dialect duckdb" in refused.stderr
+
+
+FORMS = ["%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%Y-%m-%d %H:%M", "%d.%m.%Y %H:%M:%S", "%Y-%m-%dT%H:%M:%S.%f"]
+
+
+@pytest.mark.parametrize("database", DATABASES)
+@pytest.mark.parametrize("way", [["boost", "--rounds", "30"], ["tree", "--prune", "off"]], ids=" ".join)
+def test_dates_are_taken_apart(tmp_path, way, database):
+    random, rows = np.random.default_rng(5), []
+    for k in range(500):
+        day = datetime.datetime(2019, 11, 1) + datetime.timedelta(days=int(random.integers(0, 900)), seconds=int(random.integers(0, 86_400)))
+        late = day > datetime.datetime(2021, 5, 4, 12, 30)
+        bad = (day.weekday() > 4) + (day.month in (1, 2)) + late + (random.random() < 0.1) > 1
+        rows.append(["" if k % 17 == 0 else day.strftime(FORMS[k % len(FORMS)]), k % 5, "bad" if bad else "good"])
+    write(tmp_path / "a.csv", ["opened at", "x", "class"], rows)
+    model = tmp_path / "m.gw"
+    command(way[0], tmp_path / "a.csv", *way[1:], "--model", model)
+    for typed in (True, False):
+        assert len(compare(model, tmp_path / "a.csv", database, typed)) == 2
+    for dialect in ("mysql", "bigquery"):
+        refused = command("show", model, "--format", "sql", "--dialect", dialect, check=False)
+        assert refused.returncode == 2 and "column 'opened at' holds dates" in refused.stderr
+    # What is no date stops the query, or has no answer.
+    query = command("show", model, "--format", "sql", "--dialect", database).stdout
+    write(tmp_path / "b.csv", ["opened at", "x"], [["yesterday", "1"]])
+    base, *_ = load(database, tmp_path / "b.csv", True)
+    if database == "sqlite":
+        assert ask(base, query)[1][0][0] is None
+    else:
+        with pytest.raises((duckdb.Error, AssertionError)):
+            ask(base, query.replace("main.", ""))
 
 
 def test_text_in_a_column_of_numbers_is_no_number(tmp_path):

@@ -1,10 +1,12 @@
 //! What can be typed. Help, error messages and completions come from these definitions.
 
+mod help;
 mod serve;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use clap::{Args as ClapArgs, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub(crate) use serve::Serve;
@@ -16,6 +18,23 @@ use serve::checkpoint;
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Args {
+    /// The command as it parses and explains itself.
+    pub(crate) fn arranged() -> clap::Command {
+        help::arranged(Self::command())
+    }
+
+    /// What was typed.
+    pub(crate) fn read<T>(arguments: impl IntoIterator<Item = T>) -> Result<Self, clap::Error>
+    where
+        T: Into<OsString> + Clone,
+    {
+        let mut command = Self::arranged();
+        let matches = command.try_get_matches_from_mut(arguments)?;
+        Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -47,6 +66,8 @@ pub(crate) enum Command {
     Certify(Certify),
     /// What there is: walks, geometries, losses, theorems, formats, experiments.
     List(List),
+    /// What a word of the output means, such as leverage or AUC; without a word, all there are.
+    Explain(Explain),
     /// The null vector of a stream, or the recurrence of a series, learned on the sphere.
     Track(Track),
     /// Repeat the papers' experiments: tables, pictures, and a page with what was measured beside what was expected.
@@ -97,12 +118,14 @@ pub(crate) struct How {
     #[arg(long, value_name = "COL")]
     pub(crate) ignore: Vec<String>,
     /// Field that counts as missing, besides the empty one (repeatable).
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_negative_numbers = true)]
     pub(crate) missing: Vec<String>,
-    /// Character before the decimals of numbers in a table, such as ',' in 1,5.
-    #[arg(long, value_name = "CHAR", default_value_t = '.')]
-    pub(crate) decimal: char,
-    /// Character between the thousands of numbers in a table, such as ',' in 1,234.
+    /// Character before the decimals of numbers in a table, such as ',' in 1,5 [default: a point, or what the model
+    /// was trained with]
+    #[arg(long, value_name = "CHAR")]
+    pub(crate) decimal: Option<char>,
+    /// Character between the thousands of numbers in a table, such as ',' in 1,234 [default: none, or what the model
+    /// was trained with if --decimal is not given either]
     #[arg(long, value_name = "CHAR")]
     pub(crate) thousands: Option<char>,
     /// Character between the fields of CSV [default: a comma, or a semicolon if the first line has no comma].
@@ -180,6 +203,10 @@ pub(crate) struct Train {
     /// them, whatever their order, or with a walk that is named goes through them until nothing is gained.
     #[arg(long, value_name = "N|auto", default_value = "1", value_parser = passes)]
     pub(crate) passes: Passes,
+    /// Also learn K times from all rows but one of K folds, and judge predictions of that fold; the folds are those of
+    /// boost and tree. All rows are read into memory.
+    #[arg(long, value_name = "K", conflicts_with_all = ["resume", "follow", "dry_run"])]
+    pub(crate) folds: Option<usize>,
     /// With --passes auto and a walk that is named: go through the rows in an order that the seed decides.
     #[arg(long)]
     pub(crate) shuffle: bool,
@@ -193,12 +220,15 @@ pub(crate) struct Train {
     /// Also measure the last N examples by themselves; with --resume those of this run.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
     pub(crate) window: Option<u32>,
+    /// Read the first rows, say how each column is read, and stop.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
     /// Write the model here.
     #[arg(long, value_name = "FILE")]
     pub(crate) model: Option<PathBuf>,
     /// Continue this model, with its settings: the same bits as if there had been no interruption.
     #[arg(long, value_name = "MODEL", conflicts_with_all =
-        ["walk", "loss", "rate", "seed", "y_range", "no_intercept", "certificate", "bits", "exact",
+        ["dry_run", "walk", "loss", "rate", "seed", "y_range", "no_intercept", "certificate", "bits", "exact",
         "average", "x_norm", "x_range", "distance", "comparator_loss", "rounds"])]
     pub(crate) resume: Option<PathBuf>,
     /// Write a model file here while the run goes on, each 60 seconds or so many; the same command goes on from it.
@@ -624,7 +654,7 @@ pub(crate) struct Predict {
     /// Write all columns of the data before the prediction; the output then has a header.
     #[arg(long)]
     pub(crate) keep: bool,
-    /// Add a column that says in one sentence why (rules and trees), or why a row has no prediction.
+    /// Add a column that says in one sentence why, or why a row has no prediction.
     #[arg(long)]
     pub(crate) explain: bool,
     /// Refuse data with columns that the model does not know, or without columns that it does not use.
@@ -758,6 +788,12 @@ pub(crate) enum Kind {
     Formats,
     /// The papers' experiments, for `geowalk repro`.
     Experiments,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Explain {
+    /// The word, or several that belong together: log loss.
+    pub(crate) term: Vec<String>,
 }
 
 #[derive(Debug, ClapArgs)]

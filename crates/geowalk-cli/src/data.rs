@@ -8,9 +8,10 @@ use std::thread;
 use std::time::Duration;
 
 use geowalk::boost::Halt;
-use geowalk_data::{Duplicates, Indexing, Input, Label, OnError, Options};
+use geowalk_data::{Duplicates, Indexing, Input, Label, OnError, Options, Task};
 use geowalk_run::convert::{Cache, cache};
 use geowalk_run::model::{Model, ReadSettings};
+use geowalk_run::profile::Profile;
 use geowalk_run::replace::Output;
 
 use crate::Failure;
@@ -88,6 +89,25 @@ impl<'a> Reading<'a> {
         self
     }
 
+    /// Reads numbers as the run of this model did, unless flags say how they are written.
+    pub(crate) fn numbers_like_the_run_of(mut self, model: &Model) -> Self {
+        let ReadSettings { decimal, thousands, .. } = model.settings.reading;
+        let given = self.how.decimal.is_some() || self.how.thousands.is_some();
+        if !given && (decimal.is_some() || thousands.is_some()) {
+            let flag = |name: &str, mark: Option<char>| {
+                mark.map_or_else(String::new, |mark| format!(" --{name} {mark}"))
+            };
+            let flags = flag("decimal", decimal) + &flag("thousands", thousands);
+            // A note; nothing can be done if nobody can read it.
+            let _ = writeln!(
+                io::stderr(),
+                "note: numbers are read as in training,{flags}; for points before decimals say --decimal ."
+            );
+            self.known = ReadSettings { decimal, thousands, ..ReadSettings::default() };
+        }
+        self
+    }
+
     /// The options of a reader; called once per pass.
     pub(crate) fn options(&mut self) -> Options {
         let how = self.how;
@@ -121,13 +141,27 @@ impl<'a> Reading<'a> {
             weight: how.weight.clone(),
             ignore: how.ignore.clone(),
             missing: how.missing.clone(),
-            decimal: how.decimal,
+            decimal: how.decimal.unwrap_or('.'),
             thousands: how.thousands,
             separator: how.separator,
             skip_lines: how.skip_lines,
             on_error,
             ..Options::new::<Input>(inputs)
         })
+    }
+
+    /// How the first rows are read: `None` if they have no columns or can be read only once.
+    pub(crate) fn profile(&mut self, task: Option<Task>) -> Result<Option<Profile>, Failure> {
+        let once =
+            |name: &String| name == "-" || fs::metadata(name).is_ok_and(|found| !found.is_file());
+        if self.follow.is_some() || self.inputs.iter().any(once) {
+            return Ok(None);
+        }
+        // Rows that cannot be read are written to the quarantine by the run itself.
+        let begun = std::mem::replace(&mut self.begun, true);
+        let options = self.options();
+        self.begun = begun;
+        Ok(Profile::of_first_rows(options, task)?)
     }
 
     fn input(&self, name: &str) -> Input {

@@ -12,6 +12,7 @@ mod data;
 mod doctor;
 mod evaluate;
 mod experts;
+mod explain;
 mod interrupt;
 mod list;
 mod manual;
@@ -32,7 +33,6 @@ mod verify;
 use std::ffi::OsString;
 use std::io::{self, Write};
 
-use clap::Parser;
 use geowalk_run::error::RunError;
 
 use args::{Args, Command};
@@ -40,7 +40,7 @@ use args::{Args, Command};
 /// Carries out the command with these arguments, the first of which is its name; gives the exit code. Other doors than the program itself have it from here: the Python package
 /// brings the command along.
 pub fn run<I: IntoIterator<Item = T>, T: Into<OsString> + Clone>(arguments: I) -> u8 {
-    match Args::try_parse_from(arguments) {
+    match Args::read(arguments) {
         Ok(args) => carry_out(&args),
         Err(answer) => {
             // Help and version are no errors. Nothing can be done if nobody can read them.
@@ -65,6 +65,7 @@ fn carry_out(args: &Args) -> u8 {
         Command::Show(what) => show::run(what, &mut out).map(|()| 0),
         Command::Verify(what) => verify::run(what, &mut out),
         Command::Certify(what) => certify::run(what, &mut out).map(|()| 0),
+        Command::Explain(what) => explain::run(what, &mut out).map(|()| 0),
         Command::List(what) => list::run(what, &mut out).map(|()| 0),
         Command::Track(what) => track::run(what, &mut out).map(|()| 0),
         Command::Repro(what) => repro::run(what, &mut out),

@@ -2,7 +2,6 @@
 
 use std::io::Write;
 
-use clap::CommandFactory;
 use geowalk::spec;
 
 use crate::Failure;
@@ -12,14 +11,14 @@ use crate::args::{Args, Completions, Man};
 pub(crate) fn completions(what: &Completions, out: &mut dyn Write) -> Result<(), Failure> {
     // The generator writes to memory, so that a closed pipe is an error here and not a panic there.
     let mut script = Vec::new();
-    clap_complete::generate(what.shell, &mut Args::command(), "geowalk", &mut script);
+    clap_complete::generate(what.shell, &mut Args::arranged(), "geowalk", &mut script);
     out.write_all(&script)?;
     Ok(())
 }
 
 /// Prints a manual page.
 pub(crate) fn man(what: &Man, out: &mut dyn Write) -> Result<(), Failure> {
-    let mut all = Args::command();
+    let mut all = Args::arranged();
     all.build();
     let command = match &what.command {
         None => &all,

@@ -22,7 +22,7 @@ pub(crate) fn run(args: &Predict, out: &mut dyn Write) -> Result<(), Failure> {
         .output("--output", args.output.as_deref())
         .check()?;
     let model = Model::load(&args.model).map_err(RunError::from)?;
-    let mut data = Reading::of(&args.data)?;
+    let mut data = Reading::of(&args.data)?.numbers_like_the_run_of(&model);
     let wanted = Wanted {
         proba: args.proba,
         explain: args.explain,

@@ -19,7 +19,7 @@ use geowalk_run::verdict::{Threshold, Verdict, percent, thresholds};
 
 use crate::Failure;
 pub use crate::boost::report::Report as Boosted;
-pub use crate::train::report::page as online;
+pub use crate::train::report::{Beside, page as online};
 pub use crate::tree::report::Report as Grown;
 pub use crate::trees::{About, page as boosted_trees};
 
@@ -226,16 +226,20 @@ pub(crate) fn lines(lines: &[(String, String)], out: &mut dyn Write) -> io::Resu
 
 /// Prints how the table was read, and nothing else.
 pub(crate) fn dry_run(examples: &Examples, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
-    let profile = Profile::new(examples);
-    if json {
-        writeln!(out, "{}", profile.json())?;
-    } else {
-        write!(out, "{}", learned::reading(&profile))?;
-        if examples.skipped.0 > 0 {
-            writeln!(out, "rows skipped   {}", examples.skipped.0)?;
-        }
+    profile(&Profile::new(examples), json, out)?;
+    if examples.skipped.0 > 0 && !json {
+        writeln!(out, "rows skipped   {}", examples.skipped.0)?;
     }
     Ok(())
+}
+
+/// Prints how each column was read.
+pub(crate) fn profile(profile: &Profile, json: bool, out: &mut dyn Write) -> io::Result<()> {
+    if json {
+        writeln!(out, "{}", profile.json())
+    } else {
+        write!(out, "{}", learned::reading(profile))
+    }
 }
 
 /// How each column was read.
@@ -251,7 +255,7 @@ pub(crate) fn reading(page: Page, profile: Option<&Profile>) -> Page {
             column.name.clone().into(),
             column.kind.clone().into(),
             column.values.clone().into(),
-            column.missing.into(),
+            column.missing.map_or(Cell::from(""), Cell::from),
             column.why.clone().into(),
         ]);
     }

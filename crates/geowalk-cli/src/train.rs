@@ -7,20 +7,25 @@ use std::path::Path;
 
 use geowalk_data::{Collisions, Task};
 use geowalk_run::certify::Which;
+use geowalk_run::evaluate::Evaluation;
 use geowalk_run::fit;
 use geowalk_run::holdout::Holdout;
+use geowalk_run::profile::Profile;
 use geowalk_run::pump::usual_threads;
 use geowalk_run::team;
-use geowalk_run::train::{Plan, Said, Summary, ThisRun, train};
+use geowalk_run::train::{CrossValidated, Learning, Plan, Said, Summary, ThisRun, train, validate};
+use serde_json::json;
 
 use crate::args::{Passes, Shown, Sums, Train, What};
 use crate::data::Reading;
 use crate::paths::Files;
 use crate::predict::Predictions;
 use crate::progress::Table;
+use crate::report::{Judged, Judges};
 use crate::{Failure, interrupt, report as reports};
 
 /// Trains, and prints the summary.
+#[expect(clippy::too_many_lines, reason = "one step after the other")]
 pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
     Files::of(&args.data)?
         .input("--comparator", args.comparator.as_deref().filter(|c| *c != "best").map(Path::new))
@@ -68,15 +73,29 @@ pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
     };
     plan.check()?;
     check_passes(args)?;
-    if args.passes != Passes::Number(1) && args.passes != Passes::Auto && stdin {
-        return Err(Failure::Use(
-            "standard input can be read only once: --passes needs files".to_owned(),
-        ));
+    let several = args.passes != Passes::Number(1) && args.passes != Passes::Auto;
+    if let Some((_, flag)) =
+        [(several, "--passes"), (args.folds.is_some(), "--folds")].iter().find(|(given, _)| *given)
+        && stdin
+    {
+        let why = format!("standard input can be read only once: {flag} needs files");
+        return Err(Failure::Use(why));
     }
     let mut data = Reading::of(&args.data)?;
     if args.follow {
         data.follow(interrupt::halt_or_end())?;
     }
+    // A resumed model says itself how columns are read. What is wrong with the data is said by the run.
+    let profile = if args.resume.is_none() { data.profile(plan.task) } else { Ok(None) };
+    if args.dry_run {
+        return match profile? {
+            Some(profile) => Ok(reports::profile(&profile, args.json, out)?),
+            None => Err(Failure::Use("--dry-run needs files with columns".to_owned())),
+        };
+    }
+    let profile = profile.ok().flatten();
+    let judged =
+        args.folds.map(|count| Judgement::of(args, &plan, &mut data, count)).transpose()?;
     let mut predictions = Predictions::create(args.predictions.as_deref())?;
     let mut table = Table::new(args.progress == Shown::Auto);
     let model = args.model.as_deref();
@@ -93,12 +112,33 @@ pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
     predictions.finish()?;
     data.finish()?;
     if let (Some(path), Some(course)) = (&args.report, &summary.course) {
-        reports::write(path, &report::page(&summary, course, &reports::typed(&args.data.inputs))?)?;
+        let from = reports::typed(&args.data.inputs);
+        let judged = judged.as_ref().and_then(Judgement::judged);
+        let (profile, judged) = (profile.as_ref(), judged.as_ref());
+        let beside = report::Beside { profile, judged, names: None };
+        let page = report::page(&summary, course, beside, &from)?;
+        reports::write(path, &page)?;
     }
     if args.json {
-        writeln!(out, "{}", summary.json())?;
+        let mut object = summary.json();
+        object["table"] = profile.as_ref().map(Profile::json).into();
+        if let Some(judged) = &judged {
+            object["cross_validation"] = json!({
+                "folds": args.folds, "seed": args.seed, "verdict": judged.found.evaluation.json(),
+            });
+        }
+        writeln!(out, "{object}")?;
     } else {
+        writeln!(out)?;
+        if let Some(profile) = &profile {
+            reports::short(profile, out)?;
+        }
         print(&summary, out)?;
+        if let Some(judged) = &judged {
+            writeln!(out, "\n{}", judged.judges.heading())?;
+            reports::lines(&judged.found.evaluation.lines(), out)?;
+            writeln!(out)?;
+        }
         if let Some(path) = &args.model {
             writeln!(out, "model          {}", path.display())?;
         }
@@ -107,6 +147,36 @@ pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// How good predictions of held-out rows are.
+struct Judgement {
+    found: CrossValidated,
+    judges: Judges,
+}
+
+impl Judgement {
+    fn of(
+        args: &Train,
+        plan: &Plan,
+        data: &mut Reading<'_>,
+        count: usize,
+    ) -> Result<Self, Failure> {
+        let learning = match args.passes {
+            Passes::Auto => Learning::Fit { shuffle: args.shuffle },
+            Passes::Number(_) => Learning::Passes,
+        };
+        let found = validate(plan, learning, data.options(), count)?;
+        Ok(Self { found, judges: Judges::Folds(count) })
+    }
+
+    /// For pages; none of numbers.
+    fn judged(&self) -> Option<Judged> {
+        let Evaluation::Classes(verdict) = &self.found.evaluation else { return None };
+        let all = self.found.probabilities.as_ref()?;
+        let (codes, weights) = (&self.found.codes, Some(self.found.weights.as_slice()));
+        Some(Judged::new(&verdict.classes, codes, weights, all, self.judges))
+    }
 }
 
 /// Refuses flags that go together with one kind of passes only.
@@ -180,7 +250,7 @@ fn print_this_run(run: &ThisRun, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn print(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "\nexamples       {}", summary.seen.examples)?;
+    writeln!(out, "examples       {}", summary.seen.examples)?;
     writeln!(out, "average loss   {}  ({})", number(summary.seen.loss), summary.loss_name)?;
     for (name, value) in &summary.seen.metrics {
         writeln!(out, "{name:<14} {}", number(*value))?;

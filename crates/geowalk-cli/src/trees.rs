@@ -155,7 +155,9 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<u8, Failure> {
     writeln!(out)?;
     if let Some(profile) = &target.profile {
         report::short(profile, out)?;
-        writeln!(out, "classes        {}", learned.classes.join(", "))?;
+        if !learned.classes.is_empty() {
+            writeln!(out, "classes        {}", learned.classes.join(", "))?;
+        }
     } else {
         writeln!(
             out,

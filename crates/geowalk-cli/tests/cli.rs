@@ -432,3 +432,61 @@ fn outputs_that_cannot_be_written() {
     let message = place.fails(&["train", "-", "--passes", "2"]);
     assert!(message.contains("standard input can be read only once"), "{message}");
 }
+
+#[test]
+fn every_word_of_the_output_is_explained() {
+    let place = Place::new("explain");
+    let data = cancer();
+    let runs: [&[&str]; 7] = [
+        &["train", &data, "--model", "w", "--holdout", "5", "--window", "9"],
+        &["train", &data, "--passes", "auto", "--folds", "2"],
+        &["boost", &data, "--model", "b", "--folds", "2", "--rounds", "2"],
+        &["boost", &data, "--weak", "trees", "--rounds", "2"],
+        &["tree", &data, "--model", "t"],
+        &["show", "b"],
+        &["evaluate", "t", &data],
+    ];
+    let mut words = std::collections::BTreeSet::new();
+    for run in runs {
+        // Heads of lines: a word or two before blanks.
+        let heads = place.ok(run);
+        let heads = heads.lines().filter_map(|line| line.trim_start().split_once("  "));
+        let letters =
+            |head: &str| head.chars().all(|c| c.is_ascii_alphabetic() || "_ -".contains(c));
+        words.extend(heads.map(|(head, _)| head.to_owned()).filter(|head| letters(head)));
+    }
+    // Classes and columns of the data, and paths.
+    let data = std::fs::read_to_string(cancer()).unwrap();
+    let columns: Vec<&str> = data.lines().next().unwrap().split(',').collect();
+    let known =
+        ["benign", "malignant", "report", "model", "by pass", "because", "column", "read as"];
+    words.retain(|word| !word.is_empty() && !columns.contains(&word.as_str()));
+    for word in words.iter().filter(|word| !known.contains(&word.as_str())) {
+        let out = place.ok(&["explain", word]);
+        assert!(out.contains(": "), "{word}: {out}");
+    }
+    assert!(words.len() > 25, "{words:?}");
+    let out = place.ok(&["explain", "leverage"]);
+    assert!(out.starts_with("leverage, vote: the weight of a rule"), "{out}");
+    assert!(place.ok(&["explain", "LOG_LOSS"]).starts_with("log loss: "));
+    assert!(place.ok(&["explain", "natural", "gradient"]).starts_with("natural gradient"));
+    assert!(place.ok(&["explain"]).lines().count() > 60);
+    place.refuses(&["explain", "leverige"], "did you mean 'leverage'?");
+}
+
+#[test]
+fn short_help_has_the_first_ten_options() {
+    let place = Place::new("help");
+    for (command, most) in [("train", 10), ("boost", 10), ("tree", 10), ("predict", 10)] {
+        let short = place.ok(&[command, "-h"]);
+        let options = short.lines().filter(|line| line.trim_start().starts_with('-')).count();
+        assert!((5..=most + 2).contains(&options), "{command}: {short}");
+        assert!(
+            short.contains("for example --") && short.contains("geowalk explain WORD"),
+            "{short}"
+        );
+        let long = place.ok(&[command, "--help"]);
+        let all = long.lines().filter(|line| line.trim_start().starts_with("--")).count();
+        assert!(all > options && long.contains("More options:"), "{command}: {long}");
+    }
+}

@@ -245,3 +245,109 @@ fn rows_are_read_again_as_they_were() {
     // A flag that is given counts.
     place.fails(&["verify", "m.gw", "one.csv", "--separator", "/"]);
 }
+
+/// A table as a German bank exports it.
+fn export() -> String {
+    let row = |k: usize| {
+        let region = ["Nord", "Süd", "west", "West"][k % 4];
+        let label = ["gut", "schlecht", "gut"][k % 3];
+        format!(
+            "{};0{};{}.{:03},50;{:02}.03.2024;{}%;{region};{label}\n",
+            k + 1000,
+            1000 + k % 7,
+            k % 9 + 1,
+            k % 1000,
+            k % 28 + 1,
+            k % 30
+        )
+    };
+    let rows: String = (0..60).map(row).collect();
+    format!("Kunde;PLZ;Betrag;Eröffnet;Rabatt;Region;Risiko\n{rows}")
+}
+
+#[test]
+fn every_command_says_how_it_read_the_table() {
+    let place = Place::new("reading");
+    place.write("a.csv", export());
+    let warnings = [
+        "column 'Kunde' has a different value in every row, like an id",
+        "column 'PLZ' has values with leading zeros, which numbers lose ('01000'); --nominal 'PLZ'",
+        "column 'Betrag' holds numbers with commas, read as names ('1.000,50'); use --decimal , --thousands .",
+        "column 'Rabatt' holds numbers with percent signs",
+        "column 'Region' has 'west' and 'West', which count as different",
+    ];
+    let label = ["--label", "Risiko", "--progress", "none"];
+    for command in ["train", "boost", "tree"] {
+        let out = place.ok(&[&[command, "a.csv", "--report", "r.html"], &label[..]].concat());
+        assert!(out.contains("data           60 rows, columns: 4 of names, 5 of numbers"), "{out}");
+        let dry = place.ok(&[&[command, "a.csv", "--dry-run"], &label[..]].concat());
+        assert!(dry.contains("\nEröffnet.year ") && dry.contains("column "), "{dry}");
+        let page = String::from_utf8(place.read("r.html")).unwrap();
+        assert!(page.contains("How the table was read"));
+        for warning in warnings {
+            assert!(out.contains(warning) && dry.contains(warning), "{command}: {warning}\n{out}");
+            let escaped = warning.replace('\'', "&#39;");
+            assert!(page.contains(&escaped), "{command}: {warning}");
+        }
+        // The advice works.
+        let amounts = ["--decimal", ",", "--thousands", ".", "--dry-run"];
+        let dry = place.ok(&[&[command, "a.csv"], &amounts[..], &label].concat());
+        assert!(dry.contains("Betrag            numbers  1000.5 to 9053.5"), "{dry}");
+        // The model knows how numbers are written.
+        let ignore = ["--ignore", "Kunde", "--model", "m", "--force"];
+        place.ok(&[&[command, "a.csv"], &amounts[..4], &ignore, &label].concat());
+        let (out, notes) = place.both(&["predict", "m", "a.csv"]);
+        assert_eq!(out.lines().count(), 60);
+        assert!(notes.contains("as in training, --decimal , --thousands .;"), "{notes}");
+        assert!(place.ok(&["evaluate", "m", "a.csv"]).contains("of 60 rows"));
+        let row = "Kunde;PLZ;Betrag;Eröffnet;Rabatt;Region\n1;01000;1500.5;01.03.2024;3%;Nord\n";
+        place.write("b.csv", row);
+        place.refuses(&["predict", "m", "b.csv"], "1500.5");
+        let (points, notes) = place.both(&["predict", "m", "b.csv", "--decimal", "."]);
+        assert!(points.lines().count() == 1 && !notes.contains("as in training"), "{notes}");
+    }
+    let json = place.json(&[&["a.csv"], &label[..2]].concat());
+    assert_eq!(json["table"]["columns"][2]["column"], "Betrag");
+    assert_eq!(json["table"]["classes"][0], serde_json::json!({"class": "gut", "rows": 40}));
+    place.ok(&[&["train", "a.csv", "--model", "m"], &label[..]].concat());
+    let shown = place.ok(&["show", "m"]);
+    assert!(shown.contains("how the table was read") && shown.contains("Region"), "{shown}");
+    assert!(shown.contains("names    4: Nord, Süd, west, West"), "{shown}");
+}
+
+#[test]
+fn long_files_and_streams_are_read_once() {
+    let place = Place::new("reading-once");
+    let rows: String = (0..12_000).map(|k| format!("{},{}\n", k % 100, k % 2)).collect();
+    place.write("long.csv", format!("x,class\n{rows}"));
+    let out = place.ok(&["train", "long.csv", "--progress", "none"]);
+    assert!(out.contains("data           first 10000 rows, columns: 1 of numbers"), "{out}");
+    let rows: String = (0..30).map(|k| format!("{k},{k}.5\n")).collect();
+    place.write("n.csv", format!("x,y\n{rows}"));
+    let out = place.ok(&["train", "n.csv", "--progress", "none"]);
+    assert!(out.contains("label 'y': 0.5 to 29.5"), "{out}");
+    place.write("a.svm", "1 1:2\n-1 2:3\n");
+    let out = place.ok(&["train", "a.svm", "--progress", "none"]);
+    assert!(!out.contains("data  "), "{out}");
+    place.refuses(&["train", "a.svm", "--dry-run"], "--dry-run needs files with columns");
+    place.refuses(&["train", "none.csv", "--dry-run"], "none.csv");
+    // What cannot be read is said by the run, and goes to the quarantine once.
+    place.write("bad.csv", "x,class\n1,0\n2\n3,1\n");
+    place.refuses(&["train", "bad.csv"], "bad.csv:3");
+    place.ok(&["train", "bad.csv", "--on-error", "quarantine=q"]);
+    assert_eq!(text(&place.read("q")).lines().count(), 1);
+}
+
+#[test]
+fn a_title_above_the_header_is_passed_over() {
+    let place = Place::new("title");
+    for title in ["Customers, third quarter\n", "Customers\n\n", "Customers;;\n"] {
+        place.write("a.csv", format!("{title}{}", DAY.replace(',', ";")));
+        let lines = title.lines().count().to_string();
+        if !title.contains(", ") {
+            place.refuses(&["train", "a.csv"], "pass over it with --skip-lines 1");
+        }
+        let out = place.ok(&["train", "a.csv", "--skip-lines", &lines]);
+        assert!(out.contains("data           3 rows, columns: 2 of numbers"), "{out}");
+    }
+}

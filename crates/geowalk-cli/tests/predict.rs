@@ -1,5 +1,7 @@
 //! `geowalk predict`: line k of the output belongs to row k of the data, and nothing is lost.
 
+#![allow(clippy::format_collect)] // test code
+
 mod support;
 
 use support::Place;
@@ -89,7 +91,6 @@ fn columns_may_be_more_or_fewer_unless_strict() {
     assert!(notes.contains("'shop'") && notes.contains("first 'clown'"), "{notes}");
     place.refuses(&["predict", "walk", "c.csv", "--strict"], "column 'shop' is not in the schema");
     place.refuses(&["predict", "walk", "c.csv", "--id", "nobody"], "no column 'nobody'");
-    place.refuses(&["predict", "walk", "c.csv", "--explain"], "the model is a walk");
     // Types are the model's: the advice is not to declare others.
     place.write("d.csv", "job,age,note\ncook,old,a\n");
     let ran = place.command(&["predict", "rules", "d.csv"]).output().unwrap();
@@ -121,6 +122,23 @@ fn each_row_is_explained_in_one_sentence() {
     let why = place.ok(&["predict", "rules", "a.csv", "--explain"]);
     assert_eq!(why.lines().filter(|line| line.contains(" because age ≤ 34")).count(), 4, "{why}");
     assert_eq!(why.lines().filter(|line| line.contains(" because age > 34")).count(), 4, "{why}");
+    let why = place.ok(&["predict", "walk", "a.csv", "--explain"]);
+    assert!(why.starts_with("prediction,explanation\nbad,bad because "), "{why}");
+    for line in why.lines().skip(1) {
+        let against = line.split_once("; against it ").map_or("", |(_, text)| text);
+        assert!(line.contains("age = ") || line.contains("job=") || against.is_empty(), "{line}");
+    }
+    // Votes are weights times values: y = 2a - b.
+    let row = |k: usize| format!("{},{},{}.5\n", k % 7, k % 5, 2 * (k % 7) + 5 - k % 5);
+    place.write("n.csv", format!("a,b,y\n{}", (0..70).map(row).collect::<String>()));
+    place.ok(&["train", "n.csv", "--passes", "auto", "--model", "n.gw"]);
+    place.write("one.csv", "a,b\n3,1\n");
+    let why = place.ok(&["predict", "n.gw", "one.csv", "--explain"]);
+    assert!(why.contains(" because a = 3 (6.00); against it b = 1 (1.00)"), "{why}");
+    let gaussian = ["--walk", "natural:gaussian-diagonal", "--task", "binary"];
+    place.write("g.csv", "x,z,class\n1,2,a\n2,1,b\n3,3,a\n4,1,b\n");
+    place.ok(&[&["train", "g.csv", "--model", "g.gw"], &gaussian[..]].concat());
+    place.refuses(&["predict", "g.gw", "g.csv", "--explain"], "are not sums over features");
     place.write("gap.csv", "age,job,note\n,cook,a\n");
     let why = place.ok(&["predict", "rules", "gap.csv", "--explain"]);
     assert!(why.contains("age is missing"), "{why}");

@@ -135,6 +135,18 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// Advice for a header that looks like a title: one name in words, or none.
+fn title(columns: &[String]) -> String {
+    let mut named = columns.iter().filter(|name| !name.is_empty());
+    let first = named.next();
+    let is_title =
+        first.is_none_or(|name| name.contains(' ') || name.starts_with(char::is_uppercase));
+    if !is_title || named.next().is_some() {
+        return String::new();
+    }
+    format!("; if that is a title above the header, pass over it with {}", Flag::SkipLines.with(1))
+}
+
 /// The compression of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compression {
@@ -307,9 +319,9 @@ pub enum ErrorKind {
         found: char,
     },
     /// No label column.
-    #[error("{}; name it with {label}; columns: {}", wanted.as_ref().map_or_else(
+    #[error("{}; name it with {label}; columns: {}{}", wanted.as_ref().map_or_else(
         || "no label column; one of class, label, target, y expected".to_owned(),
-        |wanted| format!("no column '{wanted}' for the label")), columns.join(", "), label = Flag::Label)]
+        |wanted| format!("no column '{wanted}' for the label")), columns.join(", "), title(columns), label = Flag::Label)]
     NoLabelColumn {
         /// The requested name, if any.
         wanted: Option<String>,
@@ -370,10 +382,11 @@ pub enum ErrorKind {
         advice: &'static str,
     },
     /// Two columns with the same name.
-    #[error(
-        "column '{name}' occurs twice; distinct names expected; rename one, or use {option} if the first line is a row",
-        option = Flag::NoHeader
-    )]
+    #[error("{}; rename one, or use {} if the first line is a row{}", if name.is_empty() {
+        "two columns have no name; distinct names expected".to_owned()
+    } else {
+        format!("column '{name}' occurs twice; distinct names expected")
+    }, Flag::NoHeader, if name.is_empty() { title(&[]) } else { String::new() })]
     DuplicateColumn {
         /// The name.
         name: String,

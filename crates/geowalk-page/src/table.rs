@@ -161,7 +161,7 @@ impl Table {
         let class = if self.stacked { " class=\"stack\"" } else { "" };
         let mut out = format!("<div class=\"scroll\" tabindex=\"0\"><table{class}>\n");
         if let Some(caption) = &self.caption {
-            let _ = writeln!(out, "<caption>{}</caption>", escape(caption));
+            let _ = writeln!(out, "<caption><span>{}</span></caption>", escape(caption));
         }
         out.push_str("<thead><tr>");
         for (i, name) in self.head.iter().enumerate() {

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-/// `text` with the five characters that mean something in HTML and XML replaced, and without the control characters that XML forbids.
+/// `text` with the five characters that mean something in HTML and XML replaced, and without the control characters
+/// that XML forbids. Marks that turn the direction of text are written out.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -13,6 +14,9 @@ pub fn escape(text: &str) -> String {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             '\t' | '\n' | '\r' => out.push(c),
+            '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+                out.extend(c.escape_default());
+            }
             c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
             c => out.push(c),
         }

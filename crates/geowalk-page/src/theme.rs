@@ -93,7 +93,7 @@ pre{background:var(--wash);padding:.7rem;overflow-x:auto;border-radius:4px}
 dl{display:grid;grid-template-columns:minmax(6rem,max-content) 1fr;gap:.25rem 1rem;margin:.8rem 0}
 dt{color:var(--muted)}
 dd{margin:0;min-width:0}
-@media (max-width:34rem){th,td{padding:.25rem .4rem}.stack,.stack tbody,.stack tr,.stack td{display:block;text-align:left}.stack thead{display:none}.stack tr{padding:.4rem 0;border-bottom:1px solid var(--rule)}.stack td{border:0;padding:0;white-space:normal}.stack td[data-label]{display:inline-block;margin-right:.9rem}.stack td[data-label]::before{content:attr(data-label) ' ';color:var(--muted);font-weight:400}dl{grid-template-columns:1fr;gap:0}dd{margin:0 0 .5rem}}
+@media (max-width:34rem){th,td{padding:.25rem .4rem}th.n{white-space:normal}.stack,.stack tbody,.stack tr,.stack td{display:block;text-align:left}.stack thead{display:none}.stack tr{padding:.4rem 0;border-bottom:1px solid var(--rule)}.stack td{border:0;padding:0;white-space:normal}.stack td[data-label]{display:inline-block;margin-right:.9rem}.stack td[data-label]::before{content:attr(data-label) ' ';color:var(--muted);font-weight:400}dl{grid-template-columns:1fr;gap:0}dd{margin:0 0 .5rem}}
 .figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,26rem),1fr));gap:1rem;margin:1rem 0}
 figure{margin:0;max-width:33rem;min-width:0}
 figcaption{color:var(--muted);font-size:.9rem}
@@ -111,6 +111,7 @@ summary{cursor:pointer}
 summary h2{display:inline;border:0;margin:0;padding:0}
 table{border-collapse:collapse;font-size:.92rem}
 caption{text-align:left;color:var(--muted);padding-bottom:.3rem}
+caption span{display:inline-block;position:sticky;left:0;max-width:min(44rem,calc(100vw - 2rem))}
 th,td{padding:.25rem .6rem;text-align:left;vertical-align:top;border-bottom:1px solid var(--rule)}
 th{font-weight:600;border-bottom-color:var(--muted)}
 .n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}

@@ -33,6 +33,7 @@ use crate::columns::{examples, known, table};
 use crate::convert::unreadable;
 use crate::error::{config, data, model as model_error, run};
 use crate::files::save;
+use crate::fork::divided;
 use crate::frame::FrameSource;
 use crate::label::{ClassLabel, Classes};
 use crate::listen::listening;
@@ -212,7 +213,8 @@ impl Batch {
         y: Option<PyReadonlyArray1<'_, f64>>,
     ) -> PyResult<Option<Judged>> {
         let (Some(columns), Some(y)) = (columns, y) else { return Ok(None) };
-        let shares = self.answers(&self.table(&columns)?, true).map_err(run)?.shares;
+        let table = self.table(&columns)?;
+        let shares = divided(|| self.answers(&table, true)).map_err(run)?.shares;
         self.judge(&shares, &y).map(Some)
     }
 
@@ -256,7 +258,7 @@ impl Batch {
         columns: Vec<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let table = self.table(&columns)?;
-        let found = py.detach(|| self.answers(&table, false)).map_err(run)?.found;
+        let found = py.detach(|| divided(|| self.answers(&table, false))).map_err(run)?.found;
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a class number
         let code = |class: f64| i64::try_from(self.places[class as usize]).unwrap_or(0);
         Ok(PyArray1::from_vec(py, found.into_iter().map(code).collect()))
@@ -269,7 +271,7 @@ impl Batch {
         columns: Vec<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let table = self.table(&columns)?;
-        let shares = py.detach(|| self.answers(&table, true)).map_err(run)?.shares;
+        let shares = py.detach(|| divided(|| self.answers(&table, true))).map_err(run)?.shares;
         self.arranged(py, &shares)
     }
 
@@ -287,7 +289,7 @@ impl Batch {
         let mut answers = Answers::default();
         let renamed = self.learned.renamed(names);
         let learned = renamed.as_deref().unwrap_or(self.learned.as_ref());
-        py.detach(|| learned.answer_table(&table, ask, &mut answers)).map_err(run)?;
+        py.detach(|| divided(|| learned.answer_table(&table, ask, &mut answers))).map_err(run)?;
         Ok(answers.why)
     }
 

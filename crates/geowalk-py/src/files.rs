@@ -16,6 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::error::{model, run};
+use crate::fork::divided;
 
 /// Reads data as the command line does. A dictionary: `y` and `weight` of each row; `labels`, the names of classes or None; `names` of the features, None where they are
 /// numbers; and `x`, a table, or `indptr`, `indices`, `data` and `columns` of a sparse one.
@@ -224,5 +225,5 @@ pub(crate) fn walk_list()
 /// The command `geowalk` with these arguments, the first being its name; gives the exit code.
 #[pyfunction]
 pub(crate) fn command(py: Python<'_>, arguments: Vec<String>) -> u8 {
-    py.detach(|| geowalk_cli::run(arguments))
+    py.detach(|| divided(|| geowalk_cli::run(arguments)))
 }

@@ -14,6 +14,7 @@ mod doctor;
 mod error;
 mod experts;
 mod files;
+mod fork;
 mod frame;
 mod generator;
 mod label;
@@ -71,6 +72,7 @@ mod _geowalk {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        super::fork::remember_home();
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         super::error::declare_attributes(module.py())
     }

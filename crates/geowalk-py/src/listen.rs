@@ -11,6 +11,8 @@ use geowalk::boost::Halt;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
+use crate::fork::divided;
+
 /// How often signals are asked for.
 const EVERY: Duration = Duration::from_millis(50);
 
@@ -35,7 +37,7 @@ pub(crate) fn listening<T: Send + 'static>(
     let slot: Slot<T> = Arc::default();
     let theirs = Arc::clone(&slot);
     let worker = thread::Builder::new().spawn(move || {
-        let done = work();
+        let done = divided(work);
         *theirs.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(done);
         theirs.1.notify_all();
     });

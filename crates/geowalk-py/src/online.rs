@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use geowalk::boost::Halt;
 use geowalk::row::Block;
+use geowalk_cli::report::Beside;
 use geowalk_data::{
     Column, Dictionary, Door, ErrorKind, FeatureKey, Features, Index, Kind, Labels, Schema, Task,
 };
@@ -18,6 +19,7 @@ use geowalk_run::certify::Which;
 use geowalk_run::fit;
 use geowalk_run::label::make_room;
 use geowalk_run::model::Model;
+use geowalk_run::profile::Profile;
 use geowalk_run::pump::ROWS;
 use geowalk_run::train::{Plan, Session, Wanted};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
@@ -710,10 +712,20 @@ impl Online {
         }
     }
 
-    /// The report of the run as one HTML page; `how` it can be made again.
-    fn page(&self, how: &str) -> PyResult<String> {
+    /// The report of the run as one HTML page; `how` it can be made again, and other names of the features in their
+    /// order.
+    #[pyo3(signature = (how, names=None))]
+    #[expect(clippy::needless_pass_by_value, reason = "a value that Python gave")]
+    fn page(&self, how: &str, names: Option<Vec<String>>) -> PyResult<String> {
         let session = self.session()?;
-        let page = geowalk_cli::report::online(&session.summary(), &session.course(), &how.into());
+        // Columns without names have nothing to tell.
+        let profile = if names.is_none() { Profile::of_schema(session.schema()) } else { None };
+        let page = geowalk_cli::report::online(
+            &session.summary(),
+            &session.course(),
+            Beside { names: names.as_deref(), profile: profile.as_ref(), judged: None },
+            &how.into(),
+        );
         Ok(page.map_err(run)?.html())
     }
 

@@ -322,7 +322,7 @@ pub enum RunError {
     },
     /// Explanations were requested for a walk.
     #[error(
-        "--explain: the model is a walk, '{walk}'; rules and trees can be explained (geowalk boost, geowalk tree)"
+        "--explain: the scores of '{walk}' are not sums over features; rules, trees and linear walks can be explained"
     )]
     NotExplained {
         /// The walk.

@@ -2,6 +2,7 @@
 //! A model on rows with labels that it was not trained on: the [verdict](crate::verdict) is the same for all learners.
 
 use geowalk_data::{Options, Source, Task};
+use serde_json::Value;
 
 use crate::error::RunError;
 use crate::label::Coding;
@@ -17,6 +18,24 @@ pub enum Evaluation {
     Classes(Verdict),
     /// Of numbers.
     Numbers(Numbers),
+}
+
+impl Evaluation {
+    /// For people: a head and a text on each line.
+    pub fn lines(&self) -> Vec<(String, String)> {
+        match self {
+            Self::Classes(verdict) => verdict.lines(),
+            Self::Numbers(numbers) => numbers.lines(),
+        }
+    }
+
+    /// For programs.
+    pub fn json(&self) -> Value {
+        match self {
+            Self::Classes(verdict) => verdict.json(),
+            Self::Numbers(numbers) => numbers.json(),
+        }
+    }
 }
 
 /// What was found on which rows.

@@ -55,7 +55,7 @@ pub fn is_fittable(walk: Option<&str>, loss: Option<&str>, task: Task) -> bool {
 }
 
 /// All rows of a source, in blocks with labels as in the schema.
-fn read_all(source: &mut dyn Source) -> Result<Vec<Block>, RunError> {
+pub(crate) fn read_all(source: &mut dyn Source) -> Result<Vec<Block>, RunError> {
     let mut blocks = Vec::new();
     loop {
         let mut block = Block::new();

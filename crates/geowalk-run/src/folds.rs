@@ -1,8 +1,19 @@
 //! # Folds
 //! Rows in k parts of the same size and the same proportion of classes, but for one row: what cross-validation takes turns with; and a share of the rows to hold out. The same seed gives the same parts.
 
+use geowalk::ConfigError;
 use geowalk::boost::table::Classes;
+use geowalk::error::Allowed;
 use geowalk::laws::Sampler;
+
+/// Are so many folds of so many rows possible?
+pub fn check(rows: usize, count: usize) -> Result<(), ConfigError> {
+    if (2..=rows).contains(&count) {
+        return Ok(());
+    }
+    let allowed = Allowed::Closed(2.0, rows as f64);
+    Err(ConfigError::OutOfRange { name: "folds", value: count as f64, allowed })
+}
 
 /// The part, 0 to k − 1, of each row: the rows of each class are shuffled and dealt out in turn, and the next class goes on where the last one stopped.
 ///

@@ -163,6 +163,11 @@ pub trait Learned: Send + Sync {
         false
     }
 
+    /// Why each row of a block is what was found for it, where rows answer by themselves.
+    fn explain_rows(&self, _model: &Model, _rows: &Block, _found: &[f64]) -> Vec<String> {
+        Vec::new()
+    }
+
     /// A copy with other column names. `None` if the model does not [explain](Self::explains) its predictions.
     fn renamed(&self, _columns: Vec<Heading>) -> Option<Box<dyn Learned>> {
         None

@@ -270,6 +270,9 @@ fn predict_rows(
     while let Some(part) = feed.next()? {
         found.clear();
         part.answer(learned.as_ref(), ask, &mut found)?;
+        if let (true, Part::Rows(filled)) = (wanted.explain, &part) {
+            found.why = learned.explain_rows(model, &filled.block, &found.found);
+        }
         let answer =
             |row: usize, put: &mut dyn FnMut(&str)| fields(classes, wanted, &found, row, put);
         sheet.rows(part.places(), part.rows(), |row, sheet| {

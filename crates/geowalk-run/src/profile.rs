@@ -7,13 +7,14 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use geowalk::boost::table::{MISSING, Values};
-use geowalk_data::{Kind, Labels, Looks};
+use geowalk::boost::table::{MISSING, Table, Values};
+use geowalk_data::{Features, Indexing, Kind, Labels, Looks, Options, Schema, Source, Task};
 use serde_json::{Value, json};
 
 use crate::boost::words::threshold;
-use crate::model::Model;
-use crate::table::{Examples, Origin, headings};
+use crate::error::RunError;
+use crate::model::{Model, ReadSettings};
+use crate::table::{Examples, Origin, Reader, examples_of, headings};
 
 /// With fewer rows, values that all differ and columns that separate the classes say nothing.
 const FEW: usize = 20;
@@ -24,17 +25,25 @@ const MANY_CLASSES: usize = 20;
 /// Names that are listed.
 const LISTED: usize = 5;
 
+/// Rows and values that [`Profile::of_first_rows`] looks at, at most.
+const FIRST_ROWS: usize = 10_000;
+const FIRST_VALUES: usize = 1 << 19;
+
 /// How a table was read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Profile {
     /// Rows that are learned from.
     pub rows: usize,
+    /// Only the first rows were looked at.
+    pub first: bool,
     /// The columns that are learned from.
     pub columns: Vec<ColumnProfile>,
     /// The label's column, if it has a name.
     pub label: Option<String>,
-    /// The classes, each with its number of rows.
+    /// The classes, each with its number of rows; none where numbers are learned.
     pub classes: Vec<(String, usize)>,
+    /// The least and the largest label, where numbers are learned.
+    pub range: Option<(f64, f64)>,
     /// What is often a mistake, a sentence each.
     pub warnings: Vec<String>,
 }
@@ -48,8 +57,8 @@ pub struct ColumnProfile {
     pub kind: String,
     /// The range, or how many names and the first of them.
     pub values: String,
-    /// Rows without a value.
-    pub missing: usize,
+    /// Rows without a value, if they were counted.
+    pub missing: Option<usize>,
     /// Why it was taken for that.
     pub why: String,
 }
@@ -61,12 +70,114 @@ pub struct Reading {
     pub looks: BTreeMap<String, Looks>,
     /// Columns that were declared to be names or text.
     pub declared: Vec<String>,
+    /// Options of the reader that models keep.
+    pub settings: ReadSettings,
+}
+
+impl Reading {
+    /// What is asked of a reader.
+    pub(crate) fn asked(options: &Options) -> Self {
+        Self {
+            looks: BTreeMap::new(),
+            declared: options.nominal.iter().chain(&options.text).cloned().collect(),
+            settings: ReadSettings::of(options),
+        }
+    }
+
+    /// The same with what the reader has found.
+    #[must_use]
+    pub(crate) fn found(self, source: &dyn Source) -> Self {
+        let looks = source.looks().into_iter();
+        let looks = looks.map(|(name, looks)| (name.to_owned(), looks.clone()));
+        Self { looks: looks.collect(), ..self }
+    }
+}
+
+/// What is learned from the rows of a table.
+#[derive(Debug, Clone, Copy)]
+enum Learned<'a> {
+    /// The class of each row, and the names of all classes.
+    Classes(&'a [u32], &'a [String]),
+    /// The number of each row; NaN if there is none.
+    Numbers(&'a [f64]),
 }
 
 impl Profile {
     /// How these examples were read.
     pub fn new(examples: &Examples) -> Self {
         let Examples { table, classes, schema, reading, .. } = examples;
+        Self::of_table(table, Learned::Classes(classes.codes(), classes.names()), schema, reading)
+    }
+
+    /// The same of rows whose labels are numbers.
+    pub(crate) fn of_numbers(
+        table: &Table,
+        labels: &[f64],
+        schema: &Schema,
+        reading: &Reading,
+    ) -> Self {
+        Self::of_table(table, Learned::Numbers(labels), schema, reading)
+    }
+
+    /// How the first rows of files are read, of which a stream is learned row by row; `None` if they have no columns.
+    pub fn of_first_rows(options: Options, task: Option<Task>) -> Result<Option<Self>, RunError> {
+        let reading = Reading::asked(&options);
+        let indexing = Indexing::Exact;
+        let mut reader = Reader::open(Options { indexing, unlabelled: true, ..options })?;
+        let columns = reader.source().schema().columns().len();
+        if columns == 0 {
+            return Ok(None);
+        }
+        let most = (FIRST_VALUES / columns).clamp(1, FIRST_ROWS);
+        let Some(rows) = reader.read(most)? else { return Ok(None) };
+        let first = rows.labels.len() == most;
+        let task =
+            task.unwrap_or(Task::infer(reader.source().schema().labels(), &rows.labels).task);
+        let mut found = if task == Task::Regression || rows.labels.iter().all(|y| y.is_nan()) {
+            let schema = reader.schema()?;
+            let reading = reading.found(reader.source());
+            Self::of_numbers(&rows.table, &rows.labels, &schema, &reading)
+        } else {
+            Self::new(&examples_of(&reader, rows, reading, Some(Task::Multiclass))?)
+        };
+        found.first = first;
+        Ok(Some(found))
+    }
+
+    /// What a schema alone says: of a model that saw its rows only once.
+    pub fn of_schema(schema: &Schema) -> Option<Self> {
+        let mut columns = Vec::new();
+        for column in schema.columns() {
+            let values = match (column.kind, schema.features()) {
+                (Kind::Nominal | Kind::Text, Features::Exact(dictionary)) => {
+                    let own = |feature: &str| {
+                        let value =
+                            feature.strip_prefix(column.name.as_str())?.strip_prefix('=')?;
+                        Some(value.to_owned())
+                    };
+                    listed(&dictionary.names().filter_map(own).collect::<Vec<_>>())
+                }
+                _ => String::new(),
+            };
+            let (kind, why) = match column.kind {
+                Kind::Numeric => ("numbers", ""),
+                Kind::Nominal => ("names", ""),
+                Kind::Text => ("words", ""),
+                Kind::Date => ("dates", "year, month, weekday and days are learned from"),
+                Kind::Undecided => ("nothing", "no row has a value"),
+                Kind::Label | Kind::Weight | Kind::Ignored => continue,
+            };
+            let (name, kind, why) = (column.name.clone(), kind.to_owned(), why.to_owned());
+            columns.push(ColumnProfile { name, kind, values, missing: None, why });
+        }
+        let label = schema.label().map(str::to_owned);
+        let (classes, warnings) = (Vec::new(), Vec::new());
+        let profile =
+            Self { rows: 0, first: false, columns, label, classes, range: None, warnings };
+        (!profile.columns.is_empty()).then_some(profile)
+    }
+
+    fn of_table(table: &Table, learned: Learned<'_>, schema: &Schema, reading: &Reading) -> Self {
         let mut warnings = Vec::new();
         let mut columns: Vec<ColumnProfile> = Vec::new();
         let mut words: BTreeMap<String, usize> = BTreeMap::new();
@@ -95,9 +206,7 @@ impl Profile {
                     ("numbers", range, why)
                 }
                 Values::Nominal { names, .. } => {
-                    let first: Vec<&str> = names.iter().take(LISTED).map(String::as_str).collect();
-                    let more = if names.len() > LISTED { ", ..." } else { "" };
-                    let list = format!("{}: {}{more}", names.len(), first.join(", "));
+                    let list = listed(names);
                     let why = match heading.origin {
                         Origin::Date { .. } => "part of a column of dates",
                         _ if declared => "declared",
@@ -110,17 +219,14 @@ impl Profile {
             warnings.extend(looks.and_then(|looks| form(name, kind, looks)));
             warnings.extend(identifies(name, column.values(), known));
             warnings.extend(case(&format!("column '{name}'"), column_names(column.values())));
-            warnings.extend(tells_class(
-                name,
-                column.values(),
-                classes.codes(),
-                classes.names().len(),
-            ));
+            if let Learned::Classes(codes, names) = learned {
+                warnings.extend(tells_class(name, column.values(), codes, names.len()));
+            }
             columns.push(ColumnProfile {
                 name: name.to_owned(),
                 kind: kind.to_owned(),
                 values,
-                missing,
+                missing: Some(missing),
                 why: why.to_owned(),
             });
         }
@@ -132,16 +238,22 @@ impl Profile {
                 name: name.to_owned(),
                 kind: "words".to_owned(),
                 values: format!("{count} different words"),
-                missing: 0,
+                missing: None,
                 why: why.to_owned(),
             });
         }
-        let mut counts = vec![0; classes.names().len()];
-        for code in classes.codes() {
-            counts[*code as usize] += 1;
-        }
-        let classes: Vec<(String, usize)> =
-            classes.names().iter().cloned().zip(counts).filter(|(_, count)| *count > 0).collect();
+        let (classes, range) = match learned {
+            Learned::Classes(codes, names) => {
+                let mut counts = vec![0; names.len()];
+                codes.iter().for_each(|code| counts[*code as usize] += 1);
+                let all = names.iter().cloned().zip(counts);
+                (all.filter(|(_, count)| *count > 0).collect::<Vec<_>>(), None)
+            }
+            Learned::Numbers(labels) => {
+                let range = range(labels, NOTHING);
+                (Vec::new(), (range.0 <= range.1).then_some(range))
+            }
+        };
         warnings.extend(case("the label", classes.iter().map(|(name, _)| name.as_str()).collect()));
         if classes.len() > MANY_CLASSES && matches!(schema.labels(), Labels::Numbers) {
             warnings.push(format!(
@@ -150,7 +262,7 @@ impl Profile {
             ));
         }
         let label = schema.label().map(str::to_owned);
-        Self { rows: table.rows(), columns, label, classes, warnings }
+        Self { rows: table.rows(), first: false, columns, label, classes, range, warnings }
     }
 
     /// The profile that a model file keeps. Older ones have none.
@@ -161,12 +273,14 @@ impl Profile {
         let list = |key: &str| own[key].as_array().into_iter().flatten();
         Some(Self {
             rows: count(&own["rows"]),
+            first: own["first"].as_bool().unwrap_or(false),
+            range: own["range"][0].as_f64().zip(own["range"][1].as_f64()),
             columns: list("columns")
                 .map(|column| ColumnProfile {
                     name: text(&column["column"]),
                     kind: text(&column["kind"]),
                     values: text(&column["values"]),
-                    missing: count(&column["missing"]),
+                    missing: column["missing"].as_u64().and_then(|n| usize::try_from(n).ok()),
                     why: text(&column["why"]),
                 })
                 .collect(),
@@ -185,11 +299,18 @@ impl Profile {
             })
         };
         let class = |(name, rows): &(String, usize)| json!({"class": name, "rows": rows});
-        json!({
+        let mut object = json!({
             "rows": self.rows, "label": self.label, "warnings": self.warnings,
             "columns": self.columns.iter().map(column).collect::<Vec<_>>(),
             "classes": self.classes.iter().map(class).collect::<Vec<_>>(),
-        })
+        });
+        if self.first {
+            object["first"] = true.into();
+        }
+        if let Some((least, most)) = self.range {
+            object["range"] = json!([least, most]);
+        }
+        object
     }
 
     /// The table in one sentence.
@@ -207,15 +328,18 @@ impl Profile {
         }
         let label =
             self.label.as_ref().map_or("labels".to_owned(), |name| format!("label '{name}'"));
-        let missing: usize = self.columns.iter().map(|column| column.missing).sum();
+        let missing: usize = self.columns.iter().filter_map(|column| column.missing).sum();
         let missing =
             if missing > 0 { format!(", {missing} values missing") } else { String::new() };
-        format!(
-            "{} rows, columns: {}{missing}; {label}: {}",
-            self.rows,
-            kinds.join(", "),
-            classes.join(", ")
-        )
+        let values = match self.range {
+            Some((least, most)) => format!(": {} to {}", threshold(least), threshold(most)),
+            None if classes.is_empty() => String::new(),
+            None => format!(": {}", classes.join(", ")),
+        };
+        let first = if self.first { "first " } else { "" };
+        let rows =
+            if self.rows > 0 { format!("{first}{} rows, ", self.rows) } else { String::new() };
+        format!("{rows}columns: {}{missing}; {label}{values}", kinds.join(", "))
     }
 
     /// What deserves notice: the sentence, then the warnings.
@@ -237,7 +361,7 @@ impl Profile {
         };
         let head = line("column", "read as", "values", "missing", "because");
         let row = |column: &ColumnProfile| {
-            let missing = column.missing.to_string();
+            let missing = column.missing.map_or(String::new(), |count| count.to_string());
             let mut shown: String = column.values.chars().take(values).collect();
             if column.values.chars().count() > values {
                 shown.truncate(shown.char_indices().nth_back(2).map_or(0, |(at, _)| at));
@@ -256,18 +380,29 @@ fn column_names(values: &Values) -> Vec<&str> {
     }
 }
 
+/// How many names, and the first of them.
+fn listed(names: &[String]) -> String {
+    let first: Vec<&str> = names.iter().take(LISTED).map(String::as_str).collect();
+    let more = if names.len() > LISTED { ", ..." } else { "" };
+    format!("{}: {}{more}", names.len(), first.join(", "))
+}
+
+/// A range without a number in it.
+const NOTHING: (f64, f64) = (f64::INFINITY, f64::NEG_INFINITY);
+
+/// The least and the largest of these numbers and of those in `first`.
+fn range(values: &[f64], first: (f64, f64)) -> (f64, f64) {
+    let known = values.iter().filter(|x| !x.is_nan());
+    known.fold(first, |range, x| (range.0.min(*x), range.1.max(*x)))
+}
+
 /// The least and the largest number.
 fn span(values: &Values) -> (f64, f64) {
-    let of = |values: &[f64], first: (f64, f64)| {
-        let known = values.iter().filter(|x| !x.is_nan());
-        known.fold(first, |range, x| (range.0.min(*x), range.1.max(*x)))
-    };
-    let nothing = (f64::INFINITY, f64::NEG_INFINITY);
     match values {
-        Values::Numeric(values) => of(values, nothing),
-        Values::Sparse(own) if own.rows().len() < own.len() => of(own.values(), (0.0, 0.0)),
-        Values::Sparse(own) => of(own.values(), nothing),
-        Values::Nominal { .. } | Values::Boolean(_) => nothing,
+        Values::Numeric(values) => range(values, NOTHING),
+        Values::Sparse(own) if own.rows().len() < own.len() => range(own.values(), (0.0, 0.0)),
+        Values::Sparse(own) => range(own.values(), NOTHING),
+        Values::Nominal { .. } | Values::Boolean(_) => NOTHING,
     }
 }
 
@@ -287,7 +422,7 @@ fn form(name: &str, kind: &str, looks: &Looks) -> Option<String> {
         {
             (
                 "may use points between thousands, which are read as decimal points",
-                "write the numbers without them if so".to_owned(),
+                "if so, use --decimal , --thousands .".to_owned(),
             )
         }
         () if numbers => return None,
@@ -295,10 +430,9 @@ fn form(name: &str, kind: &str, looks: &Looks) -> Option<String> {
             "holds dates, each read as a name",
             "write them as 2024-01-31 to have year, month, weekday and days".to_owned(),
         ),
-        () if looks.mostly(looks.commas) => (
-            "holds numbers with commas, read as names",
-            "write them with a decimal point".to_owned(),
-        ),
+        () if looks.mostly(looks.commas) => {
+            ("holds numbers with commas, read as names", commas(example).to_owned())
+        }
         () if looks.mostly(looks.percents) => (
             "holds numbers with percent signs, read as names",
             "write them without the sign".to_owned(),
@@ -309,6 +443,15 @@ fn form(name: &str, kind: &str, looks: &Looks) -> Option<String> {
         () => return None,
     };
     Some(format!("column '{name}' {what} ('{example}'); {advice}"))
+}
+
+/// What to do about a number with commas.
+fn commas(example: &str) -> &'static str {
+    match (example.rfind('.'), example.rfind(',')) {
+        (Some(point), Some(comma)) if point < comma => "use --decimal , --thousands .",
+        (Some(_), _) => "use --thousands ,",
+        _ => "use --decimal , or, if they stand between thousands, --thousands ,",
+    }
 }
 
 /// A column in which all values differ tells rows apart, and nothing about new ones.

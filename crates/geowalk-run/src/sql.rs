@@ -10,6 +10,8 @@
 //!   is `NULL`.
 //! * Every name is qualified, and the new columns come first, so that no column of the table can be taken for
 //!   one of them.
+//! * Dates are taken apart by SQLite, DuckDB and PostgreSQL. SQLite reads them only with two digits for month and
+//!   day, and offsets from UTC are not read.
 //! * A column of free text is split into words by a regular expression, which only DuckDB is trusted with.
 
 use std::fmt::Write as _;
@@ -84,7 +86,7 @@ impl Dialect {
 
     /// A number of double precision that is read back to the same bits.
     pub(crate) fn number(self, x: f64) -> String {
-        let plain = x == 0.0 || (1e-5..1e16).contains(&x.abs());
+        let plain = x == 0.0 || (1e-4..1e16).contains(&x.abs());
         let digits = if plain { format!("{x:?}") } else { format!("{x:e}") };
         match self {
             // Without an exponent these would be decimals, which are rounded twice.
@@ -135,6 +137,63 @@ impl Dialect {
                  THEN CAST({text} AS DOUBLE) WHEN {text} IS NOT NULL THEN {LARGEST} END"
             ),
             Self::Bigquery => format!("CAST({text} AS FLOAT64)"),
+        }
+    }
+
+    /// A part of the date that a text is: `year`, `month` or `days` as a number, `weekday` as a name; `None` where
+    /// there is no tested way. A text that is no date stops the query or, in SQLite, is a number that no table holds.
+    fn date(self, text: &str, part: &str) -> Option<String> {
+        const TIMES: [&str; 4] = ["", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f"];
+        match self {
+            Self::Sqlite => {
+                // The form that its functions read.
+                let digits = |count| "[0-9]".repeat(count);
+                let (four, two) = (digits(4), digits(2));
+                let iso = format!(
+                    "CASE WHEN {text} GLOB '{four}[-/]{two}[-/]{two}*' \
+                     THEN REPLACE(SUBSTR({text}, 1, 10), '/', '-') || SUBSTR({text}, 11) \
+                     WHEN {text} GLOB '{two}.{two}.{four}*' THEN SUBSTR({text}, 7, 4) || '-' || \
+                     SUBSTR({text}, 4, 2) || '-' || SUBSTR({text}, 1, 2) || SUBSTR({text}, 11) END"
+                );
+                let number = match part {
+                    "year" => format!("CAST(STRFTIME('%Y', {iso}) AS REAL)"),
+                    "month" => format!("CAST(STRFTIME('%m', {iso}) AS REAL)"),
+                    "days" => format!("JULIANDAY({iso}) - 2440587.5"),
+                    _ => {
+                        let day = format!("STRFTIME('%w', {iso})");
+                        return Some(format!("SUBSTR('SunMonTueWedThuFriSat', 1 + 3 * {day}, 3)"));
+                    }
+                };
+                Some(format!("CASE WHEN {text} IS NOT NULL THEN COALESCE({number}, 9e999) END"))
+            }
+            Self::Duckdb => {
+                let days = ["%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y"].into_iter();
+                let forms = days.flat_map(|day| TIMES.map(|time| format!("'{day}{time}'")));
+                let forms = forms.collect::<Vec<_>>().join(", ");
+                let time = format!("STRPTIME(REPLACE({text}, 'T', ' '), [{forms}])");
+                Some(match part {
+                    "year" => format!("CAST(YEAR({time}) AS DOUBLE)"),
+                    "month" => format!("CAST(MONTH({time}) AS DOUBLE)"),
+                    "days" => format!("EPOCH({time}) / 86400e0"),
+                    _ => format!("STRFTIME({time}, '%a')"),
+                })
+            }
+            Self::Postgres => {
+                let form = "^(\\d{4}([-/])\\d{1,2}\\2\\d{1,2}|\\d{1,2}\\.\\d{1,2}\\.\\d{4})\
+                            ([ T]\\d{1,2}:\\d{2}(:\\d{2}(\\.\\d{1,9})?)?)?$";
+                let iso = "'^(\\d{1,2})\\.(\\d{1,2})\\.(\\d{4})', '\\3-\\2-\\1'";
+                let time = format!("CAST(REGEXP_REPLACE({text}, {iso}) AS TIMESTAMP)");
+                let number = |part: &str| format!("EXTRACT({part} FROM {time})::float8");
+                let (found, otherwise) = match part {
+                    "year" => (number("YEAR"), "::float8"),
+                    "month" => (number("MONTH"), "::float8"),
+                    "days" => (format!("{} / 86400::float8", number("EPOCH")), "::float8"),
+                    // A cast that stops the query.
+                    _ => (format!("TO_CHAR({time}, 'Dy')"), "::date::text"),
+                };
+                Some(format!("CASE WHEN {text} ~ '{form}' THEN {found} ELSE {text}{otherwise} END"))
+            }
+            Self::Mysql | Self::Bigquery => None,
         }
     }
 
@@ -205,19 +264,14 @@ impl<'a> Inputs<'a> {
         let heading = self.headings.get(column).ok_or("a column that the model does not have")?;
         let Heading { name, names, missing, origin, .. } = heading;
         let source = match origin {
-            Origin::Word { column, .. } => column,
-            Origin::Date { column } => {
-                return Err(format!(
-                    "column '{column}' holds dates, and there is no tested way to take their parts in SQL; \
-                     train with --nominal '{column}' or --ignore '{column}'"
-                ));
-            }
+            Origin::Word { column, .. } | Origin::Date { column } => column,
             Origin::Cell | Origin::Entry => name,
         };
         let cell = format!("{INPUT}.{}", dialect.identifier(source));
         let number = |word: &&String| word.trim().parse::<f64>().ok();
         let mut words: Vec<&str> = missing.iter().map(String::as_str).collect();
-        let numeric = names.is_none() && !matches!(origin, Origin::Word { .. });
+        let numeric =
+            names.is_none() && !matches!(origin, Origin::Word { .. } | Origin::Date { .. });
         if numeric {
             // A table that stores numbers does not keep how a missing word was written.
             words.retain(|word| word.trim().parse::<f64>().is_err());
@@ -240,6 +294,23 @@ impl<'a> Inputs<'a> {
             return Ok(format!(
                 "CAST((LENGTH({text}) - LENGTH(REPLACE({text}, {word}, ''))) / LENGTH({word}) AS DOUBLE)"
             ));
+        }
+        if let Origin::Date { .. } = origin {
+            let part = name.rsplit('.').next().unwrap_or_default();
+            let days = name.strip_suffix(part).map(|own| format!("{own}days"));
+            if names.is_some() && dialect == Dialect::Sqlite {
+                // Only numbers say of a text that it is no date.
+                let found = self.headings.iter().position(|own| Some(&own.name) == days.as_ref());
+                found.map(|days| self.value(days)).transpose()?;
+            }
+            let text = self.text(text);
+            return dialect.date(&text, part).ok_or_else(|| {
+                format!(
+                    "column '{source}' holds dates, and {} has no tested way to take their parts; use --dialect \
+                     sqlite, duckdb or postgres, or train with --nominal '{source}' or --ignore '{source}'",
+                    dialect.name()
+                )
+            });
         }
         if names.is_some() {
             return Ok(self.text(text));
@@ -429,6 +500,10 @@ impl Query<'_> {
         for (kind, how) in [
             ("number", "Read as numbers"),
             ("text", "Compared as text, upper and lower case different"),
+            (
+                "dates",
+                "Read as dates, as 2024-01-31, 2024/01/31 or 31.01.2024, with a time or without",
+            ),
             ("words", "Split into words (letters of some Asian scripts may be cut differently)"),
         ] {
             let own: Vec<String> = read
@@ -458,5 +533,25 @@ impl Query<'_> {
         }
         let comment = |line: String| format!("-- {}\n", line.replace(['\n', '\r'], " "));
         lines.into_iter().map(comment).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_back_to_the_same_bits() {
+        for power in -320..308 {
+            for digits in ["1", "5.228001046112028", "9.999999999999999"] {
+                let x: f64 = format!("{digits}e{power}").parse().unwrap();
+                for dialect in Dialect::ALL {
+                    let text = dialect.number(x);
+                    let digits = text.trim_end_matches("::float8");
+                    assert_eq!(digits.parse(), Ok(x), "{}: {text}", dialect.name());
+                    assert!(digits.matches('e').count() <= 1, "{}: {text}", dialect.name());
+                }
+            }
+        }
     }
 }

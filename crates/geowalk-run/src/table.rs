@@ -213,17 +213,17 @@ pub(crate) fn weight_unit(weights: &[f64]) -> f64 {
 
 /// Reads all of the data for training a classifier.
 pub fn examples(options: Options, task: Option<Task>) -> Result<Examples, RunError> {
-    let declared = options.nominal.iter().chain(&options.text).cloned().collect();
+    let reading = Reading::asked(&options);
     let mut reader = Reader::open(options)?;
     let rows = reader.read(usize::MAX)?.ok_or(RunError::Empty)?;
-    examples_of(&reader, rows, declared, task)
+    examples_of(&reader, rows, reading, task)
 }
 
-/// Makes a training table of rows that were read already. `declared` are the columns declared as names or text.
+/// Makes a training table of rows that were read already. `reading` holds what was asked of the reader.
 pub(crate) fn examples_of(
     reader: &Reader,
     rows: Rows,
-    declared: Vec<String>,
+    reading: Reading,
     task: Option<Task>,
 ) -> Result<Examples, RunError> {
     let Rows { table, labels, weights, .. } = rows;
@@ -231,9 +231,7 @@ pub(crate) fn examples_of(
         return Err(RunError::Empty);
     }
     let schema = reader.schema()?;
-    let looks = reader.source().looks();
-    let looks = looks.into_iter().map(|(name, looks)| (name.to_owned(), looks.clone())).collect();
-    let reading = Reading { looks, declared };
+    let reading = reading.found(reader.source());
     let skipped = reader.source().skipped();
     let skipped = (skipped.rows(), skipped.first().iter().map(ToString::to_string).collect());
     let decisions = input::decisions(reader.source());
@@ -283,7 +281,7 @@ pub(crate) fn examples_of(
 }
 
 /// The distinct labels, in order.
-fn distinct(names: &Labels, labels: &[f64]) -> Vec<f64> {
+pub(crate) fn distinct(names: &Labels, labels: &[f64]) -> Vec<f64> {
     let mut values: Vec<f64> = labels.iter().filter(|y| !y.is_nan()).map(|y| y + 0.0).collect();
     values.sort_by(f64::total_cmp);
     values.dedup();

@@ -9,6 +9,7 @@ mod session;
 mod study;
 mod summary;
 mod trace;
+mod validate;
 mod verify;
 mod widen;
 
@@ -25,6 +26,7 @@ use geowalk_data::{Inference, Labels, Options, Skipped, Source, Task};
 pub use session::{Session, Wanted};
 pub use summary::{Measured, Summary, ThisRun};
 pub use trace::{Course, MOST, Point};
+pub use validate::{CrossValidated, Learning, validate};
 pub(crate) use verify::replay;
 pub use verify::{Mismatch, Verified, verify};
 

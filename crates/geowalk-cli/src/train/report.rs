@@ -7,22 +7,45 @@ use geowalk_run::error::RunError;
 use geowalk_run::learned;
 use geowalk_run::learner::Reach;
 use geowalk_run::predict::restore;
+use geowalk_run::profile::Profile;
 use geowalk_run::train::{Course, Point, Summary};
 use geowalk_run::verdict::percent;
 
 use super::number;
-use crate::report::{self, Origin};
+use crate::report::{self, Judged, Origin};
 
 /// Weights that are shown of each output, and outputs that are shown.
 const WEIGHTS: usize = 20;
 const OUTPUTS: usize = 12;
 
+/// What is known besides the run.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Beside<'a> {
+    /// How the table was read.
+    pub profile: Option<&'a Profile>,
+    /// How good predictions of held-out rows are.
+    pub judged: Option<&'a Judged>,
+    /// Other names of the features, in their order.
+    pub names: Option<&'a [String]>,
+}
+
 /// The page of an on-line run, and where it comes from.
-pub fn page(summary: &Summary, course: &Course, from: &Origin) -> Result<Page, RunError> {
+pub fn page(
+    summary: &Summary,
+    course: &Course,
+    beside: Beside<'_>,
+    from: &Origin,
+) -> Result<Page, RunError> {
+    let Beside { profile, judged, names } = beside;
     let what = if summary.is_fitted() { "A fitted linear model" } else { "An on-line run" };
     let label = course.model.schema.label();
     let about = (summary.seen.examples, from);
-    let mut page = report::opening(label, what, about, &sentence(summary), tiles(summary));
+    let mut page = match judged {
+        Some(judged) => {
+            report::quality(report::of_classes(label, what, about, Some(judged), ""), judged)
+        }
+        None => report::opening(label, what, about, &sentence(summary), tiles(summary)),
+    };
     if !summary.guarantee.is_empty() {
         page = page.section("What is guaranteed");
         for line in &summary.guarantee {
@@ -34,14 +57,20 @@ pub fn page(summary: &Summary, course: &Course, from: &Origin) -> Result<Page, R
         page = losses(page, summary, &course.points);
     }
     page = team(page, summary, &course.points);
-    page = path(page, course)?;
-    page = weights(page, course)?;
-    if !summary.notes.is_empty() {
+    page = path(page, course, names)?;
+    page = weights(page, course, names)?;
+    let warnings = profile.iter().flat_map(|profile| &profile.warnings);
+    let notes: Vec<&String> = warnings.chain(&summary.notes).collect();
+    if !notes.is_empty() {
         page = page.section("Notes");
-        for note in &summary.notes {
+        for note in notes {
             page = page.prose(note);
         }
     }
+    if let Some(judged) = judged {
+        page = report::margins(page, judged);
+    }
+    page = report::reading(page, profile);
     page = page.folded("Settings").facts(facts(summary));
     Ok(report::repeat(theorems(page, summary), from))
 }
@@ -212,7 +241,7 @@ fn team(page: Page, summary: &Summary, points: &[Point]) -> Page {
 }
 
 /// The walk itself, where it can be drawn.
-fn path(page: Page, course: &Course) -> Result<Page, RunError> {
+fn path(page: Page, course: &Course, names: Option<&[String]>) -> Result<Page, RunError> {
     let walked: Vec<[f64; 3]> =
         course.points.iter().filter_map(|p| p.weights.clone().try_into().ok()).collect();
     let (Some(first), Some(last)) = (walked.first().copied(), walked.last().copied()) else {
@@ -225,7 +254,7 @@ fn path(page: Page, course: &Course) -> Result<Page, RunError> {
             .point("last", last)
             .into(),
         Reach::Simplex if walked.iter().flatten().all(|w| *w >= 0.0) => {
-            let names = learned::weight_names(&course.model, 3);
+            let names = learned::weight_names(&course.model, 3, names);
             let corners = [0, 1, 2].map(|i| names.get(i).map_or("", String::as_str));
             TrianglePath::new("The weights on their simplex", corners)
                 .path("weights", walked)
@@ -239,8 +268,8 @@ fn path(page: Page, course: &Course) -> Result<Page, RunError> {
 }
 
 /// The largest weights by name.
-fn weights(page: Page, course: &Course) -> Result<Page, RunError> {
-    let outputs = learned::largest(&course.model, WEIGHTS)?;
+fn weights(page: Page, course: &Course, names: Option<&[String]>) -> Result<Page, RunError> {
+    let outputs = learned::largest(&course.model, WEIGHTS, names)?;
     let mut page = page.section("The largest weights");
     if outputs.len() > OUTPUTS {
         page = page.prose(&format!("Of the first {OUTPUTS} of {} outputs.", outputs.len()));

@@ -23,6 +23,7 @@ use pyo3::types::PyBytes;
 
 use super::{Batch, Data, Renamed};
 use crate::error::{config, data, run};
+use crate::fork::divided;
 use crate::label::ClassLabel;
 use crate::listen::known;
 use crate::loss::Loss;
@@ -220,7 +221,7 @@ impl Boost {
     ) -> PyResult<Bound<'py, PyAny>> {
         let (batch, boosted) = (slf.as_super(), slf.boosted.boosted());
         let table = batch.table(&columns)?;
-        let mut scores = py.detach(|| boosted.scores(&table)).map_err(run)?;
+        let mut scores = py.detach(|| divided(|| boosted.scores(&table))).map_err(run)?;
         if scores.len() == 1 {
             return Ok(PyArray1::from_vec(py, scores.remove(0)).into_any());
         }

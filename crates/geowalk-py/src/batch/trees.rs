@@ -21,6 +21,7 @@ use super::{Batch, Data, Renamed, whole};
 use crate::columns::{schema, table};
 use crate::convert::unreadable;
 use crate::error::{config, data, run};
+use crate::fork::divided;
 use crate::frame::FrameSource;
 use crate::label::ClassLabel;
 use crate::listen::{known, listening};
@@ -181,7 +182,7 @@ impl Trees {
         columns: Vec<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let (table, trees) = (slf.as_super().table(&columns)?, slf.learned.trees());
-        match py.detach(|| trees.predict(&table)) {
+        match py.detach(|| divided(|| trees.predict(&table))) {
             Predicted::Numbers(found) => Ok(PyArray1::from_vec(py, found)),
             Predicted::Classes(_, all) => Ok(PyArray1::from_vec(py, all)),
         }
@@ -195,7 +196,7 @@ impl Trees {
     ) -> PyResult<Bound<'py, PyAny>> {
         let (batch, trees) = (slf.as_super(), slf.learned.trees());
         let table = batch.table(&columns)?;
-        let scores = py.detach(|| trees.model.scores(&table));
+        let scores = py.detach(|| divided(|| trees.model.scores(&table)));
         if trees.model.outputs() == 1 {
             return Ok(PyArray1::from_vec(py, scores).into_any());
         }
@@ -212,9 +213,11 @@ impl Trees {
         let table = batch.table(&columns)?;
         let mut all = Vec::new();
         py.detach(|| {
-            trees.staged(&table, &mut |predicted| match predicted {
-                Predicted::Classes(_, shares) => all.push(shares),
-                Predicted::Numbers(_) => {}
+            divided(|| {
+                trees.staged(&table, &mut |predicted| match predicted {
+                    Predicted::Classes(_, shares) => all.push(shares),
+                    Predicted::Numbers(_) => {}
+                });
             });
         });
         all.iter().map(|shares| batch.arranged(py, shares)).collect()
@@ -229,9 +232,11 @@ impl Trees {
         let (table, trees) = (slf.as_super().table(&columns)?, slf.learned.trees());
         let mut all = Vec::new();
         py.detach(|| {
-            trees.staged(&table, &mut |predicted| match predicted {
-                Predicted::Numbers(found) => all.push(found),
-                Predicted::Classes(..) => {}
+            divided(|| {
+                trees.staged(&table, &mut |predicted| match predicted {
+                    Predicted::Numbers(found) => all.push(found),
+                    Predicted::Classes(..) => {}
+                });
             });
         });
         Ok(all.into_iter().map(|found| PyArray1::from_vec(py, found)).collect())

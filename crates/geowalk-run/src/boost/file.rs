@@ -54,7 +54,10 @@ impl Plan {
         }
         arrays.extend(course::arrays(histories));
         Model {
-            settings: self.settings(task, boosted),
+            settings: Settings {
+                reading: examples.reading.settings.clone(),
+                ..self.settings(task, boosted)
+            },
             schema: examples.schema.clone(),
             classes: examples.coding.classes().to_vec(),
             examples: examples.classes.rows() as u64,

@@ -3,11 +3,10 @@
 
 use geowalk::ConfigError;
 use geowalk::boost::table::Classes;
-use geowalk::error::Allowed;
 
 use super::{Plan, Said, wrong};
 use crate::error::RunError;
-use crate::folds::{divide, stratified};
+use crate::folds::{self, divide, stratified};
 use crate::table::Examples;
 
 /// What cross-validation found.
@@ -44,12 +43,7 @@ pub enum Checked {
 
 /// Are so many folds possible?
 pub fn check(examples: &Examples, count: usize) -> Result<(), ConfigError> {
-    let (value, rows) = (count as f64, examples.classes.rows());
-    if (2..=rows).contains(&count) {
-        return Ok(());
-    }
-    let allowed = Allowed::Closed(2.0, rows as f64);
-    Err(ConfigError::OutOfRange { name: "folds", value, allowed })
+    folds::check(examples.classes.rows(), count)
 }
 
 /// Learns `count` times from all folds but one and tests on that one. What a run that was halted has found is

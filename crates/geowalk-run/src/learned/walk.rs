@@ -1,10 +1,11 @@
 //! Walks and natural gradient.
 
-use geowalk::row::Block;
-use geowalk_data::Task;
+use geowalk::row::{Block, Row};
+use geowalk_data::{Schema, Task};
 use serde_json::{Value, json};
 
 use super::{Answers, Ask, Form, Guarantees, Learned, Section, Wants};
+use crate::boost::words;
 use crate::certificate::{Against, Report};
 use crate::certify::{self, Open, Which};
 use crate::error::RunError;
@@ -14,6 +15,7 @@ use crate::link::{Floor, probability, threshold};
 use crate::metrics::Interval;
 use crate::model::Model;
 use crate::predict::restore;
+use crate::profile::Profile;
 use crate::sql::Target;
 use crate::table::Heading;
 use crate::team;
@@ -83,6 +85,74 @@ impl Walking {
     }
 }
 
+/// Features that are named for a prediction.
+const FOR: usize = 3;
+
+impl Walking {
+    /// The features that raise the score of what was found for row i most, and the one that lowers it most. With several
+    /// classes a score is compared with the mean of all.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a class number")]
+    fn because(
+        &self,
+        model: &Model,
+        weights: &[Vec<f64>],
+        rows: &Block,
+        i: usize,
+        found: f64,
+    ) -> String {
+        let shift = usize::from(model.settings.intercept);
+        let class = found as usize;
+        let weight = |j: usize| {
+            let of = |k: usize| weights[k].get(j + shift).copied().unwrap_or(0.0);
+            match self.task {
+                Task::Regression => of(0),
+                Task::Binary => of(0) * if class == 1 { 1.0 } else { -1.0 },
+                Task::Multiclass => {
+                    let mean = (0..weights.len()).map(of).sum::<f64>() / weights.len() as f64;
+                    if class < weights.len() { of(class) - mean } else { 0.0 }
+                }
+            }
+        };
+        let mut parts: Vec<(f64, usize, f64)> = Vec::new();
+        let mut see = |j: usize, x: f64| {
+            let part = weight(j) * x;
+            if part != 0.0 {
+                parts.push((part, j, x));
+            }
+        };
+        if rows.columns().is_some() {
+            rows.dense(i).each(&mut see);
+        } else {
+            rows.sparse(i).each(&mut see);
+        }
+        // The largest first; of equal ones the first feature.
+        parts.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()).then(a.1.cmp(&b.1)));
+        let words = |&(part, j, x): &(f64, usize, f64)| {
+            let name = name(model, j + shift, None);
+            let value = if x == 1.0 && name.contains('=') {
+                String::new()
+            } else {
+                format!(" = {}", words::threshold(x))
+            };
+            format!("{name}{value} ({:.2})", part.abs())
+        };
+        let list = |sign: f64, most: usize| -> Vec<String> {
+            parts.iter().filter(|(part, ..)| part * sign > 0.0).take(most).map(words).collect()
+        };
+        let (with, against) = (list(1.0, FOR), list(-1.0, 1));
+        let what = match self.task {
+            Task::Regression => words::threshold(found),
+            _ => self.classes.get(class).cloned().unwrap_or_default(),
+        };
+        let with = if with.is_empty() {
+            format!("{what}, although no feature speaks for it")
+        } else {
+            format!("{what} because {}", with.join(" and "))
+        };
+        if against.is_empty() { with } else { format!("{with}; against it {}", against.join("")) }
+    }
+}
+
 impl Learned for Walking {
     fn wants(&self) -> Result<Wants, RunError> {
         Ok(Wants::Rows)
@@ -103,6 +173,18 @@ impl Learned for Walking {
             self.answer(scores, ask, out);
         }
         Ok(())
+    }
+
+    fn explains(&self) -> bool {
+        self.built.learner.is_linear()
+    }
+
+    fn explain_rows(&self, model: &Model, rows: &Block, found: &[f64]) -> Vec<String> {
+        let learner = &self.built.learner;
+        let mut weights = vec![Vec::new(); learner.outputs()];
+        weights.iter_mut().enumerate().for_each(|(k, w)| learner.weights(k, w));
+        let why = |(i, found): (usize, &f64)| self.because(model, &weights, rows, i, *found);
+        found.iter().enumerate().map(why).collect()
     }
 
     fn describe(&self, model: &Model, top: usize) -> Result<Vec<Section>, RunError> {
@@ -143,7 +225,8 @@ impl Learned for Walking {
             let lines = report.lines().into_iter().chain(report.rounds_note(model.examples));
             sections.push(Section::Lines(lines.collect()));
         }
-        for (name, top) in weights(model, &self.built, top) {
+        sections.extend(columns(&model.schema));
+        for (name, top) in weights(model, &self.built, top, None) {
             let lines = top.iter().map(|(feature, weight)| format!("{weight:>14.6}  {feature}"));
             sections
                 .push(Section::Titled(format!("{name}: largest weights{whose}"), lines.collect()));
@@ -157,7 +240,7 @@ impl Learned for Walking {
         let one = |(n, w): &(String, f64)| json!({"feature": n, "weight": w});
         let output = |(name, top): (String, Vec<(String, f64)>)| json!({"output": name, "top": top.iter().map(one).collect::<Vec<_>>()});
         let weights: Vec<Value> =
-            weights(model, &self.built, top).into_iter().map(output).collect();
+            weights(model, &self.built, top, None).into_iter().map(output).collect();
         Ok(json!({
             "walk": self.walk, "loss": s.loss, "rate": s.rate(), "task": s.task.name(), "seed": s.seed,
             "intercept": s.intercept, "examples": model.examples,
@@ -189,15 +272,31 @@ impl Learned for Walking {
     }
 }
 
+/// How columns were read: those of numbers are counted, the others listed.
+fn columns(schema: &Schema) -> Option<Section> {
+    let mut profile = Profile::of_schema(schema)?;
+    let mut lines = vec![profile.sentence()];
+    profile.columns.retain(|column| column.kind != "numbers");
+    if !profile.columns.is_empty() {
+        lines.push(String::new());
+        lines.extend(profile.lines());
+    }
+    Some(Section::Titled("how the table was read".to_owned(), lines))
+}
+
 /// The name of an output, and its weights by feature name.
 pub type Output = (String, Vec<(String, f64)>);
 
-/// The largest weights of every output of a walk, by feature name.
-pub fn largest(model: &Model, count: usize) -> Result<Vec<Output>, RunError> {
-    Ok(weights(model, &restore(model)?, count))
+/// The largest weights of every output of a walk, by feature name. `names` replaces the names of the features.
+pub fn largest(
+    model: &Model,
+    count: usize,
+    names: Option<&[String]>,
+) -> Result<Vec<Output>, RunError> {
+    Ok(weights(model, &restore(model)?, count, names))
 }
 
-fn weights(model: &Model, built: &Built, count: usize) -> Vec<Output> {
+fn weights(model: &Model, built: &Built, count: usize, names: Option<&[String]>) -> Vec<Output> {
     let coding = Coding::restore(model.settings.task, model.classes.clone());
     let labels = model.schema.labels();
     let mut w = Vec::new();
@@ -208,23 +307,26 @@ fn weights(model: &Model, built: &Built, count: usize) -> Vec<Output> {
             Task::Binary => format!("score of {}", coding.text(1, labels)),
             Task::Multiclass => coding.text(k, labels),
         };
-        (name, top(model, &w, count))
+        (name, top(model, &w, count, names))
     });
     outputs.collect()
 }
 
 /// The largest weights by feature name, ordered by magnitude; zero weights are omitted.
-fn top(model: &Model, w: &[f64], count: usize) -> Vec<(String, f64)> {
+fn top(model: &Model, w: &[f64], count: usize, names: Option<&[String]>) -> Vec<(String, f64)> {
     let mut order: Vec<usize> = (0..w.len()).filter(|&i| w[i] != 0.0).collect();
     order.sort_by(|&a, &b| w[b].abs().total_cmp(&w[a].abs()).then(a.cmp(&b)));
-    order.into_iter().take(count).map(|i| (name(model, i), w[i])).collect()
+    order.into_iter().take(count).map(|i| (name(model, i, names), w[i])).collect()
 }
 
 /// Feature name of a weight.
-fn name(model: &Model, i: usize) -> String {
+fn name(model: &Model, i: usize, names: Option<&[String]>) -> String {
     let shift = usize::from(model.settings.intercept);
     if i < shift {
         return "(intercept)".to_owned();
+    }
+    if let Some(name) = names.and_then(|names| names.get(i - shift)) {
+        return name.clone();
     }
     let index = u32::try_from(i - shift).unwrap_or(u32::MAX);
     let known = model.schema.features().name(index);
@@ -232,6 +334,6 @@ fn name(model: &Model, i: usize) -> String {
 }
 
 /// Feature names of the first `count` weights.
-pub fn weight_names(model: &Model, count: usize) -> Vec<String> {
-    (0..count).map(|i| name(model, i)).collect()
+pub fn weight_names(model: &Model, count: usize, names: Option<&[String]>) -> Vec<String> {
+    (0..count).map(|i| name(model, i, names)).collect()
 }

@@ -34,6 +34,7 @@ pub fn model(plan: &Plan, tree: &Tree, examples: &Examples, summary: serde_json:
             seed: plan.seed,
             intercept: false,
             certificate: false,
+            reading: examples.reading.settings.clone(),
             ..Settings::new(learner, criterion, examples.coding.task())
         },
         schema: examples.schema.clone(),

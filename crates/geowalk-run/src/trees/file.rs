@@ -66,6 +66,7 @@ impl TreesPlan {
                 seed: self.seed,
                 intercept: false,
                 certificate: !learned.classes.is_empty(),
+                reading: target.reading.clone(),
                 ..Settings::new(learner, learned.model.loss.spec(), learned.task())
             },
             schema: target.schema.clone(),

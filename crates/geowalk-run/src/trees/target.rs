@@ -7,7 +7,8 @@ use geowalk_data::{Labels, Options, Schema, Task};
 use super::spread;
 use crate::error::RunError;
 use crate::label::Coding;
-use crate::profile::Profile;
+use crate::model::ReadSettings;
+use crate::profile::{Profile, Reading};
 use crate::table::{self, Examples, Reader};
 
 /// A table with its labels.
@@ -29,8 +30,10 @@ pub struct Target {
     pub coding: Coding,
     /// What columns, features and labels mean.
     pub schema: Schema,
-    /// How the table was read; not known of numbers.
+    /// How the table was read, if that is known.
     pub profile: Option<Profile>,
+    /// Options of the reader that models keep.
+    pub reading: ReadSettings,
     /// What the user should know, a line each.
     pub notes: Vec<String>,
 }
@@ -38,7 +41,7 @@ pub struct Target {
 impl Target {
     /// Reads all of the data.
     pub fn read(options: Options, task: Option<Task>) -> Result<Self, RunError> {
-        let declared = options.nominal.iter().chain(&options.text).cloned().collect();
+        let reading = Reading::asked(&options);
         let mut reader = Reader::open(options)?;
         let rows = reader.read(usize::MAX)?.ok_or(RunError::Empty)?;
         let names = reader.source().schema().labels();
@@ -46,7 +49,7 @@ impl Target {
         if task.unwrap_or(known.task) != Task::Regression
             || known.reason == geowalk_data::Reason::NoLabels
         {
-            return Self::of(table::examples_of(&reader, rows, declared, task)?);
+            return Self::of(table::examples_of(&reader, rows, reading, task)?);
         }
         let schema = reader.source().schema().clone();
         if let Labels::Names(_) = schema.labels() {
@@ -60,13 +63,17 @@ impl Target {
         if skipped.rows() > 0 {
             notes.push(format!("{} rows could not be read and are left out", skipped.rows()));
         }
+        let reading = reading.found(reader.source());
+        let profile = Profile::of_numbers(&rows.table, &rows.labels, &reader.schema()?, &reading);
         let weights = rows.weights.iter().any(|weight| *weight != 1.0).then_some(rows.weights);
-        Self::numbers(rows.table, rows.labels, weights, schema, notes)
+        let own = Self::numbers(rows.table, rows.labels, weights, schema, notes)?;
+        Ok(Self { profile: Some(profile), reading: reading.settings, ..own })
     }
 
     /// Classes.
     pub fn of(examples: Examples) -> Result<Self, RunError> {
         let profile = Some(Profile::new(&examples));
+        let reading = examples.reading.settings.clone();
         let unit = examples.weight_unit();
         let Examples { table, classes, weights, coding, schema, said, decisions, .. } = examples;
         let mut notes: Vec<String> = said.iter().map(|why| format!("task: {why}")).collect();
@@ -88,7 +95,8 @@ impl Target {
         };
         let codes = classes.codes().to_vec();
         let classes = names;
-        Self { table, y, codes, classes, weights, unit, coding, schema, profile, notes }.weighted()
+        Self { table, y, codes, classes, weights, unit, coding, schema, profile, reading, notes }
+            .weighted()
     }
 
     /// Numbers; NaN is no label.
@@ -115,6 +123,7 @@ impl Target {
             coding: Coding::new(Task::Regression),
             schema,
             profile: None,
+            reading: ReadSettings::default(),
             notes: Vec::new(),
         };
         if kept.len() < rows {
@@ -134,7 +143,7 @@ impl Target {
             return Ok(self);
         }
         let own = self.select(&kept)?;
-        Ok(Self { profile: self.profile, notes: self.notes, ..own })
+        Ok(Self { profile: self.profile, reading: self.reading, notes: self.notes, ..own })
     }
 
     /// Some of the rows.
@@ -154,6 +163,7 @@ impl Target {
             coding: self.coding.clone(),
             schema: self.schema.clone(),
             profile: None,
+            reading: self.reading.clone(),
             notes: Vec::new(),
         })
     }
