@@ -31,7 +31,7 @@ pub enum RunError {
         row: u64,
         /// File and line of the row, if the row was read from a file.
         place: Option<Place>,
-        /// What is wrong with the label.
+        /// The problem with the label.
         cause: LabelError,
     },
     /// The walk could not make its next step.
@@ -47,7 +47,7 @@ pub enum RunError {
         feature: Option<String>,
         /// A smaller rate to try, if that may help.
         suggested: Option<f64>,
-        /// What happened.
+        /// The error of the walk.
         cause: Box<Diverged>,
     },
     /// A checkpoint that this run cannot continue.
@@ -120,9 +120,9 @@ pub enum RunError {
     Experts {
         /// The file.
         file: String,
-        /// What is wrong.
+        /// The problem found.
         found: String,
-        /// What to do.
+        /// How to fix it.
         advice: &'static str,
     },
     /// A round of an expert game has an invalid value.
@@ -133,7 +133,7 @@ pub enum RunError {
         row: u64,
         /// The expert at fault, if it is one.
         expert: Option<String>,
-        /// What happened.
+        /// The invalid value.
         cause: DomainError,
     },
     /// The table is not suitable for training.
@@ -150,7 +150,7 @@ pub enum RunError {
     Fold {
         /// Number of the fold, from 1.
         fold: usize,
-        /// What is wrong with the fold.
+        /// The error in the fold.
         cause: Box<RunError>,
     },
     /// The task is not classification, but the learner needs classes.
@@ -183,17 +183,17 @@ pub enum RunError {
     /// Models that cannot be merged.
     #[error("cannot merge: {why}; {fix}")]
     Merge {
-        /// What is in the way.
+        /// Why they cannot be merged.
         why: String,
-        /// What can be done.
+        /// How to fix it.
         fix: &'static str,
     },
-    /// A merged model where one run is needed.
+    /// An operation on a single run was requested for a merged model.
     #[error(
         "the model was merged from {models} models, which is no single run; verify each of them"
     )]
     Merged {
-        /// How many.
+        /// Number of merged models.
         models: usize,
     },
     /// A table that does not fit in memory as columns.
@@ -240,7 +240,7 @@ pub enum RunError {
         file: String,
         /// Line number from 1, if the fault is on one line.
         line: Option<usize>,
-        /// What is wrong and how to fix it.
+        /// The problem, and how to fix it.
         what: String,
     },
     /// The data are not the rows the model was trained on.
@@ -248,7 +248,7 @@ pub enum RunError {
         "these are not the data of the model: {what}; give the same rows in the same order, read with the same flags"
     )]
     OtherData {
-        /// What differs.
+        /// The difference found.
         what: String,
     },
     /// Interrupted by the user.

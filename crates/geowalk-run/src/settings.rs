@@ -160,19 +160,19 @@ pub struct TreesSettings {
     pub effective_rows: bool,
     /// How leaf values are computed.
     pub leaf_step: String,
-    /// `trees` or `rules`.
+    /// The shape of each round: `trees` or `rules`.
     #[serde(default = "of_trees", skip_serializing_if = "is_trees")]
     pub shape: String,
-    /// Of several classes: one tree votes for all of them.
+    /// Whether one tree votes for all of several classes.
     #[serde(default, skip_serializing_if = "is_default")]
     pub vector: bool,
-    /// Columns in which the score must not fall.
+    /// Columns in which the score must not decrease.
     #[serde(default, skip_serializing_if = "is_default")]
     pub increasing: Vec<String>,
-    /// Columns in which it must not rise.
+    /// Columns in which the score must not increase.
     #[serde(default, skip_serializing_if = "is_default")]
     pub decreasing: Vec<String>,
-    /// Groups of columns that may meet.
+    /// Groups of columns that may occur together in a rule or on the path to a leaf; if empty, all may.
     #[serde(default, skip_serializing_if = "is_default")]
     pub interactions: Vec<Vec<String>>,
 }

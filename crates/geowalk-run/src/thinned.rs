@@ -1,6 +1,6 @@
 //! # Points of curves in pictures
-//! Keeps enough points for a smooth curve, and always fewer than [`MOST`]. When that number is reached, every second
-//! point is dropped and the distance between points doubles. The last point is always included.
+//! Keeps enough points for a smooth curve, and at most [`MOST`]. When that number is reached, every second point is
+//! dropped and the distance between points doubles. The last point is always included.
 
 /// The limit on the number of points.
 pub const MOST: usize = 512;

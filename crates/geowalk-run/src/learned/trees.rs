@@ -31,7 +31,7 @@ impl Trees {
     }
 }
 
-/// What the model is, in words.
+/// Short description of the model.
 fn model_of(shown: &Shown, loss: &str) -> String {
     let trees = shown.trees();
     match trees.shape {

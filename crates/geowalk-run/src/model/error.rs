@@ -22,7 +22,7 @@ pub enum ModelError {
     File {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The error.
         cause: Box<ModelError>,
     },
     /// Another run has overwritten the file that this run continued.
