@@ -135,7 +135,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Advice for a header that looks like a title: one name in words, or none.
+/// Advice for a header that looks like a title, with one name or none.
 fn title(columns: &[String]) -> String {
     let mut named = columns.iter().filter(|name| !name.is_empty());
     let first = named.next();

@@ -1,27 +1,30 @@
-//! # Are probabilities what they say?
-//! Predictions in bins by their probability; in each the mean of what was said beside the share of what came. For two classes the probability of the positive one, for more that of
-//! the class that is predicted. And the margins: P of the class of a row less the largest P of another, in [−1, 1]; for two classes that is $2\nabla\varphi^{-1}(yH) - 1$.
+//! # Calibration of probabilities
+//! Groups predictions into bins by their probability, and compares the mean prediction with the observed frequency in
+//! each bin. For two classes, the probability is that of the positive class; for more, that of the predicted class.
+//! Also computes the margins: P of the true class minus the largest P of another class, in [−1, 1]. For two classes
+//! the margin is $2\nabla\varphi^{-1}(yH) - 1$.
 //!
-//! **Source** \[NN09, eq. (42)\] for the margins; \[GPSW17\] for the expected calibration error, Σ share of the rows · |said − came|.
+//! **Source** \[NN09, eq. (42)\] for the margins; \[GPSW17\] for the expected calibration error, the sum over bins of
+//! (fraction of rows)·|mean prediction − observed frequency|.
 
-/// Bins of equal width.
+/// Number of bins, of equal width.
 const BINS: usize = 10;
 
-/// What was said and what came, for predictions of about the same probability.
+/// Mean prediction and observed frequency for predictions of similar probability.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Bin {
-    /// How many rows.
+    /// Number of rows.
     pub rows: usize,
-    /// The mean of the probabilities.
+    /// The mean predicted probability.
     pub said: f64,
-    /// The share of rows of which it was true.
+    /// The observed frequency: the fraction of rows with the class.
     pub came: f64,
 }
 
-/// Probabilities beside what came.
+/// Calibration bins and margins of a set of predictions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Calibration {
-    /// The bins that have rows, from low to high.
+    /// The nonempty bins, by increasing probability.
     pub bins: Vec<Bin>,
     /// The expected calibration error.
     pub error: f64,
@@ -30,7 +33,7 @@ pub struct Calibration {
 }
 
 impl Calibration {
-    /// From the probabilities of `classes` classes, row by row, and the class of each row.
+    /// Computes the calibration from the probabilities of `classes` classes, row by row, and the class of each row.
     ///
     /// ```
     /// use geowalk_run::calibration::Calibration;
@@ -81,7 +84,7 @@ impl Calibration {
         Self { bins, error: off / (codes.len() as f64).max(1.0), margins }
     }
 
-    /// How many margins lie in each of so many intervals of [−1, 1], as (from, to, rows).
+    /// Number of margins in each of `intervals` equal intervals of [−1, 1], as (from, to, rows).
     pub fn histogram(&self, intervals: usize) -> Vec<(f64, f64, f64)> {
         let width = 2.0 / intervals as f64;
         let mut counts = vec![0.0; intervals];

@@ -163,7 +163,7 @@ pub trait Learned: Send + Sync {
         false
     }
 
-    /// Why each row of a block is what was found for it, where rows answer by themselves.
+    /// An explanation for each row of a block; empty if the model explains only rows of tables.
     fn explain_rows(&self, _model: &Model, _rows: &Block, _found: &[f64]) -> Vec<String> {
         Vec::new()
     }

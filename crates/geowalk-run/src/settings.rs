@@ -198,13 +198,13 @@ pub struct ExpertSettings {
     pub share: f64,
     /// Number of experts.
     pub experts: usize,
-    /// Their names, in the order of their numbers; none where a table had none.
+    /// Names of the experts, in order; empty if the table had none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
     /// The outcomes of decimal odds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub odds: Vec<String>,
-    /// The column of the outcome.
+    /// Name of the column with the outcome.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
 }
@@ -243,7 +243,7 @@ pub struct StreamSettings {
     /// Declared classes without examples.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unseen: Vec<String>,
-    /// From how many models it was merged.
+    /// Number of models that were merged.
     #[serde(skip_serializing_if = "is_default")]
     pub merged: usize,
     /// How the weights were fitted to all rows together.

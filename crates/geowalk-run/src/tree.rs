@@ -1,5 +1,6 @@
-//! # Trees, from data to a model
-//! Reads a table, grows a tree ([`geowalk::boost::tree`]), measures it by cross-validation if asked, prunes it by a held-out part if asked, and writes it.
+//! # Training a tree
+//! Reads a table, grows a tree ([`geowalk::boost::tree`]) and writes the model. Optionally, the tree is measured by
+//! cross-validation and pruned on held-out rows.
 
 mod export;
 mod file;
@@ -27,22 +28,23 @@ use crate::profile::Profile;
 use crate::table::{self, Examples};
 use crate::verdict::Verdict;
 
-/// How a tree is made smaller after it was grown.
+/// How a grown tree is pruned.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Prune {
-    /// By length, unless leaves, depth or the rows of a leaf are limited.
+    /// By length, unless the leaves, the depth or the rows of a leaf are limited.
     #[default]
     Auto,
-    /// Not at all.
+    /// No pruning.
     Off,
-    /// By its length: a question stays if it tells more about the classes than it takes to ask it.
+    /// By description length: a question is kept if it gives more information about the classes than its description
+    /// costs.
     Length,
-    /// By this part of the data, which the tree is not grown on.
+    /// On this fraction of the data, which is not used for growing.
     Part(f64),
 }
 
 impl Prune {
-    /// What a text says: `auto`, `off`, `length`, or a part of the data.
+    /// Parses `auto`, `off`, `length`, or a fraction of the data.
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
         Ok(match text {
             "auto" => Self::Auto,
@@ -59,24 +61,23 @@ impl Prune {
     }
 }
 
-/// What to grow, and how.
+/// The settings of a tree.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// The criterion and the limits.
     pub growth: Growth,
-    /// Thresholds between so many bins; otherwise between all values.
+    /// Number of bins per column; `None` for thresholds between all values.
     pub bins: Option<usize>,
-    /// Cross-validation with so many folds.
+    /// Number of folds for cross-validation.
     pub folds: Option<usize>,
-    /// How the tree is made smaller after it was grown.
+    /// How the tree is pruned.
     pub prune: Prune,
-    /// κ of the probabilities (m + κ)/(n + Cκ), where m and n count rows; rows with weights count as many as
-    /// their weights have
-    /// [units](Examples::weight_unit).
+    /// κ in the probabilities (m + κ)/(n + Cκ), where m and n count rows. Weighted rows count as many as their weights
+    /// have [units](Examples::weight_unit).
     pub smoothing: f64,
-    /// Seed of folds and of the part for pruning.
+    /// Seed for the folds and for the rows used for pruning.
     pub seed: u64,
-    /// What is to be learned; otherwise told by the labels.
+    /// The task; `None` to infer it from the labels.
     pub task: Option<Task>,
 }
 
@@ -108,7 +109,7 @@ impl Plan {
         range("smoothing", self.smoothing, Allowed::NonNegative)
     }
 
-    /// Is the tree pruned by its length?
+    /// Whether the tree is pruned by length.
     fn shortens(&self) -> bool {
         let Growth { max_leaves, max_depth, min_leaf, .. } = &self.growth;
         let free = max_leaves.is_none() && max_depth.is_none() && *min_leaf <= 1;
@@ -120,7 +121,7 @@ impl Plan {
         self.smoothing * examples.weight_unit()
     }
 
-    /// Grows a tree, and prunes it if that is wanted.
+    /// Grows a tree and prunes it if requested.
     fn grow(
         &self,
         table: &Table,
@@ -174,37 +175,37 @@ fn select(
     Ok((table.select(rows)?, Classes::new(codes, classes.names().to_vec())?, weights))
 }
 
-/// What is measured of classes.
+/// The metrics of a classifier.
 const METRICS: [&str; 3] = ["accuracy", "auc", "log_loss"];
 
-/// What came out.
+/// The result of training.
 #[derive(Debug)]
 pub struct Summary {
-    /// Rows learned from.
+    /// Number of training rows.
     pub examples: usize,
     /// The cost of the tree per unit of weight: the average of the balanced convex loss on the training data.
     pub loss: f64,
     /// Metrics on the training data, by name.
     pub metrics: Vec<(&'static str, f64)>,
-    /// The metrics of each fold, on rows that its tree has not seen.
+    /// The metrics of each fold, on rows that its tree was not trained on.
     pub folds: Vec<Vec<(&'static str, f64)>>,
-    /// What was learned.
+    /// The task.
     pub task: Task,
     /// The criterion.
     pub loss_name: String,
-    /// Leaves and depth.
+    /// Number of leaves, and depth.
     pub shape: (usize, usize),
-    /// What each column gained, largest first, as parts of 1.
+    /// The share of each column in the total gain, largest first.
     pub importance: Vec<(String, f64)>,
-    /// Rows left out.
+    /// Number of rows skipped.
     pub skipped: u64,
-    /// What the user should know besides.
+    /// Additional notes for the user.
     pub notes: Vec<String>,
-    /// How good it is on rows that were held out by folds, or without folds on those that it was grown on.
+    /// The quality on rows held out by the folds; without folds, on the training rows.
     pub verdict: Option<Verdict>,
-    /// How the table was read; of older model files nothing is known.
+    /// How the table was read; `None` for older model files.
     pub profile: Option<Profile>,
-    /// How long it took.
+    /// Training time in seconds.
     pub seconds: f64,
 }
 
@@ -230,7 +231,7 @@ impl Summary {
         object
     }
 
-    /// What a model file tells of it.
+    /// The summary stored in a model file.
     pub fn of(model: &Model) -> Option<Self> {
         let own = &model.summary;
         let count = |key: &str| own[key].as_u64().and_then(|count| usize::try_from(count).ok());
@@ -259,7 +260,7 @@ impl Summary {
         })
     }
 
-    /// The part that a model file keeps.
+    /// The part of the summary that a model file stores.
     pub fn record(&self) -> Value {
         let named = |metrics: &[(&'static str, f64)]| -> serde_json::Map<String, Value> {
             metrics.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect()
@@ -309,7 +310,7 @@ fn measure(
     for (row, leaf) in tree.leaves_of(table).into_iter().enumerate() {
         let class = codes[row] as usize;
         let weight = weights.map_or(1.0, |weights| weights[row]);
-        // Of the class that it has.
+        // The probability of its true class.
         let probability = tree.probability(leaf, class, kappa);
         let (y, prediction) = if task == Task::Binary {
             let positive = tree.probability(leaf, 1, kappa);
@@ -325,16 +326,16 @@ fn measure(
     metrics.named()
 }
 
-/// What is said while trees grow.
+/// Messages during training.
 #[derive(Debug, Clone, Copy)]
 pub enum Said<'a> {
     /// A line for people.
     Note(&'a str),
-    /// So many trees are grown, of so many.
+    /// Number of trees grown, and number of trees to grow.
     Grown(usize, usize),
 }
 
-/// A tree, what it was grown on, and what is to be said of it.
+/// A tree, its training data, and its summary.
 #[derive(Debug)]
 pub struct Grown {
     /// The summary.
@@ -343,7 +344,8 @@ pub struct Grown {
     pub tree: Tree,
     /// The data.
     pub examples: Examples,
-    /// The probabilities of all classes, row by row; with folds each row's by the tree that has not seen it.
+    /// The probabilities of all classes, row by row. With folds, each row is predicted by the tree that was not
+    /// trained on it.
     pub probabilities: Vec<f64>,
 }
 
@@ -360,7 +362,7 @@ pub fn probabilities(tree: &Tree, table: &Table, kappa: f64) -> Vec<f64> {
     tree.leaves_of(table).into_iter().flat_map(own).collect()
 }
 
-/// Grows a tree on what `options` read, and writes the model.
+/// Reads the data given by `options`, grows a tree and writes the model.
 pub fn fit(
     plan: &Plan,
     options: Options,
@@ -377,7 +379,7 @@ pub fn fit(
     Ok(Grown { summary, tree, examples, probabilities })
 }
 
-/// Grows a tree on examples in memory. The last part are the [probabilities](Grown::probabilities).
+/// Grows a tree on examples in memory. The last element of the result is the [probabilities](Grown::probabilities).
 pub fn learn(
     plan: &Plan,
     examples: &Examples,
@@ -400,7 +402,7 @@ pub fn learn(
         let allowed = Allowed::Closed(2.0, rows as f64);
         return Err(ConfigError::OutOfRange { name: "folds", value: k as f64, allowed }.into());
     }
-    // First what is kept: folds may be interrupted.
+    // Grow the tree that is kept first, because the folds may be interrupted.
     let tree = plan.grow(table, classes, weights)?;
     said(Said::Grown(1, trees));
     let mut validated = Vec::new();
@@ -435,7 +437,7 @@ pub fn learn(
             validated.push(measured);
         }
         if plan.growth.halt.is_called() {
-            // Trees that stopped early would tell nothing.
+            // Interrupted folds have trees that were stopped early, so their metrics are discarded.
             validated.clear();
             held_out.clear();
         }

@@ -85,12 +85,12 @@ impl Walking {
     }
 }
 
-/// Features that are named for a prediction.
+/// Number of features that are named in favour of a prediction.
 const FOR: usize = 3;
 
 impl Walking {
-    /// The features that raise the score of what was found for row i most, and the one that lowers it most. With several
-    /// classes a score is compared with the mean of all.
+    /// The features that raise the score of the prediction for row i most, and the one that lowers it most. With
+    /// several classes, a score is compared with the mean over all classes.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a class number")]
     fn because(
         &self,
@@ -125,7 +125,7 @@ impl Walking {
         } else {
             rows.sparse(i).each(&mut see);
         }
-        // The largest first; of equal ones the first feature.
+        // Largest first; among equals the first feature.
         parts.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()).then(a.1.cmp(&b.1)));
         let words = |&(part, j, x): &(f64, usize, f64)| {
             let name = name(model, j + shift, None);
@@ -272,7 +272,7 @@ impl Learned for Walking {
     }
 }
 
-/// How columns were read: those of numbers are counted, the others listed.
+/// How columns were read: columns of numbers are counted, all others listed.
 fn columns(schema: &Schema) -> Option<Section> {
     let mut profile = Profile::of_schema(schema)?;
     let mut lines = vec![profile.sentence()];
