@@ -5,9 +5,10 @@ use geowalk_lab::{files, shown};
 /// Modules of `geowalk`; each may use itself and those before it. The file of a geometry also has its O(nnz) form, so
 /// it counts as part of `learn`; the traits of `geometry` come earlier. The file with the theorems of a geometry
 /// counts as part of `certify`.
-const MODULES: [&str; 20] = [
+const MODULES: [&str; 23] = [
     "real", "error", "spec", "sum", "row", "geometry", "sampler", "loss", "update", "learn",
-    "walk", "track", "natural", "boost", "ridge", "certify", "experts", "team", "laws", "optimize",
+    "walk", "track", "natural", "halt", "boost", "ridge", "certify", "matrix", "learner",
+    "experts", "team", "laws", "optimize",
 ];
 
 /// Crates; each may depend on those before it.

@@ -541,7 +541,7 @@ impl<W: Walk> Strand<W> {
     }
 
     fn save(&self, prefix: &str, put: &mut dyn FnMut(String, &[f64])) {
-        self.walk.save(&mut |name, values| put(format!("{prefix}{name}"), values));
+        self.walk.save_state(&mut |name, values| put(format!("{prefix}{name}"), values));
         if let Some(bound) = &self.bound {
             bound.save(&mut |name, values| put(format!("{prefix}certificate.{name}"), values));
         }
@@ -561,7 +561,7 @@ impl<W: Walk> Strand<W> {
         prefix: &str,
         get: &mut dyn FnMut(&str) -> Option<Vec<f64>>,
     ) -> Result<(), ConfigError> {
-        self.walk.load(&mut |name| get(&format!("{prefix}{name}")))?;
+        self.walk.load_state(&mut |name| get(&format!("{prefix}{name}")))?;
         if let Some(bound) = &mut self.bound {
             bound.load(&mut |name| get(&format!("{prefix}certificate.{name}")))?;
         }

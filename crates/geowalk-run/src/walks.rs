@@ -220,7 +220,8 @@ fn find(name: &str) -> Option<&'static Named> {
         let (method, _) = name.split_once(':')?;
         NATURAL.iter().find(|row| row.is_called(method))
     };
-    entries().find(|row| row.is_called(name)).or_else(family)
+    let listed = entries().find(|row| row.is_called(name));
+    listed.or_else(family).or_else(|| generic::own(name))
 }
 
 /// Is this natural gradient, which chooses its family from the data where none is named?

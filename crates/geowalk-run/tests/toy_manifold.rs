@@ -175,3 +175,35 @@ fn a_row_with_too_many_features_is_refused() {
     let error = learner.learn(&block, 0..1, &mut Vec::new()).unwrap_err().to_string();
     assert_eq!(error, "the row has 4 coordinates; 3 are needed");
 }
+
+/// The names, parameters and bits of `geowalk::Learner` are those of the command line.
+#[test]
+fn a_named_learner_has_the_bits_of_the_command() {
+    let mut compared = 0;
+    for name in geowalk::Learner::names() {
+        let spread = name.replace("product", "product(euclidean(n=2), simplex(n=2))");
+        let Ok(mut named) = geowalk::Learner::with_features(&spread, "huber", 0.02, 4) else {
+            continue; // no point has 4 weights
+        };
+        let setting = Setting::new(AnyLoss::parse("huber").unwrap(), Rate::Constant(0.02));
+        let request = Request { features: Some(4), ..Request::new(Task::Regression, setting, 0) };
+        let Ok(built) = walks::build(&spread, request) else {
+            assert!(spread.contains("bures"), "{spread} is no walk of the command");
+            continue;
+        };
+        let mut command = built.learner;
+        let (mut sampler, mut block) = (Sampler::new(7), Block::new());
+        for _ in 0..50 {
+            let x: Vec<f64> = (0..4).map(|_| 0.2 * sampler.normal()).collect();
+            let y = x[0] - x[3];
+            block.push_dense(&x, y, 1.0).unwrap();
+            named.learn(&x, y).unwrap();
+        }
+        command.learn(&block, 0..50, &mut Vec::new()).unwrap();
+        let mut w = Vec::new();
+        command.weights(0, &mut w);
+        assert_eq!(named.weights(), w, "{spread}");
+        compared += 1;
+    }
+    assert!(compared > 40, "{compared}");
+}

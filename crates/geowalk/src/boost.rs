@@ -8,7 +8,7 @@
 //! * [`trees`]: boosted trees.
 //! * [`weak`]: learners of features: [`rules`], [`stumps`] and small trees, plain [`columns`]. [`mod@tree`]: trees by themselves.
 //! * [`booster`]: rounds with a weak learner. [`flavour`]: several losses. [`multiclass`]: several classes.
-//! * [`uls`]: given features. [`dual`]: how far from the best. [`stop`]: when to stop; [`halt`]: from outside.
+//! * [`uls`]: given features. [`dual`]: how far from the best. [`stop`]: when to stop; [`Halt`]: from outside.
 //!
 //! **Threads** Work on a table is spread over its columns (rayon). Each column is worked on by one thread in one order, and the results are
 //! combined in the order of the columns: the bits do not depend on the number of threads.
@@ -21,7 +21,6 @@ mod chunks;
 pub mod columns;
 pub mod dual;
 pub mod flavour;
-pub mod halt;
 pub mod line;
 mod logistic;
 pub mod multiclass;
@@ -41,9 +40,9 @@ pub mod trees;
 pub mod uls;
 pub mod weak;
 
+pub use crate::halt::Halt;
 pub use booster::{BoostError, Booster, Choice, Ensemble, HeldTable};
 pub use flavour::Flavour;
-pub use halt::Halt;
 pub use line::{Outcome, Separable, Step};
 pub use state::Round;
 pub use stop::{Ended, Stop, Watched};

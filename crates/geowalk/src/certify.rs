@@ -27,6 +27,7 @@
 mod ada_hedge;
 mod any;
 mod boa;
+#[cfg(feature = "boosting")]
 mod boosting;
 mod epochs;
 mod first_order;
@@ -55,6 +56,7 @@ mod winnow;
 pub use ada_hedge::AdaHedge;
 pub use any::{AnyBound, Quantity, Verdict};
 pub use boa::Boa;
+#[cfg(feature = "boosting")]
 pub use boosting::Boosting;
 pub use epochs::Epochs;
 pub use first_order::FirstOrder;

@@ -125,6 +125,12 @@ pub enum DomainError {
         /// Number of examples.
         examples: usize,
     },
+    /// An operation that this geometry has not, or that failed in code of the user's.
+    #[error("{what} is not defined here")]
+    Undefined {
+        /// Which operation.
+        what: &'static str,
+    },
     /// A computation on empty input.
     #[error("{what} is empty")]
     Empty {
@@ -264,6 +270,16 @@ pub enum ConfigError {
         /// Name of the parameter.
         name: String,
     },
+    /// A saved state of another walk.
+    #[error(
+        "the saved state is that of {found}, and this walk is {expected}; build the walk that was saved"
+    )]
+    OtherWalk {
+        /// The walk that was saved.
+        found: String,
+        /// The walk that was to go on.
+        expected: String,
+    },
     /// A geometry that cannot have this number of weights.
     #[error("'{spec}' cannot have {features} weights (features and intercept); {fits} would fit")]
     Width {
@@ -280,6 +296,13 @@ pub enum ConfigError {
     /// A user's loss or function without a required property.
     #[error(transparent)]
     Refused(#[from] Refusal),
+}
+
+/// For what is converted without a failure.
+impl From<std::convert::Infallible> for ConfigError {
+    fn from(never: std::convert::Infallible) -> Self {
+        match never {}
+    }
 }
 
 /// The reason why a user's function was refused, with the place where it violates the condition.

@@ -140,6 +140,9 @@ pub trait SparseForm: Clone + Send + Sync {
     /// The type of a step in the chart.
     type Move;
 
+    /// Name and parameters, as in the language of walks: states of equal ones can be exchanged.
+    fn spec(&self) -> String;
+
     /// The chart with initial weights.
     fn chart(&self) -> Self::Chart;
 
@@ -266,11 +269,15 @@ impl<G: SparseForm> Walk for Steps<G> {
         self.form.gradient(round, x)
     }
 
-    fn save(&self, put: Put<'_>) {
+    fn spec(&self) -> String {
+        self.form.spec()
+    }
+
+    fn save_state(&self, put: Put<'_>) {
         self.chart.save(put);
     }
 
-    fn load(&mut self, get: Get<'_>) -> Result<(), ConfigError> {
+    fn load_state(&mut self, get: Get<'_>) -> Result<(), ConfigError> {
         self.chart.load(get)
     }
 }

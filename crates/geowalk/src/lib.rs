@@ -16,12 +16,29 @@
 //! * [`update`]: reference definitions of the update rules, for any geometry. [`walk`]: fast versions of the same
 //!   rules, used by the learners, at O(nnz) per example.
 //! * [`natural`]: natural gradient for several classes, at the cost of plain gradient descent.
+//! * [`matrix`]: weights that are matrices, and several null vectors at once.
 //! * [`optimize`]: minimises any smooth cost on any manifold, over a batch or a stream.
-//! * [`boost`]: batch learning of rules and trees from a table stored by columns.
+//! * `boost`: batch learning of rules and trees from a table stored by columns.
 //! * [`ridge`]: the best linear model of a table, computed from all rows together.
 //! * [`certify`]: regret theorems, evaluated on a finished run. [`experts`]: combines experts' predictions; their
 //!   regret is tracked exactly.
 //! * [`laws`]: the properties that all of these must have, as functions that users can call on their implementations.
+//!
+//! ## A learner by name
+//! [`Learner`] is the front door: a walk by its name, a loss, a rate; rows in, predictions and a certificate out.
+//!
+//! ```
+//! use geowalk::Learner;
+//! let mut eg = Learner::new("eg", "squared", 0.5)?;
+//! for _ in 0..100 {
+//!     eg.learn(&[1.0, 0.0, -1.0], 0.5)?;
+//! }
+//! assert!((eg.predict(&[1.0, 0.0, -1.0])? - 0.5).abs() < 1e-9);
+//! # Ok::<(), geowalk::LearnerError>(())
+//! ```
+//!
+//! **Features** `boosting` (on by default) has the module `boost` and the dependency `rayon`; without it the crate runs in the
+//! caller's thread alone.
 //!
 //! ## Example
 //! A null vector on the sphere: every row is orthogonal to (1, 0, 0), and the weights converge to it. The certificate
@@ -56,14 +73,18 @@
 //! \[MW01\]. Keys are those of `REFERENCES.bib`; symbols are those of `NOTATION.md`. Where a printed statement needed
 //! a correction, the file that uses it says so.
 
+#[cfg(feature = "boosting")]
 pub mod boost;
 pub mod certify;
 pub mod error;
 pub mod experts;
 pub mod geometry;
+mod halt;
 pub mod laws;
 pub mod learn;
+mod learner;
 pub mod loss;
+pub mod matrix;
 pub mod natural;
 pub mod optimize;
 mod real;
@@ -78,4 +99,6 @@ pub mod update;
 pub mod walk;
 
 pub use error::{ConfigError, DomainError};
+pub use halt::Halt;
+pub use learner::{Learner, LearnerError};
 pub use real::Real;

@@ -247,6 +247,14 @@ impl AnyLoss {
     }
 }
 
+impl TryFrom<&str> for AnyLoss {
+    type Error = ConfigError;
+
+    fn try_from(text: &str) -> Result<Self, ConfigError> {
+        Self::parse(text)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -35,7 +35,7 @@ mod lbfgs;
 mod objective;
 
 use crate::Real;
-use crate::boost::Halt;
+use crate::halt::Halt;
 use crate::loss::{AnyLoss, Loss};
 use crate::row::Block;
 use cholesky::Cholesky;

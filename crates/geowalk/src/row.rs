@@ -268,6 +268,52 @@ pub trait Row<F: Real>: Copy {
     }
 }
 
+/// A row of either kind, as doors take it.
+///
+/// ```
+/// use geowalk::row::{AnyRow, Sparse};
+/// let _: AnyRow<'_> = (&[1.0, 2.0]).into();
+/// let _: AnyRow<'_> = Sparse::new(&[0, 7], &[1.0, 2.0])?.into();
+/// # Ok::<(), geowalk::DomainError>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub enum AnyRow<'a> {
+    /// Every coordinate.
+    Dense(Dense<'a, f64>),
+    /// The coordinates that are present.
+    Sparse(Sparse<'a, f64>),
+}
+
+impl<'a> From<Dense<'a, f64>> for AnyRow<'a> {
+    fn from(row: Dense<'a, f64>) -> Self {
+        Self::Dense(row)
+    }
+}
+
+impl<'a> From<Sparse<'a, f64>> for AnyRow<'a> {
+    fn from(row: Sparse<'a, f64>) -> Self {
+        Self::Sparse(row)
+    }
+}
+
+impl<'a> From<&'a [f64]> for AnyRow<'a> {
+    fn from(row: &'a [f64]) -> Self {
+        Self::Dense(Dense(row))
+    }
+}
+
+impl<'a, const N: usize> From<&'a [f64; N]> for AnyRow<'a> {
+    fn from(row: &'a [f64; N]) -> Self {
+        Self::Dense(Dense(row))
+    }
+}
+
+impl<'a> From<&'a Vec<f64>> for AnyRow<'a> {
+    fn from(row: &'a Vec<f64>) -> Self {
+        Self::Dense(Dense(row))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

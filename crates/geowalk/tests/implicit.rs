@@ -44,7 +44,7 @@ trait Space: Debug {
     fn at(&self, w: &[f64]) -> Implicit<Self::Walk> {
         let state = self.state(w);
         let mut walk = self.start();
-        walk.load(&mut |name| state.get(name).cloned()).unwrap();
+        walk.load_state(&mut |name| state.get(name).cloned()).unwrap();
         Implicit::new(walk)
     }
 }
@@ -510,7 +510,7 @@ fn brute_force_finds_what_is_not_optimal() {
     let before = [0.2, 0.1];
     let u = |q: &[f64]| space.cost(q, &before) / 0.3 + Squared.value(dot(q, &x), 1.0);
     let mut walk = Euclidean::new();
-    walk.load(&mut |_| Some(before.to_vec())).unwrap();
+    walk.load_state(&mut |_| Some(before.to_vec())).unwrap();
     walk.step(Dense(&x), 1.0.into(), &Squared, 0.3).unwrap();
     let to = weights(&walk);
     let mut best = u(&to);

@@ -573,3 +573,50 @@ fn free_keeps_its_promise() {
         }
     }
 }
+
+/// The name, kind, state and a fresh copy of every walk: no two kinds may go on from each other's state.
+#[test]
+fn the_state_of_another_walk_is_refused() {
+    type State = HashMap<&'static str, Vec<f64>>;
+    struct Save(Vec<(String, String, State)>);
+    impl Visit for Save {
+        fn visit<W: Walk + Clone + PartialEq + Debug>(&mut self, name: &str, walk: W, rate: f64) {
+            let (mut walk, mut state) = (walk, State::new());
+            run(&mut walk, &mut Stream::new(3, 60, 6), 20, rate);
+            walk.save(&mut |name, values| drop(state.insert(name, values.to_vec())));
+            self.0.push((name.to_owned(), walk.spec(), state));
+        }
+    }
+    struct Load<'a>(&'a [(String, String, State)]);
+    impl Visit for Load<'_> {
+        fn visit<W: Walk + Clone + PartialEq + Debug>(&mut self, name: &str, walk: W, _: f64) {
+            for (other, spec, state) in self.0 {
+                let mut into = walk.clone();
+                let found = into.load(&mut |name| state.get(name).cloned());
+                if other == name {
+                    assert_eq!(found, Ok(()), "{name}");
+                } else {
+                    assert_ne!(spec, &walk.spec(), "{name} and {other} are saved alike");
+                    let error = found.unwrap_err().to_string();
+                    assert!(error.starts_with("the saved state is that of"), "{name}: {error}");
+                    assert_eq!(into, walk, "{name} changed by {other}");
+                }
+            }
+        }
+    }
+    let mut saved = Save(Vec::new());
+    all(&mut saved);
+    all(&mut Load(&saved.0));
+
+    let mut states = [State::new(), State::new()];
+    let spheres = [Sphere::new(2.0, 0).unwrap(), Sphere::new(1.0, 0).unwrap()];
+    for (sphere, state) in spheres.iter().zip(&mut states) {
+        sphere.save(&mut |name, values| drop(state.insert(name, values.to_vec())));
+    }
+    let error = spheres[1].clone().load(&mut |name| states[0].get(name).cloned()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the saved state is that of explicit:sphere(radius=2, seed=0), and this walk is \
+         explicit:sphere(radius=1, seed=0); build the walk that was saved"
+    );
+}

@@ -58,6 +58,20 @@ pub(super) fn rows() -> Vec<Named> {
     rows
 }
 
+/// The row of a manifold that the user registered: `explicit:custom(NAME)`. It is in no list.
+pub(super) fn own(name: &str) -> Option<&'static Named> {
+    const fn row(name: &'static str, make: Make) -> Named {
+        let summary = "step on a manifold of your own at O(n), for a known number of features";
+        let entry = Entry { name, parameters: "NAME", summary, source: "" };
+        Named { entry, aliases: &[], fixed_width: true, construct: Construct::Walk(make) }
+    }
+    static ROWS: [Named; 2] = [
+        row("explicit:custom", |builder, args| builder.on_manifold(false, args)),
+        row("implicit:custom", |builder, args| builder.on_manifold(true, args)),
+    ];
+    ROWS.iter().find(|row| row.is_called(name))
+}
+
 /// A walk of fixed width with its number of features in its text, as a model file needs it. The number is that
 /// of `--bits`, of rows of numbers, or stated; without it the walk is refused.
 pub(super) fn stated(
@@ -73,7 +87,8 @@ pub(super) fn stated(
     let width = width(schema).or_else(|| block.columns());
     let features = width.map(|width| width + usize::from(intercept));
     let Some((update, geometry)) = text.split_once(':') else { return Ok(text.to_owned()) };
-    if manifolds::entries().any(|entry| walk.entry.name.ends_with(&format!(":{}", entry.name))) {
+    let names = manifolds::entries().map(|entry| entry.name).chain(["custom"]);
+    if names.into_iter().any(|name| walk.entry.name.ends_with(&format!(":{name}"))) {
         let manifold = manifold(geometry, features)?;
         return Ok(format!("{update}:{}", manifold.sized_spec()));
     }

@@ -12,7 +12,6 @@
 
 use super::block;
 use super::chunks::ROWS;
-use super::halt::Halt;
 use super::line::{self, Outcome, Separable, Step};
 use super::signs;
 use super::state::{Along, Edge, REFRESH, Round, State};
@@ -23,6 +22,7 @@ use super::uls::{Leverage, weighty};
 use super::weak::{self, Hypothesis, View, Weak};
 use crate::Real;
 use crate::error::{Allowed, ConfigError, DomainError};
+use crate::halt::Halt;
 
 /// Which step of a bag of losses is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

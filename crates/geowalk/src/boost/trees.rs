@@ -36,9 +36,9 @@ pub use model::{AdditiveTrees, Ask, Branch, ScoreTree, TreeNode};
 pub use round::TreeRound;
 
 use super::binned::Binned;
-use super::halt::Halt;
 use super::table::{Table, TableError};
 use crate::error::{Allowed, ConfigError, parameter};
+use crate::halt::Halt;
 use histogram::Panels;
 
 /// How the value of a leaf is found.

@@ -3,6 +3,7 @@
 //! parser and the lists in the front ends. To add one, write its file, its `mod` and `pub use` lines, and its row.
 
 mod bures_wasserstein;
+mod custom;
 mod dilated;
 pub(crate) mod euclidean;
 mod frames;
@@ -21,6 +22,7 @@ mod stiefel;
 mod torus;
 
 pub use bures_wasserstein::BuresWasserstein;
+pub use custom::{CustomManifold, Defines, UserManifold};
 pub use euclidean::{Euclidean, EuclideanForm, Identity};
 pub use grassmann::Grassmann;
 pub use hyperboloid::{HyperbolicForm, Hyperboloid};
@@ -74,6 +76,8 @@ macro_rules! table {
                 #[doc = $summary]
                 $variant($type),
             )*
+            /// A manifold of the user's; `custom(NAME)` once it is registered.
+            Custom(CustomManifold),
         }
 
         const TABLE: &[(Entry, Build)] = &[$((
@@ -89,6 +93,7 @@ macro_rules! table {
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Self::$variant(_) => $name,)*
+                    Self::Custom(_) => "custom",
                 }
             }
 
@@ -99,6 +104,7 @@ macro_rules! table {
                         let size: fn(&$type) -> usize = $size;
                         size(m)
                     })*
+                    Self::Custom(m) => scalars(m),
                 }
             }
 
@@ -108,6 +114,7 @@ macro_rules! table {
                         let arguments: fn(&$type) -> Vec<String> = $arguments;
                         arguments(m)
                     })*
+                    Self::Custom(m) => vec![m.name().to_owned()],
                 }
             }
         }
@@ -116,6 +123,7 @@ macro_rules! table {
             ($d this:ident, $d m:ident => $d body:expr) => {
                 match $d this {
                     $(AnyManifold::$variant($d m) => $d body,)*
+                    AnyManifold::Custom($d m) => $d body,
                 }
             };
         }
@@ -179,6 +187,16 @@ impl AnyManifold {
 
     fn build(text: &str, n: Option<usize>) -> Result<Self, ConfigError> {
         let spec = Spec::parse(text)?;
+        if spec.name() == "custom" {
+            let mut args = spec.args();
+            let names = args.rest();
+            args.finish()?;
+            let [name] = names[..] else {
+                let meaning = "the name under which it was registered: custom(NAME)";
+                return Err(ConfigError::Missing { name: "the manifold of your own", meaning });
+            };
+            return CustomManifold::registered(name).map(Self::Custom);
+        }
         let Some((_, build)) = TABLE.iter().find(|(entry, _)| entry.name == spec.name()) else {
             return Err(spec::unknown("geometry", spec.name(), entries().map(|entry| entry.name)));
         };
@@ -236,6 +254,7 @@ impl AnyManifold {
                 vec![self.size(); 2]
             }
             Self::Rotations(m) => vec![m.rows(); 2],
+            Self::Custom(m) => m.shape().to_vec(),
             Self::Stiefel(m) => vec![m.rows(), m.columns()],
             Self::Grassmann(m) => vec![m.rows(), m.columns()],
             _ => vec![Manifold::<f64>::ambient(self)],
@@ -251,7 +270,7 @@ impl AnyManifold {
     /// The specification including the size; it is sufficient to rebuild the manifold.
     pub fn sized_spec(&self) -> String {
         let mut arguments = self.arguments();
-        if !matches!(self, Self::Product(_)) {
+        if !matches!(self, Self::Product(_) | Self::Custom(_)) {
             arguments.insert(0, format!("n={}", self.size()));
         }
         self.with_arguments(&arguments)

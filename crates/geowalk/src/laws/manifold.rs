@@ -2,6 +2,7 @@
 
 use super::{Broken, Sampler, demand, gap, size, succeed};
 use crate::Real;
+use crate::geometry::manifolds::CustomManifold;
 use crate::geometry::{Curvature, Event, ExpLog, Manifold, Work};
 
 /// Rounding that a chain of a few operations may leave, relative to the size of the numbers.
@@ -22,6 +23,28 @@ pub fn all<F: Real, M: ExpLog<F> + ?Sized>(m: &M, sampler: &mut Sampler) -> Resu
     transport(m, sampler)?;
     curvature(m, sampler)?;
     mean(m, sampler)
+}
+
+/// The laws of what a user's own manifold says of itself, on one random case: what it does not define is not tried.
+pub fn custom(m: &CustomManifold, sampler: &mut Sampler) -> Result<(), Broken> {
+    let defines = m.defines();
+    let p: Vec<f64> = sampler.point(m);
+    metric(m, &p, sampler)?;
+    if defines.check {
+        checks(m, &p, sampler)?;
+    }
+    geodesic::<f64, _>(m, sampler)?;
+    distance::<f64, _>(m, sampler)?;
+    if defines.injectivity {
+        reach::<f64, _>(m, sampler)?;
+    }
+    if defines.transport {
+        transport::<f64, _>(m, sampler)?;
+    }
+    if defines.curvature {
+        curvature::<f64, _>(m, sampler)?;
+    }
+    Ok(())
 }
 
 /// The metric at `p`: ⟨·,·⟩ is symmetric and positive; the gradient is tangent and represents the differential,

@@ -93,15 +93,60 @@ pub trait Walk: Send + Sync {
         round.slope.abs() * x.length()
     }
 
-    /// Stores the complete mutable state as named arrays.
-    fn save(&self, put: &mut dyn FnMut(&'static str, &[f64]));
+    /// Kind and parameters. Only a walk for which this is the same can go on from a saved state.
+    fn spec(&self) -> String;
 
-    /// Restores the state stored by [`Walk::save`]; later results are bit-identical to an uninterrupted run. On an
-    /// error the walk is unchanged.
+    /// Gives away everything that changes, as named arrays, and what walk it belongs to.
+    fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
+        put(KIND, &kind(&self.spec()));
+        self.save_state(put);
+    }
+
+    /// Continues from what [`Walk::save`] gave, with the same bits as if there had been no interruption. The state of
+    /// a walk of another kind, or with other parameters, is an error. On an error the walk is unchanged.
     fn load(
         &mut self,
         get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
+    ) -> Result<(), ConfigError> {
+        let found = array(get, KIND, Allowed::Closed(0.0, 255.0))?;
+        let expected = self.spec();
+        if found != kind(&expected) {
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // checked above
+            let bytes: Vec<u8> = found.iter().map(|&byte| byte as u8).collect();
+            let found = String::from_utf8_lossy(&bytes).into_owned();
+            return Err(ConfigError::OtherWalk { found, expected: cut(&expected) });
+        }
+        self.load_state(get)
+    }
+
+    /// [`save`](Walk::save) without the kind, for files that name the walk themselves.
+    fn save_state(&self, put: &mut dyn FnMut(&'static str, &[f64]));
+
+    /// Continues from what [`save_state`](Walk::save_state) gave. The caller vouches that it was a walk like this one.
+    fn load_state(
+        &mut self,
+        get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
     ) -> Result<(), ConfigError>;
+}
+
+/// The name of the saved array that says what walk a state belongs to.
+const KIND: &str = "kind";
+
+/// The bytes of a specification; of a long one the beginning and a hash of the whole.
+fn kind(spec: &str) -> Vec<f64> {
+    cut(spec).bytes().map(f64::from).collect()
+}
+
+fn cut(spec: &str) -> String {
+    const LONGEST: usize = 120;
+    if spec.len() <= LONGEST {
+        return spec.to_owned();
+    }
+    let hash = spec.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    let start: String = spec.chars().take(LONGEST / 2).collect();
+    format!("{start}… (hash {hash:016x})")
 }
 
 /// Upper limit of weights, rates and slopes: products of two stay finite, and so do long sums.

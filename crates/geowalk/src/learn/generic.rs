@@ -15,6 +15,8 @@
 //! reported as [`Event::FellBack`]. U never increases, and so the loss never increases.
 //! **Cost** O(n) per step (SPD: O(n³)); implicit steps take about 10 to 50 times that. No allocation per step.
 
+use std::fmt::Debug;
+
 use super::base::{self, Walk, array, judge};
 use super::implicit::{Example, multiplier};
 use super::{Get, Put};
@@ -301,7 +303,7 @@ impl<M: ExpLog<f64>> OnManifold<M> {
     }
 }
 
-impl<M: ExpLog<f64> + Clone + Send + Sync> Walk for OnManifold<M> {
+impl<M: ExpLog<f64> + Clone + Debug + Send + Sync> Walk for OnManifold<M> {
     fn features(&self) -> usize {
         self.point.len() - self.first()
     }
@@ -343,11 +345,16 @@ impl<M: ExpLog<f64> + Clone + Send + Sync> Walk for OnManifold<M> {
         w.extend(self.point.iter().skip(self.first()));
     }
 
-    fn save(&self, put: Put<'_>) {
+    fn spec(&self) -> String {
+        let step = if self.implicit { "implicit" } else { "explicit" };
+        format!("{step}:{:?}", self.rule.manifold())
+    }
+
+    fn save_state(&self, put: Put<'_>) {
         put("point", &self.point);
     }
 
-    fn load(&mut self, get: Get<'_>) -> Result<(), ConfigError> {
+    fn load_state(&mut self, get: Get<'_>) -> Result<(), ConfigError> {
         let point = array(get, "point", Allowed::Finite)?;
         if point.len() != self.point.len() {
             let (what, expected) = ("the saved point", self.point.len());
@@ -437,7 +444,7 @@ impl<G: Curved<f64>> WithGenerator<G> {
     }
 }
 
-impl<G: Curved<f64> + Clone + Send + Sync> Walk for WithGenerator<G> {
+impl<G: Curved<f64> + Clone + Debug + Send + Sync> Walk for WithGenerator<G> {
     fn features(&self) -> usize {
         self.state.weights().len()
     }
@@ -473,11 +480,16 @@ impl<G: Curved<f64> + Clone + Send + Sync> Walk for WithGenerator<G> {
         w.extend(self.state.weights());
     }
 
-    fn save(&self, put: Put<'_>) {
+    fn spec(&self) -> String {
+        let step = if self.implicit { "implicit" } else { "mirror" };
+        format!("{step}:{:?}", self.rule.generator())
+    }
+
+    fn save_state(&self, put: Put<'_>) {
         put("theta", self.state.theta());
     }
 
-    fn load(&mut self, get: Get<'_>) -> Result<(), ConfigError> {
+    fn load_state(&mut self, get: Get<'_>) -> Result<(), ConfigError> {
         let theta = array(get, "theta", Allowed::Finite)?;
         if theta.len() != self.features() {
             let (what, expected) = ("the saved weights", self.features());

@@ -183,12 +183,16 @@ impl<W: Proximal> Walk for Implicit<W> {
         self.walk.read(w);
     }
 
-    fn save(&self, put: Put<'_>) {
-        self.walk.save(put);
+    fn spec(&self) -> String {
+        format!("implicit({})", self.walk.spec())
     }
 
-    fn load(&mut self, get: Get<'_>) -> Result<(), ConfigError> {
-        self.walk.load(get)?;
+    fn save_state(&self, put: Put<'_>) {
+        self.walk.save_state(put);
+    }
+
+    fn load_state(&mut self, get: Get<'_>) -> Result<(), ConfigError> {
+        self.walk.load_state(get)?;
         self.after = None;
         Ok(())
     }

@@ -53,6 +53,11 @@ impl Logarithmic {
         Ok(Self { start, entries, cut, folds: None })
     }
 
+    /// The logarithm at which every weight begins.
+    pub(crate) fn start(&self) -> f64 {
+        self.start
+    }
+
     /// Like `new`, for a geometry whose coordinates can cross 0: crossings are counted.
     pub(crate) fn folding(start: f64) -> Result<Self, ConfigError> {
         Ok(Self { folds: Some(0), ..Self::new(start)? })

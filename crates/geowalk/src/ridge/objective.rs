@@ -4,7 +4,7 @@
 use super::cholesky::Cholesky;
 use super::design::Design;
 use super::lbfgs::Metric;
-use crate::boost::Halt;
+use crate::halt::Halt;
 use crate::loss::{AnyLoss, Loss};
 use crate::real::lanes;
 

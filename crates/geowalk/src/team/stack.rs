@@ -93,14 +93,14 @@ impl Stack {
     }
 
     pub(super) fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
-        self.walk.save(put);
+        self.walk.save_state(put);
     }
 
     pub(super) fn load(
         &mut self,
         get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
     ) -> Result<(), ConfigError> {
-        self.walk.load(get)
+        self.walk.load_state(get)
     }
 }
 

@@ -150,7 +150,11 @@ impl Walk for Adaptive {
         Some(0.0)
     }
 
-    fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
+    fn spec(&self) -> String {
+        "explicit:adaptive".to_owned()
+    }
+
+    fn save_state(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
         let column = |f: fn(&Feature) -> f64| self.features.iter().map(f).collect::<Vec<_>>();
         put("w", &column(|f| f.w));
         put("scale", &column(|f| f.scale));
@@ -161,7 +165,7 @@ impl Walk for Adaptive {
         }
     }
 
-    fn load(
+    fn load_state(
         &mut self,
         get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
     ) -> Result<(), ConfigError> {

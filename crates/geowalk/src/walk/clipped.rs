@@ -164,14 +164,18 @@ impl<W: Walk> Walk for Clipped<W> {
         self.walk.gradient(round, x)
     }
 
-    fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
-        self.walk.save(put);
+    fn spec(&self) -> String {
+        format!("clipped({}, lo={}, hi={})", self.walk.spec(), self.lo, self.hi)
     }
 
-    fn load(
+    fn save_state(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
+        self.walk.save_state(put);
+    }
+
+    fn load_state(
         &mut self,
         get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
     ) -> Result<(), ConfigError> {
-        self.walk.load(get)
+        self.walk.load_state(get)
     }
 }

@@ -337,7 +337,11 @@ impl Walk for Free {
         Some(0.0)
     }
 
-    fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
+    fn spec(&self) -> String {
+        format!("free:euclidean(lipschitz={}, step={})", self.lipschitz, self.step)
+    }
+
+    fn save_state(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
         let column = |f: fn(&Feature) -> f64| self.features.iter().map(f).collect::<Vec<_>>();
         put("scale", &column(|f| f.scale));
         put("squares", &column(|f| f.squares));
@@ -350,7 +354,7 @@ impl Walk for Free {
         put("first", &self.first);
     }
 
-    fn load(
+    fn load_state(
         &mut self,
         get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
     ) -> Result<(), ConfigError> {

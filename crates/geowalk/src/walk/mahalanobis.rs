@@ -159,11 +159,15 @@ impl Walk for Mahalanobis {
         Gauge { square: crate::Real::max(square, 0.0), stretch: 0.0, local: false }
     }
 
-    fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
+    fn spec(&self) -> String {
+        format!("mirror:mahalanobis(sigma⁻¹={:?})", self.half)
+    }
+
+    fn save_state(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
         put("w", &self.w);
     }
 
-    fn load(
+    fn load_state(
         &mut self,
         get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
     ) -> Result<(), ConfigError> {

@@ -289,14 +289,19 @@ impl<W: Walk, S: Shape> Walk for Normalised<W, S> {
         }
     }
 
-    fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
-        self.walk.save(put);
+    fn spec(&self) -> String {
+        let walk = self.walk.spec();
+        if self.scales.is_some() { format!("normalised({walk})") } else { walk }
+    }
+
+    fn save_state(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
+        self.walk.save_state(put);
         if let Some(scales) = &self.scales {
             put("scales", scales);
         }
     }
 
-    fn load(
+    fn load_state(
         &mut self,
         get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
     ) -> Result<(), ConfigError> {
@@ -304,7 +309,7 @@ impl<W: Walk, S: Shape> Walk for Normalised<W, S> {
             None => None,
             Some(_) => Some(walk::array(get, "scales", Allowed::Closed(0.0, LARGEST))?),
         };
-        self.walk.load(get)?;
+        self.walk.load_state(get)?;
         self.scales = scales;
         Ok(())
     }

@@ -129,14 +129,18 @@ impl<W: Walk> Walk for Signed<W> {
         w.truncate(w.len() / 2);
     }
 
-    fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
-        self.walk.save(put);
+    fn spec(&self) -> String {
+        format!("signed({}, scale={})", self.walk.spec(), self.scale)
     }
 
-    fn load(
+    fn save_state(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
+        self.walk.save_state(put);
+    }
+
+    fn load_state(
         &mut self,
         get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
     ) -> Result<(), ConfigError> {
-        self.walk.load(get)
+        self.walk.load_state(get)
     }
 }

@@ -17,7 +17,7 @@ fn at(w: &[f64]) -> Sphere {
         "factors" => Some(vec![square.sqrt().recip(), 0.0]),
         _ => Some(vec![square, 0.0, 0.0]),
     };
-    sphere.load(&mut state).unwrap();
+    sphere.load_state(&mut state).unwrap();
     sphere
 }
 

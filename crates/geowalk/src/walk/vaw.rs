@@ -219,7 +219,11 @@ impl Walk for Vaw {
         Some(self.promise(size))
     }
 
-    fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
+    fn spec(&self) -> String {
+        format!("vaw(ridge={}, most={})", self.a, self.most)
+    }
+
+    fn save_state(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
         let factor: Vec<f64> = self.rows.iter().flatten().copied().collect();
         put("factor", &factor);
         put("rhs", &self.rhs);
@@ -228,7 +232,7 @@ impl Walk for Vaw {
         put("spent", &self.spent.save());
     }
 
-    fn load(
+    fn load_state(
         &mut self,
         get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
     ) -> Result<(), ConfigError> {

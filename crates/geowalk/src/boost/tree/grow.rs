@@ -13,9 +13,9 @@ use super::criterion::Criterion;
 use super::search::TIE;
 use super::tally::Tally;
 use super::{Branch, Node, Tree};
-use crate::boost::halt::Halt;
 use crate::boost::split::{Split, Test};
 use crate::error::{Allowed, ConfigError, parameter};
+use crate::halt::Halt;
 
 /// Which leaf is split next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

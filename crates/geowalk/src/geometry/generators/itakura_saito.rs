@@ -198,6 +198,10 @@ impl SparseForm for BurgForm {
     type Chart = Plain<Reciprocal>;
     type Move = Shift;
 
+    fn spec(&self) -> String {
+        format!("mirror:burg(start={})", -1.0 / self.start)
+    }
+
     fn chart(&self) -> Self::Chart {
         Plain::new(self.start)
     }

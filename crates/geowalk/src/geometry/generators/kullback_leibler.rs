@@ -181,6 +181,10 @@ impl SparseForm for EntropyForm {
     type Chart = Logarithmic;
     type Move = ScaledValue;
 
+    fn spec(&self) -> String {
+        format!("mirror:entropy(ln start={})", self.0.start())
+    }
+
     fn chart(&self) -> Logarithmic {
         self.0.clone()
     }
@@ -283,6 +287,10 @@ impl Steps<ReparamEntropyForm> {
 impl SparseForm for ReparamEntropyForm {
     type Chart = Logarithmic;
     type Move = SquaredFactor;
+
+    fn spec(&self) -> String {
+        format!("reparam:entropy(ln start={})", self.0.start())
+    }
 
     fn chart(&self) -> Logarithmic {
         self.0.clone()

@@ -317,6 +317,10 @@ impl SparseForm for PNormForm {
     type Chart = Dual;
     type Move = Shift;
 
+    fn spec(&self) -> String {
+        format!("mirror:p-norm(p={})", self.p)
+    }
+
     fn chart(&self) -> Dual {
         Dual::new(self.p)
     }

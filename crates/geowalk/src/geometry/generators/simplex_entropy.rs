@@ -208,6 +208,15 @@ impl SparseForm for SimplexEntropyForm {
     type Chart = Partitioned;
     type Move = Reweigh<true>;
 
+    fn spec(&self) -> String {
+        match self {
+            Self::Exponential => "mirror:simplex-entropy",
+            Self::Prod => "prod",
+            Self::Approximated => "approximated-eg",
+        }
+        .to_owned()
+    }
+
     fn chart(&self) -> Partitioned {
         Partitioned::default()
     }
@@ -452,6 +461,10 @@ impl Steps<ReparamSimplexForm> {
 impl SparseForm for ReparamSimplexForm {
     type Chart = Partitioned;
     type Move = Reweigh<true>;
+
+    fn spec(&self) -> String {
+        format!("reparam:simplex-entropy(scale={}, middle={})", self.scale, self.middle)
+    }
 
     fn chart(&self) -> Partitioned {
         Partitioned::folding()

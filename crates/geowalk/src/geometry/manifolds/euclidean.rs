@@ -190,6 +190,10 @@ impl SparseForm for EuclideanForm {
     type Chart = Plain<Identity>;
     type Move = Shift;
 
+    fn spec(&self) -> String {
+        "explicit:euclidean".to_owned()
+    }
+
     fn chart(&self) -> Self::Chart {
         Plain::new(0.0)
     }

@@ -413,6 +413,10 @@ impl SparseForm for HyperbolicForm {
     type Chart = Scaled;
     type Move = Blend;
 
+    fn spec(&self) -> String {
+        "explicit:hyperbolic".to_owned()
+    }
+
     fn chart(&self) -> Scaled {
         Scaled::default()
     }

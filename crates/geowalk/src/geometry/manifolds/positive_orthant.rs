@@ -203,6 +203,10 @@ impl SparseForm for OrthantForm {
     type Chart = Logarithmic;
     type Move = WeightedValue;
 
+    fn spec(&self) -> String {
+        format!("explicit:orthant(ln start={})", self.0.start())
+    }
+
     fn chart(&self) -> Logarithmic {
         self.0.clone()
     }

@@ -343,6 +343,10 @@ impl SparseForm for SimplexForm {
     type Chart = Partitioned;
     type Move = Reweigh<false>;
 
+    fn spec(&self) -> String {
+        "explicit:simplex".to_owned()
+    }
+
     fn chart(&self) -> Partitioned {
         Partitioned::folding()
     }

@@ -308,6 +308,11 @@ impl SparseForm for SphereForm {
     type Chart = Scaled;
     type Move = Blend;
 
+    fn spec(&self) -> String {
+        let name = if self.projected { "projected-sphere" } else { "explicit:sphere" };
+        format!("{name}(radius={}, seed={})", self.radius, self.seed)
+    }
+
     fn chart(&self) -> Scaled {
         Scaled::on_sphere(self.radius, self.seed)
     }

@@ -387,6 +387,7 @@ impl<F: Real> ExpLog<F> for Stiefel {
             (_, 1) => Curvature::constant(1.0),
             // Rotations of ℝ³, with half the metric of their entries.
             (3, 2) => Curvature::constant(0.25),
+            (n, p) if n == p + 1 => Curvature { min: 0.0, max: 0.5 },
             _ => Curvature { min: 0.0, max: 1.25 },
         }
     }

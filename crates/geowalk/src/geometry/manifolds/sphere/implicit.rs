@@ -161,7 +161,7 @@ mod tests {
             "factors" => Some(vec![1.0, 0.0]),
             _ => Some(vec![1.0, 0.0, 0.0]),
         };
-        sphere.load(&mut { state }).unwrap();
+        sphere.load_state(&mut { state }).unwrap();
         Implicit::new(sphere)
     }
 

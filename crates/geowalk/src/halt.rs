@@ -1,5 +1,5 @@
 //! # A way to stop from outside
-//! Boosting and growing a tree go on until they are done; whoever waits for them may want to have what there is. A [`Halt`] is handed to the learner and kept: once it is called, no further round begins (but the first) and
+//! Boosting, growing a tree and fitting go on until they are done; whoever waits for them may want to have what there is. A [`Halt`] is handed to the learner and kept: once it is called, no further round begins (but the first) and
 //! no further leaf is split, and what was learned until then is the result.
 
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Can be called from another thread; the default is never called.
 ///
 /// ```
-/// use geowalk::boost::Halt;
+/// use geowalk::Halt;
 /// let halt = Halt::new();
 /// let other = halt.clone();
 /// std::thread::spawn(move || other.call()).join().unwrap();
