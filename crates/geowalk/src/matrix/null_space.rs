@@ -42,6 +42,7 @@ pub struct NullSpace {
     p: Vec<f64>,
     start: Vec<f64>,
     a: Vec<f64>,
+    c: Vec<f64>,
     r: Vec<f64>,
     loss: Sum,
     rate: Option<f64>,
@@ -59,8 +60,8 @@ impl NullSpace {
         let mut p = vec![0.0; n * k];
         Grassmann::new(n, k)?.random(&mut || sampler.normal(), &mut p, &mut Work::new());
         let (start, loss) = (p.clone(), Sum::default());
-        let (a, r) = (vec![0.0; k], vec![0.0; n]);
-        Ok(Self { n, k, p, start, a, r, loss, rate: None, broken: None })
+        let (a, c, r) = (vec![0.0; k], vec![0.0; k], vec![0.0; n]);
+        Ok(Self { n, k, p, start, a, c, r, loss, rate: None, broken: None })
     }
 
     /// The directions: n rows of k numbers, with orthonormal columns.
@@ -107,11 +108,10 @@ impl NullSpace {
             let premise = "all rates are one number between 0 and 1";
             self.broken = Some(Broken { premise, row: self.loss.count(), found: rate });
         }
-        let Self { p, a, r, k, .. } = self;
-        // r ← x/‖x‖ − Pa, and Pa stays in what is taken away.
+        let Self { p, a, r, c, k, .. } = self;
+        // r ← x/‖x‖ − Pa.
         for ((r, p), &x) in r.iter_mut().zip(p.chunks_exact(*k)).zip(x) {
-            let inside: f64 = p.iter().zip(&*a).map(|(p, a)| p * a).sum();
-            *r = x / norm - inside;
+            *r = x / norm - dot(p, a);
         }
         let (long, off) = (loss.sqrt(), Norm::L2.of(r));
         if long == 0.0 || off == 0.0 || rate == 0.0 {
@@ -120,10 +120,24 @@ impl NullSpace {
             return Ok(round);
         }
         let sigma = 2.0 * rate * long * off;
-        let (turn, across) = (Real::cos(sigma) - 1.0, Real::sin(sigma));
-        for ((r, p), &x) in r.iter().zip(p.chunks_exact_mut(*k)).zip(x) {
-            let inside = x / norm - r;
-            let by = (turn * inside / long - across * r / off) / long;
+        let (cos, sin) = (Real::cos(sigma), Real::sin(sigma));
+        a.iter_mut().for_each(|a| *a /= long);
+        // r ← P'a/‖a‖, made orthogonal to the other directions and of length 1: rounding would grow from step to step.
+        for (r, p) in r.iter_mut().zip(p.chunks_exact(*k)) {
+            *r = cos * dot(p, a) - sin * *r / off;
+        }
+        c.fill(0.0);
+        for (r, p) in r.iter().zip(p.chunks_exact(*k)) {
+            c.iter_mut().zip(p).for_each(|(c, p)| *c += p * r);
+        }
+        let along = dot(c, a);
+        c.iter_mut().zip(&*a).for_each(|(c, a)| *c -= along * a);
+        for (r, p) in r.iter_mut().zip(p.chunks_exact(*k)) {
+            *r -= dot(p, c);
+        }
+        let unit = Norm::L2.of(r);
+        for (r, p) in r.iter().zip(p.chunks_exact_mut(*k)) {
+            let by = r / unit - dot(p, a);
             p.iter_mut().zip(&*a).for_each(|(p, a)| *p += by * a);
         }
         round.length = sigma;
@@ -161,6 +175,10 @@ impl NullSpace {
         let (theorem, rounds, loss) = ("null-space", self.loss.count(), self.loss.total());
         Ok(Certificate { theorem, status, rounds, loss, bound })
     }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 /// The determinant, by elimination with pivots; the matrix is spoilt.
