@@ -184,7 +184,7 @@ mod tests {
         walk.save(&mut |name, values| saved.push((name, values.to_vec())));
         let mut again = Entropy::new(1.0).unwrap();
         let known = |name| saved.iter().find(|own| own.0 == name && name == "log_w");
-        again.load(&mut |name| known(name).map(|own| own.1.clone())).unwrap();
+        again.load_state(&mut |name| known(name).map(|own| own.1.clone())).unwrap();
         assert_eq!(again.predict(Dense(&[0.5])), walk.predict(Dense(&[0.5])));
         assert!(again.gamma(Some(1.0), &mut gamma).unwrap() > 1e300);
         // Overflowing exponents leave no error bound either, but the saved numbers are finite.
