@@ -93,12 +93,12 @@ pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<u8, Failure> {
         What::Multiclass => Task::Multiclass,
         What::Regression => Task::Regression,
     });
-    if args.dry_run && task != Some(Task::Regression) {
-        let examples = geowalk_run::table::examples(data.options(), task)?;
-        return report::dry_run(&examples, args.json, out).map(|()| 0);
-    }
     let target = Target::read(data.options(), task)?;
     data.finish()?;
+    if let (true, Some(profile)) = (args.dry_run, &target.profile) {
+        report::profile(profile, args.json, out)?;
+        return Ok(0);
+    }
     if task == Some(Task::Binary) && target.classes.len() > 2 {
         // The message names the classes.
         let classes = Classes::new(target.codes.clone(), target.classes.clone());

@@ -326,6 +326,10 @@ fn long_files_and_streams_are_read_once() {
     place.write("n.csv", format!("x,y\n{rows}"));
     let out = place.ok(&["train", "n.csv", "--progress", "none"]);
     assert!(out.contains("label 'y': 0.5 to 29.5"), "{out}");
+    for weak in ["rules", "trees"] {
+        let dry = place.ok(&["boost", "n.csv", "--weak", weak, "--dry-run"]);
+        assert!(dry.contains("label 'y': 0.5 to 29.5") && !dry.contains("rounds"), "{dry}");
+    }
     place.write("a.svm", "1 1:2\n-1 2:3\n");
     let out = place.ok(&["train", "a.svm", "--progress", "none"]);
     assert!(!out.contains("data  "), "{out}");
