@@ -256,6 +256,10 @@ pub(crate) struct Train {
     /// Threads; otherwise 2 if there are two cores. The result is the same.
     #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<usize>,
+    /// Stop with a message before weights, sums and names of features take more memory, such as 500M or 64G. Checked
+    /// when the number of rows doubles.
+    #[arg(long, value_name = "SIZE", value_parser = memory, default_value = "8G")]
+    pub(crate) memory: u64,
     /// No constant feature.
     #[arg(long)]
     pub(crate) no_intercept: bool,
@@ -837,6 +841,25 @@ pub(crate) struct Man {
 pub(crate) struct Doctor {
     /// The loss: `logistic`, `huber(delta=0.5)`, …; see `geowalk list losses`.
     pub(crate) loss: String,
+}
+
+/// A number of bytes, with K, M, G or T behind it for thousands, millions and so on.
+fn memory(text: &str) -> Result<u64, String> {
+    let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match text[number.len()..].to_ascii_uppercase().trim_end_matches('B') {
+        "" => 1.0,
+        "K" => 1e3,
+        "M" => 1e6,
+        "G" => 1e9,
+        "T" => 1e12,
+        _ => f64::NAN,
+    };
+    let bytes = number.parse().map_or(f64::NAN, |number: f64| number * unit);
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // in range
+    match bytes {
+        1.0..1e18 => Ok(bytes as u64),
+        _ => Err("a size such as 500M or 8G expected".to_owned()),
+    }
 }
 
 /// A number of threads.

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
+use geowalk::certify::figure;
 use geowalk_run::certificate::Report;
 use geowalk_run::certify::Which;
 use geowalk_run::error::RunError;
@@ -64,20 +65,26 @@ fn print_curve(curve: &[(f64, Report)], json: bool, out: &mut dyn Write) -> Resu
         writeln!(out, "{}", json!(points))?;
         return Ok(());
     }
-    let Some((_, any)) = curve.first() else { return Ok(()) };
+    let Some((first, any)) = curve.first() else { return Ok(()) };
     write!(out, "{:>14} {:>16}", "distance U", "first-order")?;
     for verdict in &any.theorems {
         write!(out, " {:>16}", verdict.certificate.theorem)?;
     }
     writeln!(out)?;
-    let bound = |value: f64| if value.is_finite() { format!("{value:.6}") } else { "-".to_owned() };
+    let bound = |value: f64| if value.is_finite() { figure(value) } else { "-".to_owned() };
     for (u, report) in curve {
-        write!(out, "{u:>14.6} {:>16}", bound(report.first_order.bound))?;
+        write!(out, "{:>14} {:>16}", figure(*u), bound(report.first_order.bound))?;
         for verdict in &report.theorems {
             write!(out, " {:>16}", bound(verdict.certificate.bound))?;
         }
         writeln!(out)?;
     }
-    writeln!(out, "\nagainst {}", any.comparators)?;
+    // The sentence of the first row, for any U.
+    let (number, sentence) = (first.to_string(), &any.comparators);
+    let sentence = match sentence.rfind(&number) {
+        Some(at) => format!("{}U{}", &sentence[..at], &sentence[at + number.len()..]),
+        None => sentence.clone(),
+    };
+    writeln!(out, "\nregret bound against {sentence}")?;
     Ok(())
 }

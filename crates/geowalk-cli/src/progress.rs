@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use geowalk::certify::Status;
+use geowalk_data::visible;
 use geowalk_run::metrics::Interval;
 use geowalk_run::train::{Progress, Said};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -146,8 +147,8 @@ impl Table {
             row.average,
             row.since_last,
             row.examples,
-            row.label,
-            row.prediction,
+            visible(&row.label),
+            visible(&row.prediction),
             row.features,
             window(&format!("{:.6}", row.window.unwrap_or(f64::NAN))),
             interval(row.interval.as_ref()),

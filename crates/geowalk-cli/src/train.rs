@@ -70,6 +70,7 @@ pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
         rows: false,
         resume: args.resume.clone(),
         checkpoint: args.checkpoint.clone(),
+        memory: args.memory,
     };
     plan.check()?;
     check_passes(args)?;

@@ -208,6 +208,13 @@ fn comparators_are_answered() {
         .map(|p| number(&p["certificate"]["first_order"]["bound"]))
         .collect();
     assert!(bounds.len() > 10 && bounds.windows(2).all(|pair| pair[0] < pair[1]), "{bounds:?}");
+    let text = place.ok(&["certify", "m.gw", "--curve"]);
+    assert!(
+        text.ends_with(
+            "\nregret bound against all weights whose sum of squares is at most the square of U\n"
+        ),
+        "{text}"
+    );
     // What is wrong is said.
     place.write("bad.txt", "a,0.5\nz,1\n");
     assert!(

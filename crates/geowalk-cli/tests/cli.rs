@@ -270,6 +270,11 @@ fn walks_losses_and_rates_that_are_none() {
     for (flag, value, says) in [
         ("--walk", "egg", "unknown walk 'egg' (did you mean 'eg'?)\n"),
         ("--walk", "simplex", "unknown walk 'simplex' (did you mean 'explicit:simplex'?)\n"),
+        (
+            "--walk",
+            "xyzzy",
+            "are known, such as free, free:euclidean, adagrad, explicit:adaptive: see `geowalk list walks`\n",
+        ),
         ("--loss", "logisti", "unknown loss 'logisti' (did you mean 'logistic'?)"),
         ("--format", "csw", "unknown format 'csw' (did you mean 'csv'?)"),
         ("--rate", "-1", "rate = -1; it must be a finite number > 0"),

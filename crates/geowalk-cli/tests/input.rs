@@ -489,4 +489,82 @@ fn two_lines_of_wide_libsvm_need_little_memory() {
         assert!(fs::metadata(place.0.join("m.gw")).unwrap().len() < 1 << 20, "{walk}");
     }
     assert_eq!(place.ok(&["predict", "m.gw", "a.svm"]).0.lines().count(), 2);
+    // The same where the large index comes after the first rows, and goes on from there.
+    place.write("late.svm", "1 1:1\n-1 2:1\n".repeat(600) + "1 268435456:1 2:1\n-1 268435456:1\n");
+    let (_, said) = place.ok(&["train", "late.svm", "--walk", "gd", "--model", "m.gw"]);
+    assert!(said.contains("indices: 268435456 after smaller ones, so new features are"), "{said}");
+    assert!(fs::metadata(place.0.join("m.gw")).unwrap().len() < 1 << 20);
+    assert_eq!(place.ok(&["predict", "m.gw", "late.svm"]).0.lines().count(), 1202);
+    place.ok(&["train", "late.svm", "a.svm", "--walk", "gd", "--model", "both.gw"]);
+    place.ok(&["train", "a.svm", "--resume", "m.gw", "--model", "again.gw"]);
+    assert!(place.read("both.gw") == place.read("again.gw"));
+}
+
+#[test]
+fn weights_that_need_too_much_memory_are_refused() {
+    let place = Place::new("memory");
+    let fails = |args: &[&str]| {
+        let output = place.piped(args, b"");
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        text(&output.stderr)
+    };
+    place.write("a.vw", "1 |a x y\n-1 |a z\n");
+    let error = fails(&["train", "a.vw", "--bits", "30"]);
+    assert!(error.contains("1073741824 features take about ") && error.contains(" of memory, more than --memory 8.0G; use fewer places, such as --bits 24, or allow more"), "{error}");
+    place.ok(&["train", "a.vw", "--bits", "22"]);
+    let names: String = (0..3000).map(|k| format!("name{k},{}\n", k % 2)).collect();
+    place.write("names.csv", format!("x,y\n{names}"));
+    place.ok(&["train", "names.csv"]);
+    let error = fails(&["train", "names.csv", "--memory", "100K"]);
+    assert!(
+        error.contains("more than --memory 0.1M; hash their names with --bits 22, or allow more"),
+        "{error}"
+    );
+    assert!(
+        fails(&["train", "names.csv", "--memory", "much"]).contains("a size such as 500M or 8G")
+    );
+}
+
+#[test]
+fn inputs_without_columns_or_labels_are_named() {
+    let place = Place::new("degenerate");
+    place.write("y.csv", "y\n1\n0\n");
+    place.write("gap.csv", "a,b,y\n0.5,0.25,\n1,2,\n");
+    let only = "y.csv: there are labels and nothing else; a column to learn from expected; check --label and --ignore";
+    for (command, file, message) in [
+        ("boost", "y.csv", only),
+        ("tree", "y.csv", only),
+        ("track", "y.csv", only),
+        ("boost", "gap.csv", "gap.csv:2:10: no label"),
+    ] {
+        let output = place.piped(&[command, file], b"");
+        assert_eq!(output.status.code(), Some(2), "{command} {file}");
+        assert!(text(&output.stderr).contains(message), "{command}: {}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn names_cannot_command_a_terminal() {
+    let place = Place::new("names");
+    let rows: String =
+        (0..40).map(|k| format!("{k},\"no\n\u{1b}[2J\u{202e}{}\"\n", k / 20)).collect();
+    place.write("a.csv", format!("\"x\u{1b}\n1\",y\n{rows}"));
+    for command in [
+        &["train"][..],
+        &["boost", "--rounds", "2"],
+        &["tree"],
+        &["boost", "--weak", "trees", "--rounds", "2"],
+    ] {
+        let (_, said) = place.ok(&[command, &["a.csv", "--model", "m.gw", "--force"]].concat());
+        let (shown, _) = place.ok(&["show", "m.gw"]);
+        let (written, _) = match command[0] {
+            "train" => (String::new(), String::new()),
+            _ => place.ok(&["show", "m.gw", "--format", "text"]),
+        };
+        let said = if command[0] == "train" { said } else { String::new() };
+        for text in [said, shown, written] {
+            let bad = text.chars().find(|c| *c != '\n' && c.is_control() || *c == '\u{202e}');
+            assert_eq!(bad, None, "{command:?}: {text:?}");
+        }
+    }
 }

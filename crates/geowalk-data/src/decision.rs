@@ -87,6 +87,12 @@ pub enum Decision {
         /// The largest index in the first rows.
         largest: u64,
     },
+    /// An index is so large that features are numbered as they are met from there on. Known at the
+    /// end.
+    Widened {
+        /// The index.
+        found: u64,
+    },
     /// The columns of the data differ from those of the training data, without effect on the model.
     Columns {
         /// Columns that the model does not know.
@@ -218,6 +224,11 @@ impl Decision {
                     "indices: up to {largest}, so features are numbered as they are met, to save memory; --bits 24 hashes them"
                 )
             }
+            Self::Widened { found } => write!(
+                f,
+                "indices: {found} after smaller ones, so new features are numbered as they are met from there on, \
+                 to save memory; --bits 24 hashes them"
+            ),
             Self::Columns { extra, absent } => {
                 let list = |names: &[String]| format!("'{}'", names.join("', '"));
                 if !extra.is_empty() {

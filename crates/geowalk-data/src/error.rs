@@ -98,7 +98,7 @@ impl ErrorKind {
 
     /// An error of the whole file, without a position.
     #[cold]
-    pub(crate) fn of(self, file: &str) -> DataError {
+    pub fn of(self, file: &str) -> DataError {
         DataError { file: file.to_owned(), position: None, kind: Box::new(self) }
     }
 }
@@ -232,6 +232,21 @@ pub enum ErrorKind {
         /// What is wrong.
         what: String,
     },
+    /// Columns of Parquet in a compression that is not read.
+    #[error(
+        "the columns are compressed by {name}, which is not read; write the file with snappy, gzip, zstd or LZ4"
+    )]
+    Codec {
+        /// Its name.
+        name: String,
+    },
+    /// A table of labels alone.
+    #[error(
+        "there are labels and nothing else; a column to learn from expected; check {} and {}",
+        Flag::Label,
+        Flag::Ignore
+    )]
+    NoColumns,
     /// An Arrow file in the byte order of another machine.
     #[error(
         "the numbers of this Arrow file are in the byte order of another kind of machine; \
@@ -470,7 +485,8 @@ pub enum ErrorKind {
     },
     /// An index above the limit.
     #[error(
-        "index {found}, above {limit}: memory is needed for every index below it; hash the indices with {}",
+        "index {found}; the model keeps a weight for every index, so none above {limit} is read; \
+         train anew with such rows among the data, or with {}",
         Flag::Bits.with(24)
     )]
     IndexTooLarge {

@@ -479,7 +479,7 @@ mod tests {
 
     use super::*;
     use crate::number;
-    use crate::schema::{Hashed, Index};
+    use crate::schema::{Counted, Hashed, Index};
 
     struct Bits(Sampler);
 
@@ -622,7 +622,7 @@ mod tests {
                 assert_eq!(one.strangers(), four.strangers(), "{}", line());
                 taken
             } else {
-                let mut index = Index { base: 1, detected: false };
+                let mut index = Counted::known(Index { base: 1, detected: false });
                 let one = seen(None, record, at, &mut index);
                 let four = seen(Some(&mut pairs), record, at, &mut index);
                 assert_eq!(four, one, "{}", line());
@@ -635,7 +635,7 @@ mod tests {
     #[test]
     fn it_rests_where_it_is_in_vain() {
         let mut pairs = Pairs::default();
-        let mut index = Index { base: 1, detected: false };
+        let mut index = Counted::known(Index { base: 1, detected: false });
         let mut try_it = |feature: &str, rests: bool| {
             let line = feature.repeat(100);
             let (text, end) = (line.clone() + &"\n".repeat(crate::bytes::PADDING), line.len());

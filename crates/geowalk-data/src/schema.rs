@@ -332,8 +332,8 @@ impl Features {
             }
             (Self::Index(index), FeatureKey::Number(name)) => {
                 match hashed::whole(name.as_bytes()) {
-                    Some(number) => index.number(Namespace::NONE, b"", number),
-                    None => index.text(Namespace::NONE, name.as_bytes()),
+                    Some(number) => Counted::known(*index).number(Namespace::NONE, b"", number),
+                    None => Err(ErrorKind::NotAFeature { found: excerpt(name.as_bytes()) }),
                 }
             }
             (own, FeatureKey::Number(name)) => own.named(name.as_bytes()),
@@ -359,8 +359,8 @@ impl Features {
                 _ => hashed.peek("", name),
             }),
             Self::Index(index) => {
-                let (mut index, number) = (*index, hashed::whole(name.as_bytes())?);
-                index.number(Namespace::NONE, b"", number).ok()
+                let number = hashed::whole(name.as_bytes())?;
+                Counted::known(*index).number(Namespace::NONE, b"", number).ok()
             }
         }
     }
@@ -417,10 +417,40 @@ pub struct Index {
 }
 
 impl Index {
-    /// The largest accepted index. Learners keep weights for all indices below it.
+    /// The largest index that is read for a model with such features: learners keep weights for all below it.
     pub const LIMIT: u64 = 1 << 25;
-    /// If the first rows have an index of at least this, features are numbered in order of appearance.
+    /// From the first index of this size on, features are numbered as they are met.
     pub const WIDE: u64 = 1 << 24;
+}
+
+/// Features that are numbers in the file, and how far they go.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Counted {
+    index: Index,
+    /// The largest place that is given.
+    limit: u64,
+    /// One more than the largest place that was given.
+    pub(crate) bound: u32,
+}
+
+impl Counted {
+    /// For rows of a new file, whose features can still be numbered as they are met.
+    pub(crate) fn fresh(index: Index) -> Self {
+        Self { index, limit: Index::WIDE - 1 - u64::from(index.base), bound: 0 }
+    }
+
+    /// For a model that has such features.
+    pub(crate) fn known(index: Index) -> Self {
+        Self { index, limit: Index::LIMIT, bound: 0 }
+    }
+
+    #[cold]
+    fn refuse(number: u64) -> ErrorKind {
+        match number {
+            0 => ErrorKind::IndexZero { told: Base::Option },
+            found => ErrorKind::IndexTooLarge { found, limit: Index::LIMIT },
+        }
+    }
 }
 
 /// The prefix of the names that follow it in a row.
@@ -449,7 +479,7 @@ pub(crate) trait Place {
 
     /// Replaces numbers by their indices, up to the first that needs more work. Returns how many were replaced.
     #[inline(always)]
-    fn known(&self, _space: Namespace<'_>, _numbers: &mut [u32]) -> usize {
+    fn known(&mut self, _space: Namespace<'_>, _numbers: &mut [u32]) -> usize {
         0
     }
 }
@@ -466,7 +496,7 @@ impl Place for Hashed {
     }
 
     #[inline(always)]
-    fn known(&self, space: Namespace<'_>, numbers: &mut [u32]) -> usize {
+    fn known(&mut self, space: Namespace<'_>, numbers: &mut [u32]) -> usize {
         hashed::known(self.all_prints(), self.bits(), self.sparse(), space.seed, numbers)
     }
 }
@@ -491,15 +521,16 @@ impl Place for Dictionary {
     }
 }
 
-impl Place for Index {
+impl Place for Counted {
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "the limit is below 2^32")]
     fn number(&mut self, _: Namespace<'_>, _: &[u8], number: u64) -> Result<u32, ErrorKind> {
-        let index = number.wrapping_sub(u64::from(self.base));
-        if index > Self::LIMIT {
+        let place = number.wrapping_sub(u64::from(self.index.base));
+        if place > self.limit {
             return Err(Self::refuse(number));
         }
-        Ok(index as u32)
+        self.bound = self.bound.max(place as u32 + 1);
+        Ok(place as u32)
     }
 
     #[cold]
@@ -508,26 +539,17 @@ impl Place for Index {
     }
 
     #[inline(always)]
-    fn known(&self, _: Namespace<'_>, numbers: &mut [u32]) -> usize {
-        // Numbers of eight digits are below the limit.
+    fn known(&mut self, _: Namespace<'_>, numbers: &mut [u32]) -> usize {
+        let base = self.index.base;
         let least = numbers.iter().fold(u32::MAX, |least, number| least.min(*number));
         let most = numbers.iter().fold(0, |most, number| most.max(*number));
-        if least < self.base || u64::from(most) > Self::LIMIT {
+        if least < base || u64::from(most) > self.limit || numbers.is_empty() {
             return 0;
         }
+        self.bound = self.bound.max(most - base + 1);
         for number in numbers.iter_mut() {
-            *number -= self.base;
+            *number -= base;
         }
         numbers.len()
-    }
-}
-
-impl Index {
-    #[cold]
-    fn refuse(number: u64) -> ErrorKind {
-        match number {
-            0 => ErrorKind::IndexZero { told: Base::Option },
-            found => ErrorKind::IndexTooLarge { found, limit: Self::LIMIT },
-        }
     }
 }

@@ -282,6 +282,11 @@ pub(crate) trait Parser: Send {
         None
     }
 
+    /// Are the rows of a helper that saw this those of the source?
+    fn trusts(&self, _journal: &Journal) -> bool {
+        true
+    }
+
     /// Processes what a helper recorded, in order, and adds the answers to the journal.
     fn learn(&mut self, _journal: &mut Journal) -> Result<(), ErrorKind> {
         Ok(())
@@ -556,7 +561,7 @@ impl<P: Parser> Source for Reader<P> {
         let lines = self.pieces.1;
         match piece.state {
             State::Taken => return Ok(0),
-            State::Parsed => {
+            State::Parsed if self.parser.trusts(&piece.journal) => {
                 piece.places.shift(lines);
                 self.rows += piece.block.len() as u64;
                 self.taken(piece)?;
@@ -569,7 +574,7 @@ impl<P: Parser> Source for Reader<P> {
                     position.line += lines;
                 }
             }
-            State::Cut | State::Unusual => piece.text.bytes.restart(lines),
+            State::Cut | State::Unusual | State::Parsed => piece.text.bytes.restart(lines),
             State::Again => {}
         }
         piece.state = State::Again;

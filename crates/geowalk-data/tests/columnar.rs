@@ -533,6 +533,33 @@ fn a_wrong_checksum_of_a_parquet_page_is_noticed() {
 }
 
 #[test]
+fn buffers_that_claim_to_be_huge_are_refused() {
+    // By pyarrow, with compression='lz4'. Its lengths are all at multiples of 8.
+    let whole = include_bytes!("fixtures/lz4.arrow").to_vec();
+    assert_eq!(read("a.arrow", whole.clone()).unwrap().len(), 3);
+    let mut huge = 0;
+    for at in (0..whole.len() - 8).step_by(8) {
+        let mut bytes = whole.clone();
+        bytes[at..at + 8].copy_from_slice(&(1_i64 << 59).to_le_bytes());
+        let text = read("a.arrow", bytes).err().map(|error| error.to_string());
+        huge +=
+            usize::from(text.unwrap_or_default().contains("that unpacks to 576460752303423488"));
+    }
+    assert!(huge > 0);
+}
+
+#[test]
+fn codecs_that_are_not_read_are_named() {
+    // By pyarrow, with compression='brotli'.
+    let text = message("a.parquet", include_bytes!("fixtures/brotli.parquet").to_vec());
+    assert_eq!(
+        text,
+        "a.parquet: the columns are compressed by brotli, which is not read; write the file with snappy, gzip, zstd \
+         or LZ4"
+    );
+}
+
+#[test]
 fn types_that_are_not_read_say_what_to_do() {
     let y = || Arc::new(Int8Array::from(vec![1])) as ArrayRef;
     let fixed = FixedSizeBinaryArray::try_from(vec![&b"ab"[..]]).unwrap();

@@ -164,13 +164,31 @@ fn wide_libsvm_needs_memory_for_the_features_met_only() {
         ..Options::new([Input::text("b.svm", "0 3:7\n")])
     };
     assert_eq!(read_as(known).0, ["0 | 3 7"]);
-    // After rows with small indices it would need memory for all below it.
-    let error = refused("a.svm", "1 1:1\n".repeat(1500) + "1 268435456:1\n");
-    assert_eq!(
-        error,
-        "a.svm:1501:3: index 268435456, above 33554432: memory is needed for every index below it; \
-         hash the indices with --bits 24"
-    );
+    // A model with a weight for every index.
+    let mut source = open(Options::new([Input::text("a.svm", "1 1:1\n")])).unwrap();
+    source.read(&mut block, 10).unwrap();
+    let known = Options {
+        schema: Some(source.schema().clone()),
+        ..Options::new([Input::text("b.svm", "0 268435456:7\n")])
+    };
+    let error = open(known).unwrap().read(&mut block, 10).unwrap_err().to_string();
+    assert!(error.starts_with("b.svm:1:3: index 268435456; the model keeps a weight for every"));
+}
+
+#[test]
+fn late_large_indices_are_numbered_as_met() {
+    let text =
+        "1 1:1 7:2\n".repeat(1500) + "1 3:4 268435456:1 09:1\n-1 9:3 7:1\n0 1:1 268435456:5\n";
+    let mut source = open(Options::new([Input::text("a.svm", text.clone())])).unwrap();
+    let mut block = Block::new();
+    assert_eq!(source.read(&mut block, 2000).unwrap(), 1503);
+    assert_eq!(block.bound(), 9, "7 indices, then two that are numbered as they are met");
+    let remark = "indices: 268435456 after smaller ones, so new features are numbered as they are met from there on, \
+                  to save memory; --bits 24 hashes them";
+    assert_eq!(source.remarks()[0].to_string(), remark);
+    let (rows, notes) = read("a.svm", text);
+    assert_eq!(rows[1500..], ["1 | 3 4 268435456 1 9 1", "-1 | 9 3 7 1", "0 | 1 1 268435456 5"]);
+    assert_eq!(notes.last().unwrap(), remark);
 }
 
 #[test]

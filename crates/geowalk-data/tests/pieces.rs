@@ -5,6 +5,7 @@
 use geowalk::row::{Block, Row};
 use geowalk_data::{Features, Indexing, Input, OnError, Options, Piece, Places, Source, open};
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::sync::{Arc, Mutex};
 
 /// Where bad rows go.
@@ -161,16 +162,26 @@ fn svm(rows: u32, bad: &[u32]) -> Vec<u8> {
     text.into_bytes()
 }
 
+/// The same, and rows behind the sample with indices that are numbered as they are met.
+fn late(rows: u32, bad: &[u32]) -> Vec<u8> {
+    let mut text = svm(1001, bad);
+    for k in 0..rows {
+        writeln!(text, "{} 1:0.5 {}:1 0{}:1", k % 4, 900 + k, (1 << 24) + (k % 41) * 53).unwrap();
+    }
+    text
+}
+
 /// Makes so many rows, with bad ones at these places.
 type Make = fn(u32, &[u32]) -> Vec<u8>;
 
 #[test]
 fn pieces_give_what_the_whole_gives() {
-    let cases: [(&str, Make, Indexing); 5] = [
+    let cases: [(&str, Make, Indexing); 6] = [
         ("a.vw", vw, Indexing::Hashed(4)),
         ("a.vw", vw, Indexing::Hashed(10)),
         ("a.vw", vw, Indexing::Hashed(24)),
         ("a.svm", svm, Indexing::Usual),
+        ("a.svm", late, Indexing::Usual),
         ("a.svm", svm, Indexing::Hashed(6)),
     ];
     for (name, make, indexing) in cases {

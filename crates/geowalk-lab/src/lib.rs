@@ -3,6 +3,7 @@
 //! false certificates.
 
 pub mod double;
+pub mod fuzz;
 pub mod search;
 
 use std::fs;

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use geowalk::certify::{Certificate, Contradiction, Quantity, Status, Verdict};
+use geowalk::certify::{Certificate, Contradiction, Quantity, Status, Verdict, figure};
 use serde_json::{Value, json};
 
 use crate::learner::Reach;
@@ -161,7 +161,8 @@ impl Report {
         let mut lines = vec![self.first_order.to_string()];
         lines.push(format!("against {}", self.comparators));
         if let (Some(known), Some(regret)) = (&self.known, self.regret()) {
-            lines.push(format!("they lose {:.6}: the regret is {regret:.6}", known.loss));
+            let (loss, regret) = (figure(known.loss), figure(regret));
+            lines.push(format!("they lose {loss}: the regret is {regret}"));
             lines.extend(known.gap.clone());
         }
         if self.theorems.is_empty() {
@@ -188,7 +189,7 @@ pub fn words(verdict: &Verdict) -> String {
     let c = &verdict.certificate;
     let mut text = match state(c, verdict.is_silent()) {
         ("valid", _) if c.bound.is_finite() => {
-            format!("{}: valid; {} <= {:.6}", c.theorem, verdict.quantity, c.bound)
+            format!("{}: valid; {} <= {}", c.theorem, verdict.quantity, figure(c.bound))
         }
         ("valid", _) => format!("{}: valid; no finite bound against them", c.theorem),
         ("none", reason) => format!("{}: none; {}", c.theorem, reason.unwrap_or_default()),

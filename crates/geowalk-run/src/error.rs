@@ -208,6 +208,21 @@ pub enum RunError {
         /// The largest allowed number of values.
         most: usize,
     },
+    /// Weights and names that are larger than the user allows.
+    #[error(
+        "{features} features take about {} of memory, more than {}; {}, or allow more",
+        gigabytes(*bytes), Flag::Memory.with(gigabytes(*limit)), fewer(*named)
+    )]
+    Memory {
+        /// How many features have a weight.
+        features: usize,
+        /// What is needed.
+        bytes: u64,
+        /// What is allowed.
+        limit: u64,
+        /// They have names of their own.
+        named: bool,
+    },
     /// Features are hashed, but the learner needs column names.
     #[error("{}: columns need their names; leave it out", Flag::Bits.with(bits))]
     Bits {
@@ -389,5 +404,19 @@ impl RunError {
             }
             other => other,
         }
+    }
+}
+
+/// Bytes for people, in the form that is read as an option.
+fn gigabytes(bytes: u64) -> String {
+    let giga = bytes as f64 / 1e9;
+    if giga < 0.1 { format!("{:.1}M", giga * 1e3) } else { format!("{giga:.1}G") }
+}
+
+/// What makes features fewer.
+fn fewer(named: bool) -> String {
+    match named {
+        true => format!("hash their names with {}", Flag::Bits.with(22)),
+        false => format!("use fewer places, such as {}", Flag::Bits.with(24)),
     }
 }

@@ -11,7 +11,7 @@ mod walk;
 
 use geowalk::boost::table::Table;
 use geowalk::row::Block;
-use geowalk_data::Schema;
+use geowalk_data::{Schema, visible};
 use serde_json::Value;
 
 pub use boost::{Boosting, promise};
@@ -112,16 +112,18 @@ pub enum Section {
 impl std::fmt::Display for Section {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Facts(facts) => {
-                facts.iter().try_for_each(|(name, text)| writeln!(f, "{name:<10} {text}"))
+            Self::Facts(facts) => facts
+                .iter()
+                .try_for_each(|(name, text)| writeln!(f, "{name:<10} {}", visible(text))),
+            Self::Lines(lines) => {
+                lines.iter().try_for_each(|line| writeln!(f, "{}", visible(line)))
             }
-            Self::Lines(lines) => lines.iter().try_for_each(|line| writeln!(f, "{line}")),
             Self::Titled(title, lines) => {
                 writeln!(f)?;
                 if !title.is_empty() {
-                    writeln!(f, "{title}")?;
+                    writeln!(f, "{}", visible(title))?;
                 }
-                lines.iter().try_for_each(|line| writeln!(f, "{line}"))
+                lines.iter().try_for_each(|line| writeln!(f, "{}", visible(line)))
             }
         }
     }

@@ -9,7 +9,7 @@
 
 use geowalk::boost::table::{Classes, Table, TableError};
 use geowalk_data::{
-    ColumnBuffer, Indexing, Label, Labels, Options, Places, Reason, Schema, Source, Task,
+    ColumnBuffer, ErrorKind, Indexing, Label, Labels, Options, Places, Reason, Schema, Source, Task,
 };
 pub use geowalk_data::{Heading, Origin};
 
@@ -134,6 +134,9 @@ impl Reader {
         }
         if self.buffer.rows() == 0 && places.left_out().is_empty() {
             return Ok(None);
+        }
+        if self.buffer.rows() > 0 && self.buffer.width() == 0 {
+            return Err(ErrorKind::NoColumns.of(self.source.place().0).into());
         }
         let (table, labels, weights) = self.buffer.take()?;
         Ok(Some(Rows { table, labels, weights, places }))

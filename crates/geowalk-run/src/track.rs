@@ -9,7 +9,7 @@ use geowalk::loss::{AnyLoss, Invariant};
 use geowalk::row::{Block, Dense, Norm, Row};
 use geowalk::sum::Sum;
 use geowalk::track::{self, Autoregression, Gram, Least, Root};
-use geowalk_data::{Labels, Options, Source, Task};
+use geowalk_data::{ErrorKind, Labels, Options, Source, Task};
 
 use crate::certificate::{self, Against, Known, Report};
 use crate::error::RunError;
@@ -426,8 +426,9 @@ pub fn track(plan: &Plan, options: Options) -> Result<Found, RunError> {
 
 fn rows(plan: &Plan, source: &mut dyn Source) -> Result<Found, RunError> {
     let mut tracker = Tracker::new(plan)?;
-    let mut block = Block::new();
+    let (mut block, mut features) = (Block::new(), 0);
     while source.read(&mut block, ROWS)? > 0 {
+        features = features.max(block.bound());
         for i in 0..block.len() {
             if block.columns().is_some() {
                 let row = block.dense(i);
@@ -436,6 +437,9 @@ fn rows(plan: &Plan, source: &mut dyn Source) -> Result<Found, RunError> {
                 tracker.row(block.sparse(i), None)?;
             }
         }
+    }
+    if features == 0 {
+        return Err(ErrorKind::NoColumns.of(source.place().0).into());
     }
     let features = source.schema().features();
     let name = |i: usize| {

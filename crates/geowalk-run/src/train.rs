@@ -2,6 +2,7 @@
 //! Examples from a source, through a learner, to a model: predict, learn, measure, say. The same loop serves every front end.
 
 mod checkpoint;
+mod memory;
 mod predictions;
 mod run;
 mod sample;
@@ -99,6 +100,8 @@ pub struct Plan {
     pub resume: Option<PathBuf>,
     /// A file that is written while the run goes on, and the seconds between; if it is there, the run goes on from it.
     pub checkpoint: Option<(PathBuf, u64)>,
+    /// Bytes that weights, sums and names of features may take.
+    pub memory: u64,
 }
 
 impl Default for Plan {
@@ -125,6 +128,7 @@ impl Default for Plan {
             rows: false,
             resume: None,
             checkpoint: None,
+            memory: u64::MAX,
         }
     }
 }

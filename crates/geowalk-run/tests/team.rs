@@ -79,6 +79,24 @@ fn threads_and_pieces_leave_the_same_bits() {
 }
 
 #[test]
+fn an_absurd_count_of_rows_ends_a_replay() {
+    let text = table(Task::Binary, 60);
+    let path = file("absurd.gw");
+    run(&plan("gd", Task::Binary), &text, &path);
+    let model = Model::load(&path).unwrap();
+    for rows in [1e18, 61.0, 6e15] {
+        let mut model = model.clone();
+        let digest = model.arrays.iter_mut().find(|(name, _)| name == "data.digest").unwrap();
+        digest.1[0] = rows;
+        let found = verify(&model, || {
+            Rows::from(Options::new(vec![Input::text("rows.csv", text.as_str())]))
+        });
+        let found = found.unwrap();
+        assert_eq!((found.passes, found.mismatches[0].what.as_str()), (1, "rows of the data"));
+    }
+}
+
+#[test]
 fn the_team_owes_its_best_member_little() {
     for task in TASKS {
         let text = table(task, 2000);

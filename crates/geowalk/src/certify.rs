@@ -240,13 +240,30 @@ impl Certificate {
     }
 }
 
+/// Six decimals; of a number too long to be read that way an exponent.
+///
+/// ```
+/// use geowalk::certify::figure;
+/// assert_eq!(figure(2.0 / 3.0), "0.666667");
+/// assert_eq!(figure(-1.25e24), "-1.250000e24");
+/// ```
+pub fn figure(value: f64) -> String {
+    if value.is_finite() && value.abs() >= 1e12 {
+        return format!("{value:.6e}");
+    }
+    format!("{value:.6}")
+}
+
 impl std::fmt::Display for Certificate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.status {
             Status::Valid => write!(
                 f,
-                "{}: valid; after {} rounds with loss {:.6}, regret <= {:.6}",
-                self.theorem, self.rounds, self.loss, self.bound
+                "{}: valid; after {} rounds with loss {}, regret <= {}",
+                self.theorem,
+                self.rounds,
+                figure(self.loss),
+                figure(self.bound)
             ),
             Status::Void(broken) if broken.row == 0 && broken.found.is_nan() => {
                 write!(f, "{}: void; {} does not hold", self.theorem, broken.premise)

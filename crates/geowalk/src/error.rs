@@ -212,6 +212,25 @@ impl fmt::Display for Allowed {
     }
 }
 
+/// The known names, unless they are too many to read.
+fn others(kind: &str, is_near: bool, known: &str) -> String {
+    match known.split(", ").count() {
+        0..=20 => format!("; known: {known}"),
+        _ if is_near => String::new(),
+        count => {
+            let first: Vec<&str> = known.split(", ").take(4).collect();
+            let plural = match kind.strip_suffix('y') {
+                Some(stem) => format!("{stem}ies"),
+                None => format!("{kind}s"),
+            };
+            format!(
+                "; {count} are known, such as {}: see `geowalk list {plural}`",
+                first.join(", ")
+            )
+        }
+    }
+}
+
 /// A specification that cannot be built: an unknown name, or a parameter that is missing, superfluous or out of range.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -230,11 +249,7 @@ pub enum ConfigError {
     #[error(
         "unknown {kind} '{name}'{}{}",
         nearest.as_ref().map(|n| format!(" (did you mean '{n}'?)")).unwrap_or_default(),
-        if nearest.is_some() && known.split(", ").count() > 20 {
-            String::new() // if one name is close, the full list is not needed
-        } else {
-            format!("; known: {known}")
-        }
+        others(kind, nearest.is_some(), known)
     )]
     Unknown {
         /// The kind of thing that was looked up: `"geometry"`, `"loss"`, …

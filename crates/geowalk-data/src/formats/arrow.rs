@@ -71,3 +71,22 @@ fn one(mut stream: Stream) -> Result<Box<dyn Batches>, ErrorKind> {
         _ => Err(broken("it begins neither with ARROW1 nor with a message")),
     }
 }
+
+/// The most bytes that a compressed buffer may unpack to.
+const LARGEST: i64 = 1 << 32;
+
+/// Refuses a compressed buffer that says it unpacks to more: the library would take the memory before it looks.
+fn check_sizes(batch: arrow_ipc::RecordBatch<'_>, body: &[u8]) -> Result<(), String> {
+    if batch.compression().is_none() {
+        return Ok(());
+    }
+    for buffer in batch.buffers().into_iter().flatten() {
+        let start = usize::try_from(buffer.offset()).ok().filter(|_| buffer.length() >= 8);
+        let stated = start.and_then(|start| body.get(start..)?.first_chunk());
+        let size = stated.map_or(0, |bytes| i64::from_le_bytes(*bytes));
+        if size > LARGEST {
+            return Err(format!("a buffer of {} bytes that unpacks to {size}", buffer.length()));
+        }
+    }
+    Ok(())
+}

@@ -5,9 +5,9 @@
 //! then an error that says how to fix it. Indices may come in any order. An index that occurs twice in a row is an
 //! error, unless the user asks for duplicates to be added.
 //!
-//! **Wide files** Learners keep weights for all indices up to the largest. If the first rows have indices of 2²⁴ or
-//! more, features are numbered in order of appearance, so memory grows with the number of features that occur.
-//! Otherwise, later indices above the limit are refused.
+//! **Wide files** Learners keep weights for all indices up to the largest. From the first index of 2²⁴ or more on,
+//! features are numbered as they are met, behind those up to the largest index so far: memory grows with the
+//! features that occur. A model whose features are numbers refuses indices above 2²⁵.
 //!
 //! **Refused** `qid:` (ranking) and lists of labels (`3,7`).
 //!
@@ -24,7 +24,7 @@ use crate::number;
 use crate::pairs::Pairs;
 use crate::piece::{Helper, Piece, Shadowing};
 use crate::schema::{
-    Dictionary, Features, Index, Journal, Labels, Namespace, Place, Schema, Shadow,
+    Counted, Dictionary, Features, Index, Journal, Labels, Namespace, Place, Schema, Shadow,
 };
 use crate::source::{Parsed, Parser, Source};
 use crate::{Duplicates, Indexing, Options};
@@ -50,6 +50,8 @@ pub(super) fn open(bytes: Bytes, options: Options) -> Result<Box<dyn Source>, Da
         known: options.schema.is_some(),
         sampled: 0,
         largest: 0,
+        bound: 0,
+        widened: None,
         decisions: Vec::new(),
         infer: matches!(features, Features::Index(_)) && options.schema.is_none() && index.detected,
         schema: Schema::from_parts(features, Labels::Numbers, Vec::new()),
@@ -81,6 +83,10 @@ struct Libsvm {
     /// Number of rows in the sample, and the largest index in them.
     sampled: usize,
     largest: u64,
+    /// One more than the largest place so far.
+    bound: u32,
+    /// The first index that was too large for a weight of every index below it.
+    widened: Option<u64>,
     decisions: Vec<Decision>,
     scratch: Scratch,
 }
@@ -137,16 +143,24 @@ impl Parser for Libsvm {
     }
 
     fn row(&mut self, record: Record<'_>, block: &mut Block) -> Result<Parsed, Fault> {
-        match &mut self.schema.features {
-            Features::Index(index) => row(record, block, index, self.rules, &mut self.scratch),
-            Features::Hashed(hashed) => row(record, block, hashed, self.rules, &mut self.scratch),
-            Features::Exact(names) => row(record, block, names, self.rules, &mut self.scratch),
-        }
-        .map_err(|fault| self.explain(fault))
+        let found = self.parse(record, block);
+        let found = match found {
+            Err(fault) if self.is_first_wide(&fault) => {
+                block.abandon();
+                self.number_as_met(&fault).map_err(|kind| kind.at(fault.offset))?;
+                self.parse(record, block)
+            }
+            found => found,
+        };
+        found.map_err(|fault| self.explain(fault))
     }
 
     fn decisions(&self) -> &[Decision] {
         &self.decisions
+    }
+
+    fn remarks(&self) -> Vec<Decision> {
+        self.widened.map(|found| Decision::Widened { found }).into_iter().collect()
     }
 
     fn schema(&self) -> &Schema {
@@ -158,12 +172,59 @@ impl Parser for Libsvm {
         Some(Helper(Box::new(Shadowed { shadow, rules: self.rules, scratch: Scratch::default() })))
     }
 
+    fn trusts(&self, journal: &Journal) -> bool {
+        // Places beyond the bound are given in the order of the rows.
+        !matches!(self.schema.features, Features::Exact(_)) || journal.bound <= self.bound
+    }
+
     fn learn(&mut self, journal: &mut Journal) -> Result<(), ErrorKind> {
+        if matches!(self.schema.features, Features::Index(_)) {
+            self.bound = self.bound.max(journal.bound);
+        }
         journal.replay(&mut self.schema.features)
     }
 }
 
 impl Libsvm {
+    #[inline]
+    fn parse(&mut self, record: Record<'_>, block: &mut Block) -> Result<Parsed, Fault> {
+        let Self { rules, scratch, .. } = self;
+        match &mut self.schema.features {
+            Features::Index(index) => {
+                let mut counted = match self.known {
+                    true => Counted::known(*index),
+                    false => Counted::fresh(*index),
+                };
+                let found = row(record, block, &mut counted, *rules, scratch);
+                self.bound = self.bound.max(counted.bound);
+                found
+            }
+            Features::Hashed(hashed) => row(record, block, hashed, *rules, scratch),
+            Features::Exact(names) => row(record, block, &mut Met(names), *rules, scratch),
+        }
+    }
+
+    /// Is this the first index that is too large to keep weights for all below it?
+    #[cold]
+    fn is_first_wide(&self, fault: &Fault) -> bool {
+        let numbered = matches!(self.schema.features, Features::Index(_));
+        numbered && !self.known && matches!(*fault.kind, ErrorKind::IndexTooLarge { .. })
+    }
+
+    /// Numbers the features from here on as they are met; those so far keep their places.
+    #[cold]
+    fn number_as_met(&mut self, fault: &Fault) -> Result<(), ErrorKind> {
+        let mut names = Dictionary::default();
+        for place in 0..self.bound {
+            names.insert(self.schema.features.name(place).unwrap_or_default().as_bytes())?;
+        }
+        self.schema.features = Features::Exact(names);
+        if let ErrorKind::IndexTooLarge { found, .. } = *fault.kind {
+            self.widened = Some(found);
+        }
+        Ok(())
+    }
+
     /// Adds to an index-0 fault how the base is known.
     #[cold]
     fn explain(&self, mut fault: Fault) -> Fault {
@@ -175,6 +236,21 @@ impl Libsvm {
             };
         }
         fault
+    }
+}
+
+/// Indices that are numbered as they are met; zeros in front of one do not count.
+struct Met<'a>(&'a mut Dictionary);
+
+impl Place for Met<'_> {
+    #[inline]
+    fn number(&mut self, space: Namespace<'_>, name: &[u8], _: u64) -> Result<u32, ErrorKind> {
+        let zeros = name.iter().take_while(|digit| **digit == b'0').count();
+        self.text(space, &name[zeros.min(name.len() - 1)..])
+    }
+
+    fn text(&mut self, space: Namespace<'_>, name: &[u8]) -> Result<u32, ErrorKind> {
+        self.0.text(space, name)
     }
 }
 

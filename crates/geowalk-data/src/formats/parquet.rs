@@ -17,6 +17,7 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
     ParquetRecordBatchReaderBuilder,
 };
+use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{
     ColumnChunkMetaData, FileMetaData, ParquetMetaData, ParquetMetaDataBuilder, RowGroupMetaData,
@@ -142,6 +143,14 @@ fn build<R: ChunkReader + 'static>(reader: R) -> Result<Box<dyn Batches>, ErrorK
         let read = read.map_err(|error| error.to_string())?;
         Ok(ParquetRecordBatchReaderBuilder::new_with_metadata(reader, read))
     })?;
+    let groups = builder.metadata().row_groups().iter();
+    for column in groups.flat_map(RowGroupMetaData::columns) {
+        if let Compression::BROTLI(_) | Compression::LZO = column.compression() {
+            let name = column.compression().to_string().to_lowercase();
+            let name = name.split('(').next().unwrap_or_default().to_owned();
+            return Err(ErrorKind::Codec { name });
+        }
+    }
     let schema = builder.schema().clone();
     Ok(Box::new(Parquet::New(Some(builder), schema)))
 }

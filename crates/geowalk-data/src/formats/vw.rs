@@ -24,7 +24,7 @@ use crate::error::{DataError, ErrorKind, Fault, What, excerpt};
 use crate::number::{self, has_control};
 use crate::pairs::Pairs;
 use crate::piece::{Helper, Piece, Shadowing};
-use crate::schema::{Features, Hashed, Journal, Labels, Namespace, Place, Schema, Shadow};
+use crate::schema::{Counted, Features, Hashed, Journal, Labels, Namespace, Place, Schema, Shadow};
 use crate::source::{Parsed, Parser, Source};
 
 pub(super) fn open(bytes: Bytes, options: Options) -> Result<Box<dyn Source>, DataError> {
@@ -59,7 +59,7 @@ impl Parser for Vw {
         match &mut self.schema.features {
             Features::Hashed(hashed) => row(record, block, hashed, pairs),
             Features::Exact(names) => row(record, block, names, pairs),
-            Features::Index(index) => row(record, block, index, pairs),
+            Features::Index(index) => row(record, block, &mut Counted::known(*index), pairs),
         }
     }
 

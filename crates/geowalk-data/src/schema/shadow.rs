@@ -3,7 +3,7 @@ use std::collections::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::names::is_utf8;
-use super::{Features, Hashed, Index, Namespace, Place, hashed};
+use super::{Counted, Features, Hashed, Namespace, Place, hashed};
 use crate::error::{ErrorKind, excerpt};
 
 /// Computes the indices of features out of order, and records what the owner of the [`Features`] must process later.
@@ -12,7 +12,7 @@ pub(crate) enum Shadow {
     /// Hashed features.
     Hashed(Watch),
     /// Features identified by an index.
-    Index(Index),
+    Index(Counted),
 }
 
 /// Hashed features as seen by a helper thread, which does not decide which name owns a place.
@@ -45,6 +45,8 @@ pub(crate) struct Journal {
     /// The bits stored by the owner for the places of the first hashes; for all hashes, once the owner has processed
     /// them.
     answers: Vec<u16>,
+    /// One more than the largest number, of features that are numbers.
+    pub(crate) bound: u32,
 }
 
 /// Marks a place with a recorded hash. The bits stored by an owner are larger numbers.
@@ -55,7 +57,7 @@ impl Shadow {
     pub(crate) fn of(features: &Features) -> Option<Self> {
         match features {
             Features::Hashed(hashed) => Some(Self::Hashed(Watch::new(hashed))),
-            Features::Index(index) => Some(Self::Index(*index)),
+            Features::Index(index) => Some(Self::Index(Counted::fresh(*index))),
             Features::Exact(_) => None,
         }
     }
@@ -72,8 +74,9 @@ impl Shadow {
         journal.events.clear();
         journal.text.clear();
         journal.answers.clear();
-        if let Self::Hashed(watch) = self {
-            std::mem::swap(&mut watch.journal, journal);
+        match self {
+            Self::Hashed(watch) => std::mem::swap(&mut watch.journal, journal),
+            Self::Index(counted) => journal.bound = std::mem::take(&mut counted.bound),
         }
     }
 }
@@ -180,7 +183,7 @@ impl Place for Watch {
     }
 
     #[inline(always)]
-    fn known(&self, space: Namespace<'_>, numbers: &mut [u32]) -> usize {
+    fn known(&mut self, space: Namespace<'_>, numbers: &mut [u32]) -> usize {
         hashed::known(&self.prints, self.bits, self.sparse, space.seed, numbers)
     }
 }

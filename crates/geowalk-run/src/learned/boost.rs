@@ -2,7 +2,7 @@
 
 use geowalk::boost::table::Table;
 use geowalk::certify::{Certificate, Status};
-use geowalk_data::Schema;
+use geowalk_data::{Schema, visible};
 use serde_json::{Value, json};
 
 use super::{Answers, Ask, Form, Guarantees, Learned, Section, Wants, reading};
@@ -156,7 +156,8 @@ impl Learned for Boosting {
                 let members = words::sentences(&self.boosted, names);
                 let one = members.len() == 1;
                 let text = |(class, rules): (String, Vec<String>)| {
-                    let head = if one { String::new() } else { format!("{class}:\n") };
+                    let head = if one { String::new() } else { format!("{}:\n", visible(&class)) };
+                    let rules: Vec<_> = rules.iter().map(|rule| visible(rule)).collect();
                     format!("{head}{}", rules.join("\n"))
                 };
                 Ok(members.into_iter().map(text).collect::<Vec<_>>().join("\n\n"))

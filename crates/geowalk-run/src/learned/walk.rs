@@ -199,7 +199,7 @@ impl Learned for Walking {
             None => vec![
                 fact("walk", self.walk.clone()),
                 fact("loss", s.loss.clone()),
-                fact("rate", s.rate()),
+                fact("rate", self.built.rate.clone()),
             ],
         };
         facts.push(fact("task", s.task.name().to_owned()));

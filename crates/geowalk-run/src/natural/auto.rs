@@ -103,7 +103,7 @@ fn look(schema: &Schema, block: &Block) -> (String, String) {
         _ if seen.single() => {
             ("discrete".to_owned(), "each of the first rows has one feature of value 1".to_owned())
         }
-        _ if seen.ones && 10 * (seen.most - seen.least) <= seen.most => (
+        _ if seen.rows > 0 && seen.ones && 10 * (seen.most - seen.least) <= seen.most => (
             "naive-bayes".to_owned(),
             "the first rows have about the same number of features, all of value 1".to_owned(),
         ),

@@ -6,6 +6,7 @@ use geowalk::loss::Loss;
 use geowalk::row::{Block, Row};
 use geowalk_data::{Inference, Labels, Places, Schema, Skipped, Task};
 
+use super::memory::Memory;
 use super::predictions::Predictions;
 use super::sample::Sample;
 use super::study::{Day, Study, fresh};
@@ -69,6 +70,7 @@ pub(super) struct Run {
     trace: Option<Trace>,
     /// Earlier rows, if the model is to be judged by them at the end.
     sample: Option<Sample>,
+    memory: Option<Memory>,
 }
 
 impl Run {
@@ -124,7 +126,9 @@ impl Run {
             Some(model) => continued(plan, model),
         };
         let changed = resumed.is_some_and(|model| model.settings.stream != settings.stream);
+        let memory = Memory::new(plan.memory, schema, &settings)?;
         let mut run = Self::begin(settings, width)?;
+        run.memory = Some(memory);
         match resumed {
             None => run.open(plan, said),
             Some(model) => {
@@ -184,6 +188,7 @@ impl Run {
             classes_at_mark: 0,
             trace: None,
             sample: None,
+            memory: None,
             settings,
         })
     }
@@ -244,6 +249,11 @@ impl Run {
     /// Examples learned from.
     pub(super) fn examples(&self) -> u64 {
         self.study.metrics.examples()
+    }
+
+    /// The study, and the silent one with the other sign.
+    pub(super) fn studies(&self) -> impl Iterator<Item = &Study> {
+        self.other.iter().chain([&self.study])
     }
 
     /// The learner.
@@ -436,6 +446,7 @@ impl Run {
                 self.trace = Some(trace);
             }
             if self.study.metrics.examples() == mark && mark > seen {
+                self.memory.map_or(Ok(()), |memory| memory.check_run(self))?;
                 if let Some(note) = self.notice_new_classes(labels) {
                     (sink.said)(Said::Note(note));
                 }

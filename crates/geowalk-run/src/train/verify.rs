@@ -117,8 +117,18 @@ fn repeat(
             (Some(rows), Some(digest)) => digest.rows() >= rows,
             _ => own.examples() >= model.examples,
         };
+        // A file may state any number of rows; several passes are a multiple of one, by rows and by examples.
+        let passes_by = |all: u64, one: u64| all / one.max(1);
+        let absurd = match (rows, &own.digest) {
+            (Some(rows), Some(digest)) if passes == 1 => {
+                let by_rows = passes_by(rows, digest.rows());
+                let by_examples = passes_by(model.examples, own.examples());
+                rows % digest.rows().max(1) != 0 || by_rows.abs_diff(by_examples) > 1
+            }
+            _ => false,
+        };
         // Data without examples would go on for ever.
-        if (enough || own.examples() == before)
+        if (enough || absurd || own.examples() == before)
             && let Some(run) = run
         {
             return Ok((run, source, passes));

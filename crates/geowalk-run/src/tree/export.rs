@@ -11,6 +11,7 @@ use std::fmt::Write;
 use geowalk::boost::split::{Split, Test};
 use geowalk::boost::tree::{Branch, Node, Tree};
 use geowalk::loss::permissible::Permissible;
+use geowalk_data::visible;
 use serde_json::{Value, json};
 
 use crate::boost::words::threshold;
@@ -127,7 +128,7 @@ impl Shown {
 
     /// Nodes in the order in which they are read, each with what stands before it. A stack, since trees may be deep.
     pub fn text(&self) -> String {
-        let mut out = format!("weights of the classes {}\n", self.classes.join(", "));
+        let mut out = format!("weights of the classes {}\n", visible(&self.classes.join(", ")));
         if self.tree.nodes().len() > 1 {
             let _ = writeln!(out, "{MISSING}");
         }
@@ -135,12 +136,12 @@ impl Shown {
         while let Some((node, first, rest)) = open.pop() {
             match &self.tree.nodes()[node].branch {
                 Some(branch) => {
-                    let _ = writeln!(out, "{first}{}", self.sentence(&branch.split));
+                    let _ = writeln!(out, "{first}{}", visible(&self.sentence(&branch.split)));
                     open.push((branch.right, format!("{rest}└─ no:  "), format!("{rest}   ")));
                     open.push((branch.left, format!("{rest}├─ yes: "), format!("{rest}│  ")));
                 }
                 None => {
-                    let _ = writeln!(out, "{first}{}", self.leaf(node));
+                    let _ = writeln!(out, "{first}{}", visible(&self.leaf(node)));
                 }
             }
         }

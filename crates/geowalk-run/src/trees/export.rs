@@ -7,6 +7,7 @@ use geowalk::Real;
 use geowalk::boost::Surrogate;
 use geowalk::boost::table::Table;
 use geowalk::boost::trees::{Ask, Branch, NumberLoss, ScoreTree, Shape, TreeLoss, TreeNode};
+use geowalk_data::visible;
 use serde_json::{Value, json};
 
 use super::{BoostedTrees, Predicted};
@@ -146,12 +147,12 @@ impl Shown {
             return out + &self.rules_text();
         }
         for (number, tree) in model.trees.iter().enumerate() {
-            let _ = writeln!(out, "\ntree {}{}", number + 1, self.heading(tree));
+            let _ = writeln!(out, "\ntree {}{}", number + 1, visible(&self.heading(tree)));
             let mut open = vec![(0, String::new(), String::new())];
             while let Some((node, first, rest)) = open.pop() {
                 let TreeNode { branch, value, rows, .. } = &tree.nodes[node];
                 if let Some(branch) = branch {
-                    let _ = writeln!(out, "{first}{}", self.sentence(branch));
+                    let _ = writeln!(out, "{first}{}", visible(&self.sentence(branch)));
                     open.push((branch.right, format!("{rest}└─ no:  "), format!("{rest}   ")));
                     open.push((branch.left, format!("{rest}├─ yes: "), format!("{rest}│  ")));
                 } else {

@@ -5,10 +5,10 @@ use std::io::{Cursor, Read, Seek, SeekFrom};
 
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::FileDecoder;
-use arrow_ipc::{Block, root_as_footer};
+use arrow_ipc::{Block, root_as_footer, root_as_message};
 use arrow_schema::SchemaRef;
 
-use super::{CUT, MAGIC, NAME, broken, native};
+use super::{CUT, MAGIC, NAME, broken, check_sizes, native};
 use crate::bytes::Stream;
 use crate::error::ErrorKind;
 use crate::formats::columnar::{Batches, guarded};
@@ -81,8 +81,10 @@ impl Blocks {
         self.schema = schema.ok_or(ErrorKind::ByteOrder)?.into();
         let mut decoder = FileDecoder::new(self.schema.clone(), version);
         for block in dictionaries {
-            let bytes = self.block(&block)?.into();
+            let bytes = self.block(&block)?;
             guarded(NAME, || {
+                check_block(&block, &bytes)?;
+                let bytes = bytes.into();
                 decoder.read_dictionary(&block, &bytes).map_err(|error| error.to_string())
             })?;
         }
@@ -99,6 +101,18 @@ impl Blocks {
     }
 }
 
+/// [`check_sizes`] of a block, which begins as a message of a stream does.
+fn check_block(block: &Block, bytes: &[u8]) -> Result<(), String> {
+    let length = usize::try_from(block.metaDataLength()).unwrap_or(0);
+    let Some((message, body)) = bytes.split_at_checked(length) else { return Ok(()) };
+    let begin = if message.starts_with(&[0xff; 4]) { 8 } else { 4 };
+    let message = root_as_message(message.get(begin..).unwrap_or_default());
+    let message = message.map_err(|error| error.to_string())?;
+    let data = message.header_as_dictionary_batch().and_then(|batch| batch.data());
+    let batch = message.header_as_record_batch().or(data);
+    batch.map_or(Ok(()), |batch| check_sizes(batch, body))
+}
+
 impl Batches for Blocks {
     fn schema(&self) -> SchemaRef {
         self.schema.clone()
@@ -111,9 +125,11 @@ impl Batches for Blocks {
 
     fn next(&mut self) -> Result<Option<RecordBatch>, ErrorKind> {
         while let Some(block) = self.batches.next() {
-            let bytes = self.block(&block)?.into();
+            let bytes = self.block(&block)?;
             let Some(decoder) = &self.decoder else { break };
             let batch = guarded(NAME, || {
+                check_block(&block, &bytes)?;
+                let bytes = bytes.into();
                 decoder.read_record_batch(&block, &bytes).map_err(|error| error.to_string())
             })?;
             if batch.is_some() {

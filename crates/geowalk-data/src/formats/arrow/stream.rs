@@ -8,7 +8,7 @@ use arrow_ipc::reader::{read_dictionary, read_record_batch};
 use arrow_ipc::{Message, MessageHeader, root_as_message};
 use arrow_schema::SchemaRef;
 
-use super::{CONTINUES, CUT, NAME, broken, native};
+use super::{CONTINUES, CUT, NAME, broken, check_sizes, native};
 use crate::bytes::Stream;
 use crate::error::{Compression, ErrorKind};
 use crate::formats::columnar::{Batches, guarded};
@@ -113,7 +113,7 @@ impl Batches for Messages {
                 self.over = true;
                 break;
             }
-            let body = self.body()?.into();
+            let bytes = self.body()?;
             let Self { message, schema, dictionaries, wanted, .. } = self;
             let batch = guarded(NAME, || {
                 let message = parsed(message)?;
@@ -121,12 +121,16 @@ impl Batches for Messages {
                 let done = match message.header_type() {
                     MessageHeader::RecordBatch => {
                         let batch = message.header_as_record_batch().ok_or("no batch")?;
+                        check_sizes(batch, &bytes)?;
+                        let body = bytes.into();
                         let (schema, wanted) = (schema.clone(), Some(wanted.as_slice()));
                         read_record_batch(&body, batch, schema, dictionaries, wanted, &version)
                             .map(Some)
                     }
                     MessageHeader::DictionaryBatch => {
                         let batch = message.header_as_dictionary_batch().ok_or("no dictionary")?;
+                        batch.data().map_or(Ok(()), |data| check_sizes(data, &bytes))?;
+                        let body = bytes.into();
                         read_dictionary(&body, batch, schema, dictionaries, &version).map(|()| None)
                     }
                     other => return Err(format!("a message of type {other:?}")),
