@@ -4,12 +4,13 @@
 //! | column | unit | shift |
 //! |---|---|---|
 //! | a number | standard deviation | mean |
-//! | a number that is zero in most rows | the geometric mean of its standard deviation and the root mean square of its non-zero values | none |
+//! | a number that is zero in most rows | the same, but at least a quarter of the root mean square of its non-zero values; of more than 1,024 columns the geometric mean of the two | none |
 //! | an indicator of a name or word | root mean square of its non-zero values | none |
 //!
 //! **Why the geometric mean** In units of the standard deviation rare words are to have weights as large in all as
 //! common ones, in units of the non-zero values an occurrence of either is to count alike. Texts lie between: of four
-//! units this one was best on two texts and better than the former one on a third (docs/runs/2026-11-19-fit).
+//! units this one was best on two texts and better than the former one on a third. In tables of few columns it is
+//! worse (docs/runs/2026-11-19-fit).
 //!
 //! A number with an indicator of its absence counts as its mean where it is absent. [`Design::raw`] undoes
 //! units and shifts: predictions are linear in the raw row.
@@ -22,6 +23,13 @@ pub(super) const LANES: usize = lanes::WIDTH;
 
 /// A spread below this share of the largest value is rounding: the column is constant.
 const CONSTANT: f64 = 1e-13;
+
+/// A column that is mostly zero is measured by its standard deviation, but at least by this part of the size of
+/// its non-zero values: what is rare is not magnified.
+const RARE: f64 = 0.25;
+
+/// The same where there are many columns: far below what a count can have, so that no column is without a unit.
+const LEAST: f64 = 1e-4;
 
 /// A column that takes part.
 #[derive(Debug, Clone, Copy)]
@@ -137,6 +145,7 @@ impl Design {
                 });
             }
         }
+        let many = looks.iter().filter(|look| look.filled > 0).count() > super::MATRIX;
         let mut columns = Vec::new();
         let first = usize::from(constant);
         let mut place = first;
@@ -151,11 +160,16 @@ impl Design {
                 let spread = if front {
                     (squares / observed[j]).sqrt()
                 } else {
-                    // Without a constant a column cannot be shifted.
-                    let mean = if constant { look.sum / observed[j] } else { 0.0 };
+                    let mean = look.sum / observed[j];
                     let all = (squares / observed[j] - mean * mean).max(0.0).sqrt();
                     let filled = (squares / look.present).sqrt();
-                    if named(j) { filled } else { (all * filled).sqrt() }
+                    if named(j) {
+                        all.max(filled)
+                    } else if many {
+                        (all.max(LEAST * filled) * filled).sqrt()
+                    } else {
+                        all.max(RARE * filled)
+                    }
                 };
                 let unit = spread * look.largest;
                 if spread <= CONSTANT || !unit.is_normal() || !unit.recip().is_normal() {
