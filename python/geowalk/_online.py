@@ -13,7 +13,7 @@ from . import _columns as c
 from . import _validate as v
 from ._base import Estimator, alone, register_with_river, write_page
 from ._certificate import Certificate
-from ._geowalk import ConfigError, Frame, Online, probabilistic
+from ._geowalk import ConfigError, Frame, Manifold, Online, named_manifold, probabilistic
 
 __all__ = ["OnlineClassifier", "OnlineRegressor"]
 
@@ -28,13 +28,16 @@ class _Learner(Estimator):
     _whole = {"passes": 1, "seed": 0}
 
     def _walk(self, columns: int | None) -> str | None:
-        return None if self.walk == "auto" else self.walk  # type: ignore[attr-defined]
+        walk = self.walk  # type: ignore[attr-defined]
+        if isinstance(walk, Manifold):
+            return f"explicit:{named_manifold(walk)}"
+        return None if walk == "auto" else walk
 
     def _new(self, columns: int | None, classes: list[Any] | None = None, label: str | None = None) -> Online:
         self._check_whole()
         task = "classes" if self._kind == "classifier" else "regression"
         own = self.get_params()
-        for name, kind, needed in (("walk", str, "a name"), ("loss", str, "a name"), ("average", (bool, np.bool_), "True or False")):
+        for name, kind, needed in (("walk", (str, Manifold), "a name or a manifold"), ("loss", str, "a name"), ("average", (bool, np.bool_), "True or False")):
             if not isinstance(own.get(name), (kind, type(None))):
                 raise TypeError(f"{name} = {own[name]!r}; {needed} is needed")
         loss, rate, seed, average = own.get("loss"), str(own.get("rate", "auto")), own.get("seed", 0), bool(own.get("average", False))
@@ -463,7 +466,8 @@ class OnlineRegressor(_Learner):
 
     z = <w, x> is predicted before y is seen; then w moves by a step of the walk against the slope of the loss l(z, y).
 
-    walk     how the weights move, `geowalk.walks()` lists them; 'auto' is free where the slope of the loss is bounded, adagrad elsewhere
+    walk     how the weights move, `geowalk.walks()` lists them; 'auto' is free where the slope of the loss is bounded, adagrad elsewhere;
+             or a manifold, also of a class of your own: steps along its geodesics, for as many features as its points have
     loss     what hurts, `geowalk.losses.names()` lists them
     rate     'auto', a number, inv(c, t0) or power(c, t0, p)
     passes   'auto': `fit` finds the best linear model of all rows, whatever their order, or with a walk that is named
@@ -631,7 +635,8 @@ class OnlineClassifier(_Learner):
     With two classes z = <w, x> is the score of the second; with more every class has a score, and the logistic loss is that of their softmax. The score is made before
     the label is seen; then w moves by a step of the walk against the slope of the loss.
 
-    walk     how the weights move, `geowalk.walks()` lists them; 'free' needs no rate and no scaling of the features
+    walk     how the weights move, `geowalk.walks()` lists them; 'free' needs no rate and no scaling of the features;
+             or a manifold, also of a class of your own: steps along its geodesics, for as many features as its points have
     loss     what hurts, `geowalk.losses.names()` lists them
     rate     'auto', a number, inv(c, t0) or power(c, t0, p)
     passes   'auto': `fit` finds the best linear model of all rows, whatever their order, or with a walk that is named

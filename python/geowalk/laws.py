@@ -31,11 +31,20 @@ FIT = {
 
 def check(manifold: Manifold, seeds: int = 100) -> None:
     """Tries every law of manifolds on so many random cases; an AssertionError says which is broken, by how much, and
-    the seed that breaks it again.
+    the seed that breaks it again. Of a class of your own the laws of what it defines are tried.
 
     >>> from geowalk import laws
-    >>> from geowalk.geometry import Grassmann
+    >>> from geowalk.geometry import Grassmann, Manifold
     >>> laws.check(Grassmann(4, 2), seeds=5)
+    >>> class Circle(Manifold):
+    ...     def origin(self): return [1.0, 0.0]
+    ...     def gradient(self, p, egrad): return egrad - 0.9 * (p @ egrad) * p  # not tangent
+    ...     def exp(self, p, v): return (p + v) / np.linalg.norm(p + v)
+    >>> import numpy as np
+    >>> laws.check(Circle(), seeds=5)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    AssertionError: custom(Circle): ...
     """
     broken = _geowalk.check_laws(manifold, seeds)
     if broken is not None:

@@ -1,7 +1,11 @@
 """Costs, manifolds of matrices, random points, batches with many axes, and the theorems of null vectors."""
 
 import doctest
+import os
+import pathlib
 import pickle
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -159,3 +163,141 @@ def test_null_vector_has_the_theorem_of_the_sphere():
     with pytest.raises(ValueError, match="another vector"):
         model.certificate([0.0, 0.0, 1.0], X[::-1].copy())
     assert "--" not in str(model.certificate_)
+
+
+class OwnSphere(g.Manifold):
+    """The unit sphere by three methods."""
+
+    def __init__(self, n):
+        self.size = n
+
+    def origin(self):
+        return np.eye(self.size)[0]
+
+    def exp(self, p, v):
+        t = np.linalg.norm(v)
+        q = np.cos(t) * p + np.sinc(t / np.pi) * v
+        return q / np.linalg.norm(q)
+
+    def gradient(self, p, egrad):
+        return egrad - (p @ egrad) * p
+
+
+class WholeSphere(OwnSphere):
+    """The same with everything that may be defined."""
+
+    curvature = (1.0, 1.0)
+
+    def inner(self, p, u, v):
+        return u @ v
+
+    def log(self, p, q):
+        if np.array_equal(p, q):
+            return np.zeros_like(p)
+        across = q - (p @ q) * p
+        size = np.linalg.norm(across)
+        if p @ q < 0.0 and size < 1e-12:
+            raise ValueError("antipodes")
+        return np.arctan2(size, p @ q) * across / max(size, 1e-300)
+
+    def transport(self, p, q, v):
+        return v - (q @ v) / (1.0 + p @ q) * (p + q)
+
+    def check(self, p):
+        if abs(np.linalg.norm(p) - 1.0) > 1e-9:
+            raise ValueError("not of norm 1")
+
+    def injectivity(self, p):
+        return np.pi
+
+
+def test_own_manifold_has_all_verbs_of_its_twin():
+    own, known = OwnSphere(3), g.Sphere(3)
+    assert (own.dim, own.ambient, repr(own)) == (2, 3, "custom(OwnSphere)")
+    p, q = known.random_point(seed=1), known.random_point(seed=2)
+    assert np.isclose(own.distance(p, q), known.distance(p, q), atol=1e-9)
+    assert np.allclose(own.log(p, q), known.log(p, q), atol=1e-9)
+    v = known.random_tangent(p, seed=3)
+    assert np.isclose(own.norm(p, 2.0 * v), 2.0) and np.allclose(own.project(p, v + p), v, atol=1e-9)
+    assert np.allclose(own.pairwise([p, q]), known.pairwise([p, q]), atol=1e-9)
+    with pytest.raises(geowalk.DomainError, match="parallel transport is not defined"):
+        own.transport(p, q, v)
+    again = pickle.loads(pickle.dumps(own))
+    assert again.size == 3 and np.isclose(again.distance(p, q), known.distance(p, q))
+    assert own == own and own != OwnSphere(3)
+
+
+@pytest.mark.parametrize("m", [OwnSphere(3), WholeSphere(4)], ids=repr)
+def test_own_manifold_obeys_the_laws(m):
+    laws.check(m, seeds=10)
+
+
+def test_own_manifold_that_lies_breaks_a_law():
+    class Long(WholeSphere):
+        def inner(self, p, u, v):
+            return 2.0 * (u @ v)
+
+    class Near(WholeSphere):
+        def injectivity(self, p):
+            return 2.0 * np.pi
+
+    for m in (Long(3), Near(3)):
+        with pytest.raises(AssertionError, match="custom"):
+            laws.check(m, seeds=20)
+
+
+@pytest.mark.parametrize("update", ["auto", "explicit", "implicit", "momentum", "adam"])
+def test_own_manifold_is_minimized_on(update):
+    a = np.diag([3.0, 2.0, 0.5])
+    rate = "auto" if update in ("auto", "explicit") else 0.05
+    found = minimize(
+        OwnSphere(3), lambda p: p @ a @ p, lambda p: 2.0 * a @ p, [0.6, 0.48, 0.64], update=update, rate=rate, steps=2000, tolerance=1e-4
+    )
+    assert np.isclose(found.value, 0.5, atol=1e-4), found
+
+
+def test_own_manifold_learns_as_its_twin():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 3))
+    y = 0.6 + X[:, :2] @ [0.0, 0.8]
+    for walk in (OwnSphere(3), g.Sphere(3), g.Product([g.Sphere(3)])):
+        model = geowalk.OnlineRegressor(walk=walk, rate="0.05", passes=2).fit(X[:, :2], y)
+        assert np.allclose(model.coef_, [0.0, 0.8], atol=0.02) and np.isclose(model.intercept_, 0.6, atol=0.02)
+    classes = geowalk.OnlineClassifier(walk=OwnSphere(4), rate="0.1", passes=1).fit(X, y > 0.0)
+    assert classes.score(X, y > 0.0) > 0.8
+    with pytest.raises(geowalk.ConfigError, match="4 would fit"):
+        geowalk.OnlineClassifier(walk=OwnSphere(4), rate="0.1", passes=1).fit(X[:, :2], y > 0.0)
+
+
+def test_errors_of_own_manifolds_come_through():
+    class Broken(OwnSphere):
+        def exp(self, p, v):
+            raise ZeroDivisionError("mine")
+
+    class Flat(OwnSphere):
+        def gradient(self, p, egrad):
+            return egrad[:2]
+
+    class Empty(g.Manifold):
+        pass
+
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        Broken(3).distance([1.0, 0.0, 0.0], [0.0, 1.0, 0.0])
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        laws.check(Broken(3), seeds=1)
+    with pytest.raises(ValueError, match="gradient must give the shape of a point"):
+        Flat(3).dim
+    with pytest.raises(TypeError, match="Empty has no origin, exp, gradient"):
+        Empty().dim
+
+
+EXAMPLES = sorted((pathlib.Path(__file__).parents[2] / "examples/manifolds").glob("*.py"))
+
+
+@pytest.mark.parametrize("script", EXAMPLES, ids=lambda script: script.stem)
+def test_examples_run_and_draw(script, tmp_path):
+    pytest.importorskip("matplotlib")
+    env = {**os.environ, "MPLBACKEND": "agg"}
+    done = subprocess.run([sys.executable, script], cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / f"{script.stem}.svg").stat().st_size > 1000

@@ -213,6 +213,7 @@ impl<'a, const K: usize> Batch<'a, K> {
     ) -> PyResult<Bound<'py, PyAny>> {
         let Some(count) = self.count else {
             let x = py.detach(|| answer(self.rows(0))).map_err(Fault::from)?;
+            crate::own::settle()?;
             return Ok(x.into_pyobject(py)?.into_any());
         };
         let mut out = zeros(count)?;
@@ -222,6 +223,7 @@ impl<'a, const K: usize> Batch<'a, K> {
                 Ok::<(), Fault>(())
             })
         })?;
+        crate::own::settle()?;
         array(py, out, self.lead)
     }
 
@@ -240,6 +242,7 @@ impl<'a, const K: usize> Batch<'a, K> {
                 answer(self.rows(i), out).map_err(|error| Fault::at(error, at))
             })
         })?;
+        crate::own::settle()?;
         let shape: Vec<usize> = self.lead.iter().chain(point).copied().collect();
         array(py, out, &shape)
     }

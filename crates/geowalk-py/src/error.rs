@@ -169,7 +169,9 @@ impl From<core::DomainError> for Fault {
 
 impl From<Fault> for PyErr {
     fn from(fault: Fault) -> Self {
-        Python::attach(|py| domain(py, &fault.error, fault.batch_index))
+        // What a method of the user's raised is the cause of what the library says.
+        crate::own::raised()
+            .unwrap_or_else(|| Python::attach(|py| domain(py, &fault.error, fault.batch_index)))
     }
 }
 

@@ -23,6 +23,7 @@ mod loss;
 mod manifold;
 mod online;
 mod optimize;
+mod own;
 mod permissible;
 mod rows;
 mod track;
@@ -65,6 +66,8 @@ mod _geowalk {
     use super::online::Online;
     #[pymodule_export]
     use super::optimize::{Walker, check_gradient, check_laws, minimize};
+    #[pymodule_export]
+    use super::own::named_manifold;
     #[pymodule_export]
     use super::permissible::{Permissible, permissible_names};
     #[pymodule_export]

@@ -9,17 +9,20 @@ pub(crate) use classes::{
     Product, Rotations, Simplex, Spd, SpdLogEuclidean, Sphere, Stiefel, Torus,
 };
 
+use std::sync::OnceLock;
+
 use geowalk::error::{Allowed, DomainError};
 use geowalk::geometry::manifolds::{self, AnyManifold};
 use geowalk::geometry::{Event, ExpLog, Manifold as _, Work, generators};
 use geowalk::laws::Sampler;
 use geowalk::spec::{Entry, Spec as Specification, unknown};
 use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
 use pyo3::{PyClass, PyClassInitializer};
 
 use crate::convert::{Batch, Numbers, Size, array, finite, hash, zeros};
 use crate::error::{Fault, config};
-use crate::generator;
+use crate::{generator, own};
 
 /// A Riemannian manifold: points, tangent vectors, a metric, and walks along geodesics.
 ///
@@ -29,32 +32,51 @@ use crate::generator;
 ///
 /// This is the base class of the manifolds in `geowalk.geometry`; `geowalk.geometry.get` makes one by name.
 ///
+/// A class of your own needs three methods: `origin()`, a point; `exp(p, v)`; and `gradient(p, egrad)`, the Riemannian
+/// gradient of Euclidean ones. Metric, projection, logarithm and distance are derived from them, slowly; `inner(p, u, v)`,
+/// `log(p, q)`, `transport(p, q, v)`, `check(p)` (which raises), `injectivity(p)` and the attribute `curvature`, (least,
+/// greatest), are used where you define them. `minimize`, `OnLine`, `OnlineClassifier(walk=...)`, `OnlineRegressor` and
+/// `geowalk.laws.check` take its objects.
+///
+/// >>> import numpy as np
 /// >>> from geowalk.geometry import Manifold, Sphere
 /// >>> isinstance(Sphere(3), Manifold)
 /// True
+/// >>> class HalfLine(Manifold):  # w > 0 with the metric (dw/w)**2
+/// ...     def origin(self): return [1.0]
+/// ...     def exp(self, p, v): return p * np.exp(v / p)
+/// ...     def gradient(self, p, egrad): return p**2 * egrad
+/// >>> round(HalfLine().distance([1.0], [np.e]), 9)
+/// 1.0
 ///
 /// Reference: Boumal, An Introduction to Optimization on Smooth Manifolds, 2023.
 #[pyclass(frozen, subclass, module = "geowalk.geometry")]
 pub(crate) struct Manifold {
-    pub(crate) manifold: AnyManifold,
+    /// Of a class of the user's: made when it is first needed.
+    known: OnceLock<AnyManifold>,
 }
 
 impl Manifold {
+    pub(crate) fn of(manifold: AnyManifold) -> Self {
+        Self { known: OnceLock::from(manifold) }
+    }
+
+    /// The manifold of the library, or the one that the methods of a subclass make.
+    pub(crate) fn core<'a>(this: &'a Bound<'_, Self>) -> PyResult<&'a AnyManifold> {
+        let known = &this.get().known;
+        if let Some(manifold) = known.get() {
+            return Ok(manifold);
+        }
+        let made = own::manifold(this.as_any())?;
+        Ok(known.get_or_init(|| made))
+    }
+
     /// An object of a class of its own.
     fn with<C>(self, class: C) -> PyClassInitializer<C>
     where
         C: PyClass<BaseType = Self>,
     {
         PyClassInitializer::from(self).add_subclass(class)
-    }
-
-    /// The shape of a point.
-    pub(crate) fn shape(&self) -> Vec<usize> {
-        self.manifold.shape()
-    }
-
-    fn key(&self) -> (String, usize) {
-        (self.manifold.spec(), self.manifold.size())
     }
 }
 
@@ -110,8 +132,20 @@ fn gradient(
     finite("the gradient", v)
 }
 
+/// The numbers of a point.
+fn ambient(m: &AnyManifold) -> usize {
+    geowalk::geometry::Manifold::<f64>::ambient(m)
+}
+
 #[pymethods]
 impl Manifold {
+    /// Of a subclass: whatever its `__init__` takes.
+    #[new]
+    #[pyo3(signature = (*_args, **_kwargs))]
+    fn new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
+        Self { known: OnceLock::new() }
+    }
+
     /// The walk from p along the tangent vector v, for unit time: exp_p(v).
     ///
     /// A walk that leaves the Fisher simplex is folded back at the boundary, one that leaves the numbers is put at
@@ -122,14 +156,15 @@ impl Manifold {
     /// >>> bool(np.isclose(PositiveOrthant(1).exp([2.0], [2.0])[0], 2 * np.e))
     /// True
     fn exp<'py>(
-        &self,
+        this: &Bound<'py, Self>,
         py: Python<'py>,
         p: &Bound<'py, PyAny>,
         v: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let shape = self.shape();
+        let m = Self::core(this)?;
+        let shape = m.shape();
         let (p, v) = (Numbers::new("the point", p)?, Numbers::new("the tangent vector", v)?);
-        let (m, mut work) = (&self.manifold, Work::new());
+        let mut work = Work::new();
         let mut ends = Ends::default();
         let batch = Batch::new(py, [p.points(&shape)?, v.points(&shape)?])?;
         let found = batch.points(py, &shape, |[p, v], q| {
@@ -148,12 +183,11 @@ impl Manifold {
     /// >>> Euclidean(2).retract([1.0, 1.0], [0.0, 2.0])
     /// array([1., 3.])
     fn retract<'py>(
-        &self,
-        py: Python<'py>,
+        this: &Bound<'py, Self>,
         p: &Bound<'py, PyAny>,
         v: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.exp(py, p, v)
+        this.call_method1("exp", (p, v))
     }
 
     /// Random points: uniform where the manifold is compact, else a walk from the origin along a normal tangent vector.
@@ -167,20 +201,21 @@ impl Manifold {
     /// >>> m.check(m.random_point(seed=1))
     #[pyo3(signature = (seed=0, size=None))]
     fn random_point<'py>(
-        &self,
+        this: &Bound<'py, Self>,
         py: Python<'py>,
         seed: u64,
         size: Option<Lead>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let lead = size.map_or(Vec::new(), Lead::axes);
         let count = lead.iter().try_fold(1_usize, |all, axis| all.checked_mul(*axis));
-        let n = self.ambient();
+        let m = Self::core(this)?;
+        let n = ambient(m);
         let mut out = zeros(count.unwrap_or(usize::MAX).saturating_mul(n))?;
         let (mut sampler, mut work) = (Sampler::new(seed), Work::new());
         for p in out.chunks_exact_mut(n.max(1)) {
-            self.manifold.random(&mut || sampler.normal(), p, &mut work);
+            m.random(&mut || sampler.normal(), p, &mut work);
         }
-        let shape: Vec<usize> = lead.into_iter().chain(self.shape()).collect();
+        let shape: Vec<usize> = lead.into_iter().chain(m.shape()).collect();
         array(py, out, &shape)
     }
 
@@ -192,14 +227,15 @@ impl Manifold {
     /// 1.0
     #[pyo3(signature = (p, seed=0))]
     fn random_tangent<'py>(
-        &self,
+        this: &Bound<'py, Self>,
         py: Python<'py>,
         p: &Bound<'py, PyAny>,
         seed: u64,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let shape = self.shape();
+        let m = Self::core(this)?;
+        let shape = m.shape();
         let p = Numbers::new("the point", p)?;
-        let (m, mut sampler) = (&self.manifold, Sampler::new(seed));
+        let mut sampler = Sampler::new(seed);
         Batch::new(py, [p.points(&shape)?])?.points(py, &shape, |[p], v| {
             m.check(p)?;
             v.copy_from_slice(&sampler.tangent(m, p, 1.0));
@@ -215,17 +251,18 @@ impl Manifold {
     ///        [2., 2.]])
     #[pyo3(signature = (p, q=None))]
     fn pairwise<'py>(
-        &self,
+        this: &Bound<'py, Self>,
         py: Python<'py>,
         p: &Bound<'py, PyAny>,
         q: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let shape = self.shape();
+        let m = Self::core(this)?;
+        let shape = m.shape();
         let first = Numbers::new("the points", p)?;
         let second = q.map(|q| Numbers::new("the second points", q)).transpose()?;
         let a = first.points(&shape)?;
         let b = second.as_ref().map(|q| q.points(&shape)).transpose()?;
-        let (m, mut work, n) = (&self.manifold, Work::new(), self.ambient().max(1));
+        let (mut work, n) = (Work::new(), ambient(m).max(1));
         for rows in [Some(a), b].into_iter().flatten() {
             Batch::new(py, [rows])?.check(py, |[p]| m.check(p))?;
         }
@@ -255,14 +292,15 @@ impl Manifold {
     /// >>> Euclidean(2).log([1.0, 1.0], [3.0, 0.0])
     /// array([ 2., -1.])
     fn log<'py>(
-        &self,
+        this: &Bound<'py, Self>,
         py: Python<'py>,
         p: &Bound<'py, PyAny>,
         q: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let shape = self.shape();
+        let m = Self::core(this)?;
+        let shape = m.shape();
         let (p, q) = (Numbers::new("the point", p)?, Numbers::new("the second point", q)?);
-        let (m, mut work) = (&self.manifold, Work::new());
+        let mut work = Work::new();
         Batch::new(py, [p.points(&shape)?, q.points(&shape)?])?.points(py, &shape, |[p, q], v| {
             m.check(p)?;
             m.check(q)?;
@@ -278,14 +316,15 @@ impl Manifold {
     /// >>> Euclidean(2).distance([0.0, 0.0], [[3.0, 4.0], [0.0, 1.0]])
     /// array([5., 1.])
     fn distance<'py>(
-        &self,
+        this: &Bound<'py, Self>,
         py: Python<'py>,
         p: &Bound<'py, PyAny>,
         q: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let shape = self.shape();
+        let m = Self::core(this)?;
+        let shape = m.shape();
         let (p, q) = (Numbers::new("the point", p)?, Numbers::new("the second point", q)?);
-        let (m, mut work) = (&self.manifold, Work::new());
+        let mut work = Work::new();
         Batch::new(py, [p.points(&shape)?, q.points(&shape)?])?.scalars(py, |[p, q]| {
             m.check(p)?;
             m.check(q)?;
@@ -299,17 +338,18 @@ impl Manifold {
     /// >>> PositiveOrthant(2).inner([1.0, 2.0], [1.0, 1.0], [1.0, 4.0])
     /// 2.0
     fn inner<'py>(
-        &self,
+        this: &Bound<'py, Self>,
         py: Python<'py>,
         p: &Bound<'py, PyAny>,
         u: &Bound<'py, PyAny>,
         v: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let shape = self.shape();
+        let m = Self::core(this)?;
+        let shape = m.shape();
         let p = Numbers::new("the point", p)?;
         let u = Numbers::new("the tangent vector", u)?;
         let v = Numbers::new("the second tangent vector", v)?;
-        let (m, mut work) = (&self.manifold, Work::new());
+        let mut work = Work::new();
         let batch = Batch::new(py, [p.points(&shape)?, u.points(&shape)?, v.points(&shape)?])?;
         batch.scalars(py, |[p, u, v]| {
             tangent(m, p, &[u, v])?;
@@ -323,14 +363,15 @@ impl Manifold {
     /// >>> PositiveOrthant(2).norm([1.0, 2.0], [3.0, 8.0])
     /// 5.0
     fn norm<'py>(
-        &self,
+        this: &Bound<'py, Self>,
         py: Python<'py>,
         p: &Bound<'py, PyAny>,
         v: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let shape = self.shape();
+        let m = Self::core(this)?;
+        let shape = m.shape();
         let (p, v) = (Numbers::new("the point", p)?, Numbers::new("the tangent vector", v)?);
-        let (m, mut work) = (&self.manifold, Work::new());
+        let mut work = Work::new();
         Batch::new(py, [p.points(&shape)?, v.points(&shape)?])?.scalars(py, |[p, v]| {
             tangent(m, p, &[v])?;
             Ok(m.norm(p, v, &mut work))
@@ -345,15 +386,16 @@ impl Manifold {
     /// >>> Simplex(2).gradient([0.5, 0.5], [1.0, 0.0])
     /// array([ 0.25, -0.25])
     fn gradient<'py>(
-        &self,
+        this: &Bound<'py, Self>,
         py: Python<'py>,
         p: &Bound<'py, PyAny>,
         egrad: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let shape = self.shape();
+        let m = Self::core(this)?;
+        let shape = m.shape();
         let p = Numbers::new("the point", p)?;
         let egrad = Numbers::new("the Euclidean gradient", egrad)?;
-        let (m, mut work) = (&self.manifold, Work::new());
+        let mut work = Work::new();
         Batch::new(py, [p.points(&shape)?, egrad.points(&shape)?])?.points(
             py,
             &shape,
@@ -367,16 +409,17 @@ impl Manifold {
     /// >>> PositiveOrthant(2).transport([1.0, 2.0], [3.0, 2.0], [1.0, 1.0])
     /// array([3., 1.])
     fn transport<'py>(
-        &self,
+        this: &Bound<'py, Self>,
         py: Python<'py>,
         p: &Bound<'py, PyAny>,
         q: &Bound<'py, PyAny>,
         v: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let shape = self.shape();
+        let m = Self::core(this)?;
+        let shape = m.shape();
         let (p, q) = (Numbers::new("the point", p)?, Numbers::new("the second point", q)?);
         let v = Numbers::new("the tangent vector", v)?;
-        let (m, mut work) = (&self.manifold, Work::new());
+        let mut work = Work::new();
         let batch = Batch::new(py, [p.points(&shape)?, q.points(&shape)?, v.points(&shape)?])?;
         batch.points(py, &shape, |[p, q, v], out| {
             tangent(m, p, &[v])?;
@@ -392,17 +435,18 @@ impl Manifold {
     /// >>> Euclidean(2).step([1.0, 1.0], [2.0, 0.0], 0.5)
     /// array([0., 1.])
     fn step<'py>(
-        &self,
+        this: &Bound<'py, Self>,
         py: Python<'py>,
         p: &Bound<'py, PyAny>,
         egrad: &Bound<'py, PyAny>,
         rate: f64,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let shape = self.shape();
+        let m = Self::core(this)?;
+        let shape = m.shape();
         let p = Numbers::new("the point", p)?;
         let egrad = Numbers::new("the Euclidean gradient", egrad)?;
-        let (m, mut work) = (&self.manifold, Work::new());
-        let mut v = zeros(self.ambient())?;
+        let mut work = Work::new();
+        let mut v = zeros(ambient(m))?;
         if !rate.is_finite() {
             let (what, allowed) = ("the rate", Allowed::Finite);
             return Err(Fault::from(DomainError::Scalar { what, value: rate, allowed }).into());
@@ -432,13 +476,14 @@ impl Manifold {
     /// Reference: Karcher, Riemannian center of mass and mollifier smoothing, 1977.
     #[pyo3(signature = (points, weights=None, report=false))]
     fn mean<'py>(
-        &self,
+        this: &Bound<'py, Self>,
         py: Python<'py>,
         points: &Bound<'py, PyAny>,
         weights: Option<&Bound<'py, PyAny>>,
         report: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let shape = self.shape();
+        let m = Self::core(this)?;
+        let shape = m.shape();
         let points = Numbers::new("the list of points", points)?;
         let weights = weights.map(|w| Numbers::new("the list of weights", w)).transpose()?;
         let rows = points.points(&shape)?;
@@ -452,10 +497,9 @@ impl Manifold {
             let needed = format!("one weight for each of the {count} points is needed");
             return Err(crate::error::shape(py, "the list of weights", found, &needed));
         }
-        let m = &self.manifold;
         Batch::new(py, [rows])?.check(py, |[p]| m.check(p))?;
         let weights = weights.as_ref().map(Numbers::slice).transpose()?;
-        let mut p = zeros(self.ambient())?;
+        let mut p = zeros(ambient(m))?;
         let found = py
             .detach(|| m.mean(rows.data(), weights, &mut p, &mut Work::new()))
             .map_err(Fault::from)?;
@@ -483,10 +527,10 @@ impl Manifold {
     /// Traceback (most recent call last):
     ///     ...
     /// geowalk.DomainError: the sum of the point's coordinates is 1.5; it must be 1 within 1e-9
-    fn check(&self, py: Python<'_>, p: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn check(this: &Bound<'_, Self>, p: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (m, py) = (Self::core(this)?, this.py());
         let p = Numbers::new("the point", p)?;
-        let m = &self.manifold;
-        Ok(Batch::new(py, [p.points(&self.shape())?])?.check(py, |[p]| m.check(p))?)
+        Ok(Batch::new(py, [p.points(&m.shape())?])?.check(py, |[p]| m.check(p))?)
     }
 
     /// The tangent vector at p that an ambient vector v becomes, orthogonal to what is taken away in the metric of the
@@ -501,14 +545,14 @@ impl Manifold {
     /// array([0.60000001, 0.79999999])
     #[pyo3(signature = (p, v=None))]
     fn project<'py>(
-        &self,
+        this: &Bound<'py, Self>,
         py: Python<'py>,
         p: &Bound<'py, PyAny>,
         v: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let shape = self.shape();
+        let m = Self::core(this)?;
+        let shape = m.shape();
         let p = Numbers::new("the point", p)?;
-        let m = &self.manifold;
         let Some(v) = v else {
             let mut work = Work::new();
             return Batch::new(py, [p.points(&shape)?])?.points(py, &shape, |[p], out| {
@@ -531,10 +575,11 @@ impl Manifold {
     /// >>> from geowalk.geometry import Simplex
     /// >>> Simplex(4).origin()
     /// array([0.25, 0.25, 0.25, 0.25])
-    fn origin<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let mut p = zeros(self.ambient())?;
-        self.manifold.origin(&mut p);
-        array(py, p, &self.shape())
+    fn origin<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let m = Self::core(this)?;
+        let mut p = zeros(ambient(m))?;
+        m.origin(&mut p);
+        array(this.py(), p, &m.shape())
     }
 
     /// The injectivity radius at p: geodesics from p that are shorter are unique and shortest.
@@ -543,13 +588,13 @@ impl Manifold {
     /// >>> Sphere(2).injectivity([0.0, 1.0])
     /// 3.141592653589793
     fn injectivity<'py>(
-        &self,
+        this: &Bound<'py, Self>,
         py: Python<'py>,
         p: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let m = Self::core(this)?;
         let p = Numbers::new("the point", p)?;
-        let m = &self.manifold;
-        Batch::new(py, [p.points(&self.shape())?])?.scalars(py, |[p]| {
+        Batch::new(py, [p.points(&m.shape())?])?.scalars(py, |[p]| {
             m.check(p)?;
             Ok(m.injectivity(p))
         })
@@ -561,9 +606,9 @@ impl Manifold {
     /// >>> Sphere(3, radius=2.0).curvature
     /// (0.25, 0.25)
     #[getter]
-    fn curvature(&self) -> (f64, f64) {
-        let curvature = ExpLog::<f64>::curvature(&self.manifold);
-        (curvature.min, curvature.max)
+    fn curvature(this: &Bound<'_, Self>) -> PyResult<(f64, f64)> {
+        let curvature = ExpLog::<f64>::curvature(Self::core(this)?);
+        Ok((curvature.min, curvature.max))
     }
 
     /// The dimension of the manifold.
@@ -572,8 +617,8 @@ impl Manifold {
     /// >>> Spd(3).dim
     /// 6
     #[getter]
-    fn dim(&self) -> usize {
-        geowalk::geometry::Manifold::<f64>::dim(&self.manifold)
+    fn dim(this: &Bound<'_, Self>) -> PyResult<usize> {
+        Ok(geowalk::geometry::Manifold::<f64>::dim(Self::core(this)?))
     }
 
     /// How many numbers a point has.
@@ -581,9 +626,9 @@ impl Manifold {
     /// >>> from geowalk.geometry import Spd
     /// >>> Spd(3).ambient
     /// 9
-    #[getter]
-    fn ambient(&self) -> usize {
-        geowalk::geometry::Manifold::<f64>::ambient(&self.manifold)
+    #[getter(ambient)]
+    fn ambient_size(this: &Bound<'_, Self>) -> PyResult<usize> {
+        Ok(ambient(Self::core(this)?))
     }
 
     /// The n of the constructor (of a product: `ambient`).
@@ -592,8 +637,8 @@ impl Manifold {
     /// >>> Spd(3).n
     /// 3
     #[getter]
-    fn n(&self) -> usize {
-        self.manifold.size()
+    fn n(this: &Bound<'_, Self>) -> PyResult<usize> {
+        Ok(Self::core(this)?.size())
     }
 
     /// The specification: geowalk.geometry.get(m.spec, m.n) is m again.
@@ -602,24 +647,40 @@ impl Manifold {
     /// >>> Sphere(3).spec
     /// 'sphere(radius=1)'
     #[getter]
-    fn spec(&self) -> String {
-        self.manifold.spec()
+    fn spec(this: &Bound<'_, Self>) -> PyResult<String> {
+        Ok(Self::core(this)?.spec())
     }
 
-    fn __repr__(&self) -> String {
-        self.manifold.spec()
+    fn __repr__(this: &Bound<'_, Self>) -> PyResult<String> {
+        Ok(Self::core(this)?.spec())
     }
 
-    fn __eq__(&self, other: &Self) -> bool {
-        self.manifold == other.manifold
+    /// Objects of a class of your own are equal only to themselves, unless the class says otherwise.
+    fn __eq__(this: &Bound<'_, Self>, other: &Bound<'_, Self>) -> PyResult<bool> {
+        Ok(this.is(other) || Self::core(this)? == Self::core(other)?)
     }
 
-    fn __hash__(&self) -> u64 {
-        hash(&self.key())
+    fn __hash__(this: &Bound<'_, Self>) -> PyResult<u64> {
+        let m = Self::core(this)?;
+        Ok(if let AnyManifold::Custom(_) = m {
+            hash(&(this.as_ptr() as usize))
+        } else {
+            hash(&(m.spec(), m.size()))
+        })
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String, usize))> {
-        Ok((py.import("geowalk.geometry")?.getattr("get")?, self.key()))
+    /// By specification; objects of a class of your own as the class makes them, with their attributes.
+    fn __reduce__<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        let py = this.py();
+        if this.get_type().is(py.get_type::<Self>())
+            || this.get_type().getattr("__module__")?.eq("geowalk.geometry")?
+        {
+            let m = Self::core(this)?;
+            let get = py.import("geowalk.geometry")?.getattr("get")?;
+            return (get, (m.spec(), m.size())).into_pyobject(py);
+        }
+        let make = py.import("copyreg")?.getattr("__newobj__")?;
+        (make, (this.get_type(),), this.getattr("__dict__")?).into_pyobject(py)
     }
 }
 

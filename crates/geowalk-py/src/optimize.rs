@@ -101,6 +101,9 @@ impl Cost for Functions<'_> {
 }
 
 fn failed(error: core::OptimizeError, cost: &mut Functions<'_>) -> PyErr {
+    if let Some(error) = crate::own::raised() {
+        return error;
+    }
     match error {
         core::OptimizeError::Domain(error) => Fault::from(error).into(),
         core::OptimizeError::Config(error) => config(error),
@@ -113,7 +116,7 @@ fn rate_of(rate: Option<f64>) -> StepRate {
 }
 
 /// The numbers of one point of a manifold.
-fn point(m: &Manifold, what: &'static str, p: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+fn point(m: &AnyManifold, what: &'static str, p: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     let p = Numbers::new(what, p)?;
     let rows = p.points(&m.shape())?;
     if rows.count().is_some() {
@@ -172,7 +175,7 @@ pub(crate) fn minimize<'py>(
     callback: Option<Bound<'py, PyAny>>,
     comparator: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let m = manifold.get();
+    let m = Manifold::core(manifold)?;
     let (start, form) = (point(m, "the start", start)?, m.shape());
     let mut run = Minimizer::new(Rule::parse(update).map_err(config)?)
         .rate(rate_of(rate))
@@ -194,7 +197,7 @@ pub(crate) fn minimize<'py>(
         raised: None,
     };
     let mut stopped: Option<PyErr> = None;
-    let found = run.observed(&m.manifold, &mut functions, &start, &mut |progress, p| {
+    let found = run.observed(m, &mut functions, &start, &mut |progress, p| {
         let watch = || -> PyResult<bool> {
             py.check_signals()?;
             let Some(callback) = &callback else { return Ok(true) };
@@ -216,6 +219,7 @@ pub(crate) fn minimize<'py>(
         return Err(error);
     }
     let found = found.map_err(|error| failed(error, &mut functions))?;
+    crate::own::settle()?;
     let answer = PyDict::new(py);
     answer.set_item("point", array(py, found.point, &form)?)?;
     answer.set_item("value", found.value)?;
@@ -240,12 +244,12 @@ pub(crate) fn check_gradient<'py>(
     p: &Bound<'py, PyAny>,
     seed: u64,
 ) -> PyResult<(f64, Vec<(f64, f64)>)> {
-    let m = manifold.get();
+    let m = Manifold::core(manifold)?;
     let p = point(m, "the point", p)?;
     let shape = m.shape();
     let (batches, examples, raised) = (false, 0, None);
     let mut functions = Functions { py, cost, gradient, shape, batches, examples, raised };
-    let found = core::check_gradient(&m.manifold, &mut functions, &p, seed)
+    let found = core::check_gradient(m, &mut functions, &p, seed)
         .map_err(|error| failed(error, &mut functions))?;
     Ok((found.slope, found.errors))
 }
@@ -261,7 +265,9 @@ pub(crate) fn check_gradient<'py>(
 /// Reference: Krakowski, Mahony, Williamson, Warmuth 2007, eq. (10).
 #[pyclass(module = "geowalk._geowalk")]
 pub(crate) struct Walker {
-    manifold: Py<Manifold>,
+    /// Kept alive: the manifold of a class of the user's asks it.
+    _manifold: Py<Manifold>,
+    shape: Vec<usize>,
     descent: core::Descent<AnyManifold>,
 }
 
@@ -275,16 +281,17 @@ impl Walker {
         rate: Option<f64>,
         comparator: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let m = manifold.get();
+        let m = Manifold::core(&manifold)?.clone();
         let rule = Rule::parse(update).map_err(config)?;
-        let start = point(m, "the start", start)?;
+        let start = point(&m, "the start", start)?;
         let mut descent =
-            core::Descent::new(m.manifold.clone(), &start, rule, rate_of(rate)).map_err(config)?;
+            core::Descent::new(m.clone(), &start, rule, rate_of(rate)).map_err(config)?;
         if let Some(comparator) = comparator {
-            let comparator = point(m, "the comparator", &comparator)?;
+            let comparator = point(&m, "the comparator", &comparator)?;
             descent = descent.against(&comparator).map_err(config)?;
         }
-        Ok(Self { manifold: manifold.unbind(), descent })
+        let shape = m.shape();
+        Ok(Self { _manifold: manifold.unbind(), shape, descent })
     }
 
     /// One step; (value, gradient norm, rate, length).
@@ -294,10 +301,14 @@ impl Walker {
         cost: Bound<'py, PyAny>,
         gradient: Option<Bound<'py, PyAny>>,
     ) -> PyResult<(f64, f64, f64, f64)> {
-        let shape = self.manifold.get().shape();
+        let shape = self.shape.clone();
         let (batches, examples, raised) = (false, 0, None);
         let mut functions = Functions { py, cost, gradient, shape, batches, examples, raised };
-        match self.descent.step(&mut functions, None) {
+        let stepped = self.descent.step(&mut functions, None);
+        if stepped.is_ok() {
+            crate::own::settle()?;
+        }
+        match stepped {
             Ok(Ok(taken)) => Ok((taken.value, taken.gradient, taken.rate, taken.length)),
             Ok(Err(reason)) => Err(crate::error::DomainError::new_err(format!(
                 "the step was not made: {reason}; use a smaller rate"
@@ -308,7 +319,7 @@ impl Walker {
 
     /// The point so far.
     fn point<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        array(py, self.descent.point().to_vec(), &self.manifold.get().shape())
+        array(py, self.descent.point().to_vec(), &self.shape)
     }
 
     /// What the theorems promise so far, or why they do not.
@@ -320,11 +331,18 @@ impl Walker {
 /// See geowalk.laws.check.
 #[pyfunction]
 pub(crate) fn check_laws(manifold: &Bound<'_, Manifold>, seeds: u64) -> PyResult<Option<String>> {
-    let m = &manifold.get().manifold;
+    let m = Manifold::core(manifold)?;
     for seed in 0..seeds {
         manifold.py().check_signals()?;
-        if let Err(broken) = laws::manifold::all::<f64, _>(m, &mut Sampler::new(seed)) {
-            return Ok(Some(broken.to_string()));
+        let mut sampler = Sampler::new(seed);
+        let tried = match m {
+            AnyManifold::Custom(own) => laws::manifold::custom(own, &mut sampler),
+            known => laws::manifold::all::<f64, _>(known, &mut sampler),
+        };
+        let raised = crate::own::raised();
+        if let Err(broken) = tried {
+            // What a method of the user's raised explains more than the law that could not be tried.
+            return raised.map_or_else(|| Ok(Some(broken.to_string())), Err);
         }
     }
     Ok(None)

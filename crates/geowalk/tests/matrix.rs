@@ -250,3 +250,15 @@ fn the_loss_is_below_the_bound() {
     assert!(matches!(status, Status::Void(Broken { row: 2, .. })), "{status:?}");
     assert!(null.certificate(&[0.0, 1.0, 1.0]).is_err());
 }
+
+#[test]
+fn directions_stay_orthonormal() {
+    for k in [1, 3] {
+        let (mut null, mut sampler) = (NullSpace::new(6, k, 5).unwrap(), Sampler::new(8));
+        // Below the thousand steps after which they are made so anew.
+        for _ in 0..900 {
+            null.step(&sampler.vector::<f64>(6), 0.2).unwrap();
+        }
+        Manifold::<f64>::check(&Grassmann::new(6, k).unwrap(), null.directions()).unwrap();
+    }
+}

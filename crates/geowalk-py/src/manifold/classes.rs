@@ -22,7 +22,7 @@ macro_rules! of_size {
             #[new]
             fn new(n: Size) -> PyResult<PyClassInitializer<Self>> {
                 let manifold = manifolds::$name::new(n.0).map_err(config)?;
-                Ok(Manifold { manifold: AnyManifold::$name(manifold) }.with(Self))
+                Ok(Manifold::of(AnyManifold::$name(manifold)).with(Self))
             }
         }
     )*};
@@ -154,7 +154,7 @@ macro_rules! of_curvature {
             #[pyo3(signature = (n, curvature=-1.0), text_signature = "(n, curvature=-1.0)")]
             fn new(n: Size, curvature: f64) -> PyResult<PyClassInitializer<Self>> {
                 let manifold = manifolds::$name::with_curvature(n.0, curvature).map_err(config)?;
-                Ok(Manifold { manifold: AnyManifold::$name(manifold) }.with(Self))
+                Ok(Manifold::of(AnyManifold::$name(manifold)).with(Self))
             }
         }
     )*};
@@ -207,7 +207,7 @@ macro_rules! of_sizes {
             #[new]
             fn new($rows: Size, columns: Size) -> PyResult<PyClassInitializer<Self>> {
                 let manifold = manifolds::$name::new($rows.0, columns.0).map_err(config)?;
-                Ok(Manifold { manifold: AnyManifold::$name(manifold) }.with(Self))
+                Ok(Manifold::of(AnyManifold::$name(manifold)).with(Self))
             }
         }
     )*};
@@ -278,7 +278,7 @@ impl Sphere {
     #[pyo3(signature = (n, radius=1.0))]
     fn new(n: Size, radius: f64) -> PyResult<PyClassInitializer<Self>> {
         let manifold = manifolds::Sphere::new(n.0, radius).map_err(config)?;
-        Ok(Manifold { manifold: AnyManifold::Sphere(manifold) }.with(Self))
+        Ok(Manifold::of(AnyManifold::Sphere(manifold)).with(Self))
     }
 
     /// The norm of its points.
@@ -287,11 +287,11 @@ impl Sphere {
     /// >>> Sphere(3).radius
     /// 1.0
     #[getter]
-    fn radius(this: &Bound<'_, Self>) -> f64 {
-        match &this.as_super().get().manifold {
+    fn radius(this: &Bound<'_, Self>) -> PyResult<f64> {
+        Ok(match Manifold::core(this.as_super())? {
             AnyManifold::Sphere(sphere) => sphere.radius(),
             _ => f64::NAN,
-        }
+        })
     }
 }
 
@@ -325,10 +325,10 @@ impl Product {
                     factor.get_type().name()?
                 )));
             };
-            all.push(factor.get().manifold.clone());
+            all.push(Manifold::core(factor)?.clone());
         }
         let product = manifolds::Product::new(all).map_err(config)?;
-        Ok(Manifold { manifold: AnyManifold::Product(product) }.with(Self))
+        Ok(Manifold::of(AnyManifold::Product(product)).with(Self))
     }
 
     /// The factors, in order.
@@ -339,7 +339,7 @@ impl Product {
     #[getter]
     fn factors<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
         let py = this.py();
-        let factors: &[AnyManifold] = match &this.as_super().get().manifold {
+        let factors: &[AnyManifold] = match Manifold::core(this.as_super())? {
             AnyManifold::Product(product) => product.factors(),
             _ => &[],
         };
@@ -355,10 +355,10 @@ pub(super) fn object(py: Python<'_>, manifold: AnyManifold) -> PyResult<Bound<'_
         ($($name:ident)*) => {
             match manifold {
                 $(AnyManifold::$name(_) => {
-                    Bound::new(py, Manifold { manifold }.with($name))?.into_any()
+                    Bound::new(py, Manifold::of(manifold).with($name))?.into_any()
                 })*
                 // A manifold that has no class of its own yet has all its verbs.
-                _ => Bound::new(py, Manifold { manifold })?.into_any(),
+                _ => Bound::new(py, Manifold::of(manifold))?.into_any(),
             }
         };
     }
