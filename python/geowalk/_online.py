@@ -466,7 +466,9 @@ class OnlineRegressor(_Learner):
 
     z = <w, x> is predicted before y is seen; then w moves by a step of the walk against the slope of the loss l(z, y).
 
-    walk     how the weights move, `geowalk.walks()` lists them; 'auto' is free where the slope of the loss is bounded, adagrad elsewhere;
+    walk     how the weights move, `geowalk.walks()` lists them; 'auto' is a team of walks for the
+             squared loss (see `members_`; it has no `coef_`), free where the slope of the loss is bounded, adagrad
+             elsewhere and with a rate or an average;
              or a manifold, also of a class of your own: steps along its geodesics, for as many features as its points have
     loss     what hurts, `geowalk.losses.names()` lists them
     rate     'auto', a number, inv(c, t0) or power(c, t0, p)
@@ -494,7 +496,7 @@ class OnlineRegressor(_Learner):
     >>> model.predict([[1.0, 1.0, 1.0]]).round(1), round(model.score(X, X @ [1.0, -2.0, 0.0] + 3.0), 2)
     (array([2.]), 1.0)
 
-    Reference: Duchi, Hazan and Singer, Adaptive subgradient methods for online learning and stochastic optimization, 2011, for the default walk.
+    Reference: Vovk, Competitive on-line statistics, 2001, for the default team.
     """
 
     _kind = "regressor"

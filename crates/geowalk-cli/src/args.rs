@@ -229,7 +229,7 @@ pub(crate) struct Train {
     /// Continue this model, with its settings: the same bits as if there had been no interruption.
     #[arg(long, value_name = "MODEL", conflicts_with_all =
         ["dry_run", "walk", "loss", "rate", "seed", "y_range", "no_intercept", "certificate", "bits", "exact",
-        "average", "x_norm", "x_range", "distance", "comparator_loss", "rounds"])]
+        "average", "x_norm", "x_range", "distance", "comparator_loss", "rounds", "interval", "delay"])]
     pub(crate) resume: Option<PathBuf>,
     /// Write a model file here while the run goes on, each 60 seconds or so many; the same command goes on from it.
     #[arg(long, value_name = "FILE[:SECONDS]", value_parser = checkpoint)]
@@ -247,6 +247,15 @@ pub(crate) struct Train {
     /// With --predictions: CSV of the predicted class, its score and its probability.
     #[arg(long, requires = "predictions")]
     pub(crate) proba: bool,
+    /// For numbers, also learn an interval that holds this PART of the labels, such as 0.9: predictions, here and in
+    /// `predict`, have the columns low and high, and the summary says how many labels were inside.
+    #[arg(long, value_name = "PART")]
+    pub(crate) interval: Option<f64>,
+    /// Learn from a row only when N more have come, as where labels come late. The last N wait in the model, and are
+    /// learned from with --resume. There is no certificate.
+    #[arg(long, value_name = "N", default_value_t = 0,
+        value_parser = clap::value_parser!(u32).range(0..=1 << 20))]
+    pub(crate) delay: u32,
     /// Clip predictions to LO,HI.
     #[arg(long, value_name = "LO,HI", value_parser = range, allow_hyphen_values = true)]
     pub(crate) y_range: Option<(f64, f64)>,

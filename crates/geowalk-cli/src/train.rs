@@ -13,7 +13,7 @@ use geowalk_run::holdout::Holdout;
 use geowalk_run::profile::Profile;
 use geowalk_run::pump::usual_threads;
 use geowalk_run::team;
-use geowalk_run::train::{CrossValidated, Learning, Plan, Said, Summary, ThisRun, train, validate};
+use geowalk_run::train::{CrossValidated, Frozen, Learning, Plan, Said, Summary, ThisRun, train, validate};
 use serde_json::json;
 
 use crate::args::{Passes, Shown, Sums, Train, What};
@@ -66,6 +66,8 @@ pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
         average: args.average,
         window: args.window.map(|size| size as usize),
         proba: args.proba,
+        interval: args.interval,
+        delay: args.delay as usize,
         trace: args.report.is_some(),
         rows: false,
         resume: args.resume.clone(),
@@ -192,6 +194,8 @@ fn check_passes(args: &Train) -> Result<(), Failure> {
         (args.holdout.is_some(), "--holdout", "its metrics are of left-out rows already"),
         (args.window.is_some(), "--window", "rows have no order in a fit"),
         (args.predictions.is_some(), "--predictions", "no row is predicted before it is learned"),
+        (args.interval.is_some(), "--interval", "it is learned row by row"),
+        (args.delay > 0, "--delay", "rows have no order in a fit"),
     ];
     if let Some((_, flag, why)) = wrong.iter().find(|(given, ..)| auto && *given) {
         return Err(Failure::Use(format!("{flag} does not go with --passes auto: {why}")));
@@ -261,6 +265,19 @@ fn print(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     }
     if let Some(run) = &summary.this_run {
         print_this_run(run, out)?;
+    }
+    if let Some(Frozen { loss_then, now }) = &summary.frozen {
+        writeln!(
+            out,
+            "final model    average loss {} on {} of these rows, {} when they were predicted; {}",
+            number(now.loss),
+            now.examples,
+            number(*loss_then),
+            on_one_line(&now.metrics)
+        )?;
+    }
+    if let Some(coverage) = &summary.coverage {
+        writeln!(out, "{:<14} {}", "intervals", coverage.sentence())?;
     }
     if let Some(held) = &summary.holdout {
         let which = if summary.holdout_passes.len() > 1 { " in the last pass" } else { "" };

@@ -600,6 +600,10 @@ impl Online {
     fn no_weights(&self) -> PyResult<Option<String>> {
         let session = self.session()?;
         let settings = session.settings();
+        if !session.learner().members().is_empty() {
+            let text = "a team of walks mixes their predictions; name one walk, as in walk='gd', to have one";
+            return Ok(Some(text.to_owned()));
+        }
         if !session.learner().is_linear() {
             let walk = settings.walk();
             return Ok(Some(format!("'{walk}' has squares or products of features in its scores")));

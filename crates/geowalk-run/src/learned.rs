@@ -57,6 +57,8 @@ pub struct Answers {
     pub shares: Vec<f64>,
     /// A score that increases with the second of two classes, if it carries more than the probability does.
     pub scores: Vec<f64>,
+    /// Intervals of predicted numbers, if the model has them.
+    pub intervals: Vec<[f64; 2]>,
     /// The explanations.
     pub why: Vec<String>,
     /// Rows with equal numbers have equal answers. Empty if unknown.
@@ -69,6 +71,7 @@ impl Answers {
         self.found.clear();
         self.shares.clear();
         self.scores.clear();
+        self.intervals.clear();
         self.why.clear();
         self.groups.clear();
     }
@@ -154,6 +157,11 @@ pub trait Learned: Send + Sync {
 
     /// The class names, in the order of their indices; empty if the model predicts numbers.
     fn classes(&self) -> &[String];
+
+    /// Do predicted numbers have intervals?
+    fn has_intervals(&self) -> bool {
+        false
+    }
 
     /// The columns that the model uses; `None` if it uses all.
     fn used_columns(&self, _schema: &Schema) -> Option<Vec<String>> {

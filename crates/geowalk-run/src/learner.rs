@@ -11,6 +11,8 @@
 //! equal parts of the weight; the loss that is reported is w times that of the first prediction, the certificate speaks of the parts.
 
 mod average;
+mod band;
+mod delay;
 mod reach;
 mod several;
 mod single;
@@ -28,6 +30,9 @@ use geowalk::walk::{Shape, Walk};
 use geowalk::{ConfigError, DomainError, Real};
 
 use average::Average;
+pub(crate) use band::Banded;
+pub use band::Coverage;
+pub(crate) use delay::Delayed;
 pub use reach::Reach;
 pub(crate) use several::Given;
 pub use several::{Several, largest, softmax};
@@ -158,6 +163,19 @@ pub trait Learner: Send + Sync {
         None
     }
 
+    /// What became of the intervals of its predictions, if it has them.
+    fn coverage(&self) -> Option<Coverage> {
+        None
+    }
+
+    /// The intervals of the rows that were learned from or examined last, if it has them.
+    fn last_intervals(&self) -> &[[f64; 2]] {
+        &[]
+    }
+
+    /// Appends the intervals of the predictions of all rows, if it has them.
+    fn intervals(&self, _block: &Block, _out: &mut Vec<[f64; 2]>) {}
+
     /// Work may be spread over so many threads; nothing depends on it but time.
     fn use_threads(&mut self, _threads: usize) {}
 
@@ -172,6 +190,61 @@ pub trait Learner: Send + Sync {
     /// Continues from what [`Learner::save`] gave.
     fn load(&mut self, get: &mut dyn FnMut(&str) -> Option<Vec<f64>>) -> Result<(), ConfigError>;
 }
+
+/// What a learner that has another one in it leaves to that.
+macro_rules! forward {
+    () => {
+        fn predict(&self, block: &Block, out: &mut Vec<f64>) {
+            self.inner.predict(block, out);
+        }
+
+        fn scores(&self, block: &Block, out: &mut Vec<f64>) {
+            self.inner.scores(block, out);
+        }
+
+        fn is_linear(&self) -> bool {
+            self.inner.is_linear()
+        }
+
+        fn outputs(&self) -> usize {
+            self.inner.outputs()
+        }
+
+        fn weights(&self, k: usize, w: &mut Vec<f64>) {
+            self.inner.weights(k, w);
+        }
+
+        fn domain(&self) -> $crate::hindsight::Domain {
+            self.inner.domain()
+        }
+
+        fn reach(&self) -> $crate::learner::Reach {
+            self.inner.reach()
+        }
+
+        fn rate(&self) -> f64 {
+            self.inner.rate()
+        }
+
+        fn members(&self) -> Vec<$crate::team::MemberResult> {
+            self.inner.members()
+        }
+
+        fn member(&self, k: usize) -> Option<&dyn Learner> {
+            self.inner.member(k)
+        }
+
+        fn use_threads(&mut self, threads: usize) {
+            self.inner.use_threads(threads);
+        }
+
+        fn notes(&self) -> Vec<String> {
+            self.inner.notes()
+        }
+    };
+}
+
+use forward;
 
 /// How to run a walk.
 #[derive(Debug, Clone)]

@@ -117,7 +117,7 @@ impl<'a> Sheet<'a> {
             fields: 0,
             tag: None,
         };
-        if wanted.proba || wanted.explain || !carried.is_empty() {
+        if wanted.proba || wanted.explain || answers.len() > 1 || !carried.is_empty() {
             let why = wanted.explain.then(|| "explanation".to_owned());
             let names: Vec<&String> = carried.iter().chain(answers).chain(&why).collect();
             for name in names {
@@ -260,7 +260,10 @@ fn predict_rows(
     // Lines that are left out must not be lost among pieces that are parsed out of order.
     let threads = if matches!(options.on_error, OnError::Fail) { wanted.threads } else { 1 };
     let mut feed = Feed::open(model, learned.as_ref(), options, threads, wanted.explain)?;
-    let prediction = ["prediction".to_owned()];
+    let mut prediction = vec!["prediction".to_owned()];
+    if learned.has_intervals() {
+        prediction.extend(["low".to_owned(), "high".to_owned()]);
+    }
     let answers = if wanted.proba { classes } else { &prediction };
     let Some(source) = feed.source() else { return Err(RunError::Reader) };
     let mut sheet = Sheet::new(wanted, source, answers, out)?;
@@ -316,6 +319,7 @@ fn fields(
         }
     } else if classes.is_empty() {
         put(&found.found[row].to_string());
+        found.intervals.get(row).into_iter().flatten().for_each(|end| put(&end.to_string()));
     } else {
         put(classes.get(found.found[row] as usize).map_or("(unseen)", String::as_str));
     }

@@ -234,6 +234,12 @@ pub struct StreamSettings {
     /// Size of the window of the latest examples with separate metrics.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<usize>,
+    /// The part of the labels that intervals of prediction are to hold.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<f64>,
+    /// After how many more rows a row is learned from.
+    #[serde(skip_serializing_if = "is_default")]
+    pub delay: usize,
     /// The settings that were changed when the model was resumed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,

@@ -40,8 +40,8 @@ use crate::metrics::Metrics;
 use crate::model::{LearnerSettings, Model, Settings};
 use crate::rate::Rate;
 use crate::walks::{self, Built, Request};
+pub(crate) use names::{is_usual, stated, with_argument};
 use names::{read, usual, without_rate};
-pub(crate) use names::{stated, with_argument};
 pub use result::{MemberResult, lines};
 
 /// The name of the walk.
@@ -187,6 +187,7 @@ pub fn member(model: &Model, k: usize) -> Result<Model, RunError> {
     let learner = LearnerSettings::parse(&walk, &rate)?;
     let mut settings = Settings { learner, ..model.settings.clone() };
     settings.change("walk");
+    (settings.stream.interval, settings.stream.delay) = (None, 0);
     let prefix = format!("member.{k}.");
     let part = |(name, values): &(String, Vec<f64>)| {
         Some((name.strip_prefix(&prefix)?.to_owned(), values.clone()))
@@ -211,7 +212,7 @@ struct Forecasts {
     /// Ridge regression of what the mean of the members leaves.
     stack: Vaw,
     upper: Aggregate,
-    /// Predictions in the range of the labels.
+    /// How far predictions are from their mean.
     within: Vec<f64>,
 }
 
@@ -258,12 +259,15 @@ impl Rule {
 }
 
 impl Forecasts {
-    /// within ← predictions in the range of the labels so far, which a stack can trust; their mean.
+    /// within ← how far each prediction, in the range of the labels so far, is from their mean; the mean. So a
+    /// stack has units of how members differ, wherever the labels are.
     fn clip(&self, p: &[f64], within: &mut Vec<f64>) -> f64 {
         let (a, b) = self.members.range().unwrap_or((0.0, 0.0));
         within.clear();
         within.extend(p.iter().map(|p| if p.is_nan() { a } else { Real::clamp(*p, a, b) }));
-        within.iter().sum::<f64>() / within.len() as f64
+        let mean = within.iter().sum::<f64>() / within.len() as f64;
+        within.iter_mut().for_each(|p| *p -= mean);
+        mean
     }
 
     fn answer(&self, p: &[f64], within: &mut Vec<f64>) -> f64 {

@@ -18,14 +18,16 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use geowalk::ConfigError;
 use geowalk::certify::Certificate;
+use geowalk::error::Allowed;
 use geowalk::loss::{AnyLoss, Loss};
 use geowalk::row::Block;
 use geowalk::spec::Spec;
 use geowalk_data::{Inference, Labels, Options, Skipped, Source, Task};
 
 pub use session::{Session, Wanted};
-pub use summary::{Measured, Summary, ThisRun};
+pub use summary::{Frozen, Measured, Summary, ThisRun};
 pub use trace::{Course, MOST, Point};
 pub use validate::{CrossValidated, Learning, validate};
 pub(crate) use verify::replay;
@@ -58,7 +60,8 @@ use run::{Run, Sink};
 #[derive(Debug, Clone)]
 #[allow(clippy::struct_excessive_bools)] // four flags that have nothing to do with each other
 pub struct Plan {
-    /// The walk; otherwise `free` or `adagrad`, as the loss allows.
+    /// The walk; otherwise for numbers under the squared loss `auto`, a team, and `free` or `adagrad` where that
+    /// cannot do what is asked for or the loss is another.
     pub walk: Option<String>,
     /// The loss; otherwise logistic for classes, squared for numbers.
     pub loss: Option<String>,
@@ -92,6 +95,10 @@ pub struct Plan {
     pub window: Option<usize>,
     /// Write score and probability beside each predicted class.
     pub proba: bool,
+    /// For numbers, learn intervals too that hold this part of the labels.
+    pub interval: Option<f64>,
+    /// Learn from a row when so many more have come.
+    pub delay: usize,
     /// Keep points for pictures.
     pub trace: bool,
     /// Keep what was measured of every row, in the summary.
@@ -124,6 +131,8 @@ impl Default for Plan {
             average: false,
             window: None,
             proba: false,
+            interval: None,
+            delay: 0,
             trace: false,
             rows: false,
             resume: None,
@@ -141,13 +150,26 @@ impl Plan {
         }
         self.loss.as_deref().map(AnyLoss::parse).transpose()?;
         Rate::parse(&self.rate)?;
+        let part = Allowed::Open(0.0, 1.0);
+        if let Some(value) = self.interval.filter(|value| !part.contains(*value)) {
+            let name = "interval";
+            return Err(ConfigError::OutOfRange { name, value, allowed: part }.into());
+        }
         Ok(check_window(self.window)?)
+    }
+
+    /// Is nothing asked for that one walk has and a team has not?
+    fn can_be_a_team(&self) -> bool {
+        let Self { rate, average, second_order, declared, .. } = self;
+        rate == "auto" && !average && !second_order && *declared == Declared::default()
     }
 
     /// Is nothing inferred from the first rows? Then they can be predicted and learned from as they come.
     fn knows_task(&self) -> bool {
         let family = |walk: &String| {
-            let team = Spec::parse(walk).is_ok_and(|spec| spec.name() == team::NAME);
+            // The team for numbers is the same for all data.
+            let team = self.task != Some(Task::Regression)
+                && Spec::parse(walk).is_ok_and(|spec| spec.name() == team::NAME);
             let learner = LearnerSettings::parse(walk, &self.rate);
             team || matches!(learner, Ok(LearnerSettings::Natural(_)))
         };
@@ -173,7 +195,9 @@ impl Plan {
             (None, None) => walks::usual_loss(task),
         };
         let loss = AnyLoss::parse(loss)?;
-        let walk = self.walk.as_deref().unwrap_or_else(|| walks::usual(task, Some(&loss)));
+        let team = self.can_be_a_team() && team::is_usual(task, &loss);
+        let usual = || if team { team::NAME } else { walks::usual(task, Some(&loss)) };
+        let walk = self.walk.as_deref().unwrap_or_else(usual);
         let mut learner = LearnerSettings::parse(walk, &self.rate)?;
         if let LearnerSettings::Walk(own) = &mut learner {
             (own.sigma, own.declared) = (walks::sigma(walk)?, self.declared);
@@ -188,6 +212,8 @@ impl Plan {
                 average: self.average,
                 second_order: self.second_order,
                 window: self.window,
+                interval: self.interval,
+                delay: self.delay,
                 ..StreamSettings::default()
             },
             ..Settings::new(learner, loss.spec(), task)
@@ -370,7 +396,7 @@ fn pass(
         if plan.rows {
             new.keep_rows();
         }
-        if plan.passes == 1 && resumed.is_none() {
+        if plan.passes == 1 {
             new.sample();
         }
         *run = Some(new);

@@ -15,8 +15,8 @@ use geowalk::walk::{Burg, Entropy, Hyperbolic, Implicit, Orthant, Simplex, Simpl
 use geowalk_data::{Features, Schema, Task};
 
 use crate::error::RunError;
-use crate::learner::{Learner, Reach, Setting};
-use crate::model::{LearnerSettings, Settings};
+use crate::learner::{Banded, Delayed, Learner, Reach, Setting};
+use crate::model::{LearnerSettings, Settings, StreamSettings};
 use crate::rate::Rate;
 use crate::sigma::Sigma;
 use crate::team;
@@ -74,7 +74,7 @@ walks! {
 walks {
     "free:euclidean"("epsilon=0.125, step=0.5") ["free"] "a bet on each coordinate, the stakes follow the stream: no rate, any scale of the features; the default for losses with bounded slope; step=0: stakes stay" "KKW19"
         => Builder::free;
-    "explicit:adaptive"("") ["adagrad"] "diagonal metric learned from the stream, normalised by each feature's scale; the default for other losses" "DHS11; RML13"
+    "explicit:adaptive"("centre=false") ["adagrad"] "diagonal metric learned from the stream, normalised by each feature's scale; centre=true: labels in their own units, too" "DHS11; RML13"
         => Builder::adaptive;
     "explicit:euclidean"("") ["gd", "mirror:euclidean", "reparam:euclidean", "perceptron"] "gradient descent (Widrow-Hoff); perceptron: with the loss winnow-hinge(theta=0)" "KMWW07, ex. 4"
         => Builder::descent;
@@ -141,7 +141,7 @@ walks {
     };
     "prod"(SIGNED) [] "w(1 - rate g x) / sum" "CMS07"
         => Builder::prod;
-    "vaw"("ridge=1, most=512") [] "the Vovk-Azoury-Warmuth forecaster: ridge regression after every row, for the squared loss and few features; no rate" "Vovk01; AW01"
+    "vaw"("ridge=1, most=512, first=false") [] "the Vovk-Azoury-Warmuth forecaster: ridge regression after every row, for the squared loss and few features; no rate; first=true: weights for the first features only" "Vovk01; AW01"
         => Builder::vaw;
     "auto"("members=, share=0.01") [] "a team of walks and the mixture of their predictions: never far from the best of them; members=\"free; adagrad(rate=0.1)\" names them" "Vovk90"
         => |builder, args| {
@@ -308,7 +308,7 @@ pub(crate) fn stated(
     })
 }
 
-/// The walk and loss to use where none is named: `free` for losses with bounded slope, `adagrad` for others.
+/// One walk to use where none is named: `free` for losses with bounded slope, `adagrad` for others.
 pub fn usual(task: Task, loss: Option<&AnyLoss>) -> &'static str {
     let bounded = match loss {
         Some(loss) => loss.facts().lipschitz.is_some(),
@@ -460,7 +460,16 @@ pub(crate) fn against(
     if setting.certificate && setting.second_order && !one {
         return Err(no_second_order());
     }
-    build(walk, Request { task, setting, seed, features, y_range, sigma, declared, comparator })
+    let request = Request { task, setting, seed, features, y_range, sigma, declared, comparator };
+    let StreamSettings { interval, delay, .. } = settings.stream;
+    let mut built = build(walk, request.clone())?;
+    if let Some(part) = interval {
+        built.learner = Box::new(Banded::new(built.learner, part, &request)?);
+    }
+    if delay > 0 {
+        built.learner = Box::new(Delayed::new(built.learner, delay));
+    }
+    Ok(built)
 }
 
 /// Builds the learner that a text names. What a [`Setting`] says of reach, theorems, domain, split weights and values is decided here.

@@ -265,3 +265,116 @@ fn normalised_rows_are_certified_and_averaged() {
         assert!(near(a.0, b.0) && near(a.1, b.1) && near(a.2, b.2), "{walk}: {a:?} {b:?}");
     }
 }
+
+/// What `train` writes as predictions.
+fn predictions(plan: &Plan, text: &str) -> String {
+    let mut out = Vec::new();
+    let open = || Options::new(vec![Input::text("rows.csv", text)]);
+    train(plan, open, None, Some(&mut out), &mut |_| {}).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn numbers_far_from_0_are_found_at_once() {
+    let mut random = Sampler::new(2);
+    let mut text = String::from("day,height,kind,y\n");
+    for t in 0..300 {
+        let (a, kind) = (random.normal(), ["x", "y"][random.below(2)]);
+        let y = 736_000.0 + 20.0 * a + if kind == "x" { 5.0 } else { 0.0 } + random.normal();
+        writeln!(text, "{},{a},{kind},{y}", 736_389 + t).unwrap();
+    }
+    let plan = Plan { task: Some(Task::Regression), threads: 1, ..Plan::default() };
+    let summary = run(&plan, &text, &file("far.gw"));
+    assert!(summary.walk.starts_with("auto("), "{}", summary.walk);
+    // Nothing can be known of the first row. Labels have a deviation of about 20.
+    let first: f64 = text.lines().nth(1).unwrap().rsplit(',').next().unwrap().parse().unwrap();
+    let rest = summary.seen.loss * 300.0 - first * first;
+    assert!(rest < 300.0 * 100.0, "{rest}");
+    let adagrad = "adagrad(centre=true)";
+    let member = summary.members.iter().find(|member| member.walk == adagrad).unwrap();
+    let alone = run(&Plan { walk: Some(adagrad.to_owned()), ..plan }, &text, &file("alone.gw"));
+    assert!((alone.seen.loss * 300.0 / member.loss - 1.0).abs() < 1e-12);
+    // Its certificate is that of the weights as they are.
+    let report = alone.certificate.unwrap();
+    assert!(report.first_order.bound.is_finite());
+}
+
+#[test]
+fn intervals_hold_the_part_that_is_wanted() {
+    let text = table(Task::Regression, 3000);
+    let plan =
+        Plan { interval: Some(0.8), task: Some(Task::Regression), threads: 1, ..Plan::default() };
+    let (one, two) = (file("interval.gw"), file("interval2.gw"));
+    let summary = run(&plan, &text, &one);
+    let coverage = summary.coverage.unwrap();
+    assert!((coverage.found - 0.8).abs() < 0.02, "{coverage:?}");
+    // Labels have a deviation of about 80, and noise of about 15 around what can be known.
+    assert!(coverage.width < 100.0 && coverage.examples == 3000, "{coverage:?}");
+    let plain = run(&Plan { interval: None, ..plan.clone() }, &text, &two);
+    assert_eq!(plain.seen.loss, summary.seen.loss);
+    let (head, rest) = (text.split_inclusive('\n').next().unwrap(), text.match_indices('\n'));
+    let cut = rest.clone().nth(1100).unwrap().0 + 1;
+    run(&plan, &text[..cut], &two);
+    let resumed = Plan { resume: Some(two.clone()), ..Plan::default() };
+    run(&resumed, &format!("{head}{}", &text[cut..]), &two);
+    assert!(std::fs::read(&one).unwrap() == std::fs::read(&two).unwrap());
+    let model = Model::load(&one).unwrap();
+    let mut out = Vec::new();
+    let options = Options::new(vec![Input::text("rows.csv", text.as_str())]);
+    predict(&model, options, &Wanted::default(), &mut out).unwrap();
+    for lines in [String::from_utf8(out).unwrap(), predictions(&plan, &text)] {
+        assert!(lines.starts_with("prediction,low,high\n"), "{}", &lines[..40]);
+        for line in lines.lines().skip(1) {
+            let three: Vec<f64> = line.split(',').map(|field| field.parse().unwrap()).collect();
+            assert!(three[1] <= three[0] && three[0] <= three[2], "{line}");
+        }
+    }
+    let wrong = Plan { interval: Some(0.8), ..Plan::default() };
+    let open = || Options::new(vec![Input::text("rows.csv", table(Task::Binary, 50))]);
+    let error = train(&wrong, open, None, None, &mut |_| {}).unwrap_err().to_string();
+    assert!(error.contains("--interval"), "{error}");
+}
+
+#[test]
+fn late_labels_are_learned_from_later() {
+    for task in TASKS {
+        let text = table(task, 400);
+        let walk = if task == Task::Regression { "adagrad" } else { "free" };
+        let late = Plan { delay: 30, ..plan(walk, task) };
+        let lines = predictions(&late, &text);
+        let head = text.split_inclusive('\n').next().unwrap();
+        let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at + 1).collect();
+        // Row 201 was predicted by a model of the first 170.
+        let path = file("early.gw");
+        run(&plan(walk, task), &text[..ends[170]], &path);
+        let row = format!("{head}{}", &text[ends[200]..ends[201]]);
+        let mut out = Vec::new();
+        let options = Options::new(vec![Input::text("rows.csv", row)]);
+        predict(&Model::load(&path).unwrap(), options, &Wanted::default(), &mut out).unwrap();
+        assert_eq!(lines.lines().nth(200), std::str::from_utf8(&out).unwrap().lines().next());
+        // Rows that wait are part of the model.
+        let (one, two) = (file("late.gw"), file("late2.gw"));
+        let summary = run(&late, &text, &one);
+        assert!(summary.certificate.is_none());
+        run(&late, &text[..ends[150]], &two);
+        let resumed = Plan { resume: Some(two.clone()), ..Plan::default() };
+        run(&resumed, &format!("{head}{}", &text[ends[150]..]), &two);
+        assert!(std::fs::read(&one).unwrap() == std::fs::read(&two).unwrap(), "{task:?}");
+    }
+}
+
+#[test]
+fn the_final_model_is_judged_by_earlier_rows() {
+    // Labels come in stretches: each is easy after the last.
+    let mut text = String::from("x,y\n");
+    for t in 0..600 {
+        writeln!(text, "{},{}", t % 7, if t / 100 % 2 == 0 { "up" } else { "down" }).unwrap();
+    }
+    let summary = run(&Plan { threads: 1, ..Plan::default() }, &text, &file("frozen.gw"));
+    let frozen = summary.frozen.unwrap();
+    let of =
+        |metrics: &[(&str, f64)]| metrics.iter().find(|(name, _)| *name == "accuracy").unwrap().1;
+    let (then, now) = (of(&summary.seen.metrics), of(&frozen.now.metrics));
+    assert!(then > 0.7 && now < 0.6, "{then} {now}");
+    assert!(frozen.loss_then < frozen.now.loss && frozen.now.examples >= 300);
+}

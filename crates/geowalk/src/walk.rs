@@ -24,6 +24,7 @@
 //! Three more wrappers accept any walk: [`Signed`] turns positive weights into signed ones, [`Normalised`] scales
 //! coordinates by their largest magnitude so far, [`Clipped`] clips predictions to a declared range. [`winnow`] has
 //! the constants of the Winnow algorithms.
+//! A fourth, [`Centred`], counts labels from their mean, in units of their standard deviation.
 //!
 //! **Common to all walks**
 //! * A step that cannot be made (a prediction, loss or slope that is not finite, a dual vector outside its domain) is
@@ -37,6 +38,7 @@
 //! * [`Walk::save`] and [`Walk::load`] continue a run with the same bits.
 
 mod adaptive;
+mod centred;
 mod clipped;
 mod free;
 mod mahalanobis;
@@ -51,6 +53,7 @@ pub(crate) use crate::learn::base::*;
 pub use crate::learn::gauge::Gauge;
 pub use crate::learn::{After, Implicit, Proximal, Solved, Steps, Walk};
 pub use adaptive::Adaptive;
+pub use centred::Centred;
 pub use clipped::Clipped;
 pub use free::Free;
 pub use mahalanobis::Mahalanobis;

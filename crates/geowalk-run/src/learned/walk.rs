@@ -172,6 +172,7 @@ impl Learned for Walking {
         for scores in scores.chunks_exact_mut(learner.outputs().max(1)) {
             self.answer(scores, ask, out);
         }
+        learner.intervals(rows, &mut out.intervals);
         Ok(())
     }
 
@@ -185,6 +186,10 @@ impl Learned for Walking {
         weights.iter_mut().enumerate().for_each(|(k, w)| learner.weights(k, w));
         let why = |(i, found): (usize, &f64)| self.because(model, &weights, rows, i, *found);
         found.iter().enumerate().map(why).collect()
+    }
+
+    fn has_intervals(&self) -> bool {
+        self.built.learner.coverage().is_some()
     }
 
     fn describe(&self, model: &Model, top: usize) -> Result<Vec<Section>, RunError> {
@@ -218,6 +223,10 @@ impl Learned for Walking {
         let members = self.built.learner.members();
         let whose = if members.is_empty() { "" } else { " of the member that lost least" };
         sections.push(Section::Lines(team::lines(&members, model.examples)));
+        let coverage = self.built.learner.coverage();
+        sections.push(Section::Lines(
+            coverage.iter().map(|one| format!("intervals: {}", one.sentence())).collect(),
+        ));
         let intervals = model.summary["intervals"].as_array();
         let intervals = intervals.into_iter().flatten().filter_map(Interval::read);
         sections.push(Section::Lines(intervals.map(|one| one.sentence()).collect()));

@@ -10,9 +10,6 @@ use super::NAME;
 use crate::natural;
 use crate::walks;
 
-/// The most features of a table for which a team has a member whose steps are O(d²).
-const FEW: usize = 64;
-
 /// The members that a walk named `auto` stands for, with all that was decided from the schema and the first
 /// rows; other walks are none. `None` for those.
 pub(crate) fn stated(
@@ -83,18 +80,22 @@ pub(super) fn without_rate(member: &str) -> Result<(String, Option<String>), Con
     Ok((format!("{}{inside}", spec.name()), Some(rate)))
 }
 
-/// The usual team.
+/// Is a team what learns where no walk is named?
+pub(crate) fn is_usual(task: Task, loss: &AnyLoss) -> bool {
+    task == Task::Regression && matches!(loss, AnyLoss::Squared(_))
+}
+
+/// The usual team; that for numbers is the same for all data.
 pub(super) fn usual(task: Task, loss: &AnyLoss, schema: &Schema) -> Vec<String> {
     let bounded = loss.facts().lipschitz.is_some();
     let logistic = matches!(loss, AnyLoss::Logistic(_));
     let mut members: Vec<&str> = Vec::new();
-    if task == Task::Regression && !bounded {
+    if is_usual(task, loss) {
         // Beside normalised rows those as they are: there the constant has less weight among large features.
+        members.extend(["adagrad(centre=true)", "gd", "gd(normalise=false)"]);
+        members.extend(["implicit:euclidean(normalise=false)", "vaw(most=32, first=true)"]);
+    } else if task == Task::Regression && !bounded {
         members.extend(["adagrad", "gd", "gd(normalise=false)"]);
-        members.extend(["implicit:euclidean", "implicit:euclidean(normalise=false)"]);
-        if matches!(loss, AnyLoss::Squared(_)) && few(schema) {
-            members.push("vaw");
-        }
     } else if bounded && logistic {
         members.extend(["free", "adagrad(rate=0.1)", "adagrad"]);
         members.push(if tabular(schema) { "natural" } else { "natural:gaussian-sparse" });
@@ -112,13 +113,4 @@ fn tabular(schema: &Schema) -> bool {
     let kinds = [Kind::Numeric, Kind::Nominal];
     schema.columns().iter().any(|column| kinds.contains(&column.kind))
         && !matches!(schema.features(), Features::Hashed(_))
-}
-
-/// Is it a table of few columns of numbers?
-fn few(schema: &Schema) -> bool {
-    let numeric = schema.columns().iter().filter(|column| column.kind == Kind::Numeric).count();
-    let others = [Kind::Nominal, Kind::Text, Kind::Undecided];
-    numeric > 0
-        && numeric <= FEW
-        && !schema.columns().iter().any(|column| others.contains(&column.kind))
 }

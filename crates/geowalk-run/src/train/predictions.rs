@@ -7,6 +7,15 @@ use geowalk::row::Block;
 
 use crate::learner::{Learner, softmax};
 
+/// What stands beside a prediction.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Measures {
+    /// Score and probability of a class, where it has them.
+    Class(Option<f64>, Option<f64>),
+    /// Both ends.
+    Interval([f64; 2]),
+}
+
 /// Where predictions go, and in which form.
 pub(super) struct Predictions<'a> {
     out: &'a mut dyn Write,
@@ -37,26 +46,37 @@ impl<'a> Predictions<'a> {
     }
 
     /// Score and probability of a class of the row that was looked at.
-    pub(super) fn of_class(&mut self, class: usize) -> (Option<f64>, Option<f64>) {
+    pub(super) fn of_class(&mut self, class: usize) -> Measures {
         let score = self.scores.get(class).copied();
         softmax(&mut self.scores);
-        (score, self.scores.get(class).copied())
+        Measures::Class(score, self.scores.get(class).copied())
     }
 
-    /// A prediction, with the score and probability of a class where they are wanted, and the tag of its row.
+    /// A prediction, with the score and probability of a class or the interval of a number where they are wanted,
+    /// and the tag of its row.
     pub(super) fn line(
         &mut self,
         text: &str,
-        measures: Option<(Option<f64>, Option<f64>)>,
+        measures: Option<Measures>,
         tag: Option<&[u8]>,
     ) -> io::Result<()> {
-        if measures.is_some() && !std::mem::replace(&mut self.headed, true) {
-            writeln!(self.out, "prediction,score,probability")?;
+        if let Some(measures) = &measures
+            && !std::mem::replace(&mut self.headed, true)
+        {
+            let names = match measures {
+                Measures::Class(..) => "score,probability",
+                Measures::Interval(_) => "low,high",
+            };
+            writeln!(self.out, "prediction,{names}")?;
         }
         write!(self.out, "{text}")?;
-        if let Some((score, probability)) = measures {
-            let number = |x: Option<f64>| x.map_or(String::new(), |x| x.to_string());
-            write!(self.out, ",{},{}", number(score), number(probability))?;
+        let number = |x: Option<f64>| x.map_or(String::new(), |x| x.to_string());
+        match measures {
+            None => {}
+            Some(Measures::Class(score, probability)) => {
+                write!(self.out, ",{},{}", number(score), number(probability))?;
+            }
+            Some(Measures::Interval([low, high])) => write!(self.out, ",{low},{high}")?,
         }
         end_line(self.out, tag)
     }

@@ -7,12 +7,12 @@ use geowalk::row::{Block, Row};
 use geowalk_data::{Inference, Labels, Places, Schema, Skipped, Task};
 
 use super::memory::Memory;
-use super::predictions::Predictions;
+use super::predictions::{Measures, Predictions};
 use super::sample::Sample;
 use super::study::{Day, Study, fresh};
 use super::trace::{Point, Trace};
 use super::widen::with_task;
-use super::{Measured, Plan, Progress, Said, Summary, ThisRun};
+use super::{Frozen, Measured, Plan, Progress, Said, Summary, ThisRun};
 use crate::certificate::{Against, Report};
 use crate::digest::Digest;
 use crate::error::RunError;
@@ -71,6 +71,8 @@ pub(super) struct Run {
     /// Earlier rows, if the model is to be judged by them at the end.
     sample: Option<Sample>,
     memory: Option<Memory>,
+    /// How the model of the end does on them.
+    frozen: Option<Frozen>,
 }
 
 impl Run {
@@ -189,6 +191,7 @@ impl Run {
             trace: None,
             sample: None,
             memory: None,
+            frozen: None,
             settings,
         })
     }
@@ -222,11 +225,13 @@ impl Run {
         self.sample = Some(Sample::default());
     }
 
-    /// Notes it if the model is worse on earlier rows than when it predicted them.
+    /// Judges the model by earlier rows, and notes it if it is worse on them than when it predicted them.
     pub(super) fn look_back(&mut self) {
-        let sample = self.sample.take();
-        let learner = self.study.built.learner.as_mut();
-        self.notes.extend(sample.and_then(|sample| sample.note(learner)));
+        let Some(sample) = self.sample.take() else { return };
+        let mut now = fresh(&self.settings);
+        let loss_then = sample.again(&mut self.study, self.settings.task, &mut now);
+        self.frozen = loss_then.map(|loss_then| Frozen { loss_then, now: measured(&now) });
+        self.notes.extend(sample.note(self.study.built.learner.as_mut()));
     }
 
     /// The points so far; the run goes on.
@@ -553,11 +558,13 @@ impl Run {
         sink: &mut Sink<'_>,
     ) -> Result<(), RunError> {
         let Some(all) = &mut sink.predictions else { return Ok(()) };
-        for (row, outcome) in (from..).zip(&self.study.outcomes) {
+        let intervals = self.learner().last_intervals();
+        for (k, outcome) in self.study.outcomes.iter().enumerate() {
+            let row = from + k;
             let text = self.shown(outcome.prediction, labels);
             let measures = match self.settings.task {
+                Task::Regression => intervals.get(k).copied().map(Measures::Interval),
                 _ if !all.with_probabilities() => None,
-                Task::Regression => None,
                 Task::Binary => Some(self.of_two(outcome.prediction)),
                 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a class number
                 Task::Multiclass => Some(all.of_class(outcome.prediction as usize)),
@@ -568,10 +575,11 @@ impl Run {
     }
 
     /// The score, and the probability of the class of two on whose side it is, if the loss has probabilities.
-    fn of_two(&self, score: f64) -> (Option<f64>, Option<f64>) {
+    fn of_two(&self, score: f64) -> Measures {
         let loss = &self.study.built.loss;
         let positive = score >= threshold(loss);
-        (Some(score), probability(loss, score).map(|p| if positive { p } else { 1.0 - p }))
+        let probability = probability(loss, score).map(|p| if positive { p } else { 1.0 - p });
+        Measures::Class(Some(score), probability)
     }
 
     /// A prediction as a person reads it.
@@ -661,12 +669,6 @@ impl Run {
         let Study { built, metrics, held, window, .. } = &self.study;
         let certificate = built.learner.report(&Against::Reach, None);
         let notes = self.notes(certificate.as_ref());
-        let measured = |metrics: &Metrics| Measured {
-            examples: metrics.examples(),
-            loss: metrics.loss(),
-            metrics: metrics.named(),
-            intervals: metrics.intervals(),
-        };
         let rate = if built.tuned {
             format!("{} (last {:.3e})", built.rate, built.learner.rate())
         } else {
@@ -697,6 +699,8 @@ impl Run {
             rate,
             average: self.settings.stream.average,
             members: built.learner.members(),
+            coverage: built.learner.coverage(),
+            frozen: self.frozen.clone(),
             fit: self.settings.passes().cloned(),
             convergence: built.learner.convergence(),
             course: None,
@@ -741,6 +745,15 @@ fn continued(plan: &Plan, model: &Model) -> Settings {
         settings.change("holdout");
     }
     settings
+}
+
+fn measured(metrics: &Metrics) -> Measured {
+    Measured {
+        examples: metrics.examples(),
+        loss: metrics.loss(),
+        metrics: metrics.named(),
+        intervals: metrics.intervals(),
+    }
 }
 
 /// A number with three significant digits.

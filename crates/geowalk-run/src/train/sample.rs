@@ -6,8 +6,11 @@
 use std::ops::Range;
 
 use geowalk::row::Block;
+use geowalk_data::Task;
 
+use super::study::{Study, seen};
 use crate::learner::{Learner, Outcome};
+use crate::metrics::Metrics;
 
 /// Rows that are kept at most.
 const MOST: usize = 1_000;
@@ -63,6 +66,20 @@ impl Sample {
     /// The labels of two classes were the other way round.
     pub(super) fn flip(&mut self) {
         self.kept.iter_mut().for_each(|kept| super::run::flip(&mut kept.row));
+    }
+
+    /// Shows metrics how the learner does on these rows now; gives the average loss of when it predicted them.
+    pub(super) fn again(&self, study: &mut Study, task: Task, now: &mut Metrics) -> Option<f64> {
+        let (mut outcomes, mut before, mut weight) = (Vec::new(), 0.0, 0.0);
+        for Kept { row, loss, .. } in &self.kept {
+            outcomes.clear();
+            study.built.learner.examine(row, 0..1, &mut outcomes);
+            let seen = seen(task, &study.built.loss, row, 0, outcomes.first()?);
+            seen.iter().for_each(|seen| now.see(seen));
+            before += loss;
+            weight += row.weights()[0];
+        }
+        (self.kept.len() >= LEAST && weight > 0.0).then_some(before / weight)
     }
 
     /// What to note if the learner loses more on these rows now than when it predicted them.

@@ -125,30 +125,8 @@ impl Study {
         } else {
             self.built.learner.learn(block, rows.clone(), &mut self.outcomes)
         };
-        // Of two classes metrics ask on which side of 0 the prediction is.
-        let theta = if task == Task::Binary { threshold(&self.built.loss) } else { 0.0 };
         for (i, outcome) in rows.zip(&self.outcomes) {
-            let y = block.labels()[i];
-            if y.is_nan() {
-                continue;
-            }
-            let weight = block.weights()[i];
-            let log_loss = match (task, &self.built.loss) {
-                // It is the loss itself.
-                (Task::Binary, AnyLoss::Logistic(_)) => outcome.loss,
-                (Task::Binary, loss) => probability(loss, y * outcome.prediction)
-                    .map_or(f64::NAN, |probability| log_loss(probability, weight)),
-                (Task::Multiclass, _) => log_loss(outcome.probability, weight),
-                (Task::Regression, _) => f64::NAN,
-            };
-            let seen = Seen {
-                y,
-                prediction: outcome.prediction - theta,
-                log_loss,
-                loss: outcome.loss,
-                zero: outcome.zero,
-                weight,
-            };
+            let Some(seen) = seen(task, &self.built.loss, block, i, outcome) else { continue };
             if let (Some(held), true) = (&mut self.held, kept) {
                 held.see(&seen);
                 self.day.iter_mut().filter_map(|day| day.held.as_mut()).for_each(|m| m.see(&seen));
@@ -164,4 +142,30 @@ impl Study {
         }
         learned
     }
+}
+
+/// What metrics see of a row; `None` without a label.
+pub(super) fn seen(
+    task: Task,
+    loss: &AnyLoss,
+    block: &Block,
+    i: usize,
+    outcome: &Outcome,
+) -> Option<Seen> {
+    let (y, weight) = (block.labels()[i], block.weights()[i]);
+    if y.is_nan() {
+        return None;
+    }
+    // Of two classes metrics ask on which side of 0 the prediction is.
+    let theta = if task == Task::Binary { threshold(loss) } else { 0.0 };
+    let log_loss = match (task, loss) {
+        // It is the loss itself.
+        (Task::Binary, AnyLoss::Logistic(_)) => outcome.loss,
+        (Task::Binary, loss) => probability(loss, y * outcome.prediction)
+            .map_or(f64::NAN, |probability| log_loss(probability, weight)),
+        (Task::Multiclass, _) => log_loss(outcome.probability, weight),
+        (Task::Regression, _) => f64::NAN,
+    };
+    let (loss, zero) = (outcome.loss, outcome.zero);
+    Some(Seen { y, prediction: outcome.prediction - theta, log_loss, loss, zero, weight })
 }

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::trace::Course;
 use crate::certificate::{self, Report};
+use crate::learner::Coverage;
 use crate::metrics::{Interval, Seen};
 use crate::team::MemberResult;
 
@@ -48,6 +49,15 @@ pub struct ThisRun {
     pub window: Option<(usize, Vec<(&'static str, f64)>)>,
 }
 
+/// How the model of the end does on rows that it learned from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Frozen {
+    /// Their average loss when they were predicted, before they were learned from.
+    pub loss_then: f64,
+    /// What is measured of them now.
+    pub now: Measured,
+}
+
 /// The last examples and what is measured of them, as JSON.
 fn window_json(window: Option<&(usize, Vec<(&'static str, f64)>)>) -> Option<Map<String, Value>> {
     let (examples, metrics) = window?;
@@ -85,6 +95,10 @@ pub struct Summary {
     pub average: bool,
     /// The members of a team, and what became of them.
     pub members: Vec<MemberResult>,
+    /// What became of the intervals of predictions, if there are any.
+    pub coverage: Option<Coverage>,
+    /// How the model of the end does on a sample of the rows of this run, if it was judged by them.
+    pub frozen: Option<Frozen>,
     /// How the weights were fitted to all rows at once, if they were.
     pub fit: Option<Value>,
     /// Does the walk converge to the optimum? Of natural gradient: the theorem, its conditions, the measured gap.
@@ -127,6 +141,11 @@ impl Summary {
             object["window"] = window_json(run.window.as_ref()).into();
             object
         });
+        object["final_model"] = self.frozen.as_ref().map_or(Value::Null, |frozen| {
+            let Measured { examples, loss, metrics, .. } = &frozen.now;
+            json!({"examples": examples, "loss": loss, "loss_when_predicted": frozen.loss_then,
+                "metrics": named(metrics)})
+        });
         object["guarantee"] = self.guarantee.clone().into();
         object["skipped"] = self.skipped.into();
         object["task_reason"] = self.task_reason.clone().into();
@@ -159,6 +178,10 @@ impl Summary {
             "collisions": collisions,
             "certificate": self.certificate.as_ref().map_or_else(certificate::off, Report::json),
         });
+        if let Some(Coverage { wanted, found, width, examples }) = self.coverage {
+            record["interval"] = json!({"wanted": wanted, "coverage": found, "mean_width": width,
+                "examples": examples});
+        }
         if let Some(convergence) = &self.convergence {
             record["convergence"] = convergence.clone();
         }

@@ -31,6 +31,9 @@ pub(super) fn with_task(
     if model.classes.iter().filter(|class| !class.is_nan()).count() < 2 {
         return Err(refuse("it has seen one class only"));
     }
+    if model.settings.stream.delay > 0 {
+        return Err(refuse("rows wait in it to be learned from"));
+    }
     if model.settings.stream.average {
         return Err(refuse("its averaged weights cannot be divided among classes"));
     }

@@ -7,8 +7,9 @@ use geowalk::loss::{AnyLoss, Loss, WinnowHinge};
 use geowalk::row::Norm;
 use geowalk::spec::{Args, Spec};
 use geowalk::walk::{
-    Adaptive, Burg, Clipped, Entropy, Euclidean, Free, Implicit, Mahalanobis, Normalised, Orthant,
-    PNorm, ReparamEntropy, ReparamSimplex, Signed, SimplexEntropy, Sphere, Vaw, Walk, winnow,
+    Adaptive, Burg, Centred, Clipped, Entropy, Euclidean, Free, Implicit, Mahalanobis, Normalised,
+    Orthant, PNorm, ReparamEntropy, ReparamSimplex, Signed, SimplexEntropy, Sphere, Vaw, Walk,
+    winnow,
 };
 use geowalk_data::Task;
 
@@ -72,13 +73,16 @@ impl Builder {
             "its theorem bounds the regret and a ridge together, and is not evaluated here",
         );
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // just checked
-        let walk = Vaw::new(ridge, most as usize)?;
+        let most = most as usize;
+        let first = flag(args, "first", false)?;
+        let walk = if first { Vaw::of_first(ridge, most)? } else { Vaw::new(ridge, most)? };
         let built = self.plain(walk, "none needed", Reach::Box)?;
         Ok(Built { rated: false, ..built })
     }
 
     /// AdaGrad.
-    pub(super) fn adaptive(mut self, _: &mut Args<'_>) -> Result<Built, ConfigError> {
+    pub(super) fn adaptive(mut self, args: &mut Args<'_>) -> Result<Built, ConfigError> {
+        let centre = flag(args, "centre", false)?;
         let rate = match self.request.setting.rate {
             Rate::Auto => Rate::Constant(Adaptive::RATE),
             rate => rate,
@@ -87,7 +91,22 @@ impl Builder {
         self.kind = Kind::Without(
             "the metric is learned from the stream: no theorem of this library speaks of it",
         );
-        self.plain(Adaptive::new(), &rate.to_string(), Reach::Box)
+        if !centre {
+            return self.plain(Adaptive::new(), &rate.to_string(), Reach::Box);
+        }
+        let Request { task, setting, .. } = &self.request;
+        let keeps_units = matches!(
+            setting.loss,
+            AnyLoss::Squared(_) | AnyLoss::Absolute(_) | AnyLoss::Quantile(_)
+        );
+        if *task != Task::Regression || !keeps_units {
+            return Err(ConfigError::Missing {
+                name: "numbers under the squared, absolute or quantile loss",
+                meaning: "centre=true counts labels from their mean in units of their deviation; leave it out",
+            });
+        }
+        let walk = Centred::new(Adaptive::new(), setting.intercept);
+        self.plain(walk, &rate.to_string(), Reach::Box)
     }
 
     /// Gradient descent.
@@ -279,18 +298,7 @@ impl Builder {
         args: &mut Args<'_>,
         reach: Reach,
     ) -> Result<Built, ConfigError> {
-        let signed = match args.text("signed") {
-            None => self.signed,
-            Some("true") => true,
-            Some("false") => false,
-            Some(text) => {
-                return Err(ConfigError::Syntax {
-                    text: format!("signed={text}"),
-                    column: 8,
-                    expected: "true or false",
-                });
-            }
-        };
+        let signed = flag(args, "signed", self.signed)?;
         let scale = args.number("scale", 1.0)?;
         if signed {
             self.scale = Some(scale);
@@ -433,5 +441,19 @@ impl Builder {
         let setting = &mut self.request.setting;
         (setting.theorems, setting.without, setting.rate) = (theorems, without, rate);
         Ok(text)
+    }
+}
+
+/// An argument that is true or false.
+fn flag(args: &mut Args<'_>, name: &'static str, usual: bool) -> Result<bool, ConfigError> {
+    match args.text(name) {
+        None => Ok(usual),
+        Some("true") => Ok(true),
+        Some("false") => Ok(false),
+        Some(text) => Err(ConfigError::Syntax {
+            text: format!("{name}={text}"),
+            column: name.len() + 2,
+            expected: "true or false",
+        }),
     }
 }

@@ -10,7 +10,7 @@
 //! heavier than all before: what was lost there beyond the member is added to the bound as it is (the price
 //! of the range).
 //! **Members** outside the range are clipped to it, which no label inside can hold against them.
-//! **Start** Without a range, the mean of the members. **Cost** O(K): two exponentials per member, one of
+//! **Start** The mean of the members; then the first label, until a different one has come. **Cost** O(K): two exponentials per member, one of
 //! them kept.
 //! **Source** \[Vovk90\].
 
@@ -75,7 +75,7 @@ impl Aggregate {
         })
     }
 
-    /// η; infinite without a range.
+    /// η; infinite until the range has a width.
     fn rate(&self) -> f64 {
         let width = self.range.map_or(0.0, |(a, b)| b - a);
         2.0 / (width * width * self.heaviest)
@@ -94,6 +94,9 @@ impl Aggregate {
         let Some((a, b)) = self.range else {
             return p.iter().zip(&self.v).map(|(p, v)| v * p).sum();
         };
+        if a >= b {
+            return a;
+        }
         let rate = self.rate() * self.heaviest;
         // Relative to the end: G(b) − G(a) is a difference of logarithms.
         let (mut at_a, mut at_b) = (0.0, 0.0);
@@ -117,7 +120,7 @@ impl Aggregate {
         }
         self.loss.add(loss);
         let within = self.range.filter(|(a, b)| (*a..=*b).contains(&y));
-        let inside = within.filter(|_| weight <= self.heaviest);
+        let inside = within.filter(|(a, b)| a < b && weight <= self.heaviest);
         self.heaviest = Real::max(self.heaviest, weight);
         for (k, p) in self.p.iter().enumerate() {
             let lost = weight * (p - y) * (p - y);
@@ -140,8 +143,7 @@ impl Aggregate {
     fn widen(&mut self, y: f64) {
         self.grown += 1;
         self.range = match self.range {
-            // Members begin near 0.
-            None => Some((Real::min(y, 0.0), Real::max(y, 0.0))).filter(|(a, b)| a < b),
+            None => Some((y, y)),
             Some((a, b)) if y > b => Some((a, Real::max(y, b + (b - a)))),
             Some((a, b)) => Some((Real::min(y, a - (b - a)), b)),
         };

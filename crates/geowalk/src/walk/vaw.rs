@@ -11,6 +11,8 @@
 //! **Start** w = 0. **Cost** O(d²) for d features: Givens rotations update the triangular factor R of A, so that it is
 //! exact up to rounding. **Care** at most [`Vaw::MOST`] features. A finished model predicts ⟨w, x⟩, without the
 //! divisor 1 + h. The length of a step is not defined; 0 is reported.
+//! [`Vaw::of_first`] accepts any features and learns weights for the first few that come. The others keep weight 0,
+//! and the bound holds for u with weight 0 there.
 //! **Source** \[Vovk01\]; \[AW01\].
 
 use super::Walk;
@@ -42,6 +44,8 @@ use crate::walk;
 pub struct Vaw {
     a: f64,
     most: usize,
+    /// Which features have weights, where not all of them do.
+    chosen: Option<Chosen>,
     /// The rows of R, from the diagonal on.
     rows: Vec<Vec<f64>>,
     /// R⁻ᵀb.
@@ -60,6 +64,47 @@ pub struct Vaw {
 impl PartialEq for Vaw {
     fn eq(&self, other: &Self) -> bool {
         (&self.rows, &self.rhs, &self.ridge) == (&other.rows, &other.rhs, &other.ridge)
+            && self.chosen == other.chosen
+    }
+}
+
+/// The features that came first.
+#[derive(Debug, Clone, PartialEq, Default)]
+struct Chosen {
+    /// Their numbers.
+    features: Vec<usize>,
+    /// One more than the place of each feature among them, 0 for others.
+    places: Vec<u32>,
+}
+
+impl Chosen {
+    fn place(&self, i: usize) -> Option<usize> {
+        self.places.get(i).copied().filter(|place| *place > 0).map(|place| place as usize - 1)
+    }
+
+    /// From how many features there are, and the numbers of the n that were chosen.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole numbers")]
+    fn load(saved: &[f64], n: usize) -> Result<Self, ConfigError> {
+        let missing = ConfigError::Missing { name: "chosen", meaning: "features with weights" };
+        let (width, features) = saved.split_first().ok_or(missing.clone())?;
+        let mut chosen = Self { features: Vec::new(), places: vec![0; *width as usize] };
+        for i in features {
+            chosen.add(*i as usize, n);
+        }
+        if chosen.features.len() == n && features.len() == n { Ok(chosen) } else { Err(missing) }
+    }
+
+    /// The place of a feature, a new one if there are fewer than `most`.
+    fn add(&mut self, i: usize, most: usize) -> Option<usize> {
+        if self.place(i).is_none()
+            && self.features.len() < most
+            && let Ok(place) = u32::try_from(self.features.len() + 1)
+            && let Some(empty) = self.places.get_mut(i)
+        {
+            *empty = place;
+            self.features.push(i);
+        }
+        self.place(i)
     }
 }
 
@@ -75,15 +120,26 @@ impl Vaw {
         error::parameter("ridge", a, Allowed::Closed(1e-100, 1e100))?;
         error::parameter("most", most as f64, Allowed::Closed(1.0, Self::MOST as f64))?;
         let (rows, rhs, ridge, w) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let (x, q) = (Vec::new(), Vec::new());
-        Ok(Self { a, most, rows, rhs, ridge, w, spent: Sum::default(), x, q })
+        let (x, q, chosen) = (Vec::new(), Vec::new(), None);
+        Ok(Self { a, most, chosen, rows, rhs, ridge, w, spent: Sum::default(), x, q })
+    }
+
+    /// The same for rows of any features: the first `most` that come have weights.
+    pub fn of_first(a: f64, most: usize) -> Result<Self, ConfigError> {
+        Ok(Self { chosen: Some(Chosen::default()), ..Self::new(a, most)? })
     }
 
     /// The bound on the regret against all u with |u_i| ≤ size(i).
     pub fn promise(&self, size: &dyn Fn(usize) -> f64) -> f64 {
         let mut sum = Sum::default();
-        for (i, ridge) in self.ridge.iter().enumerate() {
-            sum.add(ridge * size(i) * size(i));
+        if let Some(Chosen { places, .. }) = &self.chosen
+            && places.iter().enumerate().any(|(i, place)| *place == 0 && size(i) != 0.0)
+        {
+            return f64::INFINITY;
+        }
+        for (k, ridge) in self.ridge.iter().enumerate() {
+            let size = size(self.chosen.as_ref().map_or(k, |chosen| chosen.features[k]));
+            sum.add(ridge * size * size);
         }
         sum.add(self.spent.upper());
         (sum.upper() + 1e-12 * sum.magnitude()).next_up()
@@ -91,10 +147,21 @@ impl Vaw {
 
     /// x ← the row; features with their first nonzero value get their entry of D.
     fn take<X: Row<f64>>(&mut self, row: X) {
-        let Self { a, rows, ridge, x, .. } = self;
+        if let Some(chosen) = &mut self.chosen {
+            row.each(|i, value| {
+                if value != 0.0 && walk::present(value) {
+                    chosen.add(i, self.most);
+                }
+            });
+            let count = chosen.features.len();
+            self.widen(count);
+        }
+        let Self { a, rows, ridge, x, chosen, .. } = self;
         x.clear();
         x.resize(rows.len(), 0.0);
         row.each(|i, value| {
+            let place = chosen.as_ref().map_or(Some(i), |chosen| chosen.place(i));
+            let Some(i) = place else { return };
             let (Some(place), Some(ridge), Some(x_i)) =
                 (x.get_mut(i), ridge.get_mut(i), rows.get_mut(i).and_then(|row| row.first_mut()))
             else {
@@ -109,6 +176,20 @@ impl Vaw {
                 *x_i = ridge.sqrt();
             }
         });
+    }
+
+    /// Room for so many weights.
+    fn widen(&mut self, n: usize) {
+        let old = self.rows.len();
+        if n > old {
+            for (i, row) in self.rows.iter_mut().enumerate() {
+                row.resize(n - i, 0.0);
+            }
+            self.rows.extend((old..n).map(|i| vec![0.0; n - i]));
+            self.rhs.resize(n, 0.0);
+            self.ridge.resize(n, 0.0);
+            self.w.resize(n, 0.0);
+        }
     }
 
     /// q ← R⁻ᵀx; returns ⟨w, x⟩ and h.
@@ -167,24 +248,26 @@ impl Vaw {
 
 impl Walk for Vaw {
     fn features(&self) -> usize {
-        self.rows.len()
+        self.chosen.as_ref().map_or(self.rows.len(), |chosen| chosen.places.len())
     }
 
     fn grow(&mut self, n: usize) {
-        let (old, n) = (self.rows.len(), n.min(self.most));
-        if n > old {
-            for (i, row) in self.rows.iter_mut().enumerate() {
-                row.resize(n - i, 0.0);
-            }
-            self.rows.extend((old..n).map(|i| vec![0.0; n - i]));
-            self.rhs.resize(n, 0.0);
-            self.ridge.resize(n, 0.0);
-            self.w.resize(n, 0.0);
+        match &mut self.chosen {
+            None => self.widen(n.min(self.most)),
+            Some(Chosen { places, .. }) if n > places.len() => places.resize(n, 0),
+            Some(_) => {}
         }
     }
 
     fn predict<X: Row<f64>>(&self, x: X) -> f64 {
-        x.dot(&self.w)
+        let Some(chosen) = &self.chosen else { return x.dot(&self.w) };
+        let mut z = 0.0;
+        x.each(|i, x| {
+            if let Some(place) = chosen.place(i) {
+                z += self.w[place] * x;
+            }
+        });
+        z
     }
 
     fn step<X: Row<f64>, L: Loss + ?Sized>(
@@ -195,7 +278,7 @@ impl Walk for Vaw {
         rate: f64,
     ) -> Result<Round, DomainError> {
         let (found, expected) = (x.bound(), self.most);
-        if found > expected {
+        if found > expected && self.chosen.is_none() {
             return Err(DomainError::Dimension { what: "the row", found, expected });
         }
         walk::in_range(x)?;
@@ -212,7 +295,9 @@ impl Walk for Vaw {
     }
 
     fn read(&self, w: &mut Vec<f64>) {
-        w.clone_from(&self.w);
+        let Some(chosen) = &self.chosen else { return w.clone_from(&self.w) };
+        w.clear();
+        w.extend((0..chosen.places.len()).map(|i| chosen.place(i).map_or(0.0, |k| self.w[k])));
     }
 
     fn bets(&self, size: &dyn Fn(usize) -> f64) -> Option<f64> {
@@ -230,6 +315,11 @@ impl Walk for Vaw {
         put("ridge", &self.ridge);
         put("w", &self.w);
         put("spent", &self.spent.save());
+        if let Some(Chosen { features, places }) = &self.chosen {
+            let mut numbers = vec![places.len() as f64];
+            numbers.extend(features.iter().map(|i| *i as f64));
+            put("chosen", &numbers);
+        }
     }
 
     fn load_state(
@@ -243,6 +333,10 @@ impl Walk for Vaw {
         let ridge = walk::array_of(get, "ridge", Allowed::NonNegative, n)?;
         let w = walk::array_of(get, "w", Allowed::Finite, n)?;
         let spent = walk::numbers(get, "spent", Allowed::Finite)?;
+        if self.chosen.is_some() {
+            let saved = walk::array(get, "chosen", Allowed::Whole(0))?;
+            self.chosen = Some(Chosen::load(&saved, n)?);
+        }
         let mut rest = factor.as_slice();
         self.rows = (0..n)
             .map(|i| {
@@ -341,6 +435,36 @@ mod tests {
             assert!(loss - theirs <= bound, "{} {bound}", loss - theirs);
         }
         assert!((walk.spent.total() - spent).abs() < 1e-9 * spent);
+    }
+
+    #[test]
+    fn only_the_first_features_have_weights() {
+        let mut random = Sampler::new(3);
+        let (mut few, mut all) = (Vaw::of_first(1.0, 2).unwrap(), Vaw::new(1.0, 2).unwrap());
+        let mut w = Vec::new();
+        for t in 0..50 {
+            let [a, b, c] = [random.normal(), random.normal(), random.normal()];
+            // Feature 30 is passed over: its first value counts as 0.
+            let indices = [7, 30, 900];
+            let values = [a, if t == 0 { 1e-200 } else { c }, b];
+            let y = Target::from(3.0 * a - b + c);
+            let round = few.step(Sparse::new(&indices, &values).unwrap(), y, &Squared, 0.0);
+            let same = all.step(Dense(&[a, b]), y, &Squared, 0.0);
+            assert_eq!(round.unwrap(), same.unwrap(), "{t}");
+            let mut arrays = std::collections::BTreeMap::new();
+            few.save(&mut |name, values| {
+                arrays.insert(name, values.to_vec());
+            });
+            let mut loaded = Vaw::of_first(1.0, 2).unwrap();
+            loaded.load(&mut |name| arrays.get(name).cloned()).unwrap();
+            assert_eq!(loaded, few);
+            few = loaded;
+        }
+        few.read(&mut w);
+        assert!(w.len() == 901 && w[7] != 0.0 && w[900] != 0.0, "{}", w.len());
+        assert_eq!(w.iter().filter(|w| **w != 0.0).count(), 2);
+        assert!(few.promise(&|i| f64::from(u8::from(i == 7))).is_finite());
+        assert_eq!(few.promise(&|i| f64::from(u8::from(i == 8))), f64::INFINITY);
     }
 
     #[test]
