@@ -214,6 +214,10 @@ pub(crate) struct Train {
     /// themselves. With --resume from here on.
     #[arg(long, value_name = "N|FRACTION")]
     pub(crate) holdout: Option<String>,
+    /// With --passes and --holdout: stop when the loss of the rows held out has not fallen for N passes, and keep the
+    /// model of the best pass.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) patience: Option<u32>,
     /// Predict with the average of the weights of the whole run (Polyak's) instead of the last ones.
     #[arg(long)]
     pub(crate) average: bool,

@@ -130,6 +130,11 @@ impl Files {
         Self { force, ..self }.written("--output", Some(path), Kind::Model)
     }
 
+    /// The member of a team that is written.
+    pub(crate) fn exported(self, path: Option<&Path>) -> Self {
+        self.written("--export", path, Kind::Model)
+    }
+
     /// The checkpoint that is written.
     pub(crate) fn checkpoint(self, path: Option<&Path>) -> Self {
         self.written("--checkpoint", path, Kind::Model)

@@ -14,10 +14,7 @@ use crate::paths::Files;
 
 /// Prints a model.
 pub(crate) fn run(args: &Show, out: &mut dyn Write) -> Result<(), Failure> {
-    Files::none()
-        .input("MODEL", Some(&args.model))
-        .output("--export", args.export.as_deref())
-        .check()?;
+    Files::none().input("MODEL", Some(&args.model)).exported(args.export.as_deref()).check()?;
     let mut model = Model::load(&args.model).map_err(RunError::from)?;
     if let Some(k) = args.member {
         model = team::member(&model, k.checked_sub(1).unwrap_or(usize::MAX))?;

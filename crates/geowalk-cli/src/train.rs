@@ -63,6 +63,7 @@ pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
         comparator,
         y_range: args.y_range,
         holdout: args.holdout.as_deref().map(Holdout::parse).transpose()?,
+        patience: args.patience.map(u64::from),
         average: args.average,
         window: args.window.map(|size| size as usize),
         proba: args.proba,
@@ -101,6 +102,16 @@ pub(crate) fn run(args: &Train, out: &mut dyn Write) -> Result<(), Failure> {
         args.folds.map(|count| Judgement::of(args, &plan, &mut data, count)).transpose()?;
     let mut predictions = Predictions::create(args.predictions.as_deref())?;
     let mut table = Table::new(args.progress == Shown::Auto);
+    if stdin && args.predictions.is_some() && !plan.knows_task() {
+        let how = match plan.task {
+            None => "the task; with --task every row is answered as it comes",
+            Some(_) => "the walk; with another --walk every row is answered as it comes",
+        };
+        let note = format!(
+            "predictions begin when 1000 rows have come or the input ends: they tell {how}"
+        );
+        table.say(&Said::Note(note));
+    }
     let model = args.model.as_deref();
     let summary = if args.passes == Passes::Auto {
         let mut say = |said: Said<'_>| table.say(&said);
@@ -194,6 +205,7 @@ fn check_passes(args: &Train) -> Result<(), Failure> {
         (args.holdout.is_some(), "--holdout", "its metrics are of left-out rows already"),
         (args.window.is_some(), "--window", "rows have no order in a fit"),
         (args.predictions.is_some(), "--predictions", "no row is predicted before it is learned"),
+        (args.patience.is_some(), "--patience", "it stops when nothing is gained"),
         (args.interval.is_some(), "--interval", "it is learned row by row"),
         (args.delay > 0, "--delay", "rows have no order in a fit"),
     ];

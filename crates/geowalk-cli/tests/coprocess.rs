@@ -170,3 +170,17 @@ fn tags_stand_beside_predictions() {
     place.write("bad.vw", "1 x | a\n");
     place.fails(&["train", "bad.vw"]);
 }
+
+#[test]
+fn waiting_for_the_first_rows_is_said() {
+    let place = Place::new("waiting");
+    for (more, said) in [(&[][..], true), (&["--task", "regression"], false)] {
+        let args = [&["train", "-", "--format", "csv", "--predictions", "p.csv"], more].concat();
+        let mut command = place.command(&args);
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(b"x,y\n1,2.5\n2,3.5\n").unwrap();
+        let err = text(&child.wait_with_output().unwrap().stderr);
+        assert_eq!(err.contains("with --task every row is answered"), said, "{err}");
+    }
+}

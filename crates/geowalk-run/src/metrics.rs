@@ -6,6 +6,7 @@
 //! Scores between −7 and 7 fall into 6144 bins, each 1/1024 of an octave of 1 + |z|. Outside, a bin is a sixteenth of
 //! an octave. The exponent of a float gives its octave, so no logarithm is computed.
 
+mod changes;
 mod interval;
 mod window;
 
@@ -15,6 +16,7 @@ use geowalk_data::Task;
 
 use crate::model::{self, Arrays, ModelError};
 
+pub use changes::Change;
 use interval::Intervals;
 pub use interval::{ALPHA, CUT, Interval};
 pub use window::Window;
@@ -148,12 +150,26 @@ impl Metrics {
     /// Returns `fresh`, without its intervals if `self` has none.
     pub(crate) fn again(&self, mut fresh: Self) -> Self {
         fresh.intervals.take_if(|_| self.intervals.is_none());
+        if self.intervals.as_ref().is_some_and(|own| own.changes.is_none()) {
+            fresh.forget_changes();
+        }
         fresh
     }
 
     /// Removes the intervals for the rest of the run.
     pub(crate) fn forget_intervals(&mut self) {
         self.intervals = None;
+    }
+
+    /// Without looking for changes from now on.
+    pub(crate) fn forget_changes(&mut self) {
+        self.intervals.iter_mut().for_each(|intervals| intervals.changes = None);
+    }
+
+    /// Where the error of classes changed.
+    pub fn changes(&self) -> &[Change] {
+        let changes = self.intervals.as_ref().and_then(|own| own.changes.as_ref());
+        changes.map_or(&[], |changes| changes.found())
     }
 
     /// Averages with intervals for their expectations. The intervals hold at every row simultaneously.

@@ -226,7 +226,8 @@ pub fn predict(
             let classes = Coding::restore(model.settings.task, model.classes.clone());
             let classes = classes.texts(model.schema.labels());
             let wanted = &Wanted { proba: wanted.proba && !classes.is_empty(), ..wanted.clone() };
-            let answers = if wanted.proba { classes } else { vec!["prediction".to_owned()] };
+            let plain = names(model.settings.stream.interval.is_some());
+            let answers = if wanted.proba { classes } else { plain };
             Sheet::of(wanted, &[], &answers, out)?;
             Ok(Done::default())
         }
@@ -260,10 +261,7 @@ fn predict_rows(
     // Lines that are left out must not be lost among pieces that are parsed out of order.
     let threads = if matches!(options.on_error, OnError::Fail) { wanted.threads } else { 1 };
     let mut feed = Feed::open(model, learned.as_ref(), options, threads, wanted.explain)?;
-    let mut prediction = vec!["prediction".to_owned()];
-    if learned.has_intervals() {
-        prediction.extend(["low".to_owned(), "high".to_owned()]);
-    }
+    let prediction = names(learned.has_intervals());
     let answers = if wanted.proba { classes } else { &prediction };
     let Some(source) = feed.source() else { return Err(RunError::Reader) };
     let mut sheet = Sheet::new(wanted, source, answers, out)?;
@@ -296,6 +294,13 @@ fn predict_rows(
         return Ok(Done { rows: sheet.rows, notes: Vec::new() });
     };
     Ok(sheet.done(source, &unseen))
+}
+
+/// The columns of a prediction without probabilities.
+fn names(has_intervals: bool) -> Vec<String> {
+    let names: &[&str] =
+        if has_intervals { &["prediction", "low", "high"] } else { &["prediction"] };
+    names.iter().map(|name| (*name).to_owned()).collect()
 }
 
 /// What is written of a row.

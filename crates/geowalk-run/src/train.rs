@@ -1,6 +1,7 @@
 //! # The loop
 //! Examples from a source, through a learner, to a model: predict, learn, measure, say. The same loop serves every front end.
 
+mod best;
 mod checkpoint;
 mod memory;
 mod predictions;
@@ -50,6 +51,7 @@ use crate::settings::check_window;
 use crate::team;
 use crate::theorem::Declared;
 use crate::walks;
+use best::Best;
 use checkpoint::Checkpoint;
 pub use checkpoint::SECONDS;
 use predictions::Predictions;
@@ -89,6 +91,8 @@ pub struct Plan {
     pub y_range: Option<(f64, f64)>,
     /// Rows that are never learned from: every N-th, or a fraction.
     pub holdout: Option<Holdout>,
+    /// With rows held out: stop when their loss has not fallen for so many passes, and keep the model of the best.
+    pub patience: Option<u64>,
     /// Predict with the average of the weights of the run.
     pub average: bool,
     /// Measure the last so many examples by themselves.
@@ -128,6 +132,7 @@ impl Default for Plan {
             comparator: None,
             y_range: None,
             holdout: None,
+            patience: None,
             average: false,
             window: None,
             proba: false,
@@ -155,6 +160,11 @@ impl Plan {
             let name = "interval";
             return Err(ConfigError::OutOfRange { name, value, allowed: part }.into());
         }
+        if self.patience.is_some() && self.holdout.is_none() {
+            let meaning =
+                "--patience stops when the loss of rows that are held out no longer falls";
+            return Err(ConfigError::Missing { name: "--holdout", meaning }.into());
+        }
         Ok(check_window(self.window)?)
     }
 
@@ -165,7 +175,7 @@ impl Plan {
     }
 
     /// Is nothing inferred from the first rows? Then they can be predicted and learned from as they come.
-    fn knows_task(&self) -> bool {
+    pub fn knows_task(&self) -> bool {
         let family = |walk: &String| {
             // The team for numbers is the same for all data.
             let team = self.task != Some(Task::Regression)
@@ -303,6 +313,7 @@ pub fn train<'a>(
     let mut run: Option<Run> = None;
     let mut schema = resumed.as_ref().map(|model| model.schema.clone());
     let mut last: Option<Box<dyn Source>> = None;
+    let mut best = Best::default();
     let known = resumed.as_ref().map(|model| model.settings.reading.clone()).unwrap_or_default();
     let mut open = || known.again(open());
     let mut reading = ReadSettings::default();
@@ -323,7 +334,14 @@ pub fn train<'a>(
             }
         }
         schema = Some(source.schema().clone());
+        let stop = match (plan.patience, &run) {
+            (Some(patience), Some(run)) => best.after(run, source.as_ref()) >= patience,
+            _ => false,
+        };
         last = Some(source);
+        if stop {
+            break;
+        }
     }
     checkpoint.as_ref().map(Checkpoint::check_end).transpose()?;
     let mut run = match (run, &resumed) {
@@ -341,14 +359,19 @@ pub fn train<'a>(
         (None, None) => return Err(RunError::Empty),
     };
     run.look_back();
-    let mut summary = run.summary(schema, skipped, start.elapsed().as_secs_f64());
+    let seconds = start.elapsed().as_secs_f64();
+    let earlier = best.earlier(run.passes().to_vec(), seconds);
+    let (mut summary, made) = match earlier {
+        Some((summary, model)) => (summary, Some(model)),
+        None => (run.summary(schema, skipped, seconds), None),
+    };
     let late = last.iter().flat_map(|source| source.decisions()).filter(|one| one.is_late());
     summary.notes.extend(late.map(ToString::to_string));
     if model.is_none() && plan.comparator.is_none() && !plan.trace {
         checkpoint.iter().for_each(Checkpoint::end);
         return Ok(summary);
     }
-    let made = run.model(schema, &summary);
+    let made = made.unwrap_or_else(|| run.model(schema, &summary));
     if let Some(path) = model {
         match (&plan.resume, &stamp) {
             (Some(old), Some(stamp)) if target(old) == target(path) => made.save_over(path, stamp),

@@ -10,6 +10,7 @@ use geowalk::laws::Sampler;
 use geowalk::row::Block;
 use geowalk_data::{Dictionary, Features, Input, Labels, Options, Schema, Task};
 use geowalk_run::certify::Which;
+use geowalk_run::holdout::Holdout;
 use geowalk_run::input::Rows;
 use geowalk_run::model::Model;
 use geowalk_run::predict::{Wanted, predict, restore};
@@ -377,4 +378,28 @@ fn the_final_model_is_judged_by_earlier_rows() {
     let (then, now) = (of(&summary.seen.metrics), of(&frozen.now.metrics));
     assert!(then > 0.7 && now < 0.6, "{then} {now}");
     assert!(frozen.loss_then < frozen.now.loss && frozen.now.examples >= 300);
+}
+
+#[test]
+fn patience_keeps_the_model_of_the_best_pass() {
+    // A few rows with labels that mean nothing: what is learned of the others is noise.
+    let mut random = Sampler::new(8);
+    let mut text = String::from("a,b,c,d,e,y\n");
+    for _ in 0..60 {
+        let x: Vec<String> = (0..5).map(|_| random.normal().to_string()).collect();
+        writeln!(text, "{},{}", x.join(","), random.below(2)).unwrap();
+    }
+    let holdout = Some(Holdout::parse("3").unwrap());
+    let (one, two) = (file("patient.gw"), file("passes.gw"));
+    let plan = Plan { passes: 40, holdout, ..plan("free", Task::Binary) };
+    let summary = run(&Plan { patience: Some(3), ..plan.clone() }, &text, &one);
+    let passes = &summary.holdout_passes;
+    let best = (0..passes.len()).min_by(|a, b| passes[*a].total_cmp(&passes[*b])).unwrap();
+    assert!(passes.len() == best + 4 && passes.len() < 40, "{passes:?}");
+    assert_eq!(summary.holdout.as_ref().unwrap().loss, passes[best]);
+    assert!(summary.notes.iter().any(|note| note.contains("the model is that of pass")));
+    run(&Plan { passes: best as u64 + 1, ..plan.clone() }, &text, &two);
+    assert!(std::fs::read(&one).unwrap() == std::fs::read(&two).unwrap());
+    let alone = Plan { patience: Some(3), holdout: None, ..plan };
+    assert!(alone.check().unwrap_err().to_string().contains("--holdout"));
 }

@@ -9,6 +9,7 @@ use geowalk_data::Task;
 use serde_json::{Value, json};
 
 use super::Seen;
+use super::changes::Changes;
 use crate::model::{self, Arrays, ModelError};
 
 /// 1 minus the confidence level of an interval.
@@ -89,6 +90,8 @@ pub(super) struct Intervals {
     loss: LossInterval,
     largest: f64,
     open: bool,
+    /// Where the error of classes changed.
+    pub(super) changes: Option<Changes>,
 }
 
 impl Intervals {
@@ -100,7 +103,8 @@ impl Intervals {
             (Task::Regression, _) => return None,
         };
         let (error, loss) = (LossInterval::default(), LossInterval::default());
-        Some(Self { error, loss, largest, open: largest.is_finite() })
+        let changes = (task != Task::Regression).then(Changes::default);
+        Some(Self { error, loss, largest, open: largest.is_finite(), changes })
     }
 
     /// Adds an example. Returns `false` if intervals are no longer possible.
@@ -115,7 +119,9 @@ impl Intervals {
         if task == Task::Regression {
             self.loss.see(seen.score(task) / self.largest);
         } else {
-            self.error.see(1.0 - seen.score(task));
+            let error = 1.0 - seen.score(task);
+            self.error.see(error);
+            self.changes.iter_mut().for_each(|changes| changes.see(error));
             // A log loss that is not −ln of a probability makes the interval unknown.
             self.loss.see(seen.log_loss / self.largest);
         }
@@ -152,6 +158,7 @@ impl Intervals {
         let finite = |x: f64| if x.is_finite() { x } else { -1.0 };
         let both = self.error.save().into_iter().chain(self.loss.save());
         arrays.push((format!("{name}.intervals"), both.map(finite).collect()));
+        self.changes.iter().for_each(|changes| changes.save(name, arrays));
     }
 
     /// Restores the state written by `save`; `None` if the file has no intervals.
@@ -160,6 +167,7 @@ impl Intervals {
         name: &str,
         arrays: &[(String, Vec<f64>)],
     ) -> Result<Option<Self>, ModelError> {
+        let changes = Changes::load(name, arrays)?;
         let name = format!("{name}.intervals");
         if !arrays.iter().any(|(own, _)| *own == name) {
             return Ok(None);
@@ -171,6 +179,6 @@ impl Intervals {
             let unknown = saved[1] < 0.0;
             LossInterval::load(saved.map(|x| if unknown && x < 0.0 { f64::NAN } else { x }))
         };
-        Ok(Some(Self { error: read(0), loss: read(N), ..self }))
+        Ok(Some(Self { error: read(0), loss: read(N), changes, ..self }))
     }
 }

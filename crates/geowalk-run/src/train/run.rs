@@ -21,7 +21,7 @@ use crate::holdout::Holdout;
 use crate::label::{Coding, LabelError};
 use crate::learner::{Diverged, Learner};
 use crate::link::{probability, threshold};
-use crate::metrics::{Metrics, Seen, Window};
+use crate::metrics::{Change, Metrics, Seen, Window};
 use crate::model::{LearnerSettings, Model, Settings};
 use crate::natural;
 use crate::team;
@@ -349,6 +349,16 @@ impl Run {
         }
     }
 
+    /// What rows that are held out lost on average in each pass.
+    pub(super) fn passes(&self) -> &[f64] {
+        &self.passes
+    }
+
+    /// The same of the last pass.
+    pub(super) fn held_loss(&self) -> f64 {
+        self.passes.last().copied().unwrap_or(f64::NAN)
+    }
+
     /// The pass has come to its end.
     pub(super) fn end_pass(&mut self) {
         self.passes.extend(self.study.held.as_ref().map(Metrics::loss));
@@ -530,6 +540,20 @@ impl Run {
         }
         notes.extend(self.settings.fit_note(self.examples()));
         notes.extend(self.study.built.learner.notes());
+        let rises = self.study.metrics.changes().iter().filter(|one| one.after > one.before);
+        notes.extend(rises.clone().next_back().map(|last| {
+            let Change { row, before, after } = *last;
+            let percent = |part: f64| format!("{:.1} %", 100.0 * part);
+            let times = match rises.count() {
+                1 => String::new(),
+                count => format!(", the last of {count} times"),
+            };
+            format!(
+                "the error rose at about row {row}, from {} to {}{times}: the data changed (95 % sure of every change)",
+                percent(before),
+                percent(after)
+            )
+        }));
         let (loss, zero) = (self.study.metrics.loss(), self.study.metrics.zero());
         // Losses that are 0 at 0 measure something else than predictions.
         let [shown, shown_zero] = [loss, zero].map(short);
@@ -642,14 +666,14 @@ impl Run {
         }
     }
 
-    /// As runs of earlier versions: without intervals.
-    pub(super) fn forget_intervals(&mut self) {
+    /// As runs of earlier versions: without intervals, or without changes.
+    pub(super) fn forget(&mut self, what: fn(&mut Metrics)) {
         let Study { metrics, held, .. } = &mut self.study;
         let other = self.other.iter_mut().flat_map(|other| {
             [Some(&mut other.metrics), other.held.as_mut()].into_iter().flatten()
         });
         let all = [Some(metrics), held.as_mut()].into_iter().flatten();
-        all.chain(other).for_each(Metrics::forget_intervals);
+        all.chain(other).for_each(what);
     }
 
     /// Keeps what is measured of every row from now on.
@@ -684,6 +708,7 @@ impl Run {
             rows: self.study.rows.clone().unwrap_or_default(),
             guarantee,
             since_last: metrics.since_last(),
+            changes: metrics.changes().to_vec(),
             holdout: held.as_ref().map(measured),
             holdout_passes: self.passes.clone(),
             window: window.as_ref().map(|window| (window.examples(), window.named())),

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::trace::Course;
 use crate::certificate::{self, Report};
 use crate::learner::Coverage;
-use crate::metrics::{Interval, Seen};
+use crate::metrics::{Change, Interval, Seen};
 use crate::team::MemberResult;
 
 /// Measures of some examples.
@@ -73,6 +73,8 @@ pub struct Summary {
     pub seen: Measured,
     /// Average loss since the last row of the table.
     pub since_last: f64,
+    /// Where the error of classes changed.
+    pub changes: Vec<Change>,
     /// Examples that were kept from learning, in the last pass.
     pub holdout: Option<Measured>,
     /// Their loss in each pass of this run.
@@ -178,6 +180,9 @@ impl Summary {
             "collisions": collisions,
             "certificate": self.certificate.as_ref().map_or_else(certificate::off, Report::json),
         });
+        if !self.changes.is_empty() {
+            record["changes"] = self.changes.iter().map(Change::json).collect();
+        }
         if let Some(Coverage { wanted, found, width, examples }) = self.coverage {
             record["interval"] = json!({"wanted": wanted, "coverage": found, "mean_width": width,
                 "examples": examples});

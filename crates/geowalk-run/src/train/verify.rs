@@ -18,6 +18,7 @@ use crate::error::RunError;
 use crate::fit;
 use crate::input::Rows;
 use crate::learner::Learner;
+use crate::metrics::Metrics;
 use crate::model::{LearnerSettings, Model};
 use crate::predict;
 use crate::walks;
@@ -67,7 +68,10 @@ pub fn verify(model: &Model, mut open: impl FnMut() -> Rows) -> Result<Verified,
     } else {
         let mut run = Run::begin(model.settings.clone(), walks::width(&model.schema))?;
         if model.find("metrics.intervals").is_none() {
-            run.forget_intervals();
+            run.forget(Metrics::forget_intervals);
+        }
+        if model.find("metrics.changes").is_none() {
+            run.forget(Metrics::forget_changes);
         }
         let (run, source, passes) = repeat(model, run, &mut open)?;
         (run, source.schema().clone(), Some(source), passes)

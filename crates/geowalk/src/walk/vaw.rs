@@ -334,7 +334,7 @@ impl Walk for Vaw {
         let w = walk::array_of(get, "w", Allowed::Finite, n)?;
         let spent = walk::numbers(get, "spent", Allowed::Finite)?;
         if self.chosen.is_some() {
-            let saved = walk::array(get, "chosen", Allowed::Whole(0))?;
+            let saved = walk::array(get, "chosen", Allowed::Closed(0.0, f64::from(u32::MAX)))?;
             self.chosen = Some(Chosen::load(&saved, n)?);
         }
         let mut rest = factor.as_slice();
