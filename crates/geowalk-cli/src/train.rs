@@ -13,7 +13,9 @@ use geowalk_run::holdout::Holdout;
 use geowalk_run::profile::Profile;
 use geowalk_run::pump::usual_threads;
 use geowalk_run::team;
-use geowalk_run::train::{CrossValidated, Frozen, Learning, Plan, Said, Summary, ThisRun, train, validate};
+use geowalk_run::train::{
+    CrossValidated, Frozen, Learning, Plan, Said, Summary, ThisRun, train, validate,
+};
 use serde_json::json;
 
 use crate::args::{Passes, Shown, Sums, Train, What};
