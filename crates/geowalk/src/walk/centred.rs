@@ -122,18 +122,23 @@ impl<W: Walk> Walk for Centred<W> {
         self.walk.gauge(x)
     }
 
-    fn save(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
-        self.walk.save(put);
+    fn spec(&self) -> String {
+        let intercept = if self.intercept { "" } else { ", no intercept" };
+        format!("centred({}{intercept})", self.walk.spec())
+    }
+
+    fn save_state(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
+        self.walk.save_state(put);
         let Labels { weight, mean, squares } = self.labels;
         put("labels", &[weight, mean, squares]);
     }
 
-    fn load(
+    fn load_state(
         &mut self,
         get: &mut dyn FnMut(&'static str) -> Option<Vec<f64>>,
     ) -> Result<(), ConfigError> {
         let [weight, mean, squares] = walk::numbers(get, "labels", Allowed::Finite)?;
-        self.walk.load(get)?;
+        self.walk.load_state(get)?;
         self.labels = Labels { weight, mean, squares };
         Ok(())
     }

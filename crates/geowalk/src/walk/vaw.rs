@@ -305,7 +305,8 @@ impl Walk for Vaw {
     }
 
     fn spec(&self) -> String {
-        format!("vaw(ridge={}, most={})", self.a, self.most)
+        let first = if self.chosen.is_some() { ", first=true" } else { "" };
+        format!("vaw(ridge={}, most={}{first})", self.a, self.most)
     }
 
     fn save_state(&self, put: &mut dyn FnMut(&'static str, &[f64])) {
