@@ -74,7 +74,7 @@ pub(crate) enum Command {
     Repro(Repro),
     /// Learn and predict over HTTP; every row that is acknowledged is on disk.
     Serve(Serve),
-    /// Examine a loss: which facts hold, and which theorems apply.
+    /// Examine a loss: which facts hold, and which theorems apply; or a walk with a loss: do they go together.
     Doctor(Doctor),
     /// Completions for a shell, on standard output.
     Completions(Completions),
@@ -505,6 +505,11 @@ pub(crate) struct Track {
     /// Subtract the mean of the series first.
     #[arg(long, requires = "order")]
     pub(crate) center: bool,
+    /// The series is disturbed by a moving average of so many terms (ARMA): find the recurrence from autocovariances,
+    /// which such noise does not bias.
+    #[arg(long, value_name = "Q", requires = "order", default_value_t = 0,
+        value_parser = clap::value_parser!(u16).range(..=511))]
+    pub(crate) ma: u16,
     /// sphere, implicit:sphere or projected-sphere.
     #[arg(long, default_value = "sphere")]
     pub(crate) walk: String,
@@ -852,8 +857,13 @@ pub(crate) struct Man {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Doctor {
-    /// The loss: `logistic`, `huber(delta=0.5)`, …; see `geowalk list losses`.
-    pub(crate) loss: String,
+    /// The loss: `logistic`, `huber(delta=0.5)`, …, see `geowalk list losses`; or a walk, with the loss behind it.
+    #[arg(required_unless_present = "prior", value_name = "LOSS | WALK LOSS", num_args = 1..=2)]
+    pub(crate) what: Vec<String>,
+    /// The walks whose metric stands for a prior on the weights: uniform, log-uniform, sparse, sparse-shares,
+    /// directions, trees, few-large.
+    #[arg(long, conflicts_with = "what")]
+    pub(crate) prior: Option<String>,
 }
 
 /// A number of bytes, with K, M, G or T behind it for thousands, millions and so on.

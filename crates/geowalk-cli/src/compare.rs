@@ -16,9 +16,10 @@ use crate::data::Reading;
 
 /// Compares, and prints the difference.
 pub(crate) fn run(args: &Compare, out: &mut dyn Write) -> Result<(), Failure> {
-    if args.data.iter().any(|name| name == "-") {
+    let models = [&args.a, &args.b].into_iter().any(|text| Path::new(text).is_file());
+    if models && args.data.iter().any(|name| name == "-") {
         return Err(Failure::Use(
-            "standard input can be read only once: compare reads the data for each of the two"
+            "standard input can be read only once, and a model reads the data apart: give a file"
                 .to_owned(),
         ));
     }

@@ -21,6 +21,7 @@ pub(crate) fn run(args: &Track, out: &mut dyn Write) -> Result<(), Failure> {
         rate: args.rate.clone(),
         order: args.order.map(usize::from),
         center: args.center,
+        moving: usize::from(args.ma),
         seed: args.seed,
     };
     Files::of(&args.data)?.check()?;
@@ -92,6 +93,19 @@ fn print(found: &Found, plan: &Plan, out: &mut dyn Write) -> std::io::Result<()>
         .map(|(k, a)| format!("{a:+.6} y[t-{}]", k + 1))
         .collect();
     writeln!(out, "recurrence     y[t] = {}", terms.join(" "))?;
+    if recurrence.moving > 0 {
+        let terms = recurrence.moving;
+        writeln!(
+            out,
+            "               from autocovariances: y is disturbed by a moving average of {terms} terms"
+        )?;
+    }
+    if recurrence.is_biased {
+        writeln!(
+            out,
+            "note           the values are noisy, which biases these coefficients; --ma Q finds them without the bias"
+        )?;
+    }
     if plan.center {
         writeln!(
             out,

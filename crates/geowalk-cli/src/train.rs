@@ -318,9 +318,11 @@ fn print(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{line}")?;
     }
     let block = summary.guarantee.iter().map(|text| ("guarantee", text.clone()));
+    // Theorems one by one belong to a comparator; otherwise --json, `show` and `certify` have them.
     let theorems = match &summary.certificate {
         None => vec!["none (off)".to_owned()],
-        Some(report) => report.lines(),
+        Some(report) if report.known.is_some() || summary.guarantee.is_empty() => report.lines(),
+        Some(_) => Vec::new(),
     };
     let mut last = "";
     for (head, text) in block.chain(theorems.into_iter().map(|text| ("certificate", text))) {

@@ -267,20 +267,30 @@ fn what_was_declared_is_named_and_held_to() {
     let place = Place::new("declared");
     place.write("data.csv", table(100));
     let flags = ["--walk", "eg", "--no-intercept", "--rate", "certified", "--progress", "none"];
-    let said = place.ok(&[&["train", "data.csv", "--x-range", "0,1"], &flags[..]].concat());
-    assert!(said.contains("(certified by eg)"), "{said}");
+    // What train says, and what certify says of its model.
+    let both = |more: &[&str]| {
+        let train = ["train", "data.csv", "--model", "m.gw"];
+        let said = place.ok(&[&train[..], more, &flags[..]].concat());
+        (said, place.ok(&["certify", "m.gw"]))
+    };
+    let (train, said) = both(&["--x-range", "0,1"]);
+    assert!(train.contains("(certified by eg)"), "{train}");
     assert!(
         said.contains("eg: valid")
             && said.contains("you declared features of a row within R of each other: 1"),
         "{said}"
     );
     // A range that the fourth row refutes.
-    let said = place.ok(&[&["train", "data.csv", "--x-range", "0,0.4"], &flags[..]].concat());
+    let (train, said) = both(&["--x-range", "0,0.4"]);
+    assert!(
+        train.contains("Void: the theorem 'eg' assumes") && train.contains("in row 4"),
+        "{train}"
+    );
     assert!(said.contains("eg: void since row 4"), "{said}");
     assert!(said.contains("first-order: valid"), "{said}");
     // Without one, an epoch for each range that is met.
-    let said = place.ok(&[&["train", "data.csv"], &flags[..]].concat());
-    assert!(said.contains("doubling (certified by eg) (last "), "{said}");
+    let (train, said) = both(&[]);
+    assert!(train.contains("doubling (certified by eg) (last "), "{train}");
     let eg = said.lines().find(|line| line.trim_start().starts_with("eg: valid")).unwrap();
     assert!(eg.contains("; in ") && eg.ends_with(" epochs"), "{said}");
     let refused = place.fails(&[&["train", "data.csv", "--average"], &flags[..]].concat());
@@ -288,7 +298,8 @@ fn what_was_declared_is_named_and_held_to() {
     let twin = ["--walk", "reparam-eg", "--rate", "certified"];
     let refused = place.fails(&[&["train", "data.csv"], &twin[..]].concat());
     assert!(refused.contains("--x-range LO,HI"), "{refused}");
-    let none = place.ok(&["train", "data.csv", "--progress", "none"]);
+    place.ok(&["train", "data.csv", "--progress", "none", "--model", "m.gw"]);
+    let none = place.ok(&["certify", "m.gw"]);
     assert!(none.contains("theorem: none; the metric is learned"), "{none}");
 }
 
@@ -431,4 +442,39 @@ fn best_of_separable_data_has_a_ridge() {
         let small = gap.split("more than ").nth(1).unwrap().parse::<f64>().unwrap() < 1e-3;
         assert!(gap.contains("with no larger ridge") && small, "{gap}");
     }
+}
+
+/// Theorems on manifolds see the comparator in every round of the run made again; their parts add up.
+#[test]
+fn curved_walks_have_their_theorems() {
+    let place = Place::new("curved");
+    place.write("data.csv", table(100));
+    place.write("u.csv", "a,0.6\nb,0.8\n");
+    let ask = |walk: &str, loss: &str| {
+        let flags = ["--no-intercept", "--rate", "0.05", "--loss", loss, "--progress", "none"];
+        place.ok(&[&["train", "data.csv", "--walk", walk, "--model", "m.gw"], &flags[..]].concat());
+        let certify = ["certify", "m.gw", "--comparator", "u.csv", "--data", "data.csv"];
+        let text = place.ok(&certify);
+        let json = place.ok(&[&certify[..], &["--json"]].concat());
+        (text, serde_json::from_str::<serde_json::Value>(&json).unwrap())
+    };
+    for walk in ["sphere", "explicit:hyperbolic"] {
+        let (text, json) = ask(walk, "squared");
+        let all = json["theorems"].as_array().unwrap();
+        let theorem = all.iter().find(|one| one["name"] == "riemannian-with-defect");
+        assert!(theorem.is_some(), "{walk}: {text}");
+        let theorem = theorem.unwrap();
+        assert_eq!(theorem["status"], "valid", "{walk}: {text}");
+        let (bound, regret) =
+            (theorem["bound"].as_f64().unwrap(), json["regret"].as_f64().unwrap());
+        assert!(regret <= bound, "{walk}: {text}");
+        let part = |name: &str| json["parts"][name].as_f64().unwrap();
+        let sum = part("distance") + part("steps") + part("curvature") + part("defect");
+        assert!((sum - bound).abs() < 1e-9 * (1.0 + bound.abs()), "{walk}: {sum} {text}");
+        assert!(text.contains("of which distance to the start"), "{text}");
+    }
+    let (text, json) = ask("implicit:hyperbolic", "squared");
+    let after =
+        json["theorems"].as_array().unwrap().iter().find(|one| one["name"] == "proximal-after");
+    assert!(after.is_some(), "{text}");
 }

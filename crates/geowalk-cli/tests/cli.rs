@@ -49,7 +49,9 @@ fn from_a_file_to_predictions() {
     assert!(err.contains("task: binary, because the labels are 2 names"), "{err}");
     assert!(err.contains("average      since    example"), "{err}");
     assert!(out.contains("examples       569"), "{out}");
-    assert!(out.contains("certificate    first-order: valid"), "{out}");
+    assert!(out.contains("guarantee      ") && out.contains("Proved: no weights"), "{out}");
+    assert!(!out.contains("first-order"), "theorems are for certify: {out}");
+    assert!(place.ok(&["certify", "m"]).contains("first-order: valid"));
 
     let shown = place.ok(&["show", "m", "--top", "2"]);
     assert!(shown.contains("classes    benign, malignant"), "{shown}");
@@ -143,6 +145,19 @@ fn lists_doctor_completions_and_manual() {
     let rows: Value = serde_json::from_str(&place.ok(&["list", "--json"])).unwrap();
     assert!(rows.as_array().unwrap().len() > 40);
     assert!(place.ok(&["doctor", "logistic"]).contains("holds"));
+    let sphere = place.ok(&["doctor", "sphere", "squared"]);
+    for part in [
+        "compatible            yes",
+        "geodesically convex   no",
+        "riemannian-with-defect",
+        "uniform on the sphere",
+    ] {
+        assert!(sphere.contains(part), "{part}: {sphere}");
+    }
+    let gd = place.ok(&["doctor", "gd", "squared"]);
+    assert!(gd.contains("geodesically convex   yes") && gd.contains("least-squares"), "{gd}");
+    assert!(place.ok(&["doctor", "--prior", "log-uniform"]).contains("explicit:orthant"));
+    assert!(place.fails(&["doctor", "--prior", "wide"]).contains("unknown prior 'wide'"));
     for shell in ["bash", "zsh", "fish", "powershell"] {
         assert!(place.ok(&["completions", shell]).contains("train"), "{shell}");
     }

@@ -55,6 +55,16 @@ fn two_walks_are_compared_row_by_row() {
     let off = error["a"].as_f64().unwrap() - interval["average"].as_f64().unwrap();
     assert!(off.abs() < 1e-12, "{error} {interval}");
     assert_eq!(error["better"], "a");
+    // Two walks read the data once: standard input is as good as a file.
+    let piped = Command::new(env!("CARGO_BIN_EXE_geowalk"))
+        .args(["compare", "free", "gd rate=1e-12", "--data", "-", "--json"])
+        .stdin(std::fs::File::open(&data).unwrap())
+        .output()
+        .unwrap();
+    assert_eq!(
+        json(&String::from_utf8(piped.stdout).unwrap())["differences"],
+        found["differences"]
+    );
     assert!(error["high"].as_f64().unwrap() < 0.0, "{error}");
     let same = json(&ok(&folder, &["compare", "free", "free", "--data", &data, "--json"]));
     assert_eq!(same["differences"][0]["better"], Value::Null);
@@ -84,7 +94,11 @@ fn what_cannot_be_compared_is_refused_with_a_remedy() {
     assert!(narrow.contains("the label 1.5 is outside 0 to 1"), "{narrow}");
     let found = json(&ok(&folder, &[&numbers[..], &["--y-range", "0,3", "--json"]].concat()));
     assert_eq!(found["differences"][0]["name"], "squared_error");
-    assert!(fails(&folder, &["compare", "gd", "free", "--data", "-"]).contains("only once"));
+    ok(
+        &folder,
+        &["train", "n.csv", "--task", "regression", "--progress", "none", "--model", "m.gw"],
+    );
+    assert!(fails(&folder, &["compare", "m.gw", "free", "--data", "-"]).contains("only once"));
     assert!(fails(&folder, &["compare", "gd", "fre", "--data", "n.csv"]).contains("unknown walk"));
     std::fs::write(folder.join("w.csv"), "x,w,y\n1,2,a\n2,1,b\n3,1,a\n").unwrap();
     let weighted = ["compare", "gd", "free", "--data", "w.csv", "--weight", "w"];

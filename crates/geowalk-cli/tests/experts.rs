@@ -168,7 +168,7 @@ fn forecasts_of_a_label() {
     let text = String::from_utf8_lossy(&out.stdout).into_owned();
     for part in [
         "best expert, good: regret ",
-        "(ada-hedge",
+        "(first-order",
         "uniform mixture: regret",
         "best fixed mixture",
     ] {
@@ -228,7 +228,7 @@ fn the_default_on_prices_stays_near_the_uniform_mixture() {
         (Some("uniform mixture"), Some(0.05))
     );
     let number = |name: &str| even["certificate"][name].as_f64().unwrap();
-    assert!(number("regret").abs() < 0.02 && number("regret") <= number("bound"), "{even}");
+    assert!(number("regret").abs() < 0.05 && number("regret") <= number("bound"), "{even}");
     assert!(number("bound") < 0.1, "{even}");
     let text = run("noise.csv", &table, &["--loss", "portfolio"]);
     let text = String::from_utf8_lossy(&text.stdout).into_owned();

@@ -15,7 +15,7 @@ fn experiments_are_listed_carried_out_and_kept() {
     let args = ["repro", "theorem-8", "lemma-9", "--small", "--out", "here"];
     let first = place.ok(&args);
     assert!(
-        first.contains("theorem-8") && first.contains("as expected") && !first.contains("kept")
+        first.contains("theorem-8") && first.contains("own checks hold") && !first.contains("kept")
     );
     for file in [
         "index.html",
@@ -36,6 +36,14 @@ fn experiments_are_listed_carried_out_and_kept() {
     assert_eq!(place.read("here/index.html"), page);
     assert!(!place.ok(&[&args[..], &["--again"]].concat()).contains("kept"));
     assert_eq!(place.read("here/index.html"), page);
+    // Another experiment with other flags keeps the others, each with the command that it came from.
+    place.ok(&["repro", "antipode", "--small", "--seed", "3", "--out", "here"]);
+    let text = String::from_utf8(place.read("here/index.html")).unwrap();
+    for command in
+        ["repro theorem-8 --small --out here", "repro antipode --small --seed 3 --out here"]
+    {
+        assert!(text.contains(command), "{command}");
+    }
 }
 
 #[test]
@@ -47,9 +55,7 @@ fn a_verdict_that_fails_is_exit_code_1_and_a_name_that_is_none_2() {
     place.write("here/antipode/outcome.json", kept.replacen("\"met\":true", "\"met\":false", 1));
     let output = place.run(&["repro", "antipode", "--small", "--out", "here"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(
-        String::from_utf8(output.stdout).unwrap().contains("NOT MET: slope before the antipode")
-    );
+    assert!(String::from_utf8(output.stdout).unwrap().contains("FAILS: slope before the antipode"));
     // What cannot be read is done again.
     place.write("here/antipode/outcome.json", "{");
     assert!(!place.ok(&["repro", "antipode", "--small", "--out", "here"]).contains("kept"));

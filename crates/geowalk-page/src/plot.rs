@@ -119,13 +119,26 @@ impl Plot {
         self.with(kind, name, points.into_iter().map(|(x, y)| Point { x, y, x2: x, y2: y }))
     }
 
-    /// Points joined by a line, interrupted where a value has no place.
+    /// Points joined by a line, interrupted where a value has no place; without a note where both have none.
     #[must_use]
     pub fn line(
         self,
         name: impl Into<String>,
         points: impl IntoIterator<Item = (f64, f64)>,
     ) -> Self {
+        self.simple(Kind::Line, name, points)
+    }
+
+    /// Many lines of one name and colour, such as all weights of a model.
+    #[must_use]
+    pub fn lines<C: IntoIterator<Item = (f64, f64)>>(
+        self,
+        name: impl Into<String>,
+        curves: impl IntoIterator<Item = C>,
+    ) -> Self {
+        // A point without any place lifts the pen.
+        let lift = || std::iter::once((f64::NAN, f64::NAN));
+        let points = curves.into_iter().flat_map(|curve| curve.into_iter().chain(lift()));
         self.simple(Kind::Line, name, points)
     }
 
@@ -222,7 +235,8 @@ impl Plot {
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         for series in &self.series {
-            let missing = series.points.iter().filter(|p| !self.shows(p)).count();
+            let lifts = series.points.iter().filter(|p| p.x.is_nan() && p.y.is_nan()).count();
+            let missing = series.points.iter().filter(|p| !self.shows(p)).count() - lifts;
             if missing == 0 {
                 continue;
             }

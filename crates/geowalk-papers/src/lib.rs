@@ -40,6 +40,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
     geodesic::simplex_or_eg::EXPERIMENT,
     geodesic::natural_eg::EXPERIMENT,
     // Multiplicative updates and their twins.
+    multiplicative::continuous_time::EXPERIMENT,
     multiplicative::hadamard::EXPERIMENT,
     multiplicative::one_pass::EXPERIMENT,
     multiplicative::sparse_regression::EXPERIMENT,

@@ -1,5 +1,6 @@
 //! Multiplicative updates and their gradient-descent twins \[AW20\].
 
+pub(crate) mod continuous_time;
 pub(crate) mod hadamard;
 mod hadamard_matrix;
 pub(crate) mod hedge;

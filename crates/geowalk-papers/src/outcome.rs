@@ -14,6 +14,10 @@ pub struct Finding {
     pub measured: String,
     /// Do they agree?
     pub met: bool,
+    /// The paper says it. Everything else is a check of geowalk's.
+    pub in_paper: bool,
+    /// The paper says it, it is not so here, and that is known.
+    pub is_disputed: bool,
 }
 
 fn short(value: f64) -> String {
@@ -28,7 +32,35 @@ impl Finding {
         measured: impl Into<String>,
         met: bool,
     ) -> Self {
-        Self { what: what.into(), expected: expected.into(), measured: measured.into(), met }
+        let (what, expected, measured) = (what.into(), expected.into(), measured.into());
+        Self { what, expected, measured, met, in_paper: false, is_disputed: false }
+    }
+
+    /// The same, said in the paper.
+    #[must_use]
+    pub fn stated(self) -> Self {
+        Self { in_paper: true, ..self }
+    }
+
+    /// The same, said in the paper and known not to be so here: no failure.
+    #[must_use]
+    pub fn disputed(self) -> Self {
+        Self { is_disputed: !self.met, ..self.stated() }
+    }
+
+    /// Is it neither as expected nor known to differ?
+    pub fn fails(&self) -> bool {
+        !self.met && !self.is_disputed
+    }
+
+    /// The verdict in words.
+    pub fn verdict(&self) -> &'static str {
+        match (self.in_paper, self.met) {
+            (true, true) => "as in the paper",
+            (true, false) => "not as in the paper",
+            (false, true) => "holds",
+            (false, false) => "does not hold",
+        }
     }
 
     /// A known number: equal up to `tolerance`.
@@ -97,6 +129,8 @@ pub struct Outcome {
     pub tables: Vec<(String, Table)>,
     /// Pictures, each with its file name without extension.
     pub pictures: Vec<(String, Picture)>,
+    /// Tables that are too long for the page, each with the name of its file.
+    pub files: Vec<(String, Table)>,
 }
 
 impl Outcome {
@@ -115,13 +149,21 @@ impl Outcome {
         self.tables.push((file.to_owned(), table));
     }
 
+    /// Adds a table that is written as `file`.csv and is not on the page.
+    pub fn file(&mut self, file: &str, table: Table) {
+        self.files.push((file.to_owned(), table));
+    }
+
     /// Adds a picture, to be written as `file`.svg.
     pub fn picture(&mut self, file: &str, picture: impl Into<Picture>) {
         self.pictures.push((file.to_owned(), picture.into()));
     }
 
-    /// Do all findings agree with the expectation?
-    pub fn met(&self) -> bool {
-        self.findings.iter().all(|finding| finding.met)
+    /// How many statements of the paper are as it says, of how many; and the same of geowalk's checks.
+    pub fn counts(&self) -> [(usize, usize); 2] {
+        [true, false].map(|in_paper| {
+            let own = || self.findings.iter().filter(|f| f.in_paper == in_paper);
+            (own().filter(|f| f.met).count(), own().count())
+        })
     }
 }

@@ -2,7 +2,8 @@
 //! and one page, `DIR/index.html`.
 //!
 //! Finished results are stored in `DIR/NAME/outcome.json` with a stamp of settings and version. An experiment is not
-//! repeated while its stamp agrees, so an interrupted run continues where it stopped.
+//! repeated while its stamp agrees, so an interrupted run continues where it stopped. The page has all experiments of
+//! the folder, each with the command that it came from.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -12,7 +13,7 @@ use geowalk_page::{Cell, Mark, Page, Table};
 
 use crate::boosting::domain::Domain;
 use crate::experiment::{Experiment, KEPT, Run, Size};
-use crate::outcome::Outcome;
+use crate::outcome::{Finding, Outcome};
 use crate::{EXPERIMENTS, saved};
 
 /// The settings common to all experiments of a run.
@@ -30,6 +31,8 @@ pub struct Settings {
     pub again: bool,
     /// Tables for the experiments that compare learners on many tables.
     pub domains: Vec<Domain>,
+    /// The flags that repeat an experiment, as they are typed behind its name.
+    pub flags: String,
 }
 
 /// The reason why a run stopped.
@@ -69,6 +72,10 @@ impl Settings {
         self.out.join(experiment.name)
     }
 
+    fn command(&self, experiment: &Experiment) -> String {
+        format!("geowalk repro {} {}", experiment.name, self.flags).trim_end().to_owned()
+    }
+
     fn kept(&self, experiment: &Experiment) -> Option<Outcome> {
         let text = fs::read_to_string(self.folder(experiment).join("outcome.json")).ok()?;
         saved::read(&text, &self.stamp(experiment))
@@ -93,41 +100,62 @@ impl Settings {
         let run = Run::watched(self.size, self.seed, watcher);
         let outcome = (experiment.run)(&mut run.on(&self.domains, folder.clone()))
             .map_err(|error| Failure::Experiment(experiment.name, error))?;
-        for (file, table) in &outcome.tables {
+        for (file, table) in outcome.tables.iter().chain(&outcome.files) {
             put(&folder.join(format!("{file}.csv")), &table.csv())?;
         }
         for (file, picture) in &outcome.pictures {
             put(&folder.join(format!("{file}.svg")), &picture.svg())?;
         }
         // Written last, because it marks the other files as complete.
-        put(&folder.join("outcome.json"), &saved::write(&outcome, &self.stamp(experiment)))?;
+        put(
+            &folder.join("outcome.json"),
+            &saved::write(&outcome, &self.stamp(experiment), &self.command(experiment)),
+        )?;
         Ok((outcome, false))
     }
 
-    /// Writes the page and the findings of all finished experiments with these settings. Returns the path of the page.
+    /// Writes the page and the findings of all finished experiments of the folder. Returns the path of the page.
     pub fn write_page(&self) -> Result<PathBuf, Failure> {
-        let finished: Vec<(&Experiment, Outcome)> = EXPERIMENTS
+        let finished: Vec<Finished> = EXPERIMENTS
             .iter()
-            .filter_map(|experiment| Some((experiment, self.kept(experiment)?)))
+            .filter_map(|experiment| {
+                let path = self.folder(experiment).join("outcome.json");
+                let (_, command, outcome) = saved::any(&fs::read_to_string(path).ok()?)?;
+                Some(Finished { experiment, command, outcome })
+            })
             .collect();
-        let mut findings = Table::new(["experiment", "finding", "expected", "measured", "met"]);
-        for (experiment, outcome) in &finished {
+        let head =
+            ["experiment", "finding", "said by", "expected", "measured", "verdict", "command"];
+        let mut findings = Table::new(head);
+        for Finished { experiment, command, outcome } in &finished {
             for f in &outcome.findings {
-                let met = if f.met { "yes" } else { "no" };
                 findings.push([
                     experiment.name.into(),
                     f.what.as_str().into(),
+                    said_by(f).into(),
                     f.expected.as_str().into(),
                     f.measured.as_str().into(),
-                    met.into(),
+                    f.verdict().into(),
+                    command.as_str().into(),
                 ]);
             }
         }
         put(&self.out.join("findings.csv"), &findings.csv())?;
         let path = self.out.join("index.html");
-        put(&path, &page(&finished, self))?;
+        put(&path, &page(&finished))?;
         Ok(path)
     }
+}
+
+/// An experiment that is finished, and the command that it came from.
+struct Finished {
+    experiment: &'static Experiment,
+    command: String,
+    outcome: Outcome,
+}
+
+fn said_by(finding: &Finding) -> &'static str {
+    if finding.in_paper { "the paper" } else { "geowalk" }
 }
 
 /// Writes a file atomically: completely or not at all.
@@ -140,9 +168,10 @@ fn put(path: &Path, text: &str) -> Result<(), Failure> {
     fs::write(&beside, text).and_then(|()| fs::rename(&beside, path)).map_err(failure)
 }
 
+/// A tick only for what the paper says.
 fn verdict(met: usize, all: usize) -> Cell {
     let mark = if met == all { Mark::Good } else { Mark::Bad };
-    Cell::Verdict(mark, format!("{met} of {all}"))
+    if all == 0 { Cell::from("-") } else { Cell::Verdict(mark, format!("{met} of {all}")) }
 }
 
 /// Short values become figures; long ones become text that may wrap.
@@ -154,38 +183,38 @@ fn value(text: &str) -> Cell {
     }
 }
 
-fn page(finished: &[(&Experiment, Outcome)], settings: &Settings) -> String {
-    let mut overview = Table::new(["experiment", "as expected", "source"]);
-    for (i, (experiment, outcome)) in finished.iter().enumerate() {
+fn page(finished: &[Finished]) -> String {
+    let mut overview =
+        Table::new(["experiment", "as in the paper", "geowalk's own checks that hold", "source"]);
+    for (i, Finished { experiment, outcome, .. }) in finished.iter().enumerate() {
         // The first section is the overview, so numbers start at 2.
         let name = Cell::Section(experiment.name.to_owned(), i + 2);
-        let met = outcome.findings.iter().filter(|f| f.met).count();
-        overview.push([name, verdict(met, outcome.findings.len()), experiment.paper.into()]);
+        let [(said, all), (held, checks)] = outcome.counts();
+        let own = Cell::Figures(format!("{held} of {checks}"));
+        overview.push([name, verdict(said, all), own, experiment.paper.into()]);
     }
-    let command = if settings.size == Size::Small {
-        "geowalk repro all --small"
-    } else {
-        "geowalk repro all"
-    };
     let mut page = Page::new("The papers' experiments, repeated")
-        .prose("What was measured stands beside what was expected, with a verdict for each. Every number on this page comes from one run of the command below; the tables and pictures are also files beside this page.")
-        .code(&format!("{command} --seed {} --out DIR", settings.seed))
+        .prose("What was measured stands beside what was expected. A tick or a cross is for what the paper itself says; what geowalk expects besides, from its own theory or from earlier runs, is a check of geowalk's. Tables and pictures are also files beside this page.")
         .section("Overview")
         .table(overview);
-    for (experiment, outcome) in finished {
+    for Finished { experiment, command, outcome } in finished {
         page = page
             .section(experiment.name)
             .prose(experiment.what)
-            .facts([("source", experiment.paper)]);
-        let mut findings = Table::new(["finding", "expected", "measured", "verdict"]).stacked();
+            .facts([("source", experiment.paper)])
+            .code(command);
+        let head = ["finding", "said by", "expected", "measured", "verdict"];
+        let mut findings = Table::new(head).stacked();
         for f in &outcome.findings {
-            let verdict = if f.met {
-                Cell::Verdict(Mark::Good, "met".into())
-            } else {
-                Cell::Verdict(Mark::Bad, "not met".into())
+            let words = f.verdict().to_owned();
+            let verdict = match (f.in_paper, f.met) {
+                (true, true) => Cell::Verdict(Mark::Good, words),
+                (false, true) => Cell::Text(words),
+                (_, false) => Cell::Verdict(Mark::Bad, words),
             };
             findings.push([
                 f.what.as_str().into(),
+                said_by(f).into(),
                 value(&f.expected),
                 value(&f.measured),
                 verdict,

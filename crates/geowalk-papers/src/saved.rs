@@ -34,12 +34,15 @@ fn read_cell(value: &Value) -> Option<Cell> {
     })
 }
 
-/// The outcome as JSON, with its stamp.
-pub(crate) fn write(outcome: &Outcome, stamp: &str) -> String {
+/// The outcome as JSON, with its stamp and the command that it came from.
+pub(crate) fn write(outcome: &Outcome, stamp: &str, command: &str) -> String {
     let findings: Vec<Value> = outcome
         .findings
         .iter()
-        .map(|f| json!({"what": f.what, "expected": f.expected, "measured": f.measured, "met": f.met}))
+        .map(|f| {
+            json!({"what": f.what, "expected": f.expected, "measured": f.measured, "met": f.met,
+                "in_paper": f.in_paper, "is_disputed": f.is_disputed})
+        })
         .collect();
     let tables: Vec<Value> = outcome
         .tables
@@ -58,26 +61,31 @@ pub(crate) fn write(outcome: &Outcome, stamp: &str) -> String {
             json!({"file": file, "title": title, "description": description, "height": height, "body": body})
         })
         .collect();
-    json!({"stamp": stamp, "findings": findings, "tables": tables, "pictures": pictures})
+    json!({"stamp": stamp, "command": command, "findings": findings, "tables": tables, "pictures": pictures})
         .to_string()
 }
 
 /// The outcome, if the text is valid and has this stamp.
 pub(crate) fn read(text: &str, stamp: &str) -> Option<Outcome> {
+    let (found, _, outcome) = any(text)?;
+    (found == stamp).then_some(outcome)
+}
+
+/// Stamp, command and outcome, whatever the stamp is.
+pub(crate) fn any(text: &str) -> Option<(String, String, Outcome)> {
     let saved: Value = serde_json::from_str(text).ok()?;
-    if saved.get("stamp")?.as_str()? != stamp {
-        return None;
-    }
     let string =
         |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
     let mut outcome = Outcome::new();
     for f in saved.get("findings")?.as_array()? {
-        let met = f.get("met")?.as_bool()?;
+        let flag = |key: &str| f.get(key)?.as_bool();
         outcome.find(Finding {
             what: string(f, "what")?,
             expected: string(f, "expected")?,
             measured: string(f, "measured")?,
-            met,
+            met: flag("met")?,
+            in_paper: flag("in_paper")?,
+            is_disputed: flag("is_disputed")?,
         });
     }
     for t in saved.get("tables")?.as_array()? {
@@ -106,7 +114,7 @@ pub(crate) fn read(text: &str, stamp: &str) -> Option<Outcome> {
         );
         outcome.picture(&string(p, "file")?, picture);
     }
-    Some(outcome)
+    Some((string(&saved, "stamp")?, string(&saved, "command")?, outcome))
 }
 
 #[cfg(test)]
@@ -118,7 +126,7 @@ mod tests {
     fn what_is_read_is_what_was_written() {
         let mut outcome = Outcome::new();
         outcome.find(Finding::at_most("a \"bound\"", 1.0, 2.0));
-        outcome.find(Finding::above("not met", 1.0, 2.0));
+        outcome.find(Finding::above("not met", 1.0, 2.0).disputed());
         let rows = Table::new(["a", "b"])
             .stacked()
             .caption("c")
@@ -130,12 +138,13 @@ mod tests {
                 .row([Cell::Section("s".into(), 2)]),
         );
         outcome.picture("plot", Plot::new("p").line("a", [(1.0, 2.0), (3.0, 4.0)]));
-        let text = write(&outcome, "stamp 1");
+        let text = write(&outcome, "stamp 1", "repro all");
         let back = read(&text, "stamp 1").unwrap();
+        assert_eq!(any(&text).unwrap().1, "repro all");
         assert_eq!(back.findings, outcome.findings);
         assert_eq!(back.tables[0].1.csv(), outcome.tables[0].1.csv());
         assert_eq!(back.pictures[0].1.svg(), outcome.pictures[0].1.svg());
-        assert_eq!(write(&back, "stamp 1"), text);
+        assert_eq!(write(&back, "stamp 1", "repro all"), text);
         assert!(
             read(&text, "stamp 2").is_none()
                 && read("{}", "stamp 1").is_none()

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use geowalk::certify::{Certificate, Contradiction, Quantity, Status, Verdict, figure};
+use geowalk::certify::{Certificate, Contradiction, Parts, Quantity, Status, Verdict, figure};
 use serde_json::{Value, json};
 
 use crate::learner::Reach;
@@ -48,6 +48,8 @@ pub struct Report {
     pub comparators: String,
     /// Their loss, if it is known.
     pub known: Option<Known>,
+    /// What the bound of explicit steps on a manifold is made of, where the run was made again before the comparator.
+    pub parts: Option<Parts>,
 }
 
 /// Status and reason as text.
@@ -132,7 +134,7 @@ impl Report {
         let (first, first_reason) = state(&self.first_order, false);
         let none = json!({"name": null, "status": "none", "reason": self.reason, "bound": null});
         let theorems: Vec<Value> = self.theorems.iter().map(theorem_json).collect();
-        json!({
+        let mut all = json!({
             "name": best.theorem,
             "status": status,
             "reason": reason,
@@ -145,7 +147,11 @@ impl Report {
             "first_order": {"status": first, "reason": first_reason, "bound": finite(self.first_order.bound)},
             "theorem": self.theorem().map_or(none, theorem_json),
             "theorems": theorems,
-        })
+        });
+        if let Some(Parts { distance, steps, curvature, defect }) = self.parts {
+            all["parts"] = json!({"distance": distance, "steps": steps, "curvature": curvature, "defect": defect});
+        }
+        all
     }
 
     /// A note for runs in which examples were learned in several rounds; `None` otherwise.
@@ -170,6 +176,12 @@ impl Report {
         }
         for verdict in &self.theorems {
             lines.push(words(verdict));
+        }
+        if let Some(parts) = &self.parts {
+            lines.push(format!(
+                "of which distance to the start {:.6}, steps {:.6}, curvature {:.6}, not convex {:.6}",
+                parts.distance, parts.steps, parts.curvature, parts.defect
+            ));
         }
         lines
     }

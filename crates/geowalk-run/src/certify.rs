@@ -4,6 +4,8 @@
 //! **The file of a comparator** One weight per line, `name,value`, with the names that `geowalk show` prints, `(intercept)` for the constant; for several classes `class,name,value`. Features
 //! that are not named have weight 0. The text before the first comma is the class, that after the last one the value: names may have commas in them.
 
+pub(crate) mod geodesic;
+
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -105,10 +107,11 @@ pub fn certify_until(
         }
         Which::Weights(u) => Some((u.clone(), "the comparator".to_owned())),
     };
+    let mut seen = None;
     let (u, known, words, data) = match (given, data) {
         (Some((u, words)), None) => (u, None, words, None),
         (Some((u, words)), Some(open)) => {
-            let problem = problem(open)?;
+            let problem = seen.insert(problem(open)?);
             let (loss, rounding) = (problem.loss_of(&u), problem.rounding_of(&u));
             (u, Some(Known { loss, rounding, gap: None }), words, Some(open))
         }
@@ -121,7 +124,7 @@ pub fn certify_until(
             });
         }
         (None, Some(open)) => {
-            let problem = problem(open)?;
+            let problem = seen.insert(problem(open)?);
             let best = problem.best(learner.domain(), &weights(learner));
             let best = best.ok_or(RunError::Halted)?;
             let rounding = problem.rounding_of(&best.u);
@@ -141,6 +144,17 @@ pub fn certify_until(
         && ask(facing.learner.as_ref()).is_some_and(|fresh| !fresh.theorems.is_empty())
     {
         report.theorems = replay(model, open, u[0].clone(), ask)?;
+    }
+    if let (Some(problem), 1) = (&seen, u.len()) {
+        match geodesic::again(model, problem, &u[0])? {
+            Ok(found) => {
+                report.theorems.extend(found.verdicts);
+                report.parts = found.parts;
+            }
+            Err(geodesic::NO_MANIFOLD) => {}
+            Err(reason) if report.theorems.is_empty() => report.reason = reason,
+            Err(_) => {}
+        }
     }
     Ok(report.facing(words, known)?)
 }

@@ -3,19 +3,23 @@
 //! from it. The average difference of what they lose has an [interval](LossInterval) that holds at every row at once, so
 //! one may stop as soon as it leaves out 0. Of classes the error is compared, and the log loss with probabilities cut at
 //! 1 % where both have probabilities; of numbers the squared error, as a part of the square of a declared range.
-//! **Cost** one pass through the data for each contender, two numbers per row.
+//! **Cost** one pass through the data if both are walks, which then learn block by block side by side; one for each
+//! contender if one is a model. Two numbers per row are kept.
 
 use geowalk::Real;
 use geowalk::certify::LossInterval;
+use geowalk::row::Block;
 use geowalk_data::{Options, Task};
 use serde_json::{Value, json};
 
 use crate::error::RunError;
 use crate::evaluate::judge;
+use crate::input;
 use crate::label::Coding;
 use crate::metrics::{ALPHA, CUT, Seen};
 use crate::model::Model;
-use crate::train::{Plan, train};
+use crate::pump::{Filled, Pump, ROWS};
+use crate::train::{Plan, Session, train};
 
 /// What is compared.
 #[derive(Debug)]
@@ -56,7 +60,7 @@ impl Contender {
         open: &mut dyn FnMut() -> Options,
         threads: usize,
         range: Option<(f64, f64)>,
-    ) -> Result<(Task, Vec<[f64; 2]>), RunError> {
+    ) -> Result<Losses, RunError> {
         match self {
             Self::Model(model) => of_model(model, open(), threads, range),
             Self::Run(plan) => {
@@ -72,6 +76,54 @@ impl Contender {
             }
         }
     }
+}
+
+/// What one contender loses on every row.
+type Losses = (Task, Vec<[f64; 2]>);
+
+/// What two walks lose, from one reading of the data.
+fn together(
+    plans: [&Plan; 2],
+    options: Options,
+    threads: usize,
+    range: Option<(f64, f64)>,
+) -> Result<[Losses; 2], RunError> {
+    let mut source = input::open(options)?;
+    let mut block = Block::new();
+    if source.read(&mut block, ROWS)? == 0 {
+        return Err(RunError::Empty);
+    }
+    let begin = |plan: &Plan| {
+        let plan = Plan { y_range: range, ..plan.clone() };
+        plan.check()?;
+        let mut session = Session::new(&plan, source.schema().clone(), &block)?;
+        session.keep_rows();
+        let task = session.settings().task;
+        Ok::<_, RunError>((session, (task, Vec::new())))
+    };
+    let mut sides = [begin(plans[0])?, begin(plans[1])?];
+    let learn = |sides: &mut [(Session, Losses); 2], block: &mut Block| {
+        let mut other = block.clone();
+        for ((session, (task, losses)), block) in sides.iter_mut().zip([block, &mut other]) {
+            session.learn(block)?;
+            for seen in session.take_rows() {
+                losses.push(row_losses(losses.len(), &seen, *task, range)?);
+            }
+        }
+        Ok::<_, RunError>(())
+    };
+    learn(&mut sides, &mut block)?;
+    let (mut pump, mut filled) = (Pump::start(source, threads), Filled::default());
+    while pump.next(&mut filled)? {
+        if let Some(labels) = filled.labels.take() {
+            for (session, _) in &mut sides {
+                session.schema_mut().labels_mut().clone_from(&labels);
+            }
+        }
+        learn(&mut sides, &mut filled.block)?;
+    }
+    let [(_, a), (_, b)] = sides;
+    Ok([a, b])
 }
 
 /// What a row lost that was predicted and then learned from, in [0, 1]: the error of a class or the squared error of a
@@ -118,7 +170,7 @@ fn of_model(
     options: Options,
     threads: usize,
     range: Option<(f64, f64)>,
-) -> Result<(Task, Vec<[f64; 2]>), RunError> {
+) -> Result<Losses, RunError> {
     let (judged, _) = judge(model, options, threads)?;
     let task = model.settings.task;
     let coding = Coding::restore(task, model.classes.clone());
@@ -271,16 +323,19 @@ impl Comparison {
     }
 }
 
-/// Compares two on the same data, which are opened once for each; numbers lie in this range.
+/// Compares two on the same data, which are opened once for each, or once for two walks; numbers lie in this range.
 pub fn compare(
     contenders: [&Contender; 2],
     mut open: impl FnMut() -> Options,
     threads: usize,
     range: Option<(f64, f64)>,
 ) -> Result<Comparison, RunError> {
-    let [a, b] = contenders;
-    let (task, first) = a.losses(&mut open, threads, range)?;
-    let (other, second) = b.losses(&mut open, threads, range)?;
+    let [(task, first), (other, second)] = match contenders {
+        [Contender::Run(a), Contender::Run(b)] => {
+            together([a.as_ref(), b.as_ref()], open(), threads, range)?
+        }
+        [a, b] => [a.losses(&mut open, threads, range)?, b.losses(&mut open, threads, range)?],
+    };
     if (task == Task::Regression) != (other == Task::Regression) {
         return Err(RunError::Compare {
             why: "one predicts numbers, the other classes".to_owned(),

@@ -720,6 +720,7 @@ fn combined<W: Walk>(
             setting.average.is_some(),
         ),
         known: None,
+        parts: None,
     })
 }
 

@@ -6,6 +6,7 @@ pub mod calibration;
 pub mod certificate;
 pub mod certify;
 pub mod compare;
+pub mod compatibility;
 pub mod convert;
 mod digest;
 pub mod doubling;

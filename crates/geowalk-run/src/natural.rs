@@ -319,6 +319,7 @@ impl Learner for NaturalLearner {
             reason: "natural gradient has no theorem of regret",
             comparators: certificate::described(against, Reach::Box, bounds.len(), false),
             known: None,
+            parts: None,
         })
     }
 

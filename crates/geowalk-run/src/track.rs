@@ -33,6 +33,8 @@ pub struct Plan {
     pub order: Option<usize>,
     /// Subtract the mean of the series first.
     pub center: bool,
+    /// Terms of the moving average that disturbs the series; 0: the recurrence is that of the null vector.
+    pub moving: usize,
     /// Seed of the starting point.
     pub seed: u64,
 }
@@ -44,6 +46,7 @@ impl Default for Plan {
             rate: "inv(0.5, 10)".to_owned(),
             order: None,
             center: false,
+            moving: 0,
             seed: 0,
         }
     }
@@ -81,11 +84,19 @@ pub struct Recurrence {
     pub mean: f64,
     /// a₁, …, a_P.
     pub coefficients: Vec<f64>,
+    /// The series is taken to be disturbed by a moving average of so many terms.
+    pub moving: usize,
+    /// The null vector of noisy values: the coefficients are biased.
+    pub is_biased: bool,
     /// Its roots, if they were found.
     pub roots: Option<Vec<Root>>,
     /// The periods of the first roots that have one, with the verdict on each; equal ones are named once.
     pub periods: Vec<Period>,
 }
+
+/// The part of a row of unit length that the best null vector leaves, above which values are noisy: a thousandth of
+/// their size.
+const NOISE: f64 = 1e-6;
 
 /// So many roots are asked for their period: the slowest to die out.
 const PERIODS: usize = 10;
@@ -117,7 +128,8 @@ impl Found {
                 roots.iter().map(one).collect::<Vec<_>>()
             });
             let periods: Vec<_> = r.periods.iter().map(Period::json).collect();
-            serde_json::json!({"mean": r.mean, "coefficients": r.coefficients, "roots": roots, "periods": periods})
+            serde_json::json!({"mean": r.mean, "coefficients": r.coefficients, "moving": r.moving,
+                "is_biased": r.is_biased, "roots": roots, "periods": periods})
         });
         let batch = self
             .batch
@@ -482,11 +494,19 @@ fn recurrence(plan: &Plan, order: usize, mut series: Vec<f64>) -> Result<Found, 
     result?;
     let lag = |k: usize| if k == 0 { "y[t]".to_owned() } else { format!("y[t-{k}]") };
     let mut found = tracker.finish(lag)?;
-    if let Ok(model) = Autoregression::from_null(&found.vector) {
+    let model = match plan.moving {
+        0 => Autoregression::from_null(&found.vector).ok(),
+        moving => Autoregression::disturbed(&series, order, moving),
+    };
+    if let Some(model) = model {
         let coefficients = model.coefficients().to_vec();
         let roots = model.roots();
         let periods = periods(&series, roots.as_deref().unwrap_or_default());
-        found.recurrence = Some(Recurrence { mean, coefficients, roots, periods });
+        let moving = plan.moving;
+        let is_biased =
+            moving == 0 && found.batch.as_ref().is_some_and(|least| least.share[0] > NOISE);
+        found.recurrence =
+            Some(Recurrence { mean, coefficients, moving, is_biased, roots, periods });
     }
     Ok(found)
 }

@@ -215,7 +215,7 @@ pub fn entries() -> impl Iterator<Item = &'static Named> + Clone {
 }
 
 /// The row of a name or alias; of natural gradient also where a family stands behind the name.
-fn find(name: &str) -> Option<&'static Named> {
+pub(crate) fn find(name: &str) -> Option<&'static Named> {
     let family = || {
         let (method, _) = name.split_once(':')?;
         NATURAL.iter().find(|row| row.is_called(method))

@@ -51,6 +51,28 @@ fn the_recurrence_of_an_oscillation() {
     }
 }
 
+/// An ARMA(2, 1): the null vector of its noisy values is another recurrence; autocovariances find it.
+#[test]
+fn a_moving_average_does_not_bias() {
+    let mut random = Sampler::new(1);
+    let (mut y, mut last) = (vec![0.0, 0.0], 0.0);
+    for t in 2..20_000 {
+        let e = random.normal();
+        y.push(1.2 * y[t - 1] - 0.6 * y[t - 2] + e + 0.5 * last);
+        last = e;
+    }
+    let text: String = y.iter().map(|y| format!("{y}\n")).collect();
+    let path = file("arma.csv", &format!("target\n{text}"));
+    let plain = run(&Plan { order: Some(2), ..Plan::default() }, &path).unwrap();
+    let plain = plain.recurrence.unwrap();
+    assert!(plain.is_biased && (plain.coefficients[0] - 1.2).abs() > 0.2, "{plain:?}");
+    let plan = Plan { order: Some(2), moving: 1, ..Plan::default() };
+    let found = run(&plan, &path).unwrap().recurrence.unwrap();
+    for (a, exact) in found.coefficients.iter().zip([1.2, -0.6]) {
+        assert!((a - exact).abs() < 0.03 && !found.is_biased, "{found:?}");
+    }
+}
+
 #[test]
 fn a_falling_rate_comes_as_near_as_the_batch_method_with_noise() {
     let path = oscillation("noisy.csv", 0.05);

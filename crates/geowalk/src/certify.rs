@@ -74,7 +74,7 @@ pub use origin::Start;
 pub use prod::Prod;
 pub use proximal::Proximal;
 pub use reparam_hedge::ReparamHedge;
-pub use riemannian::Riemannian;
+pub use riemannian::{Parts, Riemannian};
 pub use second_order::{Curvature, SecondOrder};
 pub use shared_hedge::SharedHedge;
 pub use theorem::{Declared, KNOWN, Premise, Theorem, entries};

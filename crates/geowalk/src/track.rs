@@ -184,6 +184,59 @@ impl Autoregression {
         Ok(Self { coefficients })
     }
 
+    /// The recurrence of a series that is disturbed by a moving average of `moving` terms, $y_t = \sum_k a_k y_{t-k} + e_t +
+    /// \sum_{j \le Q} b_j e_{t-j}$. Noise in the values biases a null vector, but values more than Q back are
+    /// uncorrelated with it: the autocovariances c obey $c_{Q+j} = \sum_k a_k c_{Q+j-k}$ for j ≥ 1 (the extended
+    /// Yule–Walker equations), of which twice as many as there are coefficients are solved by least squares. NaN is a
+    /// value that is missing. `None` if the equations have no one solution.
+    ///
+    /// ```
+    /// use geowalk::laws::Sampler;
+    /// use geowalk::track::Autoregression;
+    /// let mut random = Sampler::new(1);
+    /// let (mut y, mut last) = (vec![0.0, 0.0], 0.0);
+    /// for t in 2..20_000 {
+    ///     let e = random.normal();
+    ///     y.push(1.2 * y[t - 1] - 0.6 * y[t - 2] + e + 0.5 * last);
+    ///     last = e;
+    /// }
+    /// let found = Autoregression::disturbed(&y, 2, 1).unwrap();
+    /// assert!((found.coefficients()[0] - 1.2).abs() < 0.03 && (found.coefficients()[1] + 0.6).abs() < 0.03);
+    /// ```
+    pub fn disturbed(series: &[f64], order: usize, moving: usize) -> Option<Self> {
+        let present = || series.iter().filter(|y| !y.is_nan());
+        let mean = present().sum::<f64>() / present().count() as f64;
+        let equations = 2 * order;
+        let covariances: Vec<f64> = (0..=moving + equations)
+            .map(|lag| {
+                let later = series.iter().skip(lag);
+                let products = later.zip(series).map(|(a, b)| (a - mean) * (b - mean));
+                let (mut sum, mut count) = (0.0, 0.0);
+                for product in products.filter(|product| !product.is_nan()) {
+                    (sum, count) = (sum + product, count + 1.0);
+                }
+                sum / count
+            })
+            .collect();
+        let at = |j: usize, k: usize| covariances[(moving + j).abs_diff(k)];
+        let (mut a, mut x) = (vec![0.0; order * order], vec![0.0; order]);
+        for j in 1..=equations {
+            for k in 1..=order {
+                x[k - 1] += at(j, k) * at(j, 0);
+                for i in 1..=order {
+                    a[(k - 1) * order + i - 1] += at(j, k) * at(j, i);
+                }
+            }
+        }
+        let l = linalg::cholesky(&a, order)?;
+        linalg::solve_lower(&l, order, &mut x);
+        for i in (0..order).rev() {
+            let behind: f64 = (i + 1..order).map(|k| l[i * order + k] * x[k]).sum();
+            x[i] = (x[i] - behind) / l[i * order + i];
+        }
+        x.iter().all(|a| a.is_finite()).then_some(Self { coefficients: x })
+    }
+
     /// a₁, …, a_P.
     pub fn coefficients(&self) -> &[f64] {
         &self.coefficients

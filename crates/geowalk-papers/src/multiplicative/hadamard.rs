@@ -6,7 +6,7 @@ use geowalk::walk::{Entropy, Euclidean, ReparamEntropy, ReparamSimplex, SimplexE
 use geowalk::{ConfigError, DomainError};
 use geowalk_page::{Cell, Plot, Table};
 
-use super::hadamard_matrix::Problem;
+use super::hadamard_matrix::{Problem, panel};
 use crate::stream::{error, mean};
 use crate::{Experiment, Finding, Outcome, Run, Size};
 
@@ -19,10 +19,19 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
 
 /// For each t in turn, trains on the first t rows until no error exceeds 1e-3. Returns the error over all rows after
 /// each t.
-fn curve<W: Walk>(mut walk: W, problem: &Problem, rate: f64) -> Result<Vec<f64>, DomainError> {
+fn curve<W: Walk>(walk: W, problem: &Problem, rate: f64) -> Result<Vec<f64>, DomainError> {
+    Ok(path(walk, problem, rate)?.into_iter().map(|(_, error)| error).collect())
+}
+
+/// The same, with the weights after each t.
+fn path<W: Walk>(
+    mut walk: W,
+    problem: &Problem,
+    rate: f64,
+) -> Result<Vec<(Vec<f64>, f64)>, DomainError> {
     let n = problem.rows.len();
     walk.grow(n);
-    let mut errors = Vec::new();
+    let mut path = Vec::new();
     for t in 1..=n {
         for _ in 0..20_000 {
             let mut worst: f64 = 0.0;
@@ -34,9 +43,11 @@ fn curve<W: Walk>(mut walk: W, problem: &Problem, rate: f64) -> Result<Vec<f64>,
                 break;
             }
         }
-        errors.push(problem.error_of(&walk));
+        let mut w = Vec::new();
+        walk.read(&mut w);
+        path.push((w, problem.error_of(&walk)));
     }
-    Ok(errors)
+    Ok(path)
 }
 
 /// The curve of one algorithm: the mean over orders and targets, and its standard error.
@@ -75,6 +86,18 @@ fn curves(run: &mut Run<'_>, n: usize, orders: usize) -> Result<Vec<Curve>, Conf
     Ok(names.into_iter().zip(all_curves).map(collect).collect())
 }
 
+/// The three panels of the figure: all weights and the error, on one order and target.
+fn panels(outcome: &mut Outcome, n: usize, seed: u64) -> Result<(), ConfigError> {
+    let (problem, start) = (Problem::new(n, seed), 1.0 / n as f64);
+    let mut add = |file, name: &str, path: Vec<(Vec<f64>, f64)>| {
+        panel(outcome, file, &format!("{name}, n = {n}: trained on the first t rows"), &path);
+    };
+    add("figure-3a", "Gradient descent", path(Euclidean::new(), &problem, 0.5 / n as f64)?);
+    add("figure-3b", "EGU", path(Entropy::new(start)?, &problem, 0.25)?);
+    add("figure-3c", "Twin of EGU", path(ReparamEntropy::new(start)?, &problem, 0.25)?);
+    Ok(())
+}
+
 /// Values measured earlier on other orders and targets, n = 128: (t, EGU, its twin).
 const BEFORE: [(usize, f64, f64); 5] = [
     (4, 0.914, 0.906),
@@ -94,7 +117,9 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
         .enumerate()
         .map(|(i, e)| (e - (1.0 - (i + 1) as f64 / n as f64)).abs())
         .fold(0.0, f64::max);
-    outcome.find(Finding::at_most("gradient descent: largest distance from 1 − t/n", gap, 1e-9));
+    let linear = "gradient descent: the error falls linearly; largest distance from 1 − t/n";
+    outcome.find(Finding::at_most(linear, gap, 1e-9).stated());
+    panels(&mut outcome, n, run.seed * 1000)?;
     if run.size == Size::Full {
         // The difference of two means over ten orders each: three standard errors of it, and the rounding of the
         // recorded values.
@@ -130,6 +155,19 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
             ratio,
         ));
     }
+    let decayed = errors(1)[3 * bits - 1] / errors(1)[0];
+    let words = "EGU: part of the error that is left after 3 log₂ n examples";
+    outcome.find(Finding::at_most(words, decayed, 0.25).stated());
+    let apart = errors(1).iter().zip(errors(2)).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    outcome.find(
+        Finding::new(
+            "EGU and its twin: average loss trajectories; largest distance of the mean curves",
+            "visually identical (here: at most 0.02)",
+            format!("{apart:.3}"),
+            apart <= 0.02,
+        )
+        .disputed(),
+    );
     let twins = errors(3).iter().zip(errors(4)).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
     outcome.find(Finding::at_most("EG and its twin: largest distance of the curves", twins, 0.05));
     // With small initial weights EGU is as fast as EG.
@@ -150,10 +188,10 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
     outcome.picture("figure-3", plot);
     let head: Vec<&str> = std::iter::once("t").chain(curves.iter().map(|c| c.name)).collect();
     let mut table = Table::new(head).caption(format!("Mean over {orders} orders and targets"));
-    for t in [1, 4, 7, 8, 10, 12, 16, 24, 32, 64, 128].into_iter().filter(|t| *t <= n) {
+    for t in 1..=n {
         let cells = curves.iter().map(|c| Cell::Number(c.mean[t - 1]));
         table.push(std::iter::once(Cell::from(t)).chain(cells));
     }
-    outcome.table("figure-3", table);
+    outcome.file("figure-3", table);
     Ok(outcome)
 }

@@ -3,7 +3,9 @@
 use geowalk::laws::Sampler;
 use geowalk::row::Dense;
 use geowalk::walk::Walk;
+use geowalk_page::{Cell, Plot, Table};
 
+use crate::outcome::Outcome;
 use crate::stream::dot;
 
 /// Rows in random order, with the target column as labels.
@@ -42,4 +44,22 @@ impl Problem {
         };
         self.rows.iter().zip(&self.labels).map(square).sum::<f64>() / self.rows.len() as f64
     }
+}
+
+/// One panel of figure 3 or 4: after each row t all weights, and the error over all rows, as a picture and a table.
+pub(crate) fn panel(outcome: &mut Outcome, file: &str, title: &str, path: &[(Vec<f64>, f64)]) {
+    let n = path.first().map_or(0, |(w, _)| w.len());
+    let at = |t: usize| (t + 1) as f64;
+    let weights = (0..n).map(|i| path.iter().enumerate().map(move |(t, (w, _))| (at(t), w[i])));
+    let errors = path.iter().enumerate().map(|(t, (_, error))| (at(t), *error));
+    let plot = Plot::new(title).x("rows t").y("weights; mean squared error over all rows");
+    outcome.picture(file, plot.lines(format!("all {n} weights"), weights).line("error", errors));
+    let names = (1..=n).map(|i| format!("w{i}"));
+    let head: Vec<String> = ["t".to_owned(), "error".to_owned()].into_iter().chain(names).collect();
+    let mut table = Table::new(head.iter().map(String::as_str));
+    for (t, (w, error)) in path.iter().enumerate() {
+        let cells = w.iter().map(|w| Cell::Number(*w));
+        table.push([Cell::from(t + 1), Cell::Number(*error)].into_iter().chain(cells));
+    }
+    outcome.file(file, table);
 }

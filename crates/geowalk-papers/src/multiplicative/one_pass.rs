@@ -7,7 +7,7 @@ use geowalk::row::Dense;
 use geowalk::walk::{Entropy, Euclidean, ReparamEntropy, Walk};
 use geowalk_page::{Cell, Plot, Table};
 
-use super::hadamard_matrix::Problem;
+use super::hadamard_matrix::{Problem, panel};
 use crate::stream::dot;
 use crate::{Experiment, Finding, Outcome, Run, Size};
 
@@ -56,16 +56,22 @@ impl Net {
     }
 }
 
-/// Errors over all rows, after each row of the pass.
+/// The weights and the error over all rows, after each row of the pass.
+type Path = Vec<(Vec<f64>, f64)>;
+
 fn pass(
     problem: &Problem,
     mut step: impl FnMut(&[f64], f64) -> Result<Vec<f64>, ConfigError>,
-) -> Result<Vec<f64>, ConfigError> {
-    let rows = problem.rows.iter().zip(&problem.labels);
-    rows.map(|(x, y)| Ok(problem.error(&step(x, *y)?))).collect()
+) -> Result<Path, ConfigError> {
+    let one = |(x, y): (&Vec<f64>, &f64)| {
+        let w = step(x, *y)?;
+        let error = problem.error(&w);
+        Ok((w, error))
+    };
+    problem.rows.iter().zip(&problem.labels).map(one).collect()
 }
 
-fn walk<W: Walk>(problem: &Problem, mut walk: W, rate: f64) -> Result<Vec<f64>, ConfigError> {
+fn walk<W: Walk>(problem: &Problem, mut walk: W, rate: f64) -> Result<Path, ConfigError> {
     walk.grow(problem.rows.len());
     let mut w = Vec::new();
     pass(problem, |x, y| {
@@ -75,7 +81,7 @@ fn walk<W: Walk>(problem: &Problem, mut walk: W, rate: f64) -> Result<Vec<f64>, 
     })
 }
 
-fn net(problem: &Problem, mut net: Net, rate: f64) -> Result<Vec<f64>, ConfigError> {
+fn net(problem: &Problem, mut net: Net, rate: f64) -> Result<Path, ConfigError> {
     pass(problem, |x, y| {
         net.step(x, y, rate);
         Ok(net.weights())
@@ -93,7 +99,7 @@ const NAMES: [&str; 8] = [
     "full net, diagonal",
 ];
 
-fn all(n: usize, seed: u64) -> Result<[Vec<f64>; 8], ConfigError> {
+fn all(n: usize, seed: u64) -> Result<[Path; 8], ConfigError> {
     let problem = Problem::new(n, seed);
     let mut random = Sampler::new(seed + 500);
     let side = (1.0 / n as f64).sqrt();
@@ -125,7 +131,13 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
     let mut sums = vec![vec![0.0; n]; NAMES.len()];
     let (mut line, mut twin): (f64, f64) = (0.0, 0.0);
     for order in 0..orders {
-        let curves = all(n, run.seed * 1000 + order as u64)?;
+        let paths = all(n, run.seed * 1000 + order as u64)?;
+        if order == 0 {
+            for (file, i) in [("figure-4a", 6), ("figure-4b", 7), ("figure-4c", 5)] {
+                panel(&mut outcome, file, &format!("{}, n = {n}: one pass", NAMES[i]), &paths[i]);
+            }
+        }
+        let curves = paths.map(|path| path.into_iter().map(|(_, e)| e).collect::<Vec<f64>>());
         for i in [0, 6] {
             for (t, e) in curves[i].iter().enumerate() {
                 line = line.max((e - (1.0 - (t + 1) as f64 / n as f64)).abs());
@@ -141,16 +153,22 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
         }
         run.done(order + 1, orders);
     }
-    outcome.find(Finding::at_most(
-        "gradient descent and the full net from A = 0: distance from 1 − t/n",
-        line,
-        1e-9,
-    ));
-    outcome.find(Finding::at_most(
-        "sparse net with equal layers at rate η/2, and the twin of EGU at η: distance",
-        twin,
-        1e-9,
-    ));
+    outcome.find(
+        Finding::at_most(
+            "gradient descent and the full net from A = 0: distance from 1 − t/n",
+            line,
+            1e-9,
+        )
+        .stated(),
+    );
+    outcome.find(
+        Finding::at_most(
+            "sparse net with equal layers at rate η/2, and the twin of EGU at η: distance",
+            twin,
+            1e-9,
+        )
+        .stated(),
+    );
     let eighth = n / 8;
     let at = |i: usize, t: usize| sums[i][t - 1];
     outcome.find(Finding::between(
@@ -190,7 +208,7 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
     for order in 0..orders {
         let problem = Problem::new(n, run.seed * 1000 + order as u64);
         let largest = walk(&problem, Entropy::new(1.0 / n as f64)?, 0.5)
-            .map_or(f64::INFINITY, |e| e.iter().copied().fold(0.0, f64::max));
+            .map_or(f64::INFINITY, |path| path.iter().map(|(_, e)| *e).fold(0.0, f64::max));
         wild += f64::from(largest > 1e3);
     }
     outcome.find(Finding::above(
@@ -199,20 +217,26 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
         0.4,
     ));
 
+    show(&mut outcome, &sums, orders);
+    Ok(outcome)
+}
+
+/// The mean curves, as a picture and a table.
+fn show(outcome: &mut Outcome, sums: &[Vec<f64>], orders: usize) {
+    let n = sums.first().map_or(0, Vec::len);
     let mut plot = Plot::new(format!("Error over all rows in one pass, n = {n}"))
         .x("rows t")
         .y("mean squared error");
     let mut table = Table::new(std::iter::once("t").chain(NAMES))
         .caption(format!("Mean over {orders} orders and targets"));
-    for (name, errors) in NAMES.iter().zip(&sums) {
+    for (name, errors) in NAMES.iter().zip(sums) {
         plot = plot.line(*name, errors.iter().enumerate().map(|(i, e)| ((i + 1) as f64, *e)));
     }
-    for t in [1, 4, 8, 16, 32, 64, 96, 128].into_iter().filter(|t| *t <= n) {
+    for t in 1..=n {
         table.push(
             std::iter::once(Cell::from(t)).chain(sums.iter().map(|s| Cell::Number(s[t - 1]))),
         );
     }
     outcome.picture("figure-4", plot);
-    outcome.table("figure-4", table);
-    Ok(outcome)
+    outcome.file("figure-4", table);
 }

@@ -177,8 +177,8 @@ fn run(run: &mut Run<'_>) -> Result<Outcome, ConfigError> {
     ));
     let (Some(first), Some(last)) = (points.first(), points.last()) else { return Ok(outcome) };
     for p in &points {
-        outcome.find(Finding::at_most(format!("Winnow, n = {}", p[0]), p[1], p[2]));
-        outcome.find(Finding::at_most(format!("twin, n = {}", p[0]), p[3], p[4]));
+        outcome.find(Finding::at_most(format!("Winnow, n = {}", p[0]), p[1], p[2]).stated());
+        outcome.find(Finding::at_most(format!("twin, n = {}", p[0]), p[3], p[4]).stated());
     }
     outcome.find(Finding::above("Perceptron over Winnow, largest n", last[5] / last[1], 8.0));
     // Linear in ln n: mistakes per doubling of n. Earlier measurements gave 4.1 and 3.1.

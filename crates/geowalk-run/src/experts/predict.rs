@@ -29,9 +29,8 @@ pub(crate) fn predict(
         return Err(RunError::NotExplained { walk: model.settings.walk() });
     }
     let (plan, experts) = file::load(model)?;
-    // Whatever happened, if the table has it, is not looked at.
-    let ignore = options.ignore.iter().chain(&plan.label).cloned().collect();
-    let options = Options { ignore, label: Label::Absent, carry: wanted.carry.clone(), ..options };
+    // What happened, if the table has it, is a column like others, which no expert is named after.
+    let options = Options { label: Label::Absent, carry: wanted.carry.clone(), ..options };
     let mut source = geowalk_data::open(options)?;
     let mut block = Block::new();
     let mut rows = source.read(&mut block, ROWS)?;

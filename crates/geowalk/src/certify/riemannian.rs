@@ -53,6 +53,19 @@ pub(super) const DEFECT: Theorem = Theorem {
     correction: "new: true for every differentiable loss",
 };
 
+/// The parts of the bound, which add up to it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Parts {
+    /// Σ (D_t − D_{t+1})/η_t: how far the start is from the comparator, less where the walk led.
+    pub distance: f64,
+    /// Σ s_t²/2η_t: the squared lengths of the steps.
+    pub steps: f64,
+    /// Σ (ζ_t − 1)s_t²/2η_t: what negative curvature adds to them.
+    pub curvature: f64,
+    /// Σ ε_t: by how much convexity failed along the geodesics to the comparator.
+    pub defect: f64,
+}
+
 /// The bound of explicit steps against one comparator.
 ///
 /// ```
@@ -88,6 +101,9 @@ pub struct Riemannian<M> {
     comparator: Sum,
     /// All but the defects.
     promise: Sum,
+    distances: Sum,
+    steps: Sum,
+    curvature: Sum,
     defect: Sum,
     /// The defects with their signs.
     signed: Sum,
@@ -111,6 +127,9 @@ impl<M: ExpLog<f64>> Riemannian<M> {
             convex: Watch::new(&THEOREM),
             comparator: Sum::default(),
             promise: Sum::default(),
+            distances: Sum::default(),
+            steps: Sum::default(),
+            curvature: Sum::default(),
             defect: Sum::default(),
             signed: Sum::default(),
             last: None,
@@ -132,8 +151,12 @@ impl<M: ExpLog<f64>> Riemannian<M> {
         self.comparator.add(comparator);
         let (d, inverse) = (0.5 * distance * distance, round.rate.recip());
         let before = self.last.map_or(0.0, |(_, inverse)| inverse);
+        let (zeta, step) = (self.zeta(distance), round.length * round.length * 0.5 * inverse);
         self.promise.add(d * (inverse - before));
-        self.promise.add(self.zeta(distance) * round.length * round.length * 0.5 * inverse);
+        self.promise.add(zeta * step);
+        self.distances.add(d * (inverse - before));
+        self.steps.add(step);
+        self.curvature.add((zeta - 1.0) * step);
         self.promise.add(-2.0 * self.lambda * d);
         self.last = Some((d, inverse));
         let defect = round.loss + inner + 2.0 * self.lambda * d - comparator;
@@ -156,6 +179,17 @@ impl<M: ExpLog<f64>> Riemannian<M> {
         let distance = self.manifold.distance(w, &self.u, &mut self.work);
         if let Some((_, inverse)) = self.last.take() {
             self.promise.add(-0.5 * distance * distance * inverse);
+            self.distances.add(-0.5 * distance * distance * inverse);
+        }
+    }
+
+    /// What the bound is made of, for λ = 0.
+    pub fn parts(&self) -> Parts {
+        Parts {
+            distance: self.distances.total(),
+            steps: self.steps.total(),
+            curvature: self.curvature.total(),
+            defect: self.defect.total(),
         }
     }
 
