@@ -19,6 +19,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         version: "example".to_owned(),
         again: true,
         domains: Vec::new(),
+        flags: format!("--seed {seed}"),
     };
     for experiment in
         EXPERIMENTS.iter().filter(|e| names.is_empty() || names.iter().any(|name| name == e.name))
