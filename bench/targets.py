@@ -112,7 +112,7 @@ def targets():
         yield at_most('memory', f'{name}: MiB more than VW', 64.0, lambda r, k=f'a.gd.{form}': r.value(k, 'rss_mib') - r.value('a.vw-sgd', 'rss_mib'))
     yield at_most('service', 'predict: microseconds of CPU per request of one row', 20.0, lambda r: r.value('serve', 'predict_cpu'))
     yield at_most('service', 'learn, on disk before the answer: microseconds of CPU per request of one row', 25.0, lambda r: r.value('serve', 'learn_cpu'))
-    yield at_least('service', 'learn, 10,000 JSON lines a request: thousand rows per CPU second', 600.0, lambda r: 1000.0 / r.value('serve', 'rows_cpu'))
+    yield at_least('service', 'learn, 10,000 JSON lines a request: thousand rows per CPU second (half of those of two cores)', 300.0, lambda r: 1000.0 / r.value('serve', 'rows_cpu'))
 
 
 def binary(results):
