@@ -79,6 +79,7 @@ fn plan(args: &Boost) -> Result<TreesPlan, Failure> {
 }
 
 /// Boosts trees, and prints the summary.
+#[expect(clippy::too_many_lines, reason = "one line of output after the other")]
 pub(crate) fn run(args: &Boost, out: &mut dyn Write) -> Result<u8, Failure> {
     let start = Instant::now();
     let plan = plan(args)?;

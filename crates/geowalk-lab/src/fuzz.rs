@@ -224,14 +224,15 @@ fn alter(corpus: &[Vec<u8>], random: &mut Sampler) -> Vec<u8> {
 
 /// Is it fit for a terminal and a log?
 fn shown(message: &str) -> Result<(), String> {
-    match message.is_empty() || message.chars().any(char::is_control) {
-        true => Err(format!("not one clean line: {message:?}")),
-        false => Ok(()),
+    if message.is_empty() || message.chars().any(char::is_control) {
+        return Err(format!("not one clean line: {message:?}"));
     }
+    Ok(())
 }
 
 /// How an input is read.
 #[derive(Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the readers")]
 struct Way {
     indexing: Indexing,
     skip: bool,
@@ -352,6 +353,7 @@ fn number(_: &str, input: &[u8], _: &mut Sampler) -> Verdict {
 }
 
 /// A walk, a loss and a rate, by line.
+#[expect(clippy::unnecessary_wraps, reason = "all targets have one type")]
 fn walk(_: &str, input: &[u8], random: &mut Sampler) -> Verdict {
     let text = String::from_utf8_lossy(input);
     let mut lines = text.lines().map(str::to_owned);
@@ -386,6 +388,7 @@ fn learn(spec: &str, kind: &str, input: &[u8]) -> bool {
 }
 
 /// A request: the settings in the first line, the content type in the second, the body.
+#[expect(clippy::unnecessary_wraps, reason = "all targets have one type")]
 fn service(_: &str, input: &[u8], _: &mut Sampler) -> Verdict {
     let mut parts = input.splitn(3, |byte| *byte == b'\n');
     let mut line = || String::from_utf8_lossy(parts.next().unwrap_or_default()).into_owned();
@@ -394,6 +397,7 @@ fn service(_: &str, input: &[u8], _: &mut Sampler) -> Verdict {
 }
 
 /// A model whose digest is right.
+#[expect(clippy::unnecessary_wraps, reason = "all targets have one type")]
 fn model(_: &str, input: &[u8], _: &mut Sampler) -> Verdict {
     const DIGITS: std::ops::Range<usize> = 35..99;
     let mut bytes = input.to_vec();

@@ -429,6 +429,7 @@ impl Plan {
         Ok((part(&own), Some(part(&held))))
     }
 
+    #[expect(clippy::too_many_lines, reason = "three reductions, one after the other")]
     fn learn(
         &self,
         table: &Table,
@@ -462,7 +463,7 @@ impl Plan {
                 flavour = Flavour::None;
                 match schedule.first() {
                     Some(at) if self.adapt == Flavour::FStar => {
-                        booster.bag = vec![bag[*at].clone()]
+                        booster.bag = bag[*at..=*at].to_vec();
                     }
                     _ => booster.schedule.clone_from(schedule),
                 }

@@ -415,8 +415,9 @@ fn gigabytes(bytes: u64) -> String {
 
 /// What makes features fewer.
 fn fewer(named: bool) -> String {
-    match named {
-        true => format!("hash their names with {}", Flag::Bits.with(22)),
-        false => format!("use fewer places, such as {}", Flag::Bits.with(24)),
+    if named {
+        format!("hash their names with {}", Flag::Bits.with(22))
+    } else {
+        format!("use fewer places, such as {}", Flag::Bits.with(24))
     }
 }

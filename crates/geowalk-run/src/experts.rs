@@ -252,6 +252,7 @@ fn no_experts(schema: &Schema, odds: &[String], dates: &[String]) -> Vec<String>
 
 /// What the numbers mean, as far as the flags say.
 #[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "there is one in a game")]
 enum Wanted {
     Infer,
     Log,

@@ -218,6 +218,14 @@ macro_rules! forward {
             self.inner.domain()
         }
 
+        fn gamma(&self, k: usize) -> Option<Vec<f64>> {
+            self.inner.gamma(k)
+        }
+
+        fn convergence(&self) -> Option<serde_json::Value> {
+            self.inner.convergence()
+        }
+
         fn reach(&self) -> $crate::learner::Reach {
             self.inner.reach()
         }

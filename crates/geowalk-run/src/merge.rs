@@ -163,6 +163,12 @@ fn check(part: &Part<'_>) -> Result<(), RunError> {
     if settings.stream.average {
         return no("it predicts with averaged weights", "train without --average");
     }
+    if settings.stream.interval.is_some() {
+        return no("it predicts intervals", "train without --interval");
+    }
+    if settings.stream.delay > 0 {
+        return no("rows in it still wait for their turn", "train without --delay");
+    }
     if settings.stream.second_order {
         return no("it keeps a second-order certificate", "train without --certificate full");
     }

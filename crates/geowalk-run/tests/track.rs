@@ -61,8 +61,8 @@ fn a_moving_average_does_not_bias() {
         y.push(1.2 * y[t - 1] - 0.6 * y[t - 2] + e + 0.5 * last);
         last = e;
     }
-    let text: String = y.iter().map(|y| format!("{y}\n")).collect();
-    let path = file("arma.csv", &format!("target\n{text}"));
+    let lines: Vec<String> = y.iter().map(f64::to_string).collect();
+    let path = file("arma.csv", &format!("target\n{}\n", lines.join("\n")));
     let plain = run(&Plan { order: Some(2), ..Plan::default() }, &path).unwrap();
     let plain = plain.recurrence.unwrap();
     assert!(plain.is_biased && (plain.coefficients[0] - 1.2).abs() > 0.2, "{plain:?}");

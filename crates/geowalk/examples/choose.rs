@@ -1,4 +1,5 @@
 //! Chooses the walk at run time: which geometry suits a target that is sparse, and which one that is dense?
+#![allow(clippy::print_stdout, clippy::disallowed_methods)] // a program for people, with the functions they know
 use geowalk::{Learner, LearnerError};
 
 fn main() -> Result<(), LearnerError> {

@@ -1,4 +1,5 @@
 //! Learns from rows one after the other, says what was lost, and goes on from a file with the same bits.
+#![allow(clippy::print_stdout, clippy::disallowed_methods)] // a program for people, with the functions they know
 use geowalk::{Learner, LearnerError, certify::Comparator};
 
 /// Of ten features the first two decide the label.

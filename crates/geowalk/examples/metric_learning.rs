@@ -1,5 +1,6 @@
 //! A metric from pairs: the squared distance of two points that people see is that along two hidden directions of twenty.
 //! Matrix exponentiated gradient finds it from fewer pairs than gradient descent on all entries of the matrix.
+#![allow(clippy::print_stdout, clippy::disallowed_methods)] // a program for people, with the functions they know
 use geowalk::laws::Sampler;
 use geowalk::loss::Squared;
 use geowalk::matrix::{MatrixEntropy, MatrixTwin, SpdWalk};

@@ -1,4 +1,5 @@
 //! Any smooth cost on any manifold: the leading eigenvectors of a matrix as a point of the Grassmann manifold.
+#![allow(clippy::print_stdout, clippy::disallowed_methods)] // a program for people, with the functions they know
 use geowalk::geometry::{Manifold, Work, manifolds::Grassmann};
 use geowalk::laws::Sampler;
 use geowalk::optimize::{Minimizer, Rule};

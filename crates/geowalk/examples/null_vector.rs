@@ -1,4 +1,5 @@
 //! What is orthogonal to every row? A walk on the sphere finds the recurrence of a sinusoid from noisy windows.
+#![allow(clippy::print_stdout, clippy::disallowed_methods)] // a program for people, with the functions they know
 use geowalk::{Learner, LearnerError};
 
 fn main() -> Result<(), LearnerError> {

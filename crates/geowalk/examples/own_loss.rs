@@ -1,4 +1,5 @@
 //! A loss of your own: examined before it is taken, then used like any other.
+#![allow(clippy::print_stdout, clippy::disallowed_methods)] // a program for people, with the functions they know
 use std::sync::Arc;
 
 use geowalk::error::Allowed;

@@ -1,5 +1,6 @@
 //! Two recurrences at once: a series that is a sum of two sinusoids has windows of 6 numbers in a space of 4, so that two
 //! directions are orthogonal to all of them. The frequencies are the angles at which every sinusoid loses nothing.
+#![allow(clippy::print_stdout, clippy::disallowed_methods)] // a program for people, with the functions they know
 use geowalk::matrix::NullSpace;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -45,6 +45,7 @@ use crate::loss::{AnyLoss, Facts, Loss};
 
 /// What a row of experts means.
 #[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "there is one in a game")]
 pub enum Kind {
     /// What the experts lost.
     Losses,

@@ -73,6 +73,7 @@ const NEGLIGIBLE: f64 = 3.0;
 
 /// What is to be learned.
 #[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "there is one in a fit")]
 pub enum Labels {
     /// Numbers, by this loss of them.
     Numbers(AnyLoss),

@@ -191,10 +191,8 @@ impl Libsvm {
         let Self { rules, scratch, .. } = self;
         match &mut self.schema.features {
             Features::Index(index) => {
-                let mut counted = match self.known {
-                    true => Counted::known(*index),
-                    false => Counted::fresh(*index),
-                };
+                let mut counted =
+                    if self.known { Counted::known(*index) } else { Counted::fresh(*index) };
                 let found = row(record, block, &mut counted, *rules, scratch);
                 self.bound = self.bound.max(counted.bound);
                 found

@@ -16,7 +16,7 @@ fn main() -> ExitCode {
     let mut args: Vec<String> = std::env::args().skip(1).collect();
     let show = args.first().is_some_and(|arg| arg == "show");
     if show {
-        args[0] = "1".to_owned();
+        "1".clone_into(&mut args[0]);
     }
     let numbers: Vec<u64> = args.iter().map_while(|arg| arg.parse().ok()).take(2).collect();
     let named: Option<Vec<_>> =

@@ -84,6 +84,22 @@ fn each(block: &Block, i: usize, mut f: impl FnMut(usize, f64)) {
     }
 }
 
+impl Look {
+    /// The unit of a column that is mostly zeros, whose squares have this sum over rows of this total weight.
+    fn sparse_spread(&self, squares: f64, observed: f64, named: bool, many: bool) -> f64 {
+        let mean = self.sum / observed;
+        let all = (squares / observed - mean * mean).max(0.0).sqrt();
+        let filled = (squares / self.present).sqrt();
+        if named {
+            all.max(filled)
+        } else if many {
+            (all.max(LEAST * filled) * filled).sqrt()
+        } else {
+            all.max(RARE * filled)
+        }
+    }
+}
+
 impl Design {
     /// The rows of blocks, weighted; `absent` pairs a number with the indicator that it is missing, `named`
     /// tells indicators of names.
@@ -160,16 +176,7 @@ impl Design {
                 let spread = if front {
                     (squares / observed[j]).sqrt()
                 } else {
-                    let mean = look.sum / observed[j];
-                    let all = (squares / observed[j] - mean * mean).max(0.0).sqrt();
-                    let filled = (squares / look.present).sqrt();
-                    if named(j) {
-                        all.max(filled)
-                    } else if many {
-                        (all.max(LEAST * filled) * filled).sqrt()
-                    } else {
-                        all.max(RARE * filled)
-                    }
+                    look.sparse_spread(squares, observed[j], named(j), many)
                 };
                 let unit = spread * look.largest;
                 if spread <= CONSTANT || !unit.is_normal() || !unit.recip().is_normal() {

@@ -126,7 +126,7 @@ type Record = [u8; WIDE];
 /// The codes of all columns.
 #[derive(Debug)]
 pub(super) struct Panels {
-    panels: Vec<Panel>,
+    all: Vec<Panel>,
     /// Of each column its first cell, and how many cells it has.
     places: Vec<(usize, usize)>,
     /// Cells of a histogram.
@@ -167,8 +167,8 @@ impl Panels {
             }
             Panel { records, codes, first }
         };
-        let panels = panels.into_par_iter().map(panel).collect();
-        Self { panels, places, cells }
+        let all = panels.into_par_iter().map(panel).collect();
+        Self { all, places, cells }
     }
 
     pub(super) fn columns(&self) -> usize {
@@ -177,16 +177,16 @@ impl Panels {
 
     /// The histogram of these rows, whose cells are given by row.
     pub(super) fn count(&self, rows: &[u32], cells: &[Cell], into: &mut [Cell]) {
-        if self.panels.len() * WIDE * rows.len() > PARALLEL && self.panels.len() > 1 {
-            let (mut rest, mut parts) = (into, Vec::with_capacity(self.panels.len()));
-            for panel in &self.panels {
+        if self.all.len() * WIDE * rows.len() > PARALLEL && self.all.len() > 1 {
+            let (mut rest, mut parts) = (into, Vec::with_capacity(self.all.len()));
+            for panel in &self.all {
                 let (own, more) = rest.split_at_mut(panel.codes * WIDE);
                 parts.push((panel, own));
                 rest = more;
             }
             parts.into_par_iter().for_each(|(panel, own)| panel.count(rows, cells, own));
         } else {
-            for panel in &self.panels {
+            for panel in &self.all {
                 let own = panel.first..panel.first + panel.codes * WIDE;
                 panel.count(rows, cells, &mut into[own]);
             }
