@@ -298,7 +298,7 @@ fn what_was_declared_is_named_and_held_to() {
     let twin = ["--walk", "reparam-eg", "--rate", "certified"];
     let refused = place.fails(&[&["train", "data.csv"], &twin[..]].concat());
     assert!(refused.contains("--x-range LO,HI"), "{refused}");
-    place.ok(&["train", "data.csv", "--progress", "none", "--model", "m.gw"]);
+    place.ok(&["train", "data.csv", "--walk", "adagrad", "--progress", "none", "--model", "m.gw"]);
     let none = place.ok(&["certify", "m.gw"]);
     assert!(none.contains("theorem: none; the metric is learned"), "{none}");
 }

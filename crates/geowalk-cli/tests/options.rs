@@ -390,7 +390,7 @@ fn a_report_shows_the_run() {
     assert!(out.contains("report         r.html"), "{out}");
     let page = text(&place.read("r.html"));
     for part in [
-        "Guarantees",
+        "What is proved",
         "Average loss so far",
         "Regret and its bound",
         "bound on the regret",

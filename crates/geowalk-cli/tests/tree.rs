@@ -175,7 +175,7 @@ fn bad_input_is_said_clearly() {
         ("real.csv", "x,y\n1,0.5\n2,3\n4,1.25\n", "because a label is 0.5; this learns classes"),
         ("none.csv", "x,y\n", "a header and no rows"),
         ("zero.vw", "1 0 |f a\n-1 0 |f b\n", "only 0 of the classes have weight"),
-        ("lone.csv", "y\n1\n0\n", "at least one of each is needed"),
+        ("lone.csv", "y\n1\n0\n", "a column to learn from expected"),
     ] {
         place.write(name, text);
         place.refuses(&["tree", name, "--progress", "none"], says);

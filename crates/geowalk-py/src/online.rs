@@ -34,6 +34,7 @@ use crate::frame::{Frame, FrameReader};
 use crate::label::{ClassLabel, Classes};
 use crate::listen::listening;
 use crate::rows::{Rows, View};
+use answer::table;
 use row::Keys;
 
 /// How long a fit goes on before it asks whether somebody pressed Ctrl-C.
@@ -802,14 +803,4 @@ impl Online {
         let labels = slf.classes.as_ref().map(Classes::list);
         Ok((py.get_type::<Self>().getattr("from_bytes")?, (bytes, labels)))
     }
-}
-
-/// A vector, or a table if there are several numbers per row.
-fn table(py: Python<'_>, values: Vec<f64>, width: usize) -> PyResult<Bound<'_, PyAny>> {
-    let rows = values.len() / width.max(1);
-    let array = PyArray1::from_vec(py, values);
-    if width == 1 {
-        return Ok(array.into_any());
-    }
-    array.reshape([rows, width]).map(Bound::into_any)
 }

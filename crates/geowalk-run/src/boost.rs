@@ -81,7 +81,7 @@ pub enum By {
     /// The training error, as the paper.
     #[default]
     Training,
-    /// The surrogate of rows that are held out; where none were asked for [`CHOOSING`] of the rows, and all rows
+    /// The surrogate of rows that are held out; where none were asked for a fifth of the rows, and all rows
     /// are learned from with the losses that were chosen.
     HeldOut,
 }

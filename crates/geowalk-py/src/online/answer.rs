@@ -7,6 +7,7 @@ use geowalk::row::Block;
 use geowalk_data::{Decision, Task};
 use geowalk_run::label::make_room;
 use geowalk_run::train::{Session, Wanted};
+use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyAttributeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -158,4 +159,14 @@ impl Online {
             session.settings().loss
         )))
     }
+}
+
+/// A vector, or a table if there are several numbers per row.
+pub(super) fn table(py: Python<'_>, values: Vec<f64>, width: usize) -> PyResult<Bound<'_, PyAny>> {
+    let rows = values.len() / width.max(1);
+    let array = PyArray1::from_vec(py, values);
+    if width == 1 {
+        return Ok(array.into_any());
+    }
+    array.reshape([rows, width]).map(Bound::into_any)
 }

@@ -1,5 +1,5 @@
 //! # Cross-validation
-//! Stratified, see [`folds`](crate::folds).
+//! Stratified, see [`folds`].
 
 use geowalk::ConfigError;
 use geowalk::boost::table::Classes;

@@ -1,14 +1,17 @@
 //! Winnow, Hedge, their twins, Prod and the mixture.
 
-use geowalk::certify::{Bound, Comparator, Hedge, Mixture, Prod, ReparamHedge, Winnow};
+use geowalk::certify::{
+    Boa, Bound, Comparator, Hedge, Mixture, MlPoly, Prod, ReparamHedge, Winnow,
+};
 use geowalk::experts::Linear;
+use geowalk::geometry::Event;
 use geowalk::laws::Sampler;
-use geowalk::loss::WinnowHinge;
+use geowalk::loss::{Loss, Squared, WinnowHinge};
 use geowalk::row::Dense;
 use geowalk::update::Round;
 use geowalk::walk::{Entropy, ReparamEntropy, ReparamSimplex, SimplexEntropy, Walk, winnow};
 
-use super::support::{cube, dot, holds, play, simplex};
+use super::support::{cube, dot, holds, play, simplex, void};
 
 /// Losses of n experts; the adversary gives loss 1 to the experts with the most weight.
 fn losses<W: Walk>(walk: &W, random: &mut Sampler, n: usize, adversarial: bool) -> Vec<f64> {
@@ -225,4 +228,21 @@ fn winnow_and_its_twin() {
         }
     }
     assert!(closest > 0.3, "{closest}");
+}
+
+#[test]
+fn rules_of_second_order_need_all_experts() {
+    let round =
+        Round { z: 0.4, loss: 0.36, slope: -1.2, rate: 0.5, length: 0.0, event: Event::Inside };
+    for forecasts in [&[0.5][..], &[0.5, 0.25, 0.125]] {
+        let (mut poly, mut boa) = (MlPoly::new(2, &Squared.facts()), Boa::new(2, &Squared.facts()));
+        poly.observe(&round, Dense(forecasts));
+        boa.observe(&round, Dense(forecasts));
+        for certificate in [
+            poly.certify(&Comparator::Simplex { n: 2 }),
+            boa.certify(&Comparator::Simplex { n: 2 }),
+        ] {
+            void(&certificate, 1, "a forecast of every expert");
+        }
+    }
 }
