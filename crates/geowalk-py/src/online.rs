@@ -34,7 +34,7 @@ use crate::frame::{Frame, FrameReader};
 use crate::label::{ClassLabel, Classes};
 use crate::listen::listening;
 use crate::rows::{Rows, View};
-use answer::table;
+use answer::{lengths, table};
 use row::Keys;
 
 /// How long a fit goes on before it asks whether somebody pressed Ctrl-C.
@@ -265,18 +265,6 @@ impl Online {
         session.learn(&mut early).map_err(run)?;
         self.session = Some(session);
         Ok(())
-    }
-}
-
-/// Refuses labels or weights that are not one for each row.
-fn lengths(rows: usize, y: &[f64], weight: Option<&[f64]>) -> PyResult<()> {
-    let lengths = [Some(y.len()), weight.map(<[f64]>::len)];
-    match lengths.into_iter().flatten().find(|n| *n != rows) {
-        None => Ok(()),
-        Some(found) => {
-            let message = format!("X has {rows} rows, y or the weights have {found}");
-            Err(data(message, None, None, None))
-        }
     }
 }
 

@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::Online;
-use crate::error::unlearned;
+use crate::error::{data, unlearned};
 use crate::frame::{Frame, FrameReader};
 use crate::rows::Rows;
 
@@ -169,4 +169,16 @@ pub(super) fn table(py: Python<'_>, values: Vec<f64>, width: usize) -> PyResult<
         return Ok(array.into_any());
     }
     array.reshape([rows, width]).map(Bound::into_any)
+}
+
+/// Refuses labels or weights that are not one for each row.
+pub(super) fn lengths(rows: usize, y: &[f64], weight: Option<&[f64]>) -> PyResult<()> {
+    let lengths = [Some(y.len()), weight.map(<[f64]>::len)];
+    match lengths.into_iter().flatten().find(|n| *n != rows) {
+        None => Ok(()),
+        Some(found) => {
+            let message = format!("X has {rows} rows, y or the weights have {found}");
+            Err(data(message, None, None, None))
+        }
+    }
 }
