@@ -135,7 +135,6 @@ def test_message_and_attributes(error, call, message, attributes):
         lambda: g.Euclidean(2.5),
         lambda: g.Euclidean("3"),
         lambda: g.Euclidean(),
-        lambda: g.Manifold(),
         lambda: g.Generator(),
         lambda: g.Product([3]),
         lambda: g.Product(3),

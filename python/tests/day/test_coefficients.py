@@ -92,7 +92,8 @@ def test_winnow():
 @pytest.mark.parametrize("loss", ["squared", "absolute", "huber", "quantile(tau=0.3)"])
 def test_regressors_have_one_number_per_feature(loss):
     y = X @ [1.0, -2.0, 0.5] + 3.0
-    model = geowalk.OnlineRegressor(loss=loss, passes=5).fit(X, y)
+    # The default for the squared loss is a team, which has none.
+    model = geowalk.OnlineRegressor("adagrad", loss=loss, passes=5).fit(X, y)
     assert model.coef_.shape == (3,) and np.ndim(model.intercept_) == 0 and isinstance(model.intercept_, float)
     assert np.allclose(X @ model.coef_ + model.intercept_, model.predict(X), rtol=1e-9, atol=1e-9)
 
