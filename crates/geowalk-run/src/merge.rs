@@ -72,7 +72,7 @@ fn find<'a>(model: &'a Model, name: &str) -> Option<&'a [f64]> {
 /// use geowalk_data::{Dictionary, Features, Labels, Schema, Task};
 /// use geowalk_run::merge::{Part, merge};
 /// use geowalk_run::train::{Plan, Session};
-/// let train = |x: f64, y: f64| -> Result<_, geowalk_run::error::RunError> {
+/// let train = |x: f64, y: f64| -> Result<_, Box<dyn std::error::Error>> {
 ///     let features = Features::Exact(Dictionary::from_names(["a"])?);
 ///     let schema = Schema::from_parts(features, Labels::Numbers, vec![]);
 ///     let mut block = Block::new();

@@ -14,7 +14,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut eg = MatrixEntropy::density(N)?;
     let mut twin = MatrixTwin::density(N)?;
     let mut spd = SpdWalk::new(N, 1.0 / N as f64)?;
-    // On rows of length 1 the rate ½ makes every row right that was just seen: no rate is safer and faster.
+    // On rows of length 1 the rate ½ makes every row right that was just seen.
     let mut straight = Learner::new("gd", "squared", 0.5)?;
     let (mut losses, mut rows) = ([0.0; 4], 0);
     for t in 1..=1000 {
